@@ -1,3 +1,4 @@
+import type { PeopleRecord } from '@carillon/domain';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { totpCode, totpStep } from '../src/access/people/codes.ts';
 import { SESSION_LASTS } from '../src/access/people/sessions.ts';
@@ -101,9 +102,27 @@ describe('A session', () => {
     expect((await signIn(ADA, PASSWORD)).status).toBe(401);
     // The password was right when it was looked at; the session is written after the new one counts.
     const [person] = await ground.directory.all('person');
-    const late = await ground.signedIn(ADA, next);
-    await ground.directory.changePerson(person?.id ?? '', (one) => ({ ...one, epoch: one.epoch + 1 }));
+    const reset = () => ground.directory.changePerson(person?.id ?? '', (one) => ({ ...one, epoch: one.epoch + 1 }));
+    ground.during.match = reset;
+    const late = ground.browser();
+    expect((await late.call('POST', '/v1/session', { email: ADA, password: next })).status).toBe(200);
     expect(await statusOfMe(late)).toBe(401);
+    // And of the session that sets a new one, where an owner ends all of them in the midst of it.
+    ground.during.match = async () => undefined;
+    const thief = await ground.signedIn(ADA, next);
+    const people = ground.people as { replace: (record: PeopleRecord) => Promise<'done' | 'stale' | 'taken'> };
+    const replace = people.replace.bind(people);
+    people.replace = async (record) => {
+      const done = await replace(record);
+      if (record.kind === 'person') {
+        people.replace = replace;
+        await reset();
+      }
+      return done;
+    };
+    const third = { password: 'a third horse battery staple', current_password: next };
+    expect((await thief.call('PUT', '/v1/me/password', third)).status).toBe(200);
+    expect(await statusOfMe(thief)).toBe(401);
   });
 
   test('is listed and ended, one or all others, by whom it is of alone', async () => {
@@ -293,7 +312,10 @@ test('The last owner cannot leave; of two who leave at once one stays', async ()
   expect(await statusOfMe(first)).toBe(200);
   await ground.directory.appointOwner(await ground.addPerson(ADA));
   const second = await ground.signedIn(ADA);
-  const both = await Promise.all([first.call('DELETE', '/v1/me'), second.call('DELETE', '/v1/me')]);
+  const both = await Promise.all([
+    first.call('DELETE', '/v1/me'),
+    second.call('DELETE', '/v1/me', { current_password: PASSWORD }),
+  ]);
   expect(statusesOf(both)).toEqual([200, 409]);
   expect((await ground.directory.roster()).owners).toHaveLength(1);
 });

@@ -34,12 +34,16 @@ export async function openPeople(ports: Partial<ControlPorts> = {}) {
   const waits: Duration[] = [];
   const own = { people, clock, ids: givenIds, factorSealer: plainSealer };
   const hashed: (string | null)[] = [];
+  /** What happens once a password was looked at, and before anything follows from it. */
+  const during: { match: () => Promise<unknown> } = { match: async () => undefined };
   const quick = createPasswords(QUICK);
   const passwords = {
     hash: (password: string) => quick.hash(password),
-    matches: (password: string, hash: string | null) => {
+    async matches(password: string, hash: string | null) {
       hashed.push(hash);
-      return quick.matches(password, hash);
+      const isRight = await quick.matches(password, hash);
+      await during.match();
+      return isRight;
     },
   };
   const access = createAccess({ ownerToken: TOKEN }, own, { passwords, pause: async (span) => waits.push(span) });
@@ -83,6 +87,6 @@ export async function openPeople(ports: Partial<ControlPorts> = {}) {
     await one.call('POST', '/v1/session', { word });
     return one;
   }
-  return { ...ground, clock, people, directory, access, waits, hashed, browser, addPerson, signedIn, owner };
+  return { ...ground, clock, people, directory, access, waits, hashed, during, browser, addPerson, signedIn, owner };
 }
 export type PeopleGround = Awaited<ReturnType<typeof openPeople>>;

@@ -129,6 +129,10 @@ describe('People', () => {
     await ground.addPerson(ADA, { shop: 'owner' });
     const bob = await ground.addPerson('bob@example.com', { club: 'viewer' });
     const ada = await ground.signedIn(ADA);
+    // Whoever is no member yet is not shown, name and address: they are invited, or an owner of the deployment makes them one.
+    const strange = await ada.call('PUT', `/v1/workspaces/shop/members/${bob}`, { roles: ['viewer'] });
+    expect(strange).toMatchObject({ status: 404, body: { detail: expect.stringContaining('invite') as unknown } });
+    await owner.call('PUT', `/v1/workspaces/shop/members/${bob}`, { roles: ['viewer'] });
     const changed = await ada.call('PUT', `/v1/workspaces/shop/members/${bob}`, { roles: ['editor', 'operator'] });
     expect(changed.body).toMatchObject({ person: bob, roles: ['editor', 'operator'] });
     expect((await ada.call('PUT', `/v1/workspaces/club/members/${bob}`, { roles: ['owner'] })).status).toBe(403);

@@ -71,7 +71,7 @@ const ACCESS: Calls = {
   'POST /v1/owner-links': { body: {} },
   'GET /v1/me': {},
   'PUT /v1/me': { body: { name: 'Ada' } },
-  'DELETE /v1/me': {},
+  'DELETE /v1/me': { body: {} },
   'PUT /v1/me/password': { body: { password: 'correct horse battery staple' } },
   'POST /v1/me/totp': { body: {} },
   'POST /v1/me/totp/confirm': { body: { code: '123456' } },

@@ -66,8 +66,11 @@ export type Access = {
    * code is missing, and `rate_limited` where there were many.
    */
   openSession(given: SignIn, request: FastifyRequest): Promise<Opened>;
-  /** The same for somebody who proved otherwise who they are. */
-  openFor(personId: string, way: SignInWay, request: FastifyRequest): Promise<Opened>;
+  /**
+   * The same for somebody who proved otherwise who they are. `epoch`: of the person when that was proved; what ended all sessions
+   * since ends this one too. Left out: it was proved just now.
+   */
+  openFor(personId: string, way: SignInWay, request: FastifyRequest, epoch?: number): Promise<Opened>;
   /** Answers the cookie that ends the session of this browser. */
   closeSession(request: FastifyRequest): Promise<string>;
   readonly passwords: Passwords;
@@ -108,14 +111,16 @@ export function createAccess(
 
   /** The owner whom a link signs in; the first one is made here. */
   async function ownerFor(personId: string | null): Promise<string> {
-    const { owners } = await directory.roster();
-    const [first] = personId === null ? owners : [personId];
+    const { owners: past } = await directory.roster();
+    // One who is disabled or gone keeps nobody else out.
+    const [first] = personId === null ? await directory.activeOf(past) : [personId];
     if (first !== undefined) return first;
     const { id } = await directory.addPerson({ name: 'Owner', email: null, memberships: [], passwordHash: null });
+    const isNew = (one: string): boolean => !past.includes(one);
     const after = await directory.changeRoster((roster) =>
-      roster.owners.length > 0 ? null : { ...roster, owners: [id] },
+      roster.owners.some(isNew) ? null : { ...roster, owners: [...roster.owners, id] },
     );
-    const [chosen = id] = after.owners;
+    const [chosen = id] = after.owners.filter(isNew);
     // Two first links at once make one owner.
     if (chosen !== id) await people.remove('person', id);
     return chosen;
@@ -177,12 +182,12 @@ export function createAccess(
     return { cookie: sessionCookie(request, word, SESSION_LASTS.longest / 1000), sessionId, personId, way };
   }
 
-  async function openFor(personId: string, way: SignInWay, request: FastifyRequest): Promise<Opened> {
+  async function openFor(personId: string, way: SignInWay, request: FastifyRequest, epoch?: number): Promise<Opened> {
     const person = await people.find('person', personId);
     if (!person || person.body.state !== 'active') {
       throw new CarillonError('unauthorized', 'this person was removed or disabled; ask an owner');
     }
-    return opened(personId, person.body.epoch, way, request);
+    return opened(personId, epoch ?? person.body.epoch, way, request);
   }
 
   /** Ends the session that the browser shows, if any: a new one never goes on with an old word. */

@@ -80,7 +80,7 @@ export const PEOPLE_EXAMPLES = {
   endSession: { answers: { ended: 1 } },
   readMe: { answers: ME },
   changeMe: { takes: { name: 'Ada Lovelace' }, answers: ME },
-  leave: { answers: { removed: true } },
+  leave: { takes: { current_password: 'correct horse battery staple' }, answers: { removed: true } },
   setPassword: { takes: { password: 'correct horse battery staple' }, answers: { ok: true } },
   beginTotp: {
     takes: { current_password: 'correct horse battery staple' },

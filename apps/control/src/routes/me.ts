@@ -19,6 +19,7 @@ import { createDirectory } from '../access/people/directory.ts';
 import { refuseWeak } from '../access/people/passwords.ts';
 import { PERMISSIONS, ROLES_WITH } from '../access/permission.ts';
 import { principalOf } from '../access/principal.ts';
+import { audited } from '../audit/facts.ts';
 import type { ControlPorts } from '../ports.ts';
 import type { ApiServer } from './app.ts';
 import { showSession } from './sessions.ts';
@@ -39,6 +40,7 @@ export function meRoutes(app: ApiServer, access: Access, ports: MePorts): void {
     const { session } = principalOf(request);
     const found = session && (await people.find('person', session.body.personId));
     if (!session || !found) throw new CarillonError('forbidden', 'a token has no profile: sign in as a person');
+    audited(request, { target: found.id });
     return { session, id: found.id, person: found.body };
   }
 
@@ -60,6 +62,10 @@ export function meRoutes(app: ApiServer, access: Access, ports: MePorts): void {
       });
     }
   }
+
+  /** Under a key: whoever reads the audit could try names and addresses otherwise. */
+  const profileDigest = ({ name, email }: Pick<Person, 'name' | 'email'>): string =>
+    ports.ids.keyed('audit profile', JSON.stringify([name, email]));
 
   async function showMe(request: FastifyRequest): Promise<MeBody> {
     const principal = principalOf(request);
@@ -119,6 +125,10 @@ export function meRoutes(app: ApiServer, access: Access, ports: MePorts): void {
       const { name, email, current_password } = request.body;
       const who = await asker(request);
       if (email !== undefined && email !== who.person.email) await prove(request, who, current_password);
+      audited(request, {
+        before: profileDigest(who.person),
+        after: profileDigest({ name: name ?? who.person.name, email: email ?? who.person.email }),
+      });
       await directory.changePerson(who.id, (person) => ({
         ...person,
         name: name ?? person.name,
@@ -131,17 +141,19 @@ export function meRoutes(app: ApiServer, access: Access, ports: MePorts): void {
   app.delete(
     '/v1/me',
     {
-      config: { permission: 'self', audit: 'person.remove', problems: ['forbidden', 'wrong_state'] },
+      config: { permission: 'self', audit: 'person.remove', problems: ['forbidden', 'wrong_state', 'rate_limited'] },
       schema: {
         operationId: 'leave',
         tags: ['Me'],
         summary: 'Removes you from the deployment; the last owner cannot leave',
+        body: factorProofInput.nullish(),
         response: { 200: goneBody },
       },
     },
     async (request) => {
-      const { id } = await asker(request);
-      await directory.removePerson(id);
+      const who = await asker(request);
+      await prove(request, who, request.body?.current_password);
+      await directory.removePerson(who.id);
       return { removed: true };
     },
   );
@@ -172,13 +184,13 @@ export function meRoutes(app: ApiServer, access: Access, ports: MePorts): void {
       refuseWeak(password, who.person);
       const hash = await access.passwords.hash(password);
       // The epoch ends what was opened with the old password, also what is opened at this moment.
-      await directory.changePerson(who.id, (person) => {
+      const { epoch } = await directory.changePerson(who.id, (person) => {
         if (person.password?.hash !== who.person.password?.hash) {
           throw new CarillonError('conflict', 'the password was changed at the same time somewhere else');
         }
         return { ...person, password: { hash, setAt: clock.now() }, epoch: person.epoch + 1 };
       });
-      const { cookie, sessionId } = await access.openFor(who.id, who.session.body.way, request);
+      const { cookie, sessionId } = await access.openFor(who.id, who.session.body.way, request, epoch);
       await people.removeOf('session', who.id, sessionId);
       return reply.header('set-cookie', cookie).send({ ok: true });
     },

@@ -11,8 +11,10 @@ import {
 } from '@carillon/contracts';
 import type { Membership, PeopleRecord, Role } from '@carillon/domain';
 import { CarillonError, formatInstant } from '@carillon/kernel';
+import { refuseHigherRoles } from '../access/people/rights.ts';
 import { principalOf, refuseToken } from '../access/principal.ts';
 import { audited, digestOf as factsDigest } from '../audit/facts.ts';
+import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { createDirectory } from '../access/people/directory.ts';
 import type { ControlPorts } from '../ports.ts';
@@ -44,6 +46,17 @@ export function peopleRoutes(app: ApiServer, ports: Pick<ControlPorts, 'people' 
     if (!found) throw notFound('person of this id');
     return found;
   }
+  const notMember = () => notFound('member of this id in the workspace', 'invite them: POST /v1/invitations');
+  const rolesDigest = (memberships: readonly Membership[]): string =>
+    factsDigest(memberships.map(({ workspace, role }) => `${workspace} ${role}`).toSorted());
+
+  /** Whether this is an owner of the deployment, over whom no token decides: whoever finds one could shut all of them out. */
+  async function refuseOwnersByToken(request: FastifyRequest, id: string): Promise<boolean> {
+    const isOwner = (await directory.roster()).owners.includes(id);
+    if (isOwner) refuseToken(principalOf(request), 'over owners of the deployment a person decides');
+    return isOwner;
+  }
+
   const shown = async (id: string): Promise<PersonShown> =>
     showPerson(await personOf(id), (await directory.roster()).owners);
 
@@ -97,9 +110,14 @@ export function peopleRoutes(app: ApiServer, ports: Pick<ControlPorts, 'people' 
     async (request) => {
       const { id } = request.params;
       const { name, state, owner } = request.body;
-      await personOf(id);
+      const { body: before } = await personOf(id);
+      const wasOwner = await refuseOwnersByToken(request, id);
       if (owner !== undefined) refuseToken(principalOf(request), 'who owns the deployment is changed by a person');
-      audited(request, { target: id, after: factsDigest({ state: state ?? null, owner: owner ?? null }) });
+      audited(request, {
+        target: id,
+        before: factsDigest({ state: before.state, owner: wasOwner }),
+        after: factsDigest({ state: state ?? before.state, owner: owner ?? (state === 'disabled' ? false : wasOwner) }),
+      });
       if (state === 'disabled' && owner === true) {
         throw new CarillonError('invalid_request', 'owner: nobody who is disabled owns the deployment', {
           pointer: '/owner',
@@ -128,7 +146,7 @@ export function peopleRoutes(app: ApiServer, ports: Pick<ControlPorts, 'people' 
   app.delete(
     '/v1/people/:id',
     {
-      config: { permission: 'people', audit: 'person.remove', problems: ['not_found', 'wrong_state'] },
+      config: { permission: 'people', audit: 'person.remove', problems: ['not_found', 'wrong_state', 'forbidden'] },
       schema: {
         operationId: 'removePerson',
         tags: ['People'],
@@ -137,8 +155,11 @@ export function peopleRoutes(app: ApiServer, ports: Pick<ControlPorts, 'people' 
         response: { 200: goneBody },
       },
     },
-    async ({ params: { id } }) => {
-      await personOf(id);
+    async (request) => {
+      const { id } = request.params;
+      const { body } = await personOf(id);
+      await refuseOwnersByToken(request, id);
+      audited(request, { target: id, before: rolesDigest(body.memberships) });
       await directory.removePerson(id);
       return { removed: true };
     },
@@ -147,7 +168,7 @@ export function peopleRoutes(app: ApiServer, ports: Pick<ControlPorts, 'people' 
   app.delete(
     '/v1/people/:id/credentials',
     {
-      config: { permission: 'people', audit: 'person.credentials', problems: ['not_found'] },
+      config: { permission: 'people', audit: 'person.credentials', problems: ['not_found', 'forbidden'] },
       schema: {
         operationId: 'resetCredentials',
         tags: ['People'],
@@ -156,7 +177,9 @@ export function peopleRoutes(app: ApiServer, ports: Pick<ControlPorts, 'people' 
         response: { 200: goneBody },
       },
     },
-    async ({ params: { id } }) => {
+    async (request) => {
+      const { id } = request.params;
+      await refuseOwnersByToken(request, id);
       await directory.changePerson(id, (person) => ({
         ...person,
         password: null,
@@ -202,7 +225,8 @@ export function peopleRoutes(app: ApiServer, ports: Pick<ControlPorts, 'people' 
       schema: {
         operationId: 'changeMember',
         tags: ['People'],
-        summary: 'Gives somebody these roles in a workspace, and no other; it counts from their next request',
+        summary:
+          'Gives a member these roles in a workspace, and no other; it counts from their next request. Only owners of the deployment make a member of somebody else; others invite',
         params: withId,
         body: memberInput,
         response: { 200: memberShown },
@@ -211,7 +235,18 @@ export function peopleRoutes(app: ApiServer, ports: Pick<ControlPorts, 'people' 
     async (request) => {
       const { workspace, id } = request.params;
       const { roles } = request.body;
-      audited(request, { target: id, after: factsDigest([...roles].toSorted()) });
+      const principal = principalOf(request);
+      const { memberships } = (await personOf(id)).body;
+      const before = rolesIn(memberships, workspace);
+      // Who is no member is shown to nobody who does not see all people: they are invited.
+      if (before.length === 0 && !principal.may('people', null)) throw notMember();
+      // To take a role from somebody is to decide over it too.
+      refuseHigherRoles(principal, [...before, ...roles], workspace);
+      audited(request, {
+        target: id,
+        before: factsDigest([...before].toSorted()),
+        after: factsDigest([...roles].toSorted()),
+      });
       await directory.changePerson(id, (person) => ({
         ...person,
         memberships: [
@@ -235,10 +270,13 @@ export function peopleRoutes(app: ApiServer, ports: Pick<ControlPorts, 'people' 
         response: { 200: goneBody },
       },
     },
-    async ({ params: { workspace, id } }) => {
-      if (rolesIn((await personOf(id)).body.memberships, workspace).length === 0) {
-        throw notFound('member of this id in the workspace');
-      }
+    async (request) => {
+      const { workspace, id } = request.params;
+      const found = await people.find('person', id);
+      const before = rolesIn(found?.body.memberships ?? [], workspace);
+      if (before.length === 0) throw notMember();
+      refuseHigherRoles(principalOf(request), before, workspace);
+      audited(request, { target: id, before: factsDigest([...before].toSorted()) });
       await directory.changePerson(id, (person) => ({
         ...person,
         memberships: person.memberships.filter((one) => one.workspace !== workspace),

@@ -94,8 +94,11 @@ export function sessionRoutes(app: ApiServer, access: Access, ports: SessionPort
     async (request, reply) => {
       refuseToken(principalOf(request), 'a link that signs in is made by a person, or with the owner token');
       const email = request.body?.email;
-      const personId = email === undefined ? null : await ownerWith(email);
-      if (personId !== null) audited(request, { target: personId });
+      // What somebody does by a link of their own making is theirs, and not the first owner's.
+      const own = principalOf(request).session?.body.personId ?? null;
+      const personId = email === undefined ? own : await ownerWith(email);
+      const [first = null] = await directory.activeOf((await directory.roster()).owners);
+      audited(request, { target: personId ?? first ?? 'the first owner' });
       const { word: made, endsAt } = await access.makeLink(personId);
       return reply.code(201).send({ word: made, ends_at: formatInstant(endsAt) });
     },

@@ -95,6 +95,9 @@ export function tokenRoutes(
         throw new CarillonError('invalid_request', `expires_in: ${span.error}`, { pointer: '/expires_in' });
       }
       const word = newWord('svc_');
+      // A token that ends makes none that outlives it.
+      const ends = [span === null ? null : now + span.value, principal.expiresAt ?? null].filter((at) => at !== null);
+      const expiresAt = ends.length === 0 ? null : Math.min(...ends);
       const record: PeopleRecord<'token'> = {
         kind: 'token',
         id: ids.random('token'),
@@ -108,7 +111,7 @@ export function tokenRoutes(
           workspaces,
           by: principal.actor,
           createdAt: now,
-          expiresAt: span === null ? null : now + span.value,
+          expiresAt,
           usedAt: null,
         },
       };
@@ -137,6 +140,10 @@ export function tokenRoutes(
       const { id } = request.params;
       const found = await people.find('token', id);
       if (!found || !seesToken(sightOf(request), found.body)) throw notFound('service token of this id');
+      const { scopes, workspaces, expiresAt } = found.body;
+      audited(request, {
+        before: factsDigest({ scopes: [...scopes], workspaces: workspaces && [...workspaces], expires: expiresAt }),
+      });
       return { removed: await people.remove('token', id) };
     },
   );

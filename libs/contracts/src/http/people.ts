@@ -47,7 +47,9 @@ export const openedSessionBody = z
   .meta({ id: 'OpenedSession', ...OPEN });
 
 export const ownerLinkInput = z.strictObject({
-  email: email.optional().describe('The owner whom it signs in; without it, the first one'),
+  email: email
+    .optional()
+    .describe('The owner whom it signs in; without it, whoever asks, and for the owner token the first one'),
 });
 
 const session = z

@@ -97,17 +97,34 @@ export function createDirectory({ people, ids, clock }: Ports) {
     }
   }
 
-  /** Takes the deployment from an owner. Throws `wrong_state` for the last one. */
-  const dismissOwner = (id: string): Promise<Roster> =>
-    changeRoster((roster) => {
+  /** Of these those who can get in, in their order. */
+  async function activeOf(owners: readonly string[]): Promise<readonly string[]> {
+    const found = await Promise.all(owners.map((id) => people.find('person', id)));
+    return found.flatMap((one) => (one?.body.state === 'active' ? [one.id] : []));
+  }
+
+  /** Takes the deployment from an owner. Throws `wrong_state` for the last one who can get in. */
+  async function dismissOwner(id: string): Promise<Roster> {
+    const active = await activeOf((await rosterRecord()).body.owners);
+    return changeRoster((roster) => {
       if (!roster.owners.includes(id)) return null;
       const owners = roster.owners.filter((one) => one !== id);
-      if (owners.length > 0) return { ...roster, owners };
+      if (owners.some((one) => active.includes(one))) return { ...roster, owners };
       throw new CarillonError(
         'wrong_state',
         'this is the last owner of the deployment: make somebody else an owner first',
       );
     });
+  }
+
+  /** Gives the deployment to somebody. Throws where they were disabled or removed meanwhile: they would count as an owner who can get in. */
+  async function appointOwner(id: string): Promise<void> {
+    await changeRoster((roster) => (roster.owners.includes(id) ? null : { ...roster, owners: [...roster.owners, id] }));
+    const person = await people.find('person', id);
+    if (person?.body.state === 'active') return;
+    await changeRoster((roster) => ({ ...roster, owners: roster.owners.filter((one) => one !== id) }));
+    throw new CarillonError('wrong_state', 'this person was disabled or removed at the same time');
+  }
 
   return {
     roster: async () => (await rosterRecord()).body,
@@ -115,9 +132,9 @@ export function createDirectory({ people, ids, clock }: Ports) {
     changePerson,
     addPerson,
     all,
+    activeOf,
     dismissOwner,
-    appointOwner: (id: string): Promise<Roster> =>
-      changeRoster((roster) => (roster.owners.includes(id) ? null : { ...roster, owners: [...roster.owners, id] })),
+    appointOwner,
     /** Removes somebody with sessions and identities. The id stays in records, and says nothing any more. Throws for the last owner. */
     async removePerson(id: string): Promise<void> {
       await dismissOwner(id);

@@ -1,0 +1,196 @@
+import type { AuditEntry } from '@carillon/domain';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openPeople, PASSWORD, type Browser, type PeopleGround } from './people-ground.ts';
+
+const ADA = 'ada@example.com';
+const BOB = 'bob@example.com';
+
+let ground: PeopleGround;
+let owner: Browser;
+beforeEach(async () => {
+  ground = await openPeople();
+  owner = await ground.owner();
+  for (const name of ['shop', 'club']) {
+    await owner.call('POST', `/v1/workspaces/${name}/api-keys`, { name: 'k', new_workspace: true });
+  }
+});
+afterEach(() => ground.control.app.close());
+
+type Made = { readonly id: string; readonly token: string; readonly expires_at: string | null };
+const makeToken = async (by: Browser, body: object, headers = {}) =>
+  by.call<Made & { readonly code?: string }>('POST', '/v1/tokens', { name: 'job', ...body }, headers);
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+const asked = async (method: 'GET' | 'POST' | 'PUT' | 'DELETE', url: string, token: string, body?: object) =>
+  ground.browser().call(method, url, body, bearer(token));
+
+async function audited(what: AuditEntry['what']): Promise<readonly AuditEntry[]> {
+  const records = await ground.log.read('carillon.audit', 0, 0, 1000);
+  return records.flatMap(({ value }) => {
+    const read = ground.codecs.audit.decode(value);
+    return read.ok && read.value.kind === 'entry' && read.value.what === what && read.value.outcome === 'done'
+      ? [read.value]
+      : [];
+  });
+}
+
+describe('A token', () => {
+  test('made by one that ends does not outlive it', async () => {
+    const { body: short } = await makeToken(owner, {
+      scopes: ['people', 'read'],
+      workspaces: ['shop'],
+      expires_in: '1h',
+    });
+    const scope = { scopes: ['people'], workspaces: ['shop'] };
+    for (const more of [{}, { expires_in: '30d' }]) {
+      const { body } = await makeToken(ground.browser(), { ...scope, ...more }, bearer(short.token));
+      expect(body.expires_at).toBe(short.expires_at);
+    }
+    const { body: sooner } = await makeToken(ground.browser(), { ...scope, expires_in: '1m' }, bearer(short.token));
+    expect(sooner.expires_at && sooner.expires_at < (short.expires_at ?? '')).toBe(true);
+  });
+
+  test('may what its maker may at the moment, and rests while they are disabled or have lost the role', async () => {
+    const id = await ground.addPerson(ADA, { shop: 'owner' });
+    const { body } = await makeToken(await ground.signedIn(ADA), { scopes: ['read', 'people'], workspaces: ['shop'] });
+    const { body: second } = await makeToken(
+      ground.browser(),
+      { scopes: ['people'], workspaces: ['shop'] },
+      bearer(body.token),
+    );
+    const status = async (token: string) => (await asked('GET', '/v1/workspaces/shop/members', token)).status;
+    const both = async () => [await status(body.token), await status(second.token)];
+    expect(await both()).toEqual([200, 200]);
+    await owner.call('PUT', `/v1/people/${id}`, { state: 'disabled' });
+    expect(await both()).toEqual([403, 403]);
+    await owner.call('PUT', `/v1/people/${id}`, { state: 'active' });
+    expect(await both()).toEqual([200, 200]);
+    await owner.call('PUT', `/v1/workspaces/shop/members/${id}`, { roles: ['viewer'] });
+    expect(await both()).toEqual([403, 403]);
+    await owner.call('DELETE', `/v1/people/${id}`);
+    expect((await asked('GET', '/v1/workspaces/shop/deliveries', body.token)).status).toBe(403);
+  });
+
+  test('with the scope people alone gives nobody a role that allows more, and decides over no owner of the deployment', async () => {
+    const bob = await ground.addPerson(BOB, { shop: 'viewer' });
+    const { body } = await makeToken(owner, { scopes: ['people'] });
+    const [own = ''] = (await ground.directory.roster()).owners;
+    const calls = [
+      ['PUT', `/v1/workspaces/shop/members/${bob}`, { roles: ['owner'] }, 'forbidden_role'],
+      ['DELETE', `/v1/workspaces/shop/members/${bob}`, undefined, 'forbidden_role'],
+      ['PUT', `/v1/people/${own}`, { state: 'disabled' }, 'forbidden'],
+      ['DELETE', `/v1/people/${own}`, undefined, 'forbidden'],
+      ['DELETE', `/v1/people/${own}/credentials`, undefined, 'forbidden'],
+      ['POST', '/v1/owner-links', {}, 'forbidden'],
+    ] as const;
+    for (const [method, url, payload, code] of calls) {
+      expect({ url, ...(await asked(method, url, body.token, payload)).body }).toMatchObject({ url, code });
+    }
+  });
+});
+
+describe('An owner', () => {
+  test('who makes a link signs in as themselves, and the audit says for whom it is', async () => {
+    const id = await ground.addPerson(BOB);
+    await owner.call('PUT', `/v1/people/${id}`, { owner: true });
+    const bob = await ground.signedIn(BOB);
+    const { body } = await bob.call<{ word: string }>('POST', '/v1/owner-links', {});
+    const opened = await ground.browser().call('POST', '/v1/session', { word: body.word });
+    expect(opened.body).toMatchObject({ person: id });
+    expect((await audited('owner_link.create')).map(({ target }) => target)).toEqual([id]);
+  });
+
+  test('who is disabled or gone keeps neither the place of the last one nor the way in', async () => {
+    const [own = ''] = (await ground.directory.roster()).owners;
+    const id = await ground.addPerson(BOB);
+    // Disabled at the very moment in which somebody makes them an owner.
+    await ground.directory.changePerson(id, (person) => ({ ...person, state: 'disabled' }));
+    await expect(ground.directory.appointOwner(id)).rejects.toMatchObject({ code: 'wrong_state' });
+    expect((await ground.directory.roster()).owners).toEqual([own]);
+    // Of a version that let it happen.
+    await ground.directory.changeRoster((roster) => ({ ...roster, owners: [id, 'per_gone', own] }));
+    expect((await owner.call('PUT', `/v1/people/${own}`, { owner: false })).body).toMatchObject({
+      code: 'wrong_state',
+    });
+    const { word } = await ground.access.makeLink();
+    expect((await ground.browser().call('POST', '/v1/session', { word })).body).toMatchObject({ person: own });
+  });
+
+  test('is made anew by a link where nobody of them can get in', async () => {
+    await ground.directory.changeRoster((roster) => ({ ...roster, owners: ['per_gone'] }));
+    const links = [await ground.access.makeLink()];
+    const one = ground.browser();
+    const { body } = await one.call<{ person: string }>('POST', '/v1/session', { word: links[0]?.word });
+    expect((await one.call('GET', '/v1/me')).body).toMatchObject({ owner: true, person: { id: body.person } });
+  });
+});
+
+describe('Whoever sits down at a session that stands open', () => {
+  test('removes nobody without their password', async () => {
+    await ground.addPerson(ADA);
+    const ada = await ground.signedIn(ADA);
+    expect((await ada.call('DELETE', '/v1/me')).body).toMatchObject({ code: 'invalid_request' });
+    expect((await ada.call('DELETE', '/v1/me', { current_password: 'wrong' })).body).toMatchObject({
+      code: 'forbidden',
+    });
+    expect((await ada.call('DELETE', '/v1/me', { current_password: PASSWORD })).body).toEqual({ removed: true });
+  });
+});
+
+describe('The audit', () => {
+  test('tells what was done to whom: another role is another digest, before and after', async () => {
+    const id = await ground.addPerson(BOB, { shop: 'viewer' });
+    const member = `/v1/workspaces/shop/members/${id}`;
+    for (const roles of [['owner'], ['viewer'], ['owner']]) await owner.call('PUT', member, { roles });
+    await owner.call('DELETE', member);
+    const changes = await audited('member.change');
+    expect(changes.map(({ target, workspace }) => [target, workspace])).toEqual(changes.map(() => [id, 'shop']));
+    const [first, second, third] = changes;
+    expect(first?.before).not.toBe(first?.after);
+    expect([first?.after, first?.before]).toEqual([second?.before, second?.after]);
+    expect(third?.after).toBe(first?.after);
+    expect((await audited('member.remove'))[0]).toMatchObject({ target: id, before: first?.after });
+    await owner.call('PUT', `/v1/people/${id}`, { owner: true });
+    await owner.call('PUT', `/v1/people/${id}`, { owner: false });
+    const [made, unmade] = await audited('person.change');
+    expect([made?.before, made?.after]).toEqual([unmade?.after, unmade?.before]);
+    expect(made?.before).not.toBe(made?.after);
+  });
+
+  test('tells which token was made and ended, and with what', async () => {
+    const made: string[] = [];
+    for (const body of [{ scopes: ['read'] }, { scopes: ['people'] }, { scopes: ['read'], workspaces: ['shop'] }]) {
+      made.push((await makeToken(owner, body)).body.id);
+    }
+    const created = await audited('token.create');
+    expect(created.map(({ target }) => target)).toEqual(made);
+    expect(new Set(created.map(({ after }) => after)).size).toBe(3);
+    await owner.call('DELETE', `/v1/tokens/${made[0]}`);
+    expect((await audited('token.revoke'))[0]).toMatchObject({ target: made[0], before: created[0]?.after });
+  });
+
+  test('tells who came by which invitation, and of a wrong word nothing that was done', async () => {
+    const { body } = await owner.call<{ id: string; word: string }>('POST', '/v1/invitations', {
+      email: BOB,
+      memberships: [{ workspace: 'shop', role: 'editor' }],
+    });
+    const who = { name: 'Bob', password: PASSWORD };
+    await ground.browser().call('POST', '/v1/invitations/accept', { word: 'inv_wrong', ...who });
+    const { body: opened } = await ground
+      .browser()
+      .call<{ person: string }>('POST', '/v1/invitations/accept', { word: body.word, ...who });
+    expect(await audited('invitation.create')).toMatchObject([{ target: body.id }]);
+    const accepted = await audited('invitation.accept');
+    expect(accepted).toMatchObject([{ target: body.id, actor: { kind: 'person', id: opened.person } }]);
+    const everything = JSON.stringify(await ground.log.read('carillon.audit', 0, 0, 1000));
+    for (const secret of [BOB, body.word]) expect(everything).not.toContain(secret);
+  });
+
+  test('has no name and no address of whoever changes theirs', async () => {
+    await ground.addPerson(ADA);
+    const ada = await ground.signedIn(ADA);
+    await ada.call('PUT', '/v1/me', { name: 'Ada Lovelace' });
+    const [change] = await audited('person.change');
+    expect(change?.before).not.toBe(change?.after);
+    expect(JSON.stringify(change)).not.toContain('Lovelace');
+  });
+});
