@@ -103,6 +103,14 @@ describeWith('curl', 'docs/api.md and docs/versions.md', () => {
       });
     });
 
+    it('what is sent twice with a key of its own is done once, and answered twice', async () => {
+      const out = await run(api.find((block) => block.includes('Idempotency-Key')) ?? '');
+      const half = out.slice(0, out.length / 2);
+      expect(out).toBe(half + half);
+      expect(JSON.parse(half)).toMatchObject({ key: expect.stringMatching(/^cln_/) as unknown });
+      expect((await carillon.command(['api-key', 'list'])).out.match(/warehouse/g)).toHaveLength(1);
+    });
+
     it('what was written over the API is exported as files, and they apply to nothing', async () => {
       expect((await carillon.command(['export', 'after-the-api'])).code).toBe(0);
       const mail = join(carillon.folder, 'after-the-api/workspaces/shop/templates/order-sent/email.yaml');

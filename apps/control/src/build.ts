@@ -34,6 +34,7 @@ import { liveRoute, type LiveRoute } from './routes/live.ts';
 import { jwtProviderRoutes } from './routes/jwt-providers.ts';
 import { contentRoutes } from './routes/contents.ts';
 import { masterKeyRoutes } from './routes/master-key.ts';
+import { answerRepeats, keepAnswers } from './repeats/hook.ts';
 import { bulkRoutes } from './routes/bulk.ts';
 import { jobRoutes } from './routes/jobs.ts';
 import { inboxRoutes, operationRoutes } from './routes/operations.ts';
@@ -97,7 +98,9 @@ export async function buildControl(
     newest: async () => workspacesOf(await ports.configuration.refresh()),
   });
   limitPrincipals(app, ports.clock);
+  answerRepeats(app, ports);
   auditRequests(app, ports);
+  keepAnswers(app, ports);
   const description = await describeApi(app, config.version);
   let live: LiveRoute | undefined;
   await app.register(async (scope) => {

@@ -13,6 +13,7 @@ import type {
   Ids,
   Inbox,
   JobStore,
+  KeptAnswers,
   KeyRotation,
   KeyUseStore,
   LeaseStore,
@@ -42,7 +43,7 @@ import type { CompileRule, FollowedConfiguration, RuleBook } from '@carillon/sta
 /** Keys of the intake, as the management API makes them. */
 export type ApiKeyMaker = { make(): { readonly key: string; readonly keyId: string; readonly digest: string } };
 
-/** Seals what has to be read again: the secrets of authenticators, each bound to its person. */
+/** Seals what has to be read again, each text bound to what it is of: the secret of an authenticator to its person. */
 export type FactorSealer = {
   seal(boundTo: readonly string[], text: string): string;
   /** Null for what was sealed otherwise, or for somebody else. */
@@ -68,6 +69,9 @@ export type ControlPorts = {
   readonly consents: ConsentStore;
   readonly drafts: DraftStore;
   readonly jobs: JobStore;
+  readonly keptAnswers: KeptAnswers;
+  /** Seals answers that are kept: some show a key or a link this once. */
+  readonly answerSealer: FactorSealer;
   readonly readModels: ReadModels;
   readonly inbox: Inbox;
   readonly configuration: FollowedConfiguration;

@@ -3,6 +3,7 @@ import type { Duration } from '@carillon/kernel';
 import type { Consumption } from '@carillon/ports';
 import { createRecordSink, startLoop, startStageConsumer } from '@carillon/runtime';
 import { projections } from '@carillon/stages';
+import { forgetAnswers } from './repeats/forget.ts';
 import { createJobRunner } from './jobs/runner.ts';
 import { createAuditKeeper } from './audit/keeper.ts';
 import { buildControl, type ControlSurroundings } from './build.ts';
@@ -21,6 +22,7 @@ const CLOSE_DEADLINE = 3_000;
 const KEEPING_EVERY: Duration = 1_000;
 /** A job that was begun waits at most so long for its runner. */
 const JOBS_EVERY: Duration = 500;
+const FORGETTING_EVERY: Duration = 600_000;
 
 /** The control role: projections, the management API with its description, and the portal's pages. */
 export async function startControl(
@@ -46,12 +48,17 @@ export async function startControl(
     () => runner.round(),
     (error) => ports.watch.trouble('look for jobs', error),
   );
+  const forgetting = startLoop(
+    FORGETTING_EVERY,
+    () => forgetAnswers(ports),
+    (error) => ports.watch.trouble('forget answers', error),
+  );
   return {
     ...listening,
     newLinkWord: async () => (await server.access.makeLink()).word,
     async close() {
       await server.close(CLOSE_DEADLINE);
-      await running.stop();
+      await Promise.all([running.stop(), forgetting.stop()]);
       await runner.end();
       await keeping.stop();
       await keeper.end().catch((error: unknown) => ports.watch.trouble('keep the audit', error));

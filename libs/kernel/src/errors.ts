@@ -28,6 +28,7 @@ export const ERRORS = {
   request_timeout: { status: 408, title: 'The request did not arrive in time' },
   conflict: { status: 409, title: 'It has changed in the meantime' },
   draft_conflict: { status: 409, title: 'What a draft began from has changed' },
+  request_begun: { status: 409, title: 'The same request was begun already' },
   wrong_state: { status: 409, title: 'Its state does not allow this' },
   precondition_failed: { status: 412, title: 'It has changed since it was read' },
   body_too_large: { status: 413, title: 'The body is too large' },

@@ -9,6 +9,7 @@ import type { DraftStore } from './draft-store.ts';
 import type { DueTasks } from './due-tasks.ts';
 import type { Inbox } from './inbox.ts';
 import type { JobStore } from './job-store.ts';
+import type { KeptAnswers } from './kept-answers.ts';
 import type { KeyUseStore } from './key-uses.ts';
 import type { LimitStore } from './limit-store.ts';
 import type { LookupClaims } from './lookup-claims.ts';
@@ -32,6 +33,7 @@ export type Stores = {
   readonly configurationStore: ConfigurationStore;
   readonly drafts: DraftStore;
   readonly jobs: JobStore;
+  readonly keptAnswers: KeptAnswers;
   readonly secretStore: SecretStore;
   readonly leases: LeaseStore;
   readonly readModels: ReadModels;

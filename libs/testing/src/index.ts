@@ -13,6 +13,7 @@ export * from './contracts/delivery-samples.ts';
 export * from './contracts/due-tasks.ts';
 export * from './contracts/inbox.ts';
 export * from './contracts/job-store.ts';
+export * from './contracts/kept-answers.ts';
 export * from './contracts/key-uses.ts';
 export * from './contracts/people-store.ts';
 export * from './contracts/lookup-claims.ts';

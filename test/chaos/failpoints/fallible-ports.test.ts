@@ -23,6 +23,7 @@ type Infallible =
   | 'the topic has it first, and the store gets it again'
   | 'what somebody prepares, and nothing goes by it'
   | 'cut off at each write by the tests of the runner of jobs'
+  | 'a repetition of a request that was cut off is refused'
   | 'cut off at each write by the tests of the rotation';
 /** Every method of every port: a new one has to say here where it fails, or why it does not. */
 type Table = { readonly [Port in keyof Ports]: Readonly<Record<keyof Ports[Port], Infallible | readonly Fallible[]>> };
@@ -136,6 +137,13 @@ const TABLE: Table = {
     unfinished: 'reads',
     list: 'reads',
     removeEnded: 'cut off at each write by the tests of the runner of jobs',
+  },
+  keptAnswers: {
+    begin: 'a repetition of a request that was cut off is refused',
+    find: 'reads',
+    finish: 'a repetition of a request that was cut off is refused',
+    forget: 'a repetition of a request that was cut off is refused',
+    removeEnded: 'a repetition of a request that was cut off is refused',
   },
   auditSeals: { keep: 'the topic has it first, and the store gets it again', list: 'reads', newest: 'reads' },
   leases: { acquire: [['lease.acquire']], release: 'at the start and the end, when nothing is under way' },

@@ -139,6 +139,8 @@ export async function openFoundation(
     consents: backend.consents,
     drafts: backend.drafts,
     jobs: backend.jobs,
+    keptAnswers: backend.keptAnswers,
+    answerSealer: createTextSealer(keys.pepper, 'answers'),
     limits: backend.limits,
     digestHeads: backend.digestHeads,
     links: createLinkTokens(keys.ledgerKey),

@@ -4,6 +4,7 @@ import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-pro
 import { z } from 'zod';
 import { EXAMPLES } from './examples.ts';
 import type { OperationExample } from './operation-example.ts';
+import { KEY_PROBLEMS, keyHeader, takesKey } from '../repeats/declaration.ts';
 import { completeDocument, type ApiDocument } from './complete-document.ts';
 
 /**
@@ -53,11 +54,14 @@ export async function describeApi(app: FastifyInstance, version: string): Promis
       // Pages are not part of the API's description.
       if (!url.startsWith('/v1') || url === DOCUMENT_PATH) return { schema: { hide: true }, url };
       const { permission, audit, problems = [] } = route.config ?? {};
+      const takes = takesKey(route);
+      const given: unknown = schema.headers;
       const named = {
         ...schema,
         'x-carillon-permission': permission,
         ...(typeof audit === 'string' && { 'x-carillon-audit': audit }),
-        'x-carillon-problems': problems,
+        ...(takes && { headers: given instanceof z.ZodObject ? given.extend(keyHeader) : z.object(keyHeader) }),
+        'x-carillon-problems': takes ? [...problems, ...KEY_PROBLEMS] : problems,
         'x-carillon-example': exampleOf(schema),
       };
       return jsonSchemaTransform({ ...described, schema: named });

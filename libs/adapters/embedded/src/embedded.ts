@@ -25,6 +25,7 @@ import { createDraftStore } from './stores/draft-store.ts';
 import { createDueTasks } from './stores/due-tasks.ts';
 import { createInbox } from './stores/inbox.ts';
 import { createJobStore } from './stores/job-store.ts';
+import { createKeptAnswers } from './stores/kept-answers.ts';
 import { createKeyUseStore } from './stores/key-uses.ts';
 import { createLeaseStore } from './stores/leases.ts';
 import { createLimitStore } from './stores/limit-store.ts';
@@ -231,6 +232,7 @@ function assemble(options: EmbeddedOptions, { writer, reader, lock, pages, damag
     configurationStore: createConfigurationStore(writer.writes()),
     drafts: createDraftStore(reader, writer.writes()),
     jobs: createJobStore(reader, writer.writes()),
+    keptAnswers: createKeptAnswers(reader, writer.writes()),
     secretStore: createSecretStore(reader, writer.writes()),
     auditSeals: createAuditSeals(reader, writer.writes()),
     leases,

@@ -13,6 +13,7 @@ import {
   describeEventLog,
   describeInbox,
   describeJobStore,
+  describeKeptAnswers,
   describeKeyUses,
   describeLeases,
   describeLookupClaims,
@@ -85,6 +86,10 @@ describeDraftStore(
 describeJobStore(
   'the embedded store',
   embeddedWith(({ jobs }) => jobs),
+);
+describeKeptAnswers(
+  'the embedded store',
+  embeddedWith(({ keptAnswers }) => keptAnswers),
 );
 describeSecretStore(
   'the embedded store',

@@ -184,6 +184,15 @@ export type JobDocument = {
   /** A list as JSON, written once. */
   readonly items: string;
 };
+export type KeptAnswerDocument = {
+  /** A keyed digest of who, what and the name of the request. */
+  readonly _id: string;
+  readonly fingerprint: string;
+  readonly token: string;
+  readonly begunAt: number;
+  readonly endsAt: number;
+  readonly answer: string | null;
+};
 export type LeaseDocument = { readonly _id: string; readonly holder: string; readonly until: number };
 export type KeyUseDocument = { readonly _id: string; readonly usedAt: number };
 export type PeopleDocument = {

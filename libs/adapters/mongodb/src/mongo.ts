@@ -16,6 +16,7 @@ import { createDraftStore } from './stores/draft-store.ts';
 import { createDueTasks } from './stores/due-tasks.ts';
 import { createInbox } from './stores/inbox.ts';
 import { createJobStore } from './stores/job-store.ts';
+import { createKeptAnswers } from './stores/kept-answers.ts';
 import { createKeyUseStore } from './stores/key-uses.ts';
 import { createLeaseStore } from './stores/leases.ts';
 import { createLimitStore } from './stores/limit-store.ts';
@@ -103,6 +104,7 @@ export async function openMongo(options: MongoOptions): Promise<MongoStores> {
     configurationStore: createConfigurationStore(collections, attempt),
     drafts: createDraftStore(collections, attempt),
     jobs: createJobStore(collections, attempt),
+    keptAnswers: createKeptAnswers(collections, attempt),
     secretStore: createSecretStore(collections, attempt),
     auditSeals: createAuditSeals(collections, attempt),
     leases: createLeaseStore(collections, attempt),

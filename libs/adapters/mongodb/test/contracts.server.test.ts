@@ -12,6 +12,7 @@ import {
   describeDueTasks,
   describeInbox,
   describeJobStore,
+  describeKeptAnswers,
   describeKeyUses,
   describeLeases,
   describeLookupClaims,
@@ -81,6 +82,10 @@ describeWith('mongodb', 'the stores in MongoDB', () => {
   describeJobStore(
     'the MongoDB store',
     mongoWith(({ jobs }) => jobs),
+  );
+  describeKeptAnswers(
+    'the MongoDB store',
+    mongoWith(({ keptAnswers }) => keptAnswers),
   );
   describeSecretStore(
     'the MongoDB store',

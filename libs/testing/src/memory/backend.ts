@@ -13,6 +13,7 @@ import { createMemoryLimits } from './limits.ts';
 import { createMemoryLog } from './event-log.ts';
 import { createMemoryInbox } from './inbox.ts';
 import { createMemoryJobs } from './jobs.ts';
+import { createMemoryKeptAnswers } from './kept-answers.ts';
 import { createMemoryKeyUses } from './key-uses.ts';
 import { createMemoryPeople } from './people.ts';
 import { createMemoryCheckpoints, createMemoryRuleStates } from './positions.ts';
@@ -49,6 +50,7 @@ export function createMemoryBackend({ clock, partitions, logId = LOG_ID }: Memor
   const configurationStore = createMemoryConfigurationStore();
   const drafts = createMemoryDrafts();
   const jobs = createMemoryJobs();
+  const keptAnswers = createMemoryKeptAnswers();
   const secretStore = createMemorySecretStore();
   const leases = createMemoryLeases();
   const readModels = createMemoryReadModels();
@@ -74,6 +76,7 @@ export function createMemoryBackend({ clock, partitions, logId = LOG_ID }: Memor
       configurationStore: configurationStore.connect(wire),
       drafts: drafts.connect(wire),
       jobs: jobs.connect(wire),
+      keptAnswers: keptAnswers.connect(wire),
       secretStore: secretStore.connect(wire),
       leases: leases.connect(wire),
       readModels: readModels.connect(wire),

@@ -13,6 +13,7 @@ export * from './due-tasks.ts';
 export * from './event-log.ts';
 export * from './inbox.ts';
 export * from './jobs.ts';
+export * from './kept-answers.ts';
 export * from './key-uses.ts';
 export * from './partner.ts';
 export * from './people.ts';

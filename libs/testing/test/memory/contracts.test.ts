@@ -13,6 +13,7 @@ import {
   describeEventLog,
   describeInbox,
   describeJobStore,
+  describeKeptAnswers,
   describeKeyUses,
   describeLeases,
   describeLookupClaims,
@@ -38,6 +39,7 @@ import {
   createMemoryDrafts,
   createMemoryInbox,
   createMemoryJobs,
+  createMemoryKeptAnswers,
   createMemoryKeyUses,
   createMemoryLeases,
   createMemoryLedger,
@@ -92,6 +94,7 @@ describeSuppressionList(NAME, over(createMemorySuppressions));
 describeAuditSeals(NAME, over(createMemoryAuditSeals));
 describeDraftStore(NAME, over(createMemoryDrafts));
 describeJobStore(NAME, over(createMemoryJobs));
+describeKeptAnswers(NAME, over(createMemoryKeptAnswers));
 describeLeases(NAME, over(createMemoryLeases));
 describeConfigurationStore(NAME, over(createMemoryConfigurationStore));
 describeSecretStore(NAME, over(createMemorySecretStore));

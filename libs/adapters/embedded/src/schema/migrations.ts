@@ -15,6 +15,7 @@ import { DIGEST_HEADS_SCHEMA } from './digest-heads.ts';
 import { DRAFTS_SCHEMA } from './drafts.ts';
 import { FIELDS_SCHEMA } from './fields.ts';
 import { JOBS_SCHEMA } from './jobs.ts';
+import { KEPT_ANSWERS_SCHEMA } from './kept-answers.ts';
 import { KEY_USES_SCHEMA } from './key-uses.ts';
 import { LIMITS_SCHEMA } from './limits.ts';
 import { LOG_SCHEMA } from './log.ts';
@@ -66,6 +67,7 @@ export const MIGRATIONS: readonly string[] = [
   DELIVERIES_BY_ANY_FILTER,
   AUDIT_SEALS_SCHEMA,
   JOBS_SCHEMA,
+  KEPT_ANSWERS_SCHEMA,
 ];
 
 const pragma = (db: DatabaseSync, name: string): number => Number(db.prepare(`PRAGMA ${name}`).get()?.[name]);

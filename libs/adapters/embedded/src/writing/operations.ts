@@ -11,6 +11,7 @@ import { claimWrites } from '../stores/lookup-claims.ts';
 import { limitWrites } from '../stores/limit-store.ts';
 import { inboxWrites } from '../stores/inbox.ts';
 import { jobWrites } from '../stores/job-store.ts';
+import { keptAnswerWrites } from '../stores/kept-answers.ts';
 import { keyUseWrites } from '../stores/key-uses.ts';
 import { leaseWrites } from '../stores/leases.ts';
 import { peopleWrites } from '../stores/people-store.ts';
@@ -39,6 +40,7 @@ export const createOperations = (transaction: Transaction): Operations => ({
   ...configurationWrites(transaction),
   ...draftWrites(transaction),
   ...jobWrites(transaction),
+  ...keptAnswerWrites(transaction),
   ...secretWrites(transaction),
   ...auditSealWrites(transaction),
   ...leaseWrites(transaction),

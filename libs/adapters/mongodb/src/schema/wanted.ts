@@ -84,6 +84,7 @@ export const WANTED = {
     { name: 'open', key: { openSince: 1, _id: 1 }, where: ['openSince'] },
     { name: 'ended', key: { endedAt: 1 }, where: ['endedAt'] },
   ],
+  kept_answers: [{ name: 'ends', key: { endsAt: 1 } }],
   leases: [{ name: 'until', key: { until: 1 } }],
   events: [
     { name: 'id', key: { id: 1 } },

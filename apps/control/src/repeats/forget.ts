@@ -1,0 +1,12 @@
+import type { ControlPorts } from '../ports.ts';
+
+const AT_ONCE = 500;
+
+/** Forgets answers whose time is over. */
+export async function forgetAnswers({
+  keptAnswers,
+  clock,
+}: Pick<ControlPorts, 'keptAnswers' | 'clock'>): Promise<void> {
+  const now = clock.now();
+  while ((await keptAnswers.removeEnded(now, AT_ONCE)) === AT_ONCE);
+}

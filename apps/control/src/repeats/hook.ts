@@ -1,0 +1,160 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { canonical } from '@carillon/domain';
+import { CarillonError, type Duration } from '@carillon/kernel';
+import type { KeptRequest } from '@carillon/ports';
+import { readIdempotencyKey } from '@carillon/stages';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { principalIfAny } from '../access/principal.ts';
+import type { ControlPorts } from '../ports.ts';
+import { takesKey } from './declaration.ts';
+
+/** So long a repetition gets the same answer. */
+export const ANSWERS_KEPT: Duration = 24 * 3_600_000;
+/** A request that was begun longer ago than this is not carried out any more: whoever did died, or was not heard. */
+const UNDER_WAY: Duration = 60_000;
+/** A repetition waits for the first one a moment: it may end in the next. */
+const WAITING = { times: 40, each: 100 } as const;
+/** A longer answer is not kept: that it was done is. */
+const MOST_ANSWER = 1024 * 1024;
+
+/** What a client may need of an answer besides its body. */
+const KEPT_HEADERS = ['content-type', 'etag', 'location'] as const;
+/** Says that the answer is that of an earlier request. */
+export const REPLAYED_HEADER = 'idempotent-replayed';
+
+type Ports = Pick<ControlPorts, 'keptAnswers' | 'answerSealer' | 'ids' | 'clock' | 'watch'>;
+type Answer = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+};
+type Held = { readonly kept: KeptRequest; begun: boolean; settled: boolean };
+
+const HELD = 'heldRequest';
+const heldOf = (request: FastifyRequest): Held | null => request.getDecorator<Held | null>(HELD);
+
+const underWay = (since: Duration): CarillonError =>
+  since < UNDER_WAY
+    ? new CarillonError(
+        'request_begun',
+        'the same request, by its Idempotency-Key, is being carried out: send it again in a second for its answer',
+        { retryAfter: 1_000 },
+      )
+    : new CarillonError(
+        'request_begun',
+        'a request with this Idempotency-Key was begun, and nobody saw how it ended: look whether it was done, and send it under another key if not',
+      );
+
+/**
+ * Answers a repetition of a request as the first one was answered, by its `Idempotency-Key`, of routes that are added after this and change
+ * something. It counts for the principal and the operation. Goes before what tells the audit that something begins, and `keepAnswers` behind it:
+ * what is refused in between has done nothing, and leaves nothing behind.
+ */
+export function answerRepeats(app: FastifyInstance, ports: Ports): void {
+  const { keptAnswers, answerSealer, ids, clock } = ports;
+  app.decorateRequest(HELD, null);
+
+  function requestOf(request: FastifyRequest, key: string): KeptRequest | null {
+    const actor = principalIfAny(request)?.actor;
+    if (!actor) return null;
+    const { method, url, headers, body, routeOptions } = request;
+    const { 'if-match': match = '', 'if-none-match': noneMatch = '' } = headers;
+    const now = clock.now();
+    return {
+      id: ids.keyed('repeated request', actor.kind, actor.id, method, routeOptions.url ?? '', key),
+      // Keyed, for a body may hold a secret that could be guessed.
+      fingerprint: ids.keyed('repeated body', url, match, noneMatch, canonical(body ?? null)),
+      token: ids.token(),
+      begunAt: now,
+      endsAt: now + ANSWERS_KEPT,
+      answer: null,
+    };
+  }
+
+  /** The first request of this name, once it is answered or was waited for; null: it was forgotten. */
+  async function settledRequest(first: KeptRequest): Promise<KeptRequest | null> {
+    let seen: KeptRequest | null = first;
+    for (let times = 0; seen && seen.answer === null && times < WAITING.times; times += 1) {
+      if (clock.now() - seen.begunAt >= UNDER_WAY) return seen;
+      await pause(WAITING.each);
+      seen = await keptAnswers.find(first.id);
+    }
+    return seen;
+  }
+
+  app.addHook('preHandler', async (request, reply) => {
+    const { 'idempotency-key': header } = request.headers;
+    if (header === undefined || !takesKey(request.routeOptions)) return undefined;
+    const key = readIdempotencyKey(String(header));
+    if (!key.ok) throw key.error;
+    const mine = requestOf(request, key.value ?? '');
+    if (!mine) return undefined;
+    for (;;) {
+      const first = await keptAnswers.begin(mine, mine.begunAt);
+      if (first.token === mine.token) {
+        request.setDecorator<Held | null>(HELD, { kept: mine, begun: false, settled: false });
+        return undefined;
+      }
+      if (first.fingerprint !== mine.fingerprint) {
+        throw new CarillonError(
+          'idempotency_mismatch',
+          'this Idempotency-Key was sent with another address, body or precondition within 24 hours: take a new one for a new request',
+        );
+      }
+      const settled = await settledRequest(first);
+      if (!settled) continue;
+      if (settled.answer === null) throw underWay(clock.now() - settled.begunAt);
+      return replay(settled, settled.answer, reply);
+    }
+  });
+
+  function replay({ id }: KeptRequest, sealed: string, reply: FastifyReply): FastifyReply {
+    const text = answerSealer.open([id], sealed);
+    const answer = text === null ? null : (JSON.parse(text) as Answer);
+    if (answer?.body === undefined || answer.body === null) {
+      throw new CarillonError('request_begun', 'it was done, and its answer was not kept: read what it made');
+    }
+    return reply
+      .code(answer.status)
+      .headers({ ...answer.headers, [REPLAYED_HEADER]: 'true' })
+      .send(Buffer.from(answer.body));
+  }
+}
+
+/** Keeps the answers of what `answerRepeats` has let through; goes behind everything that may still refuse. */
+export function keepAnswers(app: FastifyInstance, { keptAnswers, answerSealer, watch }: Ports): void {
+  app.addHook('preHandler', async (request) => {
+    const held = heldOf(request);
+    if (held) held.begun = true;
+  });
+
+  app.addHook('onSend', async (request, reply, payload) => {
+    const held = heldOf(request);
+    if (!held || held.settled) return payload;
+    held.settled = true;
+    const { id, token } = held.kept;
+    const { statusCode } = reply;
+    try {
+      if (!held.begun || (statusCode >= 400 && statusCode < 500)) await keptAnswers.forget(id, token);
+      // What failed on our side may have been done in part: a repetition is told so, and is not carried out.
+      else if (statusCode < 400) await keptAnswers.finish(id, token, seal(id, reply, payload));
+    } catch (error) {
+      // It was done: whoever repeats it is told that nobody knows.
+      watch.trouble('keep an answer', error);
+    }
+    return payload;
+  });
+
+  function seal(id: string, reply: FastifyReply, payload: unknown): string {
+    const body = typeof payload === 'string' ? payload : Buffer.isBuffer(payload) ? payload.toString('utf8') : null;
+    const given = KEPT_HEADERS.map((name) => [name, reply.getHeader(name)] as const);
+    const answer: Answer = {
+      status: reply.statusCode,
+      headers: Object.fromEntries(
+        given.flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
+      ),
+      body: body !== null && body.length <= MOST_ANSWER ? body : null,
+    };
+    return answerSealer.seal([id], JSON.stringify(answer));
+  }
+}
