@@ -175,6 +175,31 @@ const notificationVersions = createRoute({
   validateSearch: (words: Words) => textOf(words, 'from', 'to'),
   component: lazyRouteComponent(() => import('./screens/notifications/versions.tsx'), 'NotificationVersions'),
 });
+const integrations = createRoute({
+  ...under,
+  path: '/workspaces/$w/integrations',
+  component: lazyRouteComponent(() => import('./screens/integrations/integrations.tsx'), 'Integrations'),
+});
+const integration = createRoute({
+  ...under,
+  path: '/workspaces/$w/integrations/$i',
+  component: lazyRouteComponent(() => import('./screens/integrations/integration.tsx'), 'Integration'),
+});
+const accounts = createRoute({
+  ...under,
+  path: '/workspaces/$w/accounts',
+  component: lazyRouteComponent(() => import('./screens/accounts/accounts.tsx'), 'Accounts'),
+});
+const account = createRoute({
+  ...under,
+  path: '/workspaces/$w/accounts/$a',
+  component: lazyRouteComponent(() => import('./screens/accounts/account.tsx'), 'Account'),
+});
+const workspaceCadence = createRoute({
+  ...under,
+  path: '/workspaces/$w/cadence',
+  component: lazyRouteComponent(() => import('./screens/cadence/workspace-cadence.tsx'), 'WorkspaceCadence'),
+});
 const settings = createRoute({
   ...under,
   path: '/settings',
@@ -222,6 +247,11 @@ export const router = createRouter({
     notificationCadence,
     notificationSecure,
     notificationVersions,
+    integrations,
+    integration,
+    accounts,
+    account,
+    workspaceCadence,
     settings,
     welcome,
     signIn,

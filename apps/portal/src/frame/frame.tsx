@@ -10,7 +10,7 @@ import { lazyPart, Part } from '../ui/part.tsx';
 import { Toasts } from '../ui/toast.tsx';
 import { DraftLink } from './draft-link.tsx';
 import { AccountMenu, WorkspaceMenu } from './menus.tsx';
-import { PLACES } from './places.ts';
+import { BUILD_PLACES, PLACES, type BuildPlace, type Place } from './places.ts';
 import { useKeys } from './use-keys.ts';
 import { useWorkspace } from './use-workspace.ts';
 import styles from './frame.module.css';
@@ -78,7 +78,9 @@ function SignedInFrame(): ReactNode {
         <WorkspaceMenu />
         <DraftLink workspace={known} />
         <nav aria-label="Screens" className={cls(styles.nav)}>
-          <Places workspace={known} />
+          <Places workspace={known} places={PLACES} />
+          <h2>Build</h2>
+          <Places workspace={known} places={BUILD_PLACES} />
           <h2>Deployment</h2>
           <Link to="/workspaces" activeOptions={{ exact: true }} className={cls(styles.link)}>
             <LayoutGrid size={16} aria-hidden />
@@ -99,7 +101,7 @@ function SignedInFrame(): ReactNode {
         <Outlet />
       </main>
       <nav aria-label="Main screens" className={cls(styles.bar)}>
-        <Places workspace={known} />
+        <Places workspace={known} places={PLACES} />
         <SettingsLink />
       </nav>
       <Toasts />
@@ -117,8 +119,14 @@ function SignedInFrame(): ReactNode {
   );
 }
 
-function Places({ workspace }: { readonly workspace: string }): ReactNode {
-  return PLACES.map(({ name, icon: Icon, to }) => (
+function Places({
+  workspace,
+  places,
+}: {
+  readonly workspace: string;
+  readonly places: readonly (Place | BuildPlace)[];
+}): ReactNode {
+  return places.map(({ name, icon: Icon, to }) => (
     <Link
       key={to}
       to={to}

@@ -10,7 +10,7 @@ import { Menu } from '../ui/menu.tsx';
 import { changeSettings, useSettings, type Theme } from '../ui/settings.ts';
 import { say } from '../ui/toast.tsx';
 import { EVERY_WORKSPACE } from './last-workspace.ts';
-import { PLACES } from './places.ts';
+import { BUILD_PLACES, PLACES } from './places.ts';
 import { useWorkspace } from './use-workspace.ts';
 
 /** Goes to the same screen of another workspace. */
@@ -20,7 +20,7 @@ export function WorkspaceMenu(): ReactNode {
   const current = useWorkspace();
   const navigate = useNavigate();
   const { pathname } = useLocation();
-  const here = PLACES.find(({ to }) => pathname.endsWith(to.slice('/workspaces/$w'.length)))?.to;
+  const here = [...PLACES, ...BUILD_PLACES].find(({ to }) => pathname.endsWith(to.slice('/workspaces/$w'.length)))?.to;
   const every = { id: EVERY_WORKSPACE, name: 'All workspaces' };
   const choices = [...(names.length === 1 ? [] : [every]), ...names.map((name) => ({ id: name, name }))];
   const shown = current === EVERY_WORKSPACE ? every.name : current;

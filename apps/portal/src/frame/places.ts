@@ -1,4 +1,4 @@
-import { Bell, Inbox, Send, type LucideIcon } from 'lucide-react';
+import { Bell, Cable, Inbox, KeyRound, Send, Timer, type LucideIcon } from 'lucide-react';
 
 /** A screen of a workspace as the navigation names it. */
 export type Place = {
@@ -13,4 +13,15 @@ export const PLACES: readonly Place[] = [
   { name: 'Notifications', icon: Bell, to: '/workspaces/$w/notifications', key: 'n' },
   { name: 'Deliveries', icon: Send, to: '/workspaces/$w/deliveries', key: 'd' },
   { name: 'Inbox', icon: Inbox, to: '/workspaces/$w/inbox', key: 'i' },
+];
+
+/** A screen on which a workspace is set up: in the navigation below the others, on a phone behind the search. */
+export type BuildPlace = Omit<Place, 'to' | 'key'> & {
+  readonly to: '/workspaces/$w/integrations' | '/workspaces/$w/accounts' | '/workspaces/$w/cadence';
+};
+
+export const BUILD_PLACES: readonly BuildPlace[] = [
+  { name: 'Integrations', icon: Cable, to: '/workspaces/$w/integrations' },
+  { name: 'Accounts', icon: KeyRound, to: '/workspaces/$w/accounts' },
+  { name: 'Cadence', icon: Timer, to: '/workspaces/$w/cadence' },
 ];

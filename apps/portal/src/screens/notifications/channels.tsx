@@ -6,7 +6,8 @@ import { Problem } from '../../ui/answers.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { Card } from '../../ui/page.tsx';
 import { Select } from '../../ui/select.tsx';
-import { Checkbox, Toggle } from '../../ui/toggle.tsx';
+import { Toggle } from '../../ui/toggle.tsx';
+import { ChannelAccounts } from '../accounts/channel-accounts.tsx';
 import { NotificationFrame, type NotificationDraft } from './notification-frame.tsx';
 import type { NotificationBody } from './sentence.ts';
 import styles from './notifications.module.css';
@@ -118,21 +119,8 @@ function ChannelCard({
             </p>
           ) : (
             <fieldset className={cls(styles.set)}>
-              <legend>Accounts, in the order in which they are taken; none: the account of the deployment</legend>
-              {[...new Set([...chosen, ...fitting.map((account) => account.name)])].map((account) => (
-                <Checkbox
-                  key={account}
-                  isOn={chosen.includes(account)}
-                  onChange={(isOn) => {
-                    const next = isOn ? [...chosen, account] : chosen.filter((one) => one !== account);
-                    const { accounts: _before, ...rest } = used;
-                    set(next.length === 0 ? rest : { ...rest, accounts: next });
-                  }}
-                >
-                  {account}
-                  {chosen.includes(account) && chosen.length > 1 && ` (${chosen.indexOf(account) + 1}.)`}
-                </Checkbox>
-              ))}
+              <legend>Accounts, in the order in which they are taken</legend>
+              <ChannelAccounts draft={draft} channel={id} offered={fitting.map((account) => account.name)} />
             </fieldset>
           )}
         </>

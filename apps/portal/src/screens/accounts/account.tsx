@@ -1,0 +1,53 @@
+import { Link, useParams } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { useDraft } from '../../api/use-draft.ts';
+import { Empty, Loading, Problem } from '../../ui/answers.tsx';
+import { Card, PageBody, PageHead } from '../../ui/page.tsx';
+import { DraftActions, DraftNotices } from '../drafts/draft-actions.tsx';
+import { CheckPanel } from '../setup/check-panel.tsx';
+import { SetupForm } from '../setup/setup-form.tsx';
+import { accountKindOf } from './account-kinds.ts';
+import { UsedBy } from './used-by.tsx';
+
+/** One account: its settings, its check, and which notifications send over it. */
+export function Account(): ReactNode {
+  const { w, a } = useParams({ from: '/workspaces/$w/accounts/$a' });
+  const draft = useDraft('accounts', w, a);
+  const kind = accountKindOf(draft.body);
+  const all = (
+    <Link to="/workspaces/$w/accounts" params={{ w }}>
+      Accounts
+    </Link>
+  );
+  return (
+    <>
+      <PageHead title={a} crumbs={[all, a]} lead={kind ? `${kind.name}. ${kind.what}` : undefined}>
+        <DraftActions draft={draft} />
+      </PageHead>
+      <PageBody>
+        {draft.error && <Problem error={draft.error} onRetry={draft.retry} />}
+        {draft.isLoading && <Loading what="the account" />}
+        <DraftNotices draft={draft} />
+        {!draft.isLoading && !draft.error && draft.body === null && (
+          <Empty title={draft.resource === null ? `There is no account ${a}` : 'The draft removes it'} action={all}>
+            {draft.resource === null
+              ? 'It may have been removed, or have another name now.'
+              : 'Until it is published, the account counts as before.'}
+          </Empty>
+        )}
+        {kind && draft.body && (
+          <>
+            <Card title="Settings">
+              <SetupForm draft={draft} parts={kind.parts} />
+            </Card>
+            <CheckPanel
+              draft={draft}
+              what="The account is signed in to as a message would be sent, and then left. Nothing goes to anybody."
+            />
+            <UsedBy workspace={w} account={a} carries={kind.carries} />
+          </>
+        )}
+      </PageBody>
+    </>
+  );
+}

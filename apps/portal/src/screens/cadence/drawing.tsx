@@ -1,0 +1,70 @@
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useState, type ReactNode } from 'react';
+import { Loading, Problem } from '../../ui/answers.tsx';
+import { cls } from '../../ui/class-names.ts';
+import { Card } from '../../ui/page.tsx';
+import { Lanes } from './lanes.tsx';
+import { changeSentence, groundWords, runSentence } from './run-words.ts';
+import { simulationQuery, type Tried } from './simulate.ts';
+import { Week } from './week.tsx';
+import styles from './cadence.module.css';
+
+/** In milliseconds: a pause in typing. */
+const PAUSE = 150;
+
+/** What is tried once nobody has typed for a moment. */
+function useCalm(tried: Tried): Tried {
+  const [calm, setCalm] = useState(tried);
+  const words = JSON.stringify(tried);
+  useEffect(() => {
+    const timer = setTimeout(() => setCalm(JSON.parse(words) as Tried), PAUSE);
+    return () => clearTimeout(timer);
+  }, [words]);
+  return calm;
+}
+
+/** The last seven days as a cadence would send them: in a sentence, as bars, and by person. */
+export function Drawing({ tried, children }: { readonly tried: Tried; readonly children?: ReactNode }): ReactNode {
+  const { data, error, refetch, isPlaceholderData } = useQuery(simulationQuery(useCalm(tried)));
+  const run = data?.proposed ?? data?.now;
+  const change = data?.proposed ? changeSentence(data.now, data.proposed) : null;
+  return (
+    <Card title="Last 7 days">
+      {children}
+      {error && <Problem error={error} onRetry={() => void refetch()} />}
+      {!data && !error && <Loading what="the last 7 days" />}
+      {data && run && (
+        <div className={cls(styles.drawing)} data-behind={isPlaceholderData ? '' : undefined}>
+          <p role="status">
+            {change !== null && <span className={cls(styles.changed)}>{change} </span>}
+            {runSentence(run)}
+          </p>
+          <p className={cls(styles.ground)} data-ground={data.history}>
+            {groundWords(data)}
+          </p>
+          {data.faults.map(({ resource, path, message, fix }) => (
+            <p key={`${resource} ${path} ${message}`} className={cls(styles.faults)}>
+              Drawn as it is published: {message}. {fix}
+            </p>
+          ))}
+          {run.messages > 0 && (
+            <>
+              <Week simulated={data} />
+              <p className={cls(styles.legend)}>
+                <span>Goes</span>
+                <span className={cls(styles.legendHeld)}>Held until</span>
+                <span className={cls(styles.legendDigest)}>Digest</span>
+                <span className={cls(styles.legendDropped)}>Dropped</span>
+              </p>
+              <p>
+                People whom it holds up or drops: <b>{run.people_touched.toLocaleString('en')}</b>
+                {run.dropped_by.map(({ by, count }) => ` · ${count.toLocaleString('en')} dropped by ${by}`).join('')}
+              </p>
+              {run.most_touched.length > 0 && <Lanes people={run.most_touched} from={data.from} to={data.to} />}
+            </>
+          )}
+        </div>
+      )}
+    </Card>
+  );
+}

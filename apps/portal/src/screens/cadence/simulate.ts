@@ -1,0 +1,35 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { api, bodyOf, type Schemas } from '../../api/client.ts';
+
+export type Simulated = Schemas['SimulatedCadence'];
+export type Run = Schemas['SimulatedRun'];
+export type Person = Run['most_touched'][number];
+export type Message = Person['messages'][number];
+
+export type Tried = {
+  readonly workspace: string;
+  /** Left out: all messages of the workspace. */
+  readonly notification?: string | undefined;
+  /** What would take the place of what is published; null: nothing was changed. */
+  readonly put: { readonly kind: 'notification' | 'workspace'; readonly name: string; readonly body: unknown } | null;
+};
+
+/** The last seven days again, under another cadence. What was drawn last stays until the next answer is there. */
+export const simulationQuery = ({ workspace, notification, put }: Tried) =>
+  queryOptions({
+    queryKey: ['/v1/workspaces/{workspace}/cadence/simulate', workspace, notification ?? null, JSON.stringify(put)],
+    queryFn: ({ signal }) =>
+      bodyOf(
+        api.POST('/v1/workspaces/{workspace}/cadence/simulate', {
+          params: { path: { workspace } },
+          body: {
+            last: '7d',
+            put: put === null ? [] : [{ ...put }],
+            ...(notification !== undefined && { notification }),
+          },
+          signal,
+        }),
+      ),
+    placeholderData: keepPreviousData,
+    staleTime: 30_000,
+  });

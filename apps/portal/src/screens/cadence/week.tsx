@@ -1,0 +1,101 @@
+import type { ReactNode } from 'react';
+import { cls } from '../../ui/class-names.ts';
+import { byDay, runSentence } from './run-words.ts';
+import type { Run, Simulated } from './simulate.ts';
+import styles from './cadence.module.css';
+
+/** In units of the drawing: a bar of one hour, and the height of the tallest. */
+const [BAR, HEIGHT] = [4, 64] as const;
+
+/** Before and after, one above the other on one scale. */
+export function Week({ simulated }: { readonly simulated: Simulated }): ReactNode {
+  const { now, proposed } = simulated;
+  const runs = proposed ? [now, proposed] : [now];
+  const most = Math.max(1, ...runs.flatMap(({ buckets }) => buckets.map(({ went, dropped }) => went + dropped)));
+  return (
+    <figure className={cls(styles.week)}>
+      <Bars title={proposed ? 'Before' : 'As published'} run={now} most={most} />
+      {proposed && <Bars title="After" run={proposed} most={most} />}
+      <Days buckets={now.buckets} />
+      <details>
+        <summary>Show as table</summary>
+        <div className={cls(styles.scroll)} tabIndex={0} role="group" aria-label="Messages by day">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Day, UTC</th>
+                <th scope="col">Came</th>
+                <th scope="col">Went{proposed && ', before'}</th>
+                <th scope="col">Dropped{proposed && ', before'}</th>
+                {proposed && <th scope="col">Went, after</th>}
+                {proposed && <th scope="col">Dropped, after</th>}
+              </tr>
+            </thead>
+            <tbody>
+              {byDay(now.buckets).map(({ day, came, went, dropped }, index) => {
+                const after = proposed && byDay(proposed.buckets)[index];
+                return (
+                  <tr key={day}>
+                    <th scope="row">{day}</th>
+                    <td>{came}</td>
+                    <td>{went}</td>
+                    <td>{dropped}</td>
+                    {proposed && <td>{after?.went ?? 0}</td>}
+                    {proposed && <td>{after?.dropped ?? 0}</td>}
+                  </tr>
+                );
+              })}
+            </tbody>
+          </table>
+        </div>
+      </details>
+    </figure>
+  );
+}
+
+function Bars({ title, run, most }: { readonly title: string; readonly run: Run; readonly most: number }): ReactNode {
+  const { buckets } = run;
+  const tall = (count: number): number => (count * HEIGHT) / most;
+  return (
+    <div className={cls(styles.bars)}>
+      <span className={cls(styles.title)}>{title}</span>
+      <svg
+        role="img"
+        aria-label={`${title}: ${runSentence(run)}`}
+        viewBox={`0 0 ${Math.max(1, buckets.length) * BAR} ${HEIGHT}`}
+        preserveAspectRatio="none"
+      >
+        {buckets.map(({ at, went, dropped }, index) => (
+          <g key={at}>
+            <rect
+              className={cls(styles.went)}
+              x={index * BAR}
+              width={BAR - 1}
+              y={HEIGHT - tall(went)}
+              height={tall(went)}
+            />
+            <rect
+              className={cls(styles.dropped)}
+              x={index * BAR}
+              width={BAR - 1}
+              y={HEIGHT - tall(went + dropped)}
+              height={tall(dropped)}
+            />
+          </g>
+        ))}
+      </svg>
+    </div>
+  );
+}
+
+const WEEKDAY = new Intl.DateTimeFormat('en', { weekday: 'short', day: 'numeric', timeZone: 'UTC' });
+
+function Days({ buckets }: { readonly buckets: Run['buckets'] }): ReactNode {
+  return (
+    <div className={cls(styles.days)} aria-hidden>
+      {byDay(buckets).map(({ day }) => (
+        <span key={day}>{WEEKDAY.format(new Date(day))}</span>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,84 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { statusQuery } from '../../api/status.ts';
+import { useDraft } from '../../api/use-draft.ts';
+import { Empty, Loading, Problem } from '../../ui/answers.tsx';
+import { Card, PageBody, PageHead } from '../../ui/page.tsx';
+import { Code } from '../../ui/text.tsx';
+import { DraftActions, DraftNotices } from '../drafts/draft-actions.tsx';
+import { CheckPanel } from '../setup/check-panel.tsx';
+import { SetupForm, type SetupDraft } from '../setup/setup-form.tsx';
+import { Cohorts } from './cohorts.tsx';
+import { hasCohorts, kindOf, webhookOf, type IntegrationKind } from './integration-kinds.ts';
+
+/** One integration: its settings, what to paste at the other side, its check, and the first sync as it comes. */
+export function Integration(): ReactNode {
+  const { w, i } = useParams({ from: '/workspaces/$w/integrations/$i' });
+  const draft = useDraft('integrations', w, i);
+  const kind = kindOf(draft.body);
+  const all = (
+    <Link to="/workspaces/$w/integrations" params={{ w }}>
+      Integrations
+    </Link>
+  );
+  return (
+    <>
+      <PageHead title={i} crumbs={[all, i]} lead={kind ? `${kind.name}. ${kind.what}` : undefined}>
+        <DraftActions draft={draft} />
+      </PageHead>
+      <PageBody>
+        {draft.error && <Problem error={draft.error} onRetry={draft.retry} />}
+        {draft.isLoading && <Loading what="the integration" />}
+        <DraftNotices draft={draft} />
+        {!draft.isLoading && !draft.error && draft.body === null && (
+          <Empty title={draft.resource === null ? `There is no integration ${i}` : 'The draft removes it'} action={all}>
+            {draft.resource === null
+              ? 'It may have been removed, or have another name now.'
+              : 'Until it is published, the integration counts as before.'}
+          </Empty>
+        )}
+        {kind && draft.body && <Parts draft={draft} kind={kind} kindName={draft.body.kind} />}
+      </PageBody>
+    </>
+  );
+}
+
+function Parts({
+  draft,
+  kind,
+  kindName,
+}: {
+  readonly draft: SetupDraft;
+  readonly kind: IntegrationKind;
+  readonly kindName: string;
+}): ReactNode {
+  const { workspace, name, resource } = draft;
+  const { data: status } = useQuery(statusQuery);
+  return (
+    <>
+      <Card title="Settings">
+        <SetupForm draft={draft} parts={kind.parts} />
+      </Card>
+      {kind.paste !== null && status && (
+        <Card title="At the platform">
+          <p>{kind.paste}</p>
+          <Code text={webhookOf(status.events_url, workspace, name)} what="the webhook address" />
+          {resource === null && <p>The address answers once this is published.</p>}
+        </Card>
+      )}
+      <CheckPanel
+        draft={draft}
+        asksForIds={kindName === 'lookup'}
+        what={
+          kindName === 'lookup'
+            ? 'The endpoint is called as a rule would call it, with both schemes. Nobody is told anything.'
+            : kindName === 'posthog'
+              ? 'The first page of each cohort is asked for. Nothing of it is kept.'
+              : 'Whether its secret is set, and whether anything has come. The platform itself cannot be asked.'
+        }
+      />
+      {hasCohorts(kindName) && resource !== null && <Cohorts workspace={workspace} name={name} />}
+    </>
+  );
+}
