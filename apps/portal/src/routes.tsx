@@ -91,8 +91,10 @@ const workspace = createRoute({
   ...under,
   path: '/workspaces/$w',
   beforeLoad: ({ params }) => {
-    redirect({ to: '/workspaces/$w/deliveries', params, replace: true, throw: true });
+    // Numbers are of one workspace; of all of them together there is the list.
+    if (params.w === EVERY_WORKSPACE) redirect({ to: '/workspaces/$w/deliveries', params, replace: true, throw: true });
   },
+  component: lazyRouteComponent(() => import('./screens/overview/overview.tsx'), 'Overview'),
 });
 const deliveries = createRoute({
   ...under,

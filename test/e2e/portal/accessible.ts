@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 
@@ -46,4 +47,22 @@ export async function expectToFit(on: Page, ...widths: readonly number[]): Promi
     await expect.poll(() => widthOf(on), { message: `${width} px, letters apart` }).toBeLessThanOrEqual(width);
   }
   await on.setViewportSize({ width: 1280, height: 800 });
+}
+
+/** Where somebody wants to look at the screens that tests visit. */
+const PICTURES = process.env['PORTAL_PICTURES'];
+
+/** Takes a picture of what is shown, light and dark, and as wide as a phone; nothing unless `PORTAL_PICTURES` names a folder. */
+export async function picture(on: Page, name: string): Promise<void> {
+  if (PICTURES === undefined) return;
+  for (const [kind, colorScheme, width, height] of [
+    ['light', 'light', 1440, 900],
+    ['dark', 'dark', 1440, 900],
+    ['phone', 'light', 390, 844],
+  ] as const) {
+    await on.emulateMedia({ colorScheme });
+    await on.setViewportSize({ width, height });
+    await on.screenshot({ path: join(PICTURES, `${name}-${kind}.png`) });
+  }
+  await on.setViewportSize({ width: 1440, height: 900 });
 }

@@ -132,7 +132,7 @@ function Places({
       to={to}
       params={{ w: workspace }}
       className={cls(styles.link)}
-      activeOptions={{ includeSearch: false }}
+      activeOptions={{ includeSearch: false, exact: to === '/workspaces/$w' }}
     >
       <Icon size={16} aria-hidden />
       {name}

@@ -20,7 +20,7 @@ export function WorkspaceMenu(): ReactNode {
   const current = useWorkspace();
   const navigate = useNavigate();
   const { pathname } = useLocation();
-  const here = [...PLACES, ...BUILD_PLACES].find(({ to }) => pathname.endsWith(to.slice('/workspaces/$w'.length)))?.to;
+  const here = [...PLACES, ...BUILD_PLACES].find(({ to }) => pathname === to.replace('$w', current))?.to;
   const every = { id: EVERY_WORKSPACE, name: 'All workspaces' };
   const choices = [...(names.length === 1 ? [] : [every]), ...names.map((name) => ({ id: name, name }))];
   const shown = current === EVERY_WORKSPACE ? every.name : current;
@@ -35,7 +35,7 @@ export function WorkspaceMenu(): ReactNode {
       }
       choices={choices}
       chosen={current}
-      onChoose={(w) => void navigate({ to: here ?? '/workspaces/$w/deliveries', params: { w } })}
+      onChoose={(w) => void navigate({ to: here ?? '/workspaces/$w', params: { w } })}
     />
   );
 }

@@ -1,0 +1,210 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { Check, Circle } from 'lucide-react';
+import { useState, type ReactNode } from 'react';
+import { api, bodyOf } from '../../api/client.ts';
+import { useMay } from '../../api/me.ts';
+import { queryClient } from '../../api/query-client.ts';
+import { Problem } from '../../ui/answers.tsx';
+import { Button, buttonClass } from '../../ui/button.tsx';
+import { cls } from '../../ui/class-names.ts';
+import { Card } from '../../ui/page.tsx';
+import { State } from '../../ui/state.tsx';
+import { Code, Unseen } from '../../ui/text.tsx';
+import { notificationsQuery, type NotificationResource } from '../notifications/queries.ts';
+import { sampleQuery } from '../rule/queries.ts';
+import { progressWords, type Step } from './overview-words.ts';
+import { firstEventQuery, keysQuery, messageQuery, outcomeQuery } from './queries.ts';
+import styles from './overview.module.css';
+
+const LOOKED = 'carillon-looked-around';
+
+function hasLooked(): boolean {
+  try {
+    return localStorage.getItem(LOOKED) !== null;
+  } catch {
+    // A browser that keeps nothing would show this step for ever.
+    return true;
+  }
+}
+
+function keepLooked(): void {
+  try {
+    localStorage.setItem(LOOKED, 'yes');
+  } catch {
+    // Said above.
+  }
+}
+
+/** The first rule that events come to, by its title; null: there is none. */
+function firstRule(notifications: readonly NotificationResource[]): string | null {
+  for (const { name, body } of notifications) {
+    if (!(body.enabled ?? true)) continue;
+    for (const [rule, { enabled, cohort }] of Object.entries(body.rules ?? {}))
+      if ((enabled ?? true) && cohort === undefined) return `${name}.${rule}`;
+  }
+  return null;
+}
+
+/** The way from nothing to the first message. Each step acts; the guide goes once all are done. */
+export function Guide({ workspace }: { readonly workspace: string }): ReactNode {
+  const params = { w: workspace };
+  const [looked, setLooked] = useState(hasLooked);
+  // Somebody who has just sent the first event still wants to see the message.
+  const [sent, setSent] = useState<string | null>(null);
+  const { data: notifications } = useQuery(notificationsQuery(workspace));
+  const { data: keys } = useQuery(keysQuery(workspace));
+  const { data: events } = useQuery(firstEventQuery(workspace));
+  if (!notifications || !keys || !events) return null;
+  const steps: readonly Step[] = [
+    { id: 'look', name: 'Look around', isDone: looked },
+    { id: 'notification', name: 'A notification', isDone: notifications.items.length > 0 },
+    { id: 'key', name: 'A key', isDone: keys.items.some(({ expired }) => !expired) },
+    { id: 'event', name: 'An event', isDone: events.items.length > 0 },
+  ];
+  if (steps.every(({ isDone }) => isDone) && sent === null) return null;
+  const rule = firstRule(notifications.items);
+  const look = (): void => {
+    keepLooked();
+    setLooked(true);
+  };
+  const next = steps.find(({ isDone }) => !isDone)?.id;
+  return (
+    <Card title={progressWords(steps)}>
+      <ol className={cls(styles.steps)}>
+        {steps.map(({ id, name, isDone }) => (
+          <li key={id} data-done={isDone || undefined} aria-current={id === next ? 'step' : undefined}>
+            {isDone ? <Check size={16} aria-hidden /> : <Circle size={16} aria-hidden />}
+            <span>
+              {name}
+              <Unseen>{isDone ? ', done' : ', not done yet'}</Unseen>
+            </span>
+            {!isDone && id === 'look' && (
+              <Link to="/workspaces/$w/inbox" params={params} onClick={look} className={buttonClass()}>
+                See where messages arrive
+              </Link>
+            )}
+            {!isDone && id === 'notification' && (
+              <Link to="/workspaces/$w/notifications" params={params} className={buttonClass('main')}>
+                Make a notification
+              </Link>
+            )}
+            {!isDone && id === 'key' && (
+              <Link to="/settings" className={buttonClass(next === 'key' ? 'main' : 'plain')}>
+                Request a key
+              </Link>
+            )}
+            {id === 'event' && rule !== null && (!isDone || sent !== null) && (
+              <SendNow workspace={workspace} rule={rule} isNext={next === 'event'} onSent={setSent} />
+            )}
+          </li>
+        ))}
+      </ol>
+      {sent !== null && <Outcome workspace={workspace} event={sent} onEnd={() => setSent(null)} />}
+    </Card>
+  );
+}
+
+/** Posts the smallest event that a rule fires on, as whoever presses. */
+function SendNow({
+  workspace,
+  rule,
+  isNext,
+  onSent,
+}: {
+  readonly workspace: string;
+  readonly rule: string;
+  readonly isNext: boolean;
+  readonly onSent: (event: string) => void;
+}): ReactNode {
+  const off = useMay('configure', workspace);
+  const sample = useQuery(sampleQuery(workspace, rule, null));
+  const send = useMutation({
+    mutationFn: ({ stream, event }: { readonly stream: string; readonly event: string }) =>
+      bodyOf(
+        api.POST('/v1/workspaces/{workspace}/streams/{name}/send', {
+          params: { path: { workspace, name: stream } },
+          body: { event },
+        }),
+      ),
+    onSuccess({ id }) {
+      onSent(id);
+      void queryClient.invalidateQueries({ queryKey: firstEventQuery(workspace).queryKey });
+    },
+  });
+  const { data } = sample;
+  return (
+    <>
+      <Button
+        kind={isNext ? 'main' : 'plain'}
+        off={off}
+        isDisabled={!data || send.isPending}
+        onPress={() => data && send.mutate(data)}
+      >
+        Send it now
+      </Button>
+      {data && (
+        <details className={cls(styles.event)}>
+          <summary>What is sent</summary>
+          <p>
+            The fewest fields that “{rule}” asks for, to the stream {data.stream}, as you and without a key. It is
+            judged like any other event.
+          </p>
+          <Code text={data.event} what="the event" />
+        </details>
+      )}
+      {(send.error ?? sample.error) && <Problem error={(send.error ?? sample.error)!} />}
+    </>
+  );
+}
+
+/** The message that came of the event, beside the step that sent it. */
+function Outcome({
+  workspace,
+  event,
+  onEnd,
+}: {
+  readonly workspace: string;
+  readonly event: string;
+  readonly onEnd: () => void;
+}): ReactNode {
+  const { data } = useQuery(outcomeQuery(workspace, event));
+  const delivery = data?.items[0];
+  const message = useQuery({ ...messageQuery(workspace, delivery?.id ?? ''), enabled: delivery !== undefined });
+  const parts = new Map((message.data?.parts ?? []).map(({ name, text }) => [name, text]));
+  const story = (
+    <Link to="/workspaces/$w/events/$id" params={{ w: workspace, id: event }}>
+      The story of this event
+    </Link>
+  );
+  if (!delivery) {
+    return (
+      <p role="status">
+        The event was taken. Its message is on the way; {story} says what became of it if nothing shows here.
+      </p>
+    );
+  }
+  return (
+    <section aria-label="Your message" className={cls(styles.message)}>
+      <p role="status">
+        <State state={delivery.state} /> to <bdi>{delivery.to ?? 'nobody'}</bdi>
+      </p>
+      {parts.has('subject') && <h3>{parts.get('subject')}</h3>}
+      {parts.has('text') && (
+        <pre tabIndex={0} role="group" aria-label="Its text">
+          {parts.get('text')}
+        </pre>
+      )}
+      <p className={cls(styles.links)}>
+        <Link to="/workspaces/$w/deliveries" params={{ w: workspace }} search={{ open: delivery.id }}>
+          Its delivery
+        </Link>
+        <Link to="/workspaces/$w/inbox" params={{ w: workspace }}>
+          The inbox
+        </Link>
+        {story}
+        <Button onPress={onEnd}>Done</Button>
+      </p>
+    </section>
+  );
+}

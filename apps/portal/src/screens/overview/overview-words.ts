@@ -1,0 +1,35 @@
+import type { Insights } from '../notifications/queries.ts';
+
+const counted = (count: number, one: string, many: string): string =>
+  `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+
+type Numbers = Pick<Insights, 'messages' | 'people' | 'in_doubt' | 'failing_accounts'>;
+
+/** The numbers of a workspace in one line; people stand beside what reached them. */
+export function numbersWords({ messages, people, in_doubt: doubt, failing_accounts: failing }: Numbers): string {
+  const reached = people === null ? '' : ` to ${counted(people, 'person', 'people')}`;
+  const accounts = new Set(failing.map(({ account }) => account)).size;
+  return [
+    `${counted(messages, 'message', 'messages')} in 24 hours${messages === 0 ? '' : reached}`,
+    `${doubt.deliveries.toLocaleString('en')}${doubt.complete ? '' : ' or more'} in doubt`,
+    counted(accounts, 'failing account', 'failing accounts'),
+  ].join(' · ');
+}
+
+/** In how many days something ends, as people say it. */
+export function endsWords(endsAt: string, now: number): string {
+  const days = Math.floor((Date.parse(endsAt) - now) / 86_400_000);
+  if (days < 0) return 'has ended';
+  if (days === 0) return 'ends within a day';
+  return `ends in ${counted(days, 'day', 'days')}`;
+}
+
+export type Step = { readonly id: string; readonly name: string; readonly isDone: boolean };
+
+/** How far somebody is, in one sentence. */
+export function progressWords(steps: readonly Step[]): string {
+  const done = steps.filter(({ isDone }) => isDone).length;
+  const left = steps.length - done;
+  if (left === 0) return 'All done: your first message went its way';
+  return `${done} of ${steps.length} done: your first message is ${left === 1 ? 'one step' : `${left} steps`} away`;
+}

@@ -1,0 +1,151 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { api, bodyOf } from '../../api/client.ts';
+import { Loading, Problem } from '../../ui/answers.tsx';
+import { Bars } from '../../ui/bars.tsx';
+import { cls } from '../../ui/class-names.ts';
+import { Card, PageBody, PageHead, Quiet } from '../../ui/page.tsx';
+import { Lamp } from '../../ui/state.tsx';
+import { byTone, TONE_NAMES } from '../../ui/state-words.ts';
+import { Counters } from '../notifications/counters.tsx';
+import { insightsQuery, type Insights } from '../notifications/queries.ts';
+import { Guide } from './guide.tsx';
+import { numbersWords } from './overview-words.ts';
+import { Waits } from './waits.tsx';
+import styles from './overview.module.css';
+
+const FROM = '/workspaces/$w';
+
+/** How a workspace is: what is left to begin, the numbers of a day, and what waits for a person. */
+export function Overview(): ReactNode {
+  const { w } = useParams({ from: FROM });
+  const { data, error, refetch } = useQuery(insightsQuery(w));
+  return (
+    <>
+      <PageHead title="Overview" lead={data ? numbersWords(data) : w} />
+      <PageBody>
+        <Guide key={w} workspace={w} />
+        {error && <Problem error={error} onRetry={() => void refetch()} />}
+        {!data && !error && <Loading what="the numbers" />}
+        {data && (
+          <>
+            <Waits workspace={w} inDoubt={data.in_doubt} />
+            <Day workspace={w} insights={data} />
+            <ByNotification workspace={w} insights={data} />
+          </>
+        )}
+        <Health workspace={w} insights={data} />
+      </PageBody>
+    </>
+  );
+}
+
+type WithInsights = { readonly workspace: string; readonly insights: Insights };
+
+function Day({ workspace, insights }: WithInsights): ReactNode {
+  const ends = [...insights.buckets.slice(1).map(({ at }) => at), insights.to];
+  const bars = insights.buckets.map(({ at, states }, place) => ({
+    from: Date.parse(at),
+    to: Date.parse(ends[place] ?? at),
+    counts: byTone(states),
+  }));
+  return (
+    <Card
+      title="Last 24 hours"
+      beside={
+        <Link to="/workspaces/$w/deliveries" params={{ w: workspace }}>
+          All deliveries
+        </Link>
+      }
+    >
+      <Counters states={insights.states} />
+      <Bars
+        summary={`By state, in steps of ${insights.bucket}: ${numbersWords(insights)}`}
+        bars={bars}
+        names={TONE_NAMES}
+      />
+    </Card>
+  );
+}
+
+function ByNotification({ workspace, insights }: WithInsights): ReactNode {
+  if (insights.notifications.length === 0) return null;
+  return (
+    <Card title="By notification">
+      <ul className={cls(styles.lines)}>
+        {insights.notifications.map(({ notification, states }) => (
+          <li key={notification}>
+            <Link to="/workspaces/$w/notifications/$n" params={{ w: workspace, n: notification }}>
+              {notification}
+            </Link>
+            <Counters states={states} />
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+/** In records: beyond it messages come noticeably later. */
+const BEHIND = 1_000;
+
+function Health({
+  workspace,
+  insights,
+}: {
+  readonly workspace: string;
+  readonly insights: Insights | undefined;
+}): ReactNode {
+  const accounts = useQuery({
+    queryKey: ['/v1/workspaces/{workspace}/accounts', workspace],
+    queryFn: ({ signal }) =>
+      bodyOf(api.GET('/v1/workspaces/{workspace}/accounts', { params: { path: { workspace } }, signal })),
+  });
+  const records = insights?.lag.records;
+  const failing = new Map((insights?.failing_accounts ?? []).map((one) => [one.account, one]));
+  const names = [...new Set([...(accounts.data?.items ?? []).map(({ name }) => name), ...failing.keys()])];
+  return (
+    <Card title="Health">
+      <ul className={cls(styles.lines)}>
+        <li>
+          <span>Processing</span>
+          {records === undefined ? (
+            <Quiet>– not counted yet</Quiet>
+          ) : records > BEHIND ? (
+            <Lamp tone="held">{records.toLocaleString('en')} records wait</Lamp>
+          ) : (
+            <Lamp tone="good">{records === 0 ? 'Nothing waits' : `${records} records wait`}</Lamp>
+          )}
+        </li>
+        {accounts.error && (
+          <li>
+            <span>Accounts</span>
+            <Quiet>– {accounts.error.message}</Quiet>
+          </li>
+        )}
+        {accounts.data && names.length === 0 && (
+          <li>
+            <span>Accounts</span>
+            <Quiet>None: messages stay in the inbox of this machine.</Quiet>
+          </li>
+        )}
+        {names.map((name) => {
+          const trouble = failing.get(name);
+          return (
+            <li key={name}>
+              <span>Account {name}</span>
+              {trouble ? (
+                <span>
+                  <Lamp tone="bad">Failing</Lamp> {trouble.deliveries} of the last hour: {trouble.reason}
+                </span>
+              ) : (
+                <Lamp tone="good">No failure in the last hour</Lamp>
+              )}
+            </li>
+          );
+        })}
+      </ul>
+    </Card>
+  );
+}

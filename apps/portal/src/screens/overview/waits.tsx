@@ -1,0 +1,82 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { cls } from '../../ui/class-names.ts';
+import { useNow } from '../../ui/now.ts';
+import { Card } from '../../ui/page.tsx';
+import { Lamp } from '../../ui/state.tsx';
+import { draftsQuery } from '../drafts/queries.ts';
+import type { Insights } from '../notifications/queries.ts';
+import { endsWords } from './overview-words.ts';
+import { keysQuery, lettersQuery } from './queries.ts';
+import styles from './overview.module.css';
+
+/** In milliseconds: so long before its end a key is named. */
+const SOON = 14 * 86_400_000;
+
+/** What only a person can decide, each with the way there. */
+export function Waits({
+  workspace,
+  inDoubt,
+}: {
+  readonly workspace: string;
+  readonly inDoubt: Insights['in_doubt'];
+}): ReactNode {
+  const params = { w: workspace };
+  const now = useNow();
+  const { data: drafts } = useQuery(draftsQuery(workspace));
+  const { data: keys } = useQuery(keysQuery(workspace));
+  const { data: letters } = useQuery(lettersQuery(workspace));
+  const conflicts = drafts?.items.filter(({ state }) => state === 'conflict').length ?? 0;
+  const open = (drafts?.items.length ?? 0) - conflicts;
+  const ending = (keys?.items ?? []).filter(({ expires_at: at }) => at !== null && Date.parse(at) - now < SOON);
+  const lines: ReactNode[] = [];
+  if (inDoubt.deliveries > 0) {
+    lines.push(
+      <li key="doubt">
+        <Lamp tone="doubt">In doubt</Lamp>
+        <Link to="/workspaces/$w/deliveries/in-doubt" params={params}>
+          {inDoubt.deliveries.toLocaleString('en')}
+          {inDoubt.complete ? '' : ' or more'} messages: were they sent?
+        </Link>
+      </li>,
+    );
+  }
+  if ((letters?.count ?? 0) > 0) {
+    lines.push(
+      <li key="letters">
+        <Lamp tone="bad">Dead letters</Lamp>
+        <Link to="/workspaces/$w/deliveries/dead-letters" params={params}>
+          {letters?.count.toLocaleString('en')}
+          {letters?.more === true ? ' or more' : ''} records could not be processed
+        </Link>
+      </li>,
+    );
+  }
+  if (conflicts + open > 0) {
+    lines.push(
+      <li key="drafts">
+        <Lamp tone="held">{conflicts > 0 ? 'Conflict' : 'Draft'}</Lamp>
+        <Link to="/workspaces/$w/drafts" params={params}>
+          {conflicts > 0 ? `${conflicts} in conflict with what was published meanwhile` : `${open} not published yet`}
+        </Link>
+      </li>,
+    );
+  }
+  for (const { name, expires_at: at } of ending) {
+    lines.push(
+      <li key={`key ${name}`}>
+        <Lamp tone="held">API key</Lamp>
+        <Link to="/settings">
+          “{name}” {endsWords(at ?? '', now)}
+        </Link>
+      </li>,
+    );
+  }
+  if (lines.length === 0) return null;
+  return (
+    <Card title="Waits for you">
+      <ul className={cls(styles.waits)}>{lines}</ul>
+    </Card>
+  );
+}

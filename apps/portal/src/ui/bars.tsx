@@ -1,0 +1,186 @@
+import { useRef, useState, type PointerEvent, type ReactNode } from 'react';
+import { cls } from './class-names.ts';
+import { useSettings } from './settings.ts';
+import { TONES, type Tone } from './state-words.ts';
+import { momentWords } from './time-words.ts';
+import styles from './bars.module.css';
+
+/** One bar: how many of each kind between two moments, in milliseconds. */
+export type Bar = {
+  readonly from: number;
+  readonly to: number;
+  readonly counts: Readonly<Partial<Record<Tone, number>>>;
+};
+
+export type BarsProps = {
+  /** One sentence that says what the bars say: it is read out in their place. */
+  readonly summary: string;
+  readonly bars: readonly Bar[];
+  /** What each kind is called in the table. */
+  readonly names: Readonly<Partial<Record<Tone, string>>>;
+  /** Where a part of the span can be chosen: by dragging over it, and by a button in each row of the table. */
+  readonly onRange?: (from: number, to: number) => void;
+};
+
+const HEIGHT = 64;
+const WIDTH = 600;
+/** In units of the drawing: between two bars, and between two kinds in one. */
+const GAP = 2;
+const SEAM = 1;
+/** So high is one of anything at least: it has to be seen. */
+const LEAST = 2;
+
+const totalOf = ({ counts }: Bar): number => TONES.reduce((sum, tone) => sum + (counts[tone] ?? 0), 0);
+
+/** Counts over time as stacked bars, each kind in its colour, always in one order; the same as a table below. */
+export function Bars({ summary, bars, names, onRange }: BarsProps): ReactNode {
+  const most = Math.max(1, ...bars.map(totalOf));
+  const [held, setHeld] = useState<readonly [from: number, to: number] | null>(null);
+  const begun = useRef<number | null>(null);
+  const step = WIDTH / Math.max(1, bars.length);
+  const placeOf = (event: PointerEvent): number => {
+    const { left, width } = event.currentTarget.getBoundingClientRect();
+    const place = Math.floor(((event.clientX - left) / Math.max(1, width)) * bars.length);
+    return Math.max(0, Math.min(bars.length - 1, place));
+  };
+  const drag = onRange && {
+    onPointerDown(event: PointerEvent) {
+      event.currentTarget.setPointerCapture(event.pointerId);
+      begun.current = placeOf(event);
+      setHeld([begun.current, begun.current]);
+    },
+    onPointerMove(event: PointerEvent) {
+      if (begun.current === null) return;
+      const place = placeOf(event);
+      setHeld([Math.min(begun.current, place), Math.max(begun.current, place)]);
+    },
+    onPointerUp() {
+      const [first, last] = held ?? [];
+      begun.current = null;
+      setHeld(null);
+      const [from, to] = [bars[first ?? -1]?.from, bars[last ?? -1]?.to];
+      if (from !== undefined && to !== undefined) onRange(from, to);
+    },
+    onPointerCancel() {
+      begun.current = null;
+      setHeld(null);
+    },
+  };
+  return (
+    <figure className={cls(styles.bars)}>
+      <svg
+        role="img"
+        aria-label={summary}
+        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        preserveAspectRatio="none"
+        className={cls(onRange && styles.brushed)}
+        {...drag}
+      >
+        {held && (
+          <rect
+            x={held[0] * step}
+            width={(held[1] - held[0] + 1) * step}
+            y={0}
+            height={HEIGHT}
+            className={cls(styles.chosen)}
+          />
+        )}
+        {bars.map((bar, place) => (
+          <Stack key={bar.from} bar={bar} x={place * step} width={Math.max(1, step - GAP)} most={most} />
+        ))}
+      </svg>
+      <Axis bars={bars} />
+      <AsTable bars={bars} names={names} onRange={onRange} />
+    </figure>
+  );
+}
+
+type StackProps = { readonly bar: Bar; readonly x: number; readonly width: number; readonly most: number };
+
+function Stack({ bar, x, width, most }: StackProps): ReactNode {
+  let top = HEIGHT;
+  return TONES.map((tone) => {
+    const count = bar.counts[tone] ?? 0;
+    if (count === 0) return null;
+    const height = Math.max(LEAST, (count / most) * (HEIGHT - 2 * LEAST));
+    top -= height;
+    return (
+      <rect
+        key={tone}
+        x={x}
+        y={Math.max(0, top)}
+        width={width}
+        height={Math.max(1, height - SEAM)}
+        className={cls(styles[tone])}
+      />
+    );
+  });
+}
+
+function Axis({ bars }: Pick<BarsProps, 'bars'>): ReactNode {
+  const { zone } = useSettings();
+  const [first, last] = [bars[0], bars.at(-1)];
+  if (!first || !last) return null;
+  const now = new Date(last.to);
+  return (
+    <div className={cls(styles.axis)} aria-hidden>
+      <span>{momentWords(new Date(first.from), now, zone)}</span>
+      <span>{momentWords(now, now, zone)}</span>
+    </div>
+  );
+}
+
+function AsTable({
+  bars,
+  names,
+  onRange,
+}: Pick<BarsProps, 'bars' | 'names'> & { readonly onRange: BarsProps['onRange'] | undefined }): ReactNode {
+  const { zone } = useSettings();
+  const [isOpen, setOpen] = useState(false);
+  const tones = TONES.filter((tone) => bars.some(({ counts }) => (counts[tone] ?? 0) > 0));
+  const filled = bars.filter((bar) => totalOf(bar) > 0);
+  const end = new Date(bars.at(-1)?.to ?? 0);
+  return (
+    <details className={cls(styles.table)} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>Show as table</summary>
+      {isOpen && filled.length === 0 && <p>Nothing in this time.</p>}
+      {isOpen && filled.length > 0 && (
+        <div className={cls(styles.scroll)} tabIndex={0} role="group" aria-label="The bars as a table">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">From</th>
+                {tones.map((tone) => (
+                  <th key={tone} scope="col">
+                    {names[tone] ?? tone}
+                  </th>
+                ))}
+                {onRange && <th scope="col">Show</th>}
+              </tr>
+            </thead>
+            <tbody>
+              {filled.map((bar) => {
+                const words = momentWords(new Date(bar.from), end, zone);
+                return (
+                  <tr key={bar.from}>
+                    <th scope="row">{words}</th>
+                    {tones.map((tone) => (
+                      <td key={tone}>{(bar.counts[tone] ?? 0).toLocaleString('en')}</td>
+                    ))}
+                    {onRange && (
+                      <td>
+                        <button type="button" onClick={() => onRange(bar.from, bar.to)} aria-label={`Only ${words}`}>
+                          Only this
+                        </button>
+                      </td>
+                    )}
+                  </tr>
+                );
+              })}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </details>
+  );
+}

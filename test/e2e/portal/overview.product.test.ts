@@ -1,0 +1,80 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeWith } from '../../support/requirements.ts';
+import { expectAccessible, expectToFit, picture } from './accessible.ts';
+import { guardPages } from './guard.ts';
+import { openBrowser, startDemo, type Demo } from './support.ts';
+
+describeWith('chromium', 'the overview of a workspace in a browser', () => {
+  let demo: Demo;
+  let browser: Browser;
+  let context: BrowserContext;
+  let page: Page;
+  const guard = guardPages(() => [demo.control]);
+
+  beforeAll(async () => {
+    [demo, browser] = await Promise.all([startDemo(), openBrowser()]);
+    context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: 'de-DE' });
+    await context.request.post(`${demo.control}/v1/session`, { data: { word: demo.ownerToken } });
+    page = await guard.openPage(context);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await demo?.stop();
+  });
+
+  it('leads somebody who has never been here to a message of their own, by steps that act', async () => {
+    await page.goto(`${demo.control}/`);
+    await page.waitForURL(`${demo.control}/workspaces/shop`);
+    await page.getByRole('heading', { name: /of 4 done: your first message is \d steps away/ }).waitFor();
+    await expectAccessible(page, 'the guide');
+    await picture(page, 'guide');
+    await page.getByRole('link', { name: 'See where messages arrive' }).click();
+    await page.getByText('No message yet').waitFor();
+    await page.goBack();
+    await page.getByRole('button', { name: 'Send it now' }).click();
+    const message = page.getByRole('region', { name: 'Your message' });
+    await message.locator('[data-state="SENT"]').waitFor();
+    await message.getByRole('heading').waitFor();
+    await expectAccessible(page, 'the message beside the guide');
+    await picture(page, 'first-message');
+    // What the page says, the product holds.
+    const { items } = await demo.ask<{ items: { subject: string }[] }>('/v1/inbox');
+    expect(await message.getByRole('heading').textContent()).toBe(items[0]?.subject);
+    await page.getByText('1 message in 24 hours to 1 person').waitFor();
+  });
+
+  it('tells the same numbers as bars and as a table, fits every width, and is whole by keyboard', async () => {
+    await page.goto(`${demo.control}/workspaces/shop`);
+    await page
+      .getByRole('img', { name: /1 message in 24 hours to 1 person · 0 in doubt · 0 failing accounts/ })
+      .waitFor();
+    await page.getByText('Show as table').focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('columnheader', { name: 'Sent' }).waitFor();
+    await page.locator('body').click({ position: { x: 4, y: 4 } });
+    for (const width of [1440, 768]) {
+      await page.setViewportSize({ width, height: 900 });
+      await expectAccessible(page, `overview at ${width}`);
+    }
+    await expectToFit(page, 390, 320);
+    await page.keyboard.press('g');
+    await page.keyboard.press('d');
+    await page.waitForURL(`${demo.control}/workspaces/shop/deliveries`);
+    await page.keyboard.press('g');
+    await page.keyboard.press('o');
+    await page.waitForURL(`${demo.control}/workspaces/shop`);
+  });
+
+  it('names what only a person can decide', async () => {
+    const made = await demo.ask<{ name: string }>('/v1/workspaces/shop/api-keys', {
+      name: 'short',
+      expires_at: new Date(Date.now() + 6.5 * 86_400_000).toISOString(),
+    });
+    expect(made.name).toBe('short');
+    await page.goto(`${demo.control}/workspaces/shop`);
+    await page.getByRole('region', { name: 'Waits for you' }).getByText('“short” ends in 6 days').waitFor();
+    await expectAccessible(page, 'what waits');
+    await picture(page, 'overview');
+  });
+});
