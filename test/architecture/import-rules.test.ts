@@ -71,6 +71,7 @@ const BY_PROJECT: Readonly<Record<string, readonly string[]>> = {
   'libs/adapters/guarded-http': ['undici', 'ipaddr.js'],
   'libs/adapters/handlebars': ['handlebars'],
   'libs/adapters/jwks': ['jose'],
+  'libs/adapters/openid': ['openid-client'],
   'libs/adapters/mjml': ['mrml'],
   'libs/adapters/mongodb': ['mongodb'],
   'libs/adapters/kafka': ['kafkajs'],

@@ -1,4 +1,4 @@
-import { listResources, type Configuration } from '@carillon/domain';
+import { listResources, signInOf, type Configuration } from '@carillon/domain';
 import { createHttpServer, type HealthSources, type HttpLog, type HttpServer } from '@carillon/runtime';
 import { createRuleBook } from '@carillon/stages';
 import { serializerCompiler } from 'fastify-type-provider-zod';
@@ -52,7 +52,9 @@ import { cadenceRoutes } from './routes/cadence.ts';
 import { cadenceSimulationRoute } from './routes/cadence-simulation.ts';
 import { testSendRoute } from './routes/test-send.ts';
 import { secretRoutes } from './routes/secrets.ts';
+import { identityRoutes } from './routes/identities.ts';
 import { sessionRoutes } from './routes/sessions.ts';
+import { providerPages, signInRoute } from './routes/sign-in.ts';
 import { streamSendRoute } from './routes/stream-send.ts';
 import { streamRoutes } from './routes/streams.ts';
 import { suppressionRoutes } from './routes/suppressions.ts';
@@ -80,7 +82,8 @@ export async function buildControl(
   given: ControlPorts,
   surroundings: ControlSurroundings = {},
 ): Promise<Control> {
-  const { access = createAccess(config, given), ...watched } = surroundings;
+  const localPasswords = (): boolean => signInOf(given.configuration.current()).passwords;
+  const { access = createAccess(config, given, { localPasswords }), ...watched } = surroundings;
   const ports: RoutePorts = { ...given, book: createRuleBook(given.compileRule, given.templates) };
   const server = createHttpServer({
     host: config.host,
@@ -115,11 +118,14 @@ export async function buildControl(
     await resourceRoutes(api, ports);
     publicationRoute(api, ports);
     sessionRoutes(api, access, ports);
+    signInRoute(api, ports);
     meRoutes(api, access, ports);
+    identityRoutes(api, access, ports);
     peopleRoutes(api, ports);
     tokenRoutes(api, ports);
     invitationRoutes(api, access, ports);
   });
+  providerPages(app, access, ports);
   mailRoute(app, ports.inbox);
   renderedMailRoute(app, ports);
   previewPage(app, ports);

@@ -10,6 +10,7 @@ import type {
   DueTasks,
   EventLog,
   ExpressionLanguage,
+  IdentityProviders,
   Ids,
   Inbox,
   JobStore,
@@ -89,6 +90,9 @@ export type ControlPorts = {
   readonly keyUses: Pick<KeyUseStore, 'lastUses'>;
   readonly people: PeopleStore;
   readonly factorSealer: FactorSealer;
+  /** Seals what a browser keeps while its person is at an identity provider. */
+  readonly signInSealer: FactorSealer;
+  readonly identityProviders: IdentityProviders;
   readonly senders: readonly SenderFactory[];
   readonly expressions: ExpressionLanguage;
   readonly templates: TemplateRenderer;

@@ -41,6 +41,7 @@ export const ERRORS = {
   store_unavailable: { status: 503, title: 'The database cannot do it now' },
   overloaded: { status: 503, title: 'Too much is under way' },
   keys_unavailable: { status: 503, title: 'The keys that verify this token cannot be fetched' },
+  provider_unavailable: { status: 503, title: 'The identity provider does not answer' },
   configuration_stale: { status: 503, title: 'The configuration could not be read to its end' },
   audit_unavailable: { status: 503, title: 'The audit cannot be written now' },
   secret_missing: { status: 503, title: 'A secret that this needs is not set' },

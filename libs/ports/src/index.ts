@@ -21,6 +21,7 @@ export * from './kept-answers.ts';
 export * from './key-uses.ts';
 export * from './limit-store.ts';
 export * from './lookup-claims.ts';
+export * from './identity-providers.ts';
 export * from './outbound-http.ts';
 export * from './partner-lookup.ts';
 export * from './people-store.ts';

@@ -21,6 +21,7 @@ import type { eventRecipients, lookupRecipients } from './recipients-shape.ts';
 import type { cohortShape, ruleShape } from './rule-shape.ts';
 import type { jwtAlgorithm, security } from './security-shapes.ts';
 import type { secret } from './shape-parts.ts';
+import type { identityProviderShape } from './sign-in-shape.ts';
 import type { FILE_SHAPES, FileKind, RESOURCE_SHAPES } from './shapes.ts';
 import type { startKeys } from './start-shape.ts';
 import type { streamSettings } from './stream-shape.ts';
@@ -66,6 +67,8 @@ export type CohortIntegration = WebhookIntegration | PostHogIntegration;
 export type FcmAccount = Of<typeof fcmAccount>;
 export type EmailTemplate = Of<typeof emailTemplateShape>;
 export type EventRecipients = Of<typeof eventRecipients>;
+/** An identity provider at which people sign in. */
+export type IdentityProviderBody = Of<typeof identityProviderShape>;
 export type InDoubtPolicy = Of<typeof inDoubt>;
 export type JwtAlgorithm = Of<typeof jwtAlgorithm>;
 export type LookupIntegration = Of<typeof lookupShape>;

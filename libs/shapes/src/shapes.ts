@@ -4,6 +4,7 @@ import { integrationShape } from './integration-shape.ts';
 import { notificationShape } from './notification-shape.ts';
 import { jwtProviderShape } from './security-shapes.ts';
 import { keys, publicOrigin, publicUrl, said } from './shape-parts.ts';
+import { signInShape } from './sign-in-shape.ts';
 import { startKeys } from './start-shape.ts';
 import { streamShape } from './stream-shape.ts';
 import {
@@ -43,9 +44,13 @@ const deploymentKeys = {
   }),
   portal_url: said(publicOrigin.exactOptional(), {
     description:
-      'How people reach the portal: https, or http on this machine, without a path. Links that leave the machine begin with it.',
+      'How people reach the portal: https, or http on this machine, without a path. Links that leave the machine begin with it: invitations, and the way back from an identity provider.',
     otherwise: 'no such link is made',
     example: 'https://carillon.example.com',
+  }),
+  sign_in: said(signInShape.exactOptional(), {
+    description: 'How people sign in to the portal. A link of `carillon owner-link` signs in always.',
+    otherwise: 'by address and password',
   }),
 };
 

@@ -7,6 +7,7 @@ import { createAddressGuard, createGuardedHttp } from '@carillon/adapter-guarded
 import { createTemplateRenderer } from '@carillon/adapter-handlebars';
 import { createMjmlCompiler } from '@carillon/adapter-mjml';
 import { createTokenVerifier } from '@carillon/adapter-jwks';
+import { createIdentityProviders } from '@carillon/adapter-openid';
 import { createPartnerLookup } from '@carillon/adapter-partner-http';
 import { createReceiptReaders } from '@carillon/adapter-receipts';
 import { createSandboxSenderFactory } from '@carillon/adapter-sandbox';
@@ -147,6 +148,8 @@ export async function openFoundation(
     keyUses: backend.keyUses,
     people: backend.people,
     factorSealer: createTextSealer(keys.pepper, 'totp'),
+    signInSealer: createTextSealer(keys.pepper, 'sign-in'),
+    identityProviders: createIdentityProviders({ http: outboundHttp, clock }),
     configuration,
     codecs,
     ids,

@@ -43,6 +43,8 @@ export type Opened = {
   readonly way: SignInWay;
 };
 
+export type SessionBounds = { readonly epoch?: number | undefined; readonly lasts?: Duration | undefined };
+
 export type AccessPorts = Pick<ControlPorts, 'ids' | 'clock' | 'people' | 'factorSealer'>;
 
 export type AccessSettings = {
@@ -68,9 +70,9 @@ export type Access = {
   openSession(given: SignIn, request: FastifyRequest): Promise<Opened>;
   /**
    * The same for somebody who proved otherwise who they are. `epoch`: of the person when that was proved; what ended all sessions
-   * since ends this one too. Left out: it was proved just now.
+   * since ends this one too. Left out: it was proved just now. `lasts`: the session ends so long after now, where that is earlier.
    */
-  openFor(personId: string, way: SignInWay, request: FastifyRequest, epoch?: number): Promise<Opened>;
+  openFor(personId: string, way: SignInWay, request: FastifyRequest, bounds?: SessionBounds): Promise<Opened>;
   /** Answers the cookie that ends the session of this browser. */
   closeSession(request: FastifyRequest): Promise<string>;
   readonly passwords: Passwords;
@@ -175,19 +177,30 @@ export function createAccess(
     return opened(personId.id, personId.epoch, 'password', request);
   }
 
-  async function opened(personId: string, epoch: number, way: SignInWay, request: FastifyRequest): Promise<Opened> {
+  async function opened(
+    personId: string,
+    epoch: number,
+    way: SignInWay,
+    request: FastifyRequest,
+    lasts: Duration = SESSION_LASTS.longest,
+  ): Promise<Opened> {
     await endOwn(request);
     const word = newWord('');
-    const sessionId = await sessions.open({ word, personId, epoch, way, request });
-    return { cookie: sessionCookie(request, word, SESSION_LASTS.longest / 1000), sessionId, personId, way };
+    const sessionId = await sessions.open({ word, personId, epoch, way, request, span: lasts });
+    return { cookie: sessionCookie(request, word, lasts / 1000), sessionId, personId, way };
   }
 
-  async function openFor(personId: string, way: SignInWay, request: FastifyRequest, epoch?: number): Promise<Opened> {
+  async function openFor(
+    personId: string,
+    way: SignInWay,
+    request: FastifyRequest,
+    { epoch, lasts }: SessionBounds = {},
+  ): Promise<Opened> {
     const person = await people.find('person', personId);
     if (!person || person.body.state !== 'active') {
       throw new CarillonError('unauthorized', 'this person was removed or disabled; ask an owner');
     }
-    return opened(personId, epoch ?? person.body.epoch, way, request);
+    return opened(personId, epoch ?? person.body.epoch, way, request, lasts);
   }
 
   /** Ends the session that the browser shows, if any: a new one never goes on with an old word. */

@@ -6,12 +6,13 @@ export const isOverTls = (request: FastifyRequest): boolean => request.headers['
  * Browsers keep the cookies of all ports of a host together: the port in the name keeps two deployments apart. Where a proxy speaks
  * TLS the prefix makes browsers refuse a cookie that another host of the domain, or one without TLS, would plant.
  */
-const nameOf = (request: FastifyRequest): string =>
-  `${isOverTls(request) ? '__Host-' : ''}carillon_session_${request.socket.localPort ?? 0}`;
+const nameOf = (request: FastifyRequest, what: 'session' | 'sign_in' = 'session'): string =>
+  `${isOverTls(request) ? '__Host-' : ''}carillon_${what}_${request.socket.localPort ?? 0}`;
 
 /** The word of the session that the browser shows. */
-export function sessionWordOf(request: FastifyRequest): string | undefined {
-  const wanted = nameOf(request);
+export const sessionWordOf = (request: FastifyRequest): string | undefined => cookieOf(request, nameOf(request));
+
+function cookieOf(request: FastifyRequest, wanted: string): string | undefined {
   for (const part of (request.headers.cookie ?? '').split(';')) {
     const [name, value] = part.trim().split('=');
     if (name === wanted && value) return value;
@@ -22,3 +23,11 @@ export function sessionWordOf(request: FastifyRequest): string | undefined {
 /** No script reads it, no other site makes a browser send it, and behind TLS it never travels in clear text. */
 export const sessionCookie = (request: FastifyRequest, word: string, seconds: number): string =>
   `${nameOf(request)}=${word}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${seconds}${isOverTls(request) ? '; Secure' : ''}`;
+
+/** What this browser began at an identity provider, sealed. */
+export const begunSignInOf = (request: FastifyRequest): string | undefined =>
+  cookieOf(request, nameOf(request, 'sign_in'));
+
+/** A browser that comes back from the provider comes from another site: with Strict it would not send this. */
+export const begunSignInCookie = (request: FastifyRequest, sealed: string, seconds: number): string =>
+  `${nameOf(request, 'sign_in')}=${sealed}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${seconds}${isOverTls(request) ? '; Secure' : ''}`;

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import type { Actor } from '@carillon/domain';
-import { stringifyJson, type Json } from '@carillon/kernel';
+import type { Actor, AuditAction } from '@carillon/domain';
+import { stringifyJson, type ErrorCode, type Json } from '@carillon/kernel';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 /** What only a route knows about what it did. Left out: what the address says. */
@@ -13,6 +13,10 @@ export type AuditFacts = {
   /** Digests, by `digestOf`; never of what can be guessed, such as a secret. */
   readonly before?: string;
   readonly after?: string;
+  /** Of a page that tells a refusal by itself. */
+  readonly code?: ErrorCode;
+  /** What was done, where one address does several things. */
+  readonly what?: AuditAction;
 };
 
 const FACTS = 'auditFacts';

@@ -92,7 +92,8 @@ export function auditRequests(app: FastifyInstance, ports: HookPorts): void {
     // What was refused before it began changed nothing. Of a sign-in that is the news; whoever is told to wait was told of already.
     const refusedEarly = statusCode >= 400 && !auditing.begun;
     // Nobody was refused anything where the server had no time to look.
-    if (refusedEarly && (READING.has(request.method) || statusCode === 429 || statusCode >= 500)) return;
+    const onlyRead = READING.has(request.method) && audit !== 'session.open';
+    if (refusedEarly && (onlyRead || statusCode === 429 || statusCode >= 500)) return;
     auditing.ended = true;
     const outcome: AuditOutcome = statusCode >= 500 ? 'failed' : statusCode >= 400 ? 'refused' : 'done';
     const published = publishedBy(request.id, ports.configuration.history);
@@ -128,7 +129,7 @@ export function auditRequests(app: FastifyInstance, ports: HookPorts): void {
       id,
       at: ports.clock.now(),
       actor: facts.actor ?? principalIfAny(request)?.actor ?? null,
-      what,
+      what: facts.what ?? what,
       target: (facts.target ?? name)?.slice(0, LONGEST.target) ?? null,
       // In the place of several: the route says whose it was, once it has looked.
       workspace: facts.workspace ?? (workspace === EVERY_WORKSPACE ? null : workspace),
@@ -141,7 +142,7 @@ export function auditRequests(app: FastifyInstance, ports: HookPorts): void {
       before: facts.before ?? null,
       after: facts.after ?? null,
       outcome,
-      code,
+      code: facts.code ?? code,
     };
   }
 

@@ -73,6 +73,29 @@ export const PEOPLE_EXAMPLES = {
     takes: { email: 'ada@example.com', password: 'correct horse battery staple', code: '123456' },
     answers: { ok: true, person: PERSON_ID, way: 'password' },
   },
+  listSignInWays: {
+    answers: {
+      passwords: true,
+      providers: [{ name: 'company', title: 'Company account', begin: '/sign-in/company' }],
+    },
+  },
+  listIdentities: {
+    answers: {
+      items: [
+        {
+          id: 'XcAJXiWfhgOBkPBIVSVZVIVJ8oUkVCGg3ZyxVHJ3bGk',
+          provider: 'company',
+          issuer: 'https://login.example.com',
+          bound_at: AT,
+        },
+      ],
+    },
+  },
+  connectIdentity: {
+    takes: { provider: 'company', to: '/settings/profile' },
+    answers: { location: 'https://login.example.com/authorize?client_id=carillon' },
+  },
+  removeIdentity: { answers: { removed: true } },
   closeSession: { answers: { ok: true } },
   createOwnerLink: { takes: {}, answers: { word: 'zLXJYq4H…', ends_at: '2026-11-22T10:57:00.000Z' } },
   listSessions: { answers: { items: [SESSION] } },

@@ -35,7 +35,7 @@ const POLICY = policyWith("'self'");
 
 const HTML = 'text/html; charset=utf-8';
 
-const sendText = (reply: FastifyReply, text: string): FastifyReply =>
+export const sendText = (reply: FastifyReply, text: string): FastifyReply =>
   reply.header('content-type', HTML).header('content-security-policy', POLICY).send(text);
 
 /** Its files hold nothing of a deployment: what the pages show they ask the management API for. */

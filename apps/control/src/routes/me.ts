@@ -10,7 +10,7 @@ import {
   totpCodeInput,
   type MeBody,
 } from '@carillon/contracts';
-import { listResources, type PeopleRecord, type Person } from '@carillon/domain';
+import { listResources, type Person } from '@carillon/domain';
 import { CarillonError } from '@carillon/kernel';
 import type { FastifyRequest } from 'fastify';
 import type { Access } from '../access/access.ts';
@@ -18,6 +18,7 @@ import { matchingStep, newRecoveryCodes, newTotpSecret, recoveryDigest, totpUri 
 import { createDirectory } from '../access/people/directory.ts';
 import { refuseWeak } from '../access/people/passwords.ts';
 import { PERMISSIONS, ROLES_WITH } from '../access/permission.ts';
+import { createAsker } from '../access/people/asker.ts';
 import { principalOf } from '../access/principal.ts';
 import { audited } from '../audit/facts.ts';
 import type { ControlPorts } from '../ports.ts';
@@ -30,38 +31,7 @@ type MePorts = Pick<ControlPorts, 'people' | 'ids' | 'clock' | 'factorSealer' | 
 export function meRoutes(app: ApiServer, access: Access, ports: MePorts): void {
   const { people, clock, factorSealer } = ports;
   const directory = createDirectory(ports);
-
-  /** The session and person that ask. Throws `forbidden` for tokens, which have neither profile nor password. */
-  async function asker(request: FastifyRequest): Promise<{
-    readonly session: PeopleRecord<'session'>;
-    readonly id: string;
-    readonly person: Person;
-  }> {
-    const { session } = principalOf(request);
-    const found = session && (await people.find('person', session.body.personId));
-    if (!session || !found) throw new CarillonError('forbidden', 'a token has no profile: sign in as a person');
-    audited(request, { target: found.id });
-    return { session, id: found.id, person: found.body };
-  }
-
-  /** Whoever sits down at a session that stands open knows no password. Wrong ones are guesses. */
-  async function prove(request: FastifyRequest, { id, person }: { id: string; person: Person }, password?: string) {
-    const { password: stored } = person;
-    if (stored === null) return;
-    if (password === undefined) {
-      throw new CarillonError('invalid_request', 'current_password: send the password that you have now', {
-        pointer: '/current_password',
-      });
-    }
-    const right = await access.guessing.attempt(person.email ?? id, request.ip, async () =>
-      (await access.passwords.matches(password, stored.hash)) ? true : null,
-    );
-    if (right === null) {
-      throw new CarillonError('forbidden', 'current_password: this is not your password', {
-        pointer: '/current_password',
-      });
-    }
-  }
+  const { asker, prove } = createAsker(access, people);
 
   /** Under a key: whoever reads the audit could try names and addresses otherwise. */
   const profileDigest = ({ name, email }: Pick<Person, 'name' | 'email'>): string =>
@@ -190,7 +160,10 @@ export function meRoutes(app: ApiServer, access: Access, ports: MePorts): void {
         }
         return { ...person, password: { hash, setAt: clock.now() }, epoch: person.epoch + 1 };
       });
-      const { cookie, sessionId } = await access.openFor(who.id, who.session.body.way, request, epoch);
+      // A new password makes no session last longer: of a provider's it decides again in time.
+      const { body, endsAt } = who.session;
+      const lasts = endsAt === null ? undefined : endsAt - clock.now();
+      const { cookie, sessionId } = await access.openFor(who.id, body.way, request, { epoch, lasts });
       await people.removeOf('session', who.id, sessionId);
       return reply.header('set-cookie', cookie).send({ ok: true });
     },

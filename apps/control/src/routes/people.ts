@@ -172,7 +172,7 @@ export function peopleRoutes(app: ApiServer, ports: Pick<ControlPorts, 'people' 
       schema: {
         operationId: 'resetCredentials',
         tags: ['People'],
-        summary: 'Takes password and authenticator from somebody who lost them, and ends all their sessions',
+        summary: 'Takes password, authenticator and connected accounts from somebody, and ends all their sessions',
         params: withPerson,
         response: { 200: goneBody },
       },
@@ -187,6 +187,7 @@ export function peopleRoutes(app: ApiServer, ports: Pick<ControlPorts, 'people' 
         recoveryCodes: [],
         epoch: person.epoch + 1,
       }));
+      await people.removeOf('identity', id);
       await people.removeOf('session', id);
       return { removed: true };
     },

@@ -14,6 +14,7 @@ import { checkOpenRecipients } from './open-recipients.ts';
 import { checkReferences } from './references.ts';
 import { checkJwtProvider } from './security.ts';
 import type { Check, CheckContext, Surroundings } from './surroundings.ts';
+import { checkSignIn } from './sign-in.ts';
 import { checkPutIn } from './put-ins.ts';
 import { checkTemplate } from './templates.ts';
 
@@ -32,6 +33,7 @@ const CHECKS: readonly Check[] = [
   checkCadence,
   checkLimits,
   checkDigest,
+  checkSignIn,
 ];
 
 type Names = Surroundings['names'];

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { OPEN } from './privacy.ts';
+import { open, OPEN } from './privacy.ts';
 import { nullable, time } from './fields.ts';
 
 /** Bodies of the management API about who may use it. */
@@ -45,6 +45,38 @@ export const openedSessionBody = z
     way: z.string().describe('link, password, provider, invitation or owner_token'),
   })
   .meta({ id: 'OpenedSession', ...OPEN });
+
+export const signInWays = z
+  .object({
+    passwords: z.boolean().describe('Whether people sign in by address and password'),
+    providers: z.array(
+      z.object({
+        name: z.string(),
+        title: z.string().describe('What stands on the button'),
+        begin: z.string().describe('Page to go to; `?to=/path` says which page of the portal comes afterwards'),
+      }),
+    ),
+  })
+  .meta({ id: 'SignInWays', ...OPEN });
+
+const identity = z
+  .object({
+    id: open(z.string()),
+    provider: nullable(z.string()).describe('Name of the provider; null: the deployment names it no longer'),
+    issuer: open(z.string()),
+    bound_at: time,
+  })
+  .meta({ id: 'ConnectedIdentity' });
+export type IdentityShown = z.infer<typeof identity>;
+export const identityList = z.object({ items: z.array(identity) }).meta({ id: 'ConnectedIdentityList' });
+export const connectInput = z.strictObject({
+  provider: z.string().min(1).max(100).describe('Its name'),
+  current_password: password.optional().describe('Needed where there is one'),
+  to: z.string().max(500).optional().describe('Page of the portal that comes afterwards'),
+});
+export const connectBody = z
+  .object({ location: open(z.string()).describe('Where the browser goes now') })
+  .meta({ id: 'BegunConnection' });
 
 export const ownerLinkInput = z.strictObject({
   email: email

@@ -17,6 +17,7 @@ export type {
   EventRecipients,
   FcmAccount,
   InDoubtPolicy,
+  IdentityProviderBody,
   IntegrationBody,
   JwtProviderBody,
   LayoutBody,

@@ -38,6 +38,10 @@ export type Identity = {
   readonly subject: string;
   readonly personId: string;
   readonly boundAt: Instant;
+  /** Roles that groups of the provider gave, and the person had not before: they go when the group goes. */
+  readonly granted: readonly Membership[];
+  /** Whether a group made the person an owner of the deployment. */
+  readonly grantedOwner: boolean;
 };
 
 /** What proved who opened a session. */

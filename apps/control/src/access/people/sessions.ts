@@ -23,6 +23,8 @@ export type NewSession = {
   readonly epoch: number;
   readonly way: SignInWay;
   readonly request: FastifyRequest;
+  /** It ends this long after it was opened; `longest` at most. */
+  readonly span?: Duration;
 };
 
 export type SessionRecord = PeopleRecord<'session'>;
@@ -37,7 +39,7 @@ export function createSessions({ people, ids, clock }: Ports) {
   return {
     lasts,
     /** Answers its id. */
-    async open({ word, personId, epoch, way, request }: NewSession): Promise<string> {
+    async open({ word, personId, epoch, way, request, span = SESSION_LASTS.longest }: NewSession): Promise<string> {
       const now = clock.now();
       const id = ids.random('session');
       const agent = (request.headers['user-agent'] ?? '').slice(0, LONGEST_AGENT);
@@ -48,7 +50,7 @@ export function createSessions({ people, ids, clock }: Ports) {
         version: 1,
         key: digestOf(word),
         of: personId,
-        endsAt: now + SESSION_LASTS.longest,
+        endsAt: now + Math.min(span, SESSION_LASTS.longest),
         body: { personId, epoch, way, createdAt: now, usedAt: now, from },
       });
       if (done !== 'done') throw new Error('an id or a word of 256 bits of chance was there already');

@@ -1,0 +1,44 @@
+import type { PeopleRecord, Person } from '@carillon/domain';
+import { CarillonError } from '@carillon/kernel';
+import type { PeopleStore } from '@carillon/ports';
+import type { FastifyRequest } from 'fastify';
+import type { Access } from '../access.ts';
+import { principalOf } from '../principal.ts';
+import { audited } from '../../audit/facts.ts';
+
+/** Whoever asks about themselves. */
+export function createAsker(access: Pick<Access, 'guessing' | 'passwords'>, people: Pick<PeopleStore, 'find'>) {
+  /** The session and person that ask. Throws `forbidden` for tokens, which have neither profile nor password. */
+  async function asker(request: FastifyRequest): Promise<{
+    readonly session: PeopleRecord<'session'>;
+    readonly id: string;
+    readonly person: Person;
+  }> {
+    const { session } = principalOf(request);
+    const found = session && (await people.find('person', session.body.personId));
+    if (!session || !found) throw new CarillonError('forbidden', 'a token has no profile: sign in as a person');
+    audited(request, { target: found.id });
+    return { session, id: found.id, person: found.body };
+  }
+
+  /** Whoever sits down at a session that stands open knows no password. Wrong ones are guesses. */
+  async function prove(request: FastifyRequest, { id, person }: { id: string; person: Person }, password?: string) {
+    const { password: stored } = person;
+    if (stored === null) return;
+    if (password === undefined) {
+      throw new CarillonError('invalid_request', 'current_password: send the password that you have now', {
+        pointer: '/current_password',
+      });
+    }
+    const right = await access.guessing.attempt(person.email ?? id, request.ip, async () =>
+      (await access.passwords.matches(password, stored.hash)) ? true : null,
+    );
+    if (right === null) {
+      throw new CarillonError('forbidden', 'current_password: this is not your password', {
+        pointer: '/current_password',
+      });
+    }
+  }
+
+  return { asker, prove };
+}

@@ -1,0 +1,142 @@
+import { emailKey, type Identity, type Membership, type PeopleRecord } from '@carillon/domain';
+import { CarillonError, isCarillonError } from '@carillon/kernel';
+import type { ProvenIdentity } from '@carillon/ports';
+import type { ControlPorts } from '../../ports.ts';
+import { createDirectory } from '../people/directory.ts';
+import { digestOf } from '../people/words.ts';
+import { isSame, type Admission } from './admission.ts';
+
+/** Of the audit: the roles of a person before and after a sign-in. */
+export type RoleChange = { readonly before: readonly Membership[]; readonly after: readonly Membership[] };
+
+/** The id of an identity: issuer and subject, and nothing else of what a provider says. */
+export const identityId = ({ issuer, subject }: Pick<ProvenIdentity, 'issuer' | 'subject'>): string =>
+  digestOf(JSON.stringify([issuer, subject]));
+
+/** Who somebody is here by what a provider proved. */
+export function createIdentities(ports: Pick<ControlPorts, 'people' | 'ids' | 'clock'>) {
+  const { people, ids, clock } = ports;
+  const directory = createDirectory(ports);
+
+  const newIdentity = (proven: ProvenIdentity, personId: string): PeopleRecord<'identity'> => ({
+    kind: 'identity',
+    id: identityId(proven),
+    version: 1,
+    key: null,
+    of: personId,
+    endsAt: null,
+    body: {
+      issuer: proven.issuer,
+      subject: proven.subject,
+      personId,
+      boundAt: clock.now(),
+      granted: [],
+      grantedOwner: false,
+    },
+  });
+
+  async function change(record: PeopleRecord<'identity'>, body: Identity): Promise<PeopleRecord<'identity'>> {
+    const next = { ...record, version: record.version + 1, body };
+    if ((await people.replace(next)) === 'done') return next;
+    throw new CarillonError('conflict', 'you signed in twice at once; do it again');
+  }
+
+  /**
+   * The identity of somebody who comes; made, with its person, for who is new and may come. An address that somebody has already is
+   * nobody's proof: whoever has it connects the provider in their profile.
+   */
+  async function comer(proven: ProvenIdentity, admission: Admission): Promise<PeopleRecord<'identity'>> {
+    const known = await people.find('identity', identityId(proven));
+    if (known && (await people.find('person', known.body.personId))) return known;
+    const { email, mayCome, name } = admission;
+    if (!mayCome) {
+      throw new CarillonError('forbidden', 'nobody has let you in yet: ask an owner for an invitation or for a role');
+    }
+    if (email === null) {
+      throw new CarillonError('forbidden', 'the provider tells no verified address of yours; verify it there first');
+    }
+    if (await people.findByKey('person', emailKey(email))) throw addressKnown();
+    // First the identity, which says who the person will be: of two that come at once both make the same person.
+    const made = newIdentity(proven, ids.random('person'));
+    if (!known && (await people.replace(made)) !== 'done') return comer(proven, admission);
+    const identity = known ?? made;
+    try {
+      await directory.addPerson({ name, email, memberships: [], passwordHash: null }, identity.body.personId);
+    } catch (error) {
+      if (!isCarillonError(error) || error.code !== 'conflict') throw error;
+      if (await people.find('person', identity.body.personId)) return identity;
+      await people.remove('identity', identity.id);
+      throw addressKnown();
+    }
+    return identity;
+  }
+
+  /** Gives the roles of groups, and takes those that groups gave before and give no longer. */
+  async function giveRoles(identity: PeopleRecord<'identity'>, admission: Admission): Promise<RoleChange | null> {
+    const { personId, granted, grantedOwner } = identity.body;
+    const person = await people.find('person', personId);
+    if (!person) return null;
+    const wanted = admission.memberships;
+    const isIn = (list: readonly Membership[], one: Membership): boolean => list.some((other) => isSame(one, other));
+    const added = wanted.filter((one) => !isIn(person.body.memberships, one));
+    const gone = granted.filter((one) => !isIn(wanted, one));
+    const { owners } = await directory.roster();
+    const appoints = admission.owner && !owners.includes(personId);
+    const dismisses = grantedOwner && !admission.owner;
+    const kept = granted.filter((one) => isIn(wanted, one));
+    const grants = [...kept, ...added.filter((one) => !isIn(kept, one))];
+    if (added.length === 0 && gone.length === 0 && !appoints && !dismisses) return null;
+    // What is given is noted first: cut off in between, it is taken again one day, and never kept for ever.
+    const noted = await change(identity, {
+      ...identity.body,
+      granted: [...grants, ...gone],
+      grantedOwner: grantedOwner || appoints,
+    });
+    const after = await directory.changePerson(personId, (before) => ({
+      ...before,
+      memberships: [...before.memberships.filter((one) => !isIn(gone, one)), ...added].filter(
+        (one, at, all) => all.findIndex((other) => isSame(one, other)) === at,
+      ),
+    }));
+    if (appoints) await directory.appointOwner(personId);
+    const isGranted = dismisses ? !(await dismiss(personId)) : grantedOwner || appoints;
+    await change(noted, { ...noted.body, granted: grants, grantedOwner: isGranted });
+    return { before: person.body.memberships, after: after.memberships };
+  }
+
+  /** False for the last owner, who stays: a mistake in groups shuts nobody out of the deployment. */
+  async function dismiss(personId: string): Promise<boolean> {
+    try {
+      await directory.dismissOwner(personId);
+      return true;
+    } catch (error) {
+      if (isCarillonError(error) && error.code === 'wrong_state') return false;
+      throw error;
+    }
+  }
+
+  return {
+    find: (proven: ProvenIdentity) => people.find('identity', identityId(proven)),
+    comer,
+    giveRoles,
+    /** Binds what was proved to a person who is signed in. Throws `conflict` where it is somebody else's. */
+    async connect(proven: ProvenIdentity, personId: string): Promise<PeopleRecord<'identity'>> {
+      const made = newIdentity(proven, personId);
+      const known = await people.find('identity', made.id);
+      if (known?.body.personId === personId) return known;
+      const isLeft = known !== null && (await people.find('person', known.body.personId)) === null;
+      if (known && !isLeft) {
+        throw new CarillonError('conflict', 'this account of the provider belongs to somebody else here');
+      }
+      const next = { ...made, version: (known?.version ?? 0) + 1 };
+      if ((await people.replace(next)) === 'done') return next;
+      throw new CarillonError('conflict', 'this account was connected at the same moment; look at your profile');
+    },
+  };
+}
+
+const addressKnown = (): CarillonError =>
+  new CarillonError(
+    'conflict',
+    'somebody has your address here already; if it is you, sign in as before, and connect this account in your profile',
+  );

@@ -1,0 +1,182 @@
+import { listResources, portalUrlOf, signInOf, type IdentityProviderBody, type PeopleRecord } from '@carillon/domain';
+import { CarillonError, parseDuration, type Duration } from '@carillon/kernel';
+import type { BegunProof, IdentityClient, ProofFailure, ProvenIdentity } from '@carillon/ports';
+import type { FastifyRequest } from 'fastify';
+import type { ControlPorts } from '../../ports.ts';
+import { createRate } from '../../rate.ts';
+import type { Access, Opened } from '../access.ts';
+import { begunSignInCookie, begunSignInOf } from '../cookies.ts';
+import { createSessions } from '../people/sessions.ts';
+import { admit } from './admission.ts';
+import { createIdentities, type RoleChange } from './identities.ts';
+
+export type ProviderPorts = Pick<
+  ControlPorts,
+  'people' | 'ids' | 'clock' | 'configuration' | 'identityProviders' | 'signInSealer' | 'secrets'
+>;
+
+/** Whoever is longer at the provider begins anew. */
+const BEGUN_LASTS: Duration = 10 * 60_000;
+/** Of one source, in a minute: each may ask the provider. A company behind one address has many people. */
+const MOST_A_MINUTE = 120;
+const SESSION_LASTS: Duration = 24 * 60 * 60_000;
+const LONGEST_PATH = 500;
+
+/** What a browser keeps, sealed, while its person is at the provider. */
+type Begun = BegunProof & {
+  readonly at: number;
+  readonly to: string;
+  /** The session whose person connects the account of the provider; null: somebody signs in. */
+  readonly session: string | null;
+};
+
+export type CameBack = {
+  /** Page of the portal to go on with. */
+  readonly to: string;
+  readonly personId: string;
+  /** Null where a session that was there goes on. */
+  readonly opened: Opened | null;
+  readonly roles: RoleChange | null;
+};
+
+/** Sign-in at the identity providers that the deployment names. */
+export function createProviderSignIn(access: Access, ports: ProviderPorts) {
+  const { clock, people, signInSealer } = ports;
+  const identities = createIdentities(ports);
+  const sessions = createSessions(ports);
+  const rate = createRate({ what: 'sign-ins from one address', most: MOST_A_MINUTE, span: 60_000 });
+
+  function providerNamed(name: string): IdentityProviderBody {
+    const found = signInOf(ports.configuration.current()).providers.find((one) => one.name === name);
+    if (!found) throw new CarillonError('not_found', 'there is no identity provider of this name');
+    return found;
+  }
+
+  async function clientOf(provider: IdentityProviderBody): Promise<IdentityClient> {
+    const portal = portalUrlOf(ports.configuration.current());
+    if (portal === null) throw new CarillonError('not_found', 'the portal has no portal_url to come back to');
+    const { client_secret: reference, scopes = ['email', 'profile'] } = provider;
+    const clientSecret = reference === undefined ? null : await ports.secrets.resolve('', reference.secret);
+    if (reference !== undefined && clientSecret === null) {
+      const fix = `npx carillon secret set ${reference.secret} sets it`;
+      throw new CarillonError('secret_missing', `the secret of the provider ${provider.name} is not set; ${fix}`);
+    }
+    return {
+      issuer: provider.issuer,
+      clientId: provider.client_id,
+      clientSecret,
+      scopes,
+      redirectUri: `${portal}/sign-in/${provider.name}/callback`,
+    };
+  }
+
+  async function begin(
+    name: string,
+    to: string,
+    session: string | null,
+    request: FastifyRequest,
+  ): Promise<{ readonly location: string; readonly cookie: string }> {
+    const provider = providerNamed(name);
+    rate.take(request.ip, clock.now());
+    const begun = await ports.identityProviders.begin(await clientOf(provider));
+    if (!begun.ok) throw told(provider, begun.error);
+    const { location, proof } = begun.value;
+    const kept: Begun = { ...proof, at: clock.now(), to: pathOf(to), session };
+    const sealed = signInSealer.seal([name], JSON.stringify(kept));
+    return { location, cookie: begunSignInCookie(request, sealed, BEGUN_LASTS / 1000) };
+  }
+
+  function begunIn(name: string, request: FastifyRequest): Begun {
+    const sealed = begunSignInOf(request);
+    const text = sealed === undefined ? null : signInSealer.open([name], sealed);
+    // What opens was written by us.
+    const begun = text === null ? null : (JSON.parse(text) as Begun);
+    if (!begun || Math.abs(clock.now() - begun.at) >= BEGUN_LASTS) {
+      throw new CarillonError(
+        'unauthorized',
+        'this browser began no sign-in here within the last 10 minutes; begin again',
+      );
+    }
+    return begun;
+  }
+
+  /** The session that wanted to connect an account: it may have ended meanwhile. */
+  async function connecting(id: string): Promise<PeopleRecord<'session'>> {
+    const session = await people.find('session', id);
+    const person = session && (await people.find('person', session.body.personId));
+    const goesOn =
+      session && sessions.lasts(session) && person?.body.state === 'active' && person.body.epoch === session.body.epoch;
+    if (!goesOn) throw new CarillonError('unauthorized', 'you were signed out meanwhile; sign in and connect it again');
+    return session;
+  }
+
+  return {
+    /** Answers where to send the browser, and the cookie that it keeps meanwhile. Throws `provider_unavailable`. */
+    begin: (name: string, to: string, request: FastifyRequest) => begin(name, to, null, request),
+    /** The same to bind an account of the provider to whoever has this session. */
+    connect: (name: string, to: string, session: string, request: FastifyRequest) => begin(name, to, session, request),
+    /** Whoever comes back is signed in, or connected. Throws what keeps them out. */
+    async comeBack(name: string, query: string, request: FastifyRequest): Promise<CameBack> {
+      const provider = providerNamed(name);
+      const begun = begunIn(name, request);
+      rate.take(request.ip, clock.now());
+      const wanted = [
+        'email',
+        'email_verified',
+        'name',
+        ...(provider.roles ? [provider.groups_claim ?? 'groups'] : []),
+      ];
+      const finished = await ports.identityProviders.finish(await clientOf(provider), begun, query, wanted);
+      if (!finished.ok) throw told(provider, finished.error);
+      const admission = admit(provider, finished.value, workspaces());
+      const { personId, sessionId } = await whoComes(begun, finished.value, admission);
+      const identity = await identities.find(finished.value);
+      const roles = identity ? await identities.giveRoles(identity, admission) : null;
+      if (sessionId !== null) return { to: begun.to, personId, opened: null, roles };
+      const lasts = spanOf(provider.session) ?? SESSION_LASTS;
+      return { to: begun.to, personId, opened: await access.openFor(personId, 'provider', request, { lasts }), roles };
+    },
+    /** The cookie that ends what was begun. */
+    forget: (request: FastifyRequest): string => begunSignInCookie(request, '', 0),
+  };
+
+  async function whoComes(
+    { session }: Begun,
+    proven: ProvenIdentity,
+    admission: ReturnType<typeof admit>,
+  ): Promise<{ readonly personId: string; readonly sessionId: string | null }> {
+    if (session === null)
+      return { personId: (await identities.comer(proven, admission)).body.personId, sessionId: null };
+    const { body } = await connecting(session);
+    await identities.connect(proven, body.personId);
+    return { personId: body.personId, sessionId: session };
+  }
+
+  function workspaces(): readonly string[] {
+    return listResources(ports.configuration.current(), 'workspace').map(({ ref }) => ref.workspace);
+  }
+}
+export type ProviderSignIn = ReturnType<typeof createProviderSignIn>;
+
+function told({ title, name }: IdentityProviderBody, { reason, detail }: ProofFailure): CarillonError {
+  const who = title ?? name;
+  if (reason === 'unavailable') {
+    return new CarillonError('provider_unavailable', `${who} gave no answer that can be read: ${detail}`, {
+      retryAfter: 5000,
+    });
+  }
+  return new CarillonError('unauthorized', `${who} proved nothing: ${detail}; begin again`);
+}
+
+const spanOf = (text: string | undefined): Duration | null => {
+  const read = text === undefined ? null : parseDuration(text);
+  return read?.ok ? read.value : null;
+};
+
+/** A page of ours, or the first one: an address that begins otherwise would lead a person who just signed in elsewhere. */
+export function pathOf(to: string): string {
+  const base = 'http://portal.invalid';
+  if (to.length > LONGEST_PATH || !/^\/(?![/\\])[^\p{C}\\]*$/u.test(to) || !URL.canParse(to, base)) return '/';
+  const { origin, pathname, search, hash } = new URL(to, base);
+  return origin === base && !pathname.startsWith('//') ? pathname + search + hash : '/';
+}

@@ -1,0 +1,1 @@
+export { createIdentityProviders } from './identity-providers.ts';

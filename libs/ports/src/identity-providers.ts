@@ -1,0 +1,51 @@
+import type { Duration, Json, Result } from '@carillon/kernel';
+
+/** Carillon as a client of an OpenID provider. */
+export type IdentityClient = {
+  readonly issuer: string;
+  readonly clientId: string;
+  /** Null: a public client, which PKCE alone protects. */
+  readonly clientSecret: string | null;
+  /** Besides `openid`. */
+  readonly scopes: readonly string[];
+  /** Where people come back to. */
+  readonly redirectUri: string;
+};
+
+/** What has to be known again when somebody comes back. It is for the browser that began, and for nobody else. */
+export type BegunProof = { readonly state: string; readonly nonce: string; readonly verifier: string };
+
+/** Who somebody is by the word of the provider: issuer and subject together are one person for ever. */
+export type ProvenIdentity = {
+  readonly issuer: string;
+  readonly subject: string;
+  /** What else the provider says: of the ID token, and of its user information where the ID token is silent. */
+  readonly claims: Readonly<Record<string, Json>>;
+};
+
+/**
+ * `unavailable`: the provider gave no answer that can be read; trying again may do. `declined`: it sent the person back without a
+ * proof. `invalid`: what came does not hold, or was not asked for by this browser. `detail` quotes no secret, code or token.
+ */
+export type ProofFailure = { readonly reason: 'unavailable' | 'declined' | 'invalid'; readonly detail: string };
+
+/**
+ * Proof of who somebody is by OpenID Connect: code flow with PKCE, state and nonce. Never throws for what a provider does. Of a
+ * provider at most 256 KiB an answer are read, and no call takes longer than 15 s.
+ */
+export type IdentityProviders = {
+  /** Where to send the browser. */
+  begin(
+    client: IdentityClient,
+  ): Promise<Result<{ readonly location: string; readonly proof: BegunProof }, ProofFailure>>;
+  /** `query`: what the browser brought back. `wanted`: claims for which the provider is asked where the ID token has none. */
+  finish(
+    client: IdentityClient,
+    proof: BegunProof,
+    query: string,
+    wanted: readonly string[],
+  ): Promise<Result<ProvenIdentity, ProofFailure>>;
+};
+
+/** No call of `IdentityProviders` takes longer. */
+export const PROOF_DEADLINE: Duration = 15_000;
