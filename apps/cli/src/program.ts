@@ -16,6 +16,7 @@ import { receiptCommands } from './commands/receipts.ts';
 import { ruleCommands, sendCommand } from './commands/rules.ts';
 import { templateCommands } from './commands/templates.ts';
 import { storyCommands } from './commands/stories.ts';
+import { whyNotCommands } from './commands/why-not.ts';
 import { suppressionCommands } from './commands/suppressions.ts';
 import { secretCommands } from './commands/secrets.ts';
 import { runCommand } from './run/command.ts';
@@ -43,6 +44,7 @@ export function buildProgram(): Command {
   sendCommand(program);
   eventCommands(program);
   storyCommands(program);
+  whyNotCommands(program);
   deliveryCommands(program);
   deadLetterCommands(program);
   jobCommands(program);

@@ -31,6 +31,7 @@ import { insightsRoute } from './routes/insights.ts';
 import { invitationRoutes } from './routes/invitations.ts';
 import { integrationRoutes } from './routes/integrations.ts';
 import { liveRoute, type LiveRoute } from './routes/live.ts';
+import { whyNotRoute } from './routes/why-not.ts';
 import { jwtProviderRoutes } from './routes/jwt-providers.ts';
 import { contentRoutes } from './routes/contents.ts';
 import { masterKeyRoutes } from './routes/master-key.ts';
@@ -114,6 +115,7 @@ export async function buildControl(
     // Behind the cursors: what is sealed says nothing, and what is masked leads nowhere.
     maskAnswers(scope);
     apiRoutes(api, config, ports);
+    whyNotRoute(api, cursors, ports);
     live = liveRoute(api, access, cursors, ports);
     await resourceRoutes(api, ports);
     publicationRoute(api, ports);

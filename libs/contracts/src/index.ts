@@ -14,6 +14,7 @@ export * from './http/insights.ts';
 export * from './http/jobs.ts';
 export * from './http/lists.ts';
 export * from './http/live.ts';
+export * from './http/why-not.ts';
 export * from './http/management.ts';
 export * from './http/message-content.ts';
 export * from './http/people.ts';

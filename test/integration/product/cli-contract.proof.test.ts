@@ -72,6 +72,7 @@ describe('Every command', () => {
         'consents export',
         'trace',
         'why',
+        'why-not',
         'rule test',
         'rule sample',
         'events fields',

@@ -148,6 +148,7 @@ const MESSAGES: Calls = {
   [`GET ${WORKSPACE}/events/{id}/trace`]: {},
   [`GET ${WORKSPACE}/events/{id}/content`]: {},
   [`GET ${WORKSPACE}/why`]: { query: 'address=ada@example.com' },
+  [`POST ${WORKSPACE}/why-not`]: { body: { who: 'ada@example.com', notification: 'order-paid' } },
   [`GET ${WORKSPACE}/dropped`]: {},
   [`GET ${WORKSPACE}/insights`]: {},
   [`GET ${WORKSPACE}/live`]: { query: 'topics=deliveries,events&for=1s' },

@@ -236,6 +236,38 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
   ...DEAD_LETTER_EXAMPLES,
   ...DRAFT_EXAMPLES,
   traceEvent: { answers: EVENT_STORY },
+  whyNot: {
+    takes: { who: 'ada@example.com', notification: 'order-paid', last: '24h' },
+    answers: {
+      workspace: 'shop',
+      who: 'ada@example.com',
+      notification: 'order-paid',
+      from: '2026-11-21T10:42:00.000Z',
+      to: '2026-11-22T10:42:00.000Z',
+      verdict: 'stopped',
+      sentence: `order-paid did not tell them of event ${EVENT_ID}: the person wants no more of it.`,
+      gate: 'consent',
+      event: EVENT_ID,
+      delivery: DELIVERY_ID,
+      rule: 'order-paid.paid',
+      gates: [
+        {
+          gate: 'consent',
+          title: 'They want it',
+          result: 'stopped',
+          text: 'the person wants no more of it',
+          at: LATER,
+          lines: [],
+          evidence: [{ kind: 'delivery', id: DELIVERY_ID }],
+          source: 'ledger',
+        },
+      ],
+      others: [],
+      last: null,
+      looked: { events: 12, judged_again: 12, deliveries: 1, complete: true, since: null },
+      next: null,
+    },
+  },
   whyAddress: {
     answers: {
       items: [

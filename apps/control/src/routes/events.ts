@@ -197,7 +197,11 @@ export function eventRoutes(
 }
 
 /** A name that nothing has, or ever had, would be answered as if nobody had ever been told. */
-function refuseUnknown({ configuration }: Pick<ControlPorts, 'configuration'>, { names }: Sight, name: string): void {
+export function refuseUnknown(
+  { configuration }: Pick<ControlPorts, 'configuration'>,
+  { names }: Sight,
+  name: string,
+): void {
   const newest = configuration.current();
   const isRule = readRuleTitle(name) !== undefined;
   const known = names.flatMap(isRule ? rulesOf(newest) : namesOf(newest, 'notification'));

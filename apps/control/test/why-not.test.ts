@@ -1,0 +1,84 @@
+import type { WhyNotBody } from '@carillon/contracts';
+import { CHANGED_BY_OWNER } from '@carillon/domain';
+import { publishConfiguration } from '@carillon/stages';
+import { changesOf, givenIds, orderShop } from '@carillon/testing/given';
+import { createDirectWire, createMemoryLedger, createMemoryReadModels } from '@carillon/testing/memory';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { deploymentOwner } from '../src/access/principal.ts';
+import { accessOf, openControl, type Ground } from './control-ground.ts';
+
+let ground: Ground;
+const readModels = createMemoryReadModels().connect(createDirectWire());
+const HOUR = 3_600_000;
+
+beforeEach(async () => {
+  const ledger = createMemoryLedger().connect(createDirectWire());
+  const turns = { isOver: () => false, next: async () => undefined } as never;
+  const checkpoints = { load: async () => null } as never;
+  ground = await openControl(accessOf(deploymentOwner('session')), { ledger, readModels, turns, checkpoints });
+  const { configuration, clock, log, codecs } = ground;
+  const ports = { log, codec: codecs.configuration, view: configuration, ids: givenIds, clock };
+  await publishConfiguration(
+    { ...ports, readEverywhere: async () => undefined },
+    changesOf(await configuration.refresh(), [
+      { ref: { kind: 'workspace', workspace: 'shop', name: '' }, body: {} },
+      ...orderShop(undefined, 'shop'),
+    ]),
+    CHANGED_BY_OWNER,
+  );
+});
+afterEach(() => ground.control.app.close());
+
+async function ask(payload: object) {
+  const url = '/v1/workspaces/shop/why-not';
+  const answer = await ground.control.app.inject({ method: 'POST', url, payload });
+  return { status: answer.statusCode, body: answer.json<WhyNotBody & { detail: string; pointer?: string }>() };
+}
+const wanted = { who: 'ada@example.com', notification: 'order-paid' };
+
+it('says that nothing came about somebody, how far it looked, and when the last event came', async () => {
+  expect((await ask(wanted)).body).toMatchObject({
+    verdict: 'no_event',
+    gate: 'event',
+    sentence: expect.stringContaining('No event has come at all.') as unknown,
+    looked: { events: 0, complete: true },
+    last: null,
+  });
+  const at = ground.clock.now() - 2 * HOUR;
+  const event = (offset: number) => ({
+    id: `evt_${offset}`,
+    workspace: 'shop',
+    stream: 'shop/orders',
+    partition: 0,
+    offset,
+    at: at + offset,
+    bytes: 10,
+    configNumber: 1,
+    reused: false,
+    traceId: null,
+  });
+  // They have left the log: nobody can say whom they were about.
+  await readModels.put({ events: Array.from({ length: 450 }, (_, offset) => event(offset)) });
+  const first = await ask({ ...wanted, last: '3h' });
+  expect(first.body).toMatchObject({ looked: { events: 300, complete: false }, last: { stream: 'shop/orders' } });
+  expect(first.body.sentence).toContain('older ones of the span were not looked at yet');
+  const rest = await ask({ ...wanted, last: '3h', cursor: first.body.next });
+  expect(rest.body).toMatchObject({ from: first.body.from, looked: { events: 150, complete: true }, next: null });
+  const other = await ask({ ...wanted, who: 'bob@example.com', last: '3h', cursor: first.body.next });
+  expect(other).toMatchObject({ status: 400, body: { pointer: '/cursor' } });
+});
+
+it.each([
+  [{ ...wanted, notification: 'order-payed' }, '/notification', 'did you mean order-paid?'],
+  [{ ...wanted, event: 'dlv_1' }, '/event', 'expected the id of an event'],
+  [{ ...wanted, last: '24h', from: '2h' }, '/last', 'says the whole span'],
+  [{ notification: 'order-paid' }, '/who', 'who'],
+  [{ ...wanted, address: 'x' }, undefined, 'address'],
+])('refuses %o with what is wrong', async (payload, pointer, detail) => {
+  const { status, body } = await ask(payload);
+  expect({ status, ...(pointer !== undefined && { pointer: body.pointer }) }).toEqual({
+    status: 400,
+    ...(pointer !== undefined && { pointer }),
+  });
+  expect(body.detail).toContain(detail);
+});
