@@ -138,6 +138,7 @@ const drafts = createRoute({
 const notifications = createRoute({
   ...under,
   path: '/workspaces/$w/notifications',
+  validateSearch: (words: Words) => textOf(words, 'new'),
   component: lazyRouteComponent(() => import('./screens/notifications/notifications.tsx'), 'Notifications'),
 });
 const notification = createRoute({

@@ -32,7 +32,8 @@ const SENDS: Readonly<Record<string, Channel>> = {
 };
 
 const ALL = { limit: 500 } as const;
-const templatesQuery = (workspace: string) =>
+/** All templates of a workspace. */
+export const templatesQuery = (workspace: string) =>
   queryOptions({
     queryKey: ['/v1/workspaces/{workspace}/templates', workspace],
     queryFn: ({ signal }) =>

@@ -1,13 +1,21 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { useMay } from '../../api/me.ts';
 import { useDraft, type EditedDraft } from '../../api/use-draft.ts';
 import { Empty, Loading, Problem } from '../../ui/answers.tsx';
+import { cls } from '../../ui/class-names.ts';
 import { LinkTabs } from '../../ui/link-tabs.tsx';
 import { PageBody, PageHead } from '../../ui/page.tsx';
+import { say } from '../../ui/toast.tsx';
 import { DraftActions, DraftNotices } from '../drafts/draft-actions.tsx';
+import styles from './notifications.module.css';
 import { nameOf, rulesOf, sentenceOf, type NotificationBody } from './sentence.ts';
 
-export type NotificationDraft = EditedDraft<'notifications'> & { readonly body: NotificationBody };
+export type NotificationDraft = EditedDraft<'notifications'> & {
+  readonly body: NotificationBody;
+  /** Why whoever looks may change nothing of it; null: they may. */
+  readonly off: string | null;
+};
 
 const TABS = [
   ['Overview', '/workspaces/$w/notifications/$n'],
@@ -32,7 +40,9 @@ export function NotificationFrame({
   readonly children: (draft: NotificationDraft) => ReactNode;
 }): ReactNode {
   const draft = useDraft('notifications', w, n);
+  const off = useMay('configure', w);
   const { body } = draft;
+  const change: NotificationDraft['change'] = off === null ? draft.change : () => say(off);
   const rules = rulesOf(body).length;
   return (
     <>
@@ -69,7 +79,8 @@ export function NotificationFrame({
         {draft.isLoading && <Loading what="the notification" />}
         <DraftNotices draft={draft} />
         {!draft.isLoading && !draft.error && body === null && <Gone draft={draft} />}
-        {body !== null && children({ ...draft, body })}
+        {off !== null && body !== null && <p className={cls(styles.off)}>{off}</p>}
+        {body !== null && children({ ...draft, body, off, change })}
       </PageBody>
     </>
   );

@@ -1,9 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link, useParams } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { lazy, Suspense, type ReactNode } from 'react';
 import { readDraft } from '../../api/draft-calls.ts';
+import { useMay } from '../../api/me.ts';
 import { EVERY_WORKSPACE } from '../../frame/last-workspace.ts';
 import { Empty, Loading, Problem } from '../../ui/answers.tsx';
+import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { PageBody, PageHead, Rows } from '../../ui/page.tsx';
 import { Lamp } from '../../ui/state.tsx';
@@ -14,11 +16,21 @@ import { insightsQuery, notificationsQuery } from './queries.ts';
 import { nameOf, sentenceOf } from './sentence.ts';
 import styles from './notifications.module.css';
 
+const FROM = '/workspaces/$w/notifications';
+const NewNotification = lazy(() =>
+  import('./new-dialog.tsx').then(({ NewNotification: loaded }) => ({ default: loaded })),
+);
+
 /** All notifications of a workspace: what each does in a sentence, and what came of it today. */
 export function Notifications(): ReactNode {
-  const { w } = useParams({ from: '/workspaces/$w/notifications' });
+  const { w } = useParams({ from: FROM });
   const { data, error, refetch } = useQuery(notificationsQuery(w));
   const isOne = w !== EVERY_WORKSPACE;
+  const search = useSearch({ from: FROM });
+  const navigate = useNavigate({ from: FROM });
+  const off = useMay('configure', w);
+  const open = (): void => void navigate({ search: { new: 'yes' } });
+  const close = (): void => void navigate({ search: {}, replace: true });
   const { data: drafts } = useQuery({ ...draftsQuery(w), enabled: isOne });
   const insights = useQuery({ ...insightsQuery(w), enabled: isOne });
   const states = new Map((insights.data?.notifications ?? []).map((one) => [one.notification, one.states]));
@@ -37,12 +49,27 @@ export function Notifications(): ReactNode {
             ? `${counted(data.items.length, 'notification')}${isOne ? ` in ${w}` : ''}. Each says when, whom and how it tells.`
             : undefined
         }
-      />
+      >
+        {isOne && (
+          <Button kind="main" off={off} onPress={open}>
+            New notification
+          </Button>
+        )}
+      </PageHead>
       <PageBody>
         {error && <Problem error={error} onRetry={() => void refetch()} />}
         {!data && !error && <Loading what="notifications" />}
         {isEmpty && (
-          <Empty title="No notification yet">
+          <Empty
+            title="No notification yet"
+            action={
+              isOne && (
+                <Button off={off} onPress={open}>
+                  Start from an example
+                </Button>
+              )
+            }
+          >
             A notification says when somebody is told, whom and by which channel. Events come in, its rules judge them,
             and the message goes out.
           </Empty>
@@ -65,6 +92,11 @@ export function Notifications(): ReactNode {
           </Rows>
         )}
       </PageBody>
+      {search.new !== undefined && isOne && (
+        <Suspense>
+          <NewNotification workspace={w} taken={new Set([...names, ...facts.keys()])} onClose={close} />
+        </Suspense>
+      )}
     </>
   );
 }

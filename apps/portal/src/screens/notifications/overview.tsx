@@ -89,6 +89,7 @@ function Summary({ draft }: { readonly draft: NotificationDraft }): ReactNode {
         <Actions>
           {isOn ? <Lamp tone="good">On</Lamp> : <Lamp tone="held">Off: nothing fires</Lamp>}
           <Button
+            off={draft.off}
             onPress={() =>
               change(({ enabled: _before, ...before }) => ({ ...before, ...(isOn && { enabled: false }) }))
             }

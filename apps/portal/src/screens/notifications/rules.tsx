@@ -60,7 +60,7 @@ function AddRule({ draft }: { readonly draft: NotificationDraft }): ReactNode {
   const add = (event: FormEvent): void => {
     event.preventDefault();
     setTried(true);
-    if (fault !== null) return;
+    if (fault !== null || draft.off !== null) return;
     change((before) => ({ ...before, rules: { ...before.rules, [name]: newRule(before) } }));
     void navigate({ to: '/workspaces/$w/notifications/$n/rules/$r', params: { w, n, r: name } });
   };
@@ -76,7 +76,9 @@ function AddRule({ draft }: { readonly draft: NotificationDraft }): ReactNode {
           onChange={setName}
           fault={isTried ? fault : null}
         />
-        <Button type="submit">Add the rule</Button>
+        <Button type="submit" off={draft.off}>
+          Add the rule
+        </Button>
       </form>
     </Card>
   );

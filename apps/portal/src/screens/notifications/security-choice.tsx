@@ -21,7 +21,8 @@ export type Security = {
 /** Names that a stream takes: one, and one more while it is exchanged. */
 const MOST_KEYS = 2;
 
-const keysQuery = (workspace: string) =>
+/** API keys of a workspace, without what they hold. */
+export const keysQuery = (workspace: string) =>
   queryOptions({
     queryKey: ['/v1/workspaces/{workspace}/api-keys', workspace],
     queryFn: ({ signal }) =>

@@ -14,7 +14,7 @@ import { useSettings } from '../../ui/settings.ts';
 import { clockOf, dayOf } from '../../ui/time-words.ts';
 import { savingOf } from './event-stream.tsx';
 import { newestEventsQuery, sampleQuery } from './queries.ts';
-import type { RuleProps } from './rule-props.ts';
+import { isListening, type RuleProps } from './rule-props.ts';
 import { decidingPart, verdictOf, type Tested } from './verdict.ts';
 import { TestedRecipients } from './tested-recipients.tsx';
 import styles from './rule.module.css';
@@ -40,8 +40,14 @@ export function Bench({
   const { workspace, name: n, hasDraft } = draft;
   const title = `${n}.${name}`;
   const { zone } = useSettings();
-  const newest = useQuery({ ...newestEventsQuery(workspace, stream ?? ''), enabled: stream !== undefined });
-  const sample = useQuery({ ...sampleQuery(workspace, title, savingOf(draft)), enabled: stream !== undefined });
+  const newest = useQuery({
+    ...newestEventsQuery(workspace, stream ?? ''),
+    enabled: stream !== undefined && isListening({ draft, name, rule }),
+  });
+  const sample = useQuery({
+    ...sampleQuery(workspace, title, savingOf(draft)),
+    enabled: stream !== undefined && draft.faults.length === 0,
+  });
   const events = newest.data?.items ?? [];
   const [picked, setPicked] = useState<Source | null>(null);
   const source: Source = picked ?? (events.length > 0 ? 'newest' : 'minimum');

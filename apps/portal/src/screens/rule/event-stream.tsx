@@ -2,6 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { api, bodyOf } from '../../api/client.ts';
+import { useMay } from '../../api/me.ts';
 import { Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
@@ -26,13 +27,18 @@ export const savingOf = ({ hasDraft, saving, draftRevision }: RuleProps['draft']
 /** What a sender needs: the address, the fewest fields, code, and one event sent right now. */
 export function EventStream({ draft, name, rule, stream }: RuleProps): ReactNode {
   const { workspace, name: n, resource, hasDraft } = draft;
-  const { data, error, refetch } = useQuery(sampleQuery(workspace, `${n}.${name}`, savingOf(draft)));
+  const { data, error, refetch } = useQuery({
+    ...sampleQuery(workspace, `${n}.${name}`, savingOf(draft)),
+    // A draft with mistakes has none.
+    enabled: draft.faults.length === 0,
+  });
   const isPublished = Object.hasOwn(resource?.body.rules ?? {}, name);
   return (
     <Card title="Event stream">
       {error &&
         (rule.cohort === undefined ? <Problem error={error} onRetry={() => void refetch()} /> : <p>{error.message}</p>)}
-      {!data && !error && <Loading what="the event stream" rows={4} />}
+      {!data && !error && draft.faults.length > 0 && <p>It is here once the mistakes of the draft are mended.</p>}
+      {!data && !error && draft.faults.length === 0 && <Loading what="the event stream" rows={4} />}
       {data && (
         <>
           {rule.stream === undefined ? (
@@ -156,6 +162,7 @@ function SendNow({
   readonly isPublished: boolean;
   readonly hasDraft: boolean;
 }): ReactNode {
+  const off = useMay('configure', workspace);
   const send = useMutation({
     mutationFn: () =>
       bodyOf(
@@ -168,7 +175,7 @@ function SendNow({
   return (
     <>
       <Actions>
-        <Button isDisabled={!isPublished || send.isPending} onPress={() => send.mutate()}>
+        <Button off={off} isDisabled={!isPublished || send.isPending} onPress={() => send.mutate()}>
           Send this event now
         </Button>
         <span className={cls(styles.note)}>

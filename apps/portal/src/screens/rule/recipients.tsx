@@ -7,7 +7,7 @@ import { Field } from '../../ui/field.tsx';
 import { Segments } from '../../ui/segments.tsx';
 import { completeExpression, type SeenField } from './completion.ts';
 import { fieldsQuery } from './queries.ts';
-import { textOf, type Rule, type RuleProps } from './rule-props.ts';
+import { isListening, textOf, type Rule, type RuleProps } from './rule-props.ts';
 
 type Recipients = Rule['recipients'];
 type OfEvent = Extract<Recipients, { from: 'event' }>;
@@ -32,7 +32,7 @@ function withText<Value extends object>(value: Value, key: keyof Value, text: st
 
 /** Who is told, once per what, and only if. */
 export function Recipients({ draft, name, rule, stream, change }: RuleProps): ReactNode {
-  const { data } = useQuery(fieldsQuery(draft.workspace, stream));
+  const { data } = useQuery(fieldsQuery(draft.workspace, isListening({ draft, name, rule }) ? stream : undefined));
   const seen = data?.items ?? NONE;
   const recipients = rule.recipients ?? { from: 'event', to: {} };
   const isLookup = recipients.from === 'lookup';

@@ -20,3 +20,7 @@ export const streamOf = (w: string, n: string, r: string, rule: Rule): string | 
 /** An expression as text: a file may hold a plain number or true. */
 export const textOf = (value: string | number | boolean | undefined): string =>
   value === undefined ? '' : String(value);
+
+/** Whether somebody listens at the address of a rule's stream already: a shared one stands by itself, its own comes with the rule. */
+export const isListening = ({ draft, name, rule }: Pick<RuleProps, 'draft' | 'name' | 'rule'>): boolean =>
+  rule.stream !== undefined || Object.hasOwn(draft.resource?.body.rules ?? {}, name);

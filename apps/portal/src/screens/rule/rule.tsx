@@ -67,6 +67,7 @@ function Editor({
   useEffect(() => {
     const hear = (event: KeyboardEvent): void => {
       if (!(event.ctrlKey || event.metaKey) || event.altKey) return;
+      if (event.target instanceof HTMLElement && event.target.closest('[role="dialog"]')) return;
       const { draft: now, navigate: go } = keys.current;
       const key = event.key.toLowerCase();
       if (key === 'enter') run.current();
@@ -74,10 +75,12 @@ function Editor({
       else if (key === 'p' && event.shiftKey) {
         void now.saveNow().then(() => go({ to: '/workspaces/$w/drafts', params: { w: now.workspace } }));
       } else return;
+      // Buttons and the editor would take Enter for theirs.
       event.preventDefault();
+      event.stopPropagation();
     };
-    document.addEventListener('keydown', hear);
-    return () => document.removeEventListener('keydown', hear);
+    document.addEventListener('keydown', hear, true);
+    return () => document.removeEventListener('keydown', hear, true);
   }, []);
   const change: RuleProps['change'] = (next) =>
     draft.change((before) => {
@@ -101,11 +104,12 @@ function Editor({
           Rule <code>{name}</code>
         </h2>
         <Button
+          off={draft.off}
           onPress={() => change(({ enabled: _before, ...before }) => (isOn ? { ...before, enabled: false } : before))}
         >
           {isOn ? 'Switch off' : 'Switch on'}
         </Button>
-        <Button kind="danger" onPress={remove}>
+        <Button kind="danger" off={draft.off} onPress={remove}>
           Remove the rule
         </Button>
       </div>

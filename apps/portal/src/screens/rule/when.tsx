@@ -10,7 +10,7 @@ import { Id } from '../../ui/text.tsx';
 import { completeExpression, withField, type SeenField } from './completion.ts';
 import { ExpressionFormView } from './form.tsx';
 import { checkQuery, fieldsQuery, type Check } from './queries.ts';
-import { textOf, type RuleProps } from './rule-props.ts';
+import { isListening, textOf, type RuleProps } from './rule-props.ts';
 import styles from './rule.module.css';
 
 const VIEWS = [
@@ -34,13 +34,13 @@ export function useSettled<Value>(value: Value, pause: number): Value {
 const PAUSE = 250;
 
 /** When a rule fires: a form and an expression are two views of one text. */
-export function When({ draft, rule, stream, change }: RuleProps): ReactNode {
+export function When({ draft, name, rule, stream, change }: RuleProps): ReactNode {
   const { workspace } = draft;
   const { view = 'form' } = useSearch({ from: '/workspaces/$w/notifications/$n/rules/$r' });
   const navigate = useNavigate({ from: '/workspaces/$w/notifications/$n/rules/$r' });
   const source = textOf(rule.when);
   const asked = useSettled(source, view === 'form' ? 0 : PAUSE);
-  const fields = useQuery(fieldsQuery(workspace, stream));
+  const fields = useQuery(fieldsQuery(workspace, isListening({ draft, name, rule }) ? stream : undefined));
   // Warnings need a stream that is there.
   const known = fields.isSuccess ? stream : undefined;
   const check = useQuery(checkQuery(workspace, asked, 'when', known));

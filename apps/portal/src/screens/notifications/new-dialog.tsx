@@ -1,0 +1,151 @@
+import { queryOptions, useMutation, useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState, type ReactNode } from 'react';
+import { api, bodyOf } from '../../api/client.ts';
+import { useMay } from '../../api/me.ts';
+import { reloadDrafts } from '../../api/use-draft.ts';
+import { Problem } from '../../ui/answers.tsx';
+import { Button } from '../../ui/button.tsx';
+import { cls } from '../../ui/class-names.ts';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Field } from '../../ui/field.tsx';
+import { Select } from '../../ui/select.tsx';
+import { templatesQuery } from './channels.tsx';
+import { EXAMPLES, makeDrafts, notificationOf, slugOf, type Wish } from './new-notification.ts';
+import { keysQuery } from './security-choice.tsx';
+import { sentenceOf } from './sentence.ts';
+import styles from './notifications.module.css';
+
+const streamsQuery = (workspace: string) =>
+  queryOptions({
+    queryKey: ['/v1/workspaces/{workspace}/streams', workspace],
+    queryFn: ({ signal }) =>
+      bodyOf(
+        api.GET('/v1/workspaces/{workspace}/streams', {
+          params: { path: { workspace }, query: { limit: 500 } },
+          signal,
+        }),
+      ),
+  });
+
+const CHANNELS = [
+  { id: 'email', name: 'email' },
+  { id: 'sms', name: 'SMS' },
+  { id: 'push', name: 'push' },
+] as const;
+const BLANK: Wish = { title: '', stream: '', when: '', tell: 'event.customer.email', by: 'email', template: '' };
+
+/** A new notification from one sentence: when, tell whom, by what. It is a draft until it is published. */
+export function NewNotification({
+  workspace,
+  taken,
+  onClose,
+}: {
+  readonly workspace: string;
+  /** Names that are there. */
+  readonly taken: ReadonlySet<string>;
+  readonly onClose: () => void;
+}): ReactNode {
+  const [wish, setWish] = useState<Wish>(BLANK);
+  const [isTried, setTried] = useState(false);
+  const streams = useQuery(streamsQuery(workspace));
+  const templates = useQuery(templatesQuery(workspace));
+  const keys = useQuery(keysQuery(workspace));
+  const off = useMay('configure', workspace);
+  const navigate = useNavigate();
+  const known = (keys.data?.items ?? []).map(({ name }) => name);
+  const make = useMutation({
+    mutationFn: () => makeDrafts(workspace, wish, known),
+    onSuccess: (n) =>
+      navigate({ to: '/workspaces/$w/notifications/$n/rules/$r', params: { w: workspace, n, r: 'first' } }),
+    onSettled: () => reloadDrafts(workspace),
+  });
+  const name = slugOf(wish.title);
+  const faults = {
+    title: name === '' ? 'Give it a name.' : taken.has(name) ? `There is a notification ${name} already.` : null,
+    tell: wish.tell.trim() === '' ? 'Say where in the event the address stands, such as event.customer.email.' : null,
+  };
+  const set = (change: Partial<Wish>): void => setWish({ ...wish, ...change });
+  const create = (): void => {
+    setTried(true);
+    if (faults.title === null && faults.tell === null) make.mutate();
+  };
+  return (
+    <Dialog
+      title="New notification"
+      isOpen
+      onClose={onClose}
+      foot={
+        <>
+          <Button onPress={onClose}>Cancel</Button>
+          <Button kind="main" off={off} isDisabled={make.isPending} onPress={create}>
+            Make the draft
+          </Button>
+        </>
+      }
+    >
+      <div className={cls(styles.examples)} role="group" aria-label="Examples to start from">
+        {EXAMPLES.map(({ about, ...example }) => (
+          <button key={example.title} type="button" className={cls(styles.example)} onClick={() => set(example)}>
+            <b>{example.title}</b>
+            <small>{about}</small>
+          </button>
+        ))}
+      </div>
+      <Field
+        label="Name"
+        autoFocus
+        value={wish.title}
+        onChange={(title) => set({ title })}
+        note={name === '' ? 'As people say it: Order paid.' : `Its own name will be ${name}; it stays.`}
+        fault={isTried ? faults.title : null}
+      />
+      <Select
+        label="When an event comes on"
+        options={[
+          { id: '', name: 'a stream of its own' },
+          ...(streams.data?.items ?? []).map((stream) => ({
+            id: stream.name,
+            name: `the shared stream ${stream.name}`,
+          })),
+        ]}
+        chosen={wish.stream}
+        onChoose={(stream) => set({ stream })}
+      />
+      <Field
+        label="and this is true"
+        isMono
+        placeholder={'event.status == "paid"'}
+        note="Empty: every event. The next page has a form for it."
+        value={wish.when}
+        onChange={(when) => set({ when })}
+      />
+      <div className={cls(styles.pair)}>
+        <Field
+          label="tell"
+          isMono
+          value={wish.tell}
+          onChange={(tell) => set({ tell })}
+          fault={isTried ? faults.tell : null}
+        />
+        <Select label="by" options={CHANNELS} chosen={wish.by} onChoose={(by) => set({ by })} />
+      </div>
+      <Select
+        label="with the words of"
+        options={[
+          { id: '', name: 'a new, plain template' },
+          ...(templates.data?.items ?? []).map((template) => ({
+            id: template.name,
+            name: `the template ${template.name}`,
+          })),
+        ]}
+        chosen={wish.template}
+        onChoose={(template) => set({ template })}
+      />
+      <p role="status" className={cls(styles.sentence)}>
+        {sentenceOf(notificationOf(wish, known))} Nobody is told before you publish it.
+      </p>
+      {make.error && <Problem error={make.error} />}
+    </Dialog>
+  );
+}

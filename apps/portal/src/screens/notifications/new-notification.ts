@@ -1,0 +1,96 @@
+import { saveDraft } from '../../api/draft-calls.ts';
+
+/** What a new notification is made from, in the order of its sentence. */
+export type Wish = {
+  readonly title: string;
+  /** Name of a shared stream; empty: its rule has one of its own. */
+  readonly stream: string;
+  readonly when: string;
+  readonly tell: string;
+  readonly by: 'email' | 'sms' | 'push';
+  /** Name of a template that is there; empty: a plain one is made with it. */
+  readonly template: string;
+};
+
+/** To begin from; each is whole, and sends to the sandbox as long as no account is there. */
+export const EXAMPLES: readonly (Pick<Wish, 'title' | 'when' | 'tell' | 'by'> & { readonly about: string })[] = [
+  {
+    title: 'Order paid',
+    about: 'A customer hears that the payment came.',
+    when: 'event.status == "paid" && event.total > 0',
+    tell: 'event.customer.email',
+    by: 'email',
+  },
+  {
+    title: 'Invoice overdue',
+    about: 'Whoever has not paid in time is reminded.',
+    when: 'event.status == "overdue" && event.days_late >= 3',
+    tell: 'event.customer.email',
+    by: 'email',
+  },
+  {
+    title: 'Parcel on its way',
+    about: 'A text message once the parcel has left.',
+    when: 'event.status == "shipped" && has(event.tracking_url)',
+    tell: 'event.customer.phone',
+    by: 'sms',
+  },
+];
+
+/** `Order paid!` is `order-paid`; empty where nothing of it can be a name. */
+export const slugOf = (title: string): string =>
+  title
+    .normalize('NFKD')
+    .replaceAll(/[\u0300-\u036F]/g, '')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '')
+    .slice(0, 60);
+
+export const ADDRESS_KEYS = { email: 'email', sms: 'phone', push: 'token' } as const;
+
+/** The first field of each kind that a plain template can greet by. */
+const greeting = (tell: string): string => {
+  const root = /^event\.(\w+)\.\w+$/.exec(tell)?.[1];
+  return root === undefined ? 'Hello,' : `Hello {{ ${root}.name }},`;
+};
+
+/** A template that says little and is right: words to begin from. */
+export function plainTemplate({ title, tell, by }: Pick<Wish, 'title' | 'tell' | 'by'>): object {
+  switch (by) {
+    case 'email':
+      return { email: { subject: title, text: `${greeting(tell)}\n\n${title}.\n` } };
+    case 'sms':
+      return { sms: { text: `${title}.` } };
+    case 'push':
+      return { push: { title, body: `${title}.` } };
+  }
+}
+
+/** The notification of a wish; `keys` are API keys of the workspace, of which the first may send to a stream of its own. */
+export function notificationOf(wish: Wish, keys: readonly string[]): object {
+  const { title, stream, when, tell, by, template } = wish;
+  const [key] = keys;
+  return {
+    name: title.trim(),
+    ...(stream === '' && key !== undefined && { security: { api_keys: [key] } }),
+    channels: { [by]: { template: template === '' ? slugOf(title) : template } },
+    rules: {
+      first: {
+        ...(stream !== '' && { stream }),
+        when: when.trim() === '' ? 'true' : when.trim(),
+        recipients: { from: 'event', to: { [ADDRESS_KEYS[by]]: tell.trim() }, unique_id: 'event_id' },
+      },
+    },
+  };
+}
+
+/** Writes the drafts of it. Throws a Refusal with status 412 where there is a draft of that name. */
+export async function makeDrafts(workspace: string, wish: Wish, keys: readonly string[]): Promise<string> {
+  const name = slugOf(wish.title);
+  const begin = (kind: 'templates' | 'notifications', body: object): Promise<unknown> =>
+    saveDraft({ kind, workspace, name }, { body, revision: null, basedOn: null });
+  await begin('notifications', notificationOf(wish, keys));
+  if (wish.template === '') await begin('templates', plainTemplate(wish));
+  return name;
+}
