@@ -160,6 +160,37 @@ describe('The keeper of the audit', () => {
     expect(await verify()).toMatchObject({ fault: null });
   });
 
+  it('tells of a configuration whose request was answered as failed, since the log took it all the same', async () => {
+    const log: EventLog = {
+      ...ground.log,
+      async append(given) {
+        const answer = await ground.log.append(given);
+        if (given[0]?.topic === 'carillon.config') throw new Error('the answer was lost');
+        return answer;
+      },
+    };
+    const { control } = await openControl(undefined, { log, configuration: ground.configuration, clock });
+    const answer = await control.app.inject({
+      method: 'POST',
+      url: '/v1/workspaces/shop/api-keys',
+      headers: { authorization: `Bearer ${TOKEN}` },
+      payload: { name: 'backend' },
+    });
+    expect(answer.statusCode).toBeGreaterThanOrEqual(500);
+    await ground.configuration.refresh();
+    const [begun, failed] = await entries();
+    expect(failed).toMatchObject({ id: begun?.id, outcome: 'failed', number: null });
+    for (let round = 0; round < 3; round += 1) {
+      clock.pass(MINUTE);
+      await keeper.round();
+    }
+    const [, , good, ...more] = await entries();
+    expect(more).toEqual([]);
+    expect(good).toMatchObject({ what: 'configuration.publish', outcome: 'done', number: 0 });
+    expect(good?.id).not.toBe(begun?.id);
+    expect(await verify()).toMatchObject({ fault: null });
+  });
+
   it('makes good what a crash between a configuration and its outcome left out, once, under the id of what was begun', async () => {
     let writes = 0;
     const log: EventLog = {

@@ -146,12 +146,13 @@ export function createAuditKeeper(ports: AuditKeeperPorts, holder: string): Audi
       const publication = configuration.history.publication(number);
       // What was void changed nothing.
       if (!publication || into.numbers.has(number)) continue;
+      // An outcome without the number tells of something else: an answer that was lost reads as failed, though its record came to stand.
       const told = publication.by.requestId === null ? undefined : into.requests.get(publication.by.requestId);
-      if (told?.ended === true) continue;
       if (Math.abs(now - (parseInstant(publication.at) ?? 0)) < GRACE) return;
       const entry: AuditEntry = {
         kind: 'entry',
-        id: told?.id ?? ids.derive('audit', logId, 'configuration', String(number)),
+        // What ended keeps its outcome; this is told beside it.
+        id: told?.ended === false ? told.id : ids.derive('audit', logId, 'configuration', String(number)),
         at: now,
         actor: publication.by.actor ?? SYSTEM_ACTOR,
         what: 'configuration.publish',
