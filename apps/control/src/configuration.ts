@@ -132,7 +132,7 @@ function demandSeen(seen: number | undefined, changes: readonly ResourceChange[]
 export async function applyFolder(
   request: FolderRequest,
   by: ChangeOrigin,
-  ports: PlanningPorts & PublishingPorts & Pick<ControlPorts, 'drafts'>,
+  ports: PlanningPorts & PublishingPorts & Pick<ControlPorts, 'drafts' | 'watch'>,
   allowed: (changes: readonly ResourceChange[], current: Configuration) => void = () => undefined,
 ): Promise<AppliedBody> {
   const { body, changes } = await planFolder(request, ports);
@@ -145,7 +145,7 @@ export async function applyFolder(
   allowed(changes, ports.configuration.current());
   demandSeen(request.based_on, changes, ports.configuration.history);
   const number = await publishConfiguration(publishPorts(ports), changes, by);
-  return { ...body, applied: true, new_number: number, draft_conflicts: await conflictsAfter(changes, ports) };
+  return { ...body, applied: true, new_number: number, ...(await conflictsAfter(changes, ports)) };
 }
 
 export const publishPorts = (ports: PublishingPorts) => ({

@@ -1,16 +1,30 @@
 import type { AppliedBody } from '@carillon/contracts';
-import type { ResourceChange } from '@carillon/domain';
+import { resourceKey, type ResourceChange } from '@carillon/domain';
 import type { ControlPorts } from '../ports.ts';
+import { draftsOf } from './plan-drafts.ts';
 import { stateOf } from './states.ts';
 
-/** Drafts of what was just changed by another way, which somebody has to choose in now. */
+/**
+ * Drafts of what was just changed by another way, which somebody has to choose in now. Never rejects: the change counts already, and whoever made
+ * it is told that the drafts could not be read.
+ */
 export async function conflictsAfter(
   changes: readonly ResourceChange[],
-  { drafts, configuration }: Pick<ControlPorts, 'drafts' | 'configuration'>,
-): Promise<AppliedBody['draft_conflicts']> {
+  { drafts, configuration, watch }: Pick<ControlPorts, 'drafts' | 'configuration' | 'watch'>,
+): Promise<Pick<AppliedBody, 'draft_conflicts' | 'drafts_unread'>> {
   const current = configuration.current();
-  const found = await Promise.all(changes.map(({ ref }) => drafts.find(ref)));
-  return found.flatMap((draft) =>
-    draft && stateOf(draft, current) === 'conflict' ? [{ ...draft.ref, by: { ...draft.by } }] : [],
-  );
+  const changed = new Set(changes.map(({ ref }) => resourceKey(ref)));
+  try {
+    const conflicts: AppliedBody['draft_conflicts'] = [];
+    for (const workspace of new Set(changes.map(({ ref }) => ref.workspace))) {
+      for (const draft of await draftsOf(workspace, drafts)) {
+        if (!changed.has(resourceKey(draft.ref)) || stateOf(draft, current) !== 'conflict') continue;
+        conflicts.push({ ...draft.ref, by: { ...draft.by } });
+      }
+    }
+    return { draft_conflicts: conflicts };
+  } catch (error) {
+    watch.trouble('look for drafts in conflict', error);
+    return { draft_conflicts: [], drafts_unread: true };
+  }
 }

@@ -1,6 +1,6 @@
 import { resourceKey, type ChangeOrigin, type Draft, type ResourceRef } from '@carillon/domain';
 import { CarillonError, isCarillonError } from '@carillon/kernel';
-import { publishConfiguration, repeatMarkers } from '@carillon/stages';
+import { publishConfiguration, repeatMarkers, type ConfigurationHistory } from '@carillon/stages';
 import type { Principal } from '../access/principal.ts';
 import { publishPorts } from '../configuration.ts';
 import type { ControlPorts } from '../ports.ts';
@@ -8,7 +8,7 @@ import type { ResourcesPlan } from '../resources/plan-resources.ts';
 import { refusedPlan, type WritingPorts } from '../resources/publish-resources.ts';
 import { demandPeopleForEnvironments } from '../access/environment-changes.ts';
 import { planDraftsOver } from './plan-drafts.ts';
-import { draftMoved } from './save-draft.ts';
+import { draftMoved, isSaving, rebasedRevision } from './save-draft.ts';
 import { conflictOf, stateOf } from './states.ts';
 
 export type PublishDraftPorts = WritingPorts & Pick<ControlPorts, 'drafts'>;
@@ -25,7 +25,7 @@ export async function namedDrafts(
   return Promise.all(
     unique.map(async ({ ref, revision }) => {
       const draft = await drafts.find(ref);
-      if (revision !== undefined && draft?.revision !== revision) throw draftMoved(ref, draft);
+      if (revision !== undefined && !isSaving(draft, revision)) throw draftMoved(ref, draft);
       if (draft) return draft;
       throw new CarillonError('not_found', `there is no draft of ${ref.kind.replace('_', ' ')} ${ref.name}`);
     }),
@@ -79,19 +79,32 @@ export async function publishDrafts(
 
 /**
  * What somebody typed on while it was published stays. That saving was made with the published one in view, so it is based on
- * the new number now; one that was begun anew meanwhile was not, and is in conflict. Its revision stays, by which its author
- * saves the next time.
+ * the number that the resource has by it; one that was begun anew meanwhile was not, and is in conflict. It gets a revision by which its
+ * author saves the next time as by the one before, and which tells a saving that is under way that its base has moved.
  */
 async function removePublished(
   drafts: readonly Draft[],
   number: number | null,
-  { drafts: store }: Pick<ControlPorts, 'drafts'>,
+  { drafts: store, configuration }: Pick<ControlPorts, 'drafts' | 'configuration'>,
 ): Promise<void> {
   for (const draft of drafts) {
     if ((await store.remove(draft.ref, draft.revision)) === 'done') continue;
-    const newer = await store.find(draft.ref);
-    if (newer?.begun !== draft.begun || newer.basedOn !== draft.basedOn) continue;
-    const basedOn = draft.body === null ? null : number;
-    if (number !== null) await store.replace({ ...newer, basedOn }, newer.revision);
+    if (number === null) continue;
+    const basedOn = numberBy(number, draft.ref, configuration.history);
+    for (let newer = await store.find(draft.ref); newer; newer = await store.find(draft.ref)) {
+      if (newer.begun !== draft.begun || newer.basedOn !== draft.basedOn || basedOn === draft.basedOn) break;
+      const rebased = { ...newer, basedOn, revision: rebasedRevision(newer) };
+      if ((await store.replace(rebased, newer.revision)) === 'done') break;
+    }
   }
+}
+
+/** The number that a resource had when this one had been published: its own, where that changed something else. */
+function numberBy(
+  number: number,
+  ref: ResourceRef,
+  { statesOf }: Pick<ConfigurationHistory, 'statesOf'>,
+): number | null {
+  const state = statesOf(ref).findLast(({ publication }) => publication.number <= number);
+  return state?.resource?.number ?? null;
 }

@@ -2,11 +2,21 @@ import { BASE_GONE, type Actor, type Draft, type ResourceRef } from '@carillon/d
 import { CarillonError, formatInstant, type JsonObject } from '@carillon/kernel';
 import { SLUG, SLUG_WORDS } from '@carillon/configuration';
 import type { ControlPorts } from '../ports.ts';
-import { draftsOf } from './plan-drafts.ts';
 import { draftEtag } from './shown-drafts.ts';
 
 /** Open drafts that a workspace may have. */
 export const MOST_DRAFTS = 1000;
+
+/** Stands behind a revision whose saving got a new base by a publication: it is the same saving, and another document. */
+const REBASED = '~';
+const withoutRebasing = (revision: string): string => revision.replace(/~+$/, '');
+
+/** The revision of the same saving with another base. */
+export const rebasedRevision = ({ revision }: Pick<Draft, 'revision'>): string => `${revision}${REBASED}`;
+
+/** Whether what stands there is the saving that somebody has seen; null: that there was none. */
+export const isSaving = (there: Pick<Draft, 'revision'> | null, seen: string | null): boolean =>
+  there === null || seen === null ? there === seen : withoutRebasing(there.revision) === withoutRebasing(seen);
 
 export type DraftPorts = Pick<ControlPorts, 'drafts' | 'configuration' | 'ids' | 'clock'>;
 
@@ -59,19 +69,27 @@ export async function saveDraft(
   by: Actor,
   ports: DraftPorts,
 ): Promise<Draft> {
-  const { ref, body } = wish;
+  const { ref } = wish;
   if (ref.kind !== 'workspace' && !SLUG.test(ref.name)) {
     throw new CarillonError('invalid_request', `the name ${JSON.stringify(ref.name)} cannot be used: ${SLUG_WORDS}`);
   }
-  const before = await ports.drafts.find(ref);
-  if ((before?.revision ?? null) !== revision) throw draftMoved(ref, before);
+  // A publisher may write on the very saving that this one is based on: then it is read once more, with its new base.
+  for (let before = await ports.drafts.find(ref); ; before = await ports.drafts.find(ref)) {
+    if (!isSaving(before, revision)) throw draftMoved(ref, before);
+    const next = await nextDraft(wish, before, by, ports);
+    if ((await ports.drafts.replace(next, before?.revision ?? null)) === 'done') return next;
+  }
+}
+
+async function nextDraft(wish: DraftWish, before: Draft | null, by: Actor, ports: DraftPorts): Promise<Draft> {
+  const { ref, body } = wish;
   const basedOn = await baseOf(wish, before, ports);
-  if (!before && (await draftsOf(ref.workspace, ports.drafts)).length >= MOST_DRAFTS) {
+  if (!before && (await ports.drafts.count(ref.workspace)) >= MOST_DRAFTS) {
     throw new CarillonError('wrong_state', `the workspace has ${MOST_DRAFTS} drafts: publish or discard some`);
   }
   const promotedFrom = wish.promotedFrom ?? before?.promotedFrom;
   const token = ports.ids.token();
-  const next: Draft = {
+  return {
     ref,
     body,
     basedOn,
@@ -81,8 +99,6 @@ export async function saveDraft(
     by,
     at: ports.clock.now(),
   };
-  if ((await ports.drafts.replace(next, revision)) === 'done') return next;
-  throw draftMoved(ref, await ports.drafts.find(ref));
 }
 
 /** Only a number that the resource really had: a later one could not be told from what somebody will publish. */
@@ -101,8 +117,8 @@ async function baseOf({ ref, basedOn }: DraftWish, before: Draft | null, { confi
 
 /** Takes a draft away. Throws `precondition_failed` where it was saved meanwhile. */
 export async function discardDraft(ref: ResourceRef, revision: string, { drafts }: DraftPorts): Promise<void> {
-  const now = await drafts.find(ref);
-  if (now?.revision !== revision || (await drafts.remove(ref, revision)) === 'stale') {
-    throw draftMoved(ref, now?.revision === revision ? await drafts.find(ref) : now);
+  for (let now = await drafts.find(ref); ; now = await drafts.find(ref)) {
+    if (!now || !isSaving(now, revision)) throw draftMoved(ref, now);
+    if ((await drafts.remove(ref, now.revision)) === 'done') return;
   }
 }

@@ -5,7 +5,8 @@ import { formatInstant } from '@carillon/kernel';
 import type { PeopleStore } from '@carillon/ports';
 import type { ControlPorts } from '../ports.ts';
 
-export type ShowingPorts = Pick<ControlPorts, 'configuration' | 'drafts'> & {
+export type ShowingPorts = Pick<ControlPorts, 'configuration'> & {
+  readonly drafts: Pick<ControlPorts['drafts'], 'find'>;
   /** Who people are; left out: nobody has a name. */
   readonly people?: Pick<PeopleStore, 'find'>;
 };

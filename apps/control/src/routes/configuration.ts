@@ -12,7 +12,7 @@ import type { ApiServer } from './app.ts';
 
 export function configurationRoutes(
   app: ApiServer,
-  ports: PlanningPorts & PublishingPorts & Pick<ControlPorts, 'drafts'>,
+  ports: PlanningPorts & PublishingPorts & Pick<ControlPorts, 'drafts' | 'watch'>,
   { backend }: Pick<ControlConfig, 'backend'>,
 ): void {
   const bodyLimit = 16 * 1024 * 1024;

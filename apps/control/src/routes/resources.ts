@@ -1,16 +1,18 @@
 import { resourceAt } from '../resources/versions.ts';
 import { resourceYaml } from '@carillon/configuration';
 import { deletedResourceBody, resourcePlanBody } from '@carillon/contracts';
-import { listResources, resourceKey, type ResourceRef } from '@carillon/domain';
+import { listResources, resourceKey, type Resource, type ResourceRef } from '@carillon/domain';
 import { CarillonError } from '@carillon/kernel';
 import { z } from 'zod';
 import { changedBy } from '../access/changed-by.ts';
 import { principalOf } from '../access/principal.ts';
 import { sightOf } from '../access/sight.ts';
+import { draftsOf } from '../drafts/plan-drafts.ts';
 import { showJwtProvider } from '../bodies.ts';
 import { STRICT_JSON_PROBLEMS, takeStrictJson } from '../resources/body-json.ts';
 import { missing, refOf, withParams, type Params, type ResourcePorts } from '../resources/address.ts';
 import { KINDS_OF_RESOURCES, type KindOfResource } from '../resources/kinds.ts';
+import type { ControlPorts } from '../ports.ts';
 import { planResources } from '../resources/plan-resources.ts';
 import { etagOf, preconditionOf } from '../resources/preconditions.ts';
 import { faultBody, publishResource, warningBody } from '../resources/publish-resources.ts';
@@ -20,10 +22,11 @@ import { acrossWorkspaces, noBody, type ApiServer } from './app.ts';
 import { versionRoutes } from './versions.ts';
 
 type Schemas = ReturnType<typeof schemasOf>;
+type ListPorts = ResourcePorts & Pick<ControlPorts, 'drafts'>;
 type Query = { readonly limit: number; readonly cursor?: string | undefined };
 
 /** List, read, write, remove, plan and versions of every kind of resource that people write. */
-export async function resourceRoutes(app: ApiServer, ports: ResourcePorts): Promise<void> {
+export async function resourceRoutes(app: ApiServer, ports: ListPorts): Promise<void> {
   await app.register(async (plain) => {
     takeStrictJson(plain);
     const scope: ApiServer = plain.withTypeProvider();
@@ -39,7 +42,7 @@ export async function resourceRoutes(app: ApiServer, ports: ResourcePorts): Prom
   });
 }
 
-function listRoute(app: ApiServer, kind: KindOfResource, path: string, { list }: Schemas, ports: ResourcePorts): void {
+function listRoute(app: ApiServer, kind: KindOfResource, path: string, { list }: Schemas, ports: ListPorts): void {
   app.get(
     path,
     {
@@ -62,15 +65,31 @@ function listRoute(app: ApiServer, kind: KindOfResource, path: string, { list }:
       const rest = all.filter(({ ref }) => placeOf(ref) > after);
       const page = rest.slice(0, limit);
       const show = showingActors(ports);
+      const shown = { ...ports, drafts: await draftsOnPage(page, ports) };
       const items = [];
       for (const resource of page) {
         const also = resource.ref.kind === 'jwt_provider' ? showJwtProvider(resource as never, configuration) : {};
-        items.push({ ...also, ...(await showResource(resource, show, ports)) });
+        items.push({ ...also, ...(await showResource(resource, show, shown)) });
       }
       const last = page.at(-1);
       return { items, next: rest.length > limit && last ? writeCursor(placeOf(last.ref)) : null } as never;
     },
   );
+}
+
+const FEW = 5;
+
+/** The drafts of a page's resources, each workspace of it read once. */
+async function draftsOnPage(
+  page: readonly Resource[],
+  { drafts }: Pick<ControlPorts, 'drafts'>,
+): Promise<Pick<ControlPorts['drafts'], 'find'>> {
+  // Of few resources each draft is asked for.
+  if (page.length <= FEW) return drafts;
+  const workspaces = [...new Set(page.map(({ ref }) => ref.workspace))];
+  const all = (await Promise.all(workspaces.map((one) => draftsOf(one, drafts)))).flat();
+  const byKey = new Map(all.map((draft) => [resourceKey(draft.ref), draft]));
+  return { find: async (ref) => byKey.get(resourceKey(ref)) ?? null };
 }
 
 const placeOf = ({ workspace, name }: ResourceRef): string => `${workspace}/${name}`;

@@ -230,6 +230,10 @@ export const appliedBody = planBody
   .extend({
     applied: z.boolean(),
     new_number: z.int().nullable(),
+    drafts_unread: z
+      .boolean()
+      .optional()
+      .describe('The drafts could not be read now: which of them are in conflict is not known'),
     draft_conflicts: z
       .array(
         z.object({

@@ -82,6 +82,15 @@ export function describeDraftStore(name: string, make: () => Promise<UnderTest<D
       expect(await store().remove(first.ref, 'r2')).toBe('stale');
     });
 
+    it('counts the drafts of a workspace', async () => {
+      const workspace = freshName('shop');
+      expect(await store().count(workspace)).toBe(0);
+      for (const one of ['a', 'b', 'c']) await store().replace(draft(workspace, one, 'r1'), null);
+      await store().replace(draft(freshName('other'), 'a', 'r1'), null);
+      await store().remove(draft(workspace, 'b', 'r1').ref, 'r1');
+      expect(await store().count(workspace)).toBe(2);
+    });
+
     it('holds a body of a mebibyte', async () => {
       const long = draft(freshName('shop'), 'long', 'r1', { body: { text: 'ü'.repeat(512 * 1024) } });
       await store().replace(long, null);

@@ -28,6 +28,8 @@ export function createMemoryDrafts() {
         };
         return wire.ask('drafts.remove', remove, { writes: true, about: () => `${key} ${revision}` });
       },
+      count: (workspace) =>
+        wire.ask('drafts.count', () => [...stored.values()].filter(({ ref }) => ref.workspace === workspace).length),
       list: (workspace, limit, cursor) =>
         wire.ask('drafts.list', () =>
           pageOf(

@@ -42,5 +42,7 @@ export const createDraftStore = (reader: Reader, write: Write<DraftWrites>): Dra
   async remove(ref, revision) {
     return (await write('drafts.remove', { bytes: 512 }, ref, revision)) ? 'done' : 'stale';
   },
+  count: async (workspace) =>
+    Number(reader.get('SELECT count(*) AS drafts FROM drafts WHERE workspace = ?', workspace)?.['drafts'] ?? 0),
   list: async (workspace, limit, cursor) => documentPage(reader, 'drafts', fromRow, workspace, limit, cursor),
 });

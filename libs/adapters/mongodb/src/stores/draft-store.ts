@@ -59,6 +59,7 @@ export function createDraftStore({ drafts }: Collections, attempt: Attempt): Dra
         return found === null ? 'done' : 'stale';
       });
     },
+    count: (workspace) => attempt(() => drafts.countDocuments({ workspace })),
     async list(workspace, limit, cursor) {
       const wanted = filterOf<DraftDocument>(equalities({ workspace }), afterCursor(cursor, BY_ID));
       const found = await attempt(() =>
