@@ -72,6 +72,14 @@ function topicDefinitions(): string {
   return `${banner}export const TOPIC_DEFINITIONS = {\n${entries.join('\n')}\n} as const;\n`;
 }
 
+/** The document with its tables of roles as the permissions are now; the rest of it is written by hand. */
+function withRoles(document: string, tables: string): string {
+  const [before, rest] = document.split('<!-- roles -->\n');
+  const [, after] = (rest ?? '').split('<!-- /roles -->\n');
+  if (before === undefined || after === undefined) throw new Error('docs/people.md has no place for its roles');
+  return `${before}<!-- roles -->\n${tables}<!-- /roles -->\n${after}`;
+}
+
 /** Every generated file with its text, by path from the root of the repository. */
 export async function generatedFiles(): Promise<Map<string, string>> {
   const files = new Map([
@@ -84,7 +92,8 @@ export async function generatedFiles(): Promise<Map<string, string>> {
   for (const kind of Object.keys(FILE_SHAPES) as (keyof typeof FILE_SHAPES)[]) {
     files.set(`schemas/files/${kind}.schema.json`, `${JSON.stringify(fileJsonSchema(kind), null, 2)}\n`);
   }
-  const { apiDocument } = await import('@carillon/control');
+  const { apiDocument, roleTables } = await import('@carillon/control');
+  files.set('docs/people.md', withRoles(readFileSync(join(root, 'docs/people.md'), 'utf8'), roleTables()));
   const { version } = readJson('..', 'package.json') as { readonly version: string };
   files.set('schemas/openapi/management-api.json', `${JSON.stringify(await apiDocument(version), null, 2)}\n`);
   return files;

@@ -21,6 +21,7 @@ const OWN_PAGES = [
   'docs/send-every-change.md',
   'docs/errors.md',
   'docs/securing-a-stream.md',
+  'docs/people.md',
 ];
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 const operations = read('docs/operations.md');

@@ -11,6 +11,7 @@ import { keyCommands } from './commands/keys.ts';
 import { moveCommands } from './commands/moving.ts';
 import { operationCommands } from './commands/operations.ts';
 import { ownerLinkCommand } from './commands/owner-link.ts';
+import { memberCommands, peopleCommands, tokenCommands } from './commands/people.ts';
 import { promoteCommand } from './commands/promote.ts';
 import { receiptCommands } from './commands/receipts.ts';
 import { ruleCommands, sendCommand } from './commands/rules.ts';
@@ -57,6 +58,9 @@ export function buildProgram(): Command {
   auditCommands(program);
   operationCommands(program);
   ownerLinkCommand(program);
+  peopleCommands(program);
+  memberCommands(program);
+  tokenCommands(program);
   moveCommands(program);
   for (const one of everyCommand(program)) one.exitOverride();
   return program;

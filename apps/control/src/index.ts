@@ -6,3 +6,4 @@ export { checkStep, checkSteps } from './checks.ts';
 export type { Check, ControlConfig, ControlPorts } from './ports.ts';
 export { createApiKey } from './routes/api-keys.ts';
 export { startControl, type ControlRole } from './start.ts';
+export { roleTables } from './access/role-tables.ts';

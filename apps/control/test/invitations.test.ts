@@ -134,6 +134,21 @@ describe('An invitation', () => {
     expect((await accept(await ground.signedIn(BOB), body.word, {})).status).toBe(404);
   });
 
+  test('of an owner of the deployment lets somebody in again who lost what they sign in with; nobody else’s does', async () => {
+    const id = await ground.addPerson(BOB, { shop: 'viewer' });
+    await ground.addPerson(ADA, { shop: 'owner' });
+    await owner.call('DELETE', `/v1/people/${id}/credentials`);
+    const { body: others } = await invite(await ground.signedIn(ADA));
+    expect((await accept(ground.browser(), others.word)).body).toMatchObject({ code: 'conflict' });
+    const { body } = await invite();
+    const look = await ground.browser().call('POST', '/v1/invitations/look', { word: body.word });
+    expect(look.body).toMatchObject({ has_account: false });
+    expect((await accept(ground.browser(), body.word)).body).toMatchObject({ ok: true, person: id });
+    await ground.signedIn(BOB);
+    const { body: later } = await invite();
+    expect((await accept(ground.browser(), later.word)).body).toMatchObject({ code: 'conflict' });
+  });
+
   test('makes an owner of the deployment where an owner says so', async () => {
     const { body } = await invite(owner, { email: BOB, owner: true });
     const bob = ground.browser();

@@ -6,17 +6,19 @@ import { answer, command } from './answering.ts';
 
 /** `carillon owner-link`: for whoever has the data folder, or the owner token. */
 export function ownerLinkCommand(program: Command): void {
-  command(program, 'owner-link', 'make a link that signs in to the portal as owner, once and within 15 minutes').action(
-    async (options: CommonOptions) => {
+  command(program, 'owner-link', 'make a link that signs in to the portal as owner, once and within 15 minutes')
+    .option('--email <address>', 'the owner of the deployment whom it signs in; left out: the first one')
+    .action(async (options: CommonOptions & { email?: string }) => {
       await answer(
         options,
         async (client) => {
-          const { word, ends_at } = await client.post<OwnerLinkBody>('/v1/owner-links');
+          const { email } = options;
+          const asked = email === undefined ? {} : { email };
+          const { word, ends_at } = await client.post<OwnerLinkBody>('/v1/owner-links', asked);
           return { url: `${client.url}/welcome#${word}`, ends_at };
         },
         ({ url, ends_at }) =>
           `${url}\nsigns in once, until ${shortTime(ends_at)} UTC; a link that was made before has ended`,
       );
-    },
-  );
+    });
 }

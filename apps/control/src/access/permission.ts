@@ -2,12 +2,19 @@ import type { Role, TokenScope } from '@carillon/domain';
 import type { ErrorCode } from '@carillon/kernel';
 import type { FastifyInstance } from 'fastify';
 
-/**
- * What somebody may do. `read`: see it, without what events and messages hold. `bodies`: see that too. `configure`: change how the product works, and publish. `operate`: decide about
- * single messages and records. `people`: decide who may do what, and take copies that hold keys. `audit`: see who did what, and verify it.
- */
+/** What somebody may do. */
 export const PERMISSIONS = ['read', 'bodies', 'configure', 'operate', 'people', 'audit'] as const;
 export type Permission = (typeof PERMISSIONS)[number];
+
+/** The same in words, for the documents. */
+export const PERMISSION_WORDS: Readonly<Record<Permission, string>> = {
+  read: 'see everything but whole addresses, and what events, messages and answers of providers hold',
+  bodies: 'see these too',
+  configure: 'change how it works, publish, send tests',
+  operate: 'decide about single messages and records: resend, dismiss, redrive, suppressions, opt-outs',
+  people: 'decide who may do what; tokens; take backups and exchange the master key, as owner of the deployment',
+  audit: 'see who did what, and verify it',
+};
 
 /** The roles that have a permission. Owners of the deployment have all of them everywhere. */
 export const ROLES_WITH: Readonly<Record<Permission, readonly Role[]>> = {

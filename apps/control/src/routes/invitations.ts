@@ -193,7 +193,9 @@ export function invitationRoutes(app: ApiServer, access: Access, ports: Invitati
         owner: promised.owner,
         memberships: promised.memberships.map(({ workspace, role }) => ({ workspace, role })),
         ends_at: formatInstant(record.endsAt ?? 0),
-        has_account: (await people.findByKey('person', emailKey(promised.email))) !== null,
+        has_account:
+          (await people.findByKey('person', emailKey(promised.email))) !== null &&
+          (await invitations.lockedOut(record)) === null,
       };
     },
   );
@@ -220,7 +222,8 @@ export function invitationRoutes(app: ApiServer, access: Access, ports: Invitati
       const { word, name, password } = request.body;
       const found = await opened(word, request);
       const signedIn = (await access.who(request))?.session?.body.personId;
-      const personId = signedIn ?? invitations.personOf(found.record);
+      const lockedOut = signedIn === undefined ? await invitations.lockedOut(found.record) : null;
+      const personId = signedIn ?? lockedOut?.id ?? invitations.personOf(found.record);
       audited(request, { actor: { kind: 'person', id: personId }, target: found.record.id });
       if (signedIn !== undefined) {
         await beginAudit(request);
@@ -236,7 +239,8 @@ export function invitationRoutes(app: ApiServer, access: Access, ports: Invitati
       refuseWeak(password, { name, email: found.promised.email });
       const passwordHash = await access.passwords.hash(password);
       await beginAudit(request);
-      await invitations.acceptAsNew(found, { name, passwordHash });
+      if (lockedOut) await invitations.acceptAsLockedOut(found, personId, passwordHash);
+      else await invitations.acceptAsNew(found, { name, passwordHash });
       const { cookie, way } = await access.openFor(personId, 'invitation', request);
       return reply.header('set-cookie', cookie).send({ ok: true, person: personId, way });
     },

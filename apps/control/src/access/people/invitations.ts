@@ -71,6 +71,18 @@ export function createInvitations(ports: Ports) {
     return write(record, { body: { ...record.body, usedBy } });
   }
 
+  /**
+   * Whoever has the address and lost what they sign in with: an owner of the deployment who invites them anew gives them a new password.
+   * Nobody else does: the link is shown to whoever invites, and would be a way into the account of another.
+   */
+  async function lockedOut({ body }: InvitationRecord): Promise<PeopleRecord<'person'> | null> {
+    const found = await people.findByKey('person', emailKey(body.email));
+    if (!found || found.body.password !== null || found.body.state !== 'active' || body.by.kind === 'token')
+      return null;
+    const may = await rightsOf(body.by, ports);
+    return may('people', null) ? found : null;
+  }
+
   /** Its word opens nothing any more. */
   const finish = (record: InvitationRecord): Promise<unknown> => write(record, { key: null });
 
@@ -78,6 +90,7 @@ export function createInvitations(ports: Ports) {
     lasts,
     find,
     personOf,
+    lockedOut,
     /** Answers the record, and the word that is shown this once. */
     async make(promised: Promised, by: Actor): Promise<{ readonly record: InvitationRecord; readonly word: string }> {
       const word = newWord('inv_');
@@ -93,6 +106,25 @@ export function createInvitations(ports: Ports) {
       };
       if ((await people.replace(record)) !== 'done') throw new Error('an id or a word of chance was there already');
       return { record, word };
+    },
+    /** Gives who is locked out the password and the roles. */
+    async acceptAsLockedOut(
+      { record, promised }: { readonly record: InvitationRecord; readonly promised: Promised },
+      id: string,
+      passwordHash: string,
+    ): Promise<void> {
+      const claimed = await claim(record, id);
+      await directory.changePerson(id, (person) => {
+        if (person.password !== null || person.state !== 'active') throw ended();
+        return {
+          ...person,
+          password: { hash: passwordHash, setAt: clock.now() },
+          memberships: joined(person.memberships, promised.memberships),
+          epoch: person.epoch + 1,
+        };
+      });
+      if (promised.owner) await directory.appointOwner(id);
+      await finish(claimed);
     },
     /** Makes the person. Throws `conflict` where somebody has the address: they sign in, and take the roles themselves. */
     async acceptAsNew(

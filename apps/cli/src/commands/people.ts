@@ -1,0 +1,309 @@
+import type { InvitationShown, MemberShown, PersonShown, TokenShown } from '@carillon/contracts';
+import type { Command } from 'commander';
+import { seg, type Client, type CommonOptions } from '../client.ts';
+import { UsageError } from '../failure.ts';
+import { clean, paint, shortTime, table } from '../output.ts';
+import { answer, command } from './answering.ts';
+
+type Items<T> = { readonly items: readonly T[] };
+type Invited = InvitationShown & { readonly word: string; readonly link: string; readonly mailed: string };
+type Roles = { readonly role?: readonly string[]; readonly owner?: boolean };
+
+const ROLES = 'owner, editor, operator or viewer';
+
+/** A word that may come several times, and several with commas. */
+const many = (text: string, before: readonly string[] = []): readonly string[] => [
+  ...before,
+  ...text
+    .split(',')
+    .map((one) => one.trim())
+    .filter((one) => one !== ''),
+];
+
+/** Who is meant by an id or an address. */
+async function personIn<One>(
+  who: string,
+  list: readonly One[],
+  idOf: (one: One) => string,
+  emailOf: (one: One) => string | null,
+): Promise<string> {
+  if (!who.includes('@')) return who;
+  const found = list.find((one) => emailOf(one)?.toLowerCase() === who.trim().toLowerCase());
+  if (!found) throw new UsageError(`nobody here has the address ${who}; npx carillon people list shows everybody`);
+  return idOf(found);
+}
+
+const people = (client: Client): Promise<Items<PersonShown>> => client.get<Items<PersonShown>>('/v1/people');
+const idOfPerson = async (client: Client, who: string): Promise<string> =>
+  personIn(
+    who,
+    who.includes('@') ? (await people(client)).items : [],
+    ({ id }) => id,
+    ({ email }) => email,
+  );
+
+const rolesText = ({ owner, memberships }: Pick<PersonShown, 'owner' | 'memberships'>): string =>
+  [
+    ...(owner ? ['owner of the deployment'] : []),
+    ...memberships.map(({ workspace, role }) => `${role} in ${workspace}`),
+  ].join(', ');
+
+/** `carillon people`: who may sign in, and how somebody comes in and goes. */
+export function peopleCommands(program: Command): void {
+  const all = program
+    .command('people')
+    .description(
+      'who may sign in: list, invite, invitations, uninvite, disable, enable, make-owner, unmake-owner, reset, remove',
+    );
+
+  command(all, 'list', 'list everybody, with roles and how they sign in').action(async (options: CommonOptions) => {
+    await answer(options, people, ({ items }) =>
+      table(
+        items.map((one) => [
+          one.id,
+          clean(one.name),
+          clean(one.email ?? ''),
+          one.state,
+          rolesText(one),
+          [one.has_password ? 'password' : 'links alone', ...(one.totp ? ['authenticator'] : [])].join(', '),
+        ]),
+        ['id', 'name', 'address', 'state', 'roles', 'signs in by'],
+      ),
+    );
+  });
+
+  command(
+    all,
+    'invite <email>',
+    'invite somebody: a link for one use within 7 days, mailed where the deployment has an email account',
+  )
+    .option('--role <role>', `in the workspace: ${ROLES}; several with commas`, many)
+    .option('--owner', 'makes an owner of the whole deployment')
+    .action(async (email: string, options: CommonOptions & Roles) => {
+      const { role = [], owner = false } = options;
+      if (role.length === 0 && !owner)
+        throw new UsageError(`say --role (${ROLES}), or --owner for the whole deployment`);
+      await answer(
+        options,
+        async (client) => {
+          const workspace = role.length === 0 ? '' : await client.workspace();
+          const memberships = role.map((one) => ({ workspace, role: one }));
+          return client.post<Invited>('/v1/invitations', { email, owner, memberships });
+        },
+        invitedText,
+      );
+    });
+
+  command(all, 'invitations', 'list invitations of the last seven days').action(async (options: CommonOptions) => {
+    await answer(
+      options,
+      (client) => client.get<Items<InvitationShown>>('/v1/invitations'),
+      ({ items }) =>
+        items.length === 0
+          ? paint('dim', 'no invitations')
+          : table(
+              items.map((one) => [
+                one.id,
+                clean(one.email),
+                rolesText(one),
+                one.used ? 'used' : `until ${shortTime(one.ends_at)}`,
+              ]),
+              ['id', 'address', 'roles', 'good'],
+            ),
+    );
+  });
+
+  command(all, 'uninvite <id>', 'end an invitation: its link opens nothing any more').action(
+    async (id: string, options: CommonOptions) => {
+      await answer(
+        options,
+        (client) => client.delete(`/v1/invitations/${seg(id)}`),
+        () => `${clean(id)} has ended`,
+      );
+    },
+  );
+
+  for (const [name, words, body, done] of [
+    [
+      'disable',
+      'let somebody in no more, and end their sessions; their tokens rest',
+      { state: 'disabled' },
+      'gets in by no way',
+    ],
+    ['enable', 'let somebody in again', { state: 'active' }, 'may sign in again'],
+    ['make-owner', 'make somebody an owner of the whole deployment', { owner: true }, 'owns the deployment'],
+    [
+      'unmake-owner',
+      'take the deployment from an owner; the last one stays',
+      { owner: false },
+      'does not own the deployment',
+    ],
+  ] as const) {
+    command(all, `${name} <person>`, words).action(async (who: string, options: CommonOptions) => {
+      await answer(
+        options,
+        async (client) => client.put<PersonShown>(`/v1/people/${seg(await idOfPerson(client, who))}`, body),
+        (one) => `${clean(one.name)} ${done}`,
+      );
+    });
+  }
+
+  command(
+    all,
+    'reset <person>',
+    'take password and authenticator from somebody who lost them, and end their sessions',
+  ).action(async (who: string, options: CommonOptions) => {
+    await answer(
+      options,
+      async (client) => client.delete(`/v1/people/${seg(await idOfPerson(client, who))}/credentials`),
+      () =>
+        `${clean(who)} has no password any more: an owner comes in by npx carillon owner-link --email, others are invited anew`,
+    );
+  });
+
+  command(
+    all,
+    'remove <person>',
+    'remove somebody with name, address and sessions; their id stays in the history',
+  ).action(async (who: string, options: CommonOptions) => {
+    await answer(
+      options,
+      async (client) => client.delete(`/v1/people/${seg(await idOfPerson(client, who))}`),
+      () => `${clean(who)} is removed`,
+    );
+  });
+}
+
+function invitedText(one: Invited): string {
+  const mailed = {
+    sent: 'mailed to them',
+    no_account: 'not mailed: the deployment has no email account (accounts of carillon.yaml); send them the link',
+    no_portal_url:
+      'not mailed: carillon.yaml has no portal_url, so that nobody could say where the link leads; send it yourself',
+    failed: 'not mailed: the account did not take it (npx carillon account check default); send them the link',
+  }[one.mailed];
+  const until = `good for one use, until ${shortTime(one.ends_at)} UTC; shown this once`;
+  return `${clean(one.link)}\n${paint('dim', `${until}\n${mailed ?? clean(one.mailed)}`)}`;
+}
+
+/** `carillon members`: who is what in a workspace. */
+export function memberCommands(program: Command): void {
+  const members = program.command('members').description('who has a role in a workspace: list, set, remove');
+  const path = async (client: Client): Promise<string> => `/v1/workspaces/${seg(await client.workspace())}/members`;
+  const list = async (client: Client): Promise<Items<MemberShown>> =>
+    client.get<Items<MemberShown>>(await path(client));
+  const memberPath = async (client: Client, who: string): Promise<string> => {
+    const { items } = who.includes('@') ? await list(client) : { items: [] };
+    const known = items.some(({ email }) => email?.toLowerCase() === who.trim().toLowerCase());
+    // Whoever sees everybody may make a member of somebody who is none yet.
+    const id =
+      known || !who.includes('@')
+        ? await personIn(
+            who,
+            items,
+            ({ person }) => person,
+            ({ email }) => email,
+          )
+        : await idOfPerson(client, who);
+    return `${await path(client)}/${seg(id)}`;
+  };
+  const shown = (one: MemberShown): readonly string[] => [
+    one.person,
+    clean(one.name),
+    clean(one.email ?? ''),
+    one.roles.join(', '),
+  ];
+
+  command(members, 'list', 'list who has a role; owners of the deployment have all of them everywhere').action(
+    async (options: CommonOptions) => {
+      await answer(options, list, ({ items }) =>
+        items.length === 0
+          ? paint('dim', 'nobody has a role here; owners of the deployment may do everything')
+          : table(items.map(shown), ['id', 'name', 'address', 'roles']),
+      );
+    },
+  );
+
+  command(
+    members,
+    'set <person> <roles>',
+    `give somebody these roles and no other (${ROLES}; several with commas)`,
+  ).action(async (who: string, roles: string, options: CommonOptions) => {
+    await answer(
+      options,
+      async (client) => client.put<MemberShown>(await memberPath(client, who), { roles: many(roles) }),
+      (one) => `${clean(one.name)} is ${one.roles.join(', ')}; it counts from their next request`,
+    );
+  });
+
+  command(members, 'remove <person>', 'take all roles in the workspace from somebody').action(
+    async (who: string, options: CommonOptions) => {
+      await answer(
+        options,
+        async (client) => client.delete(await memberPath(client, who)),
+        () => `${clean(who)} has no role here any more`,
+      );
+    },
+  );
+}
+
+/** `carillon tokens`: credentials of programs. */
+export function tokenCommands(program: Command): void {
+  const tokens = program.command('tokens').description('service tokens of programs: create, list, revoke');
+
+  command(tokens, 'create <name>', 'make a token; it is shown this once')
+    .requiredOption('--scope <scope>', 'read, configure, operate or people; several with commas', many)
+    .option('--expires <duration>', 'ends after it, such as 90d; left out: never')
+    .option('--everywhere', 'good in all workspaces, and for what belongs to none')
+    .action(
+      async (
+        name: string,
+        options: CommonOptions & { scope: readonly string[]; expires?: string; everywhere?: boolean },
+      ) => {
+        await answer(
+          options,
+          async (client) =>
+            client.post<TokenShown & { token: string }>('/v1/tokens', {
+              name,
+              scopes: options.scope,
+              ...(options.everywhere !== true && { workspaces: [await client.workspace()] }),
+              ...(options.expires !== undefined && { expires_in: options.expires }),
+            }),
+          (one) => {
+            const where = one.workspaces === null ? 'everywhere' : `in ${one.workspaces.join(', ')}`;
+            const until = one.expires_at === null ? 'does not expire' : `until ${shortTime(one.expires_at)} UTC`;
+            return `${one.token}\n${paint('dim', `shown this once; ${one.scopes.join(', ')} ${clean(where)}, ${until}; programs send it as Authorization: Bearer, the command line takes it as CARILLON_TOKEN`)}`;
+          },
+        );
+      },
+    );
+
+  command(tokens, 'list', 'list tokens, never their secrets').action(async (options: CommonOptions) => {
+    await answer(
+      options,
+      (client) => client.get<Items<TokenShown>>('/v1/tokens'),
+      ({ items }) =>
+        items.length === 0
+          ? paint('dim', 'no tokens')
+          : table(
+              items.map((one) => [
+                one.id,
+                clean(one.name),
+                one.scopes.join(', '),
+                one.workspaces === null ? 'everywhere' : one.workspaces.join(', '),
+                one.expired ? 'expired' : (one.expires_at ?? 'never'),
+                one.used_at ?? 'never',
+              ]),
+              ['id', 'name', 'scopes', 'workspaces', 'expires', 'last used'],
+            ),
+    );
+  });
+
+  command(tokens, 'revoke <id>', 'end a token at once').action(async (id: string, options: CommonOptions) => {
+    await answer(
+      options,
+      (client) => client.delete(`/v1/tokens/${seg(id)}`),
+      () => `${clean(id)} opens nothing any more`,
+    );
+  });
+}

@@ -1,0 +1,17 @@
+import { ROLES, TOKEN_SCOPES } from '@carillon/domain';
+import { PERMISSION_WORDS, PERMISSIONS, ROLES_WITH, SCOPE_PERMISSIONS } from './permission.ts';
+
+const mark = (has: boolean): string => (has ? '●' : '–');
+const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |\n`;
+const head = (cells: readonly string[]): string => row(cells) + row(cells.map(() => '---'));
+
+/** What each role and each scope of a token allows, as tables in Markdown. */
+export const roleTables = (): string =>
+  head(['permission', 'what it allows', ...ROLES]) +
+  PERMISSIONS.map((one) =>
+    row([`\`${one}\``, PERMISSION_WORDS[one], ...ROLES.map((role) => mark(ROLES_WITH[one].includes(role)))]),
+  ).join('') +
+  `\n${head(['permission', ...TOKEN_SCOPES.map((scope) => `scope \`${scope}\``)])}` +
+  PERMISSIONS.map((one) =>
+    row([`\`${one}\``, ...TOKEN_SCOPES.map((scope) => mark(SCOPE_PERMISSIONS[scope].includes(one)))]),
+  ).join('');
