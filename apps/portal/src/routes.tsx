@@ -1,25 +1,12 @@
-import {
-  createRootRoute,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  redirect,
-  type ParsedLocation,
-} from '@tanstack/react-router';
+import { createRoute, createRouter, lazyRouteComponent, redirect, type ParsedLocation } from '@tanstack/react-router';
 import { queryClient } from './api/query-client.ts';
 import { statusQuery } from './api/status.ts';
-import { Frame } from './frame/frame.tsx';
 import { EVERY_WORKSPACE, lastWorkspace } from './frame/last-workspace.ts';
 import { defaultWorkspace } from './frame/use-workspace.ts';
 import { readDeliverySearch } from './screens/deliveries/delivery-search.ts';
-import { Unknown } from './screens/start/unknown.tsx';
+import { rootRoute, textOf, under, type Words } from './root-route.ts';
+import { settingsRoutes } from './settings-routes.ts';
 import { Failed } from './ui/part.tsx';
-
-/** Words of the address: text, always; of a word that stands there twice the last one counts. */
-type Words = Readonly<Record<string, unknown>>;
-
-const root = createRootRoute({ component: Frame, notFoundComponent: Unknown, errorComponent: Failed });
-const under = { getParentRoute: () => root } as const;
 
 /** The workspace that an address without one means. */
 const usual = async (): Promise<string> =>
@@ -73,14 +60,6 @@ const earlierInbox = createRoute({
     });
   },
 });
-
-function textOf<Name extends string>(words: Words, ...names: readonly Name[]): { readonly [Key in Name]?: string } {
-  const found = names.flatMap((name) => {
-    const word = words[name];
-    return typeof word === 'string' && word !== '' ? [[name, word]] : [];
-  });
-  return Object.fromEntries(found) as { readonly [Key in Name]?: string };
-}
 
 const workspaces = createRoute({
   ...under,
@@ -203,11 +182,6 @@ const workspaceCadence = createRoute({
   path: '/workspaces/$w/cadence',
   component: lazyRouteComponent(() => import('./screens/cadence/workspace-cadence.tsx'), 'WorkspaceCadence'),
 });
-const settings = createRoute({
-  ...under,
-  path: '/settings',
-  component: lazyRouteComponent(() => import('./screens/settings/settings.tsx'), 'Settings'),
-});
 const welcome = createRoute({
   ...under,
   path: '/welcome',
@@ -229,7 +203,7 @@ function stringifySearch(search: Words): string {
 }
 
 export const router = createRouter({
-  routeTree: root.addChildren([
+  routeTree: rootRoute.addChildren([
     start,
     earlierDeliveries,
     earlierInbox,
@@ -255,7 +229,7 @@ export const router = createRouter({
     accounts,
     account,
     workspaceCadence,
-    settings,
+    ...settingsRoutes,
     welcome,
     signIn,
   ]),

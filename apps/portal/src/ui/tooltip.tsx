@@ -27,7 +27,8 @@ export function Tooltip({
     >
       {children(() => opensOnPress && setOpen(true))}
       <AriaTooltip offset={6} className={cls(styles.tooltip)}>
-        {text}
+        {/* Drawn outside of all landmarks: what is live is found there all the same, and a press on a phone reads it out. */}
+        <span aria-live="polite">{text}</span>
       </AriaTooltip>
     </TooltipTrigger>
   );

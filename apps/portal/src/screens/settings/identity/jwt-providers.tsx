@@ -1,0 +1,204 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useState, type ReactNode } from 'react';
+import { api, bodyOf } from '../../../api/client.ts';
+import { useMay } from '../../../api/me.ts';
+import { queryClient } from '../../../api/query-client.ts';
+import { Empty, Loading, Problem } from '../../../ui/answers.tsx';
+import { Button } from '../../../ui/button.tsx';
+import { Curl } from '../../../ui/curl.tsx';
+import { Actions, PageBody, Quiet, Row, Rows } from '../../../ui/page.tsx';
+import { Id } from '../../../ui/text.tsx';
+import { say } from '../../../ui/toast.tsx';
+import { Confirm } from '../confirm.tsx';
+import { SettingsHead } from '../settings-head.tsx';
+import { usePickedWorkspace } from '../use-picked-workspace.ts';
+import { NoWorkspace, WorkspacePicker } from '../workspace-picker.tsx';
+import { ProviderForm } from './provider-form.tsx';
+import { JWT_PROVIDERS, jwtProvidersQuery, type JwtProvider } from './queries.ts';
+
+/** In the address: the form of one that is not there yet. No provider can have this name. */
+const NEW = '+';
+
+/** Whose tokens apps and browsers send events with. */
+export function JwtProviders(): ReactNode {
+  const { workspace: wanted, open } = useSearch({ from: '/settings/identity/jwt-providers' });
+  const picked = usePickedWorkspace(wanted);
+  const { workspace } = picked;
+  const off = useMay('configure', workspace ?? '-');
+  const navigate = useNavigate({ from: '/settings/identity/jwt-providers' });
+  const show = (name: string | null): void => {
+    void navigate({
+      search: { ...(workspace !== null && { workspace }), ...(name !== null && { open: name }) },
+    });
+  };
+  return (
+    <>
+      <SettingsHead
+        title="JWT Providers"
+        lead="Apps and browsers send events with a token that your identity provider signed. Carillon knows the provider by its public keys."
+        isIdentity
+      >
+        {workspace !== null && open === undefined && (
+          <Button kind="main" off={off} onPress={() => show(NEW)}>
+            Add
+          </Button>
+        )}
+      </SettingsHead>
+      <PageBody>
+        <NoWorkspace picked={picked} />
+        {workspace !== null && (
+          <>
+            {open === undefined && <WorkspacePicker workspace={workspace} all={picked.all} />}
+            <Providers key={workspace} workspace={workspace} off={off} open={open} onShow={show} />
+          </>
+        )}
+      </PageBody>
+    </>
+  );
+}
+
+function Providers({
+  workspace,
+  off,
+  open,
+  onShow,
+}: {
+  readonly workspace: string;
+  readonly off: string | null;
+  readonly open: string | undefined;
+  readonly onShow: (name: string | null) => void;
+}): ReactNode {
+  const { data, error, refetch } = useQuery(jwtProvidersQuery(workspace));
+  const [removing, setRemoving] = useState<JwtProvider | null>(null);
+  if (!data) {
+    if (error) return <Problem error={error} onRetry={() => void refetch()} />;
+    return <Loading what="JWT providers" rows={3} />;
+  }
+  const providers = data.items;
+  const chosen = providers.find(({ name }) => name === open);
+  if (open !== undefined && (open === NEW || chosen)) {
+    return (
+      <ProviderForm
+        key={open}
+        workspace={workspace}
+        taken={providers.map(({ name }) => name)}
+        provider={chosen ?? null}
+        off={off}
+        onDone={() => onShow(null)}
+      />
+    );
+  }
+  return (
+    <>
+      {open !== undefined && <p>There is no JWT provider {open} in this workspace any more.</p>}
+      {providers.length === 0 && (
+        <Empty title="No provider yet">
+          Nobody can send an event to {workspace} with a token. All that it takes is the address of the provider’s
+          public JWK set, and the audience that its tokens for you name.
+        </Empty>
+      )}
+      {providers.length > 0 && (
+        <Rows label="JWT providers">
+          {providers.map((provider) => (
+            <ProviderRow
+              key={provider.name}
+              provider={provider}
+              off={off}
+              onShow={onShow}
+              onRemove={() => setRemoving(provider)}
+            />
+          ))}
+        </Rows>
+      )}
+      <Curl call={{ method: 'GET', path: `/v1/workspaces/${workspace}/jwt-providers` }} />
+      {removing && <RemoveProvider provider={removing} onClose={() => setRemoving(null)} />}
+    </>
+  );
+}
+
+function ProviderRow({
+  provider: { name, jwks_url, issuer, audiences, used_by },
+  off,
+  onShow,
+  onRemove,
+}: {
+  readonly provider: JwtProvider;
+  readonly off: string | null;
+  readonly onShow: (name: string) => void;
+  readonly onRemove: () => void;
+}): ReactNode {
+  return (
+    <Row>
+      <div>
+        <h2>{name}</h2>
+        <Quiet>
+          Keys from <Id>{jwks_url}</Id>
+          {issuer !== null && (
+            <>
+              {' '}
+              · issuer <Id>{issuer}</Id>
+            </>
+          )}{' '}
+          · {audiences.length > 0 ? `audience ${audiences.join(' or ')}` : 'any audience'}
+        </Quiet>
+        <p>
+          {used_by.length === 0 ? (
+            <Quiet>Nothing takes its tokens yet: choose it at Secure your endpoint of a notification.</Quiet>
+          ) : (
+            <>Used by {used_by.join(', ')}</>
+          )}
+        </p>
+      </div>
+      <Actions>
+        <Button onPress={() => onShow(name)} aria-label={`Check or change ${name}`}>
+          Check or change
+        </Button>
+        <Button kind="danger" off={off} onPress={onRemove} aria-label={`Remove ${name}`}>
+          Remove
+        </Button>
+      </Actions>
+    </Row>
+  );
+}
+
+function RemoveProvider({
+  provider: { workspace, name, number, used_by },
+  onClose,
+}: {
+  readonly provider: JwtProvider;
+  readonly onClose: () => void;
+}): ReactNode {
+  const remove = useMutation({
+    mutationFn: () =>
+      bodyOf(
+        api.DELETE('/v1/workspaces/{workspace}/jwt-providers/{name}', {
+          params: { path: { workspace, name } },
+          headers: { 'if-match': `"${number}"` },
+          body: {},
+        }),
+      ),
+    async onSuccess() {
+      await queryClient.invalidateQueries({ queryKey: [JWT_PROVIDERS] });
+      say(`The provider ${name} is removed.`);
+      onClose();
+    },
+    onError: () => queryClient.invalidateQueries({ queryKey: [JWT_PROVIDERS] }),
+  });
+  return (
+    <Confirm
+      title={`Remove the provider ${name}?`}
+      verb={`Remove ${name}`}
+      call={{ method: 'DELETE', path: `/v1/workspaces/${workspace}/jwt-providers/${name}` }}
+      error={remove.error}
+      isPending={remove.isPending}
+      onDo={() => remove.mutate()}
+      onClose={onClose}
+    >
+      Tokens that it signed are refused from then on.{' '}
+      {used_by.length > 0
+        ? `It is taken by ${used_by.join(', ')}: take it out there first, or removing it is refused.`
+        : 'Nothing takes it.'}
+    </Confirm>
+  );
+}

@@ -1,0 +1,48 @@
+import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { textOf, under, type Words } from './root-route.ts';
+
+const settings = createRoute({
+  ...under,
+  path: '/settings',
+  component: lazyRouteComponent(() => import('./screens/settings/settings-frame.tsx'), 'SettingsFrame'),
+});
+const below = { getParentRoute: () => settings } as const;
+const ofWorkspace = (words: Words) => textOf(words, 'workspace');
+
+const index = createRoute({
+  ...below,
+  path: '/',
+  component: lazyRouteComponent(() => import('./screens/settings/settings.tsx'), 'Settings'),
+});
+const identity = createRoute({
+  ...below,
+  path: 'identity',
+  validateSearch: ofWorkspace,
+  beforeLoad: ({ location, search }) => {
+    if (location.pathname !== '/settings/identity') return;
+    redirect({ to: '/settings/identity/api-keys', search, replace: true, throw: true });
+  },
+});
+const apiKeys = createRoute({
+  ...below,
+  path: 'identity/api-keys',
+  validateSearch: ofWorkspace,
+  component: lazyRouteComponent(() => import('./screens/settings/identity/api-keys.tsx'), 'ApiKeys'),
+});
+const jwtProviders = createRoute({
+  ...below,
+  path: 'identity/jwt-providers',
+  validateSearch: (words: Words) => textOf(words, 'workspace', 'open'),
+  component: lazyRouteComponent(() => import('./screens/settings/identity/jwt-providers.tsx'), 'JwtProviders'),
+});
+/** Of the portal's design: the same screen as `/workspaces`. */
+const workspaces = createRoute({
+  ...below,
+  path: 'workspaces',
+  beforeLoad: () => {
+    redirect({ to: '/workspaces', replace: true, throw: true });
+  },
+});
+
+/** Everything under `/settings`. */
+export const settingsRoutes = [settings.addChildren([index, identity, apiKeys, jwtProviders, workspaces])] as const;
