@@ -157,6 +157,27 @@ const notificationVersions = createRoute({
   validateSearch: (words: Words) => textOf(words, 'from', 'to'),
   component: lazyRouteComponent(() => import('./screens/notifications/versions.tsx'), 'NotificationVersions'),
 });
+const templates = createRoute({
+  ...under,
+  path: '/workspaces/$w/templates',
+  component: lazyRouteComponent(() => import('./screens/templates/templates.tsx'), 'Templates'),
+});
+const template = createRoute({
+  ...under,
+  path: '/workspaces/$w/templates/$t',
+  validateSearch: (words: Words) => textOf(words, 'channel', 'locale'),
+  component: lazyRouteComponent(() => import('./screens/templates/template.tsx'), 'Template'),
+});
+const layout = createRoute({
+  ...under,
+  path: '/workspaces/$w/layouts/$t',
+  component: lazyRouteComponent(() => import('./screens/templates/shared-text.tsx'), 'Layout'),
+});
+const partial = createRoute({
+  ...under,
+  path: '/workspaces/$w/partials/$t',
+  component: lazyRouteComponent(() => import('./screens/templates/shared-text.tsx'), 'Partial'),
+});
 const integrations = createRoute({
   ...under,
   path: '/workspaces/$w/integrations',
@@ -224,6 +245,10 @@ export const router = createRouter({
     notificationCadence,
     notificationSecure,
     notificationVersions,
+    templates,
+    template,
+    layout,
+    partial,
     integrations,
     integration,
     accounts,

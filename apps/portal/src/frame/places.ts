@@ -1,4 +1,4 @@
-import { Bell, Cable, Gauge, Inbox, KeyRound, Send, Timer, type LucideIcon } from 'lucide-react';
+import { Bell, Cable, FileText, Gauge, Inbox, KeyRound, Send, Timer, type LucideIcon } from 'lucide-react';
 
 /** A screen of a workspace as the navigation names it. */
 export type Place = {
@@ -18,10 +18,15 @@ export const PLACES: readonly Place[] = [
 
 /** A screen on which a workspace is set up: in the navigation below the others, on a phone behind the search. */
 export type BuildPlace = Omit<Place, 'to' | 'key'> & {
-  readonly to: '/workspaces/$w/integrations' | '/workspaces/$w/accounts' | '/workspaces/$w/cadence';
+  readonly to:
+    | '/workspaces/$w/templates'
+    | '/workspaces/$w/integrations'
+    | '/workspaces/$w/accounts'
+    | '/workspaces/$w/cadence';
 };
 
 export const BUILD_PLACES: readonly BuildPlace[] = [
+  { name: 'Templates', icon: FileText, to: '/workspaces/$w/templates' },
   { name: 'Integrations', icon: Cable, to: '/workspaces/$w/integrations' },
   { name: 'Accounts', icon: KeyRound, to: '/workspaces/$w/accounts' },
   { name: 'Cadence', icon: Timer, to: '/workspaces/$w/cadence' },

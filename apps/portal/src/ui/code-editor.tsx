@@ -104,6 +104,8 @@ export function CodeEditor(props: EditorProps): ReactNode {
   }, [language]);
   useEffect(() => {
     const described = {
+      // It is reached by the keyboard anyway; said, so that the box around it counts as one that can be scrolled by it.
+      tabindex: '0',
       'aria-labelledby': labelId,
       'aria-describedby': noteId,
       ...(isInvalid && { 'aria-invalid': 'true' }),

@@ -1,0 +1,98 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState, type ReactNode } from 'react';
+import { api, bodyOf } from '../../api/client.ts';
+import { meQuery } from '../../api/me.ts';
+import { Problem } from '../../ui/answers.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Field } from '../../ui/field.tsx';
+import { Select } from '../../ui/select.tsx';
+import type { Channel } from './template-parts.ts';
+import type { TemplateUser } from './users.ts';
+
+const WHERE: Readonly<Record<Channel, string>> = {
+  email: 'Your address',
+  sms: 'Your number',
+  push: 'Token of your device',
+};
+
+/** One message to oneself, marked as a test, over the account that would be taken. */
+export function SendTest({
+  workspace,
+  channel,
+  users,
+  event,
+  locale,
+  hasDraft,
+  onClose,
+}: {
+  readonly workspace: string;
+  readonly channel: Channel;
+  readonly users: readonly TemplateUser[];
+  readonly event: string;
+  readonly locale: string;
+  readonly hasDraft: boolean;
+  readonly onClose: () => void;
+}): ReactNode {
+  const able = users.filter(({ channels }) => channels.includes(channel));
+  const { data: me } = useQuery(meQuery);
+  const [typed, setTyped] = useState<string | null>(null);
+  const to = typed ?? (channel === 'email' ? (me?.person?.email ?? '') : '');
+  const [name, setName] = useState(able[0]?.notification ?? '');
+  const send = useMutation({
+    mutationFn: () =>
+      bodyOf(
+        api.POST('/v1/workspaces/{workspace}/notifications/{name}/test-send', {
+          params: { path: { workspace, name } },
+          body: { channel, to, event, ...(locale !== '' && { locale }) },
+        }),
+      ),
+  });
+  return (
+    <Dialog
+      title="Send me a test"
+      isOpen
+      onClose={onClose}
+      foot={
+        <>
+          <Button onPress={onClose}>{send.data ? 'Close' : 'Cancel'}</Button>
+          {!send.data && (
+            <Button kind="main" isDisabled={to === '' || name === '' || send.isPending} onPress={() => send.mutate()}>
+              Send one message
+            </Button>
+          )}
+        </>
+      }
+    >
+      {able.length === 0 && (
+        <p>No notification sends this template on this channel: it says who a message is from. Name it in one first.</p>
+      )}
+      {hasDraft && <p>What is published is sent, not the draft: the preview shows that one.</p>}
+      {able.length > 1 && (
+        <Select
+          label="As"
+          options={able.map(({ notification }) => ({ id: notification, name: notification }))}
+          chosen={name}
+          onChoose={setName}
+        />
+      )}
+      <Field
+        label={WHERE[channel]}
+        value={to}
+        onChange={setTyped}
+        note="One message, marked as a test; nobody else gets it."
+      />
+      {send.error && <Problem error={send.error} />}
+      {send.data && (
+        <p role="status">
+          It is on its way to {send.data.to}.{' '}
+          <Link to="/workspaces/$w/deliveries" params={{ w: workspace }} search={{ open: send.data.delivery_id }}>
+            Its story
+          </Link>
+          {send.data.notes.map((note) => ` ${note}.`).join('')}
+        </p>
+      )}
+    </Dialog>
+  );
+}

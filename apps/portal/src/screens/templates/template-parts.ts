@@ -1,0 +1,202 @@
+import type { Bodies } from '../../api/draft-calls.ts';
+import type { NewKind } from '../setup/new-setup.tsx';
+
+export type TemplateBody = Bodies['templates'];
+export type Channel = 'email' | 'sms' | 'push';
+export const CHANNELS: readonly Channel[] = ['email', 'sms', 'push'];
+export const CHANNEL_NAMES: Readonly<Record<Channel, string>> = { email: 'Email', sms: 'SMS', push: 'Push' };
+
+/** The tab of what is written in no language of its own. */
+export const BASE = '';
+
+type Loose = Readonly<Record<string, unknown>>;
+const group = (value: unknown): Loose =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Loose) : {};
+
+export const channelsIn = (body: unknown): readonly Channel[] =>
+  CHANNELS.filter((channel) => group(body)[channel] !== undefined);
+
+/** Languages that a channel is written in, beside the one without. */
+export const localesIn = (body: unknown, channel: Channel): readonly string[] =>
+  Object.keys(group(group(group(body)[channel])['locales']));
+
+/** What a channel says in a language: the parts of the variant itself, nothing of what it falls back to. */
+export const variantIn = (body: unknown, channel: Channel, locale: string): Loose => {
+  const own = group(group(body)[channel]);
+  return locale === BASE ? own : group(group(own['locales'])[locale]);
+};
+
+/** The text of one part; empty where it has none. */
+export function partIn(body: unknown, channel: Channel, locale: string, part: string): string {
+  const value = variantIn(body, channel, locale)[part];
+  return typeof value === 'string' ? value : '';
+}
+
+function without(from: Loose, key: string): Loose {
+  return Object.fromEntries(Object.entries(from).filter(([one]) => one !== key));
+}
+
+/** The same template with another variant; null: without it. The one without a language takes its channel along. */
+export function withVariant(body: unknown, channel: Channel, locale: string, variant: Loose | null): TemplateBody {
+  const all = group(body);
+  const own = group(all[channel]);
+  if (locale === BASE) {
+    return variant === null ? without(all, channel) : { ...all, [channel]: variant };
+  }
+  const locales =
+    variant === null ? without(group(own['locales']), locale) : { ...group(own['locales']), [locale]: variant };
+  const next = Object.keys(locales).length === 0 ? without(own, 'locales') : { ...own, locales };
+  return { ...all, [channel]: next };
+}
+
+/** The same template with another text for a part; an empty one is left out where it may be. */
+export function withPart(
+  body: unknown,
+  channel: Channel,
+  locale: string,
+  part: string,
+  text: string,
+  isNeeded = false,
+): TemplateBody {
+  const variant = variantIn(body, channel, locale);
+  const next = text === '' && !isNeeded ? without(variant, part) : { ...variant, [part]: text };
+  return withVariant(body, channel, locale, next);
+}
+
+/** A new language begins as a copy of the one without, since a variant has every part. */
+export function withLocale(body: unknown, channel: Channel, locale: string): TemplateBody {
+  const base = ['locales', 'strict', 'priority', 'android', 'apns'].reduce(without, variantIn(body, channel, BASE));
+  return withVariant(body, channel, locale, base);
+}
+
+/** For whom a variant counts, and what counts where there is none, in a sentence. */
+export function fallbackWords(locale: string, locales: readonly string[]): string {
+  if (locale === BASE) {
+    return locales.length === 0
+      ? 'Everybody reads this one. A language of its own can be added beside it.'
+      : 'Read by everybody whose language, and that of the workspace, has no variant.';
+  }
+  const [language = ''] = locale.split('-');
+  const wider = locale !== language && locales.includes(language) ? `${language}, then ` : '';
+  return `Read by who reads ${locale}. Where a reader’s language has none it falls back to ${wider}the workspace’s language, then the one without.`;
+}
+
+/** A language tag such as de or de-AT. */
+export const isLocale = (text: string): boolean => /^[a-z]{2,3}(?:-[A-Z][a-z]{3})?(?:-(?:[A-Z]{2}|\d{3}))?$/.test(text);
+
+const HTML = `<!doctype html>
+<html>
+  <head><meta name="color-scheme" content="light dark"></head>
+  <body style="font-family: sans-serif; line-height: 1.5">
+    <p>Hello {{default customer.name "there"}},</p>
+    <p>here is what happened.</p>
+  </body>
+</html>
+`;
+const MJML = `<mjml>
+  <mj-body>
+    <mj-section>
+      <mj-column>
+        <mj-text>Hello {{default customer.name "there"}},</mj-text>
+        <mj-text>here is what happened.</mj-text>
+      </mj-column>
+    </mj-section>
+  </mj-body>
+</mjml>
+`;
+const SUBJECT = 'News for {{default customer.name "you"}}';
+const FIRST: Readonly<Record<Channel, Loose>> = {
+  email: { subject: SUBJECT, html: HTML, strict: false },
+  sms: { text: 'Hello {{default customer.name "there"}}, here is what happened.' },
+  push: { title: 'News', body: 'Hello {{default customer.name "there"}}, here is what happened.', strict: false },
+};
+/** A plain, good beginning of a channel. */
+export const withChannel = (body: unknown, channel: Channel): TemplateBody =>
+  withVariant(body, channel, BASE, FIRST[channel]);
+
+const begun = (parts: Loose): TemplateBody => parts;
+export const NEW_TEMPLATES: readonly NewKind<'templates'>[] = [
+  {
+    id: 'email',
+    name: 'Email in HTML',
+    what: 'Starts from a plain, good one; or paste your own over it.',
+    body: begun({ email: FIRST.email }),
+  },
+  {
+    id: 'mjml',
+    name: 'Email in MJML',
+    what: 'Compiled by the server into HTML that mail programs show alike.',
+    body: begun({ email: { subject: SUBJECT, mjml: MJML, strict: false } }),
+  },
+  {
+    id: 'sms',
+    name: 'SMS',
+    what: 'A text message; its segments are counted as you type.',
+    body: begun({ sms: FIRST.sms }),
+  },
+  { id: 'push', name: 'Push', what: 'A notification on a phone or in a browser.', body: begun({ push: FIRST.push }) },
+];
+
+export const NEW_LAYOUTS: readonly NewKind<'layouts'>[] = [
+  {
+    id: 'html',
+    name: 'Layout in HTML',
+    what: 'Stands around the body of emails that name it, at {{{body}}}.',
+    body: { html: HTML.replace(/<p>Hello[\s\S]*happened\.<\/p>/, '{{{body}}}') },
+  },
+  {
+    id: 'mjml',
+    name: 'Layout in MJML',
+    what: 'For emails in MJML.',
+    body: { mjml: '<mjml>\n  <mj-body>\n    {{{body}}}\n  </mj-body>\n</mjml>\n' },
+  },
+];
+export const NEW_PARTIALS: readonly NewKind<'partials'>[] = [
+  {
+    id: 'text',
+    name: 'Partial',
+    what: 'Put in where a template says {{> name}}.',
+    body: { text: '<p>Kind regards</p>\n' },
+  },
+];
+
+/** What helps at the caret after two braces. */
+export const HELPERS: readonly (readonly [name: string, help: string])[] = [
+  ['date', 'A date in the reader’s form: {{date paid_at time="short"}}'],
+  ['number', 'A number in the reader’s form'],
+  ['currency', 'An amount: {{currency total "EUR"}}'],
+  ['plural', 'The form that goes with a number: {{plural count one="item" other="items"}}'],
+  ['default', 'The first, or the second where the first is missing'],
+  ['url', 'The address if it is one for https, else nothing'],
+  ['#if', 'If there is a value'],
+  ['#unless', 'If there is none'],
+  ['#each', 'Once for each item of a list'],
+  ['#with', 'Goes into an object'],
+];
+
+/** Where the name at the caret begins, if the caret stands inside {{…}}; null: it does not. */
+export function nameAt(before: string): { readonly from: number; readonly typed: string } | null {
+  const open = before.lastIndexOf('{{');
+  if (open < 0 || before.indexOf('}}', open) >= 0) return null;
+  const typed = /[#\w.[\]]*$/.exec(before)?.[0] ?? '';
+  return { from: before.length - typed.length, typed };
+}
+
+/** Characters and segments of an SMS in one line, and what made it dear. */
+export function smsWords({
+  encoding,
+  segments,
+  units,
+  first_outside_gsm: outside,
+}: {
+  readonly encoding: 'GSM-7' | 'UCS-2';
+  readonly segments: number;
+  readonly units: number;
+  readonly first_outside_gsm: string | null;
+}): string {
+  const [alone, each] = encoding === 'GSM-7' ? [160, 153] : [70, 67];
+  const room = segments <= 1 ? alone : segments * each;
+  const why =
+    outside === null ? '' : `. “${outside}” makes it UCS-2: ${segments} ${segments === 1 ? 'segment' : 'segments'}`;
+  return `${units} / ${room}, ${segments} ${segments === 1 ? 'segment' : 'segments'}, ${encoding}${why}`;
+}

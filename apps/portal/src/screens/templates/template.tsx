@@ -1,0 +1,281 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { Plus } from 'lucide-react';
+import { useState, type ReactNode } from 'react';
+import { useMay } from '../../api/me.ts';
+import { useDraft, type EditedDraft } from '../../api/use-draft.ts';
+import { Empty, Loading, Problem } from '../../ui/answers.tsx';
+import { Button } from '../../ui/button.tsx';
+import { cls } from '../../ui/class-names.ts';
+import { CodeField } from '../../ui/code-field.tsx';
+import type { Complete } from '../../ui/code-words.ts';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Field } from '../../ui/field.tsx';
+import { Card, PageHead } from '../../ui/page.tsx';
+import { Segments } from '../../ui/segments.tsx';
+import { Select } from '../../ui/select.tsx';
+import { DraftActions, DraftNotices } from '../drafts/draft-actions.tsx';
+import { PartFields } from './part-fields.tsx';
+import { Preview } from './preview.tsx';
+import { fieldsQuery, wordOf, type Previewed } from './queries.ts';
+import { SendTest } from './send-test.tsx';
+import {
+  BASE,
+  CHANNEL_NAMES,
+  CHANNELS,
+  channelsIn,
+  fallbackWords,
+  HELPERS,
+  isLocale,
+  localesIn,
+  nameAt,
+  withChannel,
+  withLocale,
+  withVariant,
+  type Channel,
+} from './template-parts.ts';
+import { useEvent } from './use-event.ts';
+import { Variables } from './variables.tsx';
+import styles from './templates.module.css';
+
+/** One template: its parts on the left, and on the right what a reader gets of them. */
+export function Template(): ReactNode {
+  const { w, t } = useParams({ from: '/workspaces/$w/templates/$t' });
+  const draft = useDraft('templates', w, t);
+  const [isTesting, setTesting] = useState(false);
+  const off = useMay('configure', w);
+  const all = (
+    <Link key="all" to="/workspaces/$w/templates" params={{ w }}>
+      Templates
+    </Link>
+  );
+  return (
+    <>
+      <PageHead title={t} crumbs={[all, t]}>
+        {draft.body !== null && draft.resource !== null && (
+          <Button off={off} onPress={() => setTesting(true)}>
+            Send me a test
+          </Button>
+        )}
+        <DraftActions draft={draft} />
+      </PageHead>
+      {draft.error && <Problem error={draft.error} onRetry={draft.retry} />}
+      {draft.isLoading && <Loading what="the template" />}
+      <DraftNotices draft={draft} />
+      {!draft.isLoading && !draft.error && draft.body === null && (
+        <Empty title={draft.resource === null ? `There is no template ${t}` : 'The draft removes it'} action={all}>
+          {draft.resource === null
+            ? 'It may have been removed, or have another name now.'
+            : 'Until it is published, the template counts as before.'}
+        </Empty>
+      )}
+      {draft.body !== null && <Editor draft={draft} isTesting={isTesting} onTested={() => setTesting(false)} />}
+    </>
+  );
+}
+
+function Editor({
+  draft,
+  isTesting,
+  onTested,
+}: {
+  readonly draft: EditedDraft<'templates'>;
+  readonly isTesting: boolean;
+  readonly onTested: () => void;
+}): ReactNode {
+  const { workspace, name, body, hasDraft, saving } = draft;
+  const search = useSearch({ from: '/workspaces/$w/templates/$t' });
+  const navigate = useNavigate({ from: '/workspaces/$w/templates/$t' });
+  const channels = channelsIn(body);
+  const channel: Channel = channels.find((one) => one === search.channel) ?? channels[0] ?? 'email';
+  const locales = localesIn(body, channel);
+  const locale = search.locale !== undefined && locales.includes(search.locale) ? search.locale : BASE;
+  const go = (next: { readonly channel?: string; readonly locale?: string }): void =>
+    void navigate({ search: { channel, locale, ...next }, replace: true });
+  const event = useEvent(workspace, name);
+  const [message, setMessage] = useState<Previewed | null>(null);
+  const { data: seen } = useQuery(fieldsQuery(workspace, event.stream));
+  const available = (seen?.items ?? []).map(({ path }) => path);
+  const complete: Complete = (before) => {
+    const at = nameAt(before);
+    if (!at) return null;
+    const fields = (seen?.items ?? []).map(({ path, types, sample }) => ({
+      label: path,
+      detail: types.join(' or '),
+      kind: 'field' as const,
+      ...(sample !== null && { info: sample }),
+    }));
+    const helpers = HELPERS.map(([label, info]) => ({ label, info, kind: 'function' as const }));
+    return { from: at.from, choices: [...fields, ...helpers] };
+  };
+  const asked = {
+    workspace,
+    name,
+    channel,
+    locale,
+    event: event.text,
+    drafts: hasDraft,
+    of: wordOf(JSON.stringify(body)),
+  };
+  // A part that no field shows is said all the same.
+  const others = draft.faults.filter(({ path }) => !path.startsWith(channel));
+  return (
+    <div className={cls(styles.sides)}>
+      <div className={cls(styles.side)}>
+        <Card title="Parts">
+          <div className={cls(styles.bar)}>
+            {channels.length > 1 && (
+              <Segments
+                label="Channel"
+                options={channels.map((id) => ({ id, name: CHANNEL_NAMES[id] }))}
+                chosen={channel}
+                onChoose={(next) => go({ channel: next, locale: BASE })}
+              />
+            )}
+            {CHANNELS.filter((one) => !channels.includes(one)).map((one) => (
+              <Button
+                key={one}
+                onPress={() => {
+                  draft.change((before) => withChannel(before, one));
+                  go({ channel: one, locale: BASE });
+                }}
+              >
+                <Plus size={16} aria-hidden />
+                {CHANNEL_NAMES[one]}
+              </Button>
+            ))}
+          </div>
+          <Languages
+            draft={draft}
+            channel={channel}
+            locale={locale}
+            locales={locales}
+            onGo={(next) => go({ locale: next })}
+          />
+          {others.map(({ path, message: words, fix }) => (
+            <p key={`${path} ${words}`} className={cls(styles.fault)}>
+              {path}: {words}. {fix}
+            </p>
+          ))}
+          <PartFields
+            key={`${channel} ${locale}`}
+            draft={draft}
+            channel={channel}
+            locale={locale}
+            complete={complete}
+            onRun={() => void draft.saveNow()}
+          />
+        </Card>
+      </div>
+      <div className={cls(styles.side)}>
+        <Card title="Preview">
+          <Select
+            label="With the event"
+            options={event.options}
+            chosen={event.chosen}
+            onChoose={(id) => void event.choose(id)}
+          />
+          {event.error && <Problem error={event.error} />}
+          <details>
+            <summary>The event</summary>
+            <CodeField label="Event as JSON" language="json" minLines={6} value={event.text} onChange={event.setText} />
+          </details>
+          <Preview asked={asked} asks={saving === 'saved'} onMessage={setMessage} />
+        </Card>
+        {message && <Variables message={message} available={available} />}
+      </div>
+      {isTesting && (
+        <SendTest
+          workspace={workspace}
+          channel={channel}
+          users={event.users}
+          event={event.text}
+          locale={locale}
+          hasDraft={hasDraft}
+          onClose={onTested}
+        />
+      )}
+    </div>
+  );
+}
+
+/** The languages of a channel as tabs, what the chosen one falls back to, and adding one. */
+function Languages({
+  draft,
+  channel,
+  locale,
+  locales,
+  onGo,
+}: {
+  readonly draft: EditedDraft<'templates'>;
+  readonly channel: Channel;
+  readonly locale: string;
+  readonly locales: readonly string[];
+  readonly onGo: (locale: string) => void;
+}): ReactNode {
+  const [isAdding, setAdding] = useState(false);
+  const [typed, setTyped] = useState('');
+  const fault =
+    typed === '' || (isLocale(typed) && !locales.includes(typed))
+      ? null
+      : locales.includes(typed)
+        ? 'There is one already.'
+        : 'A language such as de or de-AT.';
+  const add = (): void => {
+    draft.change((before) => withLocale(before, channel, typed));
+    setAdding(false);
+    setTyped('');
+    onGo(typed);
+  };
+  return (
+    <>
+      <div className={cls(styles.bar)}>
+        {locales.length > 0 && (
+          <Segments
+            label="Language"
+            options={[{ id: BASE, name: 'No language' }, ...locales.map((id) => ({ id, name: id }))]}
+            chosen={locale}
+            onChoose={onGo}
+          />
+        )}
+        <Button onPress={() => setAdding(true)}>
+          <Plus size={16} aria-hidden />
+          Language
+        </Button>
+        {locale !== BASE && (
+          <Button
+            onPress={() => {
+              draft.change((before) => withVariant(before, channel, locale, null));
+              onGo(BASE);
+            }}
+          >
+            Remove {locale}
+          </Button>
+        )}
+      </div>
+      <p className={cls(styles.quiet)}>{fallbackWords(locale, locales)}</p>
+      <Dialog
+        title="Add a language"
+        isOpen={isAdding}
+        onClose={() => setAdding(false)}
+        foot={
+          <>
+            <Button onPress={() => setAdding(false)}>Cancel</Button>
+            <Button kind="main" isDisabled={typed === '' || fault !== null} onPress={add}>
+              Add it
+            </Button>
+          </>
+        }
+      >
+        <Field
+          label="Language"
+          placeholder="de"
+          value={typed}
+          onChange={setTyped}
+          fault={fault}
+          note="It begins as a copy of the one without a language, since it needs every part."
+        />
+      </Dialog>
+    </>
+  );
+}

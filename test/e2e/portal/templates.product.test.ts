@@ -1,0 +1,120 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeWith } from '../../support/requirements.ts';
+import { expectAccessible, expectToFit } from './accessible.ts';
+import { guardPages } from './guard.ts';
+import { openBrowser, startDemo, type Demo } from './support.ts';
+
+/** Where pictures of each screen are kept for somebody to look at; unset: none are taken. */
+const PICTURES = process.env['PORTAL_PICTURES'];
+
+describeWith('chromium', 'templates in a browser', () => {
+  let demo: Demo;
+  let browser: Browser;
+  let page: Page;
+  const guard = guardPages(() => [demo.control]);
+
+  beforeAll(async () => {
+    [demo, browser] = await Promise.all([startDemo(), openBrowser()]);
+    const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: 'en-GB' });
+    await context.request.post(`${demo.control}/v1/session`, { data: { word: demo.ownerToken } });
+    page = await guard.openPage(context);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await demo?.stop();
+  });
+
+  const button = (name: string) => page.getByRole('button', { name, exact: true });
+  const main = () => page.locator('main');
+  const saved = () => page.locator('[data-draft="saved"]').waitFor();
+  async function open(name: string): Promise<void> {
+    await page.goto(demo.control);
+    await page
+      .getByRole('navigation', { name: 'Screens' })
+      .getByRole('link', { name: 'Templates', exact: true })
+      .click();
+    await main().getByRole('link', { name, exact: true }).click();
+    await main().getByRole('heading', { name, exact: true, level: 1 }).waitFor();
+  }
+  async function look(name: string): Promise<void> {
+    for (const [width, height] of PICTURES === undefined
+      ? []
+      : ([
+          [1440, 900],
+          [390, 844],
+        ] as const)) {
+      await page.setViewportSize({ width, height });
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        await page.screenshot({ path: `${PICTURES}/${name}-${width}-${colorScheme}.png`, fullPage: true });
+      }
+    }
+    await expectAccessible(page, name);
+    await expectToFit(page, 390, 768);
+    await page.evaluate('document.adoptedStyleSheets = []');
+    await page.setViewportSize({ width: 1440, height: 900 });
+  }
+  /** A sandboxed frame runs nothing, and is read from outside. */
+  const frame = () => page.frameLocator('iframe');
+
+  it('shows the mail of a published template as its reader gets it, and the draft as soon as it is saved', async () => {
+    await open('order-paid');
+    await page.locator('[data-preview="new"]').waitFor();
+    expect(await page.locator('iframe').getAttribute('sandbox')).toBe('');
+    expect(await page.locator('iframe').getAttribute('src')).toMatch(/^\/previews\/shop\/order-paid\/html\?/);
+    await page.getByText('Used', { exact: true }).waitFor();
+    await look('template');
+    await page.getByLabel('Subject', { exact: true }).fill('Now {{order_id}} and {{not_there}}');
+    await saved();
+    await page.locator('dd bdi', { hasText: /^Now / }).waitFor();
+    await page.locator('dd', { hasText: 'not_there' }).first().waitFor();
+    await button('Discard').click();
+    await button('Discard the draft').click();
+  });
+
+  it('begins a template from scratch, keeps the last good preview while it is wrong, and puts a language beside it', async () => {
+    guard.allowStatus(400, 404);
+    // Chromium’s own editing keeps the colour of text that is typed over by a style, which the policy refuses.
+    guard.allowWords(/Applying inline style|style-src-attr inline/);
+    await page.goto(`${demo.control}/workspaces/shop/templates`);
+    await button('New template').click();
+    await page.getByLabel('Name', { exact: true }).fill('fresh');
+    await button('Begin a draft').click();
+    await frame().getByText('here is what happened.').waitFor();
+    const html = page.getByRole('textbox', { name: 'HTML' });
+    await html.click();
+    await page.keyboard.press('Control+a');
+    await page.keyboard.insertText('<p>{{#if a}}</p>');
+    await page.locator('[data-preview="old"]').waitFor();
+    await page.locator('[data-code-field="HTML"]').getByText(/if/).first().waitFor();
+    await html.click();
+    await page.keyboard.press('Control+a');
+    await page.keyboard.insertText('<p>All good again</p>');
+    await page.locator('[data-preview="new"]').waitFor();
+    await frame().getByText('All good again').waitFor();
+    await button('Language').click();
+    await page.getByRole('dialog').getByLabel('Language').fill('de');
+    await button('Add it').click();
+    await page.getByText('Read by who reads de.').waitFor();
+    await html.click();
+    await page.keyboard.press('Control+a');
+    await page.keyboard.insertText('<p>Alles gut</p>');
+    await frame().getByText('Alles gut').waitFor();
+    await look('template-languages');
+  });
+
+  it('says what an SMS costs and which character makes it dear', async () => {
+    await page.goto(`${demo.control}/workspaces/shop/templates/fresh`);
+    await button('SMS').click();
+    await page.locator('[data-segments]').waitFor();
+    const text = page.getByRole('textbox', { name: 'Text' });
+    await text.click();
+    await page.keyboard.press('Control+a');
+    await page.keyboard.insertText(`${'a'.repeat(80)}ş`);
+    await expect
+      .poll(() => page.locator('[data-segments]').textContent())
+      .toBe('81 / 134, 2 segments, UCS-2. “ş” makes it UCS-2: 2 segments');
+    await look('template-sms');
+  });
+});
