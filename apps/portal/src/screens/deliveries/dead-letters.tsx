@@ -2,6 +2,7 @@ import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { api, bodyOf, type Schemas } from '../../api/client.ts';
+import { useMay } from '../../api/me.ts';
 import { queryClient } from '../../api/query-client.ts';
 import { Empty, Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -62,6 +63,7 @@ export function DeadLetters(): ReactNode {
 }
 
 function Letter({ letter }: { readonly letter: DeadLetter }): ReactNode {
+  const off = useMay('operate', letter.workspace ?? null);
   const redrive = useMutation({
     mutationFn: () =>
       bodyOf(api.POST('/v1/dead-letters/{id}/redrive', { params: { path: { id: letter.id } }, body: {} })),
@@ -85,7 +87,7 @@ function Letter({ letter }: { readonly letter: DeadLetter }): ReactNode {
         {redrive.error && <Problem error={redrive.error} />}
       </div>
       <Actions>
-        <Button isDisabled={redrive.isPending} onPress={() => redrive.mutate()}>
+        <Button off={off} isDisabled={redrive.isPending} onPress={() => redrive.mutate()}>
           Redrive
         </Button>
       </Actions>

@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { api, bodyOf } from '../../api/client.ts';
+import { useMay } from '../../api/me.ts';
 import { queryClient } from '../../api/query-client.ts';
 import { Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -51,9 +52,10 @@ export function DeliveryActions({ delivery }: { readonly delivery: Delivery }): 
     onSettled: () => queryClient.invalidateQueries({ queryKey: [DELIVERIES] }),
   });
   const { state } = delivery;
+  const off = useMay('operate', delivery.workspace);
   const isDoubt = state === 'IN_DOUBT';
   const press = (decision: Decision, words: string, kind: 'plain' | 'main' = 'plain'): ReactNode => (
-    <Button kind={kind} isDisabled={action.isPending} onPress={() => action.mutate(decision)}>
+    <Button kind={kind} off={off} isDisabled={action.isPending} onPress={() => action.mutate(decision)}>
       {words}
     </Button>
   );

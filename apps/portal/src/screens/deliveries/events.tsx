@@ -4,6 +4,7 @@ import { useCallback, useMemo, type ReactNode } from 'react';
 import { api, bodyOf, type Schemas } from '../../api/client.ts';
 import { useLiveList } from '../../api/live-list.ts';
 import { Empty, Loading, Problem } from '../../ui/answers.tsx';
+import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { List } from '../../ui/list.tsx';
 import { useMedia } from '../../ui/media.ts';
@@ -42,7 +43,12 @@ export function Events(): ReactNode {
       ),
     [w],
   );
-  const { items, error, retry, more, setAtTop } = useLiveList('/v1/workspaces/{workspace}/events', w, load, keyOf);
+  const { items, error, waiting, retry, more, setAtTop, takeIn } = useLiveList(
+    '/v1/workspaces/{workspace}/events',
+    w,
+    load,
+    keyOf,
+  );
   const isPhone = useMedia('(max-width: 640px)');
   const show = useCallback(
     (key: string) => void navigate({ to: '/workspaces/$w/events/$id', params: { w, id: key.split(' ')[0] ?? key } }),
@@ -58,6 +64,11 @@ export function Events(): ReactNode {
         list={
           <>
             {error && <Problem error={error} onRetry={retry} />}
+            {waiting > 0 && (
+              <div className={cls(styles.fresh)} role="status">
+                <Button onPress={takeIn}>{waiting} new</Button>
+              </div>
+            )}
             {!items && !error && <Loading what="events" />}
             {items?.length === 0 && (
               <Empty title="No event came yet">
