@@ -30,7 +30,7 @@ const SAME_FACTS = FACTS.map((column) => `${column} IS ?`).join(' AND ');
 
 /**
  * SQLite writes each index anew of which an update names a column, though the value stays. So a move names what moves alone: of the
- * indexes that only lists use, it writes that of the state. What an erasure changes takes the last of these.
+ * indexes that only lists use, it writes that of the state. A change of what lists find by, as an erasure makes it, writes all of them.
  */
 export const MOVE = `UPDATE deliveries SET ${MOVED} WHERE id = ? AND version = ? AND reason = ? AND ${SAME_FACTS}`;
 const MOVE_FOR_A_REASON = `UPDATE deliveries SET ${MOVED}, reason = ? WHERE id = ? AND version = ? AND ${SAME_FACTS}`;
