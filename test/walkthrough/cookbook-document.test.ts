@@ -51,7 +51,7 @@ beforeAll(async () => {
   expect(reading.warnings.filter(({ path }) => path !== 'security.api_keys[0]')).toEqual([]);
   await topology.publish(...(reading.resources as readonly Wish[]));
   ({ control } = await openControl(
-    accessOf(personWith('ann', ['read'])),
+    accessOf(personWith('ann', ['read', 'bodies'])),
     topology.ports as unknown as Partial<ControlPorts>,
   ));
   // Not by inject: its stand-in for a connection has nothing that a request which takes long could end.

@@ -27,6 +27,7 @@ describeWith('chromium', 'Identity & Authentication in a browser', () => {
   });
 
   const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
+  const confirm = (name: string) => page.getByRole('dialog').getByRole('button', { name, exact: true }).click();
   const follow = (name: string) => page.getByRole('main').getByRole('link', { name, exact: true }).last().click();
   /** From the start page to Identity & Authentication, by clicks alone. */
   async function openIdentity(): Promise<void> {
@@ -87,7 +88,7 @@ describeWith('chromium', 'Identity & Authentication in a browser', () => {
     await press('Revoke path-one');
     await page.getByRole('heading', { name: 'Revoke the key path-one?' }).waitFor();
     await expectAccessible(page, 'Revoke');
-    await press('Revoke path-one');
+    await confirm('Revoke path-one');
     await page.getByRole('heading', { name: 'path-one', exact: true }).waitFor({ state: 'detached' });
     await page.getByRole('heading', { name: 'path-one-2' }).waitFor();
   });
@@ -127,7 +128,7 @@ describeWith('chromium', 'Identity & Authentication in a browser', () => {
     await page.getByText(/steps? failed/).waitFor();
     await press('Cancel');
     await page.getByRole('button', { name: 'Remove auth' }).click();
-    await press('Remove auth');
+    await confirm('Remove auth');
     await page.getByRole('heading', { name: 'No provider yet' }).waitFor();
   });
 

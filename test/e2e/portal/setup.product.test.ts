@@ -85,6 +85,21 @@ describeWith('chromium', 'what a workspace is set up with, in a browser', () => 
     await page.setViewportSize({ width: 1440, height: 900 });
   }
 
+  it('draws the example week of a workspace without history, and what a changed cadence would do to it', async () => {
+    await fromTheStart('Cadence');
+    await page.locator('[data-ground]').waitFor();
+    await button('Add a limit').click();
+    await page.getByLabel('At most').fill('1');
+    await page.getByText('With this draft:').waitFor();
+    await page.getByRole('img', { name: /^After: / }).waitFor();
+    await page.getByText('Show as table').click();
+    await page.getByRole('columnheader', { name: 'Dropped, after' }).waitFor();
+    await look('cadence');
+    await button('Discard').click();
+    await button('Discard the draft').click();
+    await page.getByRole('img', { name: /^As published: / }).waitFor();
+  });
+
   it('adds an own email account beside the default one, checks it as a draft, and uses it first of two', async () => {
     await fromTheStart('Accounts');
     await look('accounts-none');
@@ -160,6 +175,8 @@ describeWith('chromium', 'what a workspace is set up with, in a browser', () => 
   });
 
   it('adds an own SMS number beside the default one and checks it', async () => {
+    // What only a draft has is not there as a resource yet.
+    guard.allowStatus(404);
     twilio.answers(answerTwilio(200, { sid: `AC${'0'.repeat(32)}`, status: 'active' }));
     await fromTheStart('Accounts');
     await button('Add an account').click();
@@ -181,6 +198,8 @@ describeWith('chromium', 'what a workspace is set up with, in a browser', () => 
   });
 
   it('adds a lookup endpoint of a partner with key and scheme, and checks it with sample ids', async () => {
+    // What only a draft has is not there as a resource yet.
+    guard.allowStatus(404);
     partner.follow(({ headers, userIds }, response) => {
       if (headers['authorization'] === 'Basic key-1') {
         return userIds.map((id) => ({ to: { email: `${id}@example.com` }, variables: { user_id: id } }));
@@ -217,6 +236,8 @@ describeWith('chromium', 'what a workspace is set up with, in a browser', () => 
   });
 
   it('adds a platform with cohorts: address and secret to paste, check, and the first sync watched as it comes', async () => {
+    // What only a draft has is not there as a resource yet.
+    guard.allowStatus(404);
     await fromTheStart('Integrations');
     await button('Add an integration').click();
     await page.getByRole('radio', { name: 'Cohorts from a sender of your own' }).check({ force: true });
@@ -265,20 +286,5 @@ describeWith('chromium', 'what a workspace is set up with, in a browser', () => 
     await fromTheStart('Integrations');
     await main().locator('[data-state="check-good"]').first().waitFor();
     await look('integrations');
-  });
-
-  it('draws the example week of a workspace without history, and what a changed cadence would do to it', async () => {
-    await fromTheStart('Cadence');
-    await page.locator('[data-ground]').waitFor();
-    await button('Add a limit').click();
-    await page.getByLabel('At most').fill('1');
-    await page.getByText('With this draft:').waitFor();
-    await page.getByRole('img', { name: /^After: / }).waitFor();
-    await page.getByText('Show as table').click();
-    await page.getByRole('columnheader', { name: 'Dropped, after' }).waitFor();
-    await look('cadence');
-    await button('Discard').click();
-    await button('Discard the draft').click();
-    await page.getByRole('img', { name: /^As published: / }).waitFor();
   });
 });

@@ -68,7 +68,8 @@ describe('Why somebody was not told', () => {
     await order('cyd', { ticket: 'T-1', total: 300 });
     await settle(topology);
     const { accounts } = await ask('T-1');
-    const [newer, older] = accounts;
+    const older = accounts.find(({ eventId }) => eventId === first);
+    const newer = accounts.find(({ eventId }) => eventId !== first);
     expect(older).toMatchObject({ eventId: first, verdict: 'waiting', stoppedAt: 'provider' });
     expect(newer).toMatchObject({ verdict: 'stopped', stoppedAt: 'duplicate' });
     expect(newer?.gates.find(({ gate }) => gate === 'duplicate')?.evidence).toContainEqual({

@@ -151,24 +151,32 @@ function SecretDialog({
       }
     >
       {error && <Problem error={error} />}
-      <Field
-        label="Name of the secret"
-        isMono
-        value={name}
-        onChange={setName}
-        note="A-Z, 0-9 and _. What is stored under this name before is replaced."
-      />
-      <Field
-        label={isOurs ? 'Value; this one was made by chance' : 'Value'}
-        type={isOurs ? 'text' : 'password'}
-        autoComplete="off"
-        isMono
-        autoFocus
-        isLong={isLong}
-        value={value}
-        onChange={setValue}
-        note="Stored sealed, and counts with the next message."
-      />
+      <form
+        className={cls(styles.form)}
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (isReady) void store();
+        }}
+      >
+        <Field
+          label="Name of the secret"
+          isMono
+          value={name}
+          onChange={setName}
+          note="A-Z, 0-9 and _. What is stored under this name before is replaced."
+        />
+        <Field
+          label={isOurs ? 'Value; this one was made by chance' : 'Value'}
+          type={isOurs ? 'text' : 'password'}
+          autoComplete="off"
+          isMono
+          autoFocus
+          isLong={isLong}
+          value={value}
+          onChange={setValue}
+          note="Stored sealed, and counts with the next message."
+        />
+      </form>
     </Dialog>
   );
 }
