@@ -292,8 +292,8 @@ describe('A preview', () => {
     (await post('templates/order-paid/preview', { event, ...more })).body['messages'] as readonly Previewed[];
   /** What is of the one message alone: whose it is. */
   const content = (message: RenderedMessage) => {
-    const { to: _to, ...content } = showContent(message);
-    return content;
+    const { to: _to, ...said } = showContent(message);
+    return said;
   };
 
   it.each([[{}], [{ locale: 'de-AT', time_zone: 'Europe/Vienna' }]])(
@@ -301,14 +301,14 @@ describe('A preview', () => {
     async (more) => {
       const messages = await previewed(more);
       expect(messages.map(({ channel }) => channel)).toEqual(['email', 'sms', 'push']);
-      for (const previewed_ of messages) {
-        const { links, channel } = previewed_;
+      for (const one of messages) {
+        const { links, channel } = one;
         const { body } = await testSend({ channel, to: TO[channel], ...more });
         await custody();
         await attempt(body['delivery_id']);
         const [message] = sent.splice(0);
         if (!message) throw new Error('a message was sent');
-        const { from, subject, html, text, sms, push } = previewed_ as Readonly<Record<string, unknown>>;
+        const { from, subject, html, text, sms, push } = one as Readonly<Record<string, unknown>>;
         expect(content(message)).toEqual({ channel, from, subject, html, text, sms, push });
         if (message.channel === 'email') expect(message.unsubscribe).toBe(links['unsubscribe']);
         const token = links['unsubscribe']?.split('/').at(-1) ?? '';

@@ -27,7 +27,7 @@ describeWith('chromium', 'Identity & Authentication in a browser', () => {
   });
 
   const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
-  const confirm = (name: string) => page.getByRole('dialog').getByRole('button', { name, exact: true }).click();
+  const confirm = (name: string) => page.getByRole('dialog').last().getByRole('button', { name, exact: true }).click();
   const follow = (name: string) => page.getByRole('main').getByRole('link', { name, exact: true }).last().click();
   /** From the start page to Identity & Authentication, by clicks alone. */
   async function openIdentity(): Promise<void> {
@@ -85,7 +85,7 @@ describeWith('chromium', 'Identity & Authentication in a browser', () => {
     await page.getByText('I have stored it').click();
     await press('Finish');
     await page.getByText('Whatever takes path-one takes path-one-2 too.').waitFor();
-    await press('Revoke path-one');
+    await confirm('Revoke path-one');
     await page.getByRole('heading', { name: 'Revoke the key path-one?' }).waitFor();
     await expectAccessible(page, 'Revoke');
     await confirm('Revoke path-one');

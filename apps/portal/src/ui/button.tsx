@@ -1,8 +1,10 @@
-import { useId, type ReactNode } from 'react';
+import { lazy, Suspense, useId, type ReactNode } from 'react';
 import { Button as AriaButton, type ButtonProps as AriaButtonProps } from 'react-aria-components';
 import { cls } from './class-names.ts';
-import { Tooltip } from './tooltip.tsx';
 import styles from './button.module.css';
+
+/** Comes after the page: the reason stands in the button's description until then. */
+const Tooltip = lazy(async () => ({ default: (await import('./tooltip.tsx')).Tooltip }));
 
 export type ButtonKind = 'main' | 'plain' | 'quiet' | 'danger';
 
@@ -38,21 +40,24 @@ function OffButton({
   readonly className: string;
 }): ReactNode {
   const id = useId();
+  const button = (press: () => void): ReactNode => (
+    <AriaButton
+      aria-disabled="true"
+      aria-describedby={id}
+      {...(label !== undefined && { 'aria-label': label })}
+      className={className}
+      onPress={press}
+    >
+      {children}
+    </AriaButton>
+  );
   return (
     <>
-      <Tooltip text={reason} opensOnPress>
-        {(press) => (
-          <AriaButton
-            aria-disabled="true"
-            aria-describedby={id}
-            {...(label !== undefined && { 'aria-label': label })}
-            className={className}
-            onPress={press}
-          >
-            {children}
-          </AriaButton>
-        )}
-      </Tooltip>
+      <Suspense fallback={button(() => undefined)}>
+        <Tooltip text={reason} opensOnPress>
+          {button}
+        </Tooltip>
+      </Suspense>
       <span id={id} hidden>
         {reason}
       </span>

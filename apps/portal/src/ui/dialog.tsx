@@ -1,7 +1,4 @@
-import type { ReactNode } from 'react';
-import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
-import { cls } from './class-names.ts';
-import styles from './dialog.module.css';
+import { lazy, Suspense, type ReactNode } from 'react';
 
 export type DialogProps = {
   readonly title: string;
@@ -14,25 +11,12 @@ export type DialogProps = {
   readonly isLocked?: boolean;
 };
 
-/** A question, or a short path with an end. Focus goes in and comes back to where it was. */
-export function Dialog({ title, isOpen, onClose, children, foot, isLocked = false }: DialogProps): ReactNode {
-  return (
-    <ModalOverlay
-      isOpen={isOpen}
-      onOpenChange={(open) => !open && onClose()}
-      isDismissable={!isLocked}
-      isKeyboardDismissDisabled={isLocked}
-      className={cls(styles.veil)}
-    >
-      <Modal className={cls(styles.sheet)}>
-        <AriaDialog className={cls(styles.dialog)}>
-          <Heading slot="title" level={2}>
-            {title}
-          </Heading>
-          {children}
-          {foot !== undefined && <div className={cls(styles.foot)}>{foot}</div>}
-        </AriaDialog>
-      </Modal>
-    </ModalOverlay>
+const DialogNow = lazy(async () => ({ default: (await import('./dialog-now.tsx')).DialogNow }));
+
+/** A question, or a short path with an end. Focus goes in and comes back to where it was. Loaded when one is opened first. */
+export const Dialog = (props: DialogProps): ReactNode =>
+  props.isOpen && (
+    <Suspense fallback={null}>
+      <DialogNow {...props} />
+    </Suspense>
   );
-}

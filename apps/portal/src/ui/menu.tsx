@@ -1,5 +1,5 @@
-import type { ReactNode } from 'react';
-import { Button, Menu as AriaMenu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
+import { lazy, Suspense, useState, type ReactNode } from 'react';
+import { Button } from 'react-aria-components';
 import { cls } from './class-names.ts';
 import styles from './popup.module.css';
 
@@ -19,28 +19,27 @@ export type MenuProps = {
   readonly onChoose: (id: string) => void;
 };
 
-/** Things to do, or to go to, behind one button. */
-export function Menu({ label, trigger, choices, chosen, onChoose }: MenuProps): ReactNode {
+const MenuNow = lazy(async () => ({ default: (await import('./menu-now.tsx')).MenuNow }));
+
+/**
+ * Things to do, or to go to, behind one button. What opens it comes after the page: it is a tenth of what a first visit loads. A press
+ * before that opens it as soon as it is there.
+ */
+export function Menu(props: MenuProps): ReactNode {
+  const [isAsked, setAsked] = useState(false);
+  const early = (
+    <Button
+      aria-label={props.label}
+      aria-haspopup="menu"
+      className={cls(styles.trigger)}
+      onPress={() => setAsked(true)}
+    >
+      {props.trigger}
+    </Button>
+  );
   return (
-    <MenuTrigger>
-      <Button aria-label={label} className={cls(styles.trigger)}>
-        {trigger}
-      </Button>
-      <Popover className={cls(styles.popover)}>
-        <AriaMenu
-          items={choices}
-          className={cls(styles.list)}
-          onAction={(key) => onChoose(String(key))}
-          {...(chosen !== undefined && { selectionMode: 'single' as const, selectedKeys: [chosen] })}
-        >
-          {({ id, name, note }) => (
-            <MenuItem id={id} textValue={name} className={cls(styles.item)}>
-              {name}
-              {note !== undefined && <small>{note}</small>}
-            </MenuItem>
-          )}
-        </AriaMenu>
-      </Popover>
-    </MenuTrigger>
+    <Suspense fallback={early}>
+      <MenuNow {...props} isOpenAtFirst={isAsked} />
+    </Suspense>
   );
 }

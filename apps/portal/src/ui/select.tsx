@@ -1,16 +1,6 @@
 import { ChevronsUpDown } from 'lucide-react';
-import type { ReactNode } from 'react';
-import {
-  Button,
-  FieldError,
-  Label,
-  ListBox,
-  ListBoxItem,
-  Popover,
-  Select as AriaSelect,
-  SelectValue,
-  Text,
-} from 'react-aria-components';
+import { lazy, Suspense, useId, useState, type ReactNode } from 'react';
+import { Button } from 'react-aria-components';
 import { cls } from './class-names.ts';
 import fieldStyles from './field.module.css';
 import styles from './popup.module.css';
@@ -22,18 +12,7 @@ export type SelectOption<Id extends string> = {
   readonly note?: string;
 };
 
-/** One of a few, of which the chosen one alone is seen; for two to four that should all be seen there is RadioGroup. */
-export function Select<Id extends string>({
-  label,
-  options,
-  chosen,
-  onChoose,
-  note,
-  fault,
-  placeholder = 'Choose',
-  hidesLabel = false,
-  isDisabled = false,
-}: {
+export type SelectProps<Id extends string> = {
   readonly label: string;
   readonly options: readonly SelectOption<Id>[];
   readonly chosen: Id | null;
@@ -46,42 +25,58 @@ export function Select<Id extends string>({
   /** Its label is read out and not drawn. */
   readonly hidesLabel?: boolean;
   readonly isDisabled?: boolean;
-}): ReactNode {
+};
+
+const SelectNow = lazy(async () => ({ default: (await import('./select-now.tsx')).SelectNow }));
+
+/** One of a few, of which the chosen one alone is seen; for two to four that should all be seen there is RadioGroup. */
+export function Select<Id extends string>({ onChoose, ...props }: SelectProps<Id>): ReactNode {
+  const [isAsked, setAsked] = useState(false);
+  const choose = (id: string): void => {
+    const option = props.options.find((one) => one.id === id);
+    if (option) onChoose(option.id);
+  };
+  return (
+    <Suspense fallback={<Closed {...props} onOpen={() => setAsked(true)} />}>
+      <SelectNow {...props} onChoose={choose} isOpenAtFirst={isAsked} />
+    </Suspense>
+  );
+}
+
+/** As it looks until the list that it opens has come: that comes after the page. A press opens it as soon as it is there. */
+function Closed({
+  label,
+  options,
+  chosen,
+  note,
+  fault,
+  placeholder = 'Choose',
+  hidesLabel = false,
+  isDisabled = false,
+  onOpen,
+}: Omit<SelectProps<string>, 'onChoose'> & { readonly onOpen: () => void }): ReactNode {
+  const id = useId();
   const isWrong = fault !== null && fault !== undefined;
   return (
-    <AriaSelect
-      {...(hidesLabel && { 'aria-label': label })}
-      selectedKey={chosen}
-      onSelectionChange={(key) => {
-        const option = options.find(({ id }) => id === key);
-        if (option) onChoose(option.id);
-      }}
-      placeholder={placeholder}
-      isInvalid={isWrong}
-      isDisabled={isDisabled}
-      className={cls(styles.select)}
-    >
-      {!hidesLabel && <Label className={cls(styles.label)}>{label}</Label>}
-      <Button className={cls(styles.trigger, styles.field)} data-invalid={isWrong || undefined}>
-        <SelectValue className={cls(styles.value)}>{({ selectedText }) => selectedText || placeholder}</SelectValue>
+    <div className={cls(styles.select)}>
+      <span id={`${id}label`} hidden={hidesLabel} className={cls(styles.label)}>
+        {label}
+      </span>
+      <Button
+        aria-haspopup="listbox"
+        aria-labelledby={`${id}value ${id}label`}
+        isDisabled={isDisabled}
+        className={cls(styles.trigger, styles.field)}
+        data-invalid={isWrong || undefined}
+        onPress={onOpen}
+      >
+        <span id={`${id}value`} className={cls(styles.value)}>
+          {options.find((one) => one.id === chosen)?.name ?? placeholder}
+        </span>
         <ChevronsUpDown size={16} aria-hidden />
       </Button>
-      {note !== undefined && (
-        <Text slot="description" className={cls(fieldStyles.note)}>
-          {note}
-        </Text>
-      )}
-      <FieldError className={cls(fieldStyles.fault)}>{fault}</FieldError>
-      <Popover className={cls(styles.popover)}>
-        <ListBox items={options} className={cls(styles.list)}>
-          {(option) => (
-            <ListBoxItem id={option.id} textValue={option.name} className={cls(styles.item)}>
-              {option.name}
-              {option.note !== undefined && <small>{option.note}</small>}
-            </ListBoxItem>
-          )}
-        </ListBox>
-      </Popover>
-    </AriaSelect>
+      {note !== undefined && <span className={cls(fieldStyles.note)}>{note}</span>}
+      {isWrong && <span className={cls(fieldStyles.fault)}>{fault}</span>}
+    </div>
   );
 }

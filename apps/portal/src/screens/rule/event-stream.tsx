@@ -10,7 +10,7 @@ import { Actions, Card } from '../../ui/page.tsx';
 import { Code, Id } from '../../ui/text.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { sampleQuery, type Sample } from './queries.ts';
-import type { RuleProps } from './rule-props.ts';
+import { savingOf, type RuleProps } from './rule-props.ts';
 import styles from './rule.module.css';
 
 export const LANGUAGES = [
@@ -19,10 +19,6 @@ export const LANGUAGES = [
   ['python', 'Python'],
   ['go', 'Go'],
 ] as const;
-
-/** Which saving of the draft something is made from; null: what is published. */
-export const savingOf = ({ hasDraft, saving, draftRevision }: RuleProps['draft']): string | null =>
-  hasDraft ? (draftRevision ?? `unsaved ${saving}`) : null;
 
 /** What a sender needs: the address, the fewest fields, code, and one event sent right now. */
 export function EventStream({ draft, name, rule, stream }: RuleProps): ReactNode {

@@ -24,3 +24,7 @@ export const textOf = (value: string | number | boolean | undefined): string =>
 /** Whether somebody listens at the address of a rule's stream already: a shared one stands by itself, its own comes with the rule. */
 export const isListening = ({ draft, name, rule }: Pick<RuleProps, 'draft' | 'name' | 'rule'>): boolean =>
   rule.stream !== undefined || Object.hasOwn(draft.resource?.body.rules ?? {}, name);
+
+/** Which saving of the draft something is made from; null: what is published. */
+export const savingOf = ({ hasDraft, saving, draftRevision }: RuleProps['draft']): string | null =>
+  hasDraft ? (draftRevision ?? `unsaved ${saving}`) : null;

@@ -1,17 +1,19 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { Link } from '@tanstack/react-router';
-import { useCallback, useEffect, useRef, type ReactNode } from 'react';
+import { lazy, Suspense, useCallback, useEffect, useRef, type ReactNode } from 'react';
 import { Empty } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { say } from '../../ui/toast.tsx';
 import { NotificationFrame, type NotificationDraft } from '../notifications/notification-frame.tsx';
 import { Bench } from './bench.tsx';
-import { EventStream } from './event-stream.tsx';
 import { streamOf, type Rule, type RuleProps } from './rule-props.ts';
 import { Recipients } from './recipients.tsx';
 import { When } from './when.tsx';
 import styles from './rule.module.css';
+
+/** Stands below the rule: it comes after it. */
+const EventStream = lazy(async () => ({ default: (await import('./event-stream.tsx')).EventStream }));
 
 const FROM = '/workspaces/$w/notifications/$n/rules/$r';
 
@@ -117,7 +119,9 @@ function Editor({
         <div className={cls(styles.column)}>
           {rule.cohort === undefined && <When {...props} />}
           <Recipients {...props} />
-          <EventStream {...props} />
+          <Suspense fallback={null}>
+            <EventStream {...props} />
+          </Suspense>
         </div>
         <div className={cls(styles.column)}>
           <Bench {...props} onRunner={setRunner} />

@@ -1,0 +1,38 @@
+import type { ReactNode } from 'react';
+import { Button, Menu as AriaMenu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
+import { cls } from './class-names.ts';
+import type { MenuProps } from './menu.tsx';
+import styles from './popup.module.css';
+
+/** The menu itself; `menu.tsx` loads it. */
+export function MenuNow({
+  label,
+  trigger,
+  choices,
+  chosen,
+  onChoose,
+  isOpenAtFirst,
+}: MenuProps & { readonly isOpenAtFirst: boolean }): ReactNode {
+  return (
+    <MenuTrigger defaultOpen={isOpenAtFirst}>
+      <Button aria-label={label} className={cls(styles.trigger)}>
+        {trigger}
+      </Button>
+      <Popover className={cls(styles.popover)}>
+        <AriaMenu
+          items={choices}
+          className={cls(styles.list)}
+          onAction={(key) => onChoose(String(key))}
+          {...(chosen !== undefined && { selectionMode: 'single' as const, selectedKeys: [chosen] })}
+        >
+          {({ id, name, note }) => (
+            <MenuItem id={id} textValue={name} className={cls(styles.item)}>
+              {name}
+              {note !== undefined && <small>{note}</small>}
+            </MenuItem>
+          )}
+        </AriaMenu>
+      </Popover>
+    </MenuTrigger>
+  );
+}
