@@ -178,6 +178,16 @@ const partial = createRoute({
   path: '/workspaces/$w/partials/$t',
   component: lazyRouteComponent(() => import('./screens/templates/shared-text.tsx'), 'Partial'),
 });
+const streams = createRoute({
+  ...under,
+  path: '/workspaces/$w/streams',
+  component: lazyRouteComponent(() => import('./screens/streams/streams.tsx'), 'Streams'),
+});
+const stream = createRoute({
+  ...under,
+  path: '/workspaces/$w/streams/$s',
+  component: lazyRouteComponent(() => import('./screens/streams/stream.tsx'), 'EventStreamPage'),
+});
 const integrations = createRoute({
   ...under,
   path: '/workspaces/$w/integrations',
@@ -249,6 +259,8 @@ export const router = createRouter({
     template,
     layout,
     partial,
+    streams,
+    stream,
     integrations,
     integration,
     accounts,

@@ -8,13 +8,16 @@ type LooseRule = Omit<Rule, 'enabled' | 'open_recipients'> & Partial<Pick<Rule, 
 type LooseNotification = Omit<Notification, WithDefault> &
   Partial<Pick<Notification, Exclude<WithDefault, 'rules'>>> & { readonly rules?: { [name: string]: LooseRule } };
 
+type Stream = Schemas['StreamBodyInput'];
+type LooseStream = Omit<Stream, 'format' | 'cors_origins'> & Partial<Pick<Stream, 'format' | 'cors_origins'>>;
+
 /** What can be edited, by its segment of the API's addresses; `workspace` is the workspace's own settings, whose name is empty. */
 export type Bodies = {
   readonly notifications: LooseNotification;
   readonly templates: Schemas['TemplateBodyInput'];
   readonly layouts: Schemas['LayoutBodyInput'];
   readonly partials: Schemas['PartialBodyInput'];
-  readonly streams: Schemas['StreamBodyInput'];
+  readonly streams: LooseStream;
   readonly integrations: Schemas['IntegrationBodyInput'];
   readonly accounts: Schemas['AccountBodyInput'];
   readonly 'jwt-providers': Schemas['JwtProviderBodyInput'];

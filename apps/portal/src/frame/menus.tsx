@@ -44,7 +44,7 @@ const THEMES: Readonly<Record<Theme, string>> = { system: 'Like the system', lig
 
 /** How the portal looks to this browser, and leaving it. */
 export function AccountMenu({ onKeys }: { readonly onKeys: () => void }): ReactNode {
-  const { theme, zone } = useSettings();
+  const { theme, zone, letters } = useSettings();
   const navigate = useNavigate();
   const signOut = useMutation({
     mutationFn: () => bodyOf(api.DELETE('/v1/session')),
@@ -67,7 +67,8 @@ export function AccountMenu({ onKeys }: { readonly onKeys: () => void }): ReactN
       choices={[
         ...look,
         { id: 'zone', name: zone === 'mine' ? 'Show times in UTC' : 'Show times of my zone' },
-        { id: 'keys', name: 'Keys', note: '?' },
+        { id: 'letters', name: letters ? 'Turn single-letter keys off' : 'Turn single-letter keys on' },
+        { id: 'keys', name: 'Keys', ...(letters && { note: '?' }) },
         { id: 'docs', name: 'Reference of the API' },
         { id: 'sign-out', name: 'Sign out' },
       ]}
@@ -75,6 +76,7 @@ export function AccountMenu({ onKeys }: { readonly onKeys: () => void }): ReactN
         if (id === 'keys') onKeys();
         else if (id === 'docs') location.assign('/docs');
         else if (id === 'sign-out') signOut.mutate();
+        else if (id === 'letters') changeSettings({ letters: !letters });
         else if (id === 'zone') changeSettings({ zone: zone === 'mine' ? 'utc' : 'mine' });
         else changeSettings({ theme: id.slice('theme-'.length) as Theme });
       }}

@@ -1,4 +1,4 @@
-import { Bell, Cable, FileText, Gauge, Inbox, KeyRound, Send, Timer, type LucideIcon } from 'lucide-react';
+import { Bell, Cable, FileText, Gauge, Inbox, KeyRound, Radio, Send, Timer, type LucideIcon } from 'lucide-react';
 
 /** A screen of a workspace as the navigation names it. */
 export type Place = {
@@ -20,6 +20,7 @@ export const PLACES: readonly Place[] = [
 export type BuildPlace = Omit<Place, 'to' | 'key'> & {
   readonly to:
     | '/workspaces/$w/templates'
+    | '/workspaces/$w/streams'
     | '/workspaces/$w/integrations'
     | '/workspaces/$w/accounts'
     | '/workspaces/$w/cadence';
@@ -27,6 +28,7 @@ export type BuildPlace = Omit<Place, 'to' | 'key'> & {
 
 export const BUILD_PLACES: readonly BuildPlace[] = [
   { name: 'Templates', icon: FileText, to: '/workspaces/$w/templates' },
+  { name: 'Event streams', icon: Radio, to: '/workspaces/$w/streams' },
   { name: 'Integrations', icon: Cable, to: '/workspaces/$w/integrations' },
   { name: 'Accounts', icon: KeyRound, to: '/workspaces/$w/accounts' },
   { name: 'Cadence', icon: Timer, to: '/workspaces/$w/cadence' },

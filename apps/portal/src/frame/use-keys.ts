@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'react';
+import { isCommand } from '../ui/use-letter.ts';
 
 export type KeyActions = {
   readonly palette: () => void;
@@ -9,11 +10,6 @@ export type KeyActions = {
 
 /** In milliseconds: so long does `g` wait for the key after it. */
 const WAITS = 1_500;
-
-/** Whoever types means letters. */
-const isTyping = ({ target }: KeyboardEvent): boolean =>
-  target instanceof HTMLElement &&
-  target.closest('input, textarea, select, [contenteditable], [role="dialog"]') !== null;
 
 /** The keys that count on every screen. */
 export function useKeys(actions: KeyActions): void {
@@ -29,7 +25,7 @@ export function useKeys(actions: KeyActions): void {
         current.current.palette();
         return;
       }
-      if (event.defaultPrevented || event.metaKey || event.ctrlKey || event.altKey || isTyping(event)) return;
+      if (!isCommand(event)) return;
       const afterG = Date.now() - went < WAITS;
       went = 0;
       if (afterG) {

@@ -4,7 +4,12 @@ import type { Zone } from './time-words.ts';
 export type Theme = 'system' | 'light' | 'dark';
 
 /** What one browser remembers of how its person likes the portal. */
-type Settings = { readonly theme: Theme; readonly zone: Zone };
+type Settings = {
+  readonly theme: Theme;
+  readonly zone: Zone;
+  /** Whether single letters are commands: whoever speaks to the machine, or types by mistake, turns them off (WCAG 2.1.4). */
+  readonly letters: boolean;
+};
 
 const KEY = 'carillon-look';
 const listeners = new Set<() => void>();
@@ -15,6 +20,7 @@ function read(): Settings {
   return {
     theme: kept.theme === 'light' || kept.theme === 'dark' ? kept.theme : 'system',
     zone: kept.zone === 'utc' ? 'utc' : 'mine',
+    letters: kept.letters !== false,
   };
 }
 
@@ -51,3 +57,6 @@ const subscribe = (listener: () => void): (() => void) => {
 };
 
 export const useSettings = (): Settings => useSyncExternalStore(subscribe, () => settings);
+
+/** The same for what hears keys and draws nothing. */
+export const hasLetters = (): boolean => settings.letters;

@@ -1,6 +1,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import type { Editable } from '../../api/draft-calls.ts';
+import { useMay } from '../../api/me.ts';
 import type { EditedDraft } from '../../api/use-draft.ts';
 import { Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -34,6 +35,7 @@ export function DraftActions({
   const [isAsking, setAsking] = useState(false);
   const navigate = useNavigate();
   const { workspace, hasDraft, saving } = draft;
+  const off = useMay('configure', workspace);
   if (!hasDraft) return null;
   const review = async (): Promise<void> => {
     await draft.saveNow();
@@ -44,7 +46,9 @@ export function DraftActions({
       <span role="status" className={cls(styles.chip)} data-draft={saving}>
         {SAVING[saving]}
       </span>
-      <Button onPress={() => setAsking(true)}>Discard</Button>
+      <Button off={off} onPress={() => setAsking(true)}>
+        Discard
+      </Button>
       <Button kind={isPart ? 'plain' : 'main'} onPress={() => void review()}>
         Review and publish
       </Button>

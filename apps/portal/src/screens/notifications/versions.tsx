@@ -1,6 +1,6 @@
 import { queryOptions, useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { useEffect, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { api, bodyOf, type Schemas } from '../../api/client.ts';
 import { useMay } from '../../api/me.ts';
 import { Empty, Loading, Problem } from '../../ui/answers.tsx';
@@ -10,6 +10,7 @@ import { Card, Quiet } from '../../ui/page.tsx';
 import { NativeSelect } from '../../ui/native-select.tsx';
 import { Lamp } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';
+import { useLetter } from '../../ui/use-letter.ts';
 import { Fields } from '../drafts/fields.tsx';
 import { FileDiff } from '../drafts/file-diff.tsx';
 import { NotificationFrame, type NotificationDraft } from './notification-frame.tsx';
@@ -76,16 +77,8 @@ function Timeline({ draft }: { readonly draft: NotificationDraft }): ReactNode {
     if (next && older)
       void navigate({ search: { from: String(older.number), to: String(next.number) }, replace: true });
   };
-  useEffect(() => {
-    const hear = (event: KeyboardEvent): void => {
-      if (event.target instanceof HTMLElement && event.target.closest('input, textarea, select, [contenteditable]'))
-        return;
-      if (event.key === '[') step(1);
-      else if (event.key === ']') step(-1);
-    };
-    document.addEventListener('keydown', hear);
-    return () => document.removeEventListener('keydown', hear);
-  });
+  useLetter('[', () => step(1));
+  useLetter(']', () => step(-1));
   return (
     <>
       {error && <Problem error={error} onRetry={() => void refetch()} />}

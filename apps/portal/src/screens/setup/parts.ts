@@ -53,7 +53,7 @@ export function withText(body: unknown, { path, kind }: Part, text: string): Loo
   if (kind === 'secret') return withValue(body, path, { secret: trimmed });
   if (kind === 'yes') return withValue(body, path, trimmed === 'true' ? true : undefined);
   // What is no number stays as it was typed: the check says so where it stands.
-  if (kind === 'number') return withValue(body, path, /^\d+(?:\.\d+)?$/.test(trimmed) ? Number(trimmed) : trimmed);
+  if (kind === 'number') return withValue(body, path, /^-?\d+(?:\.\d+)?$/.test(trimmed) ? Number(trimmed) : trimmed);
   if (kind === 'list')
     return withValue(
       body,

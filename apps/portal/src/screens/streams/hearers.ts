@@ -1,0 +1,94 @@
+import { streamOf } from '../rule/rule-props.ts';
+
+/** A rule that hears what comes to a stream. */
+export type Hearer = { readonly notification: string; readonly rule: string };
+
+/** A stream of a workspace: shared, or of one rule alone. */
+export type StreamFacts = {
+  readonly workspace: string;
+  /** What follows the slash of its EVENT_PATH. */
+  readonly name: string;
+  /** It stands by itself: several rules may hear it. */
+  readonly isShared: boolean;
+  readonly hearers: readonly Hearer[];
+};
+
+type Rule = Parameters<typeof streamOf>[3];
+type Notification = {
+  readonly workspace: string;
+  readonly name: string;
+  readonly body: { readonly rules?: { readonly [name: string]: Rule } };
+};
+type Shared = { readonly workspace: string; readonly name: string };
+
+/** All streams of the workspaces that were read, shared ones first, each with the rules that hear it; by name. */
+export function streamsIn(shared: readonly Shared[], notifications: readonly Notification[]): readonly StreamFacts[] {
+  const hearers = new Map<string, Hearer[]>();
+  for (const { workspace, name: notification, body } of notifications) {
+    for (const [rule, said] of Object.entries(body.rules ?? {})) {
+      const path = streamOf(workspace, notification, rule, said);
+      if (path === undefined) continue;
+      hearers.set(path, [...(hearers.get(path) ?? []), { notification, rule }]);
+    }
+  }
+  const own = new Map(shared.map(({ workspace, name }) => [`${workspace}/${name}`, true]));
+  const paths = [...new Set([...own.keys(), ...hearers.keys()])];
+  return paths
+    .map((path) => ({
+      workspace: path.slice(0, path.indexOf('/')),
+      name: path.slice(path.indexOf('/') + 1),
+      isShared: own.has(path),
+      hearers: hearers.get(path) ?? [],
+    }))
+    .toSorted((a, b) => Number(b.isShared) - Number(a.isShared) || (a.name < b.name ? -1 : 1));
+}
+
+/** `No rule hears it`, `1 rule hears it`, `3 rules hear it` */
+export const hearersWords = (count: number): string =>
+  count === 0 ? 'No rule hears it' : count === 1 ? '1 rule hears it' : `${count} rules hear it`;
+
+type Security = {
+  readonly api_keys?: readonly string[] | undefined;
+  readonly jwt_provider?: string | undefined;
+};
+
+/** Who may send, in a sentence without its full stop. */
+export function sendersWords({ api_keys: keys = [], jwt_provider: provider }: Security): string {
+  if (provider !== undefined) return `Tokens of ${provider} may send`;
+  if (keys.length === 0) return 'Nobody may send yet';
+  return `${keys.length === 1 ? 'The key' : 'The keys'} ${keys.join(' and ')} may send`;
+}
+
+/** JSON over several lines, where reading and writing it again loses nothing; else as it is. */
+export function spread(text: string): string {
+  try {
+    const value: unknown = JSON.parse(text);
+    return JSON.stringify(value) === text ? JSON.stringify(value, null, 2) : text;
+  } catch {
+    return text;
+  }
+}
+
+/** The smallest event that a stream takes, where no rule says what it reads: its key and its time. */
+export function emptyEvent(key: string | undefined, time: string | undefined, now: string): string {
+  const event: Record<string, unknown> = {};
+  for (const [path, value] of [
+    [key, 'A-1'],
+    [time, now],
+  ] as const) {
+    const names = /^event((?:\.[A-Za-z_]\w*)+)$/
+      .exec(path ?? '')?.[1]
+      ?.slice(1)
+      .split('.');
+    if (!names) continue;
+    let at = event;
+    for (const name of names.slice(0, -1)) {
+      const below = at[name];
+      const next = typeof below === 'object' && below !== null ? (below as Record<string, unknown>) : {};
+      at[name] = next;
+      at = next;
+    }
+    at[names.at(-1) ?? ''] = value;
+  }
+  return JSON.stringify(event, null, 2);
+}

@@ -1,0 +1,50 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { useMay } from '../../api/me.ts';
+import { Loading, Problem } from '../../ui/answers.tsx';
+import { cls } from '../../ui/class-names.ts';
+import { Card } from '../../ui/page.tsx';
+import { Id } from '../../ui/text.tsx';
+import { Time } from '../../ui/time.tsx';
+import { CameIn } from '../deliveries/contents.tsx';
+import { newestEventsQuery } from '../rule/queries.ts';
+import styles from './streams.module.css';
+
+/** What came last, each with its body as it came, or why that is gone; it is looked for by itself. */
+export function NewestEvents({ workspace, path }: { readonly workspace: string; readonly path: string }): ReactNode {
+  const { data, error, refetch } = useQuery(newestEventsQuery(workspace, path));
+  const bodies = useMay('bodies', workspace);
+  return (
+    <Card title="Newest events">
+      {error && <Problem error={error} onRetry={() => void refetch()} />}
+      {!data && !error && <Loading what="events" rows={4} />}
+      {data?.items.length === 0 && (
+        <>
+          <p role="status">Nothing came yet. It is looked for every five seconds.</p>
+          <p className={cls(styles.note)}>
+            Does the sender post to the address above, with the key or token that may send here, and as
+            application/json? Whatever is refused never gets here: the answer to the sender says why.
+          </p>
+        </>
+      )}
+      {data && data.items.length > 0 && (
+        <ol aria-label="Newest events" className={cls(styles.events)}>
+          {data.items.map(({ id, position, at, bytes }) => (
+            <li key={`${id} ${position}`}>
+              <p className={cls(styles.event)}>
+                <Time at={at} ago />
+                <Link to="/workspaces/$w/events/$id" params={{ w: workspace, id }}>
+                  <Id>{id}</Id>
+                </Link>
+                <small>{bytes.toLocaleString('en')} bytes</small>
+              </p>
+              {bodies === null && <CameIn workspace={workspace} id={id} position={position} />}
+            </li>
+          ))}
+        </ol>
+      )}
+      {bodies !== null && <p className={cls(styles.note)}>What came in is not shown. {bodies}</p>}
+    </Card>
+  );
+}

@@ -1,0 +1,83 @@
+import { useMutation } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState, type ReactNode } from 'react';
+import { api, bodyOf } from '../../api/client.ts';
+import { useMay } from '../../api/me.ts';
+import { queryClient } from '../../api/query-client.ts';
+import { Loading, Problem } from '../../ui/answers.tsx';
+import { Button } from '../../ui/button.tsx';
+import { cls } from '../../ui/class-names.ts';
+import { CodeField } from '../../ui/code-field.tsx';
+import { Curl } from '../../ui/curl.tsx';
+import { Actions, Card } from '../../ui/page.tsx';
+import { spread } from './hearers.ts';
+import styles from './streams.module.css';
+
+/** An event to write, or the proposed one, sent as whoever looks at it, without a key. */
+export function SendEvent({
+  workspace,
+  path,
+  proposed,
+}: {
+  readonly workspace: string;
+  readonly path: string;
+  /** JSON text; null: it is not known yet. */
+  readonly proposed: string | null;
+}): ReactNode {
+  const [typed, setTyped] = useState<string | null>(null);
+  const text = typed ?? (proposed === null ? '' : spread(proposed));
+  const off = useMay('configure', workspace);
+  const send = useMutation({
+    mutationFn: () =>
+      bodyOf(
+        api.POST('/v1/workspaces/{workspace}/streams/{name}/send', {
+          params: { path: { workspace, name: path } },
+          body: { event: text },
+        }),
+      ),
+    onSuccess: () => void queryClient.invalidateQueries({ queryKey: ['/v1/workspaces/{workspace}/events', workspace] }),
+  });
+  const isReady = text.trim() !== '' && !send.isPending && off === null;
+  return (
+    <Card title="Send an event">
+      {proposed === null && typed === null ? (
+        <Loading what="an event" rows={3} />
+      ) : (
+        <CodeField
+          label="Event"
+          language="json"
+          value={text}
+          onChange={setTyped}
+          minLines={4}
+          isReadOnly={off !== null}
+          onRun={() => isReady && send.mutate()}
+        />
+      )}
+      <Actions>
+        <Button off={off} isDisabled={text.trim() === '' || send.isPending} onPress={() => send.mutate()}>
+          Send this event now
+        </Button>
+        <span className={cls(styles.note)}>
+          As you, without a key. It is judged like any other event, and people are told for real.
+        </span>
+      </Actions>
+      {send.error && <Problem error={send.error} />}
+      {send.data && (
+        <p role="status">
+          Sent as{' '}
+          <Link to="/workspaces/$w/events/$id" params={{ w: workspace, id: send.data.id }}>
+            {send.data.id}
+          </Link>
+          : its story says what became of it.
+        </p>
+      )}
+      <Curl
+        call={{
+          method: 'POST',
+          path: `/v1/workspaces/${workspace}/streams/${encodeURIComponent(path)}/send`,
+          body: { event: text },
+        }}
+      />
+    </Card>
+  );
+}

@@ -1,0 +1,187 @@
+import { useState, type ReactNode } from 'react';
+import type { Bodies } from '../../api/draft-calls.ts';
+import { useMay } from '../../api/me.ts';
+import type { EditedDraft } from '../../api/use-draft.ts';
+import { Button } from '../../ui/button.tsx';
+import { cls } from '../../ui/class-names.ts';
+import { Field } from '../../ui/field.tsx';
+import { Actions, Card } from '../../ui/page.tsx';
+import { faultWords } from '../drafts/change-words.ts';
+import { SecurityChoice } from '../notifications/security-choice.tsx';
+import { textAt, withText, type Part } from '../setup/parts.ts';
+import styles from './streams.module.css';
+
+export type StreamDraft = EditedDraft<'streams'>;
+
+const ONCE: readonly Part[] = [
+  {
+    path: ['key'],
+    kind: 'text',
+    label: 'Key',
+    placeholder: 'event.order_id',
+    note: 'Field of what an event is about: events of one key are judged in order, and one without it is refused.',
+  },
+  {
+    path: ['time'],
+    kind: 'text',
+    label: 'Time of the event',
+    placeholder: 'event.updated_at',
+    note: 'Field with the event’s own time. Left empty, the time of arrival counts.',
+  },
+];
+const ORIGINS: Part = {
+  path: ['cors_origins'],
+  kind: 'list',
+  label: 'Web pages that may send',
+  placeholder: 'https://app.example.com',
+  note: 'Origins, one on each line. Left empty, no page of a browser may.',
+};
+const number = (path: readonly string[], label: string, placeholder: string): Part => ({
+  path,
+  kind: 'number',
+  label,
+  placeholder,
+});
+const RATES: readonly (readonly [legend: string, parts: readonly Part[]])[] = [
+  [
+    'At most, from all senders together',
+    [
+      number(['rate', 'per_second'], 'Events a second', 'no limit'),
+      number(['rate', 'burst'], 'Of these at once', 'as many as a second'),
+    ],
+  ],
+  [
+    'At most, from each key or each user',
+    [
+      number(['rate_per_credential', 'per_second'], 'Events a second', 'no limit'),
+      number(['rate_per_credential', 'burst'], 'Of these at once', 'as many as a second'),
+    ],
+  ],
+];
+
+/** What of a shared stream can be changed, as a draft. */
+export function StreamSettings({
+  draft,
+  hearers,
+}: {
+  readonly draft: StreamDraft;
+  /** Rules that hear it: they have to go first, or with it. */
+  readonly hearers: readonly string[];
+}): ReactNode {
+  const { workspace, body, resource } = draft;
+  const off = useMay('configure', workspace);
+  if (body === null) return null;
+  const isFixed = resource !== null;
+  const shown = ['security', 'key', 'time', 'cors_origins', 'rate', 'rate_per_credential'];
+  const others = draft.faults.filter(({ path }) => !shown.some((one) => path === one || path.startsWith(`${one}.`)));
+  return (
+    <>
+      <Card title="Who may send">
+        <SecurityChoice
+          workspace={workspace}
+          security={body.security ?? {}}
+          faults={draft.faultsAt('security')}
+          isDraft={draft.hasDraft}
+          onChange={(security) => {
+            draft.change((before) => ({ ...before, security }));
+            void draft.saveNow();
+          }}
+        />
+      </Card>
+      <Card title="Settings">
+        <div className={cls(styles.form)}>
+          {ONCE.map((part) => (
+            <PartField
+              key={part.label}
+              part={isFixed ? { ...part, note: `${part.note} Fixed since the stream was made.` } : part}
+              draft={draft}
+              isFixed={isFixed || off !== null}
+            />
+          ))}
+          <Origins draft={draft} isFixed={off !== null} />
+          {RATES.map(([legend, parts]) => (
+            <fieldset key={legend} className={cls(styles.set)}>
+              <legend>{legend}</legend>
+              <div className={cls(styles.pair)}>
+                {parts.map((part) => (
+                  <PartField key={part.path.join('.')} part={part} draft={draft} isFixed={off !== null} />
+                ))}
+              </div>
+              <Wrong draft={draft} path={parts[0]?.path[0] ?? ''} />
+            </fieldset>
+          ))}
+          {others.map((fault) => (
+            <p key={`${fault.path} ${fault.message}`} className={cls(styles.faults)}>
+              {faultWords(fault)}
+            </p>
+          ))}
+          {off !== null && <p className={cls(styles.note)}>{off}</p>}
+        </div>
+      </Card>
+      {isFixed && (
+        <Card title="Remove">
+          <p>
+            {hearers.length === 0
+              ? 'Senders are refused once the draft that removes it is published. Events that came stay as long as they are kept.'
+              : `${hearers.join(', ')} ${hearers.length === 1 ? 'hears' : 'hear'} it: give ${
+                  hearers.length === 1 ? 'that rule' : 'those rules'
+                } another stream first.`}
+          </p>
+          <Actions>
+            <Button kind="danger" off={off} isDisabled={hearers.length > 0} onPress={() => draft.change(null)}>
+              Remove this stream
+            </Button>
+          </Actions>
+        </Card>
+      )}
+    </>
+  );
+}
+
+/** A mistake of a group as a whole: that one of both numbers is missing. */
+function Wrong({ draft, path }: { readonly draft: StreamDraft; readonly path: string }): ReactNode {
+  const wrong = draft.faults.find((fault) => fault.path === path);
+  return wrong ? <p className={cls(styles.faults)}>{faultWords(wrong)}</p> : null;
+}
+
+type FieldProps = { readonly draft: StreamDraft; readonly isFixed: boolean };
+
+function PartField({ part, draft, isFixed }: FieldProps & { readonly part: Part }): ReactNode {
+  const [wrong] = draft.faultsAt(part.path.join('.'));
+  return (
+    <Field
+      label={part.label}
+      note={part.note}
+      isMono={part.kind === 'text'}
+      isDisabled={isFixed}
+      fault={wrong ? faultWords(wrong) : null}
+      value={textAt(draft.body, part)}
+      onChange={(text) => draft.change((before) => withText(before, part, text) as Bodies['streams'])}
+      {...(part.kind === 'number' && { inputMode: 'numeric' as const })}
+      {...(part.placeholder !== undefined && { placeholder: part.placeholder })}
+    />
+  );
+}
+
+/** As they are typed: an empty last line is the beginning of the next one, and none of the body. */
+function Origins({ draft, isFixed }: FieldProps): ReactNode {
+  const kept = textAt(draft.body, ORIGINS);
+  const [typed, setTyped] = useState(kept);
+  const isSame = textAt(withText({}, ORIGINS, typed), ORIGINS) === kept;
+  const [wrong] = draft.faultsAt('cors_origins');
+  return (
+    <Field
+      label={ORIGINS.label}
+      note={ORIGINS.note}
+      isLong
+      isDisabled={isFixed}
+      placeholder={ORIGINS.placeholder ?? ''}
+      fault={wrong ? faultWords(wrong) : null}
+      value={isSame ? typed : kept}
+      onChange={(text) => {
+        setTyped(text);
+        draft.change((before) => withText(before, ORIGINS, text) as Bodies['streams']);
+      }}
+    />
+  );
+}

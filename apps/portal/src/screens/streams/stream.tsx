@@ -1,0 +1,180 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { useState, type ReactNode } from 'react';
+import { statusQuery } from '../../api/status.ts';
+import { useDraft } from '../../api/use-draft.ts';
+import { Empty, Loading, Problem } from '../../ui/answers.tsx';
+import { cls } from '../../ui/class-names.ts';
+import { Curl } from '../../ui/curl.tsx';
+import { useLetter } from '../../ui/use-letter.ts';
+import { Card, PageBody, PageHead } from '../../ui/page.tsx';
+import { NativeSelect } from '../../ui/native-select.tsx';
+import { Code, Id } from '../../ui/text.tsx';
+import { AsFile } from '../drafts/as-file.tsx';
+import { DraftActions, DraftNotices } from '../drafts/draft-actions.tsx';
+import { notificationsQuery } from '../notifications/queries.ts';
+import { CodeSamples } from '../rule/event-stream.tsx';
+import { sampleQuery } from '../rule/queries.ts';
+import { textOf } from '../rule/rule-props.ts';
+import { emptyEvent, hearersWords, streamsIn, type StreamFacts } from './hearers.ts';
+import { NewestEvents } from './newest-events.tsx';
+import { streamsQuery } from './queries.ts';
+import { SeenFields } from './seen-fields.tsx';
+import { SendEvent } from './send-event.tsx';
+import { StreamSettings, type StreamDraft } from './stream-settings.tsx';
+import styles from './streams.module.css';
+
+/** One stream: its address, who may send, what was seen to come, code that sends, and an event sent right now. */
+export function EventStreamPage(): ReactNode {
+  const { w, s } = useParams({ from: '/workspaces/$w/streams/$s' });
+  const shared = useQuery(streamsQuery(w));
+  const notifications = useQuery(notificationsQuery(w));
+  const draft = useDraft('streams', w, s);
+  const error = shared.error ?? notifications.error ?? draft.error;
+  const isReady = shared.data !== undefined && notifications.data !== undefined && !draft.isLoading;
+  const facts = isReady
+    ? streamsIn(shared.data.items, notifications.data.items).find(({ name }) => name === s)
+    : undefined;
+  const all = (
+    <Link to="/workspaces/$w/streams" params={{ w }}>
+      Event streams
+    </Link>
+  );
+  const isThere = facts !== undefined || draft.body !== null;
+  const retry = (): void => {
+    void Promise.all([shared.refetch(), notifications.refetch()]);
+    draft.retry();
+  };
+  return (
+    <>
+      <PageHead title={s} crumbs={[all, s]} lead={isReady && isThere ? leadOf(facts, draft) : undefined}>
+        <DraftActions draft={draft} />
+      </PageHead>
+      <PageBody>
+        {error && <Problem error={error} onRetry={retry} />}
+        {!isReady && !error && <Loading what="the event stream" />}
+        <DraftNotices draft={draft} />
+        {isReady && !error && !isThere && (
+          <Empty title={`There is no event stream ${s}`} action={all}>
+            It may have been removed, or have another name now.
+          </Empty>
+        )}
+        {isReady && isThere && <Parts facts={facts} draft={draft} />}
+      </PageBody>
+    </>
+  );
+}
+
+function leadOf(facts: StreamFacts | undefined, draft: StreamDraft): ReactNode {
+  if (!facts) return 'Its address answers once it is published.';
+  if (draft.resource !== null && draft.body === null)
+    return 'The draft removes it: until that is published it counts as before.';
+  const [first] = facts.hearers;
+  return facts.isShared
+    ? `${hearersWords(facts.hearers.length)}.`
+    : `It is of the rule ${first?.rule} of ${first?.notification} alone, and comes and goes with it.`;
+}
+
+function Parts({ facts, draft }: { readonly facts: StreamFacts | undefined; readonly draft: StreamDraft }): ReactNode {
+  const { workspace: w, name: s } = draft;
+  const { data: status } = useQuery(statusQuery);
+  const [opened] = useState(() => new Date().toISOString());
+  const path = `${w}/${s}`;
+  const url = status && `${status.events_url}/${path}`;
+  const hearers = facts?.hearers ?? [];
+  const titles = hearers.map(({ notification, rule }) => `${notification}.${rule}`);
+  const [picked, setPicked] = useState<string | null>(null);
+  const title = titles.find((one) => one === picked) ?? titles[0];
+  const saving = draft.hasDraft && draft.body !== null ? (draft.draftRevision ?? draft.saving) : null;
+  const sample = useQuery({
+    ...sampleQuery(w, title ?? '', saving),
+    // A draft with mistakes has none.
+    enabled: title !== undefined && draft.faults.length === 0,
+  });
+  // What is sent is judged by what is published, whatever the draft says.
+  const counts = useQuery({ ...sampleQuery(w, title ?? '', null), enabled: title !== undefined });
+  const isListening = facts !== undefined;
+  useLetter('c', () => document.querySelector<HTMLElement>('[data-copies="url"] button')?.click());
+  const published = draft.resource?.body;
+  return (
+    <>
+      <Card title="Address">
+        <div data-copies="url">{url && <Code text={url} what="the URL" />}</div>
+        <p>
+          Events are posted here as JSON, one in each request.{' '}
+          {isListening ? null : 'Nobody listens here before the stream is published.'}
+        </p>
+        {hearers.length > 0 && (
+          <ul aria-label="Rules that hear it" className={cls(styles.hearers)}>
+            <li aria-hidden>Heard by</li>
+            {hearers.map(({ notification, rule }) => (
+              <li key={`${notification}.${rule}`}>
+                <Link
+                  to="/workspaces/$w/notifications/$n/rules/$r"
+                  params={{ w, n: notification, r: rule }}
+                >{`${notification}.${rule}`}</Link>
+              </li>
+            ))}
+          </ul>
+        )}
+        {isListening && hearers.length === 0 && (
+          <p>
+            No rule hears it: events are kept, and nobody is told.{' '}
+            <Link to="/workspaces/$w/notifications" params={{ w }} search={{ new: 'yes' }}>
+              Make a notification
+            </Link>{' '}
+            whose rule has <Id>{s}</Id> as its stream.
+          </p>
+        )}
+      </Card>
+      {isListening && (
+        <SendEvent
+          workspace={w}
+          path={path}
+          proposed={
+            counts.data
+              ? counts.data.event
+              : title === undefined || counts.isError
+                ? emptyEvent(textOf(published?.key), textOf(published?.time), opened)
+                : null
+          }
+        />
+      )}
+      {title !== undefined && (
+        <Card title="Code">
+          {titles.length > 1 && (
+            <NativeSelect
+              label="With what this rule reads"
+              options={titles.map((id) => ({ id, name: id }))}
+              value={title}
+              onChange={setPicked}
+            />
+          )}
+          {sample.error && <Problem error={sample.error} onRetry={() => void sample.refetch()} />}
+          {draft.faults.length > 0 && !sample.data && <p>It is here once the mistakes of the draft are mended.</p>}
+          {!sample.data && !sample.error && draft.faults.length === 0 && <Loading what="the code" rows={4} />}
+          {sample.data && <CodeSamples sample={sample.data} />}
+        </Card>
+      )}
+      {isListening && <SeenFields workspace={w} path={path} />}
+      {isListening && <NewestEvents workspace={w} path={path} />}
+      {facts?.isShared === false ? (
+        <Card title="Settings">
+          <p>
+            They are those of its notification:{' '}
+            <Link to="/workspaces/$w/notifications/$n/secure" params={{ w, n: hearers[0]?.notification ?? '' }}>
+              who may send
+            </Link>{' '}
+            stands there.
+          </p>
+        </Card>
+      ) : (
+        draft.body !== null && <StreamSettings draft={draft} hearers={titles} />
+      )}
+      {draft.resource !== null && <AsFile kind="streams" workspace={w} name={s} number={draft.resource.number} />}
+      {isListening && (
+        <Curl call={{ method: 'GET', path: `/v1/workspaces/${w}/streams/${encodeURIComponent(path)}/fields` }} />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,162 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { useState, type ReactNode } from 'react';
+import { useMay } from '../../api/me.ts';
+import { EVERY_WORKSPACE } from '../../frame/last-workspace.ts';
+import { Empty, Loading, Problem } from '../../ui/answers.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Curl } from '../../ui/curl.tsx';
+import { PageBody, PageHead, Quiet, Row, Rows } from '../../ui/page.tsx';
+import { Lamp } from '../../ui/state.tsx';
+import { Time } from '../../ui/time.tsx';
+import { draftsQuery, type DraftFacts } from '../drafts/queries.ts';
+import { notificationsQuery } from '../notifications/queries.ts';
+import { NewSetup, type NewKind } from '../setup/new-setup.tsx';
+import { hearersWords, sendersWords, streamsIn, type StreamFacts } from './hearers.ts';
+import { lastEventQuery, streamsQuery } from './queries.ts';
+
+const KINDS: readonly NewKind<'streams'>[] = [
+  { id: 'stream', name: 'Event stream', what: 'Several rules may hear it.', body: { security: {} } },
+];
+/** Of a longer list nobody is asked when the last event of each came: that is a call for each. */
+const FEW = 40;
+const DRAFT_WORDS = { create: 'New: not published yet', update: 'Draft', delete: 'Draft: it goes' } as const;
+
+/** Where events come in: what each stream is, which rules hear it, who may send, and when something came last. */
+export function Streams(): ReactNode {
+  const { w } = useParams({ from: '/workspaces/$w/streams' });
+  const isOne = w !== EVERY_WORKSPACE;
+  const shared = useQuery(streamsQuery(w));
+  const notifications = useQuery(notificationsQuery(w));
+  const { data: drafts } = useQuery({ ...draftsQuery(w), enabled: isOne });
+  const [isAdding, setAdding] = useState(false);
+  const off = useMay('configure', w);
+  const navigate = useNavigate();
+  const error = shared.error ?? notifications.error;
+  const isReady = shared.data !== undefined && notifications.data !== undefined;
+  const streams = isReady ? streamsIn(shared.data.items, notifications.data.items) : [];
+  const facts = new Map(
+    (drafts?.items ?? []).filter(({ kind }) => kind === 'stream').map((draft) => [draft.name, draft]),
+  );
+  const known = new Set(streams.map(({ name }) => name));
+  const unborn = [...facts.values()].filter(({ name, action }) => action === 'create' && !known.has(name));
+  const isEmpty = isReady && streams.length + unborn.length === 0;
+  const securities = new Map(
+    shared.data?.items.map(({ workspace, name, body }) => [`${workspace}/${name}`, body.security]),
+  );
+  const add = isOne && (
+    <Button kind="main" off={off} onPress={() => setAdding(true)}>
+      New event stream
+    </Button>
+  );
+  return (
+    <>
+      <PageHead
+        title="Event streams"
+        lead="Where events come in. A rule has a stream of its own, or shares one with others: the sender sends once, and every rule judges it."
+      >
+        {!isEmpty && isReady && add}
+      </PageHead>
+      <PageBody>
+        {error && (
+          <Problem error={error} onRetry={() => void Promise.all([shared.refetch(), notifications.refetch()])} />
+        )}
+        {!isReady && !error && <Loading what="event streams" />}
+        {isEmpty && (
+          <Empty title="No event stream yet" action={add}>
+            Each rule of a notification brings an address of its own. Make a stream that several rules hear where one
+            event matters to more than one notification.
+          </Empty>
+        )}
+        {isReady && !isEmpty && (
+          <Rows label="Event streams">
+            {unborn.map((draft) => (
+              <UnbornRow key={`draft ${draft.name}`} workspace={w} draft={draft} />
+            ))}
+            {streams.map((stream) => (
+              <StreamRow
+                key={`${stream.workspace}/${stream.name}`}
+                stream={stream}
+                senders={securities.get(`${stream.workspace}/${stream.name}`)}
+                draft={isOne && stream.isShared ? facts.get(stream.name) : undefined}
+                asks={streams.length <= FEW}
+              />
+            ))}
+          </Rows>
+        )}
+        {isReady && <Curl call={{ method: 'GET', path: `/v1/workspaces/${w}/streams` }} />}
+      </PageBody>
+      {isAdding && (
+        <NewSetup
+          title="New event stream"
+          workspace={w}
+          kind="streams"
+          kinds={KINDS}
+          taken={[...known, ...facts.keys()]}
+          onMade={(name) => void navigate({ to: '/workspaces/$w/streams/$s', params: { w, s: name } })}
+          onClose={() => setAdding(false)}
+        />
+      )}
+    </>
+  );
+}
+
+function UnbornRow({ workspace, draft }: { readonly workspace: string; readonly draft: DraftFacts }): ReactNode {
+  return (
+    <Row>
+      <span>
+        <h2>
+          <Link to="/workspaces/$w/streams/$s" params={{ w: workspace, s: draft.name }}>
+            {draft.name}
+          </Link>
+        </h2>
+        <Quiet>Its address answers once it is published</Quiet>
+      </span>
+      <Lamp tone="held">{DRAFT_WORDS.create}</Lamp>
+    </Row>
+  );
+}
+
+function StreamRow({
+  stream: { workspace, name, isShared, hearers },
+  senders,
+  draft,
+  asks,
+}: {
+  readonly stream: StreamFacts;
+  /** Who may send; undefined of a stream whose rule says it. */
+  readonly senders: Parameters<typeof sendersWords>[0] | undefined;
+  readonly draft: DraftFacts | undefined;
+  readonly asks: boolean;
+}): ReactNode {
+  const { data, error } = useQuery({ ...lastEventQuery(workspace, `${workspace}/${name}`), enabled: asks });
+  const [last] = data?.items ?? [];
+  const [first] = hearers;
+  return (
+    <Row>
+      <span>
+        <h2>
+          <Link to="/workspaces/$w/streams/$s" params={{ w: workspace, s: name }}>
+            {name}
+          </Link>
+        </h2>
+        <Quiet>
+          {isShared
+            ? `${hearersWords(hearers.length)}${senders ? ` · ${sendersWords(senders)}` : ''}`
+            : `Of the rule ${first?.rule} of ${first?.notification} alone`}
+        </Quiet>
+      </span>
+      {draft && <Lamp tone="held">{draft.state === 'conflict' ? 'Draft in conflict' : DRAFT_WORDS[draft.action]}</Lamp>}
+      {isShared && senders && senders.jwt_provider === undefined && (senders.api_keys ?? []).length === 0 && (
+        <Lamp tone="bad">Nobody may send</Lamp>
+      )}
+      {last && (
+        <Quiet>
+          Last event <Time at={last.at} ago />
+        </Quiet>
+      )}
+      {data && !last && <Lamp tone="none">Nothing came yet</Lamp>}
+      {error && <Quiet>Last event: –</Quiet>}
+    </Row>
+  );
+}

@@ -1,0 +1,26 @@
+import { useEffect, useRef } from 'react';
+import { hasLetters } from './settings.ts';
+
+/** Whoever types means letters. */
+export const isTyping = ({ target }: KeyboardEvent): boolean =>
+  target instanceof HTMLElement &&
+  target.closest('input, textarea, select, [contenteditable], [role="dialog"]') !== null;
+
+/** Whether a key may count as a command: nobody types, no other key is held, and whoever looks has not turned letters off. */
+export const isCommand = (event: KeyboardEvent): boolean =>
+  hasLetters() && !event.defaultPrevented && !event.metaKey && !event.ctrlKey && !event.altKey && !isTyping(event);
+
+/** Does something when a key is pressed that writes a character, as long as the screen is shown. */
+export function useLetter(key: string, act: () => void): void {
+  const current = useRef(act);
+  useEffect(() => {
+    current.current = act;
+  });
+  useEffect(() => {
+    const hear = (event: KeyboardEvent): void => {
+      if (event.key === key && isCommand(event)) current.current();
+    };
+    document.addEventListener('keydown', hear);
+    return () => document.removeEventListener('keydown', hear);
+  }, [key]);
+}

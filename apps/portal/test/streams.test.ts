@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { emptyEvent, hearersWords, sendersWords, spread, streamsIn } from '../src/screens/streams/hearers.ts';
+
+describe('the streams of a workspace', () => {
+  const shared = [
+    { workspace: 'shop', name: 'orders' },
+    { workspace: 'shop', name: 'alarms' },
+  ];
+  const rule = { enabled: true } as never;
+  const notifications = [
+    {
+      workspace: 'shop',
+      name: 'order-paid',
+      body: { rules: { paid: { ...(rule as object), stream: 'orders' }, own: rule } as never },
+    },
+    {
+      workspace: 'shop',
+      name: 'order-sent',
+      body: {
+        rules: {
+          sent: { stream: 'orders' },
+          moved: { path: 'shop/old-place' },
+          joined: { cohort: { integration: 'crm', entered: 'vip' } },
+        } as never,
+      },
+    },
+    { workspace: 'shop', name: 'empty', body: {} },
+  ];
+
+  it('are the shared ones and those of rules, each with the rules that hear it', () => {
+    expect(streamsIn(shared, notifications)).toEqual([
+      { workspace: 'shop', name: 'alarms', isShared: true, hearers: [] },
+      {
+        workspace: 'shop',
+        name: 'orders',
+        isShared: true,
+        hearers: [
+          { notification: 'order-paid', rule: 'paid' },
+          { notification: 'order-sent', rule: 'sent' },
+        ],
+      },
+      {
+        workspace: 'shop',
+        name: 'old-place',
+        isShared: false,
+        hearers: [{ notification: 'order-sent', rule: 'moved' }],
+      },
+      {
+        workspace: 'shop',
+        name: 'order-paid.own',
+        isShared: false,
+        hearers: [{ notification: 'order-paid', rule: 'own' }],
+      },
+    ]);
+  });
+
+  it('say how many rules hear them, and who may send', () => {
+    expect([0, 1, 2].map(hearersWords)).toEqual(['No rule hears it', '1 rule hears it', '2 rules hear it']);
+    expect(sendersWords({})).toBe('Nobody may send yet');
+    expect(sendersWords({ api_keys: ['a'] })).toBe('The key a may send');
+    expect(sendersWords({ api_keys: ['a', 'b'] })).toBe('The keys a and b may send');
+    expect(sendersWords({ jwt_provider: 'auth' })).toBe('Tokens of auth may send');
+  });
+});
+
+describe('an event to send', () => {
+  it('is shown over several lines only where nothing of it is lost', () => {
+    expect(spread('{"a":1}')).toBe('{\n  "a": 1\n}');
+    expect(spread('{"a":12345678901234567890}')).toBe('{"a":12345678901234567890}');
+    expect(spread('{"a": 1}')).toBe('{"a": 1}');
+    expect(spread('{')).toBe('{');
+  });
+
+  it('has the key and the time of its stream where no rule says what it reads', () => {
+    const now = '2026-11-23T10:00:00.000Z';
+    expect(JSON.parse(emptyEvent('event.order.id', 'event.order.at', now))).toEqual({ order: { id: 'A-1', at: now } });
+    expect(JSON.parse(emptyEvent(undefined, undefined, now))).toEqual({});
+    // What is no plain path has no place that could be filled in.
+    expect(JSON.parse(emptyEvent('event.a[0]', undefined, now))).toEqual({});
+  });
+});

@@ -1,0 +1,167 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeWith } from '../../support/requirements.ts';
+import { expectAccessible, expectToFit, picture } from './accessible.ts';
+import { guardPages } from './guard.ts';
+import { openMember } from './member.ts';
+import { openBrowser, startDemo, type Demo } from './support.ts';
+
+describeWith('chromium', 'event streams in the portal', () => {
+  let demo: Demo;
+  let browser: Browser;
+  let context: BrowserContext;
+  let page: Page;
+  const guard = guardPages(() => (demo ? [demo.control] : []));
+
+  const main = () => page.locator('main');
+  const card = (name: string) => main().getByRole('region', { name, exact: true });
+  const go = (path: string) => page.goto(`${demo.control}${path}`);
+
+  beforeAll(async () => {
+    [demo, browser] = await Promise.all([startDemo(), openBrowser()]);
+    context = await browser.newContext({
+      viewport: { width: 1440, height: 900 },
+      permissions: ['clipboard-read', 'clipboard-write'],
+    });
+    await context.request.post(`${demo.control}/v1/session`, { data: { word: demo.ownerToken } });
+    page = await guard.openPage(context);
+    page.setDefaultTimeout(30_000);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await demo?.stop();
+  });
+
+  it('leads from the start page to a stream, says that nothing came yet, and copies its address with one key', async () => {
+    await go('/');
+    await page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Event streams' }).click();
+    await main().getByText('1 rule hears it · The key backend may send').waitFor();
+    await main().getByText('Nothing came yet').waitFor();
+    await expectAccessible(page, 'the list of streams');
+    await picture(page, 'streams');
+    await main().getByRole('link', { name: 'orders' }).click();
+    await main().getByText('Nothing came yet. It is looked for every five seconds.').waitFor();
+    await main().getByRole('link', { name: 'order-paid.paid' }).waitFor();
+    await page.keyboard.press('c');
+    await main().getByRole('button', { name: 'Copied' }).waitFor();
+    expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe(`${demo.gateway}/events/shop/orders`);
+    await expectAccessible(page, 'a stream to which nothing came');
+    await picture(page, 'stream-empty');
+  });
+
+  it('sends the event that its rule reads, and shows what came: fields with their share, and the body as it came', async () => {
+    await card('Send an event').getByRole('button', { name: 'Send this event now' }).click();
+    await card('Send an event').getByText('Sent as evt_').waitFor();
+    const events = card('Newest events').getByRole('list', { name: 'Newest events' });
+    await events.getByRole('link', { name: /^evt_/ }).waitFor();
+    await events.getByText('What came in').click();
+    await events.getByRole('group', { name: 'Body of the event' }).getByText('order_id').waitFor();
+    const field = card('Fields seen').getByRole('row', { name: /^order_id/ });
+    await field.getByText('100 %').waitFor();
+    expect(await field.textContent()).toContain('string');
+    await card('Code').getByRole('tab', { name: 'Python' }).click();
+    await card('Code').getByText('import').first().waitFor();
+    await expectAccessible(page, 'a stream');
+    await picture(page, 'stream');
+    await expectToFit(page, 390);
+    await page.setViewportSize({ width: 1440, height: 900 });
+    // The story of the event is one click away, and somebody was told.
+    await events.getByRole('link', { name: /^evt_/ }).click();
+    await main().getByRole('heading', { name: 'Story' }).waitFor();
+  });
+
+  it('is changed as a draft, that says its mistakes where they stand and counts once it is published', async () => {
+    await go('/workspaces/shop/streams/orders');
+    expect(await main().getByLabel('Key', { exact: true }).isDisabled()).toBe(true);
+    const most = card('Settings').getByRole('group', { name: 'At most, from all senders together' });
+    await most.getByLabel('Events a second').fill('-3');
+    await most.getByText('a number above 0').waitFor();
+    await most.getByLabel('Events a second').fill('50');
+    await card('Settings')
+      .getByLabel('Web pages that may send')
+      .fill('https://app.example.com\nhttps://two.example.com');
+    await page.locator('[data-draft="saved"]').waitFor();
+    await expectAccessible(page, 'a stream with a draft');
+    await page.getByRole('button', { name: 'Review and publish' }).click();
+    await main().getByRole('button', { name: 'Publish 1 change' }).click();
+    await page.getByText(/Published as configuration \d+/).waitFor();
+    const { body } = await demo.ask<{ body: object }>('/v1/workspaces/shop/streams/orders');
+    expect(body).toMatchObject({
+      key: 'event.order_id',
+      rate: { per_second: 50 },
+      cors_origins: ['https://app.example.com', 'https://two.example.com'],
+    });
+    await go('/workspaces/shop/streams/orders');
+    await main().getByText('As YAML').click();
+    await main().getByRole('group', { name: 'the file' }).getByText('per_second: 50').waitFor();
+  });
+
+  it('is made from the list, and removed again only where no rule hears it', async () => {
+    // A plan that is on its way when its draft is published, and the stream that is gone.
+    guard.allowStatus(404);
+    await go('/workspaces/shop/streams/orders');
+    expect(await main().getByRole('button', { name: 'Remove this stream' }).isDisabled()).toBe(true);
+    await go('/workspaces/shop/streams');
+    await main().getByRole('button', { name: 'New event stream' }).click();
+    await page.getByRole('dialog').getByLabel('Name').fill('returns');
+    await page.getByRole('dialog').getByRole('button', { name: 'Begin a draft' }).click();
+    await main().getByText('Its address answers once it is published.').waitFor();
+    await main().getByLabel('Key', { exact: true }).fill('event.return_id');
+    await main().locator('label', { hasText: 'backend' }).click();
+    await page.locator('[data-draft="saved"]').waitFor();
+    await page.getByRole('button', { name: 'Review and publish' }).click();
+    await main().getByRole('button', { name: 'Publish 1 change' }).click();
+    await page.getByText(/Published as configuration \d+/).waitFor();
+    await go('/workspaces/shop/streams');
+    await main().getByText('No rule hears it · The key backend may send').waitFor();
+    await main().getByRole('link', { name: 'returns' }).click();
+    await card('Send an event').getByText('return_id').first().waitFor();
+    await main().getByRole('button', { name: 'Remove this stream' }).click();
+    await main().getByText('The draft removes it').waitFor();
+    await page.locator('[data-draft="saved"]').waitFor();
+    await page.getByRole('button', { name: 'Review and publish' }).click();
+    await main().getByRole('button', { name: 'Publish 1 change' }).click();
+    await page.getByText(/Published as configuration \d+/).waitFor();
+    await go('/workspaces/shop/streams/returns');
+    await main().getByRole('heading', { name: 'There is no event stream returns' }).waitFor();
+    await expectAccessible(page, 'no such stream');
+  });
+
+  it('shows a viewer what is there, and why it cannot be changed', async () => {
+    const other = await openMember(demo, browser, { workspace: 'shop', role: 'viewer' });
+    const seen = await guard.openPage(other);
+    await seen.goto(`${demo.control}/workspaces/shop/streams/orders`);
+    await seen.getByText('What came in is not shown.').waitFor();
+    expect(await seen.getByRole('button', { name: 'Send this event now' }).isDisabled()).toBe(true);
+    await expectAccessible(seen, 'a stream for a viewer');
+    await picture(seen, 'stream-viewer');
+    await other.close();
+  });
+
+  it('keeps the frame while it loads, and says what went wrong with a way to try again', async () => {
+    let answers: 'late' | 'broken' | 'as ever' = 'late';
+    let giveOut = (): void => undefined;
+    const held = new Promise<void>((settle) => void (giveOut = settle));
+    await page.route('**/v1/workspaces/shop/streams?*', async (route) => {
+      if (answers === 'late') await held;
+      if (answers !== 'broken') return route.fallback();
+      return route.fulfill({
+        status: 400,
+        contentType: 'application/problem+json',
+        body: JSON.stringify({ detail: 'The configuration cannot be read.', request_id: 'req_1' }),
+      });
+    });
+    guard.allowStatus(400);
+    await go('/workspaces/shop/streams');
+    await main().getByRole('status', { name: 'Loading event streams' }).waitFor();
+    await expectAccessible(page, 'streams that load');
+    answers = 'broken';
+    giveOut();
+    await main().getByText('When you ask for help, name the request req_1.').waitFor();
+    await expectAccessible(page, 'streams that cannot be read');
+    answers = 'as ever';
+    await main().getByRole('button', { name: 'Try again' }).click();
+    await main().getByRole('link', { name: 'orders' }).waitFor();
+    await page.unroute('**/v1/workspaces/shop/streams?*');
+  });
+});
