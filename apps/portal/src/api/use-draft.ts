@@ -85,7 +85,9 @@ function tryStorage<Value>(act: () => Value): Value | undefined {
 
 /** After drafts were published or thrown away elsewhere: those that are shown or were shown are read anew. */
 export function reloadDrafts(workspace: string): void {
-  void queryClient.invalidateQueries({ queryKey: [DRAFTS, workspace] });
+  // A plan names its savings: what is left makes another one, and a plan of drafts that are gone would be refused.
+  void queryClient.invalidateQueries({ queryKey: [DRAFTS, workspace], refetchType: 'none' });
+  void queryClient.invalidateQueries({ queryKey: [DRAFTS, workspace], exact: true });
   for (const [key, session] of sessions) {
     if (key.startsWith(`carillon-draft ${workspace}/`)) void session.load();
   }
