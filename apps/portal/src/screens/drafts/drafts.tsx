@@ -2,8 +2,9 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { api, bodyOf } from '../../api/client.ts';
-import { discardDraft, segmentOf } from '../../api/draft-calls.ts';
+import { discardDraft, DRAFTS, segmentOf } from '../../api/draft-calls.ts';
 import { useMay } from '../../api/me.ts';
+import { queryClient } from '../../api/query-client.ts';
 import { reloadDrafts } from '../../api/use-draft.ts';
 import { Empty, Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -260,6 +261,8 @@ function Publish({
         void navigate({ to: '/workspaces/$w/notifications/$n', params: { w: workspace, n: only.name } });
       }
     },
+    // Its drafts are all there still: what is in their way now, the plan says.
+    onError: () => void queryClient.invalidateQueries({ queryKey: [DRAFTS, workspace, 'plan'] }),
     onSettled: () => reloadDrafts(workspace),
   });
   const off = useMay('configure', workspace);

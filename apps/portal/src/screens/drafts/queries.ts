@@ -18,10 +18,15 @@ export const draftsQuery = (workspace: string) =>
     refetchInterval: COUNTED_EVERY,
   });
 
-/** What publishing these savings would change; another saving is another plan. */
+/** What publishing these savings would change; another saving is another plan, and so is one that others got ahead of. */
 export const planQuery = (workspace: string, drafts: readonly DraftFacts[]) =>
   queryOptions({
-    queryKey: [DRAFTS, workspace, 'plan', drafts.map(({ kind, name, revision }) => `${kind} ${name} ${revision}`)],
+    queryKey: [
+      DRAFTS,
+      workspace,
+      'plan',
+      drafts.map(({ kind, name, revision, state }) => `${kind} ${name} ${revision} ${state}`),
+    ],
     queryFn: ({ signal }) =>
       bodyOf(
         api.POST('/v1/workspaces/{workspace}/drafts/plan', {
