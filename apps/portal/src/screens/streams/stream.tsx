@@ -8,12 +8,12 @@ import { cls } from '../../ui/class-names.ts';
 import { Curl } from '../../ui/curl.tsx';
 import { useLetter } from '../../ui/use-letter.ts';
 import { Card, PageBody, PageHead } from '../../ui/page.tsx';
+import { lazyPart, Part } from '../../ui/part.tsx';
 import { NativeSelect } from '../../ui/native-select.tsx';
 import { Code, Id } from '../../ui/text.tsx';
 import { AsFile } from '../drafts/as-file.tsx';
 import { DraftActions, DraftNotices } from '../drafts/draft-actions.tsx';
 import { notificationsQuery } from '../notifications/queries.ts';
-import { CodeSamples } from '../rule/event-stream.tsx';
 import { sampleQuery } from '../rule/queries.ts';
 import { textOf } from '../rule/rule-props.ts';
 import { emptyEvent, hearersWords, streamsIn, type StreamFacts } from './hearers.ts';
@@ -21,8 +21,12 @@ import { NewestEvents } from './newest-events.tsx';
 import { streamsQuery } from './queries.ts';
 import { SeenFields } from './seen-fields.tsx';
 import { SendEvent } from './send-event.tsx';
-import { StreamSettings, type StreamDraft } from './stream-settings.tsx';
+import type { StreamDraft } from './stream-settings.tsx';
 import styles from './streams.module.css';
+
+// Both stand below what is looked at first, and bring tabs, choices and fields with them.
+const CodeSamples = lazyPart(() => import('../rule/event-stream.tsx').then(({ CodeSamples: loaded }) => loaded));
+const StreamSettings = lazyPart(() => import('./stream-settings.tsx').then(({ StreamSettings: loaded }) => loaded));
 
 /** One stream: its address, who may send, what was seen to come, code that sends, and an event sent right now. */
 export function EventStreamPage(): ReactNode {
@@ -153,7 +157,11 @@ function Parts({ facts, draft }: { readonly facts: StreamFacts | undefined; read
           {sample.error && <Problem error={sample.error} onRetry={() => void sample.refetch()} />}
           {draft.faults.length > 0 && !sample.data && <p>It is here once the mistakes of the draft are mended.</p>}
           {!sample.data && !sample.error && draft.faults.length === 0 && <Loading what="the code" rows={4} />}
-          {sample.data && <CodeSamples sample={sample.data} />}
+          {sample.data && (
+            <Part loading={<Loading what="the code" rows={4} />}>
+              <CodeSamples sample={sample.data} />
+            </Part>
+          )}
         </Card>
       )}
       {isListening && <SeenFields workspace={w} path={path} />}
@@ -169,7 +177,11 @@ function Parts({ facts, draft }: { readonly facts: StreamFacts | undefined; read
           </p>
         </Card>
       ) : (
-        draft.body !== null && <StreamSettings draft={draft} hearers={titles} />
+        draft.body !== null && (
+          <Part loading={<Loading what="the settings" />}>
+            <StreamSettings draft={draft} hearers={titles} />
+          </Part>
+        )
       )}
       {draft.resource !== null && <AsFile kind="streams" workspace={w} name={s} number={draft.resource.number} />}
       {isListening && (
