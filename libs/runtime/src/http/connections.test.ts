@@ -101,6 +101,30 @@ describe('requests of one connection that nobody has answered', () => {
     await expect.poll(() => statuses(greedy.text())).toBe(1_000);
   });
 
+  test('begin one a turn of the event loop, of all connections together', async () => {
+    const server = make();
+    let begun = 0;
+    const heard = new Set<string>();
+    server.app.get('/quick/:who', async (request) => {
+      begun += 1;
+      heard.add((request.params as { who: string }).who);
+      return 'ok';
+    });
+    const { port } = await server.listen();
+    const greedy = await Promise.all(Array.from({ length: 5 }, () => client(port)));
+    for (const [who, one] of greedy.entries()) one.socket.write(get(`/quick/${who}`).repeat(400));
+    const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+    // A handful of what is read of each begins at once.
+    while (heard.size < greedy.length) await turn();
+    let most = 0;
+    while (begun < 2_000) {
+      const before = begun;
+      await turn();
+      most = Math.max(most, begun - before);
+    }
+    expect(most).toBeLessThanOrEqual(2);
+  });
+
   test('and wait in too great a number for all connections: the one with the most is cut, and others go on', async () => {
     const { cut, held, port } = await holding({ maxWaitingRequests: 20 });
     const patient = await client(port);

@@ -39,16 +39,19 @@ type Bounds = Pick<
 >;
 
 /**
- * Shares the server among connections. Of one connection a handful of requests is worked on at once, and in one turn of the
- * event loop; what came with them in one reading waits, and meanwhile nothing more is read. Where an address, or all of them
- * together, have as many connections as may be, the one that is idle longest makes room for a new one; where none is idle,
- * the new one is cut.
+ * Shares the server among connections. Of one connection a handful of requests is worked on at once. What came with them in one
+ * reading waits, and meanwhile nothing more is read; of all that waits one request begins in a turn of the event loop. Where
+ * an address, or all of them together, have as many connections as may be, the one that is idle longest makes room for a new
+ * one; where none is idle, the new one is cut.
  */
 export function createConnections(bounds: Bounds, cut: (reason: CutReason) => void): Connections {
   const known = new WeakMap<Socket, Connection>();
   const addresses = new Map<string, Neighbours>();
   /** Connections with requests that wait. */
   const pausing = new Set<Connection>();
+  /** Those of them whose next request may begin, in the order of their turns. */
+  const ready = new Set<Connection>();
+  let turnAsked = false;
   const quietCallers: (() => void)[] = [];
   let open = 0;
   let waiting = 0;
@@ -64,7 +67,7 @@ export function createConnections(bounds: Bounds, cut: (reason: CutReason) => vo
     if (!known.has(connection.socket)) return;
     connection.unanswered -= 1;
     ended(1);
-    if (connection.waiting.length > 0) setImmediate(goOn, connection);
+    if (connection.waiting.length > 0) queue(connection);
     else if (connection.unanswered === 0) connection.neighbours.idle.add(connection);
   }
 
@@ -76,18 +79,33 @@ export function createConnections(bounds: Bounds, cut: (reason: CutReason) => vo
     handle();
   }
 
-  /** In a turn of its own, so that whoever sends a thousand requests at once takes turns with everybody else. */
-  function goOn(connection: Connection): void {
-    if (connection.waiting.length === 0) return;
-    while (connection.unanswered < bounds.maxUnansweredPerConnection) {
-      const next = connection.waiting.shift();
-      if (!next) break;
+  function queue(connection: Connection): void {
+    ready.add(connection);
+    if (turnAsked) return;
+    turnAsked = true;
+    setImmediate(takeTurn);
+  }
+
+  /**
+   * Begins the next request of one connection. Connections that sent many at once take turns with each other, and together with
+   * everybody else: between two steps of somebody's single request stands no more than one of theirs.
+   */
+  function takeTurn(): void {
+    turnAsked = false;
+    const [connection] = ready;
+    if (!connection) return;
+    ready.delete(connection);
+    const next = connection.unanswered < bounds.maxUnansweredPerConnection ? connection.waiting.shift() : undefined;
+    if (next) {
       waiting -= 1;
       next();
     }
-    if (connection.waiting.length > 0) return;
-    pausing.delete(connection);
-    connection.socket.resume();
+    if (connection.waiting.length === 0) {
+      pausing.delete(connection);
+      connection.socket.resume();
+    } else if (connection.unanswered < bounds.maxUnansweredPerConnection) ready.add(connection);
+    const [another] = ready;
+    if (another) queue(another);
   }
 
   function hold(connection: Connection, start: () => void): void {
@@ -105,6 +123,7 @@ export function createConnections(bounds: Bounds, cut: (reason: CutReason) => vo
   function forgetWaiting(connection: Connection): void {
     const left = connection.waiting.splice(0).length;
     pausing.delete(connection);
+    ready.delete(connection);
     waiting -= left;
     ended(left);
   }
