@@ -33,7 +33,10 @@ describe('docs/cohorts.md', () => {
   it('shows a message that is taken', () => {
     const message = /-d '(\{.*\})'/.exec(page)?.[1] ?? '';
     const options = { userId: undefined, batches: false, now: 0 };
-    const { changes } = createCohortReaders().read('generic', new TextEncoder().encode(message), options);
+    const readers = createCohortReaders();
+    const body = readers.parse(new TextEncoder().encode(message));
+    if (!body.ok) throw body.error;
+    const { changes } = readers.read('generic', body.value, options);
     expect(changes.ok && changes.value).toMatchObject([{ cohort: 'vip', action: 'add', userIds: ['u1', 'u2'] }]);
   });
 

@@ -94,11 +94,14 @@ export function serveCohortIntake(
     const reading = readBody(request.raw, settings.maxCohortBytes, held.place, reply.raw);
     const bytes = await (signs ? reading.catch(tooLargeIs(unauthorized)) : reading);
     if (signs) await prove(request, integration, held, bytes);
-    const changes = read(request, integration, bytes);
+    const body = cohortReaders.parse(bytes);
+    if (!body.ok) throw body.error;
+    // Parsing, reading and writing 10,000 members hold the process for some milliseconds each; others go on in between.
+    await nextTurn();
+    const changes = read(request, integration, body.value);
     tellSkipped(request, integration, changes);
     const id = ids.random('event') as EventId;
     const source = { ...request.params, id, firstSync: firstSyncOf(integration) };
-    // Reading and writing 10,000 members hold the process for some milliseconds each; others go on in between.
     await nextTurn();
     const messages = cohortMessages(changes, source, ids);
     await nextTurn();
@@ -127,8 +130,8 @@ export function serveCohortIntake(
   }
 
   /** A function of its own: nothing of the value but the changes is in memory while the log is waited for. */
-  function read(request: CohortRequest, integration: WebhookIntegration, bytes: Uint8Array): readonly CohortChange[] {
-    const { echo, passedOver, changes } = cohortReaders.read(integration.kind, bytes, {
+  function read(request: CohortRequest, integration: WebhookIntegration, body: Json): readonly CohortChange[] {
+    const { echo, passedOver, changes } = cohortReaders.read(integration.kind, body, {
       userId: userIdField(integration),
       batches: integration.kind === 'segment' && takesBatches(integration),
       now: clock.now(),

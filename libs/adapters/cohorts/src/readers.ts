@@ -22,10 +22,8 @@ export const readCohortWebhook = (platform: WebhookPlatform, json: Json, userId?
 export const createCohortReaders = (): CohortReaders => ({
   signsBody: (platform, { signature }) => platform === 'segment' && signature !== undefined,
   proofOf,
-  read(platform, body, options) {
-    const json = readCohortBody(body);
-    return json.ok ? readMessage(platform, json.value, options) : refusedMessage(json.error);
-  },
+  parse: (body) => readCohortBody(body),
+  read: readMessage,
   accepted(platform, echo, id) {
     switch (platform) {
       case 'mixpanel':

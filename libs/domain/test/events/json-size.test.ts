@@ -16,6 +16,16 @@ it.each([
   expect(count(text)).toBe(values);
 });
 
+it('counts nothing within texts, however long they are and wherever their backslashes and quotes stand', () => {
+  const text = fc.string({ unit: fc.constantFrom('a', '"', '\\', ',', '[', '{', 'é'), maxLength: 200 });
+  fc.assert(
+    fc.property(fc.array(text, { minLength: 1, maxLength: 20 }), (texts) => {
+      expect(count(JSON.stringify(texts))).toBe(texts.length);
+    }),
+    { numRuns: 500 },
+  );
+});
+
 it('counts every field and item of whatever JSON text, and empty objects and lists once more', () => {
   const counted = (value: unknown): number => {
     if (typeof value !== 'object' || value === null) return 0;
