@@ -126,6 +126,25 @@ describeWith('chromium', 'event streams in the portal', () => {
     await expectAccessible(page, 'no such stream');
   });
 
+  it('has every resource that is set up in the portal as its file too', async () => {
+    await demo.apply({
+      'workspaces/shop/accounts/mail.yaml': 'kind: smtp\nhost: mail.example.com\nport: 587\nfrom: shop@example.com\n',
+      'workspaces/shop/integrations/crm.yaml':
+        'kind: lookup\nurl: https://crm.example.com/who\nauthorization: { key: { secret: CRM_KEY } }\n',
+    });
+    for (const [path, words] of [
+      ['notifications/order-paid', 'rules:'],
+      ['templates/order-paid', 'subject:'],
+      ['accounts/mail', 'host: mail.example.com'],
+      ['integrations/crm', 'url: https://crm.example.com/who'],
+    ] as const) {
+      await go(`/workspaces/shop/${path}`);
+      await main().getByText('As YAML').click();
+      await main().getByRole('group', { name: 'the file' }).getByText(words).waitFor();
+      await expectAccessible(page, `${path} as its file`);
+    }
+  });
+
   it('shows a viewer what is there, and why it cannot be changed', async () => {
     const other = await openMember(demo, browser, { workspace: 'shop', role: 'viewer' });
     const seen = await guard.openPage(other);

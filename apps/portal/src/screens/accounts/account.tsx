@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { useDraft } from '../../api/use-draft.ts';
 import { Empty, Loading, Problem } from '../../ui/answers.tsx';
 import { Card, PageBody, PageHead } from '../../ui/page.tsx';
+import { AsFile } from '../drafts/as-file.tsx';
 import { DraftActions, DraftNotices } from '../drafts/draft-actions.tsx';
 import { CheckPanel } from '../setup/check-panel.tsx';
 import { SetupForm } from '../setup/setup-form.tsx';
@@ -45,6 +46,7 @@ export function Account(): ReactNode {
               what="The account is signed in to as a message would be sent, and then left. Nothing goes to anybody."
             />
             <UsedBy workspace={w} account={a} carries={kind.carries} />
+            {draft.resource && <AsFile kind="accounts" workspace={w} name={a} number={draft.resource.number} />}
           </>
         )}
       </PageBody>

@@ -6,6 +6,7 @@ import { useDraft } from '../../api/use-draft.ts';
 import { Empty, Loading, Problem } from '../../ui/answers.tsx';
 import { Card, PageBody, PageHead } from '../../ui/page.tsx';
 import { Code } from '../../ui/text.tsx';
+import { AsFile } from '../drafts/as-file.tsx';
 import { DraftActions, DraftNotices } from '../drafts/draft-actions.tsx';
 import { CheckPanel } from '../setup/check-panel.tsx';
 import { SetupForm, type SetupDraft } from '../setup/setup-form.tsx';
@@ -79,6 +80,7 @@ function Parts({
         }
       />
       {hasCohorts(kindName) && resource !== null && <Cohorts workspace={workspace} name={name} />}
+      {resource !== null && <AsFile kind="integrations" workspace={workspace} name={name} number={resource.number} />}
     </>
   );
 }

@@ -8,6 +8,7 @@ import { Actions, Card, Quiet } from '../../ui/page.tsx';
 import { Lamp } from '../../ui/state.tsx';
 import { Facts, Id } from '../../ui/text.tsx';
 import { Time } from '../../ui/time.tsx';
+import { AsFile } from '../drafts/as-file.tsx';
 import { placeWords } from '../drafts/change-words.ts';
 import { Counters } from './counters.tsx';
 import { Course } from './course.tsx';
@@ -26,6 +27,7 @@ export function NotificationOverview(): ReactNode {
           <Faults draft={draft} />
           {draft.resource !== null && <Today w={w} n={n} />}
           <Summary draft={draft} />
+          {draft.resource && <AsFile kind="notifications" workspace={w} name={n} number={draft.resource.number} />}
         </>
       )}
     </NotificationFrame>

@@ -14,6 +14,7 @@ import { Field } from '../../ui/field.tsx';
 import { Card, PageHead } from '../../ui/page.tsx';
 import { Segments } from '../../ui/segments.tsx';
 import { Select } from '../../ui/select.tsx';
+import { AsFile } from '../drafts/as-file.tsx';
 import { DraftActions, DraftNotices } from '../drafts/draft-actions.tsx';
 import { PartFields } from './part-fields.tsx';
 import { Preview } from './preview.tsx';
@@ -183,6 +184,7 @@ function Editor({
           <Preview asked={asked} asks={saving === 'saved'} onMessage={setMessage} />
         </Card>
         {message && <Variables message={message} available={available} />}
+        {draft.resource && <AsFile kind="templates" workspace={workspace} name={name} number={draft.resource.number} />}
       </div>
       {isTesting && (
         <SendTest
