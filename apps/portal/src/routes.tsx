@@ -114,6 +114,16 @@ const drafts = createRoute({
   path: '/workspaces/$w/drafts',
   component: lazyRouteComponent(() => import('./screens/drafts/drafts.tsx'), 'Drafts'),
 });
+const versions = createRoute({
+  ...under,
+  path: '/workspaces/$w/versions',
+  validateSearch: (words: Words) => textOf(words, 'open'),
+  beforeLoad: ({ params }) => {
+    // A history is of one workspace.
+    if (params.w === EVERY_WORKSPACE) redirect({ to: '/workspaces', replace: true, throw: true });
+  },
+  component: lazyRouteComponent(() => import('./screens/versions/versions.tsx'), 'Versions'),
+});
 const notifications = createRoute({
   ...under,
   path: '/workspaces/$w/notifications',
@@ -247,6 +257,7 @@ export const router = createRouter({
     event,
     inbox,
     drafts,
+    versions,
     notifications,
     notification,
     notificationRules,

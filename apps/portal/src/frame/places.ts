@@ -1,4 +1,16 @@
-import { Bell, Cable, FileText, Gauge, Inbox, KeyRound, Radio, Send, Timer, type LucideIcon } from 'lucide-react';
+import {
+  Bell,
+  Cable,
+  FileText,
+  Gauge,
+  History,
+  Inbox,
+  KeyRound,
+  Radio,
+  Send,
+  Timer,
+  type LucideIcon,
+} from 'lucide-react';
 
 /** A screen of a workspace as the navigation names it. */
 export type Place = {
@@ -23,7 +35,8 @@ export type BuildPlace = Omit<Place, 'to' | 'key'> & {
     | '/workspaces/$w/streams'
     | '/workspaces/$w/integrations'
     | '/workspaces/$w/accounts'
-    | '/workspaces/$w/cadence';
+    | '/workspaces/$w/cadence'
+    | '/workspaces/$w/versions';
 };
 
 export const BUILD_PLACES: readonly BuildPlace[] = [
@@ -32,4 +45,5 @@ export const BUILD_PLACES: readonly BuildPlace[] = [
   { name: 'Integrations', icon: Cable, to: '/workspaces/$w/integrations' },
   { name: 'Accounts', icon: KeyRound, to: '/workspaces/$w/accounts' },
   { name: 'Cadence', icon: Timer, to: '/workspaces/$w/cadence' },
+  { name: 'Versions', icon: History, to: '/workspaces/$w/versions' },
 ];

@@ -4,6 +4,7 @@ export type FieldChange = { readonly path: string; readonly before: string | nul
 
 const KINDS: Readonly<Record<string, string>> = {
   jwt_provider: 'JWT provider',
+  api_key: 'API key',
   workspace: 'Settings of the workspace',
 };
 /** A kind of resource as people call it. */

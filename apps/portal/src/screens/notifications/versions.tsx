@@ -13,6 +13,7 @@ import { Time } from '../../ui/time.tsx';
 import { useLetter } from '../../ui/use-letter.ts';
 import { Fields } from '../drafts/fields.tsx';
 import { FileDiff } from '../drafts/file-diff.tsx';
+import { originWords } from '../versions/origin-words.ts';
 import { NotificationFrame, type NotificationDraft } from './notification-frame.tsx';
 import styles from './notifications.module.css';
 
@@ -113,15 +114,6 @@ function Timeline({ draft }: { readonly draft: NotificationDraft }): ReactNode {
   );
 }
 
-const ORIGINS: Readonly<Record<Version['origin'], string>> = {
-  portal: 'in the portal',
-  api: 'over the API',
-  apply: 'by apply',
-  rollback: 'by a rollback',
-  promote: 'by a promotion',
-  cli: 'by the command line',
-};
-
 function VersionRow({
   version,
   isNewest,
@@ -160,7 +152,7 @@ function VersionRow({
       <p className={cls(styles.sentence)}>
         {message !== null && <>“{message}” · </>}
         <Quiet>
-          {by.name ?? by.id}, {ORIGINS[origin]}, <Time at={at} />, configuration {number}
+          {by.name ?? by.id}, {originWords(origin)}, <Time at={at} />, configuration {number}
         </Quiet>
       </p>
       {back.error && <Problem error={back.error} />}

@@ -1,0 +1,123 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState, type ReactNode } from 'react';
+import { queryClient } from '../../api/query-client.ts';
+import { reloadDrafts } from '../../api/use-draft.ts';
+import { Loading, Problem } from '../../ui/answers.tsx';
+import { Button } from '../../ui/button.tsx';
+import { cls } from '../../ui/class-names.ts';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Field } from '../../ui/field.tsx';
+import { say } from '../../ui/toast.tsx';
+import { Checkbox } from '../../ui/toggle.tsx';
+import { counted, faultWords, placeWords, titleOf } from '../drafts/change-words.ts';
+import { Fields } from '../drafts/fields.tsx';
+import { PUBLICATIONS, rollBack, rollbackQuery, type Change } from './queries.ts';
+import styles from './versions.module.css';
+
+/** What taking a resource back would change, before it does, and with what it refers to. */
+export function Rollback({
+  workspace,
+  change,
+  number,
+  onClose,
+}: {
+  readonly workspace: string;
+  readonly change: Change;
+  /** Of the configuration whose body is to count again. */
+  readonly number: number;
+  readonly onClose: () => void;
+}): ReactNode {
+  const [withReferences, setWithReferences] = useState(false);
+  const [message, setMessage] = useState('');
+  const wish = { ...change, workspace, number, withReferences };
+  const { data, error, isPlaceholderData } = useQuery({
+    ...rollbackQuery(wish),
+    placeholderData: (before) => before,
+  });
+  const back = useMutation({
+    mutationFn: () => rollBack(wish, data?.current ?? null, message),
+    onSuccess({ new_number: made }) {
+      say(
+        made === null
+          ? 'It says so already: nothing was changed.'
+          : `${titleOf(change)} is as configuration ${number} had it. Published as configuration ${made}.`,
+      );
+      onClose();
+    },
+    onSettled() {
+      void queryClient.invalidateQueries({ queryKey: [PUBLICATIONS, workspace] });
+      reloadDrafts(workspace);
+    },
+  });
+  const plan = data?.plan;
+  const isNothing = plan !== undefined && plan.faults.length === 0 && plan.changes.length === 0;
+  return (
+    <Dialog
+      title={`Roll ${titleOf(change)} back?`}
+      isOpen
+      onClose={onClose}
+      foot={
+        <>
+          <Button onPress={onClose}>Cancel</Button>
+          <Button
+            kind="main"
+            isDisabled={!plan || isPlaceholderData || isNothing || plan.faults.length > 0 || back.isPending}
+            onPress={() => back.mutate()}
+          >
+            Publish as it was
+          </Button>
+        </>
+      }
+    >
+      {error && <Problem error={error} />}
+      {!plan && !error && <Loading what="what it would change" rows={3} />}
+      {plan && (
+        <div className={cls(styles.plan)}>
+          <p>
+            Its body of configuration {number} is published again, as a new version: nothing is removed from the
+            history. Ids and addresses stay, so whoever was told stays told.
+          </p>
+          {isNothing && <p>It says what counts already: there is nothing to take back.</p>}
+          {plan.faults.length > 0 && (
+            <ul aria-label="Mistakes" className={cls(styles.faults)}>
+              {plan.faults.map((fault) => (
+                <li key={`${fault.kind} ${fault.name} ${fault.path} ${fault.message}`}>
+                  {titleOf(fault)}
+                  {fault.path !== '' && `, ${placeWords(fault.path)}`}: {faultWords(fault)}
+                </li>
+              ))}
+            </ul>
+          )}
+          {plan.gone.length > 0 && (
+            <Checkbox isOn={withReferences} onChange={setWithReferences}>
+              Bring back what it refers to and is gone: {plan.gone.map(titleOf).join(', ')}
+            </Checkbox>
+          )}
+          {plan.changes.map((one) => (
+            <section key={one.resource} aria-label={one.resource}>
+              <h3>{one.resource}</h3>
+              {one.note !== null && <p>{one.note}</p>}
+              {one.told !== null && (
+                <p>
+                  {counted(one.told, 'person was', 'people were')} told under it; messages to{' '}
+                  {counted(one.waiting ?? 0, 'person', 'people')} still wait and will not be sent.
+                </p>
+              )}
+              <Fields fields={one.fields} />
+            </section>
+          ))}
+          {!isNothing && (
+            <Field
+              label="Why"
+              note="For the history; it may stay empty."
+              maxLength={500}
+              value={message}
+              onChange={setMessage}
+            />
+          )}
+        </div>
+      )}
+      {back.error && <Problem error={back.error} />}
+    </Dialog>
+  );
+}
