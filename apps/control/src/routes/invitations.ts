@@ -9,7 +9,7 @@ import {
   promisedBody,
   type InvitationShown,
 } from '@carillon/contracts';
-import { emailKey, listResources, portalUrlOf, type Membership } from '@carillon/domain';
+import { emailKey, listResources, portalUrlOf, signInOf, type Membership } from '@carillon/domain';
 import { CarillonError, formatInstant, isCarillonError } from '@carillon/kernel';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -212,7 +212,7 @@ export function invitationRoutes(app: ApiServer, access: Access, ports: Invitati
         operationId: 'acceptInvitation',
         tags: ['People'],
         summary:
-          'Uses an invitation: makes a person with name and password and signs them in; or gives its roles to who is signed in and has its address',
+          'Uses an invitation: makes a person with name and password (with the name alone where passwords are off) and signs them in; or gives its roles to who is signed in and has its address',
         body: acceptInput,
         response: { 200: openedSessionBody },
       },
@@ -230,14 +230,22 @@ export function invitationRoutes(app: ApiServer, access: Access, ports: Invitati
         await invitations.acceptAs(found, signedIn);
         return { ok: true, person: signedIn, way: 'invitation' };
       }
-      if (name === undefined || password === undefined) {
+      const { passwords } = signInOf(ports.configuration.current());
+      if (!passwords && password !== undefined) {
+        throw new CarillonError(
+          'invalid_request',
+          'password: passwords are switched off here; leave it out, and connect an account of the identity provider after this',
+          { pointer: '/password' },
+        );
+      }
+      if (name === undefined || (passwords && password === undefined)) {
         const missing = name === undefined ? 'name' : 'password';
         throw new CarillonError('invalid_request', `${missing}: choose one, or sign in first`, {
           pointer: `/${missing}`,
         });
       }
-      refuseWeak(password, { name, email: found.promised.email });
-      const passwordHash = await access.passwords.hash(password);
+      if (password !== undefined) refuseWeak(password, { name, email: found.promised.email });
+      const passwordHash = password === undefined ? null : await access.passwords.hash(password);
       await beginAudit(request);
       if (lockedOut) await invitations.acceptAsLockedOut(found, personId, passwordHash);
       else await invitations.acceptAsNew(found, { name, passwordHash });

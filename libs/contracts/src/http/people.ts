@@ -227,7 +227,7 @@ export const promisedBody = z
 export const acceptInput = z.strictObject({
   word: z.string().min(1).max(200),
   name: personName.optional().describe('Needed of whoever is not signed in'),
-  password: password.optional().describe('Needed of whoever is not signed in'),
+  password: password.optional().describe('Needed of whoever is not signed in; refused where passwords are off'),
 });
 
 const token = z

@@ -107,18 +107,18 @@ export function createInvitations(ports: Ports) {
       if ((await people.replace(record)) !== 'done') throw new Error('an id or a word of chance was there already');
       return { record, word };
     },
-    /** Gives who is locked out the password and the roles. */
+    /** Gives who is locked out the roles, and the password; null where passwords are off, and a session is all that they get. */
     async acceptAsLockedOut(
       { record, promised }: { readonly record: InvitationRecord; readonly promised: Promised },
       id: string,
-      passwordHash: string,
+      passwordHash: string | null,
     ): Promise<void> {
       const claimed = await claim(record, id);
       await directory.changePerson(id, (person) => {
         if (person.password !== null || person.state !== 'active') throw ended();
         return {
           ...person,
-          password: { hash: passwordHash, setAt: clock.now() },
+          password: passwordHash === null ? null : { hash: passwordHash, setAt: clock.now() },
           memberships: joined(person.memberships, promised.memberships),
           epoch: person.epoch + 1,
         };
