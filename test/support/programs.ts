@@ -18,6 +18,7 @@ export const PROGRAMS = {
   strace: { path: commandPath('strace'), debianPackage: 'strace' },
   prlimit: { path: commandPath('prlimit'), debianPackage: 'util-linux' },
   go: { path: commandPath('go'), debianPackage: 'golang-go' },
+  pip: { path: commandPath('pip3'), debianPackage: 'python3-pip' },
   // The library, for programs with threads: what is preloaded sees another time of day.
   faketime: { path: debianLibrary('faketime/libfaketimeMT.so.1'), debianPackage: 'libfaketime' },
 } as const;
