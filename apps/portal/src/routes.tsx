@@ -124,6 +124,11 @@ const versions = createRoute({
   },
   component: lazyRouteComponent(() => import('./screens/versions/versions.tsx'), 'Versions'),
 });
+const promote = createRoute({
+  ...under,
+  path: '/workspaces/$w/promote',
+  component: lazyRouteComponent(() => import('./screens/promote/promote.tsx'), 'Promote'),
+});
 const notifications = createRoute({
   ...under,
   path: '/workspaces/$w/notifications',
@@ -258,6 +263,7 @@ export const router = createRouter({
     inbox,
     drafts,
     versions,
+    promote,
     notifications,
     notification,
     notificationRules,

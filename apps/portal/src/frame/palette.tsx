@@ -54,6 +54,11 @@ export function Palette({ onClose }: { readonly onClose: () => void }): ReactNod
           name,
           run: () => go(navigate({ to, params: { w: workspace } })),
         })),
+        {
+          id: 'promote',
+          name: 'Promote a test environment',
+          run: () => go(navigate({ to: '/workspaces/$w/promote', params: { w: workspace } })),
+        },
         { id: 'workspaces', name: 'Workspaces', run: () => go(navigate({ to: '/workspaces' })) },
         { id: 'settings', name: 'Settings', run: () => go(navigate({ to: '/settings' })) },
         ...(data?.workspaces ?? []).map((w) => ({

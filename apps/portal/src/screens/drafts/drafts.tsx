@@ -19,6 +19,7 @@ import { actionWords, counted, placeWords, titleOf } from './change-words.ts';
 import { ConflictCard } from './conflict.tsx';
 import { Fields } from './fields.tsx';
 import { FileDiff } from './file-diff.tsx';
+import { changesOf, filesOf } from './plan-parts.ts';
 import { draftsQuery, planQuery, type DraftFacts, type DraftsPlan } from './queries.ts';
 import styles from './drafts.module.css';
 
@@ -96,12 +97,6 @@ export function Drafts(): ReactNode {
   );
 }
 
-/** Changes of a plan that are of one draft. */
-const changesOf = (plan: DraftsPlan | undefined, { kind, workspace, name }: DraftFacts) => {
-  const title = `${kind.replace('_', ' ')} ${name === '' ? workspace : `${workspace}/${name}`}`.toLowerCase();
-  return (plan?.changes ?? []).filter(({ resource }) => resource.toLowerCase() === title);
-};
-
 function DraftRow({
   draft,
   plan,
@@ -175,17 +170,6 @@ function DraftRow({
       ))}
     </li>
   );
-}
-
-const FOLDERS: Readonly<Record<string, string>> = { jwt_provider: 'jwt-providers', workspace: '' };
-/** Files of a plan that belong to one draft: `…/notifications/order-paid.yaml`, `…/templates/order-paid/email.html`. */
-function filesOf(plan: DraftsPlan | undefined, { kind, workspace, name }: DraftFacts): DraftsPlan['files'] {
-  const below = `workspaces/${workspace}/${FOLDERS[kind] ?? `${kind}s`}`;
-  const isOwn = ({ path }: { readonly path: string }): boolean =>
-    kind === 'workspace'
-      ? path === `workspaces/${workspace}/workspace.yaml`
-      : path.startsWith(`${below}/${name}.`) || path.startsWith(`${below}/${name}/`);
-  return (plan?.files ?? []).filter(isOwn);
 }
 
 function DraftLamp({ draft, faults }: { readonly draft: DraftFacts; readonly faults: number }): ReactNode {

@@ -43,7 +43,11 @@ export function Versions(): ReactNode {
       <PageHead
         title="Versions"
         lead="Everything that was published in this workspace, newest first, whoever did it and from wherever."
-      />
+      >
+        <Link to="/workspaces/$w/promote" params={{ w }}>
+          Test environments
+        </Link>
+      </PageHead>
       <PageBody>
         {error && <Problem error={error} onRetry={() => void refetch()} />}
         {!data && !error && <Loading what="versions" />}
