@@ -156,6 +156,48 @@ describe('a draft as one tab edits it', () => {
     expect(shown()).toMatchObject({ body: { name: 'old' }, draft: null });
   });
 
+  it('saves what was typed while keeping mine over a conflict was under way', async () => {
+    server.put({ name: 'mine' }, 6);
+    await session.load();
+    let letGo = (): void => undefined;
+    server.gate = new Promise((settle) => void (letGo = settle));
+    const kept = session.keepMine();
+    await pass(0);
+    session.change({ name: 'mine, and more' });
+    await pass(SAVES_AFTER * 2);
+    letGo();
+    await kept;
+    await pass(SAVES_AFTER);
+    expect(server.draft?.body).toEqual({ name: 'mine, and more' });
+    expect(shown()).toMatchObject({ body: { name: 'mine, and more' }, saving: 'saved' });
+    expect(server.kept).toBeNull();
+  });
+
+  it('answers a saving asked for only when the one under way and the rest are taken', async () => {
+    let letGo = (): void => undefined;
+    server.gate = new Promise((settle) => void (letGo = settle));
+    session.change({ name: 'a' });
+    await pass(SAVES_AFTER);
+    session.change({ name: 'ab' });
+    const all = session.saveNow();
+    letGo();
+    await all;
+    expect(server.draft?.body).toEqual({ name: 'ab' });
+  });
+
+  it('stays thrown away though a saving was under way when it was thrown away', async () => {
+    let letGo = (): void => undefined;
+    server.gate = new Promise((settle) => void (letGo = settle));
+    session.change({ name: 'a' });
+    await pass(SAVES_AFTER);
+    const gone = session.discard();
+    letGo();
+    await gone;
+    await pass(SAVES_AFTER * 3);
+    expect(server.draft).toBeNull();
+    expect(shown()).toMatchObject({ body: { name: 'old' }, draft: null, saving: 'saved', saveError: null });
+  });
+
   it('begins a resource that there is not yet, and drops it again', async () => {
     server.resource = null;
     await session.load();

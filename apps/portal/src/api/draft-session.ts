@@ -60,6 +60,8 @@ export class DraftSession {
   /** Typed, and not acknowledged. */
   #isDirty = false;
   #isBusy = false;
+  /** Ends with the saving that is under way; never fails. */
+  #underWay: Promise<void> | null = null;
   #loading: Promise<void> | null = null;
 
   constructor(store: DraftStore) {
@@ -128,15 +130,35 @@ export class DraftSession {
     if (!this.#state.isMoved) this.#saveIn(SAVES_AFTER);
   }
 
-  /** Saves what was typed at once; answers when the server has acknowledged all of it, or could not. */
-  async saveNow(): Promise<void> {
+  /** Saves what was typed at once, after the saving that is under way; answers whether the server has all that was typed until now. */
+  async saveNow(): Promise<boolean> {
     clearTimeout(this.#timer);
-    if (this.#isBusy || !this.#isDirty || this.#state.isMoved) return;
+    await this.#rest();
+    if (this.#isBusy || !this.#isDirty || this.#state.isMoved) return !this.#isDirty;
+    const { body, draft, resource } = this.#state;
+    await this.#save(body, () => this.#write(body, draft, resource));
+    return this.#state.saving !== 'failed' && !this.#state.isMoved;
+  }
+
+  /** Until no saving is under way: two at once would name the same revision, and one of them would be refused. */
+  async #rest(): Promise<void> {
+    while (this.#underWay) await this.#underWay;
+  }
+
+  #save(body: unknown, write: () => Promise<Draft | null>): Promise<void> {
+    const underWay = this.#saveOnce(body, write).finally(() => {
+      this.#underWay = null;
+    });
+    this.#underWay = underWay;
+    return underWay;
+  }
+
+  /** What is typed while the server takes `body` is saved after it. */
+  async #saveOnce(body: unknown, write: () => Promise<Draft | null>): Promise<void> {
     this.#isBusy = true;
     this.#set({ saving: 'saving' });
-    const { body, draft, resource } = this.#state;
     try {
-      const saved = await this.#write(body, draft, resource);
+      const saved = await write();
       this.#isBusy = false;
       const isAll = isSame(this.#state.body, body);
       this.#isDirty = !isAll;
@@ -186,46 +208,63 @@ export class DraftSession {
 
   /** Saves what is shown over what somebody else made, having seen it: over their draft, or over what they published. */
   async keepMine(): Promise<void> {
+    await this.#rest();
+    clearTimeout(this.#timer);
     const { body, draft, resource } = this.#state;
     this.#isDirty = true;
     this.#set({ isMoved: false });
-    if (draft?.state === 'conflict') {
-      const basedOn = resource?.number ?? null;
-      await this.#settle(() => this.#store.save({ body, revision: draft.revision, basedOn }));
-    } else await this.saveNow();
+    if (draft?.state !== 'conflict') {
+      await this.saveNow();
+      return;
+    }
+    const basedOn = resource?.number ?? null;
+    await this.#save(body, () => this.#store.save({ body, revision: draft.revision, basedOn }));
   }
 
   /** Shows what somebody else made, and forgets what was typed. */
   async takeTheirs(): Promise<void> {
-    if (this.#state.draft?.state === 'conflict') return this.discard();
+    if (this.#state.draft?.state === 'conflict') {
+      await this.discard();
+      return;
+    }
+    await this.#rest();
     this.#forget();
-    return this.load();
+    return this.#reload();
   }
 
-  /** Forgets what was typed and takes the draft away: what is published is shown. */
-  async discard(): Promise<void> {
+  /** Forgets what was typed and takes the draft away: what is published is shown. Answers whether it is gone. */
+  async discard(): Promise<boolean> {
+    // A saving that ends after it would bring back what was thrown away.
+    await this.#rest();
     const { draft } = this.#state;
     this.#forget();
-    if (draft) await this.#settle(() => this.#store.discard(draft.revision).then(() => null));
+    const isGone = draft === null || (await this.#takeAway(draft.revision));
+    await this.#reload();
+    return isGone;
+  }
+
+  /** What was read before is older than what was just done. */
+  async #reload(): Promise<void> {
+    await this.#loading;
     await this.load();
   }
 
-  async #settle(write: () => Promise<Draft | null>): Promise<void> {
-    clearTimeout(this.#timer);
+  async #takeAway(revision: string): Promise<boolean> {
     this.#isBusy = true;
     this.#set({ saving: 'saving' });
     try {
-      const draft = await write();
-      this.#isDirty = false;
-      this.#keep(null);
-      this.#set({ draft, saving: 'saved', saveError: null });
+      await this.#store.discard(revision);
+      this.#forget();
+      this.#set({ draft: null });
+      return true;
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       this.#set({ saving: 'failed', saveError: error });
+      return false;
     } finally {
       this.#isBusy = false;
+      this.#store.changed();
     }
-    this.#store.changed();
   }
 
   #forget(): void {

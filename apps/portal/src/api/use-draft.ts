@@ -38,10 +38,12 @@ export type EditedDraft<Kind extends Editable> = Pick<DraftState, 'saving' | 'sa
   readonly conflict: Schemas['DraftConflict'] | null;
   /** Shows another body, and saves it 600 ms after the last change. A function gets what is shown. */
   readonly change: (next: Bodies[Kind] | null | ((before: Bodies[Kind]) => Bodies[Kind] | null)) => void;
-  readonly saveNow: () => Promise<void>;
+  /** Answers whether the server has all that was typed. */
+  readonly saveNow: () => Promise<boolean>;
   readonly keepMine: () => Promise<void>;
   readonly takeTheirs: () => Promise<void>;
-  readonly discard: () => Promise<void>;
+  /** Answers whether the draft is gone. */
+  readonly discard: () => Promise<boolean>;
 };
 
 const keyOf = (kind: Editable, workspace: string, name: string): string =>

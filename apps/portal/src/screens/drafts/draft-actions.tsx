@@ -38,7 +38,8 @@ export function DraftActions({
   const off = useMay('configure', workspace);
   if (!hasDraft) return null;
   const review = async (): Promise<void> => {
-    await draft.saveNow();
+    // Reviewed without the last words, it would be published without them; below the head stands why they were not taken.
+    if (!(await draft.saveNow())) return;
     await navigate({ to: '/workspaces/$w/drafts', params: { w: workspace } });
   };
   return (
@@ -63,7 +64,15 @@ export function DraftActions({
               kind="danger"
               onPress={() => {
                 setAsking(false);
-                void draft.discard().then(() => say('The draft is gone.'));
+                void draft
+                  .discard()
+                  .then((isGone) =>
+                    say(
+                      isGone
+                        ? 'The draft is gone.'
+                        : 'The draft is still there: it was saved again meanwhile, or Carillon did not answer.',
+                    ),
+                  );
               }}
             >
               Discard the draft

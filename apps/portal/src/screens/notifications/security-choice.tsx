@@ -1,4 +1,5 @@
 import { queryOptions, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { X } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 import { api, bodyOf } from '../../api/client.ts';
@@ -98,9 +99,9 @@ function Keys({
   const known = data.items.map(({ name }) => name);
   const gone = chosen.filter((name) => !known.includes(name));
   const request = (
-    <a href="/settings/identity/api-keys" className={cls(styles.request)}>
+    <Link to="/settings/identity/api-keys" search={{ workspace }} className={cls(styles.request)}>
       Request a key
-    </a>
+    </Link>
   );
   if (data.items.length === 0 && gone.length === 0) return <p>No key yet. {request}, then choose it here.</p>;
   const isFull = chosen.length >= MOST_KEYS;
@@ -141,7 +142,11 @@ function Provider({
   const { data, error, refetch } = useQuery(providersQuery(workspace));
   if (error) return <Problem error={error} onRetry={() => void refetch()} />;
   if (!data) return <Loading what="JWT providers" rows={2} />;
-  const add = <a href="/settings/identity/jwt-providers">Add a provider</a>;
+  const add = (
+    <Link to="/settings/identity/jwt-providers" search={{ workspace }}>
+      Add a provider
+    </Link>
+  );
   if (data.items.length === 0) return <p>No JWT provider yet. {add}, then choose it here.</p>;
   const { jwt_provider: chosen = null, claims = {} } = security;
   return (

@@ -90,7 +90,11 @@ export function Guide({ workspace }: { readonly workspace: string }): ReactNode 
               </Link>
             )}
             {!isDone && id === 'key' && (
-              <Link to="/settings" className={buttonClass(next === 'key' ? 'main' : 'plain')}>
+              <Link
+                to="/settings/identity/api-keys"
+                search={{ workspace }}
+                className={buttonClass(next === 'key' ? 'main' : 'plain')}
+              >
                 Request a key
               </Link>
             )}

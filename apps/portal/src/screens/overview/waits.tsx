@@ -67,7 +67,7 @@ export function Waits({
     lines.push(
       <li key={`key ${name}`}>
         <Lamp tone="held">API key</Lamp>
-        <Link to="/settings">
+        <Link to="/settings/identity/api-keys" search={{ workspace }}>
           “{name}” {endsWords(at ?? '', now)}
         </Link>
       </li>,

@@ -61,18 +61,21 @@ export function Bench({
     ...(answer.trim() !== '' && { answer }),
     drafts: hasDraft,
   };
-  // The newest good result stays, greyed, while the next one is worked out or was refused.
-  const [good, setGood] = useState<Tested | null>(null);
+  // The newest good result stays, greyed, while the next one is worked out or was refused, and where it is of another rule or event.
+  const [good, setGood] = useState<{ readonly tested: Tested; readonly of: string } | null>(null);
+  const asked = JSON.stringify([rule, body]);
+  const isOld = good !== null && good.of !== asked;
   const test = useMutation({
-    onSuccess: (tested) => setGood(tested),
+    onSuccess: (result) => setGood(result),
     mutationFn: async () => {
       await draft.saveNow();
-      return bodyOf(
+      const tested = await bodyOf(
         api.POST('/v1/workspaces/{workspace}/rules/{name}/test', {
           params: { path: { workspace, name: title } },
           body,
         }),
       );
+      return { tested, of: asked };
     },
   });
   const canRun = source === 'newest' ? chosenId !== null : source === 'minimum' ? sample.data !== undefined : true;
@@ -136,8 +139,9 @@ export function Bench({
       {test.error && <Problem error={test.error} />}
       {good === null && !test.error && <p>Run it to see what this event would do. Nobody is told.</p>}
       {good !== null && (
-        <div className={cls(styles.result, (test.isPending || test.isError) && styles.old)}>
-          <Result tested={good} />
+        <div className={cls(styles.result, (test.isPending || test.isError || isOld) && styles.old)}>
+          {isOld && <p>Of the rule or the event as it was before. Run it again.</p>}
+          <Result tested={good.tested} />
         </div>
       )}
       <Curl call={{ method: 'POST', path: `/v1/workspaces/${workspace}/rules/${title}/test`, body }} />

@@ -75,7 +75,9 @@ function Editor({
       if (key === 'enter') run.current();
       else if (key === 's') void now.saveNow();
       else if (key === 'p' && event.shiftKey) {
-        void now.saveNow().then(() => go({ to: '/workspaces/$w/drafts', params: { w: now.workspace } }));
+        void now.saveNow().then(async (isSaved) => {
+          if (isSaved) await go({ to: '/workspaces/$w/drafts', params: { w: now.workspace } });
+        });
       } else return;
       // Buttons and the editor would take Enter for theirs.
       event.preventDefault();
