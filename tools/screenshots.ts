@@ -10,6 +10,7 @@ import { PROGRAMS } from '../test/support/programs.ts';
 const root = resolve(import.meta.dirname, '..');
 const images = join(root, 'docs/images');
 const VIEW = { width: 1280, height: 800 };
+const PHONE = { width: 390, height: 844 };
 const MOST_BYTES = 200_000;
 const STARTS_WITHIN = 120_000;
 
@@ -70,6 +71,13 @@ async function save(page: Page, name: string): Promise<void> {
   if (size > MOST_BYTES) throw new Error(`${name} is larger than ${MOST_BYTES} bytes`);
 }
 
+async function inBothThemes(page: Page, name: string): Promise<void> {
+  await save(page, `${name}.png`);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await save(page, `${name}-dark.png`);
+  await page.emulateMedia({ colorScheme: 'light' });
+}
+
 const ORDERS = [
   { order_id: 'A-1001', status: 'paid', total: 120, customer: { name: 'Ada', email: 'ada@example.com' } },
   { order_id: 'A-1002', status: 'paid', total: 349, customer: { name: 'Grace', email: 'grace@example.com' } },
@@ -122,15 +130,32 @@ async function takePictures(browser: Browser, folder: string, screen: string): P
   await page.setContent(terminalPage(screen, key, word));
   await save(page, 'start.png');
 
-  const silent = await fill(folder, gateway, control, key);
   await page.goto(`${control}/welcome#${word}`);
-  await page.getByRole('link', { name: 'Inbox' }).click();
+  await page.waitForURL(`${control}/workspaces/**`);
+  await page.goto(`${control}/workspaces/shop`);
+  await page.getByRole('button', { name: 'Send it now' }).waitFor();
+  await save(page, 'guide.png');
+  await page.getByRole('button', { name: 'Send it now' }).click();
+  await page.getByRole('region', { name: 'Your message' }).locator('[data-state="SENT"]').waitFor();
+  await page.getByRole('region', { name: 'Your message' }).getByRole('heading').waitFor();
+  await save(page, 'first-message.png');
+
+  await page.goto(`${control}/workspaces/shop/notifications/order-paid/rules/paid`);
+  await page.getByRole('button', { name: /^Run/ }).click();
+  await page.getByText('Fires: 1 person is told.').waitFor();
+  await inBothThemes(page, 'rule');
+  await page.goto(`${control}/workspaces/shop/templates/order-paid`);
+  await page.frameLocator('iframe').getByText('Thank you').waitFor();
+  await save(page, 'template.png');
+
+  const silent = await fill(folder, gateway, control, key);
+  await page.goto(`${control}/workspaces/shop/inbox`);
   await page.locator('main [data-key]').nth(2).waitFor();
   await page.locator('main [data-key]', { hasText: 'Grace' }).click();
   await page.frameLocator('iframe').getByText('Thank you, Grace').waitFor();
   await save(page, 'inbox.png');
 
-  await page.goto(`${control}/deliveries`);
+  await page.goto(`${control}/workspaces/shop/deliveries`);
   await page.locator('main [data-state="WAITING"], main [data-state="SENDING"]').first().waitFor({ state: 'detached' });
   await page.locator('main [data-key]', { hasText: 'grace@' }).click();
   await page.getByRole('heading', { name: 'Journey' }).waitFor();
@@ -143,6 +168,19 @@ async function takePictures(browser: Browser, folder: string, screen: string): P
   await page.keyboard.press('Enter');
   await page.getByText('did not fire: ').waitFor();
   await save(page, 'deliveries-dark.png');
+
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.setViewportSize(PHONE);
+  await page.goto(`${control}/workspaces/shop`);
+  await page
+    .getByText(/messages in 24 hours to/)
+    .first()
+    .waitFor();
+  await save(page, 'overview-phone.png');
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await page.goto(`${control}/workspaces/shop/deliveries`);
+  await page.locator('main [data-key]').first().waitFor();
+  await save(page, 'deliveries-phone-dark.png');
 }
 
 async function main(): Promise<void> {

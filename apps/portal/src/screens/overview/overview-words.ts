@@ -31,5 +31,9 @@ export function progressWords(steps: readonly Step[]): string {
   const done = steps.filter(({ isDone }) => isDone).length;
   const left = steps.length - done;
   if (left === 0) return 'All done: your first message went its way';
+  // Somebody may send an event before anything else: a message that came is not steps away.
+  if (steps.some(({ id, isDone }) => id === 'event' && isDone)) {
+    return `${done} of ${steps.length} done: an event came; ${left === 1 ? 'one step is' : `${left} steps are`} left`;
+  }
   return `${done} of ${steps.length} done: your first message is ${left === 1 ? 'one step' : `${left} steps`} away`;
 }
