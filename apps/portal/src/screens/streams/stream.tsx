@@ -33,45 +33,88 @@ export function EventStreamPage(): ReactNode {
   const { w, s } = useParams({ from: '/workspaces/$w/streams/$s' });
   const shared = useQuery(streamsQuery(w));
   const notifications = useQuery(notificationsQuery(w));
-  const draft = useDraft('streams', w, s);
-  const error = shared.error ?? notifications.error ?? draft.error;
-  const isReady = shared.data !== undefined && notifications.data !== undefined && !draft.isLoading;
+  const error = shared.error ?? notifications.error;
+  const isReady = shared.data !== undefined && notifications.data !== undefined;
   const facts = isReady
     ? streamsIn(shared.data.items, notifications.data.items).find(({ name }) => name === s)
     : undefined;
-  const all = (
-    <Link to="/workspaces/$w/streams" params={{ w }}>
-      Event streams
-    </Link>
-  );
-  const isThere = facts !== undefined || draft.body !== null;
-  const retry = (): void => {
-    void Promise.all([shared.refetch(), notifications.refetch()]);
-    draft.retry();
-  };
+  if (facts?.isShared === false) {
+    return (
+      <>
+        <Head workspace={w} name={s} lead={leadOf(facts, null)} />
+        <PageBody>
+          <Parts workspace={w} name={s} facts={facts} draft={null} />
+        </PageBody>
+      </>
+    );
+  }
+  if (isReady) return <SharedStream workspace={w} name={s} facts={facts} />;
   return (
     <>
-      <PageHead title={s} crumbs={[all, s]} lead={isReady && isThere ? leadOf(facts, draft) : undefined}>
-        <DraftActions draft={draft} />
-      </PageHead>
+      <Head workspace={w} name={s} />
       <PageBody>
-        {error && <Problem error={error} onRetry={retry} />}
-        {!isReady && !error && <Loading what="the event stream" />}
-        <DraftNotices draft={draft} />
-        {isReady && !error && !isThere && (
-          <Empty title={`There is no event stream ${s}`} action={all}>
-            It may have been removed, or have another name now.
-          </Empty>
+        {error ? (
+          <Problem error={error} onRetry={() => void Promise.all([shared.refetch(), notifications.refetch()])} />
+        ) : (
+          <Loading what="the event stream" />
         )}
-        {isReady && isThere && <Parts facts={facts} draft={draft} />}
       </PageBody>
     </>
   );
 }
 
-function leadOf(facts: StreamFacts | undefined, draft: StreamDraft): ReactNode {
+const All = ({ workspace }: { readonly workspace: string }): ReactNode => (
+  <Link to="/workspaces/$w/streams" params={{ w: workspace }}>
+    Event streams
+  </Link>
+);
+
+function Head({
+  workspace,
+  name,
+  lead,
+  children,
+}: {
+  readonly workspace: string;
+  readonly name: string;
+  readonly lead?: ReactNode;
+  readonly children?: ReactNode;
+}): ReactNode {
+  return (
+    <PageHead title={name} crumbs={[<All key="all" workspace={workspace} />, name]} lead={lead}>
+      {children}
+    </PageHead>
+  );
+}
+
+/** One that stands by itself has a draft; that of a rule comes and goes with its notification. */
+function SharedStream({ workspace, name, facts }: Omit<PartsProps, 'draft'>): ReactNode {
+  const draft = useDraft('streams', workspace, name);
+  const isThere = facts !== undefined || draft.body !== null;
+  const isReady = !draft.isLoading && draft.error === null;
+  return (
+    <>
+      <Head workspace={workspace} name={name} lead={isReady && isThere ? leadOf(facts, draft) : undefined}>
+        <DraftActions draft={draft} />
+      </Head>
+      <PageBody>
+        {draft.error && <Problem error={draft.error} onRetry={draft.retry} />}
+        {draft.isLoading && <Loading what="the event stream" />}
+        <DraftNotices draft={draft} />
+        {isReady && !isThere && (
+          <Empty title={`There is no event stream ${name}`} action={<All workspace={workspace} />}>
+            It may have been removed, or have another name now.
+          </Empty>
+        )}
+        {isReady && isThere && <Parts workspace={workspace} name={name} facts={facts} draft={draft} />}
+      </PageBody>
+    </>
+  );
+}
+
+function leadOf(facts: StreamFacts | undefined, draft: StreamDraft | null): ReactNode {
   if (!facts) return 'Its address answers once it is published.';
-  if (draft.resource !== null && draft.body === null)
+  if (draft !== null && draft.resource !== null && draft.body === null)
     return 'The draft removes it: until that is published it counts as before.';
   const [first] = facts.hearers;
   return facts.isShared
@@ -79,8 +122,16 @@ function leadOf(facts: StreamFacts | undefined, draft: StreamDraft): ReactNode {
     : `It is of the rule ${first?.rule} of ${first?.notification} alone, and comes and goes with it.`;
 }
 
-function Parts({ facts, draft }: { readonly facts: StreamFacts | undefined; readonly draft: StreamDraft }): ReactNode {
-  const { workspace: w, name: s } = draft;
+type PartsProps = {
+  readonly workspace: string;
+  readonly name: string;
+  /** As it counts; undefined: it is not published yet. */
+  readonly facts: StreamFacts | undefined;
+  /** Null of a stream that a rule brings. */
+  readonly draft: StreamDraft | null;
+};
+
+function Parts({ workspace: w, name: s, facts, draft }: PartsProps): ReactNode {
   const { data: status } = useQuery(statusQuery);
   const [opened] = useState(() => new Date().toISOString());
   const path = `${w}/${s}`;
@@ -89,17 +140,18 @@ function Parts({ facts, draft }: { readonly facts: StreamFacts | undefined; read
   const titles = hearers.map(({ notification, rule }) => `${notification}.${rule}`);
   const [picked, setPicked] = useState<string | null>(null);
   const title = titles.find((one) => one === picked) ?? titles[0];
-  const saving = draft.hasDraft && draft.body !== null ? (draft.draftRevision ?? draft.saving) : null;
+  const faults = draft?.faults ?? [];
+  const saving = draft !== null && draft.hasDraft && draft.body !== null ? (draft.draftRevision ?? draft.saving) : null;
   const sample = useQuery({
     ...sampleQuery(w, title ?? '', saving),
     // A draft with mistakes has none.
-    enabled: title !== undefined && draft.faults.length === 0,
+    enabled: title !== undefined && faults.length === 0,
   });
   // What is sent is judged by what is published, whatever the draft says.
   const counts = useQuery({ ...sampleQuery(w, title ?? '', null), enabled: title !== undefined });
   const isListening = facts !== undefined;
   useLetter('c', () => document.querySelector<HTMLElement>('[data-copies="url"] button')?.click());
-  const published = draft.resource?.body;
+  const published = draft?.resource?.body;
   return (
     <>
       <Card title="Address">
@@ -155,8 +207,8 @@ function Parts({ facts, draft }: { readonly facts: StreamFacts | undefined; read
             />
           )}
           {sample.error && <Problem error={sample.error} onRetry={() => void sample.refetch()} />}
-          {draft.faults.length > 0 && !sample.data && <p>It is here once the mistakes of the draft are mended.</p>}
-          {!sample.data && !sample.error && draft.faults.length === 0 && <Loading what="the code" rows={4} />}
+          {faults.length > 0 && !sample.data && <p>It is here once the mistakes of the draft are mended.</p>}
+          {!sample.data && !sample.error && faults.length === 0 && <Loading what="the code" rows={4} />}
           {sample.data && (
             <Part loading={<Loading what="the code" rows={4} />}>
               <CodeSamples sample={sample.data} />
@@ -177,13 +229,14 @@ function Parts({ facts, draft }: { readonly facts: StreamFacts | undefined; read
           </p>
         </Card>
       ) : (
+        draft !== null &&
         draft.body !== null && (
           <Part loading={<Loading what="the settings" />}>
             <StreamSettings draft={draft} hearers={titles} />
           </Part>
         )
       )}
-      {draft.resource !== null && <AsFile kind="streams" workspace={w} name={s} number={draft.resource.number} />}
+      {draft?.resource && <AsFile kind="streams" workspace={w} name={s} number={draft.resource.number} />}
       {isListening && (
         <Curl call={{ method: 'GET', path: `/v1/workspaces/${w}/streams/${encodeURIComponent(path)}/fields` }} />
       )}
