@@ -92,6 +92,7 @@ export async function buildControl(
     portSetting: '--control-port or CARILLON_CONTROL_PORT',
     newRequestId: () => ports.ids.random('request'),
     headers: SECURITY_HEADERS,
+    ...(config.trustedProxies && { trustedProxies: config.trustedProxies }),
     ...watched,
   });
   const { app } = server;

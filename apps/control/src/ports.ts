@@ -125,6 +125,8 @@ export type ControlConfig = {
   readonly ownerToken: string;
   /** Folder of the portal's files. */
   readonly portalFolder: string;
+  /** Addresses and ranges of proxies, whose word about the client's address counts. Left out: nobody's does. */
+  readonly trustedProxies?: readonly string[];
 };
 
 /** What is made of the ports once, for all routes. */

@@ -30,6 +30,8 @@ export type GatewayConfig = {
   readonly http?: Partial<HttpLimits>;
   /** Where mail that comes back is taken; null: nowhere. */
   readonly bounces?: BounceSettings | null;
+  /** Addresses and ranges of proxies, whose word about the client's address counts. */
+  readonly trustedProxies?: readonly string[];
 };
 
 export type GatewaySettings = Required<GatewayConfig>;
@@ -51,5 +53,6 @@ export const withDefaults = (config: GatewayConfig): GatewaySettings => ({
   tellUsesEvery: 5000,
   http: {},
   bounces: null,
+  trustedProxies: [],
   ...config,
 });

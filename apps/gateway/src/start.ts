@@ -40,6 +40,7 @@ export async function startGateway(config: GatewayConfig, ports: GatewayPorts): 
     limits: { ...settings.http, maxBodyBytes: settings.maxBodyBytes },
     checks: () => [configurationCheck(freshness.isFresh()), ...(ports.checks?.() ?? [])],
     bareHealth: true,
+    trustedProxies: settings.trustedProxies,
     ...(httpLog && { log: httpLog }),
     ...(telemetry && { answered: (request) => telemetry.answered(request) }),
     cut: (why) => cutOff(why),

@@ -99,6 +99,17 @@ export const startKeys = {
       example: ['10.0.0.0/8', 'fd00::/8'],
     },
   ),
+  trusted_proxies: said(
+    z
+      .array(z.string().regex(/^[0-9a-fA-F.:]+(?:\/\d{1,3})?$/, { error: 'an address, or a range such as 10.0.0.0/8' }))
+      .exactOptional(),
+    {
+      description:
+        'Addresses of the proxies in front of gateway and control. What one of them says in `X-Forwarded-For` is taken for the address of the client: by it guessing is slowed down, strangers share places, and sessions and the audit say where somebody came from. Whoever reaches Carillon past them could claim any address, so list nothing but proxies.',
+      default: [],
+      example: ['127.0.0.1', '10.1.0.0/16'],
+    },
+  ),
   workspace_secrets: said(
     z
       .array(

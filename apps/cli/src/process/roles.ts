@@ -43,7 +43,12 @@ export async function startGatewayRole(
 ): Promise<string> {
   const { settings, watches } = foundation;
   const gateway = await startGateway(
-    { host: settings.host, port: settings.gatewayPort, bounces: settings.bounces },
+    {
+      host: settings.host,
+      port: settings.gatewayPort,
+      bounces: settings.bounces,
+      trustedProxies: settings.trustedProxies,
+    },
     { ...foundation, ...health, telemetry: watches.gateway(), httpLog: watches.httpLog },
   );
   closing.add(() => gateway.close());
@@ -86,6 +91,7 @@ export async function startControlRole(
       backend: backend.kind,
       host: settings.host,
       port: settings.controlPort,
+      trustedProxies: settings.trustedProxies,
       portalFolder: PORTAL_FOLDER,
       ...facts,
     },

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { formatFault, LISTEN, readStartSettings } from '@carillon/configuration';
 import { type StartSettings } from '@carillon/configuration';
 import { CarillonError, messageOf } from '@carillon/kernel';
@@ -27,6 +28,8 @@ export type ProcessSettings = {
   readonly traceRatio: number;
   /** Ranges of private addresses that tenants may name: partners and key sets inside our own network. */
   readonly allowedPrivateAddresses: readonly string[];
+  /** Addresses and ranges of proxies, whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies: readonly string[];
   /** Variables that workspaces read under their own names: `NAME`, or `workspace/NAME` for one. */
   readonly workspaceSecrets: readonly string[];
   /** Secrets that carillon.yaml names for the start: no workspace reads these. */
@@ -77,6 +80,7 @@ export function readSettings(flags: ProcessFlags, env: Environment): ProcessSett
       env['CARILLON_ALLOWED_PRIVATE_ADDRESSES']?.split(/[\s,]+/).filter(Boolean) ??
       file.allowed_private_addresses ??
       [],
+    trustedProxies: trustedProxies(env, file, faults),
     workspaceSecrets: workspaceSecrets(env, file, faults),
     ownSecrets: ownSecrets(file),
     cluster: backend(env, file, faults) === 'cluster' ? clusterSettings(env, file, faults) : null,
@@ -103,6 +107,25 @@ function backend(env: Environment, file: StartSettings, faults: string[]): (type
   const found = BACKENDS.find((one) => one === (named ?? implied));
   if (!found) faults.push(`CARILLON_BACKEND: expected embedded or cluster, found ${JSON.stringify(named)}`);
   return found ?? 'embedded';
+}
+
+function trustedProxies(env: Environment, file: StartSettings, faults: string[]): readonly string[] {
+  const named = env['CARILLON_TRUSTED_PROXIES']?.split(/[\s,]+/).filter(Boolean) ?? file.trusted_proxies ?? [];
+  const wrong = named.find((text) => !isRange(text));
+  if (wrong !== undefined) {
+    faults.push(
+      `CARILLON_TRUSTED_PROXIES (trusted_proxies): expected addresses or ranges such as 10.0.0.0/8, found ${JSON.stringify(wrong)}`,
+    );
+  }
+  return named;
+}
+
+/** One address, or a range of them by the bits that they share: at least one, or everybody would be believed. */
+function isRange(text: string): boolean {
+  const [address = '', bits, ...more] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || more.length > 0) return false;
+  return bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
 }
 
 /** Its value is never repeated. */

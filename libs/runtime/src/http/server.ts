@@ -38,6 +38,11 @@ export type HttpServerOptions = HealthSources & {
   readonly headers?: Readonly<Record<string, string>>;
   /** The port is one for strangers: of health it tells whether, and nothing more. */
   readonly bareHealth?: boolean;
+  /**
+   * Addresses and ranges of proxies. Of a request that one of them hands on, `request.ip` is the last address of
+   * `X-Forwarded-For` that is none of theirs; of any other, the header is passed over. Left out: nobody is believed.
+   */
+  readonly trustedProxies?: readonly string[];
   readonly log?: HttpLog;
   readonly answered?: (request: AnsweredRequest) => void;
   /** A connection was cut to keep the server open for others. */
@@ -139,7 +144,7 @@ function buildApp(options: HttpServerOptions, limits: HttpLimits, connections: C
     bodyLimit: limits.maxBodyBytes,
     return503OnClosing: true,
     forceCloseConnections: 'idle',
-    trustProxy: false,
+    trustProxy: options.trustedProxies?.length ? [...options.trustedProxies] : false,
     routerOptions: { maxParamLength: 2048 },
     serverFactory: (handler) => openServer(handler, limits, connections),
     clientErrorHandler: (error, socket: Socket) => {
