@@ -1,0 +1,152 @@
+import { startScriptedSmtp, untilFound, type ScriptedSmtp } from '@carillon/testing';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeWith } from '../../support/requirements.ts';
+import { widthOf } from './accessible.ts';
+import { guardPages } from './guard.ts';
+import { hostileTexts } from './hostile-texts.ts';
+import { startTrap, type Trap } from './lab.ts';
+import { openBrowser, startDemo, type Demo } from './support.ts';
+
+const AT = 'workspaces/odd';
+
+describeWith('chromium', 'texts of others in the portal', () => {
+  let demo: Demo;
+  let trap: Trap;
+  let smtp: ScriptedSmtp;
+  let texts: readonly string[];
+  let event: string;
+  let browser: Browser;
+  let context: BrowserContext;
+  let page: Page;
+  const guard = guardPages(() => [demo.control]);
+  const deliveries = async (): Promise<readonly { id: string; state: string; to: string }[]> =>
+    (await demo.ask<{ items: { id: string; state: string; to: string }[] }>('/v1/workspaces/odd/deliveries')).items;
+
+  beforeAll(async () => {
+    [demo, trap, browser] = await Promise.all([startDemo(), startTrap(), openBrowser()]);
+    texts = hostileTexts(trap.origin);
+    const [first = '', second = '', third = ''] = texts;
+    smtp = await startScriptedSmtp({
+      script: ({ stage }) =>
+        stage === 'rcpt' ? `550 5.1.1 <img src="${trap.origin}/smtp" onerror="top.ran=true">` : undefined,
+    });
+    const key = await demo.makeKey('odd', 'backend');
+    const notification = (name: string, kind: string, account: string): string =>
+      `${JSON.stringify({
+        name,
+        channels: { email: { template: 'odd', ...(account && { accounts: [account] }) } },
+        rules: {
+          r: {
+            stream: 'orders',
+            when: `event.kind == "${kind}" && event.name != ""`,
+            recipients: { from: 'event', to: { email: 'event.email' }, unique_id: 'event.name' },
+          },
+        },
+      })}\n`;
+    await demo.apply({
+      'carillon.yaml': 'backend: embedded\n',
+      [`${AT}/workspace.yaml`]: `${JSON.stringify({ name: first })}\n`,
+      [`${AT}/streams/orders.yaml`]: 'security: { api_keys: [backend] }\n',
+      [`${AT}/accounts/refusing.yaml`]: `kind: smtp\nhost: 127.0.0.1\nport: ${smtp.port}\ntls: none\nfrom: lab@example.com\n`,
+      [`${AT}/templates/odd/email.yaml`]: `${JSON.stringify({ subject: `{{ name }} ${third}`, from: 'odd@example.com' })}\n`,
+      [`${AT}/templates/odd/email.txt`]: `${second}\n{{ all }}\n`,
+      [`${AT}/notifications/kept.yaml`]: notification(`Kept ${second}`, 'kept', ''),
+      [`${AT}/notifications/refused.yaml`]: notification(`Refused ${third}`, 'refused', 'refusing'),
+    });
+    const all = texts.join('\n');
+    // Names of fields come from outside too.
+    const fields = Object.fromEntries(texts.slice(0, 60).map((text) => [text, text]));
+    event = await demo.send('odd/orders', key, {
+      ...fields,
+      kind: 'kept',
+      email: 'a@example.com',
+      name: first,
+      all,
+      texts,
+    });
+    for (const name of texts.slice(1, 12))
+      await demo.send('odd/orders', key, { kind: 'kept', email: 'b@example.com', name, all: name });
+    await demo.send('odd/orders', key, { kind: 'refused', email: 'c@example.com', name: second, all });
+    await untilFound('all were handled', async () => {
+      const found = await deliveries();
+      return (found.length === 13 && found.every(({ state }) => !/WAITING|SENDING/.test(state))) || undefined;
+    });
+    const draft = await fetch(`${demo.control}/v1/workspaces/odd/notifications/kept/draft`, {
+      method: 'PUT',
+      headers: {
+        authorization: `Bearer ${demo.ownerToken}`,
+        'content-type': 'application/json',
+        'if-none-match': '*',
+      },
+      body: JSON.stringify({
+        body: JSON.parse(notification(`Draft ${third} ${first}`, 'kept', '')) as unknown,
+        based_on: null,
+      }),
+    });
+    expect(draft.status, await draft.clone().text()).toBeLessThan(300);
+    context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: 'en-GB' });
+    await context.request.post(`${demo.control}/v1/session`, { data: { word: demo.ownerToken } });
+    page = await guard.openPage(context);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await smtp?.stop();
+    await trap?.stop();
+    await demo?.stop();
+  });
+
+  /** What only markup could have made: the pages themselves have none of it. */
+  const FOREIGN =
+    'object, embed, video, audio, marquee, x-y, base, math, [onerror], [onload], [onfocus], [srcdoc], a[href^="javascript" i], a[href^="data" i]';
+
+  it('are at least 200, each another', () => {
+    expect(new Set(texts).size).toBeGreaterThanOrEqual(200);
+  });
+
+  it('are text on every screen that shows them: no script runs, nothing is asked for, and no page gets wider', async () => {
+    const found = await deliveries();
+    const idOf = (address: string): string => found.find(({ to }) => to === address)?.id ?? '';
+    const at = '/workspaces/odd';
+    const missing: string[] = [];
+    for (const [path, ready] of [
+      ['/workspaces', 'odd'],
+      [at, 'By notification'],
+      [`${at}/notifications`, 'Kept "><script>'],
+      [`${at}/notifications/kept`, 'Draft'],
+      [`${at}/notifications/kept/rules/r`, 'Test bench'],
+      [`${at}/notifications/kept/channels`, 'Send by email'],
+      [`${at}/notifications/kept/versions`, 'Counts now'],
+      [`${at}/templates/odd`, 'Preview'],
+      [`${at}/streams/orders`, 'backend'],
+      [`${at}/accounts`, 'refusing'],
+      [`${at}/drafts`, 'Draft'],
+      [`${at}/deliveries`, 'b@example.com'],
+      [`${at}/deliveries?open=${idOf('a@example.com')}`, 'Journey'],
+      [`${at}/deliveries?open=${idOf('c@example.com')}`, 'smtp'],
+      [`${at}/events`, 'evt_'],
+      [`${at}/events/${event}`, 'Story'],
+      [`${at}/inbox`, 'a@example.com'],
+      [`/settings/identity/api-keys?workspace=odd`, 'backend'],
+    ] as const) {
+      for (const width of [1440, 390]) {
+        await page.setViewportSize({ width, height: 900 });
+        await page.goto(`${demo.control}${path}`);
+        await page
+          .locator('main')
+          .getByText(ready)
+          .first()
+          .waitFor({ state: 'attached', timeout: 30_000 })
+          .catch(() => missing.push(`${path}: ${ready}`));
+        await page.evaluate(`for (const folded of document.querySelectorAll('main details')) folded.open = true`);
+        const seen = await page.evaluate(
+          `[window.ran === true, document.querySelectorAll(${JSON.stringify(FOREIGN)}).length, location.origin]`,
+        );
+        expect(seen, `${path} at ${width} px`).toEqual([false, 0, demo.control]);
+        await expect.poll(() => widthOf(page), { message: `${path} at ${width} px` }).toBeLessThanOrEqual(width);
+      }
+    }
+    expect(missing, 'what these screens should have shown').toEqual([]);
+    expect(trap.visits()).toBe(0);
+  });
+});
