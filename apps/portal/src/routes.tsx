@@ -233,6 +233,11 @@ const welcome = createRoute({
   path: '/welcome',
   component: lazyRouteComponent(() => import('./screens/sign-in/welcome.tsx'), 'Welcome'),
 });
+const invitation = createRoute({
+  ...under,
+  path: '/invitation',
+  component: lazyRouteComponent(() => import('./screens/sign-in/invitation.tsx'), 'Invitation'),
+});
 const signIn = createRoute({
   ...under,
   path: '/sign-in',
@@ -285,6 +290,7 @@ export const router = createRouter({
     workspaceCadence,
     ...settingsRoutes,
     welcome,
+    invitation,
     signIn,
   ]),
   parseSearch,

@@ -35,6 +35,39 @@ const jwtProviders = createRoute({
   validateSearch: (words: Words) => textOf(words, 'workspace', 'open'),
   component: lazyRouteComponent(() => import('./screens/settings/identity/jwt-providers.tsx'), 'JwtProviders'),
 });
+const people = createRoute({
+  ...below,
+  path: 'people',
+  validateSearch: ofWorkspace,
+  component: lazyRouteComponent(() => import('./screens/settings/people/people.tsx'), 'People'),
+});
+const tokens = createRoute({
+  ...below,
+  path: 'tokens',
+  component: lazyRouteComponent(() => import('./screens/settings/people/tokens.tsx'), 'Tokens'),
+});
+const profile = createRoute({
+  ...below,
+  path: 'profile',
+  component: lazyRouteComponent(() => import('./screens/settings/you/profile.tsx'), 'Profile'),
+});
+const sessions = createRoute({
+  ...below,
+  path: 'sessions',
+  component: lazyRouteComponent(() => import('./screens/settings/you/sessions.tsx'), 'Sessions'),
+});
+const audit = createRoute({
+  ...below,
+  path: 'audit',
+  validateSearch: (words: Words) => textOf(words, 'workspace', 'actor', 'action', 'target', 'from', 'to'),
+  component: lazyRouteComponent(() => import('./screens/settings/audit.tsx'), 'Audit'),
+});
+const secrets = createRoute({
+  ...below,
+  path: 'secrets',
+  validateSearch: ofWorkspace,
+  component: lazyRouteComponent(() => import('./screens/settings/secrets.tsx'), 'Secrets'),
+});
 /** Of the portal's design: the same screen as `/workspaces`. */
 const workspaces = createRoute({
   ...below,
@@ -45,4 +78,18 @@ const workspaces = createRoute({
 });
 
 /** Everything under `/settings`. */
-export const settingsRoutes = [settings.addChildren([index, identity, apiKeys, jwtProviders, workspaces])] as const;
+export const settingsRoutes = [
+  settings.addChildren([
+    index,
+    identity,
+    apiKeys,
+    jwtProviders,
+    people,
+    tokens,
+    profile,
+    sessions,
+    audit,
+    secrets,
+    workspaces,
+  ]),
+] as const;

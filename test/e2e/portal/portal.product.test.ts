@@ -84,12 +84,13 @@ describeWith('chromium', 'the portal in a browser', () => {
 
     // Where a session ended, the sign-in stands at the address of the page, and leads back to it.
     await second.goto(`${demo.control}/deliveries?workspace=lab&state=IN_DOUBT`);
+    await second.getByRole('button', { name: 'Use the owner token' }).click();
     await second.getByLabel('Token').fill(demo.ownerToken);
     await second.keyboard.press('Enter');
     await second.locator('main [data-key]').first().waitFor();
     expect(second.url()).toContain('state=IN_DOUBT');
     await other.clearCookies();
-    await second.getByLabel('Token').waitFor();
+    await second.getByLabel('Password').waitFor();
     expect(second.url()).toContain('state=IN_DOUBT');
     await other.close();
   });

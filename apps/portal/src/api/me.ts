@@ -3,6 +3,8 @@ import { api, bodyOf, type Schemas } from './client.ts';
 import { whyNot, type Wanted } from './may.ts';
 
 export type Me = Schemas['Me'];
+/** Somebody who is signed in as a person, and not with a token. */
+export type Profiled = NonNullable<Me['person']>;
 
 /** In milliseconds: a role that was changed shows on the screens within it; the server goes by the new one at once. */
 const ASKED_EVERY = 60_000;

@@ -10,6 +10,7 @@ import { lazyPart, Part } from '../ui/part.tsx';
 import { Toasts } from '../ui/toast.tsx';
 import { DraftLink } from './draft-link.tsx';
 import { AccountMenu, WorkspaceMenu } from './menus.tsx';
+import { PasswordBar } from './password-bar.tsx';
 import { BUILD_PLACES, PLACES, type BuildPlace, type Place } from './places.ts';
 import { useKeys } from './use-keys.ts';
 import { useWorkspace } from './use-workspace.ts';
@@ -20,12 +21,15 @@ const Palette = lazyPart(() => import('./palette.tsx').then(({ Palette: loaded }
 const KeysHelp = lazyPart(() => import('./keys-help.tsx').then(({ KeysHelp: loaded }) => loaded));
 const SignIn = lazyPart(() => import('../screens/sign-in/sign-in.tsx').then(({ SignIn: loaded }) => loaded));
 
+/** Screens of whoever is not in yet. */
+const WITHOUT_FRAME: ReadonlySet<string> = new Set(['/welcome', '/sign-in', '/invitation']);
+
 /** What stands around every screen. Whoever has no session signs in where they are: the address stays. */
 export function Frame(): ReactNode {
   // Of what is drawn now: while another screen loads, the address is ahead of it.
   const screen = useRouterState({ select: ({ matches }) => matches.at(-1)?.routeId });
   const isSignedIn = useSignedIn();
-  if (screen === undefined || screen === '/welcome' || screen === '/sign-in') return <Outlet />;
+  if (screen === undefined || WITHOUT_FRAME.has(screen)) return <Outlet />;
   if (!isSignedIn) {
     return (
       <Part>
@@ -98,6 +102,7 @@ function SignedInFrame(): ReactNode {
       </header>
       <main id="main" ref={main} tabIndex={-1} className={cls(styles.main)}>
         <Away />
+        <PasswordBar />
         <Outlet />
       </main>
       <nav aria-label="Main screens" className={cls(styles.bar)}>

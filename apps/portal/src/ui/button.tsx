@@ -1,4 +1,4 @@
-import { lazy, Suspense, useId, type ReactNode } from 'react';
+import { lazy, Suspense, useId, useState, type ReactNode } from 'react';
 import { Button as AriaButton, type ButtonProps as AriaButtonProps } from 'react-aria-components';
 import { cls } from './class-names.ts';
 import styles from './button.module.css';
@@ -40,6 +40,8 @@ function OffButton({
   readonly className: string;
 }): ReactNode {
   const id = useId();
+  // Pressed before the tip was there: it opens as it comes.
+  const [isAsked, setAsked] = useState(false);
   const button = (press: () => void): ReactNode => (
     <AriaButton
       aria-disabled="true"
@@ -53,8 +55,8 @@ function OffButton({
   );
   return (
     <>
-      <Suspense fallback={button(() => undefined)}>
-        <Tooltip text={reason} opensOnPress>
+      <Suspense fallback={button(() => setAsked(true))}>
+        <Tooltip text={reason} opensOnPress isOpenAtFirst={isAsked}>
           {button}
         </Tooltip>
       </Suspense>

@@ -35,6 +35,8 @@ export function Field({
     <TextField
       {...props}
       {...(hidesLabel && { 'aria-label': label })}
+      // A native fault keeps the browser from sending the form, so what the server refused could not be sent again once it is mended.
+      validationBehavior="aria"
       isInvalid={fault !== null && fault !== undefined}
       className={cls(styles.field)}
     >

@@ -10,13 +10,15 @@ import styles from './popup.module.css';
 export function Tooltip({
   text,
   opensOnPress = false,
+  isOpenAtFirst = false,
   children,
 }: {
   readonly text: string;
   readonly opensOnPress?: boolean;
+  readonly isOpenAtFirst?: boolean;
   readonly children: (press: () => void) => ReactNode;
 }): ReactNode {
-  const [isOpen, setOpen] = useState(false);
+  const [isOpen, setOpen] = useState(isOpenAtFirst);
   return (
     <TooltipTrigger
       isOpen={isOpen}

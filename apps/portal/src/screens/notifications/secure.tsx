@@ -4,12 +4,15 @@ import type { ReactNode } from 'react';
 import { useDraft } from '../../api/use-draft.ts';
 import { Loading, Problem } from '../../ui/answers.tsx';
 import { Card } from '../../ui/page.tsx';
+import { lazyPart, Part } from '../../ui/part.tsx';
 import { Code, Id } from '../../ui/text.tsx';
 import { DraftActions, DraftNotices } from '../drafts/draft-actions.tsx';
-import { CodeSamples } from '../rule/event-stream.tsx';
 import { sampleQuery } from '../rule/queries.ts';
 import { NotificationFrame, type NotificationDraft } from './notification-frame.tsx';
 import { SecurityChoice } from './security-choice.tsx';
+
+/** Comes after the choice: a first visit stays within its budget. */
+const CodeSamples = lazyPart(() => import('../rule/event-stream.tsx').then(({ CodeSamples: loaded }) => loaded));
 
 /** Who may send the events of a notification, and the code that does; the code follows each choice at once. */
 export function NotificationSecure(): ReactNode {
@@ -146,7 +149,9 @@ function Samples({
       {data && (
         <>
           <Code text={data.url} what="the URL" />
-          <CodeSamples sample={data} />
+          <Part loading={<Loading what="the code" rows={3} />}>
+            <CodeSamples sample={data} />
+          </Part>
         </>
       )}
     </Card>

@@ -1,7 +1,16 @@
 /** A page of the settings, under the group that it belongs to. */
 export type SettingsPlace = {
   readonly name: string;
-  readonly to: '/settings/identity/api-keys' | '/settings/identity/jwt-providers' | '/workspaces';
+  readonly to:
+    | '/settings/identity/api-keys'
+    | '/settings/identity/jwt-providers'
+    | '/settings/people'
+    | '/settings/tokens'
+    | '/settings/profile'
+    | '/settings/sessions'
+    | '/settings/audit'
+    | '/settings/secrets'
+    | '/workspaces';
   /** What it is for, in one line. */
   readonly note: string;
 };
@@ -26,8 +35,28 @@ export const SETTINGS: readonly SettingsGroup[] = [
     ],
   },
   {
+    name: 'People and access',
+    to: null,
+    places: [
+      { name: 'People', to: '/settings/people', note: 'Who may do what, and invitations' },
+      { name: 'Tokens', to: '/settings/tokens', note: 'What programs call the management API with' },
+    ],
+  },
+  {
+    name: 'You',
+    to: null,
+    places: [
+      { name: 'Profile', to: '/settings/profile', note: 'Name, address, password, authenticator' },
+      { name: 'Sessions', to: '/settings/sessions', note: 'Where you are signed in' },
+    ],
+  },
+  {
     name: 'Deployment',
     to: null,
-    places: [{ name: 'Workspaces', to: '/workspaces', note: 'All that you may see' }],
+    places: [
+      { name: 'Workspaces', to: '/workspaces', note: 'All that you may see' },
+      { name: 'Secrets', to: '/settings/secrets', note: 'Passwords of providers, by name and fingerprint' },
+      { name: 'Audit', to: '/settings/audit', note: 'Who did what, and whether it still stands as it was written' },
+    ],
   },
 ];

@@ -1,0 +1,62 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { api, bodyOf } from '../../../api/client.ts';
+import { queryClient } from '../../../api/query-client.ts';
+import { Problem } from '../../../ui/answers.tsx';
+import { Button } from '../../../ui/button.tsx';
+import { Curl } from '../../../ui/curl.tsx';
+import { Actions, Quiet, Row, Rows } from '../../../ui/page.tsx';
+import { Time } from '../../../ui/time.tsx';
+import { say } from '../../../ui/toast.tsx';
+import { INVITATIONS } from './queries.ts';
+
+/** Who was invited and has not come yet. */
+export function Invitations(): ReactNode {
+  const { data, error, refetch } = useQuery({
+    queryKey: [INVITATIONS],
+    queryFn: ({ signal }) => bodyOf(api.GET(INVITATIONS, { signal })),
+  });
+  const end = useMutation({
+    mutationFn: (id: string) => bodyOf(api.DELETE('/v1/invitations/{id}', { params: { path: { id } } })),
+    onSuccess: () => say('That invitation has ended.'),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: [INVITATIONS] }),
+  });
+  const open = data?.items.filter(({ used }) => !used) ?? [];
+  if (open.length === 0 && !error) return null;
+  return (
+    <section aria-label="Invitations">
+      <h2>Invited</h2>
+      {error && <Problem error={error} onRetry={() => void refetch()} />}
+      {end.error && <Problem error={end.error} />}
+      {open.length > 0 && (
+        <Rows label="Invitations">
+          {open.map(({ id, email, owner, memberships, ends_at }) => (
+            <Row key={id}>
+              <div>
+                <h3>{email}</h3>
+                <Quiet>
+                  {[
+                    ...(owner ? ['owner of the deployment'] : []),
+                    ...memberships.map(({ workspace, role }) => `${role} of ${workspace}`),
+                  ].join(', ') || 'no role'}{' '}
+                  · ends <Time at={ends_at} />
+                </Quiet>
+              </div>
+              <Actions>
+                <Button
+                  kind="danger"
+                  isDisabled={end.isPending && end.variables === id}
+                  onPress={() => end.mutate(id)}
+                  aria-label={`End the invitation of ${email}`}
+                >
+                  End
+                </Button>
+              </Actions>
+            </Row>
+          ))}
+        </Rows>
+      )}
+      <Curl call={{ method: 'GET', path: INVITATIONS }} />
+    </section>
+  );
+}

@@ -1,0 +1,146 @@
+import { useQuery } from '@tanstack/react-query';
+import { useSearch } from '@tanstack/react-router';
+import { useState, type ReactNode } from 'react';
+import { useMay } from '../../../api/me.ts';
+import { Empty, Loading, Problem } from '../../../ui/answers.tsx';
+import { Button } from '../../../ui/button.tsx';
+import { Curl } from '../../../ui/curl.tsx';
+import { Actions, PageBody, Quiet, Row, Rows } from '../../../ui/page.tsx';
+import { Lamp } from '../../../ui/state.tsx';
+import { NotAllowed } from '../not-allowed.tsx';
+import { SettingsHead } from '../settings-head.tsx';
+import { usePickedWorkspace } from '../use-picked-workspace.ts';
+import { NoWorkspace, WorkspacePicker } from '../workspace-picker.tsx';
+import { Invitations } from './invitations.tsx';
+import { Invite } from './invite.tsx';
+import { PersonDialog } from './person-dialog.tsx';
+import { membersQuery, PEOPLE, peopleQuery, type Person } from './queries.ts';
+import { MemberRoles } from './roles.tsx';
+
+/** Who may do what: all people for owners of the deployment, those of their workspace for owners of one. */
+export function People(): ReactNode {
+  const offAll = useMay('people', null);
+  const offSome = useMay('people', '-');
+  const [isInviting, setInviting] = useState(false);
+  return (
+    <>
+      <SettingsHead title="People" lead="Who may do what. A role counts from somebody’s next request.">
+        <Button kind="main" off={offSome} onPress={() => setInviting(true)}>
+          Invite
+        </Button>
+      </SettingsHead>
+      <PageBody>
+        {offAll === null ? (
+          <Everybody />
+        ) : offSome === null ? (
+          <Members />
+        ) : (
+          <NotAllowed what="the people" reason={offSome} />
+        )}
+        {offSome === null && <Invitations />}
+      </PageBody>
+      {isInviting && <Invite mayMakeOwners={offAll === null} onClose={() => setInviting(false)} />}
+    </>
+  );
+}
+
+const rolesOf = ({ owner, memberships }: Person): string => {
+  const words = memberships.map(({ workspace, role }) => `${role} of ${workspace}`);
+  return [...(owner ? ['owner of the deployment'] : []), ...words].join(', ') || 'no role: may do nothing';
+};
+
+function Everybody(): ReactNode {
+  const { data, error, refetch } = useQuery(peopleQuery);
+  const [open, setOpen] = useState<string | null>(null);
+  const chosen = data?.items.find(({ id }) => id === open);
+  const owners = data?.items.filter(({ owner, state }) => owner && state === 'active').length;
+  return (
+    <>
+      {error && <Problem error={error} onRetry={() => void refetch()} />}
+      {!data && !error && <Loading what="people" rows={4} />}
+      {owners === 1 && (
+        <p>
+          There is one owner of the deployment. A second one gets in where the first one has lost phone and password.
+        </p>
+      )}
+      {data && data.items.length > 0 && (
+        <Rows label="People">
+          {data.items.map((person) => (
+            <Row key={person.id}>
+              <div>
+                <h2>{person.name}</h2>
+                <Quiet>
+                  {person.email ?? 'no address'} · {rolesOf(person)} ·{' '}
+                  {person.totp ? 'with an authenticator' : person.has_password ? 'password alone' : 'no password yet'}
+                </Quiet>
+              </div>
+              {person.state === 'disabled' && <Lamp tone="held">Disabled</Lamp>}
+              <Actions>
+                <Button onPress={() => setOpen(person.id)} aria-label={`Change ${person.name}`}>
+                  Change
+                </Button>
+              </Actions>
+            </Row>
+          ))}
+        </Rows>
+      )}
+      <Curl call={{ method: 'GET', path: PEOPLE }} />
+      {chosen && <PersonDialog person={chosen} onClose={() => setOpen(null)} />}
+    </>
+  );
+}
+
+/** For owners of workspaces: their members, with their roles there. */
+function Members(): ReactNode {
+  const { workspace: wanted } = useSearch({ from: '/settings/people' });
+  const picked = usePickedWorkspace(wanted);
+  const { workspace } = picked;
+  const off = useMay('people', workspace ?? '-');
+  return (
+    <>
+      <NoWorkspace picked={picked} />
+      {workspace !== null && (
+        <>
+          <WorkspacePicker workspace={workspace} all={picked.all} />
+          {off === null ? <MemberList workspace={workspace} /> : <NotAllowed what="its members" reason={off} />}
+        </>
+      )}
+    </>
+  );
+}
+
+function MemberList({ workspace }: { readonly workspace: string }): ReactNode {
+  const { data, error, refetch } = useQuery(membersQuery(workspace));
+  const [open, setOpen] = useState<string | null>(null);
+  const chosen = data?.items.find(({ person }) => person === open);
+  return (
+    <>
+      {error && <Problem error={error} onRetry={() => void refetch()} />}
+      {!data && !error && <Loading what="members" rows={3} />}
+      {data?.items.length === 0 && (
+        <Empty title="Nobody has a role here">Owners of the deployment may do everything all the same.</Empty>
+      )}
+      {data && data.items.length > 0 && (
+        <Rows label="Members">
+          {data.items.map(({ person, name, email, roles }) => (
+            <Row key={person}>
+              <div>
+                <h2>{name}</h2>
+                <Quiet>
+                  {email ?? 'no address'} · {roles.join(', ')}
+                </Quiet>
+              </div>
+              <Actions>
+                <Button onPress={() => setOpen(person)} aria-label={`Change the roles of ${name}`}>
+                  Change roles
+                </Button>
+              </Actions>
+            </Row>
+          ))}
+        </Rows>
+      )}
+      <Curl call={{ method: 'GET', path: `/v1/workspaces/${workspace}/members` }} />
+      {chosen && <MemberRoles workspace={workspace} member={chosen} onClose={() => setOpen(null)} />}
+    </>
+  );
+}

@@ -1,0 +1,246 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState, type FormEvent, type ReactNode } from 'react';
+import { api, bodyOf, type Schemas } from '../../../api/client.ts';
+import { meQuery, useMay } from '../../../api/me.ts';
+import { queryClient } from '../../../api/query-client.ts';
+import { Empty, Loading, Problem } from '../../../ui/answers.tsx';
+import { Button } from '../../../ui/button.tsx';
+import { cls } from '../../../ui/class-names.ts';
+import { Curl } from '../../../ui/curl.tsx';
+import { Dialog } from '../../../ui/dialog.tsx';
+import { Field } from '../../../ui/field.tsx';
+import { Actions, PageBody, Quiet, Row, Rows } from '../../../ui/page.tsx';
+import { RadioGroup } from '../../../ui/radio-group.tsx';
+import { Select } from '../../../ui/select.tsx';
+import { Lamp } from '../../../ui/state.tsx';
+import { Time } from '../../../ui/time.tsx';
+import { say } from '../../../ui/toast.tsx';
+import { Checkbox } from '../../../ui/toggle.tsx';
+import { Confirm } from '../confirm.tsx';
+import { ENDS, endOf, type End } from '../ends.ts';
+import { KeptOnce } from '../kept-once.tsx';
+import { NotAllowed } from '../not-allowed.tsx';
+import { SettingsHead } from '../settings-head.tsx';
+import styles from '../settings.module.css';
+
+const TOKENS = '/v1/tokens';
+type Token = Schemas['ServiceToken'];
+type Scope = Token['scopes'][number];
+
+const SCOPES: readonly { readonly id: Scope; readonly note: string }[] = [
+  { id: 'read', note: 'see everything, with addresses masked' },
+  { id: 'configure', note: 'change and publish' },
+  { id: 'operate', note: 'decide about single messages' },
+  { id: 'people', note: 'decide who may do what' },
+];
+
+/** What programs call the management API with. */
+export function Tokens(): ReactNode {
+  const off = useMay('people', '-');
+  const [isMaking, setMaking] = useState(false);
+  return (
+    <>
+      <SettingsHead
+        title="Tokens"
+        lead="A program that calls the management API sends a token, which may do less than you."
+      >
+        <Button kind="main" off={off} onPress={() => setMaking(true)}>
+          New token
+        </Button>
+      </SettingsHead>
+      <PageBody>{off === null ? <TokenList /> : <NotAllowed what="the tokens" reason={off} />}</PageBody>
+      {isMaking && <NewToken onClose={() => setMaking(false)} />}
+    </>
+  );
+}
+
+function TokenList(): ReactNode {
+  const { data, error, refetch } = useQuery({
+    queryKey: [TOKENS],
+    queryFn: ({ signal }) => bodyOf(api.GET(TOKENS, { signal })),
+  });
+  const [ending, setEnding] = useState<Token | null>(null);
+  return (
+    <>
+      {error && <Problem error={error} onRetry={() => void refetch()} />}
+      {!data && !error && <Loading what="tokens" rows={3} />}
+      {data?.items.length === 0 && (
+        <Empty title="No token yet">
+          A report that runs at night, or a deployment that applies the configuration, would have one of its own here,
+          and can be ended without anything else.
+        </Empty>
+      )}
+      {data && data.items.length > 0 && (
+        <Rows label="Tokens">
+          {data.items.map((token) => (
+            <Row key={token.id}>
+              <div>
+                <h2>{token.name}</h2>
+                <Quiet>
+                  May {token.scopes.join(', ')} in{' '}
+                  {token.workspaces === null ? 'the whole deployment' : token.workspaces.join(', ')} ·{' '}
+                  {token.used_at === null ? (
+                    'never used'
+                  ) : (
+                    <>
+                      last used <Time at={token.used_at} />
+                    </>
+                  )}
+                  {token.expires_at !== null && !token.expired && (
+                    <>
+                      {' '}
+                      · ends <Time at={token.expires_at} />
+                    </>
+                  )}
+                </Quiet>{' '}
+                {token.expired && <Lamp tone="bad">Ended</Lamp>}
+              </div>
+              <Actions>
+                <Button kind="danger" onPress={() => setEnding(token)} aria-label={`End ${token.name}`}>
+                  End
+                </Button>
+              </Actions>
+            </Row>
+          ))}
+        </Rows>
+      )}
+      <Curl call={{ method: 'GET', path: TOKENS }} />
+      {ending && <EndToken token={ending} onClose={() => setEnding(null)} />}
+    </>
+  );
+}
+
+function EndToken({
+  token: { id, name },
+  onClose,
+}: {
+  readonly token: Token;
+  readonly onClose: () => void;
+}): ReactNode {
+  const end = useMutation({
+    mutationFn: () => bodyOf(api.DELETE('/v1/tokens/{id}', { params: { path: { id } } })),
+    async onSuccess() {
+      await queryClient.invalidateQueries({ queryKey: [TOKENS] });
+      say(`The token ${name} has ended.`);
+      onClose();
+    },
+  });
+  return (
+    <Confirm
+      title={`End the token ${name}?`}
+      verb={`End ${name}`}
+      call={{ method: 'DELETE', path: `${TOKENS}/${id}` }}
+      error={end.error}
+      isPending={end.isPending}
+      onDo={() => end.mutate()}
+      onClose={onClose}
+    >
+      Programs that call with it are refused from their next request, and it never comes back.
+    </Confirm>
+  );
+}
+
+/** All workspaces, those to come too, or some. */
+type Reach = 'all' | 'some';
+
+function NewToken({ onClose }: { readonly onClose: () => void }): ReactNode {
+  const { data: me } = useQuery(meQuery);
+  const everywhere = me?.permissions.includes('people') ?? false;
+  const mine = (me?.workspaces ?? [])
+    .filter(({ permissions }) => permissions.includes('people'))
+    .map(({ workspace }) => workspace);
+  const [name, setName] = useState('');
+  const [scopes, setScopes] = useState<ReadonlySet<Scope>>(new Set(['read']));
+  const [wantedReach, setReach] = useState<Reach>('some');
+  const reach = everywhere ? wantedReach : 'some';
+  const [places, setPlaces] = useState<ReadonlySet<string>>(new Set());
+  const [end, setEnd] = useState<End>('90d');
+  const [isTried, setTried] = useState(false);
+  const body = {
+    name: name.trim(),
+    scopes: SCOPES.map(({ id }) => id).filter((id) => scopes.has(id)),
+    ...(reach === 'some' && { workspaces: mine.filter((one) => places.has(one)) }),
+    ...endOf(end),
+  };
+  const make = useMutation({
+    mutationFn: () => bodyOf(api.POST(TOKENS, { body })),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: [TOKENS] }),
+  });
+  if (make.data) {
+    return (
+      <KeptOnce title={`The token ${make.data.name}`} what="the token" text={make.data.token} onDone={onClose}>
+        <p>
+          This is the only time that it is shown. Programs send it as <code>Authorization: Bearer</code>.
+        </p>
+      </KeptOnce>
+    );
+  }
+  const faults = [
+    body.name === '' && 'Give it a name.',
+    body.scopes.length === 0 && 'Choose what it may do.',
+    reach === 'some' && body.workspaces?.length === 0 && 'Choose a workspace.',
+  ].filter((one) => one !== false);
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    setTried(true);
+    if (faults.length === 0 && !make.isPending) make.mutate();
+  };
+  const toggled = <Item,>(set: ReadonlySet<Item>, item: Item, isOn: boolean): ReadonlySet<Item> =>
+    new Set(isOn ? [...set, item] : [...set].filter((one) => one !== item));
+  return (
+    <Dialog title="New token" isOpen onClose={onClose}>
+      <form className={cls(styles.form)} onSubmit={submit}>
+        <Field
+          label="Name"
+          value={name}
+          onChange={setName}
+          placeholder="nightly report"
+          autoComplete="off"
+          autoFocus
+          note="Of the program that will hold it."
+        />
+        <fieldset className={cls(styles.set)}>
+          <legend className={cls(styles.legend)}>It may</legend>
+          {SCOPES.map(({ id, note }) => (
+            <Checkbox key={id} isOn={scopes.has(id)} onChange={(isOn) => setScopes(toggled(scopes, id, isOn))}>
+              {id}: {note}
+            </Checkbox>
+          ))}
+        </fieldset>
+        {everywhere && (
+          <RadioGroup
+            label="Where"
+            options={[
+              { id: 'some', name: 'In some workspaces' },
+              { id: 'all', name: 'In the whole deployment', note: 'Workspaces to come too, and what belongs to none.' },
+            ]}
+            chosen={reach}
+            onChoose={setReach}
+          />
+        )}
+        {reach === 'some' && (
+          <fieldset className={cls(styles.set)}>
+            <legend className={cls(styles.legend)}>Workspaces</legend>
+            <div className={cls(styles.ticks)}>
+              {mine.map((one) => (
+                <Checkbox key={one} isOn={places.has(one)} onChange={(isOn) => setPlaces(toggled(places, one, isOn))}>
+                  {one}
+                </Checkbox>
+              ))}
+            </div>
+          </fieldset>
+        )}
+        <Select label="Ends" options={ENDS} chosen={end} onChoose={setEnd} />
+        {isTried && faults.length > 0 && <Problem error={new Error(faults.join(' '))} />}
+        {make.error && <Problem error={make.error} />}
+        <Curl call={{ method: 'POST', path: TOKENS, body }} />
+        <Actions>
+          <Button type="submit" kind="main" isDisabled={make.isPending}>
+            Make the token
+          </Button>
+          <Button onPress={onClose}>Cancel</Button>
+        </Actions>
+      </form>
+    </Dialog>
+  );
+}
