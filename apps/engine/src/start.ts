@@ -20,7 +20,15 @@ import type {
   TopicName,
   Turns,
 } from '@carillon/ports';
-import { createLogSink, createRecordSink, startLoop, startStageConsumer, type ConsumerWatch } from '@carillon/runtime';
+import {
+  createLogSink,
+  createPacedSink,
+  createRecordSink,
+  Progress,
+  startLoop,
+  startStageConsumer,
+  type ConsumerWatch,
+} from '@carillon/runtime';
 import {
   COHORT_BATCH_BYTES,
   createAskStage,
@@ -79,16 +87,21 @@ export async function startEngine(ports: EnginePorts): Promise<EngineRole> {
     topic: TopicName,
     stage: BatchStage<Output>,
     sink: OutputSink<Output>,
-    more: { handleBytes?: number } = {},
+    more: { handleBytes?: number; progress?: Progress } = {},
   ): Promise<Consumption> =>
     startStageConsumer({ group: 'engine', topic, stage, sink, log, checkpoints: ports.checkpoints, watch, ...more });
   const live: Run = { id: null, configNumber: null, sink: createLogSink(log, createEncoder(ports), ports.turns) };
   const records = createRecordSink(log);
-  const evaluating = await consume('carillon.events', createEvaluateStage({ ...ports, book, run: live }), live.sink);
+  const progress = new Progress();
+  const evaluating = await consume('carillon.events', createEvaluateStage({ ...ports, book, run: live }), live.sink, {
+    progress,
+  });
   const caller = startCaller(ports);
   const asking = await consume('carillon.triggers', createAskStage({ ...ports, due: caller.offer }), records);
   const resolving = await consume('carillon.lookups', createResolveStage({ ...ports, book }), live.sink);
-  const following = await consume('carillon.cohorts', createCohortsStage(ports), records, {
+  // Everybody's events share partitions with those of a cohort: 10,000 who come in at once are not put before all others.
+  const paced = createPacedSink(log, { topic: 'carillon.events', progress });
+  const following = await consume('carillon.cohorts', createCohortsStage(ports), paced, {
     handleBytes: COHORT_BATCH_BYTES,
   });
   const poller = startPoller(ports);

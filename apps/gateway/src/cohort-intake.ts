@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   findCohortIntegration,
   firstSyncOf,
@@ -27,6 +26,7 @@ import type { FreshSecrets } from './fresh-secrets.ts';
 import { strangerOf, type IntakePlaces } from './intake-places.ts';
 import type { Place } from './places.ts';
 import type { GatewayPorts } from './ports.ts';
+import { createRests } from './rests.ts';
 import { checkDeclaredSize, checkMediaType, readBody, tooLargeIs } from './request-body.ts';
 import { appendInTime } from './timed-append.ts';
 
@@ -94,18 +94,20 @@ export function serveCohortIntake(
     const reading = readBody(request.raw, settings.maxCohortBytes, held.place, reply.raw);
     const bytes = await (signs ? reading.catch(tooLargeIs(unauthorized)) : reading);
     if (signs) await prove(request, integration, held, bytes);
+    // Parsing, reading and writing 10,000 members hold the process for some milliseconds each; others go on in between.
+    const rest = createRests();
     const body = cohortReaders.parse(bytes);
     if (!body.ok) throw body.error;
-    // Parsing, reading and writing 10,000 members hold the process for some milliseconds each; others go on in between.
-    await nextTurn();
+    await rest();
     const changes = read(request, integration, body.value);
     tellSkipped(request, integration, changes);
     const id = ids.random('event') as EventId;
     const source = { ...request.params, id, firstSync: firstSyncOf(integration) };
-    await nextTurn();
+    await rest();
     const messages = cohortMessages(changes, source, ids);
-    await nextTurn();
+    await rest();
     const records = messages.map((message) => cohortRecord(message, traceparent, { ids, log, codecs }));
+    await rest();
     const startedAt = clock.now();
     if (records.length > 0)
       await appendInTime(log, records, settings.appendDeadline, () => held.place.release(), UNKNOWN);

@@ -1,4 +1,5 @@
 export * from './consumer/log-sink.ts';
+export * from './consumer/progress.ts';
 export * from './consumer/stage-consumer.ts';
 export * from './lifecycle/loop.ts';
 export type { CutReason } from './http/connections.ts';

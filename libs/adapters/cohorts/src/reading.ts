@@ -92,9 +92,14 @@ export type CohortUsers = { readonly userIds: readonly string[]; readonly skippe
 export function usersOf(members: readonly Json[], field: string): Result<CohortUsers, CarillonError> {
   if (members.length > MAX_COHORT_USERS) return tooMany();
   const steps = field.split('.');
-  const found = members.map((member) => idAt(member, steps));
-  const userIds = [...new Set(found.filter((id) => id !== null))];
-  return ok({ userIds, skipped: found.filter((id) => id === null).length });
+  const found = new Set<string>();
+  let skipped = 0;
+  for (const member of members) {
+    const id = idAt(member, steps);
+    if (id === null) skipped += 1;
+    else found.add(id);
+  }
+  return ok({ userIds: [...found], skipped });
 }
 
 export const tooMany = (): Result<never, CarillonError> => tooLarge(`${MAX_COHORT_USERS} users`);

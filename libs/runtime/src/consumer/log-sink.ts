@@ -1,4 +1,6 @@
-import type { EventLog, NewRecord, OutputSink, Turns } from '@carillon/ports';
+import type { Duration } from '@carillon/kernel';
+import type { EventLog, NewRecord, OutputSink, TopicName, Turns } from '@carillon/ports';
+import type { Progress } from './progress.ts';
 
 /** Bytes that are appended at once. */
 const APPEND_BYTES = 8 * 1024 * 1024;
@@ -36,3 +38,33 @@ export function createLogSink<Output>(
 
 /** The sink of a stage whose outputs are records already. */
 export const createRecordSink = (log: Pick<EventLog, 'append'>): OutputSink => createLogSink(log, (record) => record);
+
+/** Records that are ahead of a consumer at most, of one writer that keeps to its pace. */
+const AHEAD = 200;
+/** A consumer that stands still holds nobody up for longer, so that a batch of 10,000 outputs lasts some seconds more at most. */
+const PATIENCE: Duration = 100;
+
+/**
+ * A sink of records that keeps to the pace of whoever consumes `topic`: it goes on once what it appended there last was
+ * consumed. A thousand outputs of one batch would otherwise stand in the partitions before everything that others send
+ * meanwhile. Of partitions that another process reads nothing is known, and nothing is waited for.
+ */
+export function createPacedSink(
+  log: Pick<EventLog, 'append'>,
+  { topic, progress }: { readonly topic: TopicName; readonly progress: Progress },
+): OutputSink {
+  return {
+    async write(outputs) {
+      const plain = createRecordSink(log);
+      if (outputs.length <= AHEAD) return plain.write(outputs);
+      for (let at = 0; at < outputs.length; at += AHEAD) {
+        const some = outputs.slice(at, at + AHEAD);
+        const offsets = await log.append(some);
+        const places = some.flatMap((record, index) =>
+          record.topic === topic ? [{ partition: record.partition, offset: offsets[index] ?? 0 }] : [],
+        );
+        await progress.passed(places, PATIENCE);
+      }
+    },
+  };
+}

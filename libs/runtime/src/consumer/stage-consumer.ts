@@ -12,6 +12,7 @@ import type {
   PartitionWorker,
   TopicName,
 } from '@carillon/ports';
+import type { Progress } from './progress.ts';
 
 export type BatchBegun = {
   readonly stage: string;
@@ -56,6 +57,8 @@ export type StageConsumerOptions<Output> = {
   readonly watch: ConsumerWatch;
   /** Kept up to date: the partitions that this consumer has now. */
   readonly held?: Set<number>;
+  /** Kept up to date: how far this consumer has come. */
+  readonly progress?: Progress;
   readonly maxRecords?: number;
   readonly maxBytes?: number;
   /** Bytes of input that the stage is handed at once: small where a little input asks for much. */
@@ -120,13 +123,16 @@ async function beginPartition<Output>(
     const saved = await checkpoints.save({ group, topic, partition, logId: log.logId, next, clocks, configNumber });
     if (saved === 'refused') throw furtherOn();
     state = result.state;
+    if (assigned) options.progress?.reached(partition, next);
     const { ruleErrors = 0, dropped = [] } = result;
     return { fates: countFates(result.fates), ruleErrors, dropped, took };
   }
 
   options.held?.add(partition);
+  const from = Math.max(stored?.next ?? 0, bounds.start);
+  options.progress?.reached(partition, from);
   return {
-    from: Math.max(stored?.next ?? 0, bounds.start),
+    from,
     async handle(records, end) {
       const last = records.at(-1);
       if (!last) return;
@@ -154,6 +160,7 @@ async function beginPartition<Output>(
     async lost() {
       assigned = false;
       options.held?.delete(partition);
+      options.progress?.left(partition);
       watch.left({ group, topic, partition });
     },
   };

@@ -64,9 +64,12 @@ export function createCohortsStage(ports: CohortsPorts): BatchStage {
       const outputs: NewRecord[] = [];
       const decoded = await decodeRecords(codecs.cohort, records);
       const read = decoded.map(({ record, decoded: message }) => ({ record, message }));
-      const readable = new Map(
-        read.flatMap(({ record, message }) => (message.ok ? [[record, recordOf(record, message.value)] as const] : [])),
-      );
+      const readable = new Map<LogRecord, CohortRecord>();
+      for (const { record, message } of read) {
+        await giveWay();
+        if (message.ok) readable.set(record, recordOf(record, message.value));
+      }
+      await giveWay();
       const batch = await openMembershipBatch([...readable.values()], cohorts, giveWay);
 
       async function apply(record: LogRecord, placed: CohortRecord): Promise<RecordFate> {

@@ -1,0 +1,56 @@
+import type { Duration } from '@carillon/kernel';
+
+/** A record in a partition of the topic that the consumer reads. */
+export type Place = { readonly partition: number; readonly offset: number };
+
+type Waiting = { readonly left: Map<number, number>; readonly done: () => void };
+
+/**
+ * How far one consumer has come in the partitions that this process reads of its topic, for whoever writes there and must not
+ * run far ahead of it. In memory only: after a restart it begins with what the consumer begins with.
+ */
+export class Progress {
+  readonly #next = new Map<number, number>();
+  readonly #waiting = new Set<Waiting>();
+
+  /** Everything below `next` is done. Called with each saved position, and with the first one. */
+  reached(partition: number, next: number): void {
+    this.#next.set(partition, next);
+    for (const waiting of this.#waiting) {
+      const offset = waiting.left.get(partition);
+      if (offset !== undefined && offset < next) this.#crossOff(waiting, partition);
+    }
+  }
+
+  /** The partition is read elsewhere, or nowhere: nobody here waits for it any more. */
+  left(partition: number): void {
+    this.#next.delete(partition);
+    for (const waiting of this.#waiting) this.#crossOff(waiting, partition);
+  }
+
+  /** Resolves once all these records are done that this process reads, and at the latest after `patience`. */
+  passed(places: readonly Place[], patience: Duration): Promise<void> {
+    const left = new Map<number, number>();
+    for (const { partition, offset } of places) {
+      const next = this.#next.get(partition);
+      if (next !== undefined && offset >= next) left.set(partition, Math.max(offset, left.get(partition) ?? 0));
+    }
+    if (left.size === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      const waiting: Waiting = {
+        left,
+        done: () => {
+          clearTimeout(timer);
+          this.#waiting.delete(waiting);
+          resolve();
+        },
+      };
+      const timer = setTimeout(waiting.done, patience);
+      this.#waiting.add(waiting);
+    });
+  }
+
+  #crossOff(waiting: Waiting, partition: number): void {
+    if (waiting.left.delete(partition) && waiting.left.size === 0) waiting.done();
+  }
+}

@@ -1,0 +1,113 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { NewRecord } from '@carillon/ports';
+import { untilFound } from '@carillon/testing';
+import { describe, expect, it } from 'vitest';
+import { createPacedSink, Progress } from '../src/index.ts';
+
+const FOR_EVER = 1_000_000;
+const topic = 'carillon.events' as const;
+const PARTITIONS = 2;
+
+/** A log that remembers how many were appended at once. */
+function sinkOver(progress: Progress) {
+  const appended: number[] = [];
+  const ends = [0, 0];
+  const sink = createPacedSink(
+    {
+      async append(records) {
+        appended.push(records.length);
+        return records.map(({ partition }) => (ends[partition] = (ends[partition] ?? 0) + 1) - 1);
+      },
+    },
+    { topic, progress },
+  );
+  const records = (count: number): NewRecord[] =>
+    Array.from({ length: count }, (_, at) => ({
+      topic,
+      partition: at % PARTITIONS,
+      key: String(at),
+      value: new Uint8Array(),
+      headers: {},
+    }));
+  return { appended, ends, write: (count: number) => sink.write(records(count)) };
+}
+
+describe('how far a consumer has come', () => {
+  it('is waited for until all named places are done, in each partition that is read here', async () => {
+    const progress = new Progress();
+    progress.reached(0, 0);
+    progress.reached(1, 5);
+    const waited: string[] = [];
+    const both = progress
+      .passed(
+        [
+          { partition: 0, offset: 3 },
+          { partition: 0, offset: 2 },
+          { partition: 1, offset: 5 },
+          { partition: 7, offset: 100 },
+        ],
+        FOR_EVER,
+      )
+      .then(() => waited.push('both'));
+    progress.reached(1, 6);
+    progress.reached(0, 3);
+    await nextTurn();
+    expect(waited).toEqual([]);
+    progress.reached(0, 4);
+    await both;
+    expect(waited).toEqual(['both']);
+  });
+
+  it('holds nobody up who names what is done, or what is read elsewhere', async () => {
+    const progress = new Progress();
+    progress.reached(0, 4);
+    await progress.passed([{ partition: 0, offset: 3 }], FOR_EVER);
+    await progress.passed([{ partition: 1, offset: 3 }], FOR_EVER);
+    await progress.passed([], FOR_EVER);
+  });
+
+  it('lets go whoever waits for a partition that is taken away, or waits in vain', async () => {
+    const progress = new Progress();
+    progress.reached(0, 0);
+    const taken = progress.passed([{ partition: 0, offset: 3 }], FOR_EVER);
+    progress.left(0);
+    await taken;
+    progress.reached(0, 0);
+    await progress.passed([{ partition: 0, offset: 3 }], 1);
+  });
+});
+
+describe('a paced sink', () => {
+  it('writes the next records only when the consumer has done the ones before', async () => {
+    const progress = new Progress();
+    progress.reached(0, 0);
+    progress.reached(1, 0);
+    const { appended, ends, write } = sinkOver(progress);
+    let isWritten = false;
+    const writing = write(450).then(() => (isWritten = true));
+    await nextTurn();
+    expect(appended).toEqual([200]);
+    await untilFound('all of them written', async () => {
+      for (const [partition, next] of ends.entries()) progress.reached(partition, next);
+      return isWritten ? true : undefined;
+    });
+    await writing;
+    expect(appended).toEqual([200, 200, 50]);
+  });
+
+  it('writes what is little at once, and asks nobody', async () => {
+    const progress = new Progress();
+    progress.reached(0, 0);
+    const { appended, write } = sinkOver(progress);
+    await write(200);
+    expect(appended).toEqual([200]);
+  });
+
+  it('goes on where the consumer stands still', async () => {
+    const progress = new Progress();
+    progress.reached(0, 0);
+    const { appended, write } = sinkOver(progress);
+    await write(201);
+    expect(appended).toEqual([200, 1]);
+  });
+});
