@@ -6,6 +6,7 @@ import {
   CLOSED,
   findNotification,
   mayCallAt,
+  probedElsewhere,
   providerResult,
   reaches,
   sendingSecrets,
@@ -18,22 +19,21 @@ import {
 } from '@carillon/domain';
 import { canonical } from '@carillon/domain';
 import type { Duration, Instant } from '@carillon/kernel';
-import type { ChannelSender, Clock, ConfigurationView, RenderedMessage, Secrets, SenderFactory } from '@carillon/ports';
+import type { ChannelSender, ConfigurationView, RenderedMessage, Secrets, SenderFactory } from '@carillon/ports';
 import type { AccountHold } from '@carillon/stages';
+import { createProbes, type ProbePorts } from './probes.ts';
 
-type Ports = {
+type Ports = ProbePorts & {
   readonly configuration: ConfigurationView;
   readonly secrets: Secrets;
   readonly senders: readonly SenderFactory[];
-  readonly clock: Clock;
-  readonly trouble: (where: string, error: unknown) => void;
   /** An account changed its state. `why`: the code and words of the answer that did it. */
   readonly state: (account: string, state: AccountState, why: string) => void;
 };
 
 /**
- * `suspended`: the provider refuses us, so one message a minute tries it. `failing`: most calls fail, so it rests half a
- * minute between probes.
+ * `suspended`: the provider refuses us, so one message a minute tries it, of all processes that share the store. `failing`: most
+ * calls fail, so it rests half a minute between probes.
  */
 export type AccountState = 'good' | 'suspended' | 'failing';
 
@@ -47,12 +47,14 @@ export const NO_ACCOUNT = 'none';
 
 /**
  * The provider accounts of this process: opens a sender per account when it is first used (again when its settings
- * change), keeps a breaker for each, and says which one takes a delivery next.
+ * change), keeps a breaker for each, and says which one takes a delivery next. Each process finds out by its own calls that an
+ * account refuses us or fails; of all that know, one at a time tries it again.
  */
 export function createAccounts(ports: Ports) {
   const open = new Map<string, Open>();
   const breakers = new Map<string, Breaker>();
   const states = new Map<string, AccountState>();
+  const probes = createProbes(ports);
 
   const choices = (delivery: Delivery): readonly AccountChoice[] => {
     const newest = ports.configuration.current();
@@ -108,9 +110,17 @@ export function createAccounts(ports: Ports) {
           choice.key !== than && !delivery.tried.includes(choice.key) && mayCallAt(breakerOf(choice.key), now) <= now,
       );
     },
-    /** Counts from the moment it is called, so that of those routed together only one is the probe of an open breaker. */
-    async hold(choice: AccountChoice): Promise<AccountHold> {
+    /**
+     * Counts from the moment it is called, so that of those routed together only one is the probe of an open breaker. Null: another
+     * process makes the probe, and the account is not free here.
+     */
+    async hold(choice: AccountChoice): Promise<AccountHold | null> {
+      const isProbe = breakerOf(choice.key).halfOpen;
       breakers.set(choice.key, callBegun(breakerOf(choice.key), ports.clock.now()));
+      if (isProbe && !(await probes.take(choice.key))) {
+        breakers.set(choice.key, probedElsewhere(breakerOf(choice.key), ports.clock.now()));
+        return null;
+      }
       const sender = await senderOf(choice).catch((error: unknown) => {
         ports.trouble('open a provider account', error);
         return unusableSender(choice);
@@ -122,12 +132,15 @@ export function createAccounts(ports: Ports) {
           const before = breakerOf(choice.key);
           if (result === null || result.code === 'stopped') {
             breakers.set(choice.key, callNotMade(before));
+            if (isProbe) probes.give(choice.key);
             return;
           }
           const end = endOf(result);
           const after = callEnded(before, end, `${result.code} ${result.detail}`.trim(), ports.clock.now());
           breakers.set(choice.key, after);
           judge(choice.key, after, end);
+          if (!after.halfOpen && isProbe) probes.give(choice.key);
+          else if (after.halfOpen && (isProbe || !before.halfOpen)) probes.rests(choice.key, after.openUntil);
         },
       };
     },

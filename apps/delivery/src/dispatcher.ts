@@ -127,6 +127,7 @@ export function startDispatcher(
     const choice = accounts.route(delivery, now);
     if (choice && choice.key !== lane) return [due];
     const hold = choice ? await accounts.hold(choice) : null;
+    if (choice && !hold) return [due];
     const fallback = {
       retryAt: accounts.retryAt(delivery, now),
       ...(accounts.noneReaches(delivery) && { noAccount: NOT_REACHED }),

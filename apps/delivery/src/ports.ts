@@ -9,6 +9,7 @@ import type {
   LimitStore,
   EventLog,
   Ids,
+  LeaseStore,
 } from '@carillon/ports';
 import type { Clock, Secrets, SenderFactory, SuppressionList, TemplateRenderer } from '@carillon/ports';
 import type { Delivery, LocalityVariable } from '@carillon/domain';
@@ -45,6 +46,8 @@ export type DeliveryPorts = {
   readonly suppressions: SuppressionList;
   readonly consents: ConsentStore;
   readonly limits: LimitStore;
+  /** Of all processes, one tries an account that rests. */
+  readonly leases: LeaseStore;
   readonly digestHeads: DigestHeads;
   readonly links: LinkTokens;
   readonly configuration: ConfigurationView;

@@ -1,11 +1,19 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { providerResult, type Configuration, type Delivery, type ProviderVerdict } from '@carillon/domain';
-import type { ChannelSender, SenderFactory } from '@carillon/ports';
+import {
+  providerResult,
+  type AccountChoice,
+  type Configuration,
+  type Delivery,
+  type ProviderVerdict,
+} from '@carillon/domain';
+import type { ChannelSender, LeaseStore, SenderFactory } from '@carillon/ports';
+import type { AccountHold } from '@carillon/stages';
 import {
   account,
   configurationOf,
   deployment,
   DeliveryStory,
+  givenIds,
   givenIntent,
   MORNING,
   ORDER_PAID,
@@ -13,6 +21,7 @@ import {
   settableClock,
   type Wish,
 } from '@carillon/testing/given';
+import { createDirectWire, createMemoryLeases } from '@carillon/testing/memory';
 import { createAccounts, type Accounts } from '../src/accounts.ts';
 
 const smtp = { kind: 'smtp', host: 'mail.example.com', port: 25, from: 'shop@example.com' } as const;
@@ -50,6 +59,21 @@ const factory: SenderFactory = {
   },
 };
 
+/** The accounts of one process. All of a test share their leases. */
+function process(leases: LeaseStore, told: typeof states = states): Accounts {
+  const view = { current: () => newest, at: async () => newest, readToEndAt: () => 0, refresh: async () => newest };
+  return createAccounts({
+    configuration: view,
+    secrets: { resolve: async () => password },
+    senders: [factory],
+    leases,
+    ids: givenIds,
+    clock,
+    trouble: () => undefined,
+    state: (key, state, why) => void told.push([key, state, why]),
+  });
+}
+
 beforeEach(() => {
   newest = shop();
   password = 'first';
@@ -57,23 +81,19 @@ beforeEach(() => {
   made = [];
   states = [];
   delivery = new DeliveryStory(givenIntent('first')).delivery;
-  const view = { current: () => newest, at: async () => newest, readToEndAt: () => 0, refresh: async () => newest };
-  accounts = createAccounts({
-    configuration: view,
-    secrets: { resolve: async () => password },
-    senders: [factory],
-    clock,
-    trouble: () => undefined,
-    state: (key, state, why) => void states.push([key, state, why]),
-  });
+  accounts = process(createMemoryLeases().connect(createDirectWire()));
 });
 
 const route = (of: Delivery = delivery) => accounts.route(of, clock.now())?.key ?? null;
+async function hold(choice: AccountChoice, of: Accounts = accounts): Promise<AccountHold> {
+  const held = await of.hold(choice);
+  if (!held) throw new Error('another process tries it');
+  return held;
+}
 async function call(verdict: ProviderVerdict, code = ''): Promise<void> {
   const choice = accounts.route(delivery, clock.now());
   if (!choice) throw new Error('no account is free');
-  const hold = await accounts.hold(choice);
-  hold.release(providerResult(verdict, code, ''));
+  (await hold(choice)).release(providerResult(verdict, code, ''));
 }
 
 describe('the next account', () => {
@@ -119,7 +139,7 @@ describe('the breaker of an account', () => {
     clock.pass(30_000);
     const choice = accounts.route(delivery, clock.now());
     if (!choice) throw new Error('it may be tried');
-    const first = accounts.hold(choice);
+    const first = hold(choice);
     expect(route()).toBeNull();
     (await first).release(providerResult('transient', '', ''));
     expect(route()).toBeNull();
@@ -142,7 +162,7 @@ describe('the breaker of an account', () => {
     clock.pass(30_000);
     const choice = accounts.route(delivery, clock.now());
     if (!choice) throw new Error('it may be tried');
-    (await accounts.hold(choice)).release(null);
+    (await hold(choice)).release(null);
     expect(route()).toBe('shop/main');
     await call('transient', 'stopped');
     expect(route()).toBe('shop/main');
@@ -186,6 +206,83 @@ describe('the state of an account', () => {
   });
 });
 
+describe('an account that rests, of several processes', () => {
+  const PROCESSES = 4;
+  let processes: Accounts[];
+  let leases: LeaseStore;
+  beforeEach(() => {
+    const only = { email: { template: 'order-paid', accounts: ['main'] } };
+    newest = configurationOf([...orderShop({ ...ORDER_PAID, id: 'ntf_paid', channels: only }), account('main', smtp)]);
+    leases = createMemoryLeases().connect(createDirectWire());
+    processes = Array.from({ length: PROCESSES }, () => process(leases));
+  });
+  const choiceOf = (of: Accounts) => of.route(delivery, clock.now());
+
+  /** Each process calls whenever it may, once a second; answers which of them called when. */
+  async function goOn(seconds: number, verdict: ProviderVerdict): Promise<{ second: number; who: number }[]> {
+    const called: { second: number; who: number }[] = [];
+    for (let second = 0; second < seconds; second += 1) {
+      for (const [who, one] of processes.entries()) {
+        const choice = choiceOf(one);
+        const held = choice && (await one.hold(choice));
+        if (!held) continue;
+        called.push({ second, who });
+        held.release(providerResult(verdict, '', ''));
+      }
+      // What is written about the probe is not waited for.
+      await new Promise((done) => setImmediate(done));
+      clock.pass(1000);
+    }
+    return called;
+  }
+
+  it('is tried once a minute where it refuses us, once each of them knows', async () => {
+    const [found, tried] = [await goOn(1, 'refused_account'), await goOn(600, 'refused_account')];
+    expect(found).toHaveLength(PROCESSES);
+    expect(tried.length).toBeGreaterThanOrEqual(6);
+    const gaps = tried.slice(1).map(({ second }, at) => second - (tried[at]?.second ?? 0));
+    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(60);
+    expect(Math.max(...gaps)).toBeLessThanOrEqual(90);
+  });
+
+  it('is used by all of them within half a minute of when one found that it takes messages again', async () => {
+    await goOn(1, 'refused_account');
+    await goOn(120, 'refused_account');
+    const calls = await goOn(120, 'accepted');
+    const firsts = processes.map((_, who) => calls.find((one) => one.who === who)?.second ?? Infinity);
+    expect(Math.max(...firsts) - Math.min(...firsts)).toBeLessThanOrEqual(30);
+    expect(states.filter(([, state]) => state === 'good')).toHaveLength(PROCESSES);
+  });
+
+  it('is tried by another where the one that tried it last is no more', async () => {
+    await goOn(1, 'refused_account');
+    const [first] = await goOn(61, 'refused_account');
+    processes = processes.filter((_, who) => who !== first?.who);
+    expect((await goOn(91, 'accepted')).length).toBeGreaterThan(0);
+  });
+
+  it('may be tried by another where the one that was to try it made no call', async () => {
+    await goOn(1, 'refused_account');
+    clock.pass(60_000);
+    const [one, other] = processes;
+    const choice = one && choiceOf(one);
+    if (!one || !other || !choice) throw new Error('it may be tried');
+    const held = await hold(choice, one);
+    expect(await other.hold(choice)).toBeNull();
+    expect(choiceOf(other)).toBeNull();
+    held.release(null);
+    clock.pass(30_000);
+    expect(await other.hold(choice)).not.toBeNull();
+  });
+
+  it('is tried by each of them where the leases cannot be written, since it would rest for ever', async () => {
+    const away = async (): Promise<never> => Promise.reject(new Error('away'));
+    processes = [process({ acquire: away, release: away }), process({ acquire: away, release: away })];
+    await goOn(1, 'refused_account');
+    expect(await goOn(61, 'refused_account')).toHaveLength(2);
+  });
+});
+
 describe('accounts for SMS', () => {
   const twilio = { kind: 'twilio', account_sid: 'AC01', auth_token: { secret: 'T' }, from: '+4930123' } as const;
   const sms = (to: string): Delivery => {
@@ -221,7 +318,7 @@ describe('an account', () => {
   it('is opened once, however many calls begin at once', async () => {
     const choice = accounts.route(delivery, clock.now());
     if (!choice) throw new Error('one is free');
-    const holds = await Promise.all(Array.from({ length: 8 }, () => accounts.hold(choice)));
+    const holds = await Promise.all(Array.from({ length: 8 }, () => hold(choice)));
     expect(made).toHaveLength(1);
     expect(new Set(holds.map(({ sender }) => sender)).size).toBe(1);
   });

@@ -19,7 +19,7 @@ export async function startDeliveryRole(foundation: Foundation, closing: Closing
   const { backend, watches } = foundation;
   const delivery = await startDelivery(
     { aloneOnStore: backend.alone, calledOffBelow: backend.calledOffBelow },
-    { ...foundation, watch: watches.delivery() },
+    { ...foundation, leases: backend.leases, watch: watches.delivery() },
   );
   closing.add(() => delivery.close());
   return delivery;

@@ -48,6 +48,13 @@ export const callBegun = (breaker: Breaker, now: Instant): Breaker =>
 /** A probe that was not made after all: the next call is one. */
 export const callNotMade = (breaker: Breaker): Breaker => ({ ...breaker, probingSince: null });
 
+/** Another process makes the probe: this one looks again when a pause would be over. */
+export const probedElsewhere = (breaker: Breaker, now: Instant): Breaker => ({
+  ...breaker,
+  openUntil: now + OPEN_FOR,
+  probingSince: null,
+});
+
 /** To be told after each call. */
 export function callEnded(breaker: Breaker, end: CallEnd, why: string, now: Instant): Breaker {
   if (end === 'shut') {
