@@ -1,4 +1,4 @@
-import { useVirtualizer } from '@tanstack/react-virtual';
+import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
 import { memo, useEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
 import { cls } from './class-names.ts';
 import styles from './list.module.css';
@@ -43,17 +43,28 @@ export function List<Item>({
   const [stop, setStop] = useState<string | null>(null);
   /** The row that the focus goes to once it is drawn. */
   const wanted = useRef<string | null>(null);
+  const keys = items.map(keyOf);
+  /** One row takes the focus that comes by Tab. */
+  const stopKey = [stop, chosen].find((key) => key !== null && keys.includes(key)) ?? keys[0];
+  const stopAt = stopKey === undefined ? -1 : keys.indexOf(stopKey);
   const virtual = useVirtualizer({
     count: items.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => rowHeight,
     getItemKey: (at) => keyOf(items[at]!),
     overscan: OVERSCAN,
+    // Out of sight too: what has the focus stays in the page, and Tab finds a row.
+    rangeExtractor(range) {
+      const drawn = defaultRangeExtractor(range);
+      if (stopAt < 0 || drawn.includes(stopAt)) return drawn;
+      return stopAt < range.startIndex ? [stopAt, ...drawn] : [...drawn, stopAt];
+    },
   });
   useEffect(() => virtual.measure(), [virtual, rowHeight]);
 
   const drawn = virtual.getVirtualItems();
-  const last = drawn.at(-1)?.index ?? -1;
+  // A row that is drawn for its focus alone says nothing about what is in sight.
+  const last = drawn.reduce((most, { index }) => (index === stopAt ? most : Math.max(most, index)), -1);
   useEffect(() => {
     if (last >= 0 && last >= items.length - OVERSCAN) onEnd?.();
   }, [last, items.length, onEnd]);
@@ -65,10 +76,6 @@ export function List<Item>({
     wanted.current = null;
     button.focus({ preventScroll: true });
   });
-
-  const keys = items.map(keyOf);
-  /** One row takes the focus that comes by Tab. */
-  const stopKey = [stop, chosen].find((key) => key !== null && keys.includes(key)) ?? keys[0];
 
   function move(event: KeyboardEvent): void {
     if (event.altKey || event.ctrlKey || event.metaKey) return;

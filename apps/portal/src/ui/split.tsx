@@ -44,14 +44,25 @@ export function Panel({ id, title, onClose, children }: PanelProps): ReactNode {
     // Where it took the place of the list, the row that had the focus is gone.
     if (isNarrow) heading.current?.focus();
   }, [id, isNarrow]);
+  const inside = useRef<HTMLDivElement>(null);
+  const close = useRef(onClose);
+  useEffect(() => {
+    close.current = onClose;
+  });
+  // From the list too: there the focus stays when a row is opened.
+  useEffect(() => {
+    const hear = (event: KeyboardEvent): void => {
+      if (event.key !== 'Escape' || event.defaultPrevented || !(event.target instanceof Element)) return;
+      if (event.target.closest('[role="dialog"], [role="listbox"], [role="menu"]')) return;
+      // A field beside the panel has an Escape of its own.
+      if (event.target.closest('input, textarea') && !inside.current?.contains(event.target)) return;
+      close.current();
+    };
+    document.addEventListener('keydown', hear);
+    return () => document.removeEventListener('keydown', hear);
+  }, []);
   return (
-    <div
-      className={cls(styles.inside)}
-      onKeyDown={(event) => {
-        if (event.key !== 'Escape' || event.defaultPrevented) return;
-        onClose();
-      }}
-    >
+    <div ref={inside} className={cls(styles.inside)}>
       <div className={cls(styles.head)}>
         <h2 ref={heading} tabIndex={-1}>
           {title}

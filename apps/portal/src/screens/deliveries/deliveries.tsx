@@ -1,12 +1,11 @@
 import { ChevronsUpDown } from 'lucide-react';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { useCallback, useMemo, type ReactNode } from 'react';
+import { useCallback, useMemo, useState, type ReactNode } from 'react';
 import { useLiveList } from '../../api/live-list.ts';
 import { EVERY_WORKSPACE } from '../../frame/last-workspace.ts';
 import { Empty, Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
-import { Field } from '../../ui/field.tsx';
 import { Menu } from '../../ui/menu.tsx';
 import { List } from '../../ui/list.tsx';
 import { useMedia } from '../../ui/media.ts';
@@ -15,12 +14,16 @@ import { lazyPart, Part } from '../../ui/part.tsx';
 import { Split } from '../../ui/split.tsx';
 import { stateWords } from '../../ui/state-words.ts';
 import { deliveryRow, deliveryRowOfAll } from './delivery-row.tsx';
-import { filterOf, type DeliverySearch } from './delivery-search.ts';
+import type { BulkAction } from './bulk.tsx';
+import { filterOf, withWord, type DeliverySearch } from './delivery-search.ts';
 import { DELIVERIES, loadDeliveries, type Delivery } from './queries.ts';
 import { Queues } from './queues.tsx';
+import { SearchField } from './search-field.tsx';
 import styles from './deliveries.module.css';
 
 /** Asked for when something is opened: the list is there before. */
+const Histogram = lazyPart(() => import('./histogram.tsx').then(({ Histogram: loaded }) => loaded));
+const Bulk = lazyPart(() => import('./bulk.tsx').then(({ Bulk: loaded }) => loaded));
 const DeliveryPanel = lazyPart(() => import('./delivery-panel.tsx').then(({ DeliveryPanel: loaded }) => loaded));
 
 const STATES = [
@@ -41,6 +44,12 @@ const STATES = [
 const ANY = 'any';
 const STATE_CHOICES = [{ id: ANY, name: 'Any state' }, ...STATES.map((id) => ({ id, name: stateWords(id) }))];
 
+const CHANNELS = [{ id: ANY, name: 'Any channel' }, ...['email', 'sms', 'push'].map((id) => ({ id, name: id }))];
+const BULK = [
+  { id: 'resend', name: 'Send all again…' },
+  { id: 'cancel', name: 'Call all off…' },
+];
+
 const stateName = (state: string | undefined): string => (state === undefined ? 'Any state' : stateWords(state));
 
 const keyOf = ({ id }: Delivery): string => id;
@@ -56,25 +65,35 @@ export function Deliveries(): ReactNode {
   );
   const filter = filterOf(search);
   const isFiltered = Object.keys(filter).length > 0;
+  const [bulk, setBulk] = useState<BulkAction | null>(null);
   return (
     <DeliveryScreen
       title="Deliveries"
       workspace={w}
       search={search}
       change={change}
+      above={
+        w === EVERY_WORKSPACE ? null : (
+          <Part>
+            <Histogram
+              workspace={w}
+              search={search}
+              onRange={(range) => {
+                const { from: _from, to: _to, ...rest } = search;
+                change({ ...rest, ...range });
+              }}
+            />
+          </Part>
+        )
+      }
       tools={
         <>
-          <div className={cls(styles.search)} data-search>
-            <Field
-              label="Recipient"
-              hidesLabel
-              type="search"
-              placeholder="Address, or its beginning"
-              autoComplete="off"
-              value={search.recipient ?? ''}
-              onChange={(recipient) => change(without(search, 'recipient', recipient))}
-            />
-          </div>
+          {bulk !== null && (
+            <Part>
+              <Bulk workspace={w} search={search} action={bulk} onClose={() => setBulk(null)} />
+            </Part>
+          )}
+          <SearchField search={search} change={change} />
           <Menu
             label={`State: ${stateName(search.state)}`}
             trigger={
@@ -85,8 +104,33 @@ export function Deliveries(): ReactNode {
             }
             choices={STATE_CHOICES}
             chosen={search.state ?? ANY}
-            onChoose={(state) => change(without(search, 'state', state === ANY ? '' : state))}
+            onChoose={(state) => change(withWord(search, 'state', state === ANY ? '' : state))}
           />
+          <Menu
+            label="Channel"
+            trigger={
+              <>
+                {search.channel ?? 'Any channel'}
+                <ChevronsUpDown size={16} aria-hidden />
+              </>
+            }
+            choices={CHANNELS}
+            chosen={search.channel ?? ANY}
+            onChoose={(channel) => change(withWord(search, 'channel', channel === ANY ? '' : channel))}
+          />
+          {w !== EVERY_WORKSPACE && (
+            <Menu
+              label="All that match"
+              trigger={
+                <>
+                  All that match
+                  <ChevronsUpDown size={16} aria-hidden />
+                </>
+              }
+              choices={BULK}
+              onChoose={(id) => setBulk(id === 'cancel' ? 'cancel' : 'resend')}
+            />
+          )}
           {isFiltered && (
             <Button kind="quiet" onPress={() => change(search.open === undefined ? {} : { open: search.open })}>
               Clear
@@ -117,11 +161,6 @@ export function Deliveries(): ReactNode {
   );
 }
 
-function without(search: DeliverySearch, name: 'recipient' | 'state', value: string): DeliverySearch {
-  const { [name]: _before, ...rest } = search;
-  return value === '' ? rest : { ...rest, [name]: value };
-}
-
 export type DeliveryScreenProps = {
   readonly title: string;
   readonly lead?: ReactNode;
@@ -129,6 +168,8 @@ export type DeliveryScreenProps = {
   readonly search: DeliverySearch;
   readonly change: (next: DeliverySearch, replace?: boolean) => void;
   readonly tools?: ReactNode;
+  /** Between the tabs and the list. */
+  readonly above?: ReactNode;
   readonly empty: ReactNode;
 };
 
@@ -140,6 +181,7 @@ export function DeliveryScreen({
   search,
   change,
   tools,
+  above,
   empty,
 }: DeliveryScreenProps): ReactNode {
   const key = JSON.stringify(filterOf(search));
@@ -185,6 +227,7 @@ export function DeliveryScreen({
         }
         list={
           <>
+            {above}
             {tools !== undefined && <div className={cls(styles.tools)}>{tools}</div>}
             {error && <Problem error={error} onRetry={retry} />}
             {waiting > 0 && (

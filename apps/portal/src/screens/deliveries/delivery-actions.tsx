@@ -49,7 +49,12 @@ export function DeliveryActions({ delivery }: { readonly delivery: Delivery }): 
     mutationFn: (decision: Decision) => decide(delivery, decision, evidence),
     onSuccess: (_done, { kind }) => say(SAID[kind]),
     // Also of a refusal: what is shown may be what somebody else has changed.
-    onSettled: () => queryClient.invalidateQueries({ queryKey: [DELIVERIES] }),
+    // The pages of a list stay as long as they are: its newest page, which is asked for again, changes the row.
+    onSettled: () =>
+      queryClient.invalidateQueries({
+        queryKey: [DELIVERIES],
+        predicate: ({ queryKey }) => queryKey.at(-1) !== 'list',
+      }),
   });
   const { state } = delivery;
   const off = useMay('operate', delivery.workspace);

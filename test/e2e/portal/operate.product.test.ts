@@ -1,0 +1,129 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeWith } from '../../support/requirements.ts';
+import { expectAccessible, expectToFit, picture } from './accessible.ts';
+import { guardPages } from './guard.ts';
+import { openLab, startTrap, type Lab, type Trap } from './lab.ts';
+import { openBrowser, startDemo, type Demo } from './support.ts';
+
+const DOUBTS = 12;
+
+describeWith('chromium', 'many deliveries at once in a browser', () => {
+  let demo: Demo;
+  let trap: Trap;
+  let lab: Lab;
+  let browser: Browser;
+  let context: BrowserContext;
+  let page: Page;
+  const guard = guardPages(() => [demo.control]);
+  const rows = () => page.locator('main [data-key]');
+  const search = (name: string) => page.getByRole('searchbox', { name });
+
+  beforeAll(async () => {
+    [demo, trap, browser] = await Promise.all([startDemo(), startTrap(), openBrowser()]);
+    lab = await openLab(demo, trap);
+    await demo.send('lab/orders', lab.key, { kind: 'once', email: 'ada@example.com', subject: 'one', name: 'Ada' });
+    for (let at = 0; at < DOUBTS; at += 1) {
+      const email = `doubt-${at}@example.com`;
+      await demo.send('lab/orders', lab.key, { kind: 'doubt', email, subject: `${at}`, name: 'Bob' });
+    }
+    await lab.untilStates(...Array.from({ length: DOUBTS }, () => 'IN_DOUBT'), 'SENT');
+    context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: 'de-DE' });
+    await context.request.post(`${demo.control}/v1/session`, { data: { word: demo.ownerToken } });
+    page = await guard.openPage(context);
+    await page.goto(`${demo.control}/workspaces/lab/deliveries`);
+    await rows().first().waitFor();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await lab?.stop();
+    await trap?.stop();
+    await demo?.stop();
+  });
+
+  it('lets somebody type in the middle of what they look for, and writes it into the address once they pause', async () => {
+    await search('Recipient').pressSequentially('da@example.com');
+    await page.keyboard.press('Home');
+    await search('Recipient').pressSequentially('a');
+    await page.waitForURL(/recipient=ada%40example.com/);
+    await page.keyboard.type('x');
+    expect(await search('Recipient').inputValue()).toBe('axda@example.com');
+    await page.getByText('No delivery fits this filter').waitFor();
+    await search('Recipient').fill('ada@');
+    await expect.poll(() => rows().count()).toBe(1);
+    await expectAccessible(page, 'a search');
+    await page.getByRole('button', { name: /Search by/ }).click();
+    await page.getByRole('option', { name: 'unique_id' }).click();
+    await search('unique_id').fill('ada@example.com');
+    await page.waitForURL(/unique_id=ada%40example.com/);
+    expect(page.url()).not.toContain('recipient=');
+    await expect.poll(() => rows().count()).toBe(1);
+    // The address alone shows the same.
+    await page.reload();
+    await expect.poll(() => rows().count()).toBe(1);
+    expect(await search('unique_id').inputValue()).toBe('ada@example.com');
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await expect.poll(() => rows().count()).toBe(DOUBTS + 1);
+    expect(await page.getByRole('searchbox').inputValue()).toBe('');
+  });
+
+  it('narrows the list down to a part of the bars, by the mouse and by the keyboard, and keeps it in the address', async () => {
+    const bars = page.getByRole('img', { name: /13 deliveries by state/ });
+    await bars.waitFor();
+    const box = (await bars.boundingBox())!;
+    await page.mouse.move(box.x + box.width * 0.1, box.y + 20);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.3, box.y + 20);
+    await page.mouse.up();
+    await page.waitForURL(/from=.*to=/);
+    // Nothing happened that long ago.
+    await page.getByText('No delivery fits this filter').waitFor();
+    await page.getByRole('button', { name: 'Any time' }).last().click();
+    await expect.poll(() => rows().count()).toBe(DOUBTS + 1);
+    await page.getByText('Show as table').focus();
+    await page.keyboard.press('Enter');
+    await page
+      .getByRole('button', { name: /^Only / })
+      .last()
+      .focus();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/from=.*to=/);
+    await expect.poll(() => rows().count()).toBeGreaterThan(0);
+    await expectAccessible(page, 'a range');
+    await expectToFit(page, 390);
+    await page.goto(`${demo.control}/workspaces/lab/deliveries`);
+  });
+
+  it('closes what is open by Escape from the list, and keeps its place', async () => {
+    await rows().nth(2).click();
+    await page.getByRole('region', { name: 'Story' }).waitFor();
+    await rows().nth(2).focus();
+    await page.keyboard.press('Escape');
+    await page.getByRole('region', { name: 'Story' }).waitFor({ state: 'detached' });
+  });
+
+  it('sends all again that match: with the number of people first, typed where they are many, and with progress', async () => {
+    await page.goto(`${demo.control}/workspaces/lab/deliveries?state=IN_DOUBT`);
+    await expect.poll(() => rows().count()).toBe(DOUBTS);
+    await picture(page, 'deliveries');
+    await page.getByRole('button', { name: 'All that match' }).click();
+    await page.getByRole('menuitem', { name: 'Call all off…' }).click();
+    await page.getByText('None of what matches can be called off').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('button', { name: 'All that match' }).click();
+    await page.getByRole('menuitem', { name: 'Send all again…' }).click();
+    await page.getByText(`${DOUBTS} messages to ${DOUBTS} people: ${DOUBTS} in doubt.`).waitFor();
+    await page.getByText('may be told twice').waitFor();
+    const go = page.getByRole('button', { name: `Send again: ${DOUBTS} messages` });
+    expect(await go.isDisabled()).toBe(true);
+    await expectAccessible(page, 'the question');
+    await page.getByLabel(`Type ${DOUBTS} to go on`).fill(`${DOUBTS}`);
+    await picture(page, 'bulk');
+    await go.click();
+    await page.getByText(`Done: ${DOUBTS} of ${DOUBTS}.`).waitFor();
+    await expectAccessible(page, 'the end of the job');
+    const { items } = await demo.ask<{ items: { action: string; done: number }[] }>('/v1/workspaces/lab/jobs');
+    expect(items).toMatchObject([{ action: 'resend_deliveries', done: DOUBTS }]);
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
+  });
+});
