@@ -1,5 +1,5 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
 import { expectAccessible, expectToFit, picture } from './accessible.ts';
 import { guardPages } from './guard.ts';
@@ -31,6 +31,8 @@ describeWith('chromium', 'many deliveries at once in a browser', () => {
     context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: 'de-DE' });
     await context.request.post(`${demo.control}/v1/session`, { data: { word: demo.ownerToken } });
     page = await guard.openPage(context);
+  });
+  beforeEach(async () => {
     await page.goto(`${demo.control}/workspaces/lab/deliveries`);
     await rows().first().waitFor();
   });
@@ -91,12 +93,11 @@ describeWith('chromium', 'many deliveries at once in a browser', () => {
     await expect.poll(() => rows().count()).toBeGreaterThan(0);
     await expectAccessible(page, 'a range');
     await expectToFit(page, 390);
-    await page.goto(`${demo.control}/workspaces/lab/deliveries`);
   });
 
   it('closes what is open by Escape from the list, and keeps its place', async () => {
     await rows().nth(2).click();
-    await page.getByRole('region', { name: 'Story' }).waitFor();
+    await page.getByRole('region', { name: 'Story' }).getByRole('button', { name: 'Close' }).waitFor();
     await rows().nth(2).focus();
     await page.keyboard.press('Escape');
     await page.getByRole('region', { name: 'Story' }).waitFor({ state: 'detached' });

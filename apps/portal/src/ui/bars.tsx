@@ -169,7 +169,11 @@ function AsTable({
                     ))}
                     {onRange && (
                       <td>
-                        <button type="button" onClick={() => onRange(bar.from, bar.to)} aria-label={`Only ${words}`}>
+                        <button
+                          type="button"
+                          onClick={() => onRange(bar.from, bar.to)}
+                          aria-label={`Only this: ${words}`}
+                        >
                           Only this
                         </button>
                       </td>

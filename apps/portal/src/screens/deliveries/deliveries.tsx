@@ -107,7 +107,7 @@ export function Deliveries(): ReactNode {
             onChoose={(state) => change(withWord(search, 'state', state === ANY ? '' : state))}
           />
           <Menu
-            label="Channel"
+            label={`Channel: ${search.channel ?? 'Any channel'}`}
             trigger={
               <>
                 {search.channel ?? 'Any channel'}
