@@ -124,13 +124,13 @@ export async function packagesOfPortal(): Promise<readonly string[]> {
 
 const DESCRIPTION = join(root, 'schemas/openapi/management-api.json');
 const TYPES = join(portal, 'src/api/management-api.generated.ts');
-const BANNER = '// Written by `node tools/portal.ts --types` from schemas/openapi; do not edit.\n';
+const BANNER = '// Written from schemas/openapi by tools/portal.ts; do not edit.\n';
 
 /**
- * Writes the types of the management API from its description, where they are others than those that stand there. The package
- * that makes them takes the compiler of TypeScript as a library, of a version that has one: both stand with the portal alone.
+ * The types of the management API, from its description. The package that makes them takes the compiler of TypeScript as a
+ * library, of a version that has one: both stand with the portal alone.
  */
-export async function writePortalTypes(): Promise<void> {
+export async function managementApiTypes(): Promise<string> {
   const place = createRequire(join(portal, 'package.json'))
     .resolve('openapi-typescript')
     .replace(/\.cjs$/, '.mjs');
@@ -141,7 +141,12 @@ export async function writePortalTypes(): Promise<void> {
   const document = JSON.parse(await readFile(DESCRIPTION, 'utf8')) as object;
   const types = generator.astToString(await generator.default(document, { exportType: true }));
   // One kind is left that it always writes as an interface.
-  const text = BANNER + types.replaceAll(/^export interface (\w+) \{([^]*?)^\}/gm, 'export type $1 = {$2};');
+  return BANNER + types.replaceAll(/^export interface (\w+) \{([^]*?)^\}/gm, 'export type $1 = {$2};');
+}
+
+/** Writes them where they are others than those that stand there. */
+export async function writePortalTypes(): Promise<void> {
+  const text = await managementApiTypes();
   if ((await readFile(TYPES, 'utf8').catch(() => null)) !== text) await writeFile(TYPES, text);
 }
 

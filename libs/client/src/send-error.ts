@@ -1,0 +1,62 @@
+/** What an answer says of its failure (RFC 9457), as far as it came. */
+export type Failure = {
+  /** Of the last answer; 0 where none came. */
+  readonly status: number;
+  /** The stable code (docs/errors.md); `no_answer` where none came, `unknown` where an answer had none. */
+  readonly code: string;
+  /** What to do, in the server's words. */
+  readonly detail: string;
+  /** Names the request in the server's log. */
+  readonly requestId: string | null;
+  /** RFC 6901 pointer to the field of the event that is wrong. */
+  readonly pointer: string | null;
+};
+
+/** An event that was not sent, or of which nobody knows whether it was. Nothing of the event or the credential stands in it. */
+export class SendError extends Error implements Failure {
+  readonly status: number;
+  readonly code: string;
+  readonly detail: string;
+  readonly requestId: string | null;
+  readonly pointer: string | null;
+  /** Sent again under this key the event counts once, whatever became of it. */
+  readonly key: string;
+  /** Requests that were made. */
+  readonly attempts: number;
+  /** Whether sending it again later may succeed, under the same key. False: the event or the credential has to change. */
+  readonly mayPass: boolean;
+
+  constructor(failure: Failure, more: { readonly key: string; readonly attempts: number; readonly mayPass: boolean }) {
+    super(`${failure.code}: ${failure.detail}`);
+    this.name = 'SendError';
+    this.status = failure.status;
+    this.code = failure.code;
+    this.detail = failure.detail;
+    this.requestId = failure.requestId;
+    this.pointer = failure.pointer;
+    this.key = more.key;
+    this.attempts = more.attempts;
+    this.mayPass = more.mayPass;
+  }
+}
+
+const textOr = (value: unknown, other: string): string => (typeof value === 'string' && value !== '' ? value : other);
+const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+
+/** Reads a problem; of anything else, such as a proxy's page, the status is what is told. */
+export function readFailure(status: number, body: string): Failure {
+  let problem: Readonly<Record<string, unknown>> = {};
+  try {
+    const json: unknown = JSON.parse(body);
+    if (typeof json === 'object' && json !== null) problem = json as Readonly<Record<string, unknown>>;
+  } catch {
+    // A page of somebody in between.
+  }
+  return {
+    status,
+    code: textOr(problem['code'], 'unknown'),
+    detail: textOr(problem['detail'], `the answer was ${status}`),
+    requestId: textOrNull(problem['request_id']),
+    pointer: textOrNull(problem['pointer']),
+  };
+}
