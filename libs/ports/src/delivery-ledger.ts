@@ -66,8 +66,12 @@ export type DeliveryLedger = {
   insert(
     deliveries: readonly Delivery[],
   ): Promise<readonly ({ readonly inserted: true } | { readonly inserted: false; readonly holder: Delivery })[]>;
-  /** Compare-and-set: replaces the document of `next.id` if its version is `next.version - 1`. */
-  replace(next: Delivery): Promise<'done' | 'stale'>;
+  /**
+   * Compare-and-set: replaces the document of `next.id` if its version is `next.version - 1`. With `together` it may be written in one
+   * request with others of the same turn; `stale` may then also be said of one that was written and was moved on by somebody right after,
+   * so it is for writes whose caller reads again and finds its own work done.
+   */
+  replace(next: Delivery, how?: { readonly together: boolean }): Promise<'done' | 'stale'>;
   get(id: DeliveryId): Promise<Delivery | null>;
   /** Workspaces that have a WAITING delivery due at `now`. */
   dueWorkspaces(now: Instant): Promise<readonly string[]>;

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Collection, Filter, Document, UpdateFilter } from 'mongodb';
 import type { Attempt } from './attempts.ts';
 import { ComeAgain, duplicatesIn, isDuplicate } from './failures.ts';
+import { IN_ONE_ANSWER } from './pages.ts';
 
 /** Names one write of one caller. Whoever finds it in a document knows that this write is there. */
 export const writeToken = (): string => randomBytes(12).toString('base64url');
@@ -42,6 +43,45 @@ export async function compareAndSet<Kind extends Versioned>(
     // Moved on the primary by somebody, and not yet on a majority: too early to say by whom.
     if (found?.version === version - 1) throw new ComeAgain('a write is not yet held by a majority');
     return 'stale';
+  });
+}
+
+export type VersionedWrite = {
+  readonly id: string;
+  readonly version: number;
+  readonly fields: Readonly<Record<string, unknown>>;
+};
+
+/**
+ * `compareAndSet` of each document by itself, in one request; ids must differ. Where the database says that not all of them matched, the
+ * tokens decide: of one that somebody moved on between our write and that look nobody can tell, and it is called stale.
+ */
+export async function compareAndSetEach<Kind extends Versioned>(
+  collection: Collection<Kind>,
+  attempt: Attempt,
+  writes: readonly VersionedWrite[],
+): Promise<readonly ('done' | 'stale')[]> {
+  const written = writeToken();
+  const operations = writes.map(({ id, version, fields }) => ({
+    updateOne: {
+      filter: { _id: id, version: version - 1 } as Filter<Kind>,
+      update: assignment({ ...fields, version, written }),
+    },
+  }));
+  return attempt(async () => {
+    const { matchedCount } = await collection.bulkWrite(operations, { ordered: false });
+    if (matchedCount === writes.length) return writes.map(() => 'done');
+    const ids = { _id: { $in: writes.map(({ id }) => id) } } as Filter<Kind>;
+    const found = await collection
+      .find<Versioned>(ids, { ...IN_ONE_ANSWER, projection: { version: 1, written: 1 } })
+      .toArray();
+    const newest = new Map(found.map((one) => [one._id, one]));
+    return writes.map(({ id, version }) => {
+      const one = newest.get(id);
+      if (one?.written === written) return 'done';
+      if (one?.version === version - 1) throw new ComeAgain('a write is not yet held by a majority');
+      return 'stale';
+    });
   });
 }
 

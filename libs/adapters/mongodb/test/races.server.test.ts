@@ -47,6 +47,21 @@ describeWith('mongodb', 'the stores in MongoDB under contention', () => {
       expect(new Set(claimed).size).toBe(60);
     });
 
+    it('claim each delivery once between them where they write together, and each knows which are its own', async () => {
+      const deliveries = Array.from({ length: 150 }, () => deliveryOf());
+      await one.ledger.insert(deliveries);
+      const claimAll = async ({ ledger }: MongoStores, name: string): Promise<readonly string[]> => {
+        const answers = await Promise.all(
+          deliveries.map((delivery) => ledger.replace(claimOf(delivery, name), { together: true })),
+        );
+        return deliveries.filter((_one, at) => answers[at] === 'done').map(({ id }) => id);
+      };
+      const [ofOne, ofOther] = await Promise.all([claimAll(one, 'one'), claimAll(other, 'other')]);
+      expect([...ofOne, ...ofOther].toSorted()).toEqual(deliveries.map(({ id }) => id).toSorted());
+      const held = await Promise.all(deliveries.map(({ id }) => other.ledger.get(id)));
+      expect(held.filter((found) => found?.token === 'one').map((found) => found?.id)).toEqual(ofOne);
+    });
+
     it('take one step each of twenty that all read and write at once', async () => {
       const { id } = deliveryOf();
       await one.ledger.insert([deliveryOf({ id })]);

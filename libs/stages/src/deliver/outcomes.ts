@@ -48,7 +48,7 @@ async function forget(delivery: Delivery, ledger: DeliveryLedger, settle: Settle
     const settled = settle(told ?? seen);
     // One write for both.
     const next = settled ? { ...settled, version: seen.version + 1 } : told;
-    if (!next || (await ledger.replace(next)) === 'done') return;
+    if (!next || (await ledger.replace(next, { together: true })) === 'done') return;
     seen = await ledger.get(delivery.id);
   }
 }

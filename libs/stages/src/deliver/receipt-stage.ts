@@ -46,7 +46,7 @@ const WHY_NOBODY = 'no account sends over the number that somebody wrote to any 
  * Receipts of so many deliveries are applied at a time. Each waits for the store two or three times, and a store takes many writes
  * together as quickly as one.
  */
-const AT_ONCE = 64;
+const AT_ONCE = 256;
 
 /** A document whose compare-and-set keeps failing is under heavy fire; the batch then comes again. */
 const MAX_TRIES = 50;
@@ -74,7 +74,7 @@ export function createReceiptStage(ports: ReceiptPorts): BatchStage {
       // The code alone: a provider's words may quote the address, and this goes into a log.
       if (receipt.alert && tries === 0)
         ports.alert(receipt.account ?? receipt.source, receipt.code, `${receipt.source} reported it`);
-      if ((await ledger.replace(judged.next)) === 'stale') continue;
+      if ((await ledger.replace(judged.next, { together: true })) === 'stale') continue;
       moved.set(id, judged.next);
       return { kind: 'done' };
     }

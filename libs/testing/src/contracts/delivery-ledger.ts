@@ -91,11 +91,12 @@ export function describeDeliveryLedger(name: string, make: () => Promise<UnderTe
       expect(await ledger().replace({ ...deliveryOf(), version: 2 })).toBe('stale');
     });
 
-    it('has one winner when many claim one delivery at once', async () => {
-      const first = await put({});
-      const claims = Array.from({ length: 20 }, (_, at) =>
-        ledger().replace({ ...first, version: 2, state: 'SENDING', token: String(at), leaseUntil: 130 }),
-      );
+    it.each([false, true])('has one winner when many claim one delivery at once, together: %s', async (together) => {
+      const [first, ...others] = [await put({}), await put({}), await put({})];
+      const claim = (one: Delivery, at: number) =>
+        ledger().replace({ ...one, version: 2, state: 'SENDING', token: String(at), leaseUntil: 130 }, { together });
+      const claims = Array.from({ length: 20 }, (_, at) => claim(first, at));
+      expect(await Promise.all(others.map(claim))).toEqual(['done', 'done']);
       const winners = (await Promise.all(claims)).flatMap((answer, at) => (answer === 'done' ? [String(at)] : []));
       expect(winners).toHaveLength(1);
       expect((await ledger().get(first.id))?.token).toBe(winners[0]);

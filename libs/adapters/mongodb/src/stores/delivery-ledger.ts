@@ -1,9 +1,10 @@
+import type { Filter } from 'mongodb';
 import { withReceipts, type Delivery, type DeliveryState } from '@carillon/domain';
 import { parseJson, stringifyJson } from '@carillon/kernel';
 import type { DeliveryLedger } from '@carillon/ports';
 import type { Attempt } from '../attempts.ts';
 import type { Collections } from '../collections.ts';
-import { compareAndSet, insertEach, writeToken } from '../compare-and-set.ts';
+import { compareAndSet, compareAndSetEach, insertEach, writeToken } from '../compare-and-set.ts';
 import { keyOf, type DeliveryDocument } from '../documents.ts';
 import { ComeAgain } from '../failures.ts';
 import { BY_STATE } from '../schema/wanted.ts';
@@ -18,6 +19,7 @@ import {
   within,
   type Order,
 } from '../pages.ts';
+import { gathering } from '../gathering.ts';
 import { createRuns } from '../runs.ts';
 import { deliveryCounts } from './delivery-counts.ts';
 
@@ -133,6 +135,36 @@ export function createDeliveryLedger({ deliveries: ledger }: Collections, attemp
     return holders;
   }
 
+  async function getOne(id: string): Promise<Delivery | null> {
+    const found = await attempt(() => ledger.findOne<Body>({ _id: id }, BODY));
+    return found ? read(found) : null;
+  }
+  const get = gathering<string, Delivery | null>(
+    (id) => id,
+    getOne,
+    async (ids) => {
+      const asked: Filter<DeliveryDocument> = { _id: { $in: [...ids] } };
+      const found = await attempt(() =>
+        ledger.find<Body & { readonly _id: string }>(asked, { ...BODY, ...IN_ONE_ANSWER }).toArray(),
+      );
+      const bodyOf = new Map(found.map((one) => [one._id, read(one)]));
+      return ids.map((id) => bodyOf.get(id) ?? null);
+    },
+  );
+
+  const replaceOne = (next: Delivery): Promise<'done' | 'stale'> =>
+    compareAndSet(ledger, attempt, next.id, next.version, movingFields(next));
+  const replaceTogether = gathering<Delivery, 'done' | 'stale'>(
+    ({ id }) => id,
+    replaceOne,
+    (nexts) =>
+      compareAndSetEach(
+        ledger,
+        attempt,
+        nexts.map((next) => ({ id: next.id, version: next.version, fields: movingFields(next) })),
+      ),
+  );
+
   const inRuns = createRuns();
   /** Whether the run that ended last met deliveries that were here already, as those of a log that is read again do. A guess for the next one. */
   let expectsRepeats = false;
@@ -175,13 +207,8 @@ export function createDeliveryLedger({ deliveries: ledger }: Collections, attemp
 
   return {
     insert: (deliveries) => inRuns(deliveries, insertRun),
-    async replace(next) {
-      return compareAndSet(ledger, attempt, next.id, next.version, movingFields(next));
-    },
-    async get(id) {
-      const found = await attempt(() => ledger.findOne<Body>({ _id: id }, BODY));
-      return found ? read(found) : null;
-    },
+    replace: (next, how) => (how?.together ? replaceTogether(next) : replaceOne(next)),
+    get,
     dueWorkspaces: (now) => attempt(() => ledger.distinct('workspace', { dueAt: queued({ $lte: now }) })),
     async due(workspace, now, limit) {
       const found = await bodies({ workspace: { $eq: workspace }, dueAt: queued({ $lte: now }) }, { dueAt: 1 }, limit);

@@ -1,0 +1,57 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { gathering } from './gathering.ts';
+
+type Item = { readonly key: string; readonly n: number };
+
+let asked: (number | readonly number[])[] = [];
+let broken = false;
+beforeEach(() => {
+  asked = [];
+  broken = false;
+});
+const ask = gathering<Item, number>(
+  ({ key }) => key,
+  async ({ n }) => {
+    asked.push(n);
+    return n;
+  },
+  async (items) => {
+    if (broken) throw new Error('away');
+    asked.push(items.map(({ n }) => n));
+    return items.map(({ n }) => n);
+  },
+);
+const askFor = (keys: readonly string[]): Promise<readonly number[]> =>
+  Promise.all(keys.map((key, n) => ask({ key, n })));
+
+describe('what is asked for in one turn', () => {
+  it('is one request, and each gets its own answer', async () => {
+    expect(await askFor(['a', 'b', 'c'])).toEqual([0, 1, 2]);
+    expect(asked).toEqual([[0, 1, 2]]);
+  });
+
+  it('is asked by itself where it is alone', async () => {
+    expect(await ask({ key: 'a', n: 7 })).toBe(7);
+    expect(await ask({ key: 'a', n: 8 })).toBe(8);
+    expect(asked).toEqual([7, 8]);
+  });
+
+  it('never has one key twice in a request', async () => {
+    expect(await askFor(['a', 'b', 'a', 'a', 'c', 'b'])).toEqual([0, 1, 2, 3, 4, 5]);
+    expect(new Set(asked)).toEqual(new Set([[0, 1, 4], [2, 5], 3]));
+  });
+
+  it('is several requests of at most 64 where it is more', async () => {
+    const keys = Array.from({ length: 150 }, (_, n) => String(n));
+    expect(await askFor(keys)).toEqual(keys.map(Number));
+    expect(asked.map((one) => (Array.isArray(one) ? one.length : 1))).toEqual([64, 64, 22]);
+  });
+
+  it('fails together, and what is asked for later is asked again', async () => {
+    broken = true;
+    const all = await Promise.allSettled([ask({ key: 'a', n: 1 }), ask({ key: 'b', n: 2 })]);
+    expect(all.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    broken = false;
+    expect(await askFor(['a', 'b'])).toEqual([0, 1]);
+  });
+});
