@@ -39,11 +39,16 @@ export async function compareAndSet<Kind extends Versioned>(
     const found = await collection.findOne<Versioned>({ _id: id } as Filter<Kind>, {
       projection: { version: 1, written: 1 },
     });
-    if (found?.written === written) return 'done';
-    // Moved on the primary by somebody, and not yet on a majority: too early to say by whom.
-    if (found?.version === version - 1) throw new ComeAgain('a write is not yet held by a majority');
-    return 'stale';
+    return whose(found, written, version);
   });
+}
+
+/** What became of our write to a document that did not match when we came: the token that it holds now decides. */
+function whose(found: Versioned | null | undefined, written: string, version: number): 'done' | 'stale' {
+  if (found?.written === written) return 'done';
+  // Moved on the primary by somebody, and not yet on a majority: too early to say by whom.
+  if (found?.version === version - 1) throw new ComeAgain('a write is not yet held by a majority');
+  return 'stale';
 }
 
 export type VersionedWrite = {
@@ -76,12 +81,7 @@ export async function compareAndSetEach<Kind extends Versioned>(
       .find<Versioned>(ids, { ...IN_ONE_ANSWER, projection: { version: 1, written: 1 } })
       .toArray();
     const newest = new Map(found.map((one) => [one._id, one]));
-    return writes.map(({ id, version }) => {
-      const one = newest.get(id);
-      if (one?.written === written) return 'done';
-      if (one?.version === version - 1) throw new ComeAgain('a write is not yet held by a majority');
-      return 'stale';
-    });
+    return writes.map(({ id, version }) => whose(newest.get(id), written, version));
   });
 }
 
