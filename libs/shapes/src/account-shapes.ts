@@ -73,9 +73,14 @@ const domain = z
     error: 'a domain such as shop.example.com',
   });
 
+/** Text of one line: a name of a server or of a user with a line break in it could become a command. */
+const oneLine = (max: number, form: RegExp, words: string) => text(max).regex(form, { error: words });
+const HOST = /^[^\s/@\p{Cc}]+$/u;
+const USER = /^\P{Cc}+$/u;
+
 const smtpKeys = {
   kind: said(z.literal('smtp'), { description: 'A mail server that takes messages by SMTP.' }),
-  host: said(text(253), {
+  host: said(oneLine(253, HOST, 'the name or address of a server, such as smtp.example.com'), {
     description:
       'Name of the server. In a workspace’s own account a private address counts only where `allowed_private_addresses` of the deployment lists it.',
     example: 'smtp.example.com',
@@ -90,7 +95,10 @@ const smtpKeys = {
     otherwise: '`implicit` on port 465, else `starttls` with a `user` and `opportunistic` without',
     example: 'starttls',
   }),
-  user: said(text(320).exactOptional(), { description: 'User name, if the server wants one.', example: 'shop' }),
+  user: said(oneLine(320, USER, 'a user name, without control characters').exactOptional(), {
+    description: 'User name, if the server wants one.',
+    example: 'shop',
+  }),
   password: said(secret.exactOptional(), { description: 'Reference to the password; never the password itself.' }),
   from: said(sender, {
     description: 'Sender of messages whose template names none.',
