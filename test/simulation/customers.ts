@@ -3,12 +3,13 @@ import type { Duration } from '@carillon/kernel';
 import type { TopicName } from '@carillon/ports';
 import { createDirectWire } from '@carillon/testing/memory';
 import type { Machine, Machines, OperatorAct, Running } from './machines.ts';
+import { reportsOf } from './reports.ts';
 import { cohortPostOf, eventOf, LATER_WISHES } from './shop.ts';
 import type { Shared, World } from './world.ts';
 
 /** Asks the process once; where nothing comes of it, nothing is heard. */
 type Ask = (running: Running) => Promise<unknown> | undefined;
-type Can = 'post' | 'publish' | 'operate';
+type Can = 'post' | 'publish' | 'operate' | 'report';
 
 /** What an operator thinks of who sees a delivery in this state. By the time it is done the state may be another. */
 const ACTS: Partial<Record<DeliveryState, readonly OperatorAct[]>> = {
@@ -20,7 +21,7 @@ const ACTS: Partial<Record<DeliveryState, readonly OperatorAct[]>> = {
 };
 
 /**
- * Everybody outside: who posts events and repeats each until it gets its 202, a platform that does the same, and an
+ * Everybody outside: who posts events and repeats each until it gets its 202, a platform and a provider that do the same, and an
  * operator who changes the configuration now and then, or decides what becomes of a delivery, and does not repeat it.
  */
 export function startCustomers(world: World, machines: Machines, { ids }: Shared, during: Duration) {
@@ -45,7 +46,7 @@ export function startCustomers(world: World, machines: Machines, { ids }: Shared
   }
 
   /** Until it is answered. */
-  function repeat(what: string, request: (answered: () => void) => Ask): void {
+  function repeat(what: string, request: (answered: () => void) => Ask, can: Can = 'post'): void {
     waiting += 1;
     let done = false;
     const answered = (): void => {
@@ -54,7 +55,7 @@ export function startCustomers(world: World, machines: Machines, { ids }: Shared
     };
     const attempt = (): void => {
       if (done) return;
-      ask(what, 'post', request(answered));
+      ask(what, can, request(answered));
       add(between(1_000, 4_000), null, `nobody has answered ${what}?`, attempt);
     };
     attempt();
@@ -107,6 +108,24 @@ export function startCustomers(world: World, machines: Machines, { ids }: Shared
       );
     });
   }
+  world.afterTaking((call) => {
+    for (const [n, said] of reportsOf(scheduler, call).entries()) {
+      const what = `${said.over} says ${said.report.verdict} of ${call.deliveryId.slice(0, 12)}`;
+      const request = (answered: () => void) => (running: Running) =>
+        running.report?.(said.report, said.over).then((id) => {
+          world.reported.set(id, said);
+          answered();
+        });
+      // Some come before the process has its answer, and in any order.
+      const delay = world.isCalm() ? between(0, 500) : between(0, n === 0 ? 1_500 : 8_000);
+      waiting += 1;
+      add(delay, null, what, () => {
+        waiting -= 1;
+        repeat(`is told that ${what}`, request, 'report');
+        if (scheduler.chance() < 0.2) repeat(`is told once more that ${what}`, request, 'report');
+      });
+    }
+  });
   for (const [at, wishes] of LATER_WISHES.entries()) {
     if (scheduler.chance() < 0.5) continue;
     add(between(0, during), null, `somebody changes the configuration (${at})`, () => {
@@ -142,6 +161,7 @@ const READ_BY_STAGES: readonly TopicName[] = [
   'carillon.lookups',
   'carillon.cohorts',
   'carillon.intents',
+  'carillon.receipts',
 ];
 
 /** A program that is not of this product, or one that is broken, has written to a topic of it. */

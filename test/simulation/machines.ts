@@ -5,10 +5,12 @@ import {
   operatorCancel,
   operatorDismiss,
   operatorResend,
+  ownAccount,
   personName,
   STOP_ALL,
   streamTable,
   type Delivery,
+  type Report,
 } from '@carillon/domain';
 import { stringifyJson, type DeliveryId, type Duration, type EventId, type Result } from '@carillon/kernel';
 import { pause, startLoop } from '@carillon/runtime';
@@ -20,6 +22,7 @@ import {
   prepareAppend,
   publishConfiguration,
   publishConsents,
+  receiptRecord,
 } from '@carillon/stages';
 import { changesOf, type Wish } from '@carillon/testing/given';
 import { portsOf, type Plant, type Ports } from './ports.ts';
@@ -32,6 +35,8 @@ export type Running = {
   /** Resolves with the id of the event: it got its 202. */
   post?(n: number, body: Posted): Promise<EventId>;
   postCohort?(post: CohortPost): Promise<void>;
+  /** Resolves with the id of the receipt: the provider got its 204. */
+  report?(report: Report, account: string): Promise<string>;
   /** Resolves when whoever has this address was told that nothing comes any more. */
   optOut?(email: string): Promise<void>;
   /** Resolves with the number of the configuration, which counts from now on. */
@@ -238,6 +243,12 @@ function intakeOf({ log, ids, clock, configuration, codecs, deciding, watch }: P
       const person = personName(email, (...parts) => ids.keyed(...parts));
       const document = await decideConsents('shop', person, [STOP_ALL], ports);
       if (document) publishConsents([document], ports).catch((error: unknown) => watch.trouble('tell consents', error));
+    },
+    async report(report: Report, name: string): Promise<string> {
+      const account = ownAccount(configuration.current(), 'shop', name);
+      if (!account) throw new Error(`there is no account ${name} yet`);
+      await log.append([receiptRecord(report, account.key, clock.now(), { log, ids, codecs })]);
+      return ids.derive('receipt', report.source, account.key, report.eventId);
     },
     async postCohort({ change, name }: CohortPost): Promise<void> {
       const source = { workspace: 'shop', integration: 'segments', id: ids.random('event') as EventId, firstSync: 0 };

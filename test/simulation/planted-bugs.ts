@@ -1,6 +1,7 @@
-import { providerResult, type Delivery, type ProviderResult } from '@carillon/domain';
+import { providerResult, type Delivery, type DeliveryState, type ProviderResult, type Receipt } from '@carillon/domain';
 import type { Checkpoint, ConsumeOptions, NewRecord, PartitionWorker } from '@carillon/ports';
 import type { Plant, Ports } from './ports.ts';
+import { STATE_OF } from './reports.ts';
 
 /** A bug in what surrounds the product: in the ports that its processes get, or in the stores behind them. */
 export type Bug = {
@@ -146,6 +147,30 @@ function cacheKept(ports: Ports): Ports {
   };
 }
 
+/** What the ledger writes where a report is new in the document. */
+const withReport = (
+  change: (next: Delivery, said: { readonly state: DeliveryState }, seen: Delivery) => Delivery,
+): Plant =>
+  inLedger((ledger) => ({
+    async replace(next) {
+      const seen = await ledger.get(next.id);
+      const said = next.receipts.at(-1);
+      const isNew = seen && said && said.verdict !== 'note' && seen.receipts.length < next.receipts.length;
+      return ledger.replace(isNew ? change(next, { state: STATE_OF[said.verdict] }, seen) : next);
+    },
+  }));
+
+/** What a process reads is otherwise than what was said. */
+const readOtherwise = ({ codecs }: Ports, change: (receipt: Receipt) => Receipt): Ports['codecs']['receipt'] => ({
+  ...codecs.receipt,
+  decode(bytes) {
+    const read = codecs.receipt.decode(bytes);
+    return read.ok ? { ...read, value: change(read.value) } : read;
+  },
+});
+const withOwnName = (ports: Ports): Ports['codecs']['receipt'] =>
+  readOtherwise(ports, (receipt) => ({ ...receipt, id: ports.ids.random('receipt') }));
+
 const isSending = ({ state }: Delivery): boolean => state === 'SENDING';
 
 export const PLANTED_BUGS: Readonly<Record<string, Bug>> = {
@@ -277,6 +302,33 @@ export const PLANTED_BUGS: Readonly<Record<string, Bug>> = {
       result.verdict === 'transient' ? { ...result, verdict: 'refused_content' } : result,
     ),
     finds: /is FAILED \(refused_content\) without a cause/,
+  },
+  'a report that is answered before the log has it': {
+    plant: answersEarly(({ topic }) => topic === 'carillon.receipts'),
+    finds: /its delivery has not heard of it/,
+  },
+  'a report that moves a delivery downwards': {
+    plant: withReport((next, { state }) => ({ ...next, state })),
+    finds: /was \w+ and is/,
+  },
+  'a report that ends no doubt': {
+    plant: withReport((next, _said, seen) => (seen.state === 'IN_DOUBT' ? { ...next, state: 'IN_DOUBT' } : next)),
+    finds: /is IN_DOUBT, though the provider reported/,
+  },
+  'a report that is applied as often as it comes': {
+    plant: (ports) => ({ ...ports, codecs: { ...ports.codecs, receipt: withOwnName(ports) } }),
+    finds: /holds what was said once several times|its delivery has not heard of it/,
+  },
+  'a report of another account that is believed': {
+    plant: (ports) => ({
+      ...ports,
+      codecs: { ...ports.codecs, receipt: readOtherwise(ports, (receipt) => ({ ...receipt, account: null })) },
+    }),
+    finds: /nobody can place it, and not parked/,
+  },
+  'a condemned address that is not listed': {
+    plant: (ports) => ({ ...ports, suppressions: { ...ports.suppressions, add: async () => undefined } }),
+    finds: /is not on the list/,
   },
   'an opt-out that is answered before the store has it': {
     plant: (ports) => ({

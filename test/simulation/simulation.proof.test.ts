@@ -17,8 +17,13 @@ const PATHS = [
   'SENDING to IN_DOUBT',
   'IN_DOUBT to SENT',
 ];
+/** What providers reported in these states. */
+const REPORTS = ['SENDING', 'IN_DOUBT', 'SENT', 'DELIVERED', 'BOUNCED', 'COMPLAINED'].map(
+  (state) => `receipt in ${state}`,
+);
+const LIFTS = ['IN_DOUBT to DELIVERED', 'SENDING to DELIVERED', 'SENT to BOUNCED', 'DELIVERED to COMPLAINED'];
 const ENDS = ['WAITING to SUPPRESSED', 'WAITING to EXPIRED', 'operator_cancel', 'operator_resend', 'operator_dismiss'];
-const TO_BE_SEEN = [...FAULTS, ...PATHS, ...ENDS, 'SENDING to WAITING', 'SENDING to FAILED'];
+const TO_BE_SEEN = [...FAULTS, ...PATHS, ...REPORTS, ...LIFTS, ...ENDS, 'SENDING to WAITING', 'SENDING to FAILED'];
 
 let shared: Shared;
 beforeAll(async () => {

@@ -10,6 +10,7 @@ import type { RecordCodec, TopicName } from '@carillon/ports';
 import { deliveryIdOf } from '@carillon/stages';
 import { chainEnd } from '../chaos/audit.ts';
 import { decodeAll, expectedOf, type Expected } from './oracle.ts';
+import { findUnheard, foreignPlaces, rankOf } from './reports.ts';
 import { MOST_TOLD } from './shop.ts';
 import type { Finding, Shared, World } from './world.ts';
 
@@ -64,6 +65,7 @@ export async function judge(world: World, shared: Shared): Promise<readonly Find
     ...findUntold(world, intents, shared),
     ...findGaps(world, expected, shared),
     ...findCohorts(world, expected),
+    ...findUnheard(world, shared),
   ];
 }
 
@@ -111,10 +113,13 @@ function findUnparked(world: World, { codecs }: Shared): Finding[] {
   const letters = decodeAll(world, 'carillon.dead-letters', codecs.deadLetter).map(({ value }) => value);
   const { logId } = world.log;
   const parked = Map.groupBy(letters, (letter) => formatPosition({ ...letter, logId }));
+  const foreign = foreignPlaces(world, codecs);
   return [
     ...[...world.broken].filter((place) => !parked.has(place)).map((place) => `unreadable, and not parked: ${place}`),
+    ...foreign.filter((place) => !parked.has(place)).map((place) => `nobody can place it, and not parked: ${place}`),
     ...[...parked].flatMap(([place, own]) => {
-      if (!world.broken.has(place)) return [`a dead letter of what can be read: ${place} (${own[0]?.reason})`];
+      if (!world.broken.has(place) && !foreign.includes(place))
+        return [`a dead letter of what can be read: ${place} (${own[0]?.reason})`];
       return new Set(own.map(({ id }) => id)).size === 1 ? [] : [`several dead letters of ${place}`];
     }),
   ];
@@ -142,8 +147,8 @@ function findUntrue({ ledger, accepted, doubtful, decided }: World): Finding[] {
     // What an operator said of a doubt counts, right or wrong.
     if (decided.has(id) && state !== 'IN_DOUBT') return [];
     const taken = attempts.some(({ token }) => tokens.has(token));
-    if (state === 'SENT' && !taken) return [`${id} is SENT, and the provider never took it`];
-    if (taken && state !== 'SENT' && state !== 'IN_DOUBT')
+    if (rankOf(delivery) > 0 && !taken) return [`${id} is ${state}, and the provider never took it`];
+    if (taken && rankOf(delivery) === 0 && state !== 'IN_DOUBT')
       return [`the provider took ${id}, which is ${state} (${reason})`];
     if (state === 'IN_DOUBT' && !holdsDoubt(delivery, doubtful))
       return [`${id} is in doubt (${reason}) without a cause`];

@@ -20,9 +20,11 @@ import {
   createMemoryDigestHeads,
   createMemorySuppressions,
   createMemoryTasks,
+  type Received,
   type Wire,
 } from '@carillon/testing/memory';
 import { createNetwork, type Rates } from './faults.ts';
+import { rankOf, type Said } from './reports.ts';
 import type { Process, Scheduler } from './scheduler.ts';
 import { partnerAnswers, providerDecides } from './shop.ts';
 
@@ -55,6 +57,9 @@ export function createWorld(
   /** When a process began to look whether somebody still wants messages, by process and person. */
   const checks = new Map<string, Instant[]>();
   const seen = new Map<string, number>();
+  /** What the provider said afterwards and got its answer for, by id of the receipt. */
+  const reported = new Map<string, Said>();
+  let reports: (call: Received) => void = () => undefined;
   let calm = false;
 
   const saw = (what: string): void => void seen.set(what, (seen.get(what) ?? 0) + 1);
@@ -81,7 +86,8 @@ export function createWorld(
 
   const provider = createMemoryProvider(
     () => providerDecides(scheduler, calm),
-    ({ message, token, answer, accepted: taken }) => {
+    (call) => {
+      const { message, token, answer, accepted: taken } = call;
       const subject = message.channel === 'email' ? message.subject : '';
       scheduler.note(
         `· provider ${taken ? 'TAKES' : 'does not take'} "${subject}" to ${message.to}, says ${answer.verdict}`,
@@ -92,6 +98,7 @@ export function createWorld(
       if (isUnwanted(message.to, token)) find(`told though he had opted out: "${subject}" to ${message.to}`);
       if (accepted.has(subject) && !wasDecided(token)) find(`told twice: "${subject}" to ${message.to}`);
       accepted.set(subject, token);
+      reports(call);
     },
   );
 
@@ -113,7 +120,8 @@ export function createWorld(
   function moved(before: Delivery | null, after: Delivery): void {
     if (before?.state === 'IN_DOUBT' && after.reason.startsWith('operator_')) decided.add(after.id);
     if (after.reason.startsWith('operator_') && before?.version !== after.version) saw(after.reason);
-    if (before?.state === 'SENT' && after.state !== 'SENT') find(`${after.id} was SENT and is ${after.state}`);
+    if (before && rankOf(after) < rankOf(before)) find(`${after.id} was ${before.state} and is ${after.state}`);
+    if (before && before.receipts.length < after.receipts.length) saw(`receipt in ${before.state}`);
     if (before && before.state !== after.state) saw(`${before.state} to ${after.state}`);
     if (before && before.intent.id !== after.intent.id) saw('take-over');
     if (before && before.duplicates < after.duplicates) saw('duplicate');
@@ -158,6 +166,10 @@ export function createWorld(
     doubtful: doubtful as ReadonlySet<string>,
     refused: refused as ReadonlySet<string>,
     decided: decided as ReadonlySet<string>,
+    reported,
+    /** From here on this is told of each message that the provider takes. */
+    afterTaking: (told: (call: Received) => void): void => void (reports = told),
+    isCalm: (): boolean => calm,
     optedOut,
     wished,
     checks: (process: string, persons: readonly string[]): void => {

@@ -8,6 +8,8 @@ export type Received = {
   readonly message: RenderedMessage;
   readonly deliveryId: string;
   readonly token: string;
+  /** What it brings back with a report. */
+  readonly receiptToken: string;
   readonly account: string;
   /** Whether it took the message, whatever it says. */
   readonly accepted: boolean;
@@ -27,8 +29,12 @@ export function createMemoryProvider(
 ) {
   const calls: Received[] = [];
 
-  function take(message: RenderedMessage, { deliveryId, attemptToken }: SendContext, account: string): ProviderResult {
-    const call = { message, deliveryId, token: attemptToken, account, ...decide(message, account) };
+  function take(
+    message: RenderedMessage,
+    { deliveryId, attemptToken, receiptToken }: SendContext,
+    account: string,
+  ): ProviderResult {
+    const call = { message, deliveryId, token: attemptToken, receiptToken, account, ...decide(message, account) };
     calls.push(call);
     received(call);
     return call.answer;
