@@ -8,6 +8,7 @@ export const KINDS = [
   'events',
   'credentials',
   'cohorts',
+  'callbacks',
   'management',
   'wire',
 ] as const;
@@ -18,7 +19,7 @@ export type Kind = (typeof KINDS)[number];
  * the product runs: see `fillIn` in running-shop.ts.
  */
 export type RequestCase = {
-  readonly kind: 'events' | 'credentials' | 'cohorts' | 'management' | 'wire';
+  readonly kind: 'events' | 'credentials' | 'cohorts' | 'callbacks' | 'management' | 'wire';
   readonly to: 'gateway' | 'control';
   readonly request: string;
   /** `stays`: one answer has to come. `leaves`: the client ends its side after a while; the server has to end its own. */

@@ -56,6 +56,7 @@ it(
       'events 202',
       'management 200',
       'cohorts 200',
+      'callbacks 204',
       'credentials 200',
     ]) {
       expect(counts[taken], taken).toBeGreaterThan(cases / 1_000);

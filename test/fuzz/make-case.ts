@@ -1,5 +1,6 @@
 import { createDice, type Dice } from './dice.ts';
 import type { FuzzCase, Kind } from './fuzz-case.ts';
+import { callbackRequest } from './generators/callbacks.ts';
 import { cohortRequest } from './generators/cohorts.ts';
 import { credentialRequest } from './generators/credentials.ts';
 import { expressionText, PLACES } from './generators/expressions.ts';
@@ -17,9 +18,10 @@ export const SHARES: Readonly<Record<Kind, number>> = {
   rules: 14,
   templates: 6,
   files: 10,
-  events: 20,
+  events: 16,
   credentials: 10,
   cohorts: 6,
+  callbacks: 4,
   management: 9,
   wire: 5,
 };
@@ -55,6 +57,8 @@ function ofKind(kind: Kind, dice: Dice, operations: readonly Operation[]): FuzzC
       return { kind, ...credentialRequest(dice), client: 'stays' };
     case 'cohorts':
       return { kind, to: 'gateway', request: cohortRequest(dice), client: 'stays' };
+    case 'callbacks':
+      return { kind, to: 'gateway', request: callbackRequest(dice), client: 'stays' };
     case 'management':
       return { kind, to: 'control', request: managementRequest(dice, operations), client: 'stays' };
     case 'wire':

@@ -75,8 +75,25 @@ describe('The oracle', () => {
     ['GET', '/inbox', 201],
     ['GET', '/readyz', 401],
     ['POST', '/cohorts/shop/feed', 403],
+    ['POST', '/receipts/ses/lab/ses', 403],
+    ['POST', '/unsubscribe/x', 401],
+    ['GET', '/v1/workspaces', 428],
   ])('finds on %s %s the status %i, which others may have', (method, path, status) => {
     expect(judgeAnswer(answer(status), { path, method, bodiless: false }, SECRETS)).toMatch(/nothing documents/);
+  });
+
+  it('takes a page for whoever follows a link, if it runs no script and tells nobody where it stood', () => {
+    const link = { path: '/unsubscribe/x', method: 'GET', bodiless: false };
+    const page = (more: Readonly<Record<string, string>>) =>
+      judgeAnswer(
+        answer(404, { headers: new Map(Object.entries({ 'content-type': 'text/html', ...more })), body: '<p>' }),
+        link,
+        SECRETS,
+      );
+    const good = { 'content-security-policy': "default-src 'none'", 'referrer-policy': 'no-referrer' };
+    expect(page(good)).toBeNull();
+    expect(page({ ...good, 'content-security-policy': "default-src 'self'" })).toMatch(/may run script/);
+    expect(page({ ...good, 'referrer-policy': 'origin' })).toMatch(/tell its address/);
   });
 
   it('takes what the configuration lacks for a reason only where it is needed', () => {

@@ -27,6 +27,9 @@ type Family = {
   readonly lasting?: ReadonlySet<string>;
 };
 
+/** Links of messages. */
+const LINKS = /^\/(?:unsubscribe|preferences)\//;
+
 const FAMILIES: readonly Family[] = [
   {
     path: /^\/events\//,
@@ -34,14 +37,17 @@ const FAMILIES: readonly Family[] = [
     lasting: new Set(['keys_unavailable']),
   },
   { path: /^\/cohorts\//, statuses: new Set([...ANY, 200, 202, 401, 415]), lasting: new Set(['secret_missing']) },
+  { path: /^\/receipts\//, statuses: new Set([...ANY, 204, 401, 415]), lasting: new Set(['keys_unavailable']) },
+  // Pages for people, and the one click of a mail program.
+  { path: LINKS, statuses: new Set([...ANY, 200, 303, 415]) },
   { path: /^\/(?:livez|readyz)$/, statuses: new Set([...ANY, 200]) },
   // Not for strangers: one is whoever does not call the port by its own name.
   { path: /^\/metrics$/, statuses: new Set([...ANY, 200, 401]) },
   { path: /^\/v1\/session$/, statuses: new Set([...ANY, 200, 401, 403, 415]) },
   {
     path: /^\/v1(?:\/|$)/,
-    statuses: new Set([...ANY, 200, 201, 401, 403, 409, 412, 415]),
-    whenWriting: new Set([201, 409, 412]),
+    statuses: new Set([...ANY, 200, 201, 401, 403, 409, 412, 415, 428]),
+    whenWriting: new Set([201, 409, 412, 428]),
   },
   // Several requests on one connection, or none that anybody could read.
   { path: /^$/, statuses: new Set([...ANY, 200, 202, 204, 401, 403, 415]) },
@@ -94,6 +100,11 @@ function judgeProblem({ status, headers, body }: Answer, { path, bodiless }: Ask
   const type = headers.get('content-type') ?? '';
   if (body === '' && bodiless) return null;
   if (path.startsWith('/cohorts/') && type === 'application/json; charset=utf-8') return null;
+  // Whoever follows a link is a person: a page, without script, that says nothing of where it was found.
+  if (LINKS.test(path) && type.startsWith('text/html')) {
+    if (!headers.get('content-security-policy')?.includes("default-src 'none'")) return 'a page that may run script';
+    return headers.get('referrer-policy') === 'no-referrer' ? null : 'a page whose links tell its address';
+  }
   if (type !== 'application/problem+json') return `a refusal as ${type}: ${body.slice(0, 200)}`;
   let json: unknown;
   try {

@@ -14,7 +14,7 @@ import { openShop, order } from '../integration/product/shop.ts';
 import type { RequestCase } from './fuzz-case.ts';
 import { operationsOf, type ApiDocument, type Operation } from './generators/management.ts';
 import type { Secrets } from './oracle.ts';
-import { COHORT_SECRET, fuzzedFiles } from './shop-files.ts';
+import { CALLBACK_SECRET, COHORT_SECRET, fuzzedFiles } from './shop-files.ts';
 
 /** What the fuzzer sends its cases to: the running product, or a double of it in the fuzzer's own tests. */
 export type Target = {
@@ -51,6 +51,7 @@ export async function openRunningShop(env: Readonly<Record<string, string>> = {}
     env: {
       CARILLON_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.1',
       CARILLON_SECRET_SHOP__COHORT_KEY: COHORT_SECRET,
+      CARILLON_SECRET_LAB__PROOF: CALLBACK_SECRET,
       CARILLON_SECRET_SHOP__CRM_KEY: 'canary-partner-secret-Tz09',
       ...env,
     },
@@ -91,6 +92,7 @@ export async function openRunningShop(env: Readonly<Record<string, string>> = {}
       'API key of another workspace': other.body.key.slice(13, 45),
       'owner token': product.token,
       'cohort secret': COHORT_SECRET,
+      'secret of callbacks': CALLBACK_SECRET,
       'partner secret': 'canary-partner-secret-Tz09',
       'stored secret': STORED_SECRET,
       'folder of the program': ROOT,

@@ -4,9 +4,21 @@ import { shopFiles } from '../integration/product/shop.ts';
 /** The secret that platforms of cohorts show, and what they must never be told. */
 export const COHORT_SECRET = 'canary-cohort-secret-Lk31';
 
+/** User and password of the webhook of Postmark; the key of the others as well, which nobody who sends cases signs with. */
+export const CALLBACK_SECRET = 'carillon:canary-callback-secret-Wd47';
+
+/** Accounts whose providers report, and what proves it. */
+const REPORTERS: Readonly<Record<string, string>> = {
+  postmark: 'credentials: { secret: PROOF }',
+  mailgun: 'signing_key: { secret: PROOF }',
+  sendgrid: `public_key: ${'A'.repeat(124)}`,
+  ses: 'topic: "arn:aws:sns:eu-central-1:123456789012:carillon"',
+};
+
 /** One of everything that a configuration folder may hold. Addresses lead nowhere but to this machine. */
 export const fuzzedFiles = (jwksUrl = 'http://127.0.0.1:9/jwks.json'): Files => ({
   ...shopFiles(),
+  'workspaces/shop/workspace.yaml': 'name: Shop\ncategories: { orders: { name: Orders } }\n',
   'workspaces/shop/streams/timed.yaml':
     'time: event.updated_at\nrate: { per_second: 1000 }\nsecurity: { api_keys: [backend] }\n',
   'workspaces/shop/streams/app.yaml':
@@ -48,6 +60,14 @@ in_doubt: hold
   'workspaces/shop/templates/watchers/email.html':
     '<p>{{ first }}: {{currency total "EUR"}}</p>\n{{#each items}}<i>{{ name }}</i>{{else}}none{{/each}}\n',
   'workspaces/lab/workspace.yaml': 'name: Lab\n',
+  'workspaces/lab/accounts/sms.yaml':
+    'kind: twilio\naccount_sid: AC01\nauth_token: { secret: PROOF }\nfrom: "+4915112345678"\n',
+  ...Object.fromEntries(
+    Object.entries(REPORTERS).map(([kind, proof]) => [
+      `workspaces/lab/accounts/${kind}.yaml`,
+      `kind: smtp\nhost: 127.0.0.1\nport: 9\nfrom: a@example.com\nreceipts: { kind: ${kind}, ${proof} }\n`,
+    ]),
+  ),
 });
 
 /** An event of the shop that has everything that its rules and templates mention. */

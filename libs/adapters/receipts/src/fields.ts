@@ -42,10 +42,10 @@ export function listAt(json: Json | undefined, ...path: readonly (string | numbe
 
 /** An RFC 3339 time, or seconds since 1970 with or without a fraction. */
 export function timeAt(json: Json | undefined, ...path: readonly (string | number)[]): Instant | null {
-  const value = valueAt(json, ...path);
-  if (typeof value === 'string' && value !== '' && Number.isNaN(Number(value))) return parseInstant(value) ?? null;
-  const seconds = Number(value);
-  return value === undefined || value === '' || !(seconds > 0 && seconds < 1e11) ? null : Math.round(seconds * 1000);
+  const text = textAt(json, ...path);
+  const seconds = Number(text);
+  if (Number.isNaN(seconds)) return parseInstant(text) ?? null;
+  return seconds > 0 && seconds < 1e11 ? Math.round(seconds * 1000) : null;
 }
 
 /** A body that is not what the provider documents: the provider sends it again, and the operator reads why. */
