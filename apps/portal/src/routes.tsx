@@ -90,7 +90,26 @@ const inDoubt = createRoute({
 const deadLetters = createRoute({
   ...under,
   path: '/workspaces/$w/deliveries/dead-letters',
+  validateSearch: (words: Words) => textOf(words, 'open', 'redriven'),
   component: lazyRouteComponent(() => import('./screens/deliveries/dead-letters.tsx'), 'DeadLetters'),
+});
+const receipts = createRoute({
+  ...under,
+  path: '/workspaces/$w/deliveries/receipts',
+  validateSearch: (words: Words) => textOf(words, 'open', 'parked'),
+  component: lazyRouteComponent(() => import('./screens/deliveries/receipts.tsx'), 'Receipts'),
+});
+const suppressions = createRoute({
+  ...under,
+  path: '/workspaces/$w/suppressions',
+  validateSearch: (words: Words) => textOf(words, 'open', 'address', 'channel', 'source'),
+  component: lazyRouteComponent(() => import('./screens/left-out/suppressions.tsx'), 'Suppressions'),
+});
+const optOuts = createRoute({
+  ...under,
+  path: '/workspaces/$w/opt-outs',
+  validateSearch: (words: Words) => textOf(words, 'open', 'person'),
+  component: lazyRouteComponent(() => import('./screens/left-out/opt-outs.tsx'), 'OptOuts'),
 });
 const events = createRoute({
   ...under,
@@ -263,6 +282,9 @@ export const router = createRouter({
     deliveries,
     inDoubt,
     deadLetters,
+    receipts,
+    suppressions,
+    optOuts,
     events,
     event,
     inbox,

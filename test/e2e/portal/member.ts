@@ -4,7 +4,7 @@ import type { Demo } from './support.ts';
 
 /** A browser in which somebody is signed in who has one role in one workspace, and nothing else. */
 export async function openMember(
-  demo: Demo,
+  demo: Pick<Demo, 'ask' | 'control'>,
   browser: Browser,
   { workspace, role }: { readonly workspace: string; readonly role: 'owner' | 'editor' | 'operator' | 'viewer' },
 ): Promise<BrowserContext> {

@@ -25,3 +25,6 @@ export function useMay(wanted: Wanted, workspace: string | null): string | null 
   const { data } = useQuery(meQuery);
   return data === undefined ? null : whyNot(data, wanted, workspace);
 }
+
+/** Whether it is known what whoever is signed in may do: before, nothing is asked for that they may not see. */
+export const useIsMeKnown = (): boolean => useQuery(meQuery).data !== undefined;

@@ -31,3 +31,24 @@ export function joinNewest<Item>(
   const next = older.length === 0 ? newest.next : shown.next;
   return { page: { items: [...newest.items, ...older], next }, waiting: 0 };
 }
+
+/** A row that says when it changed, as an RFC 3339 time. */
+const changedAt = (item: unknown): string => (item as { readonly updated_at?: string | null }).updated_at ?? '';
+
+/** A page with what its rows say now; the same page where they say what they said. What is older than what is shown changes nothing. */
+export function withChanged<Item>(
+  page: Page<Item>,
+  changed: readonly Item[],
+  keyOf: (item: Item) => string,
+): Page<Item> {
+  const now = new Map(changed.map((item) => [keyOf(item), item]));
+  let isSame = true;
+  const items = page.items.map((item) => {
+    const next = now.get(keyOf(item));
+    if (next === undefined || changedAt(next) < changedAt(item)) return item;
+    if (JSON.stringify(next) === JSON.stringify(item)) return item;
+    isSame = false;
+    return next;
+  });
+  return isSame ? page : { ...page, items };
+}

@@ -1,4 +1,5 @@
 import {
+  Ban,
   Bell,
   Cable,
   FileText,
@@ -9,6 +10,7 @@ import {
   Radio,
   Send,
   Timer,
+  UserX,
   type LucideIcon,
 } from 'lucide-react';
 
@@ -36,6 +38,8 @@ export type BuildPlace = Omit<Place, 'to' | 'key'> & {
     | '/workspaces/$w/integrations'
     | '/workspaces/$w/accounts'
     | '/workspaces/$w/cadence'
+    | '/workspaces/$w/suppressions'
+    | '/workspaces/$w/opt-outs'
     | '/workspaces/$w/versions';
 };
 
@@ -45,5 +49,7 @@ export const BUILD_PLACES: readonly BuildPlace[] = [
   { name: 'Integrations', icon: Cable, to: '/workspaces/$w/integrations' },
   { name: 'Accounts', icon: KeyRound, to: '/workspaces/$w/accounts' },
   { name: 'Cadence', icon: Timer, to: '/workspaces/$w/cadence' },
+  { name: 'Suppressions', icon: Ban, to: '/workspaces/$w/suppressions' },
+  { name: 'Opt-outs', icon: UserX, to: '/workspaces/$w/opt-outs' },
   { name: 'Versions', icon: History, to: '/workspaces/$w/versions' },
 ];

@@ -1,8 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
-import { api, bodyOf, type Schemas } from '../../api/client.ts';
+import { api, bodyOf } from '../../api/client.ts';
 import { useMay } from '../../api/me.ts';
-import { queryClient } from '../../api/query-client.ts';
 import { Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
@@ -10,18 +9,35 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
 import { stateWords } from '../../ui/state-words.ts';
 import { filterOf, type DeliverySearch } from './delivery-search.ts';
+import { Foot, JobProgress } from './job-progress.tsx';
 import { DELIVERIES } from './queries.ts';
 import styles from './deliveries.module.css';
 
-export type BulkAction = 'resend' | 'cancel';
-type Job = Schemas['Job'];
+/** `sent` and `failed`: what became of those in doubt. */
+export type BulkAction = 'resend' | 'cancel' | 'sent' | 'failed';
 
-const VERBS: Readonly<Record<BulkAction, string>> = { resend: 'Send again', cancel: 'Call off' };
+const VERBS: Readonly<Record<BulkAction, string>> = {
+  resend: 'Send again',
+  cancel: 'Call off',
+  sent: 'They were sent',
+  failed: 'They were not sent',
+};
+const TITLES: Readonly<Record<BulkAction, string>> = {
+  resend: 'Send again all that match',
+  cancel: 'Call off all that match',
+  sent: 'All that match were sent',
+  failed: 'None that match was sent',
+};
+/** Why an action fits none of what matches. */
+const NONE: Readonly<Record<BulkAction, string>> = {
+  resend: 'can be sent again: only what failed, expired, was called off or is in doubt.',
+  cancel: 'can be called off: only what still waits.',
+  sent: 'is in doubt.',
+  failed: 'is in doubt.',
+};
 
 /** From so many people on the number has to be typed. */
 const TYPED_FROM = 10;
-/** In milliseconds. */
-const POLLED_EVERY = 1_000;
 
 export type BulkProps = {
   readonly workspace: string;
@@ -37,11 +53,11 @@ const counted = (count: number, one: string, many: string): string =>
 export function Bulk({ workspace, search, action, onClose }: BulkProps): ReactNode {
   const [job, setJob] = useState<string | null>(null);
   return (
-    <Dialog title={`${VERBS[action]} all that match`} isOpen onClose={onClose}>
+    <Dialog title={TITLES[action]} isOpen onClose={onClose}>
       {job === null ? (
         <Question workspace={workspace} search={search} action={action} onClose={onClose} onJob={setJob} />
       ) : (
-        <Progress workspace={workspace} id={job} onClose={onClose} />
+        <JobProgress workspace={workspace} id={job} changes={DELIVERIES} onClose={onClose} />
       )}
     </Dialog>
   );
@@ -57,8 +73,11 @@ function Question({
   const filter = filterOf(search);
   const off = useMay('operate', workspace);
   const [typed, setTyped] = useState('');
+  const [evidence, setEvidence] = useState('');
   // The server says of a word that it does not know which one was meant.
-  const query = { action, ...filter } as unknown as { readonly action: BulkAction };
+  const isEnd = action === 'sent' || action === 'failed';
+  const decision = isEnd ? 'dismiss' : action;
+  const query = { action: decision, ...filter } as unknown as { readonly action: typeof decision };
   const count = useQuery({
     queryKey: ['/v1/workspaces/{workspace}/deliveries/count', workspace, query],
     queryFn: ({ signal }) =>
@@ -73,6 +92,10 @@ function Question({
       const { state, ...rest } = filter;
       const body = { filter: { ...rest, ...(state !== undefined && { state: [state] }) }, expected };
       const params = { path: { workspace } };
+      if (isEnd) {
+        const said = { ...body, as: action, reason: evidence.trim() || 'not said' };
+        return bodyOf(api.POST('/v1/workspaces/{workspace}/deliveries/dismiss', { params, body: said as never }));
+      }
       return bodyOf(
         action === 'resend'
           ? api.POST('/v1/workspaces/{workspace}/deliveries/resend', { params, body: body as never })
@@ -88,10 +111,7 @@ function Question({
   if (data.count === 0) {
     return (
       <>
-        <p>
-          None of what matches can be {action === 'resend' ? 'sent again' : 'called off'}:{' '}
-          {action === 'resend' ? 'only what failed, expired, was called off or is in doubt.' : 'only what still waits.'}
-        </p>
+        <p>None of what matches {NONE[action]}</p>
         <Foot>
           <Button onPress={onClose}>Close</Button>
         </Foot>
@@ -120,6 +140,24 @@ function Question({
       {(data.by_state['IN_DOUBT'] ?? 0) > 0 && action === 'resend' && (
         <p>Whoever got a message that is in doubt may be told twice.</p>
       )}
+      {isEnd && (
+        <>
+          <p>
+            {action === 'sent'
+              ? 'They end as sent, and nobody is told again.'
+              : 'They end as failed, and can be sent again later.'}
+          </p>
+          <Field
+            label="How you know"
+            note="It stays in the story of each of them."
+            placeholder="Line of the provider’s log"
+            maxLength={500}
+            autoComplete="off"
+            value={evidence}
+            onChange={setEvidence}
+          />
+        </>
+      )}
       {data.more && (
         <p role="alert">
           More match than one job takes ({data.ceiling.toLocaleString('en')}): narrow the filter down first.
@@ -138,7 +176,7 @@ function Question({
       <Foot>
         <Button onPress={onClose}>Leave it</Button>
         <Button
-          kind={action === 'resend' ? 'main' : 'danger'}
+          kind={action === 'cancel' ? 'danger' : 'main'}
           off={off}
           isDisabled={!isTyped || data.more || start.isPending}
           onPress={go}
@@ -147,76 +185,5 @@ function Question({
         </Button>
       </Foot>
     </form>
-  );
-}
-
-const Foot = ({ children }: { readonly children: ReactNode }): ReactNode => (
-  <div className={cls(styles.foot)}>{children}</div>
-);
-
-const END_WORDS: Readonly<Record<Job['state'], string>> = {
-  waiting: 'It begins in a moment',
-  running: 'Under way',
-  done: 'Done',
-  cancelled: 'Stopped',
-  failed: 'Nothing of it could be done',
-};
-
-/** How far a job is. It goes on when this is closed. */
-function Progress({
-  workspace,
-  id,
-  onClose,
-}: {
-  readonly workspace: string;
-  readonly id: string;
-  readonly onClose: () => void;
-}): ReactNode {
-  const params = { path: { workspace, id } };
-  const queryKey = ['/v1/workspaces/{workspace}/jobs/{id}', workspace, id];
-  const { data, error } = useQuery({
-    queryKey,
-    queryFn: ({ signal }) => bodyOf(api.GET('/v1/workspaces/{workspace}/jobs/{id}', { params, signal })),
-    refetchInterval: ({ state }) => (state.data && state.data.ended_at !== null ? false : POLLED_EVERY),
-  });
-  const stop = useMutation({
-    mutationFn: () => bodyOf(api.POST('/v1/workspaces/{workspace}/jobs/{id}/cancel', { params, body: {} })),
-    onSettled: () => queryClient.invalidateQueries({ queryKey }),
-  });
-  const close = (): void => {
-    void queryClient.invalidateQueries({ queryKey: [DELIVERIES] });
-    onClose();
-  };
-  if (!data) return error ? <Problem error={error} /> : <Loading what="the job" rows={2} />;
-  const isOver = data.ended_at !== null;
-  return (
-    <div className={cls(styles.bulk)}>
-      <p role="status">
-        {data.cancelled_by !== null && !isOver ? 'It stops once what is under way is over' : END_WORDS[data.state]}:{' '}
-        {data.done.toLocaleString('en')} of {data.of.toLocaleString('en')}
-        {data.failed > 0 && `, ${data.failed.toLocaleString('en')} could not be`}.
-      </p>
-      <progress aria-label="How far it is" max={Math.max(1, data.of)} value={data.done + data.failed} />
-      {data.failures.length > 0 && (
-        <ul aria-label="What could not be done" className={cls(styles.failures)} tabIndex={0}>
-          {data.failures.map(({ item, detail }) => (
-            <li key={item}>
-              {item}: {detail}
-            </li>
-          ))}
-        </ul>
-      )}
-      {(stop.error ?? error) && <Problem error={(stop.error ?? error)!} />}
-      <Foot>
-        {!isOver && (
-          <Button isDisabled={stop.isPending || data.cancelled_by !== null} onPress={() => stop.mutate()}>
-            Stop
-          </Button>
-        )}
-        <Button kind="main" onPress={close}>
-          {isOver ? 'Close' : 'Close: it goes on'}
-        </Button>
-      </Foot>
-    </div>
   );
 }

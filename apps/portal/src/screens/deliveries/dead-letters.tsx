@@ -1,37 +1,86 @@
-import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
-import { useParams } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { ChevronsUpDown } from 'lucide-react';
+import { useMutation } from '@tanstack/react-query';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useMemo, useState, type ReactNode } from 'react';
 import { api, bodyOf, type Schemas } from '../../api/client.ts';
+import { useLiveList } from '../../api/live-list.ts';
 import { useMay } from '../../api/me.ts';
 import { queryClient } from '../../api/query-client.ts';
+import { EVERY_WORKSPACE } from '../../frame/last-workspace.ts';
 import { Empty, Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Actions, PageBody, PageHead, Quiet, Row, Rows } from '../../ui/page.tsx';
+import { cls } from '../../ui/class-names.ts';
+import { Curl } from '../../ui/curl.tsx';
+import { LiveRows } from '../../ui/live-rows.tsx';
+import { useMedia } from '../../ui/media.ts';
+import { Menu } from '../../ui/menu.tsx';
+import { Actions, PageHead } from '../../ui/page.tsx';
+import { lazyPart, Part } from '../../ui/part.tsx';
+import { RowCells } from '../../ui/row-cells.tsx';
+import { Panel, Split } from '../../ui/split.tsx';
 import { humane } from '../../ui/state-words.ts';
-import { Id } from '../../ui/text.tsx';
+import { Facts, Id } from '../../ui/text.tsx';
 import { Time } from '../../ui/time.tsx';
 import { say } from '../../ui/toast.tsx';
+import { useLetter } from '../../ui/use-letter.ts';
 import { Queues } from './queues.tsx';
+import styles from './deliveries.module.css';
+
+const RedriveAll = lazyPart(() => import('./redrive-all.tsx').then(({ RedriveAll: loaded }) => loaded));
 
 type DeadLetter = Schemas['DeadLetter'];
 const LETTERS = '/v1/workspaces/{workspace}/dead-letters';
+const FROM = '/workspaces/$w/deliveries/dead-letters';
 
-/** Records that could never be processed. */
+const SHOWN = [
+  { id: 'any', name: 'All of them' },
+  { id: 'false', name: 'Not redriven' },
+  { id: 'true', name: 'Redriven' },
+];
+
+const keyOf = ({ id }: DeadLetter): string => id;
+const standingOf = (letter: DeadLetter): string =>
+  letter.dismissed_at !== null ? 'Dismissed' : letter.redriven_at !== null ? 'Redriven' : 'Open';
+const row = (letter: DeadLetter): ReactNode => (
+  <RowCells
+    what={standingOf(letter)}
+    who={letter.reason}
+    about={`${humane(letter.stage)} · ${letter.position}`}
+    time={<Time at={letter.at} ago />}
+  />
+);
+
+/** Records that could never be processed, and the way to try them again: one, or all that are open. */
 export function DeadLetters(): ReactNode {
-  const { w } = useParams({ from: '/workspaces/$w/deliveries/dead-letters' });
-  const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery({
-    queryKey: [LETTERS, w],
-    queryFn: ({ pageParam, signal }) =>
+  const { w } = useParams({ from: FROM });
+  const { open, redriven } = useSearch({ from: FROM });
+  const navigate = useNavigate({ from: FROM });
+  const off = useMay('operate', w);
+  const [isAsked, setAsked] = useState(false);
+  const shown = redriven === 'true' || redriven === 'false' ? redriven : undefined;
+  const load = useMemo(
+    () => (cursor: string | null, signal: AbortSignal) =>
       bodyOf(
-        api.GET('/v1/workspaces/{workspace}/dead-letters', {
-          params: { path: { workspace: w }, query: { limit: 50, ...(pageParam !== null && { cursor: pageParam }) } },
+        api.GET(LETTERS, {
+          params: {
+            path: { workspace: w },
+            query: { limit: 50, ...(shown && { redriven: shown }), ...(cursor !== null && { cursor }) },
+          },
           signal,
         }),
       ),
-    initialPageParam: null as string | null,
-    getNextPageParam: ({ next }) => next,
-  });
-  const letters = data?.pages.flatMap(({ items }) => items);
+    [w, shown],
+  );
+  const followed = { workspace: w, topic: 'dead-letters' } as const;
+  const list = useLiveList(LETTERS, `${w} ${shown ?? ''}`, load, keyOf, followed);
+  const { items, error, retry } = list;
+  const isPhone = useMedia('(max-width: 640px)');
+  const filter = shown === undefined ? {} : { redriven: shown };
+  const close = (): void => {
+    void navigate({ search: filter, replace: true });
+    requestAnimationFrame(() => document.querySelector<HTMLElement>('main [data-key][tabindex="0"]')?.focus());
+  };
+  const name = SHOWN.find(({ id }) => id === shown)?.name ?? 'All of them';
   return (
     <>
       <PageHead
@@ -39,58 +88,136 @@ export function DeadLetters(): ReactNode {
         lead="Records that cannot be processed stop nothing: they stand here until somebody looks."
       />
       <Queues workspace={w} />
-      <PageBody>
-        {error && <Problem error={error} onRetry={() => void refetch()} />}
-        {!letters && !error && <Loading what="dead letters" />}
-        {letters?.length === 0 && (
-          <Empty title="None">Records that can never be processed would stand here, each with the reason.</Empty>
-        )}
-        {letters && letters.length > 0 && (
-          <Rows label="Dead letters">
-            {letters.map((letter) => (
-              <Letter key={letter.id} letter={letter} />
-            ))}
-          </Rows>
-        )}
-        {hasNextPage && (
-          <Button isDisabled={isFetchingNextPage} onPress={() => void fetchNextPage()}>
-            Show older ones
-          </Button>
-        )}
-      </PageBody>
+      {isAsked && (
+        <Part>
+          <RedriveAll workspace={w} onClose={() => setAsked(false)} />
+        </Part>
+      )}
+      <Split
+        panelLabel="Dead letter"
+        panel={
+          open === undefined ? null : (
+            <Panel id={open} title="Dead letter" onClose={close}>
+              <Letter key={open} letter={items?.find(({ id }) => id === open)} isListRead={items !== undefined} />
+            </Panel>
+          )
+        }
+        list={
+          <>
+            <div className={cls(styles.tools)}>
+              <Menu
+                label={`Shown: ${name}`}
+                trigger={
+                  <>
+                    {name}
+                    <ChevronsUpDown size={16} aria-hidden />
+                  </>
+                }
+                choices={SHOWN}
+                chosen={shown ?? 'any'}
+                onChoose={(id) => void navigate({ search: id === 'any' ? {} : { redriven: id }, replace: true })}
+              />
+              {w !== EVERY_WORKSPACE && (
+                <Button off={off} onPress={() => setAsked(true)}>
+                  Redrive all that are open…
+                </Button>
+              )}
+            </div>
+            {error && <Problem error={error} onRetry={retry} />}
+            {!items && !error && <Loading what="dead letters" />}
+            {items?.length === 0 &&
+              (shown === undefined ? (
+                <Empty title="None">Records that can never be processed would stand here, each with the reason.</Empty>
+              ) : (
+                <Empty
+                  title="None of these"
+                  action={
+                    <Button onPress={() => void navigate({ search: {}, replace: true })}>Show all of them</Button>
+                  }
+                >
+                  Looked for those that are {shown === 'true' ? 'redriven' : 'not redriven'}.
+                </Empty>
+              ))}
+            {items !== undefined && items.length > 0 && (
+              <LiveRows
+                list={list}
+                label="Dead letters"
+                items={items}
+                keyOf={keyOf}
+                row={row}
+                rowHeight={isPhone ? 64 : 40}
+                chosen={open ?? null}
+                onOpen={(id) => void navigate({ search: { ...filter, open: id }, replace: true })}
+              />
+            )}
+          </>
+        }
+      />
     </>
   );
 }
 
-function Letter({ letter }: { readonly letter: DeadLetter }): ReactNode {
-  const off = useMay('operate', letter.workspace ?? null);
+function Letter({
+  letter,
+  isListRead,
+}: {
+  readonly letter: DeadLetter | undefined;
+  readonly isListRead: boolean;
+}): ReactNode {
+  if (letter) return <LetterFacts letter={letter} />;
+  return isListRead ? <p>This record is not in the list: a filter leaves it out, or it is further down.</p> : null;
+}
+
+function LetterFacts({ letter }: { readonly letter: DeadLetter }): ReactNode {
+  const { id, workspace, stage, position, reason, at } = letter;
+  const off = useMay('operate', workspace);
   const redrive = useMutation({
-    mutationFn: () =>
-      bodyOf(api.POST('/v1/dead-letters/{id}/redrive', { params: { path: { id: letter.id } }, body: {} })),
+    mutationFn: () => bodyOf(api.POST('/v1/dead-letters/{id}/redrive', { params: { path: { id } }, body: {} })),
     onSuccess: () => say('Its record is on the log once more.'),
     onSettled: () => queryClient.invalidateQueries({ queryKey: [LETTERS] }),
   });
+  const go = (): void => {
+    if (off === null && !redrive.isPending) redrive.mutate();
+  };
+  useLetter('R', go);
   return (
-    <Row>
-      <div>
-        <h2>{letter.reason}</h2>
-        <Quiet>
-          {humane(letter.stage)} · <Id>{letter.position}</Id> · <Time at={letter.at} />
-          {letter.redriven_at !== null && (
-            <>
-              {' '}
-              · put on the log once more by {letter.redriven_by ?? 'somebody'}, <Time at={letter.redriven_at} />
-            </>
-          )}
-          {letter.dismissed_at !== null && <> · dismissed by {letter.dismissed_by ?? 'somebody'}</>}
-        </Quiet>
-        {redrive.error && <Problem error={redrive.error} />}
-      </div>
+    <>
+      <p>{reason}</p>
+      <Facts
+        facts={[
+          ['Where it failed', humane(stage)],
+          ['Record', <Id key="position">{position}</Id>],
+          ['Since', <Time key="at" at={at} />],
+          ['Workspace', workspace ?? 'none: it belongs to the deployment'],
+          [
+            'Redriven',
+            letter.redriven_at === null ? null : (
+              <span key="redriven">
+                <Time at={letter.redriven_at} /> by {letter.redriven_by ?? 'somebody'}
+              </span>
+            ),
+          ],
+          [
+            'Dismissed',
+            letter.dismissed_at === null ? null : (
+              <span key="dismissed">
+                <Time at={letter.dismissed_at} /> by {letter.dismissed_by ?? 'somebody'}
+              </span>
+            ),
+          ],
+        ]}
+      />
+      <p>
+        Redrive puts the same bytes on the log once more, under the same ids: what was made of them already stays one.
+        It helps once the cause is mended; until then it ends here again.
+      </p>
+      {redrive.error && <Problem error={redrive.error} />}
       <Actions>
-        <Button off={off} isDisabled={redrive.isPending} onPress={() => redrive.mutate()}>
+        <Button kind="main" off={off} isDisabled={redrive.isPending} onPress={go}>
           Redrive
         </Button>
       </Actions>
-    </Row>
+      <Curl call={{ method: 'POST', path: `/v1/dead-letters/${id}/redrive`, body: {} }} />
+    </>
   );
 }

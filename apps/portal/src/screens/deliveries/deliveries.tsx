@@ -7,7 +7,7 @@ import { Empty, Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { Menu } from '../../ui/menu.tsx';
-import { List } from '../../ui/list.tsx';
+import { LiveRows } from '../../ui/live-rows.tsx';
 import { useMedia } from '../../ui/media.ts';
 import { PageHead } from '../../ui/page.tsx';
 import { lazyPart, Part } from '../../ui/part.tsx';
@@ -74,7 +74,7 @@ export function Deliveries(): ReactNode {
       change={change}
       above={
         w === EVERY_WORKSPACE ? null : (
-          <Part>
+          <Part loading={<div className={cls(styles.histogram)} />}>
             <Histogram
               workspace={w}
               search={search}
@@ -186,12 +186,9 @@ export function DeliveryScreen({
 }: DeliveryScreenProps): ReactNode {
   const key = JSON.stringify(filterOf(search));
   const load = useMemo(() => loadDeliveries(workspace, JSON.parse(key) as DeliverySearch), [workspace, key]);
-  const { items, error, waiting, retry, more, setAtTop, takeIn } = useLiveList(
-    DELIVERIES,
-    `${workspace} ${key}`,
-    load,
-    keyOf,
-  );
+  const followed = { workspace, topic: 'deliveries' } as const;
+  const list = useLiveList(DELIVERIES, `${workspace} ${key}`, load, keyOf, followed);
+  const { items, error, retry } = list;
   const isPhone = useMedia('(max-width: 640px)');
   const isCoarse = useMedia('(pointer: coarse)');
   const open = search.open ?? null;
@@ -228,17 +225,13 @@ export function DeliveryScreen({
         list={
           <>
             {above}
-            {tools !== undefined && <div className={cls(styles.tools)}>{tools}</div>}
+            {tools !== undefined && tools !== false && <div className={cls(styles.tools)}>{tools}</div>}
             {error && <Problem error={error} onRetry={retry} />}
-            {waiting > 0 && (
-              <div className={cls(styles.fresh)} role="status">
-                <Button onPress={takeIn}>{waiting} new</Button>
-              </div>
-            )}
             {!items && !error && <Loading what="deliveries" />}
             {items?.length === 0 && empty}
             {items !== undefined && items.length > 0 && (
-              <List
+              <LiveRows
+                list={list}
                 label={title}
                 items={items}
                 keyOf={keyOf}
@@ -246,8 +239,6 @@ export function DeliveryScreen({
                 rowHeight={isPhone ? 64 : isCoarse ? 52 : 40}
                 chosen={open}
                 onOpen={show}
-                onEnd={more}
-                onTop={setAtTop}
               />
             )}
           </>

@@ -5,12 +5,15 @@ import { useMay } from '../../api/me.ts';
 import { queryClient } from '../../api/query-client.ts';
 import { Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
+import { cls } from '../../ui/class-names.ts';
 import { Curl } from '../../ui/curl.tsx';
 import type { Call } from '../../ui/curl-words.ts';
 import { Field } from '../../ui/field.tsx';
 import { Actions } from '../../ui/page.tsx';
 import { say } from '../../ui/toast.tsx';
+import { useLetter } from '../../ui/use-letter.ts';
 import { DELIVERIES, type Delivery } from './queries.ts';
+import styles from './deliveries.module.css';
 
 type Decision =
   | { readonly kind: 'resend' }
@@ -59,6 +62,12 @@ export function DeliveryActions({ delivery }: { readonly delivery: Delivery }): 
   const { state } = delivery;
   const off = useMay('operate', delivery.workspace);
   const isDoubt = state === 'IN_DOUBT';
+  const byKey = (decision: Decision) => (): void => {
+    if (isDoubt && off === null && !action.isPending) action.mutate(decision);
+  };
+  useLetter('1', byKey({ kind: 'dismiss', as: 'sent' }));
+  useLetter('2', byKey({ kind: 'dismiss', as: 'failed' }));
+  useLetter('3', byKey({ kind: 'resend' }));
   const press = (decision: Decision, words: string, kind: 'plain' | 'main' = 'plain'): ReactNode => (
     <Button kind={kind} off={off} isDisabled={action.isPending} onPress={() => action.mutate(decision)}>
       {words}
@@ -72,6 +81,19 @@ export function DeliveryActions({ delivery }: { readonly delivery: Delivery }): 
   return (
     <>
       {action.error && <Problem error={action.error} />}
+      {isDoubt && (
+        <ol className={cls(styles.choices)}>
+          <li>
+            <b>It was sent</b>: it ends as sent, and nobody is told again.
+          </li>
+          <li>
+            <b>It was not sent</b>: it ends as failed, and can be sent again later.
+          </li>
+          <li>
+            <b>Send again</b>: if it had reached its reader after all, they are told twice.
+          </li>
+        </ol>
+      )}
       {isDoubt && (
         <Field
           label="How you know"

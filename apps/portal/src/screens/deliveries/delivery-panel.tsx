@@ -1,6 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { isAway } from '../../api/client.ts';
+import { useOnChange } from '../../api/live.ts';
+import { queryClient } from '../../api/query-client.ts';
 import { Loading, Problem } from '../../ui/answers.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { Panel } from '../../ui/split.tsx';
@@ -10,11 +13,21 @@ import { Time } from '../../ui/time.tsx';
 import { CameIn, WentOut } from './contents.tsx';
 import { DeliveryActions } from './delivery-actions.tsx';
 import { Journey } from './journey.tsx';
-import { deliveryQuery, deliveryTraceQuery, eventTraceQuery, type Delivery, type Trace } from './queries.ts';
+import {
+  DELIVERIES,
+  deliveryQuery,
+  deliveryTraceQuery,
+  eventTraceQuery,
+  TOLD_EVERY,
+  type Delivery,
+  type Trace,
+} from './queries.ts';
 import { whyWords } from './reason-words.ts';
 import { IdLink, Story } from './story.tsx';
 import styles from './story.module.css';
 
+/** In milliseconds: what is open follows its delivery this soon. */
+const TOLD_AFTER = 500;
 const DOUBT =
   'Nobody can say whether this reached its reader. Look into the provider’s log first: sending again may tell them twice.';
 
@@ -32,8 +45,19 @@ export type DeliveryPanelProps = {
 export function DeliveryPanel({ workspace, id, row, isListRead, onClose }: DeliveryPanelProps): ReactNode {
   const isDuplicate = row !== undefined && row.duplicate_of !== null;
   const hasDocument = id.startsWith('dlv_') && !isDuplicate;
-  const document = useQuery({ ...deliveryQuery(workspace, id), enabled: hasDocument });
-  const ownTrace = useQuery({ ...deliveryTraceQuery(workspace, id), enabled: hasDocument });
+  const live = useOnChange(
+    workspace,
+    'deliveries',
+    TOLD_AFTER,
+    () =>
+      Promise.all(
+        ['one', 'trace'].map((part) => queryClient.invalidateQueries({ queryKey: [DELIVERIES, workspace, part, id] })),
+      ),
+    (changed) => (changed as Delivery).id === id,
+  );
+  const often = { enabled: hasDocument, ...(live === 'live' && { refetchInterval: TOLD_EVERY }) };
+  const document = useQuery({ ...deliveryQuery(workspace, id), ...often });
+  const ownTrace = useQuery({ ...deliveryTraceQuery(workspace, id), ...often });
   const eventTrace = useQuery({
     ...eventTraceQuery(workspace, row?.event_id ?? ''),
     enabled: isDuplicate && row.event_id !== null,
@@ -60,6 +84,39 @@ export function DeliveryPanel({ workspace, id, row, isListRead, onClose }: Deliv
   );
 }
 
+/** The way to what held it back, where that stands on a screen of its own. */
+function Evidence({ delivery }: { readonly delivery: Delivery }): ReactNode {
+  const { id, workspace, channel, to, reason, state, event_id: event } = delivery;
+  const isOptedOut = state === 'SUPPRESSED' && reason === 'opted_out';
+  // A delivery has its address; whom that belongs to its event says.
+  const { data: found } = useQuery({
+    ...eventTraceQuery(workspace, event ?? '', to ?? undefined),
+    enabled: isOptedOut && event !== null && to !== null,
+    refetchInterval: false,
+  });
+  if (state !== 'SUPPRESSED') return null;
+  if (reason === 'suppressed_address' && to !== null) {
+    return (
+      <p>
+        <Link to="/workspaces/$w/suppressions" params={{ w: workspace }} search={{ address: to, channel }}>
+          Who says that nothing is sent to this address
+        </Link>
+      </p>
+    );
+  }
+  if (isOptedOut) {
+    const name = found?.people?.items.find((one) => one.delivery === id)?.person ?? to;
+    return (
+      <p>
+        <Link to="/workspaces/$w/opt-outs" params={{ w: workspace }} search={name === null ? {} : { person: name }}>
+          What they said that they do not want
+        </Link>
+      </p>
+    );
+  }
+  return null;
+}
+
 function Told({ delivery, trace }: { readonly delivery: Delivery; readonly trace: Trace | undefined }): ReactNode {
   const isDuplicate = delivery.duplicate_of !== null;
   const { workspace } = delivery;
@@ -71,6 +128,7 @@ function Told({ delivery, trace }: { readonly delivery: Delivery; readonly trace
           Not sent, because the same was told already: the delivery named below holds this unique_id.
         </p>
       )}
+      <Evidence delivery={delivery} />
       {delivery.state === 'IN_DOUBT' && <p className={cls(styles.lead)}>{DOUBT}</p>}
       {!isDuplicate && <DeliveryActions key={`${delivery.id} ${delivery.state}`} delivery={delivery} />}
       {!isDuplicate && trace && (

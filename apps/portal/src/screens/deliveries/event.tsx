@@ -2,6 +2,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useState, type FormEvent, type ReactNode } from 'react';
 import { api, bodyOf, isAway } from '../../api/client.ts';
+import { useOnChange } from '../../api/live.ts';
 import { Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
@@ -12,16 +13,26 @@ import { State } from '../../ui/state.tsx';
 import { humane } from '../../ui/state-words.ts';
 import { Id } from '../../ui/text.tsx';
 import { CameIn, WentOut } from './contents.tsx';
-import { eventTraceQuery, type Person, type Trace } from './queries.ts';
+import { eventTraceQuery, type Delivery, type Person, type Trace } from './queries.ts';
 import { IdLink, Story } from './story.tsx';
 import styles from './story.module.css';
 
 const FROM = '/workspaces/$w/events/$id';
+/** In milliseconds: the story follows its messages this soon. */
+const TOLD_AFTER = 500;
 
 /** What happened to one event: which rules saw it, and what came of each person whom it names. */
 export function EventStory(): ReactNode {
   const { w, id } = useParams({ from: FROM });
   const { data: trace, error, refetch } = useQuery(eventTraceQuery(w, id));
+  // What comes of an event before its first message nobody tells: that is still asked for.
+  useOnChange(
+    w,
+    'deliveries',
+    TOLD_AFTER,
+    () => refetch(),
+    (row) => (row as Delivery).event_id === id,
+  );
   const event = trace?.steps.find(({ step }) => step === 'event');
   return (
     <>

@@ -4,9 +4,8 @@ import { useCallback, useMemo, type ReactNode } from 'react';
 import { api, bodyOf, type Schemas } from '../../api/client.ts';
 import { useLiveList } from '../../api/live-list.ts';
 import { Empty, Loading, Problem } from '../../ui/answers.tsx';
-import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
-import { List } from '../../ui/list.tsx';
+import { LiveRows } from '../../ui/live-rows.tsx';
 import { useMedia } from '../../ui/media.ts';
 import { PageHead } from '../../ui/page.tsx';
 import { Split } from '../../ui/split.tsx';
@@ -43,12 +42,9 @@ export function Events(): ReactNode {
       ),
     [w],
   );
-  const { items, error, waiting, retry, more, setAtTop, takeIn } = useLiveList(
-    '/v1/workspaces/{workspace}/events',
-    w,
-    load,
-    keyOf,
-  );
+  const followed = { workspace: w, topic: 'events' } as const;
+  const list = useLiveList('/v1/workspaces/{workspace}/events', w, load, keyOf, followed);
+  const { items, error, retry } = list;
   const isPhone = useMedia('(max-width: 640px)');
   const show = useCallback(
     (key: string) => void navigate({ to: '/workspaces/$w/events/$id', params: { w, id: key.split(' ')[0] ?? key } }),
@@ -64,11 +60,6 @@ export function Events(): ReactNode {
         list={
           <>
             {error && <Problem error={error} onRetry={retry} />}
-            {waiting > 0 && (
-              <div className={cls(styles.fresh)} role="status">
-                <Button onPress={takeIn}>{waiting} new</Button>
-              </div>
-            )}
             {!items && !error && <Loading what="events" />}
             {items?.length === 0 && (
               <Empty title="No event came yet">
@@ -77,7 +68,8 @@ export function Events(): ReactNode {
               </Empty>
             )}
             {items !== undefined && items.length > 0 && (
-              <List
+              <LiveRows
+                list={list}
                 label="Events"
                 items={items}
                 keyOf={keyOf}
@@ -85,8 +77,6 @@ export function Events(): ReactNode {
                 rowHeight={isPhone ? 64 : 40}
                 chosen={null}
                 onOpen={show}
-                onEnd={more}
-                onTop={setAtTop}
               />
             )}
           </>

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { api, bodyOf, isAway } from '../../api/client.ts';
+import { useLiveState, useOnChange } from '../../api/live.ts';
 import { Problem } from '../../ui/answers.tsx';
 import { Bars } from '../../ui/bars.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -26,8 +27,12 @@ const OPTIONS = [
 ] as const;
 const LENGTHS = { hour: HOUR, day: 24 * HOUR, week: 7 * 24 * HOUR } as const;
 
-/** In milliseconds: how soon the bars follow what is sent. */
+/** In milliseconds: how soon the bars follow what is sent, where nobody tells of it. */
 const COUNTED_EVERY = 10_000;
+/** In milliseconds: the same where each change is told; counting takes a moment. */
+const COUNTED_AFTER = 3_000;
+/** In milliseconds: time goes on where nothing changes. */
+const MOVED_EVERY = 60_000;
 
 export type HistogramProps = {
   readonly workspace: string;
@@ -44,6 +49,7 @@ export function Histogram({ workspace, search, onRange }: HistogramProps): React
   const { from, to, notification, open: _open, ...others } = search;
   const span =
     from === undefined && to === undefined ? { last: SPANS.day.last } : { ...(from && { from }), ...(to && { to }) };
+  const isLive = useLiveState(workspace) === 'live';
   const { data, error, refetch } = useQuery({
     queryKey: ['/v1/workspaces/{workspace}/insights', workspace, 'histogram', span, notification ?? null],
     queryFn: ({ signal }) =>
@@ -53,9 +59,10 @@ export function Histogram({ workspace, search, onRange }: HistogramProps): React
           signal,
         }),
       ),
-    refetchInterval: COUNTED_EVERY,
+    refetchInterval: isLive ? MOVED_EVERY : COUNTED_EVERY,
     placeholderData: (before) => before,
   });
+  useOnChange(workspace, 'deliveries', COUNTED_AFTER, () => refetch());
   const ends = data ? [...data.buckets.slice(1).map(({ at }) => at), data.to] : [];
   const bars = (data?.buckets ?? []).map(({ at, states }, place) => ({
     from: Date.parse(at),

@@ -1,8 +1,21 @@
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { useCallback, type ReactNode } from 'react';
+import { ChevronsUpDown } from 'lucide-react';
+import { useCallback, useState, type ReactNode } from 'react';
+import { EVERY_WORKSPACE } from '../../frame/last-workspace.ts';
 import { Empty } from '../../ui/answers.tsx';
+import { Menu } from '../../ui/menu.tsx';
+import { lazyPart, Part } from '../../ui/part.tsx';
+import type { BulkAction } from './bulk.tsx';
 import { DeliveryScreen } from './deliveries.tsx';
 import type { DeliverySearch } from './delivery-search.ts';
+
+const Bulk = lazyPart(() => import('./bulk.tsx').then(({ Bulk: loaded }) => loaded));
+const CHOICES: readonly { readonly id: BulkAction; readonly name: string }[] = [
+  { id: 'sent', name: 'They were sent…' },
+  { id: 'failed', name: 'They were not sent…' },
+  { id: 'resend', name: 'Send all again…' },
+];
+const DOUBTFUL = { state: 'IN_DOUBT' } as const;
 
 /** Messages of which nobody can say whether they were taken; a person decides about each. */
 export function InDoubt(): ReactNode {
@@ -14,13 +27,36 @@ export function InDoubt(): ReactNode {
       void navigate({ search: next === undefined ? {} : { open: next }, replace }),
     [navigate],
   );
+  const [bulk, setBulk] = useState<BulkAction | null>(null);
   return (
     <DeliveryScreen
       title="In doubt"
       lead="A provider took these and never answered. Nothing is sent again until somebody decides."
       workspace={w}
-      search={{ state: 'IN_DOUBT', ...(open !== undefined && { open }) }}
+      search={{ ...DOUBTFUL, ...(open !== undefined && { open }) }}
       change={change}
+      tools={
+        w !== EVERY_WORKSPACE && (
+          <>
+            {bulk !== null && (
+              <Part>
+                <Bulk workspace={w} search={DOUBTFUL} action={bulk} onClose={() => setBulk(null)} />
+              </Part>
+            )}
+            <Menu
+              label="All of them"
+              trigger={
+                <>
+                  All of them
+                  <ChevronsUpDown size={16} aria-hidden />
+                </>
+              }
+              choices={CHOICES}
+              onChoose={(id) => setBulk(CHOICES.find((one) => one.id === id)?.id ?? null)}
+            />
+          </>
+        )
+      }
       empty={
         <Empty title="Nothing is in doubt">
           A message is in doubt where its provider may have taken it and nobody can say so: the connection broke after

@@ -25,8 +25,10 @@ export const loadDeliveries =
     return bodyOf(api.GET('/v1/workspaces/{workspace}/deliveries', { params: { path: { workspace }, query }, signal }));
   };
 
-/** In milliseconds: what is open changes as its delivery does. */
+/** In milliseconds: what is open changes as its delivery does; so often it is asked for where nobody tells. */
 const OPEN_EVERY = 2_000;
+/** In milliseconds: the same where each change of a delivery is told. */
+export const TOLD_EVERY = 10_000;
 
 export const deliveryQuery = (workspace: string, id: string) =>
   queryOptions({

@@ -55,7 +55,12 @@ export function Story({ trace, workspace }: { readonly trace: Trace; readonly wo
           data-step={step.step}
           className={cls((step.step === 'rule' || step.step === 'duplicate') && styles.ended)}
         >
-          <StepLines step={step} workspace={workspace} shown={trace.id} />
+          <StepLines
+            step={step}
+            workspace={workspace}
+            shown={trace.id}
+            event={trace.steps.find((one) => one.step === 'event')?.id ?? null}
+          />
         </li>
       ))}
     </ol>
@@ -66,10 +71,12 @@ function StepLines({
   step,
   workspace,
   shown,
+  event,
 }: {
   readonly step: Step;
   readonly workspace: string;
   readonly shown: string;
+  readonly event: string | null;
 }): ReactNode {
   const reason = step.step === 'attempt' ? null : reasonWords(step.reason);
   const isNamed = step.step === 'rule' || step.step === 'trigger';
@@ -92,7 +99,32 @@ function StepLines({
         {step.at !== null && <Time at={step.at} />}
         {step.id !== null && <IdLink id={step.id} workspace={workspace} shown={shown} />}
         {places.length > 0 && <Id>{places.join(' · ')}</Id>}
+        {isNamed && step.rule !== null && event !== null && (
+          <TryIt workspace={workspace} rule={step.rule} event={event} />
+        )}
       </div>
     </>
+  );
+}
+
+/** The way to the test bench of a rule, where each part of its condition has its value for this event. */
+function TryIt({
+  workspace,
+  rule,
+  event,
+}: {
+  readonly workspace: string;
+  readonly rule: string;
+  readonly event: string;
+}): ReactNode {
+  const dot = rule.lastIndexOf('.');
+  return (
+    <Link
+      to="/workspaces/$w/notifications/$n/rules/$r"
+      params={{ w: workspace, n: rule.slice(0, dot), r: rule.slice(dot + 1) }}
+      search={{ event }}
+    >
+      Part by part
+    </Link>
   );
 }

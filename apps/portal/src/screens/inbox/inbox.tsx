@@ -4,9 +4,9 @@ import { api, bodyOf } from '../../api/client.ts';
 import { useLiveList } from '../../api/live-list.ts';
 import { EVERY_WORKSPACE } from '../../frame/last-workspace.ts';
 import { Empty, Loading, Problem } from '../../ui/answers.tsx';
-import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
-import { List } from '../../ui/list.tsx';
+import { LiveLine } from '../../ui/live-line.tsx';
+import { LiveRows } from '../../ui/live-rows.tsx';
 import { PageHead } from '../../ui/page.tsx';
 import { Split } from '../../ui/split.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -39,7 +39,8 @@ export function Inbox(): ReactNode {
       bodyOf(api.GET('/v1/inbox', { params: { query: { limit: 50, ...(cursor !== null && { cursor }) } }, signal })),
     [],
   );
-  const { items, error, waiting, retry, more, setAtTop, takeIn } = useLiveList('/v1/inbox', '', load, keyOf);
+  const list = useLiveList('/v1/inbox', '', load, keyOf, { workspace: w, topic: 'inbox' });
+  const { items, error, retry } = list;
   const shown = useMemo(() => items?.filter(({ workspace }) => w === EVERY_WORKSPACE || workspace === w), [items, w]);
   const show = useCallback(
     (id: string) => void navigate({ search: { open: id }, replace: open !== undefined }),
@@ -52,6 +53,7 @@ export function Inbox(): ReactNode {
   return (
     <>
       <PageHead title="Inbox" lead="Messages of notifications without an account come here instead of going out." />
+      <LiveLine workspace={w} />
       <Split
         panelLabel="Message"
         panel={
@@ -68,11 +70,6 @@ export function Inbox(): ReactNode {
         list={
           <>
             {error && <Problem error={error} onRetry={retry} />}
-            {waiting > 0 && (
-              <div className={cls(styles.fresh)} role="status">
-                <Button onPress={takeIn}>{waiting} new</Button>
-              </div>
-            )}
             {!shown && !error && <Loading what="messages" />}
             {shown?.length === 0 && (
               <Empty title="No message yet">
@@ -81,7 +78,8 @@ export function Inbox(): ReactNode {
               </Empty>
             )}
             {shown !== undefined && shown.length > 0 && (
-              <List
+              <LiveRows
+                list={list}
                 label="Messages"
                 items={shown}
                 keyOf={keyOf}
@@ -89,8 +87,6 @@ export function Inbox(): ReactNode {
                 rowHeight={64}
                 chosen={open ?? null}
                 onOpen={show}
-                onEnd={more}
-                onTop={setAtTop}
               />
             )}
           </>

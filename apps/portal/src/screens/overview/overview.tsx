@@ -2,9 +2,11 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { api, bodyOf } from '../../api/client.ts';
+import { useLiveState, useOnChange } from '../../api/live.ts';
 import { Loading, Problem } from '../../ui/answers.tsx';
 import { Bars } from '../../ui/bars.tsx';
 import { cls } from '../../ui/class-names.ts';
+import { LiveLine } from '../../ui/live-line.tsx';
 import { Card, PageBody, PageHead, Quiet } from '../../ui/page.tsx';
 import { Lamp } from '../../ui/state.tsx';
 import { byTone, TONE_NAMES } from '../../ui/state-words.ts';
@@ -16,14 +18,24 @@ import { Waits } from './waits.tsx';
 import styles from './overview.module.css';
 
 const FROM = '/workspaces/$w';
+/** In milliseconds: counting anew takes the server a moment. */
+const COUNTED_AFTER = 2_000;
+/** In milliseconds: the day moves on where nothing changes. */
+const COUNTED_EVERY = 30_000;
 
 /** How a workspace is: what is left to begin, the numbers of a day, and what waits for a person. */
 export function Overview(): ReactNode {
   const { w } = useParams({ from: FROM });
-  const { data, error, refetch } = useQuery(insightsQuery(w));
+  const isLive = useLiveState(w) === 'live';
+  const { data, error, refetch } = useQuery({
+    ...insightsQuery(w),
+    ...(isLive && { refetchInterval: COUNTED_EVERY }),
+  });
+  useOnChange(w, 'deliveries', COUNTED_AFTER, () => refetch());
   return (
     <>
       <PageHead title="Overview" lead={data ? numbersWords(data) : w} />
+      <LiveLine workspace={w} />
       <PageBody>
         <Guide key={w} workspace={w} />
         {error && <Problem error={error} onRetry={() => void refetch()} />}

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { useOnChange } from '../../api/live.ts';
 import { cls } from '../../ui/class-names.ts';
 import { useNow } from '../../ui/now.ts';
 import { Card } from '../../ui/page.tsx';
@@ -13,6 +14,8 @@ import styles from './overview.module.css';
 
 /** In milliseconds: so long before its end a key is named. */
 const SOON = 14 * 86_400_000;
+/** In milliseconds: so soon after a change it is counted anew. */
+const COUNTED_AFTER = 1_000;
 
 /** What only a person can decide, each with the way there. */
 export function Waits({
@@ -24,9 +27,11 @@ export function Waits({
 }): ReactNode {
   const params = { w: workspace };
   const now = useNow();
-  const { data: drafts } = useQuery(draftsQuery(workspace));
+  const { data: drafts, refetch: askDrafts } = useQuery(draftsQuery(workspace));
   const { data: keys } = useQuery(keysQuery(workspace));
-  const { data: letters } = useQuery(lettersQuery(workspace));
+  const { data: letters, refetch: askLetters } = useQuery(lettersQuery(workspace));
+  useOnChange(workspace, 'drafts', COUNTED_AFTER, () => askDrafts());
+  useOnChange(workspace, 'dead-letters', COUNTED_AFTER, () => askLetters());
   const conflicts = drafts?.items.filter(({ state }) => state === 'conflict').length ?? 0;
   const open = (drafts?.items.length ?? 0) - conflicts;
   const ending = (keys?.items ?? []).filter(({ expires_at: at }) => at !== null && Date.parse(at) - now < SOON);

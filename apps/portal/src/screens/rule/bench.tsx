@@ -1,4 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
+import { useSearch } from '@tanstack/react-router';
 import { useEffect, useState, type ReactNode } from 'react';
 import { api, bodyOf } from '../../api/client.ts';
 import { Problem } from '../../ui/answers.tsx';
@@ -49,11 +50,14 @@ export function Bench({
   });
   const events = newest.data?.items ?? [];
   const [picked, setPicked] = useState<Source | null>(null);
+  const isKnown = (id: string): boolean => events.some((one) => one.id === id);
   const source: Source = picked ?? (events.length > 0 ? 'newest' : 'minimum');
-  const [eventId, setEventId] = useState<string | null>(null);
+  // Whoever comes from the story of an event tries that one, however old it is.
+  const { event: asksFor } = useSearch({ from: '/workspaces/$w/notifications/$n/rules/$r' });
+  const [eventId, setEventId] = useState(asksFor ?? null);
   const [pasted, setPasted] = useState('{\n  \n}');
   const [answer, setAnswer] = useState('');
-  const chosenId = eventId !== null && events.some(({ id }) => id === eventId) ? eventId : (events[0]?.id ?? null);
+  const chosenId = eventId !== null && (eventId === asksFor || isKnown(eventId)) ? eventId : (events[0]?.id ?? null);
   const body = {
     ...(source === 'newest'
       ? { event_id: chosenId ?? '' }
@@ -103,12 +107,15 @@ export function Bench({
         ) : (
           <NativeSelect
             label="Event"
-            options={events.map(({ id, at, bytes }) => {
-              const moment = new Date(at);
-              const today = dayOf(moment, zone) === dayOf(new Date(), zone);
-              const clock = `${today ? '' : `${dayOf(moment, zone)} `}${clockOf(moment, zone)}`;
-              return { id, name: `${clock} · ${id} · ${bytes} bytes` };
-            })}
+            options={[
+              ...(asksFor === undefined || isKnown(asksFor) ? [] : [{ id: asksFor, name: asksFor }]),
+              ...events.map(({ id, at, bytes }) => {
+                const moment = new Date(at);
+                const today = dayOf(moment, zone) === dayOf(new Date(), zone);
+                const clock = `${today ? '' : `${dayOf(moment, zone)} `}${clockOf(moment, zone)}`;
+                return { id, name: `${clock} · ${id} · ${bytes} bytes` };
+              }),
+            ]}
             value={chosenId}
             onChange={setEventId}
           />

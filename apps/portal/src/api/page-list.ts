@@ -1,0 +1,32 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useCallback, useMemo } from 'react';
+import { isAway } from './client.ts';
+import type { Page } from './pages.ts';
+
+export type PageList<Item> = {
+  /** Undefined until the first answer. */
+  readonly items: readonly Item[] | undefined;
+  readonly error: Error | null;
+  readonly retry: () => void;
+  /** Asks for the next page, where there is one. */
+  readonly more: () => void;
+};
+
+/** A list that is read page by page as somebody goes down in it. `load` is the same function at every call; null: nothing is asked for. */
+export function usePages<Item>(
+  queryKey: readonly unknown[],
+  load: ((cursor: string | null, signal: AbortSignal) => Promise<Page<Item>>) | null,
+): PageList<Item> {
+  const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery({
+    queryKey,
+    queryFn: ({ pageParam, signal }) => load!(pageParam, signal),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ next }) => next,
+    enabled: load !== null,
+  });
+  const items = useMemo(() => data?.pages.flatMap((page) => page.items), [data]);
+  const more = useCallback(() => {
+    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
+  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  return { items, error: items !== undefined && isAway(error) ? null : error, retry: () => void refetch(), more };
+}

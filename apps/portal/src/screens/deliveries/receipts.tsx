@@ -1,0 +1,244 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { ChevronsUpDown } from 'lucide-react';
+import { useMemo, type ReactNode } from 'react';
+import { api, bodyOf, type Schemas } from '../../api/client.ts';
+import { useIsMeKnown, useMay } from '../../api/me.ts';
+import { usePages } from '../../api/page-list.ts';
+import { queryClient } from '../../api/query-client.ts';
+import { Empty, Loading, Problem } from '../../ui/answers.tsx';
+import { Button } from '../../ui/button.tsx';
+import { cls } from '../../ui/class-names.ts';
+import { Curl } from '../../ui/curl.tsx';
+import { List } from '../../ui/list.tsx';
+import { useMedia } from '../../ui/media.ts';
+import { Menu } from '../../ui/menu.tsx';
+import { Actions, PageHead } from '../../ui/page.tsx';
+import { RowCells } from '../../ui/row-cells.tsx';
+import { Panel, Split } from '../../ui/split.tsx';
+import { humane } from '../../ui/state-words.ts';
+import { Facts, Id } from '../../ui/text.tsx';
+import { Time } from '../../ui/time.tsx';
+import { say } from '../../ui/toast.tsx';
+import { Queues } from './queues.tsx';
+import styles from './deliveries.module.css';
+
+type Receipt = Schemas['ParkedReceipt'];
+const RECEIPTS = '/v1/workspaces/{workspace}/receipts';
+const FROM = '/workspaces/$w/deliveries/receipts';
+
+const SHOWN = [
+  { id: 'true', name: 'Not dismissed' },
+  { id: 'false', name: 'Dismissed' },
+  { id: 'any', name: 'All of them' },
+] as const;
+type Shown = (typeof SHOWN)[number]['id'];
+
+const keyOf = ({ id }: Receipt): string => id;
+/** What it says, in a word. */
+const saidWords = ({ verdict, wish }: Receipt): string =>
+  wish !== null ? wish.toUpperCase() : verdict !== null ? humane(verdict) : 'Not readable';
+const row = (receipt: Receipt): ReactNode => (
+  <RowCells
+    what={saidWords(receipt)}
+    who={receipt.address ?? receipt.detail ?? receipt.delivery_id ?? receipt.reason}
+    about={[receipt.source, receipt.account, receipt.reason].filter((word) => word !== null).join(' · ')}
+    time={<Time at={receipt.parked_at} ago />}
+  />
+);
+
+/** What providers reported and nobody could place. What they said about a delivery stands in its story. */
+export function Receipts(): ReactNode {
+  const { w } = useParams({ from: FROM });
+  const { open, parked } = useSearch({ from: FROM });
+  const navigate = useNavigate({ from: FROM });
+  const isKnown = useIsMeKnown();
+  const unseen = useMay('bodies', w);
+  const shown: Shown = SHOWN.find(({ id }) => id === parked)?.id ?? 'true';
+  const load = useMemo(
+    () => (cursor: string | null, signal: AbortSignal) =>
+      bodyOf(
+        api.GET(RECEIPTS, {
+          params: {
+            path: { workspace: w },
+            query: { limit: 50, ...(shown !== 'any' && { parked: shown }), ...(cursor !== null && { cursor }) },
+          },
+          signal,
+        }),
+      ),
+    [w, shown],
+  );
+  const { items, error, retry, more } = usePages(
+    [RECEIPTS, w, 'list', shown],
+    isKnown && unseen === null ? load : null,
+  );
+  const isPhone = useMedia('(max-width: 640px)');
+  const filter = shown === 'true' ? {} : { parked: shown };
+  const close = (): void => {
+    void navigate({ search: filter, replace: true });
+    requestAnimationFrame(() => document.querySelector<HTMLElement>('main [data-key][tabindex="0"]')?.focus());
+  };
+  const name = SHOWN.find(({ id }) => id === shown)?.name ?? '';
+  return (
+    <>
+      <PageHead
+        title="Receipts"
+        lead="What providers reported and nobody could place. What fits a delivery stands in its story instead."
+      />
+      <Queues workspace={w} />
+      {unseen !== null && <Empty title="You do not see receipts here">{unseen}</Empty>}
+      {unseen === null && (
+        <Split
+          panelLabel="Receipt"
+          panel={open === undefined ? null : <Opened key={open} workspace={w} id={open} onClose={close} />}
+          list={
+            <>
+              <div className={cls(styles.tools)}>
+                <Menu
+                  label={`Shown: ${name}`}
+                  trigger={
+                    <>
+                      {name}
+                      <ChevronsUpDown size={16} aria-hidden />
+                    </>
+                  }
+                  choices={SHOWN}
+                  chosen={shown}
+                  onChoose={(id) => void navigate({ search: id === 'true' ? {} : { parked: id }, replace: true })}
+                />
+              </div>
+              {error && <Problem error={error} onRetry={retry} />}
+              {!items && !error && <Loading what="receipts" />}
+              {items?.length === 0 &&
+                (shown === 'true' ? (
+                  <Empty title="None">
+                    Whatever a provider reports is put to the delivery that it is about. What fits none, or cannot be
+                    read, would wait here until somebody has looked.
+                  </Empty>
+                ) : (
+                  <Empty
+                    title="None of these"
+                    action={
+                      <Button onPress={() => void navigate({ search: {}, replace: true })}>Show those that wait</Button>
+                    }
+                  >
+                    {shown === 'false' ? 'Nobody has dismissed one yet.' : 'Every receipt was placed so far.'}
+                  </Empty>
+                ))}
+              {items !== undefined && items.length > 0 && (
+                <List
+                  label="Receipts"
+                  items={items}
+                  keyOf={keyOf}
+                  row={row}
+                  rowHeight={isPhone ? 64 : 40}
+                  chosen={open ?? null}
+                  onOpen={(id) => void navigate({ search: { ...filter, open: id }, replace: true })}
+                  onEnd={more}
+                />
+              )}
+            </>
+          }
+        />
+      )}
+    </>
+  );
+}
+
+function Opened({
+  workspace,
+  id,
+  onClose,
+}: {
+  readonly workspace: string;
+  readonly id: string;
+  readonly onClose: () => void;
+}): ReactNode {
+  const { data, error, refetch } = useQuery({
+    queryKey: [RECEIPTS, workspace, 'one', id],
+    queryFn: ({ signal }) =>
+      bodyOf(api.GET('/v1/workspaces/{workspace}/receipts/{id}', { params: { path: { workspace, id } }, signal })),
+  });
+  return (
+    <Panel id={id} title={data ? `${saidWords(data)}: not placed` : 'Receipt'} onClose={onClose}>
+      {error && <Problem error={error} onRetry={() => void refetch()} />}
+      {!data && !error && <Loading what="the receipt" rows={4} />}
+      {data && <Told receipt={data} workspace={workspace} />}
+    </Panel>
+  );
+}
+
+function Told({ receipt, workspace: asked }: { readonly receipt: Receipt; readonly workspace: string }): ReactNode {
+  const { id, workspace, reason, delivery_id: delivery, received_at: received } = receipt;
+  const off = useMay('operate', workspace);
+  const old = (): Promise<void> => queryClient.invalidateQueries({ queryKey: [RECEIPTS] });
+  const dismiss = useMutation({
+    mutationFn: () =>
+      bodyOf(
+        api.POST('/v1/workspaces/{workspace}/receipts/{id}/dismiss', {
+          params: { path: { workspace: asked, id } },
+          body: {},
+        }),
+      ),
+    onSuccess: () => say('Dismissed. It moves no delivery.'),
+    onSettled: old,
+  });
+  const again = useMutation({
+    mutationFn: () => bodyOf(api.POST('/v1/dead-letters/{id}/redrive', { params: { path: { id } }, body: {} })),
+    onSuccess: () => say('It is looked at once more.'),
+    onSettled: old,
+  });
+  const failed = dismiss.error ?? again.error;
+  return (
+    <>
+      <p>{reason}</p>
+      <Facts
+        facts={[
+          ['Who wrote', receipt.address],
+          ['In its words', receipt.detail],
+          ['Code', receipt.code],
+          ['Provider', receipt.source],
+          ['Account', receipt.account],
+          [
+            'Delivery',
+            delivery === null ? null : workspace === null ? (
+              <Id key="delivery">{delivery}</Id>
+            ) : (
+              <Link key="delivery" to="/workspaces/$w/deliveries" params={{ w: workspace }} search={{ open: delivery }}>
+                <Id>{delivery}</Id>
+              </Link>
+            ),
+          ],
+          ['Attempt', receipt.attempt],
+          ['Came', received === null ? null : <Time key="received" at={received} />],
+          ['Stands here since', <Time key="parked" at={receipt.parked_at} />],
+          ['Workspace', workspace ?? 'none: it belongs to the deployment'],
+          ['Record', <Id key="position">{receipt.position}</Id>],
+          [
+            'Dismissed',
+            receipt.dismissed_at === null ? null : (
+              <span key="dismissed">
+                <Time at={receipt.dismissed_at} /> by {receipt.dismissed_by ?? 'somebody'}
+              </span>
+            ),
+          ],
+        ]}
+      />
+      {failed && <Problem error={failed} />}
+      {receipt.dismissed_at === null && (
+        <>
+          <p>To dismiss it says that you have looked and nothing is to be done: no delivery is moved by it.</p>
+          <Actions>
+            <Button off={off} isDisabled={again.isPending} onPress={() => again.mutate()}>
+              Try to place it again
+            </Button>
+            <Button kind="main" off={off} isDisabled={dismiss.isPending} onPress={() => dismiss.mutate()}>
+              Dismiss
+            </Button>
+          </Actions>
+          <Curl call={{ method: 'POST', path: `/v1/workspaces/${asked}/receipts/${id}/dismiss`, body: {} }} />
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,79 @@
+import { useMutation } from '@tanstack/react-query';
+import { useState, type ReactNode } from 'react';
+import { api, bodyOf, Refusal } from '../../api/client.ts';
+import { queryClient } from '../../api/query-client.ts';
+import { Problem } from '../../ui/answers.tsx';
+import { Button } from '../../ui/button.tsx';
+import { cls } from '../../ui/class-names.ts';
+import { Curl } from '../../ui/curl.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Field } from '../../ui/field.tsx';
+import { NativeSelect } from '../../ui/native-select.tsx';
+import { Actions } from '../../ui/page.tsx';
+import { say } from '../../ui/toast.tsx';
+import { SUPPRESSIONS } from './calls.ts';
+import { CHANNEL_OPTIONS, type Channel } from './left-out-words.ts';
+import styles from './left-out.module.css';
+
+/** Leaves an address out by hand. */
+export function AddSuppression({
+  workspace,
+  onClose,
+}: {
+  readonly workspace: string;
+  readonly onClose: () => void;
+}): ReactNode {
+  const [channel, setChannel] = useState<Channel>('email');
+  const [address, setAddress] = useState('');
+  const [detail, setDetail] = useState('');
+  const body = { channel, address: address.trim(), detail: detail.trim() };
+  const add = useMutation({
+    mutationFn: () =>
+      bodyOf(api.POST('/v1/workspaces/{workspace}/suppressions', { params: { path: { workspace } }, body })),
+    onSuccess: ({ added }) => {
+      say(added ? `Nothing is sent to ${body.address} any more.` : `${body.address} was there already.`);
+      onClose();
+    },
+    onSettled: () => queryClient.invalidateQueries({ queryKey: [SUPPRESSIONS] }),
+  });
+  const fault = add.error instanceof Refusal && add.error.pointer === '/address' ? add.error.message : null;
+  return (
+    <Dialog title="Add an address" isOpen onClose={onClose}>
+      <form
+        className={cls(styles.form)}
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (body.address !== '' && !add.isPending) add.mutate();
+        }}
+      >
+        <p>Nothing is sent to it on this channel from now on, whatever a rule says.</p>
+        <NativeSelect label="Channel" options={CHANNEL_OPTIONS} value={channel} onChange={setChannel} />
+        <Field
+          label="Address"
+          autoFocus
+          autoComplete="off"
+          value={address}
+          onChange={setAddress}
+          fault={fault}
+          note="Of email, a phone number with + and its country, or the token of a device"
+        />
+        <Field
+          label="Why"
+          autoComplete="off"
+          maxLength={500}
+          value={detail}
+          onChange={setDetail}
+          note="For whoever finds it here later"
+        />
+        {add.error && fault === null && <Problem error={add.error} />}
+        <Curl call={{ method: 'POST', path: `/v1/workspaces/${workspace}/suppressions`, body }} />
+        <Actions>
+          <Button onPress={onClose}>Leave it</Button>
+          <Button kind="main" type="submit" isDisabled={body.address === '' || add.isPending}>
+            Add the address
+          </Button>
+        </Actions>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,101 @@
+import { useMutation } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { useMay } from '../../api/me.ts';
+import { queryClient } from '../../api/query-client.ts';
+import { Problem } from '../../ui/answers.tsx';
+import { Button } from '../../ui/button.tsx';
+import { cls } from '../../ui/class-names.ts';
+import { Curl } from '../../ui/curl.tsx';
+import { Actions } from '../../ui/page.tsx';
+import { Panel } from '../../ui/split.tsx';
+import { Lamp } from '../../ui/state.tsx';
+import { Time } from '../../ui/time.tsx';
+import { say } from '../../ui/toast.tsx';
+import { CONSENTS, setConsent, type SaidConsent } from './calls.ts';
+import { targetWords, wayWords, type Channel, type Consent, type ConsentWord } from './left-out-words.ts';
+import styles from './left-out.module.css';
+
+/** All that one person said, the newest word about each thing. */
+export function OptOutPanel({
+  id,
+  consent,
+  isListRead,
+  onClose,
+}: {
+  readonly id: string;
+  readonly consent: Consent | undefined;
+  readonly isListRead: boolean;
+  readonly onClose: () => void;
+}): ReactNode {
+  return (
+    <Panel id={id} title={<bdi>{consent?.person ?? 'Opt-outs'}</bdi>} onClose={onClose}>
+      {consent ? (
+        <Said consent={consent} />
+      ) : (
+        isListRead && <p>This person is not in the list. Look for them by id or address.</p>
+      )}
+    </Panel>
+  );
+}
+
+/** The same word the other way round; null: what it is about is gone. */
+function opposite(person: string, word: ConsentWord): SaidConsent | null {
+  if (word.target !== 'all' && word.name === null) return null;
+  return {
+    person,
+    target: word.target,
+    ...(word.name !== null && { name: word.name }),
+    channel: word.channel as Channel | null,
+    opted_out: !word.opted_out,
+  };
+}
+
+function Said({ consent }: { readonly consent: Consent }): ReactNode {
+  const { workspace, person, words, exempt } = consent;
+  const off = useMay('operate', workspace);
+  const change = useMutation({
+    mutationFn: (said: SaidConsent) => setConsent(workspace, said),
+    onSuccess: (_now, { opted_out: isNowOut }) =>
+      say(isNowOut ? 'Nothing of it is sent to them any more.' : 'It comes to them again.'),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: [CONSENTS] }),
+  });
+  const [first] = words;
+  const call = first && opposite(person, first);
+  return (
+    <>
+      {change.error && <Problem error={change.error} />}
+      <ul aria-label="What they said" className={cls(styles.words)}>
+        {words.map((word) => {
+          const said = opposite(person, word);
+          return (
+            <li key={targetWords(word)} className={cls(styles.word)}>
+              <div>
+                <Lamp tone={word.opted_out ? 'held' : 'good'}>{word.opted_out ? 'Does not want' : 'Wants again'}</Lamp>{' '}
+                {targetWords(word)}
+              </div>
+              <div className={cls(styles.quiet)}>
+                Said {wayWords(word.way)}
+                {word.by !== null && `, for them by ${word.by}`}, <Time at={word.at} />
+              </div>
+              {said && (
+                <Actions>
+                  <Button off={off} isDisabled={change.isPending} onPress={() => change.mutate(said)}>
+                    {word.opted_out ? 'They want it again' : 'They want it no more'}
+                  </Button>
+                </Actions>
+              )}
+            </li>
+          );
+        })}
+      </ul>
+      {exempt.length > 0 && <p>Comes all the same, since it is transactional: {exempt.join(', ')}.</p>}
+      <p>
+        <Link to="/workspaces/$w/deliveries" params={{ w: workspace }} search={{ person }}>
+          What was decided for this person
+        </Link>
+      </p>
+      {call && <Curl call={{ method: 'POST', path: `/v1/workspaces/${workspace}/consents`, body: call }} />}
+    </>
+  );
+}

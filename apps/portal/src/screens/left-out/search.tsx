@@ -1,0 +1,38 @@
+import { useState, type ReactNode } from 'react';
+import { cls } from '../../ui/class-names.ts';
+import { Field } from '../../ui/field.tsx';
+import styles from './left-out.module.css';
+
+/** Looks for what was typed once Enter is pressed: an address is found as a whole. */
+export function Search({
+  label,
+  found,
+  onFind,
+}: {
+  readonly label: string;
+  readonly found: string;
+  readonly onFind: (word: string) => void;
+}): ReactNode {
+  const [typed, setTyped] = useState(found);
+  return (
+    <form
+      role="search"
+      className={cls(styles.search)}
+      data-search
+      onSubmit={(event) => {
+        event.preventDefault();
+        onFind(typed.trim());
+      }}
+    >
+      <Field
+        label={label}
+        hidesLabel
+        type="search"
+        placeholder={`${label}, then Enter`}
+        autoComplete="off"
+        value={typed}
+        onChange={setTyped}
+      />
+    </form>
+  );
+}

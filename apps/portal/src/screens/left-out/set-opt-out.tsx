@@ -1,0 +1,101 @@
+import { useMutation } from '@tanstack/react-query';
+import { useState, type ReactNode } from 'react';
+import { Refusal } from '../../api/client.ts';
+import { queryClient } from '../../api/query-client.ts';
+import { Problem } from '../../ui/answers.tsx';
+import { Button } from '../../ui/button.tsx';
+import { cls } from '../../ui/class-names.ts';
+import { Curl } from '../../ui/curl.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Field } from '../../ui/field.tsx';
+import { NativeSelect } from '../../ui/native-select.tsx';
+import { Actions } from '../../ui/page.tsx';
+import { say } from '../../ui/toast.tsx';
+import { CONSENTS, setConsent, type SaidConsent } from './calls.ts';
+import { CHANNEL_OPTIONS, type Channel } from './left-out-words.ts';
+import styles from './left-out.module.css';
+
+const TARGETS = [
+  { id: 'all', name: 'Everything' },
+  { id: 'category', name: 'A category' },
+  { id: 'notification', name: 'A notification' },
+] as const;
+const EVERY_CHANNEL = 'all channels';
+const CHANNELS = [{ id: EVERY_CHANNEL, name: 'All channels' }, ...CHANNEL_OPTIONS] as const;
+
+/** Says in somebody's place that they want something no more. */
+export function SetOptOut({
+  workspace,
+  person: sought,
+  onClose,
+}: {
+  readonly workspace: string;
+  /** Whom the list was searched for. */
+  readonly person: string;
+  readonly onClose: () => void;
+}): ReactNode {
+  const [person, setPerson] = useState(sought);
+  const [target, setTarget] = useState<SaidConsent['target']>('all');
+  const [name, setName] = useState('');
+  const [channel, setChannel] = useState<Channel | typeof EVERY_CHANNEL>(EVERY_CHANNEL);
+  const said: SaidConsent = {
+    person: person.trim(),
+    target,
+    ...(target !== 'all' && { name: name.trim() }),
+    channel: channel === EVERY_CHANNEL ? null : channel,
+    opted_out: true,
+  };
+  const isWhole = said.person !== '' && (target === 'all' || name.trim() !== '');
+  const save = useMutation({
+    mutationFn: () => setConsent(workspace, said),
+    onSuccess: () => {
+      say(`${said.person} is opted out.`);
+      onClose();
+    },
+    onSettled: () => queryClient.invalidateQueries({ queryKey: [CONSENTS] }),
+  });
+  const faultOf = (pointer: string): string | null =>
+    save.error instanceof Refusal && save.error.pointer === pointer ? save.error.message : null;
+  const isPlaced = faultOf('/person') !== null || faultOf('/name') !== null;
+  return (
+    <Dialog title="Opt somebody out" isOpen onClose={onClose}>
+      <form
+        className={cls(styles.form)}
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (isWhole && !save.isPending) save.mutate();
+        }}
+      >
+        <p>Said in their place: it stays in the list with your name. Transactional notifications come all the same.</p>
+        <Field
+          label="Person"
+          autoFocus
+          autoComplete="off"
+          value={person}
+          onChange={setPerson}
+          fault={faultOf('/person')}
+          note="The id that a rule gives them, or an address"
+        />
+        <NativeSelect label="What they want no more" options={TARGETS} value={target} onChange={setTarget} />
+        {target !== 'all' && (
+          <Field
+            label={target === 'category' ? 'Name of the category' : 'Name of the notification'}
+            autoComplete="off"
+            value={name}
+            onChange={setName}
+            fault={faultOf('/name')}
+          />
+        )}
+        <NativeSelect label="By" options={CHANNELS} value={channel} onChange={setChannel} />
+        {save.error && !isPlaced && <Problem error={save.error} />}
+        <Curl call={{ method: 'POST', path: `/v1/workspaces/${workspace}/consents`, body: said }} />
+        <Actions>
+          <Button onPress={onClose}>Leave it</Button>
+          <Button kind="main" type="submit" isDisabled={!isWhole || save.isPending}>
+            Opt them out
+          </Button>
+        </Actions>
+      </form>
+    </Dialog>
+  );
+}
