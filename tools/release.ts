@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
+import { billOfMaterials } from './bill-of-materials.ts';
 import { writeBundle } from './bundle.ts';
 import { changelogOf } from './changelog.ts';
 import { writeClientPackage } from './client-package.ts';
@@ -99,8 +100,7 @@ export async function makeRelease(out: string, say: (words: string) => void): Pr
   await writeClientPackage(join(work, 'client'));
   await pack(join(work, 'client'), out);
   say('the bill of materials');
-  const bill = ['sbom', '--sbom-format', 'cyclonedx', '--sbom-type', 'application', '--omit', 'dev'];
-  await writeFile(join(out, 'carillon.cdx.json'), await ask('npm', bill));
+  await writeFile(join(out, 'carillon.cdx.json'), await billOfMaterials());
   say('what has changed');
   const { version } = await readManifest(root);
   await writeFile(join(out, 'CHANGELOG.md'), changelogOf(version, await commitsSinceRelease()));

@@ -1,0 +1,130 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdir, readdir, readFile, readlink, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { untilFound } from '@carillon/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { scratch } from '../integration/product/shop.ts';
+import { buildImage, findEngine, TARGETS } from '../../tools/images.ts';
+
+const run = promisify(execFile);
+const engine = await findEngine();
+const NAME = 'carillon-images-proof';
+
+type Inspected = {
+  readonly Size: number;
+  readonly Config: {
+    readonly User: string;
+    readonly Cmd: readonly string[];
+    readonly Labels: Readonly<Record<string, string>>;
+  };
+};
+
+/** Each file and link with a digest of what is in it; dates are left out. */
+async function contentsOf(folder: string): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    const shown = path.slice(folder.length);
+    if (entry.isSymbolicLink()) found.push(`${shown} -> ${await readlink(path)}`);
+    if (!entry.isFile()) continue;
+    const hash = createHash('sha256');
+    for await (const part of createReadStream(path)) hash.update(part as Buffer);
+    found.push(`${shown} ${hash.digest('hex')}`);
+  }
+  return found.toSorted();
+}
+
+describe.skipIf(engine === null)('The images (needs docker, or podman with runc and buildah)', () => {
+  let folder: string;
+  let remove: () => Promise<void>;
+  const call = async (...args: readonly string[]): Promise<string> =>
+    (await run(engine ?? '', args, { maxBuffer: 64 * 1024 * 1024 })).stdout.trim();
+  const built = async (cached: boolean): Promise<string> =>
+    buildImage(engine ?? 'podman', 'carillon', { cached, say: () => undefined });
+  const inspect = async (image: string): Promise<Inspected> =>
+    (JSON.parse(await call('image', 'inspect', image)) as readonly [Inspected])[0];
+  async function unpacked(image: string, name: string): Promise<string> {
+    const place = join(folder, name);
+    await mkdir(place);
+    const container = await call('create', image);
+    await call('export', '--output', `${place}.tar`, container);
+    await call('rm', container);
+    await run('tar', ['-xf', `${place}.tar`, '-C', place]);
+    return place;
+  }
+  let image: string;
+
+  beforeAll(async () => {
+    ({ folder, remove } = await scratch());
+    image = await built(true);
+  }, 900_000);
+  afterAll(async () => {
+    await call('rm', '--force', NAME).catch(() => undefined);
+    await remove();
+  });
+
+  it('are small, labelled, of a user without rights', async () => {
+    const { Size, Config } = await inspect(image);
+    expect(Size).toBeLessThan(200_000_000);
+    expect(Config).toMatchObject({ User: '1000:1000', Cmd: ['up'] });
+    expect(Config.Labels).toMatchObject({
+      'org.opencontainers.image.title': 'Carillon',
+      'org.opencontainers.image.version': image.split(':').at(-1),
+      'org.opencontainers.image.revision': (await run('git', ['rev-parse', 'HEAD'])).stdout.trim(),
+    });
+  });
+
+  it('are there for each role', async () => {
+    for (const target of TARGETS.filter((one) => one !== 'carillon')) {
+      const name = await buildImage(engine ?? 'podman', target, { say: () => undefined });
+      expect((await inspect(name)).Config.Cmd, target).toEqual(['run', target]);
+    }
+  }, 900_000);
+
+  it('hold the program, what it is made of, and no shell', async () => {
+    const files = (await contentsOf(await unpacked(image, 'first'))).map((line) => line.replace(/ .*$/, ''));
+    expect(files).toEqual(
+      expect.arrayContaining(['/app/carillon.js', '/app/carillon.cdx.json', '/usr/local/bin/node']),
+    );
+    expect(files.filter((file) => /\/(?:sh|bash|dash|busybox|npm|env)$/.test(file))).toEqual([]);
+    const bill = JSON.parse(await readFile(join(folder, 'first/app/carillon.cdx.json'), 'utf8')) as {
+      readonly components: readonly { readonly name: string }[];
+    };
+    expect(bill.components.map(({ name }) => name)).toEqual(expect.arrayContaining(['fastify', 'kafkajs']));
+  });
+
+  it('start on a file system that nobody writes to, say that they are well, and obey the signal to stop', async () => {
+    const hardened = ['--read-only', '--tmpfs', '/tmp:size=64m', '--cap-drop', 'ALL'];
+    const published = ['--publish', '127.0.0.1::7401'];
+    await call(
+      'run',
+      '--detach',
+      '--name',
+      NAME,
+      ...hardened,
+      '--security-opt',
+      'no-new-privileges',
+      ...published,
+      image,
+    );
+    const port = (await call('port', NAME, '7401/tcp')).split(':').at(-1);
+    await untilFound('it is ready', async () => {
+      const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
+      return answer?.status === 200 ? true : undefined;
+    });
+    await call('exec', NAME, 'node', '/app/health-check.js', 'http://127.0.0.1:7401/readyz');
+    expect(JSON.parse(await call('exec', NAME, 'carillon', 'people', 'list', '--json'))).toBeDefined();
+    expect(await call('exec', NAME, 'carillon', '--version')).toBe(image.split(':').at(-1));
+    await call('stop', '--time', '20', NAME);
+    expect(await call('inspect', '--format', '{{.State.ExitCode}}', NAME)).toBe('0');
+  });
+
+  it('are the same when they are built again, but for their dates', async () => {
+    const first = await contentsOf(join(folder, 'first'));
+    await rm(join(folder, 'first'), { recursive: true });
+    expect(await contentsOf(await unpacked(await built(false), 'second'))).toEqual(first);
+  }, 900_000);
+});
