@@ -169,6 +169,16 @@ describe('A secret', () => {
 });
 
 describe('The master key', () => {
+  it('is exchanged by no token, whatever it may do; how it stands is shown to one', async () => {
+    const { ask, texts } = await openFor({ ...deploymentOwner('token'), actor: { kind: 'token', id: 'tok_1' } });
+    for (const step of ['rotate', 'renew-values', 'finish', 'cancel']) {
+      const refused = await ask('POST', `/v1/master-key/${step}`, step === 'rotate' ? { master_key: NEW } : undefined);
+      expect(refused).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+    }
+    expect((await ask('GET', '/v1/master-key')).body.master_keys).toHaveLength(1);
+    expect(texts.join('\n')).not.toContain(NEW);
+  });
+
   it('is exchanged over the API; what is refused says why, and never repeats a key', async () => {
     const { ask, secrets, texts } = await openFor();
     await ask('PUT', '/v1/workspaces/shop/secrets/A', { value: CANARY });

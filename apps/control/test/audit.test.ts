@@ -2,6 +2,7 @@ import type { AuditEntry } from '@carillon/domain';
 import type { EventLog } from '@carillon/ports';
 import { createDirectWire, createMemoryInbox } from '@carillon/testing/memory';
 import { afterEach, expect, test } from 'vitest';
+import { REFUSED_SIGN_INS } from '../src/audit/hook.ts';
 import { PERMISSIONS } from '../src/access/permission.ts';
 import { accessOf, openControl, personWith, TOKEN, type Ground } from './control-ground.ts';
 
@@ -137,6 +138,25 @@ test('A flood of wrong words leaves as many records as are told that they are wr
     await here.control.app.inject({ method: 'POST', url: '/v1/session', payload: { word: `guess ${guess}` } });
   }
   expect(await entries(here)).toHaveLength(10);
+});
+
+test('Refused sign-ins of one address, and of many, are told of so often in a minute and no oftener; a good one always is', async () => {
+  const here = await ground();
+  const signIn = (remoteAddress: string, payload: object, more: object = {}) =>
+    here.control.app.inject({ method: 'POST', url: '/v1/session', remoteAddress, payload, headers: { ...more } });
+  // A page of somebody else sends a browser here: refused before anything is looked at.
+  const foreign = { origin: 'https://elsewhere.example.com', 'sec-fetch-site': 'cross-site' };
+  const refused = async (address: string) =>
+    expect((await signIn(address, { word: 'x' }, foreign)).statusCode).toBe(403);
+  for (let guess = 0; guess < 50; guess += 1) await refused('203.0.113.9');
+  expect(await entries(here)).toHaveLength(REFUSED_SIGN_INS.fromOne);
+  for (let guess = 0; guess < 250; guess += 1) await refused(`198.51.100.${guess}`);
+  expect(await entries(here)).toHaveLength(REFUSED_SIGN_INS.inAll);
+  expect((await signIn('203.0.113.9', { word: TOKEN })).statusCode).toBe(200);
+  expect((await entries(here)).at(-1)).toMatchObject({ what: 'session.open', outcome: 'done' });
+  here.clock.pass(REFUSED_SIGN_INS.span);
+  await refused('203.0.113.9');
+  expect(await entries(here)).toHaveLength(REFUSED_SIGN_INS.inAll + 2);
 });
 
 test('Reading what a route does not show as contents, and what changes nothing, is not told of', async () => {

@@ -72,7 +72,10 @@ export type KeyRotation = {
    * its key in a file; or the one that was begun with.
    */
   begin(newKey: Uint8Array | null): Promise<RotationState>;
-  /** Makes new data keys, and encrypts each value anew. Answers how many values. */
+  /**
+   * Makes new data keys, and encrypts each value anew. Answers how many values; one that does not open stays as it is, and is among
+   * those that are unreadable.
+   */
   renewValues(): Promise<{ readonly renewed: number; readonly state: RotationState }>;
   /** Lets the newest master key alone count. */
   finish(): Promise<RotationState>;

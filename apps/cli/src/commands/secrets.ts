@@ -117,11 +117,12 @@ function rotateCommand(secrets: Command): void {
       if (isStep && (options.keyFile !== undefined || options.keyCommand !== undefined)) {
         throw new UsageError('--key-file and --key-command go without --values, --finish, --cancel and --status');
       }
-      await answer(
+      const body = await answer(
         options,
         (client) => ask(client, options, key),
-        (body) => told(body, options),
+        (shown) => told(shown, options),
       );
+      if ('renewed' in body && body.unreadable.length > 0) process.exitCode = 1;
     });
 }
 

@@ -1,10 +1,11 @@
 import { Readable } from 'node:stream';
 import type { AuditEntry, AuditOutcome } from '@carillon/domain';
-import { CarillonError, isCarillonError, type ErrorCode } from '@carillon/kernel';
+import { CarillonError, isCarillonError, type ErrorCode, type Instant } from '@carillon/kernel';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { principalIfAny } from '../access/principal.ts';
 import { EVERY_WORKSPACE } from '../access/sight.ts';
 import type { ControlPorts } from '../ports.ts';
+import { createRate } from '../rate.ts';
 import { writeAudit } from './audit-log.ts';
 import { factsOf, prepareFacts } from './facts.ts';
 import { publishedBy } from './published-by.ts';
@@ -13,6 +14,12 @@ import { publishedBy } from './published-by.ts';
 const LONGEST = { userAgent: 200, target: 300 } as const;
 
 type HookPorts = Pick<ControlPorts, 'log' | 'codecs' | 'ids' | 'clock' | 'configuration'>;
+
+/**
+ * Refused sign-ins that are told of in a minute, from one address and in all: strangers write no more than this on a log that is kept for
+ * ever. More of them tell nobody more.
+ */
+export const REFUSED_SIGN_INS = { fromOne: 20, inAll: 200, span: 60_000 } as const;
 
 /** What is known of the audit of one request. */
 type Auditing = {
@@ -48,6 +55,7 @@ export const beginAudit = async (request: FastifyRequest): Promise<void> => audi
 export function auditRequests(app: FastifyInstance, ports: HookPorts): void {
   prepareFacts(app);
   app.decorateRequest(AUDITING, null);
+  const isTold = refusedSignIns();
 
   async function begin(request: FastifyRequest): Promise<void> {
     const { audit } = request.routeOptions.config;
@@ -95,6 +103,7 @@ export function auditRequests(app: FastifyInstance, ports: HookPorts): void {
     const onlyRead = READING.has(request.method) && audit !== 'session.open';
     if (refusedEarly && (onlyRead || statusCode === 429 || statusCode >= 500)) return;
     auditing.ended = true;
+    if (refusedEarly && !principalIfAny(request) && !isTold(request.ip, ports.clock.now())) return;
     const outcome: AuditOutcome = statusCode >= 500 ? 'failed' : statusCode >= 400 ? 'refused' : 'done';
     const published = publishedBy(request.id, ports.configuration.history);
     const entry = { ...entryOf(request, auditing.id, audit, outcome, auditing.code), ...published };
@@ -163,4 +172,20 @@ export function auditRequests(app: FastifyInstance, ports: HookPorts): void {
     }
     return payload;
   });
+}
+
+/** Whether one more refused sign-in is told of. */
+function refusedSignIns(): (address: string, now: Instant) => boolean {
+  const { fromOne, inAll, span } = REFUSED_SIGN_INS;
+  const what = 'refused sign-ins on the audit';
+  const [ofOne, ofAll] = [createRate({ what, most: fromOne, span }), createRate({ what, most: inAll, span })];
+  return (address, now) => {
+    try {
+      ofOne.take(address, now);
+      ofAll.take('all', now);
+      return true;
+    } catch {
+      return false;
+    }
+  };
 }

@@ -60,7 +60,7 @@ export function workerOf(job: Job, ports: WorkPorts): JobWorker {
     case 'redrive_dead_letters':
       return eachFor(ports, (item) => redrive(item, job, by, ports));
     case 'promote':
-      return (items) => promote(items, work.from, job, ports);
+      return promoting(work.from, job, ports);
     case 'write_backup':
       return eachFor(ports, () => backUp(work.file, job, ports));
   }
@@ -98,16 +98,22 @@ function eachFor({ watch }: Pick<WorkPorts, 'watch'>, work: (item: string) => Pr
         await work(item);
         results.set(item, null);
       } catch (error) {
-        if (isCarillonError(error) && ERRORS[error.code].status === 503) throw error;
-        if (!isCarillonError(error)) watch.trouble(`an item of a job, ${item}`, error);
-        const { code, detail } = isCarillonError(error)
-          ? error
-          : { code: 'internal', detail: 'something failed on our side; the log of the control role says what' };
-        results.set(item, { item, code, detail });
+        if (mayPass(error)) throw error;
+        results.set(item, failureOf(item, error, watch));
       }
     });
     return items.map((item) => results.get(item) ?? null);
   };
+}
+
+const mayPass = (error: unknown): boolean => isCarillonError(error) && ERRORS[error.code].status === 503;
+
+function failureOf(item: string, error: unknown, watch: WorkPorts['watch']): JobFailure {
+  if (!isCarillonError(error)) watch.trouble(`an item of a job, ${item}`, error);
+  const { code, detail } = isCarillonError(error)
+    ? error
+    : { code: 'internal', detail: 'something failed on our side; the log of the control role says what' };
+  return { item, code, detail };
 }
 
 async function redrive(id: string, job: Job, by: string, ports: WorkPorts): Promise<void> {
@@ -118,6 +124,30 @@ async function redrive(id: string, job: Job, by: string, ports: WorkPorts): Prom
   if (row.redrivenBy === by) return;
   await redriveLetter(row, { by, asking: ports.ids.derive('request', job.id, id) }, ports);
 }
+
+/**
+ * Promotes items over one plan. Where that is refused, each item has a plan of its own: one that is gone from the test environment
+ * fails alone, and the job ends.
+ */
+const promoting =
+  (from: string, job: Job, ports: WorkPorts): JobWorker =>
+  async (items) => {
+    try {
+      return await promote(items, from, job, ports);
+    } catch (error) {
+      if (mayPass(error)) throw error;
+    }
+    const results: (JobFailure | null)[] = [];
+    for (const item of items) {
+      try {
+        results.push(...(await promote([item], from, job, ports)));
+      } catch (error) {
+        if (mayPass(error)) throw error;
+        results.push(failureOf(item, error, ports.watch));
+      }
+    }
+    return results;
+  };
 
 /** Drafts of some resources of a test environment; one that is no longer otherwise needs none. */
 async function promote(items: readonly string[], from: string, job: Job, ports: WorkPorts) {

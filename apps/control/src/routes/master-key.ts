@@ -1,12 +1,18 @@
 import { masterKeysBody, newMasterKey, renewedValuesBody, type MasterKeysBody } from '@carillon/contracts';
 import { CarillonError } from '@carillon/kernel';
 import type { RotationState } from '@carillon/ports';
+import type { FastifyRequest } from 'fastify';
 import type { ControlPorts } from '../ports.ts';
+import { principalOf, refuseToken } from '../access/principal.ts';
 import { noBody, type ApiServer } from './app.ts';
 
 /** Whoever exchanges the master key decides who can ever read a secret again: as with backups, that is for owners. */
 const OWNERS = { permission: 'people' } as const;
 const KEY_BYTES = 32;
+
+/** A token is found more easily than a person is fooled, and whoever sets the master key can shut everybody else out of it. */
+const refuseTokens = (request: FastifyRequest): void =>
+  refuseToken(principalOf(request), 'the master key is exchanged by a person, or with the owner token');
 
 export function masterKeyRoutes(app: ApiServer, { rotation }: Pick<ControlPorts, 'rotation'>): void {
   app.get(
@@ -26,7 +32,7 @@ export function masterKeyRoutes(app: ApiServer, { rotation }: Pick<ControlPorts,
   app.post(
     '/v1/master-key/rotate',
     {
-      config: { ...OWNERS, audit: 'secret.rotate', problems: ['conflict'] },
+      config: { ...OWNERS, audit: 'secret.rotate', problems: ['conflict', 'forbidden'] },
       schema: {
         operationId: 'rotateMasterKey',
         tags: ['Secrets'],
@@ -35,13 +41,16 @@ export function masterKeyRoutes(app: ApiServer, { rotation }: Pick<ControlPorts,
         response: { 200: masterKeysBody },
       },
     },
-    async ({ body }) => show(await rotation.begin(keyIn(body?.master_key))),
+    async (request) => {
+      refuseTokens(request);
+      return show(await rotation.begin(keyIn(request.body?.master_key)));
+    },
   );
 
   app.post(
     '/v1/master-key/renew-values',
     {
-      config: { ...OWNERS, audit: 'secret.rotate', problems: ['conflict'] },
+      config: { ...OWNERS, audit: 'secret.rotate', problems: ['conflict', 'forbidden'] },
       schema: {
         operationId: 'renewSecretValues',
         tags: ['Secrets'],
@@ -50,7 +59,8 @@ export function masterKeyRoutes(app: ApiServer, { rotation }: Pick<ControlPorts,
         response: { 200: renewedValuesBody },
       },
     },
-    async () => {
+    async (request) => {
+      refuseTokens(request);
       const { renewed, state } = await rotation.renewValues();
       return { ...show(state), renewed };
     },
@@ -59,7 +69,7 @@ export function masterKeyRoutes(app: ApiServer, { rotation }: Pick<ControlPorts,
   app.post(
     '/v1/master-key/finish',
     {
-      config: { ...OWNERS, audit: 'secret.rotate', problems: ['conflict'] },
+      config: { ...OWNERS, audit: 'secret.rotate', problems: ['conflict', 'forbidden'] },
       schema: {
         operationId: 'finishMasterKey',
         tags: ['Secrets'],
@@ -68,13 +78,16 @@ export function masterKeyRoutes(app: ApiServer, { rotation }: Pick<ControlPorts,
         response: { 200: masterKeysBody },
       },
     },
-    async () => show(await rotation.finish()),
+    async (request) => {
+      refuseTokens(request);
+      return show(await rotation.finish());
+    },
   );
 
   app.post(
     '/v1/master-key/cancel',
     {
-      config: { ...OWNERS, audit: 'secret.rotate', problems: ['conflict'] },
+      config: { ...OWNERS, audit: 'secret.rotate', problems: ['conflict', 'forbidden'] },
       schema: {
         operationId: 'cancelMasterKey',
         tags: ['Secrets'],
@@ -83,7 +96,10 @@ export function masterKeyRoutes(app: ApiServer, { rotation }: Pick<ControlPorts,
         response: { 200: masterKeysBody },
       },
     },
-    async () => show(await rotation.cancel()),
+    async (request) => {
+      refuseTokens(request);
+      return show(await rotation.cancel());
+    },
   );
 }
 

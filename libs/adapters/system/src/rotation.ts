@@ -1,4 +1,4 @@
-import { CarillonError } from '@carillon/kernel';
+import { CarillonError, isCarillonError } from '@carillon/kernel';
 import type { DataKey, KeyRotation, RotationState, SealedSecret, WrappedKey } from '@carillon/ports';
 import { wrapUnder, type DataKeyParts, type DataKeys } from './data-keys.ts';
 import { masterKeyOf } from './sealer.ts';
@@ -153,6 +153,16 @@ export function createKeyRotation(parts: RotationParts): KeyRotation {
     }
   }
 
+  async function opens(secret: SealedSecret): Promise<boolean> {
+    try {
+      await values.open(secret);
+      return true;
+    } catch (error) {
+      if (isCarillonError(error) && error.code === 'wrong_key') return false;
+      throw error;
+    }
+  }
+
   const steps: KeyRotation = {
     state,
     async begin(given) {
@@ -170,16 +180,30 @@ export function createKeyRotation(parts: RotationParts): KeyRotation {
       const [keys, secrets] = [await store.dataKeys(), await store.secrets()];
       for (const workspace of new Set(keys.map((key) => key.workspace))) {
         const newest = keys.findLast((key) => key.workspace === workspace);
-        // Begun and cut off: those that wait are encrypted under the key that was made for them.
-        const isUnderWay = secrets.some((one) => one.workspace === workspace && isBehind(one, newest));
+        const behind = secrets.filter((one) => one.workspace === workspace && isBehind(one, newest));
+        // Begun and cut off: those that wait are encrypted under the key that was made for them. One that does not open waits for nothing.
+        const isUnderWay = (await Promise.all(behind.map(opens))).includes(true);
         if (newest && !isUnderWay) await dataKeys.makeAfter(workspace, newest.generation);
       }
       let renewed = 0;
+      const damaged: { readonly workspace: string; readonly name: string }[] = [];
       for (const secret of await store.secrets()) {
-        if (secret.dataKey !== '' && (await values.renew(secret))) renewed += 1;
+        if (secret.dataKey === '') continue;
+        // One that does not open keeps no other from being encrypted anew.
+        if (!(await opens(secret))) damaged.push({ workspace: secret.workspace, name: secret.name });
+        else if (await values.renew(secret)) renewed += 1;
       }
       await removeSpent();
-      return { renewed, state: await state() };
+      const now = await state();
+      return {
+        renewed,
+        state: {
+          ...now,
+          // One that was set again meanwhile is behind no more.
+          valuesBehind: Math.max(0, now.valuesBehind - damaged.length),
+          unreadable: [...now.unreadable, ...damaged],
+        },
+      };
     },
     async finish() {
       const order = await counting();

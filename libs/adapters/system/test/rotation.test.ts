@@ -226,6 +226,21 @@ describe('Values', () => {
     await expectAll(await start(OLD));
   });
 
+  it('that do not open are named, and keep none behind them from being encrypted anew', async () => {
+    const running = await start(OLD);
+    await fill(running);
+    const [first, ...rest] = await store().secrets();
+    if (!first) throw new Error('nothing is stored');
+    await store().putSecret({ ...first, version: first.version + 1 }, first.sealed);
+    const { renewed, state } = await running.rotation.renewValues();
+    expect({ renewed, behind: state.valuesBehind }).toEqual({ renewed: rest.length, behind: 0 });
+    expect(state.unreadable).toEqual([{ workspace: first.workspace, name: first.name }]);
+    // It is no run that was cut off: the next one makes new data keys again.
+    expect((await running.rotation.renewValues()).renewed).toBe(rest.length);
+    await running.vault.set(first.workspace, first.name, 'set again', BY);
+    expect(await running.rotation.renewValues()).toMatchObject({ renewed: 4, state: { unreadable: [] } });
+  });
+
   it('that are set while all are encrypted anew are under the new data key', async () => {
     const running = await start(OLD);
     await fill(running);
