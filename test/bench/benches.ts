@@ -1,4 +1,5 @@
 import { append } from './benches/append.ts';
+import { callbacks } from './benches/callbacks.ts';
 import { claims } from './benches/claims.ts';
 import { endToEnd } from './benches/end-to-end.ts';
 import { evaluate } from './benches/evaluate.ts';
@@ -32,6 +33,7 @@ export const BENCHES: readonly Bench[] = [
   manyRules,
   lookups,
   claims,
+  callbacks,
   receipts,
   smtp,
   fcm,

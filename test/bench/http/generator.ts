@@ -1,8 +1,10 @@
 /** The process that posts events; see `load.ts`. */
+import { createHmac } from 'node:crypto';
 import { Client } from 'undici';
 import { createCorpus } from '../corpus.ts';
 import { closedLoop, openLoop } from '../harness/load.ts';
 import type { LoadPlan, LoadResult } from './load.ts';
+import type { TwilioCallbacks } from './target.ts';
 
 /** Made beforehand and posted again and again, each time under a new Idempotency-Key: what is measured is not their making. */
 const BODIES = 4000;
@@ -33,9 +35,27 @@ function bodiesOf(bytes: number): readonly Buffer[] {
   return bodies;
 }
 
+/** A status as Twilio posts it: https://www.twilio.com/docs/usage/security#validating-requests. */
+function statusOf(sid: string, path: string, { publicUrl, authToken }: TwilioCallbacks) {
+  const form = {
+    AccountSid: 'AC0123456789abcdef0123456789abcdef',
+    ApiVersion: '2010-04-01',
+    From: '+4930123456',
+    MessageSid: sid,
+    MessageStatus: 'delivered',
+    SmsSid: sid,
+    SmsStatus: 'delivered',
+    To: '+4915112345678',
+  };
+  const signed = publicUrl + path + Object.entries(form).flat().join('');
+  const signature = createHmac('sha1', authToken).update(signed).digest('base64');
+  const headers = { 'content-type': 'application/x-www-form-urlencoded', 'x-twilio-signature': signature };
+  return { headers, body: Buffer.from(new URLSearchParams(form).toString()) };
+}
+
 let runs = 0;
 
-async function run({ url, headers, bytes, load }: LoadPlan): Promise<LoadResult> {
+async function run({ url, headers, bytes, load, twilio }: LoadPlan): Promise<LoadResult> {
   const { origin, pathname } = new URL(url);
   const bodies = bodiesOf(bytes);
   const number = (runs += 1);
@@ -57,12 +77,13 @@ async function run({ url, headers, bytes, load }: LoadPlan): Promise<LoadResult>
     const from = 'rate' in load ? begun + (n / load.rate) * 1000 : performance.now();
     const client = idle.pop() ?? connect();
     const key = `${process.pid}-${number}-${n}`;
-    const body = bodies[n % BODIES] ?? Buffer.alloc(0);
-    const sent = { ...headers, 'content-type': 'application/json', 'idempotency-key': key };
+    const made = twilio ? statusOf(`SM${key}`, pathname, twilio) : null;
+    const body = made?.body ?? bodies[n % BODIES] ?? Buffer.alloc(0);
+    const sent = made?.headers ?? { ...headers, 'content-type': 'application/json', 'idempotency-key': key };
     const came = await post(client, pathname, sent, body).catch((error: unknown) => String(error));
     idle.push(client);
-    if (typeof came === 'object' && came.status === 202) {
-      acknowledged.push((JSON.parse(came.text) as { id: string }).id);
+    if (typeof came === 'object' && came.status === (made ? 204 : 202)) {
+      acknowledged.push(made ? `SM${key}` : (JSON.parse(came.text) as { id: string }).id);
       const now = performance.now();
       delays.push(now - from);
       answeredAt.push(performance.timeOrigin + now);

@@ -36,12 +36,12 @@ export function httpSide<S extends Stand>(options: HttpSideOptions<S>): Side {
     }
     const acknowledged: string[] = [];
     const refused = new Map<string, number>();
-    const { url, headers, stored } = target;
+    const { url, headers, stored, twilio, storedAs = (id: string) => id } = target;
     return {
       processes: { ...target.processes, ...options.shares(on), load: on.load.pid },
       async round(round) {
         const load = options.load(secondsOf(round));
-        const result = await on.load.run({ url, headers, bytes: EVENT_BYTES, load });
+        const result = await on.load.run({ url, headers, bytes: EVENT_BYTES, load, twilio });
         for (const id of result.acknowledged) acknowledged.push(id);
         for (const [what, count] of Object.entries(result.refusals))
           refused.set(what, (refused.get(what) ?? 0) + count);
@@ -50,7 +50,7 @@ export function httpSide<S extends Stand>(options: HttpSideOptions<S>): Side {
       async verify() {
         return [
           ...[...refused].map(([what, count]) => `${count} were answered with ${what}`),
-          ...(stored ? compareStored(acknowledged, await stored()) : []),
+          ...(stored ? compareStored(acknowledged.map(storedAs), await stored()) : []),
         ];
       },
       async close() {

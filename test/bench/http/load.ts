@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Reading } from '../harness/bench.ts';
 import { createDelays, recordDelay } from '../harness/delays.ts';
 import type { ClosedLoad, OpenLoad } from '../harness/load.ts';
+import type { TwilioCallbacks } from './target.ts';
 
 /** What the generator is told. */
 export type LoadPlan = {
@@ -12,6 +13,7 @@ export type LoadPlan = {
   /** Of each body. */
   readonly bytes: number;
   readonly load: ClosedLoad | OpenLoad;
+  readonly twilio?: TwilioCallbacks | undefined;
 };
 
 /** What it answers. */
@@ -19,7 +21,7 @@ export type LoadResult = {
   readonly seconds: number;
   /** CPU seconds of its one thread in each of these seconds. */
   readonly busy: number;
-  /** The id of each event that was answered with 202, as the answer named it. */
+  /** The id of each event that was answered with 202, as the answer named it; of a status the sid of its message. */
   readonly acknowledged: readonly string[];
   /** Every other answer, and how often it came. */
   readonly refusals: Readonly<Record<string, number>>;

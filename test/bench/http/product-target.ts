@@ -1,9 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createIds } from '@carillon/adapter-system';
 import { startProduct } from '@carillon/testing';
 import { startCluster, type Cluster, type ClusterServices } from '@carillon/testing/cluster';
-import { countIds } from '../peers/topic.ts';
+import { countIds, type TopicRecord } from '../peers/topic.ts';
 import { configure, countEmbedded, processesOf, STREAM_PATH, streamFiles, type Files } from '../product.ts';
 import type { HttpTarget } from './target.ts';
 
@@ -20,6 +21,46 @@ export async function startGatewayOnKafka(services: ClusterServices): Promise<Ht
   for (const control of cluster.of('control')) await control.stop();
   return targetOf(cluster, services, headers);
 }
+
+const PUBLIC_URL = 'https://notify.example.com';
+const AUTH_TOKEN = '0123456789abcdef0123456789abcdef';
+const ACCOUNT = `kind: twilio
+account_sid: AC0123456789abcdef0123456789abcdef
+auth_token: { secret: TWILIO }
+from: "+4930123456"
+`;
+/** As long as the token of a real attempt, whose hash is looked at in the same way. */
+const OF_ONE_MESSAGE = '/receipts/twilio/shop/sms/0123456789abcdefghjkmnpqrs-1-0000000000';
+
+/** A gateway that takes events, and what Twilio tells of messages: of each that it answers, the receipt is on the log. */
+export async function startGatewayWithCallbacks(
+  services: ClusterServices,
+): Promise<{ readonly events: HttpTarget; readonly callbacks: HttpTarget }> {
+  const dataDir = await scratch();
+  const env = { CARILLON_SECRET_SHOP__TWILIO: AUTH_TOKEN };
+  const cluster = await startCluster({ services, dataDir, env, members: { engine: 0, delivery: 0 } });
+  const headers = await configure(cluster, {
+    ...streamFiles,
+    'carillon.yaml': `public_url: ${PUBLIC_URL}\n`,
+    'workspaces/shop/accounts/sms.yaml': ACCOUNT,
+  });
+  for (const control of cluster.of('control')) await control.stop();
+  const events = targetOf(cluster, services, headers);
+  const callbacks: HttpTarget = {
+    ...events,
+    url: `${cluster.gatewayUrl}${OF_ONE_MESSAGE}`,
+    twilio: { publicUrl: PUBLIC_URL, authToken: AUTH_TOKEN },
+    storedAs: (sid) => ids.derive('receipt', 'twilio', 'shop/sms', `${sid}:delivered`),
+    stored: () => countIds(services.kafka.brokers, 'carillon.receipts', receiptIdOf),
+  };
+  return { events, callbacks };
+}
+
+/** The id stands as text in the record. */
+const receiptIdOf = ({ value }: TopicRecord): string | undefined =>
+  /rct_[0-9A-Z]{26}/.exec(value.toString('latin1'))?.[0];
+/** Ids that are derived need no key. */
+const ids = createIds(new Uint8Array(32));
 
 /** Environment of the product, beside what it needs. */
 type Environment = Readonly<Record<string, string>>;

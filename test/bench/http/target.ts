@@ -1,5 +1,12 @@
 import { ServiceProcess } from '@carillon/testing/services';
 
+/** What is signed as Twilio signs: each status is of a message of its own. */
+export type TwilioCallbacks = {
+  /** What the product is called from outside; the signature is over this address. */
+  readonly publicUrl: string;
+  readonly authToken: string;
+};
+
 /** What takes events over HTTP: a peer, or the product. Each 202 names the id of its event as `{"id": …}`. */
 export type HttpTarget = {
   /** Where events are posted to. */
@@ -9,6 +16,10 @@ export type HttpTarget = {
   readonly processes: Readonly<Record<string, number>>;
   /** How often each id stands on its log. Null where it stores nothing, so that there is nothing to compare. */
   readonly stored: (() => Promise<ReadonlyMap<string, number>>) | null;
+  /** Under which id it stores what was acknowledged, where that is another one. */
+  readonly storedAs?: (acknowledged: string) => string;
+  /** Set where statuses of Twilio are posted in place of events; each 204 is one. */
+  readonly twilio?: TwilioCallbacks;
   stop(): Promise<void>;
 };
 
