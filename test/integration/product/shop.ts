@@ -65,7 +65,7 @@ export async function request<T>(url: string, init: RequestInit): Promise<Answer
 
 /** Calls of the management API with the owner's token. */
 export const caller =
-  (product: Product) =>
+  (product: Pick<Product, 'controlUrl' | 'token'>) =>
   <T = Problem>(method: string, path: string, body?: unknown): Promise<Answered<T>> =>
     request<T>(`${product.controlUrl}${path}`, {
       method,

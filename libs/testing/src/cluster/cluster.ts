@@ -13,6 +13,8 @@ export type ClusterOptions = {
   readonly members?: Readonly<Partial<Record<RoleName, number>>>;
   /** Further environment of every member. */
   readonly env?: Readonly<Record<string, string>>;
+  /** What is run; this checkout unless told. */
+  readonly program?: string;
 };
 
 /** The product with its roles as processes. */
@@ -29,8 +31,8 @@ export type Cluster = {
   readonly token: string;
   /** The environment that every member has: how a program finds the same services. */
   readonly env: Readonly<Record<string, string>>;
-  /** Starts one more process of a role and waits until it is ready. */
-  join(role: RoleName): Promise<Member>;
+  /** Starts one more process of a role, of another program if told, and waits until it is ready. */
+  join(role: RoleName, program?: string): Promise<Member>;
   /** Ends the members in good order, those that were joined too. The services stay. */
   stop(): Promise<void>;
 };
@@ -48,7 +50,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
 
   const all: Member[] = [];
   const started = new Map<RoleName, number>();
-  async function prepare(role: RoleName): Promise<Member> {
+  async function prepare(role: RoleName, program = options.program): Promise<Member> {
     const number = (started.get(role) ?? 0) + 1;
     started.set(role, number);
     const port = role === 'gateway' && number === 1 ? gatewayPort : ((await freePorts(1))[0] ?? 0);
@@ -56,7 +58,8 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     const name = `${role} ${number}`;
     // Control says where events go to, and cannot know by itself.
     const own = role === 'control' ? { ...env, CARILLON_GATEWAY_PORT: String(gatewayPort) } : env;
-    const member = createMember({ role, name, port, healthPort, env: own, log: join(logs, `${role}-${number}.log`) });
+    const log = join(logs, `${role}-${number}.log`);
+    const member = createMember({ role, name, port, healthPort, env: own, log, ...(program && { program }) });
     all.push(member);
     return member;
   }
@@ -82,8 +85,8 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     controlUrl: all.find(({ role }) => role === 'control')?.address ?? '',
     token: readFileSync(join(dataDir, 'owner-token'), 'utf8').trim(),
     env,
-    async join(role) {
-      const member = await prepare(role);
+    async join(role, program) {
+      const member = await prepare(role, program);
       await member.start();
       return member;
     },

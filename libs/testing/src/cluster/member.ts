@@ -31,6 +31,8 @@ export type MemberOptions = {
   readonly env: Readonly<Record<string, string>>;
   /** What it writes is appended to this file. */
   readonly log: string;
+  /** What is run; this checkout unless told. */
+  readonly program?: string;
 };
 
 const PORT_OPTIONS: Readonly<Record<RoleName, string>> = {
@@ -43,7 +45,8 @@ const PORT_OPTIONS: Readonly<Record<RoleName, string>> = {
 const ATTEMPTS = 100;
 
 /** A member that is not started yet. */
-export function createMember({ role, name, port, healthPort, env, log }: MemberOptions): Member {
+export function createMember(options: MemberOptions): Member {
+  const { role, name, port, healthPort, env, log, program = PROGRAM } = options;
   const address = `http://127.0.0.1:${port}`;
   const ports = [
     PORT_OPTIONS[role],
@@ -54,7 +57,7 @@ export function createMember({ role, name, port, healthPort, env, log }: MemberO
     name: `carillon ${name}`,
     launch: {
       command: process.execPath,
-      args: [PROGRAM, 'run', role, ...ports, '--json'],
+      args: [program, 'run', role, ...ports, '--json'],
       env: environmentWith(env),
       log,
     },
