@@ -53,7 +53,7 @@ type Asked = {
   end(): void;
 };
 
-const SPANS = { settle: 1, firstRetry: 5, longestRetry: 20, silence: 10_000 };
+const SPANS = { settle: 1, firstRetry: 5, longestRetry: 20, silence: 600_000 };
 const OPENED = 'event: open\nid: c1\ndata: {"topics":["deliveries"]}\n\n';
 const told = (id: string, cursor: string): string => `event: deliveries\nid: ${cursor}\ndata: {"id":"${id}"}\n\n`;
 

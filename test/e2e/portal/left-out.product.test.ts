@@ -131,7 +131,7 @@ describeWith('chromium', 'whom nothing is sent to, in a browser', () => {
     await rows().first().click();
     const panel = page.getByRole('region', { name: 'Opt-outs of one person' });
     await panel.getByText('everything by email').waitFor();
-    await panel.getByText(/Said by the API or the portal, for them by/).waitFor();
+    await panel.getByText(/Said by the API or the portal, for them by you/).waitFor();
     await expectAccessible(page, 'an opt-out');
     await picture(page, 'opt-out');
     await panel.getByRole('button', { name: 'They want it again' }).click();

@@ -7,6 +7,8 @@ import { openLab, startTrap, type Lab, type Trap } from './lab.ts';
 import { openBrowser, startDemo, type Demo } from './support.ts';
 
 const DOUBTS = 12;
+/** One of them is ended as sent. */
+const FAILED = DOUBTS - 1;
 
 describeWith('chromium', 'many deliveries at once in a browser', () => {
   let demo: Demo;
@@ -103,9 +105,46 @@ describeWith('chromium', 'many deliveries at once in a browser', () => {
     await page.getByRole('region', { name: 'Story' }).waitFor({ state: 'detached' });
   });
 
-  it('sends all again that match: with the number of people first, typed where they are many, and with progress', async () => {
-    await page.goto(`${demo.control}/workspaces/lab/deliveries?state=IN_DOUBT`);
+  it('ends doubts by a key, and all that are left with what is known of them', async () => {
+    await page.goto(`${demo.control}/workspaces/lab/deliveries/in-doubt`);
     await expect.poll(() => rows().count()).toBe(DOUBTS);
+    await page.getByRole('button', { name: 'All of them' }).click();
+    await page.getByRole('menuitem', { name: 'Send all again…' }).click();
+    await page.getByText('may be told twice').waitFor();
+    await page.getByRole('button', { name: 'Leave it' }).click();
+    await rows().first().focus();
+    await page.keyboard.press('Enter');
+    const story = page.getByRole('region', { name: 'Story' });
+    await story.getByText('it ends as sent, and nobody is told again').waitFor();
+    await expectAccessible(page, 'a doubt');
+    await picture(page, 'in-doubt');
+    await page.keyboard.press('1');
+    await page.getByText('The doubt is ended.').waitFor();
+    await story.locator('h2 [data-state="SENT"]').waitFor();
+    // The row stays while it is read, and says what became of it.
+    await expect.poll(() => rows().first().textContent()).toContain('Sent');
+    await page.getByRole('button', { name: 'All of them' }).click();
+    await page.getByRole('menuitem', { name: 'They were not sent…' }).click();
+    const left = FAILED;
+    await page.getByText(`${left} messages to ${left} people: ${left} in doubt.`).waitFor();
+    await page.getByText('They end as failed, and can be sent again later.').waitFor();
+    await page.getByLabel('How you know').fill('its log of tonight');
+    await page.getByLabel(`Type ${left} to go on`).fill(`${left}`);
+    await expectAccessible(page, 'the question about doubts');
+    await page.getByRole('button', { name: `They were not sent: ${left} messages` }).click();
+    await page.getByText(`Done: ${left} of ${left}.`).waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
+    await page.getByText('Nothing is in doubt').waitFor();
+    const { items } = await demo.ask<{ items: { action: string; parameters: object }[] }>('/v1/workspaces/lab/jobs');
+    expect(items[0]).toMatchObject({
+      action: 'dismiss_deliveries',
+      parameters: { as: 'failed', reason: 'its log of tonight' },
+    });
+  });
+
+  it('sends all again that match: with the number of people first, typed where they are many, and with progress', async () => {
+    await page.goto(`${demo.control}/workspaces/lab/deliveries?state=FAILED`);
+    await expect.poll(() => rows().count()).toBe(FAILED);
     await picture(page, 'deliveries');
     await page.getByRole('button', { name: 'All that match' }).click();
     await page.getByRole('menuitem', { name: 'Call all off…' }).click();
@@ -113,18 +152,17 @@ describeWith('chromium', 'many deliveries at once in a browser', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
     await page.getByRole('button', { name: 'All that match' }).click();
     await page.getByRole('menuitem', { name: 'Send all again…' }).click();
-    await page.getByText(`${DOUBTS} messages to ${DOUBTS} people: ${DOUBTS} in doubt.`).waitFor();
-    await page.getByText('may be told twice').waitFor();
-    const go = page.getByRole('button', { name: `Send again: ${DOUBTS} messages` });
+    await page.getByText(`${FAILED} messages to ${FAILED} people: ${FAILED} failed.`).waitFor();
+    const go = page.getByRole('button', { name: `Send again: ${FAILED} messages` });
     expect(await go.isDisabled()).toBe(true);
     await expectAccessible(page, 'the question');
-    await page.getByLabel(`Type ${DOUBTS} to go on`).fill(`${DOUBTS}`);
+    await page.getByLabel(`Type ${FAILED} to go on`).fill(`${FAILED}`);
     await picture(page, 'bulk');
     await go.click();
-    await page.getByText(`Done: ${DOUBTS} of ${DOUBTS}.`).waitFor();
+    await page.getByText(`Done: ${FAILED} of ${FAILED}.`).waitFor();
     await expectAccessible(page, 'the end of the job');
     const { items } = await demo.ask<{ items: { action: string; done: number }[] }>('/v1/workspaces/lab/jobs');
-    expect(items).toMatchObject([{ action: 'resend_deliveries', done: DOUBTS }]);
+    expect(items[0]).toMatchObject({ action: 'resend_deliveries', done: FAILED });
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
   });
 });

@@ -28,3 +28,10 @@ export function useMay(wanted: Wanted, workspace: string | null): string | null 
 
 /** Whether it is known what whoever is signed in may do: before, nothing is asked for that they may not see. */
 export const useIsMeKnown = (): boolean => useQuery(meQuery).data !== undefined;
+
+/** Who did something, for people: whoever is signed in is "you"; others stand there as the server names them. */
+export function useWho(): (by: string | null) => string {
+  const { data } = useQuery(meQuery);
+  const own = data?.person?.id;
+  return (by) => (by === null ? 'somebody' : by === own ? 'you' : by);
+}

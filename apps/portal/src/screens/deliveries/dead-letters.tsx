@@ -4,7 +4,7 @@ import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useMemo, useState, type ReactNode } from 'react';
 import { api, bodyOf, type Schemas } from '../../api/client.ts';
 import { useLiveList } from '../../api/live-list.ts';
-import { useMay } from '../../api/me.ts';
+import { useMay, useWho } from '../../api/me.ts';
 import { queryClient } from '../../api/query-client.ts';
 import { EVERY_WORKSPACE } from '../../frame/last-workspace.ts';
 import { Empty, Loading, Problem } from '../../ui/answers.tsx';
@@ -171,6 +171,7 @@ function Letter({
 function LetterFacts({ letter }: { readonly letter: DeadLetter }): ReactNode {
   const { id, workspace, stage, position, reason, at } = letter;
   const off = useMay('operate', workspace);
+  const who = useWho();
   const redrive = useMutation({
     mutationFn: () => bodyOf(api.POST('/v1/dead-letters/{id}/redrive', { params: { path: { id } }, body: {} })),
     onSuccess: () => say('Its record is on the log once more.'),
@@ -193,7 +194,7 @@ function LetterFacts({ letter }: { readonly letter: DeadLetter }): ReactNode {
             'Redriven',
             letter.redriven_at === null ? null : (
               <span key="redriven">
-                <Time at={letter.redriven_at} /> by {letter.redriven_by ?? 'somebody'}
+                <Time at={letter.redriven_at} /> by {who(letter.redriven_by)}
               </span>
             ),
           ],
@@ -201,7 +202,7 @@ function LetterFacts({ letter }: { readonly letter: DeadLetter }): ReactNode {
             'Dismissed',
             letter.dismissed_at === null ? null : (
               <span key="dismissed">
-                <Time at={letter.dismissed_at} /> by {letter.dismissed_by ?? 'somebody'}
+                <Time at={letter.dismissed_at} /> by {who(letter.dismissed_by)}
               </span>
             ),
           ],

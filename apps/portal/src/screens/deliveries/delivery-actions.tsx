@@ -84,13 +84,13 @@ export function DeliveryActions({ delivery }: { readonly delivery: Delivery }): 
       {isDoubt && (
         <ol className={cls(styles.choices)}>
           <li>
-            <b>It was sent</b>: it ends as sent, and nobody is told again.
+            <kbd>1</kbd> <b>It was sent</b>: it ends as sent, and nobody is told again.
           </li>
           <li>
-            <b>It was not sent</b>: it ends as failed, and can be sent again later.
+            <kbd>2</kbd> <b>It was not sent</b>: it ends as failed, and can be sent again later.
           </li>
           <li>
-            <b>Send again</b>: if it had reached its reader after all, they are told twice.
+            <kbd>3</kbd> <b>Send again</b>: if it had reached its reader after all, they are told twice.
           </li>
         </ol>
       )}

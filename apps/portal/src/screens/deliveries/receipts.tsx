@@ -3,7 +3,7 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { ChevronsUpDown } from 'lucide-react';
 import { useMemo, type ReactNode } from 'react';
 import { api, bodyOf, type Schemas } from '../../api/client.ts';
-import { useIsMeKnown, useMay } from '../../api/me.ts';
+import { useIsMeKnown, useMay, useWho } from '../../api/me.ts';
 import { usePages } from '../../api/page-list.ts';
 import { queryClient } from '../../api/query-client.ts';
 import { Empty, Loading, Problem } from '../../ui/answers.tsx';
@@ -171,6 +171,7 @@ function Opened({
 function Told({ receipt, workspace: asked }: { readonly receipt: Receipt; readonly workspace: string }): ReactNode {
   const { id, workspace, reason, delivery_id: delivery, received_at: received } = receipt;
   const off = useMay('operate', workspace);
+  const who = useWho();
   const old = (): Promise<void> => queryClient.invalidateQueries({ queryKey: [RECEIPTS] });
   const dismiss = useMutation({
     mutationFn: () =>
@@ -218,7 +219,7 @@ function Told({ receipt, workspace: asked }: { readonly receipt: Receipt; readon
             'Dismissed',
             receipt.dismissed_at === null ? null : (
               <span key="dismissed">
-                <Time at={receipt.dismissed_at} /> by {receipt.dismissed_by ?? 'somebody'}
+                <Time at={receipt.dismissed_at} /> by {who(receipt.dismissed_by)}
               </span>
             ),
           ],

@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { useMay } from '../../api/me.ts';
+import { useMay, useWho } from '../../api/me.ts';
 import { queryClient } from '../../api/query-client.ts';
 import { Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -54,6 +54,7 @@ function opposite(person: string, word: ConsentWord): SaidConsent | null {
 function Said({ consent }: { readonly consent: Consent }): ReactNode {
   const { workspace, person, words, exempt } = consent;
   const off = useMay('operate', workspace);
+  const who = useWho();
   const change = useMutation({
     mutationFn: (said: SaidConsent) => setConsent(workspace, said),
     onSuccess: (_now, { opted_out: isNowOut }) =>
@@ -76,7 +77,7 @@ function Said({ consent }: { readonly consent: Consent }): ReactNode {
               </div>
               <div className={cls(styles.quiet)}>
                 Said {wayWords(word.way)}
-                {word.by !== null && `, for them by ${word.by}`}, <Time at={word.at} />
+                {word.by !== null && `, for them by ${who(word.by)}`}, <Time at={word.at} />
               </div>
               {said && (
                 <Actions>

@@ -2,7 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { api, bodyOf } from '../../api/client.ts';
-import { useMay } from '../../api/me.ts';
+import { useMay, useWho } from '../../api/me.ts';
 import { queryClient } from '../../api/query-client.ts';
 import { Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -44,6 +44,7 @@ export function SuppressionPanel({
 function Entry({ entry }: { readonly entry: Suppression }): ReactNode {
   const { workspace, channel, address, source, detail, by, delivery_id: delivery, at } = entry;
   const off = useMay('operate', workspace);
+  const who = useWho();
   const [isAsked, setAsked] = useState(false);
   const body = { channel: channel as Channel, address, source: source as Source };
   const all = useQuery({
@@ -79,7 +80,7 @@ function Entry({ entry }: { readonly entry: Suppression }): ReactNode {
         facts={[
           ['Source', sourceName(source)],
           ['Why', detail],
-          ['Who', by],
+          ['Who', by === null ? null : who(by)],
           ['Since', <Time key="at" at={at} />],
           ['Workspace', workspace],
           [
@@ -95,7 +96,11 @@ function Entry({ entry }: { readonly entry: Suppression }): ReactNode {
       />
       {all.error && <Problem error={all.error} onRetry={() => void all.refetch()} />}
       <p>
-        <Link to="/workspaces/$w/deliveries" params={{ w: workspace }} search={{ recipient: address }}>
+        <Link
+          to="/workspaces/$w/deliveries"
+          params={{ w: workspace }}
+          search={{ recipient: address, state: 'SUPPRESSED' }}
+        >
           What was held back from this address
         </Link>
       </p>
