@@ -7,10 +7,9 @@ import { Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { PageBody, PageHead, Quiet, Row, Rows } from '../../ui/page.tsx';
 import { Lamp } from '../../ui/state.tsx';
-import { draftsQuery } from '../drafts/queries.ts';
 import { NewSetup } from '../setup/new-setup.tsx';
 import { checkQuery } from '../setup/queries.ts';
-import { SetupRow } from '../setup/setup-list.tsx';
+import { SetupRows, useSetupDrafts } from '../setup/setup-list.tsx';
 import { accountKindOf, CHANNEL_WORDS, NEW_ACCOUNTS, type Channel } from './account-kinds.ts';
 import { accountsQuery } from './queries.ts';
 
@@ -19,16 +18,11 @@ export function Accounts(): ReactNode {
   const { w } = useParams({ from: '/workspaces/$w/accounts' });
   const isOne = w !== EVERY_WORKSPACE;
   const { data, error, refetch } = useQuery(accountsQuery(w));
-  const { data: drafts } = useQuery({ ...draftsQuery(w), enabled: isOne });
   const [isAdding, setAdding] = useState(false);
   const [asksAll, setAsksAll] = useState(false);
   const off = useMay('configure', w);
   const navigate = useNavigate();
-  const facts = new Map(
-    (drafts?.items ?? []).filter(({ kind }) => kind === 'account').map((draft) => [draft.name, draft]),
-  );
-  const names = new Set(data?.items.map(({ name }) => name));
-  const unborn = [...facts.values()].filter(({ name, action }) => action === 'create' && !names.has(name));
+  const { drafts, unborn, taken } = useSetupDrafts('accounts', w, data?.items.map(({ name }) => name) ?? []);
   return (
     <>
       <PageHead
@@ -46,32 +40,20 @@ export function Accounts(): ReactNode {
         {error && <Problem error={error} onRetry={() => void refetch()} />}
         {!data && !error && <Loading what="accounts" />}
         {data && data.items.length + unborn.length > 0 && (
-          <Rows label="Accounts">
-            {unborn.map((draft) => (
-              <SetupRow
-                key={`draft ${draft.name}`}
-                kind="accounts"
-                workspace={w}
-                name={draft.name}
-                words="Its draft says what it will be"
-                isPublished={false}
-                draft={draft}
-                asks={asksAll}
-              />
-            ))}
-            {data.items.map(({ workspace, name, body }) => (
-              <SetupRow
-                key={`${workspace}/${name}`}
-                kind="accounts"
-                workspace={workspace}
-                name={name}
-                words={accountKindOf(body)?.name ?? body.kind}
-                isPublished
-                draft={facts.get(name)}
-                asks={asksAll}
-              />
-            ))}
-          </Rows>
+          <SetupRows
+            kind="accounts"
+            label="Accounts"
+            workspace={w}
+            items={data.items.map(({ workspace, name, body }) => ({
+              workspace,
+              name,
+              words: accountKindOf(body)?.name ?? body.kind,
+              asks: asksAll,
+            }))}
+            drafts={drafts}
+            unborn={unborn}
+            asks={asksAll}
+          />
         )}
         {data && data.items.length + unborn.length === 0 && (
           <Quiet>This workspace has no account of its own: all of it goes over the default.</Quiet>
@@ -93,7 +75,7 @@ export function Accounts(): ReactNode {
           workspace={w}
           kind="accounts"
           kinds={NEW_ACCOUNTS}
-          taken={[...names, ...facts.keys()]}
+          taken={taken}
           onMade={(name) => void navigate({ to: '/workspaces/$w/accounts/$a', params: { w, a: name } })}
           onClose={() => setAdding(false)}
         />

@@ -5,10 +5,9 @@ import { useMay } from '../../api/me.ts';
 import { EVERY_WORKSPACE } from '../../frame/last-workspace.ts';
 import { Empty, Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
-import { PageBody, PageHead, Rows } from '../../ui/page.tsx';
-import { draftsQuery } from '../drafts/queries.ts';
+import { PageBody, PageHead } from '../../ui/page.tsx';
 import { NewSetup } from '../setup/new-setup.tsx';
-import { SetupRow } from '../setup/setup-list.tsx';
+import { SetupRows, useSetupDrafts } from '../setup/setup-list.tsx';
 import { isQuiet, kindOf, NEW_INTEGRATIONS } from './integration-kinds.ts';
 import { integrationsQuery } from './queries.ts';
 
@@ -17,16 +16,11 @@ export function Integrations(): ReactNode {
   const { w } = useParams({ from: '/workspaces/$w/integrations' });
   const isOne = w !== EVERY_WORKSPACE;
   const { data, error, refetch } = useQuery(integrationsQuery(w));
-  const { data: drafts } = useQuery({ ...draftsQuery(w), enabled: isOne });
   const [isAdding, setAdding] = useState(false);
   const [asksAll, setAsksAll] = useState(false);
   const off = useMay('configure', w);
   const navigate = useNavigate();
-  const facts = new Map(
-    (drafts?.items ?? []).filter(({ kind }) => kind === 'integration').map((draft) => [draft.name, draft]),
-  );
-  const names = new Set(data?.items.map(({ name }) => name));
-  const unborn = [...facts.values()].filter(({ name, action }) => action === 'create' && !names.has(name));
+  const { drafts, unborn, taken } = useSetupDrafts('integrations', w, data?.items.map(({ name }) => name) ?? []);
   const isEmpty = data !== undefined && data.items.length + unborn.length === 0;
   const add = isOne && (
     <Button kind="main" off={off} onPress={() => setAdding(true)}>
@@ -52,32 +46,20 @@ export function Integrations(): ReactNode {
           </Empty>
         )}
         {data && !isEmpty && (
-          <Rows label="Integrations">
-            {unborn.map((draft) => (
-              <SetupRow
-                key={`draft ${draft.name}`}
-                kind="integrations"
-                workspace={w}
-                name={draft.name}
-                words="Its draft says what it will be"
-                isPublished={false}
-                draft={draft}
-                asks={asksAll}
-              />
-            ))}
-            {data.items.map(({ workspace, name, body }) => (
-              <SetupRow
-                key={`${workspace}/${name}`}
-                kind="integrations"
-                workspace={workspace}
-                name={name}
-                words={kindOf(body)?.name ?? body.kind}
-                isPublished
-                draft={facts.get(name)}
-                asks={asksAll || isQuiet(body.kind)}
-              />
-            ))}
-          </Rows>
+          <SetupRows
+            kind="integrations"
+            label="Integrations"
+            workspace={w}
+            items={data.items.map(({ workspace, name, body }) => ({
+              workspace,
+              name,
+              words: kindOf(body)?.name ?? body.kind,
+              asks: asksAll || isQuiet(body.kind),
+            }))}
+            drafts={drafts}
+            unborn={unborn}
+            asks={asksAll}
+          />
         )}
       </PageBody>
       {isAdding && (
@@ -86,7 +68,7 @@ export function Integrations(): ReactNode {
           workspace={w}
           kind="integrations"
           kinds={NEW_INTEGRATIONS}
-          taken={[...names, ...facts.keys()]}
+          taken={taken}
           onMade={(name) => void navigate({ to: '/workspaces/$w/integrations/$i', params: { w, i: name } })}
           onClose={() => setAdding(false)}
         />
