@@ -8,11 +8,12 @@ import {
 import { type AppliedBody, type FaultBody, type PlanBody } from '@carillon/contracts';
 import type { ChangeOrigin, Configuration, ResourceChange } from '@carillon/domain';
 import { CarillonError } from '@carillon/kernel';
-import { publishConfiguration, repeatMarkers, type ConfigurationHistory } from '@carillon/stages';
+import { repeatMarkers, type ConfigurationHistory } from '@carillon/stages';
 import { insteadOf } from './names.ts';
 import { planWanted } from './planning.ts';
 import { conflictsAfter } from './drafts/after-a-change.ts';
 import type { ControlPorts, PlanningPorts, PublishingPorts } from './ports.ts';
+import { publishChanges } from './resources/publish-changes.ts';
 import { hiddenSecretWarnings } from './secret-places.ts';
 
 export type FolderRequest = {
@@ -144,15 +145,6 @@ export async function applyFolder(
   }
   allowed(changes, ports.configuration.current());
   demandSeen(request.based_on, changes, ports.configuration.history);
-  const number = await publishConfiguration(publishPorts(ports), changes, by);
+  const number = await publishChanges(changes, by, ports);
   return { ...body, applied: true, new_number: number, ...(await conflictsAfter(changes, ports)) };
 }
-
-export const publishPorts = (ports: PublishingPorts) => ({
-  log: ports.log,
-  codec: ports.codecs.configuration,
-  view: ports.configuration,
-  ids: ports.ids,
-  clock: ports.clock,
-  readEverywhere: ports.readEverywhere,
-});

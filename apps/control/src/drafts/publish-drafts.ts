@@ -1,8 +1,8 @@
 import { resourceKey, type ChangeOrigin, type Draft, type ResourceRef } from '@carillon/domain';
 import { CarillonError, isCarillonError } from '@carillon/kernel';
-import { publishConfiguration, repeatMarkers, type ConfigurationHistory } from '@carillon/stages';
+import { repeatMarkers, type ConfigurationHistory } from '@carillon/stages';
 import type { Principal } from '../access/principal.ts';
-import { publishPorts } from '../configuration.ts';
+import { publishChanges } from '../resources/publish-changes.ts';
 import type { ControlPorts } from '../ports.ts';
 import type { ResourcesPlan } from '../resources/plan-resources.ts';
 import { refusedPlan, type WritingPorts } from '../resources/publish-resources.ts';
@@ -68,7 +68,7 @@ export async function publishDrafts(
       return { plan, number: null };
     }
     try {
-      const number = await publishConfiguration(publishPorts(ports), plan.record, by);
+      const number = await publishChanges(plan.record, by, ports);
       await removePublished(drafts, number, ports);
       return { plan, number };
     } catch (error) {

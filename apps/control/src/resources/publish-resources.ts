@@ -2,11 +2,11 @@ import type { ResourceFault, ResourceWarning } from '@carillon/configuration';
 import type { ResourceFaultBody } from '@carillon/contracts';
 import { resourceKey, type ChangeOrigin, type Configuration, type ResourceRef } from '@carillon/domain';
 import { CarillonError, isCarillonError } from '@carillon/kernel';
-import { publishConfiguration, repeatMarkers } from '@carillon/stages';
+import { repeatMarkers } from '@carillon/stages';
 import { demandPeopleForEnvironments } from '../access/environment-changes.ts';
 import type { Principal } from '../access/principal.ts';
-import { publishPorts } from '../configuration.ts';
 import type { PlanningPorts, PublishingPorts } from '../ports.ts';
+import { publishChanges } from './publish-changes.ts';
 import { planResourcesOver, type ResourcesPlan, type ResourcesRequest } from './plan-resources.ts';
 import { demandPrecondition, lostRace, type Precondition } from './preconditions.ts';
 
@@ -64,7 +64,7 @@ export async function publishResource(
       return { plan, number: null };
     }
     try {
-      return { plan, number: await publishConfiguration(publishPorts(ports), plan.record, by) };
+      return { plan, number: await publishChanges(plan.record, by, ports) };
     } catch (error) {
       if (!isCarillonError(error) || error.code !== 'conflict') throw error;
       const key = resourceKey(write.ref);

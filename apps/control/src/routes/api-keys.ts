@@ -1,11 +1,10 @@
 import { apiKeyList, newApiKeyBody, revokedBody } from '@carillon/contracts';
 import { type ChangeOrigin, findResource, listResources, type ResourceChange } from '@carillon/domain';
 import { CarillonError, formatInstant, parseDuration, parseInstant, type Instant } from '@carillon/kernel';
-import { publishConfiguration } from '@carillon/stages';
 import { z } from 'zod';
 import { showApiKey } from '../bodies.ts';
 import { changedBy } from '../access/changed-by.ts';
-import { publishPorts } from '../configuration.ts';
+import { publishChanges } from '../resources/publish-changes.ts';
 import { insteadOf } from '../names.ts';
 import type { ControlPorts, PublishingPorts } from '../ports.ts';
 import { sightOf } from '../access/sight.ts';
@@ -92,7 +91,7 @@ export function apiKeyRoutes(app: ApiServer, ports: KeyMakingPorts & Pick<Contro
       const key = findResource(configuration, 'api_key', params.workspace, params.name);
       if (!key) throw notFound(`API key ${params.name} in workspace ${params.workspace}`);
       const change: ResourceChange = { ref: key.ref, based_on: key.number, body: null };
-      await publishConfiguration(publishPorts(ports), [change], changedBy(request));
+      await publishChanges([change], changedBy(request), ports);
       return { revoked: true };
     },
   );
@@ -147,7 +146,7 @@ export async function createApiKey(
     const ref = { kind: 'workspace', workspace, name: '' } as const;
     changes.push({ ref, based_on: null, body: {} });
   }
-  await publishConfiguration(publishPorts(ports), changes, by);
+  await publishChanges(changes, by, ports);
   return { key: made.key, expires_at: expires === null ? null : formatInstant(expires) };
 }
 

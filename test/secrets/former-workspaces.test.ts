@@ -1,0 +1,93 @@
+import { createIds, createSealing, loadKeys } from '@carillon/adapter-system';
+import { CHANGED_BY_OWNER } from '@carillon/domain';
+import { publishConfiguration } from '@carillon/stages';
+import { changesOf, givenIds, settableClock } from '@carillon/testing/given';
+import { createDirectWire, createMemorySecretStore } from '@carillon/testing/memory';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openPeople, type Browser, type PeopleGround } from '../../apps/control/test/people-ground.ts';
+
+const BOB = 'bob@example.com';
+const BY = { kind: 'cli', id: 'owner' } as const;
+
+let folder = '';
+let ground: PeopleGround;
+let owner: Browser;
+let vault: ReturnType<typeof createSealing>['vault'];
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'carillon-former-'));
+  const keys = loadKeys(folder, { CARILLON_MASTER_KEY: 'a1'.repeat(32) });
+  const store = createMemorySecretStore().connect(createDirectWire());
+  const parts = { store, masterKeys: keys.masterKeys, ids: createIds(keys.ledgerKey), clock: settableClock() };
+  ({ vault } = createSealing({ ...parts, ledgerKey: keys.ledgerKey, alone: (work) => work() }));
+  ground = await openPeople({ vault });
+  owner = await ground.owner();
+  for (const name of ['shop', 'club']) await make(name);
+});
+afterEach(async () => {
+  await ground.control.app.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const make = async (workspace: string, key = 'k') => {
+  const made = await owner.call('POST', `/v1/workspaces/${workspace}/api-keys`, { name: key, new_workspace: true });
+  expect(made.status).toBe(201);
+};
+
+/** Removes a workspace with all that is in it. */
+async function removeWorkspace(workspace: string): Promise<void> {
+  const { log, codecs, configuration, clock } = ground;
+  const ports = { log, codec: codecs.configuration, view: configuration, ids: givenIds, clock };
+  const current = await configuration.refresh();
+  const gone = [...current.resources.values()].filter(({ ref }) => ref.workspace === workspace);
+  const wishes = gone.map(({ ref }) => ({ ref, body: null }));
+  await publishConfiguration(
+    { ...ports, readEverywhere: async () => undefined },
+    changesOf(current, wishes),
+    CHANGED_BY_OWNER,
+  );
+}
+
+describe('A workspace that was removed', () => {
+  it('and is made again is another one: roles, tokens, invitations and secrets of before are gone, those of others stay', async () => {
+    const bob = await ground.addPerson(BOB, { shop: 'editor', club: 'viewer' });
+    const tokens = await Promise.all(
+      [['shop'], ['shop', 'club'], ['club']].map(async (workspaces) => {
+        const { body } = await owner.call<{ id: string }>('POST', '/v1/tokens', {
+          name: 'job',
+          scopes: ['read'],
+          workspaces,
+        });
+        return body.id;
+      }),
+    );
+    await owner.call('POST', '/v1/invitations', {
+      email: 'eve@example.com',
+      memberships: [{ workspace: 'shop', role: 'viewer' }],
+    });
+    await vault.set('shop', 'CRM_KEY', 'of the shop before', BY);
+    await vault.set('club', 'CRM_KEY', 'of the club', BY);
+
+    await removeWorkspace('shop');
+    await make('shop', 'another');
+
+    expect((await ground.people.find('person', bob))?.body.memberships).toEqual([
+      { workspace: 'club', role: 'viewer' },
+    ]);
+    const left = await Promise.all(tokens.map((id) => ground.people.find('token', id)));
+    expect(left.map((one) => one?.id ?? null)).toEqual([null, null, tokens[2]]);
+    expect((await ground.people.list('invitation', {}, 10)).items).toEqual([]);
+    expect(await vault.list('shop')).toEqual([]);
+    expect(await vault.list('club')).toHaveLength(1);
+  });
+
+  it('loses nothing more where it is changed after it was made again', async () => {
+    await removeWorkspace('shop');
+    await make('shop', 'another');
+    const bob = await ground.addPerson(BOB, { shop: 'editor' });
+    await make('shop', 'third');
+    expect((await ground.people.find('person', bob))?.body.memberships).toHaveLength(1);
+  });
+});
