@@ -32,6 +32,13 @@ function personText({ person, words, exempt }: ConsentBody): string {
   return stopped && exempt.length > 0 ? `${said}\ncomes all the same, being transactional: ${exempt.join(', ')}` : said;
 }
 
+/** What `--allow --all` leaves: who stopped a thing by its name said so for itself. */
+export function leftText(words: readonly Word[]): string {
+  const left = [...new Set(words.filter((word) => word.opted_out && word.target !== 'all').map(targetWords))];
+  if (left.length === 0) return '';
+  return `\nstill stopped by name: ${left.join(', ')}; allow each with --allow --category or --notification`;
+}
+
 export function consentCommands(program: Command): void {
   const consents = program.command('consents').description('what people want no more: list, show, set, import, export');
   listCommand(consents);
@@ -121,7 +128,7 @@ function setCommand(consents: Command): void {
       await answer(
         options,
         async (client) => client.post<ConsentBody>(`/v1/workspaces/${seg(await client.workspace())}/consents`, body),
-        personText,
+        (now) => personText(now) + (options.allow === true && options.all === true ? leftText(now.words) : ''),
       );
     });
 }

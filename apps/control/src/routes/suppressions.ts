@@ -208,7 +208,7 @@ function readEntry(cell: (name: Column) => string, given: ChannelName | undefine
   const channel = word === '' ? given : CHANNEL_NAMES.find((name) => name === word);
   if (channel === undefined) {
     return word === ''
-      ? 'channel: it names none, and the request neither'
+      ? `channel: it names none; write ${CHANNEL_NAMES.join(', ')} into the row, or say one for all rows (--channel, ?channel=)`
       : `channel: takes ${CHANNEL_NAMES.join(', ')}`;
   }
   const workspace = cell('workspace');
