@@ -178,6 +178,22 @@ describe('A job', () => {
     expect(await jobAt(idOf(begun))).toMatchObject({ state: 'done', done: 200 });
   });
 
+  it('finds a place however many jobs another workspace has begun before it', async () => {
+    const own = await ground.deliver(5);
+    for (const { id } of own) await owner.ask('POST', 'deliveries/resend', { ids: [id] });
+    const [other] = await ground.deliver(1, { state: 'FAILED', slot: { workspace: 'club' } });
+    const begun = await owner.ask('POST', '/v1/workspaces/club/deliveries/resend', { ids: [other?.id] });
+    const runner = ground.runner(owner);
+    await run(runner);
+    const club = await owner.ask('GET', `/v1/workspaces/club/jobs/${idOf(begun)}`);
+    expect(club.body).toMatchObject({ state: 'done', done: 1 });
+    const states = async () => Promise.all(own.map(async ({ id }) => (await ground.ledger.get(id))?.state));
+    expect((await states()).filter((state) => state === 'WAITING')).toHaveLength(2);
+    await run(runner);
+    await run(runner);
+    expect(await states()).toEqual(own.map(() => 'WAITING'));
+  });
+
   it('waits while a store is away, and no item fails for it', async () => {
     const failed = await ground.deliver(10);
     const begun = await owner.ask('POST', 'deliveries/resend', { ids: failed.map(({ id }) => id) });

@@ -23,6 +23,8 @@ const LEASE: Duration = 15_000;
 const BATCH = 40;
 /** Jobs that one process works on at once; of others each waits for its turn. */
 const AT_ONCE = 4;
+/** Of these, so many are of one workspace, or of the deployment: others find a place however long its jobs are. */
+const AT_ONCE_OF_ONE = 2;
 const MOST_UNFINISHED = 100;
 const REMOVED_AT_ONCE = 100;
 const REMOVING_EVERY: Duration = 3_600_000;
@@ -44,7 +46,13 @@ export type JobRunner = {
  */
 export function createJobRunner(ports: JobRunnerPorts, holder: string): JobRunner {
   const { jobs, clock, watch } = ports;
-  const underWay = new Map<JobId, Promise<void>>();
+  const underWay = new Map<JobId, { readonly workspace: Job['workspace']; readonly working: Promise<void> }>();
+  const isFull = (workspace: Job['workspace']): boolean =>
+    underWay.size >= AT_ONCE ||
+    [...underWay.values()].filter((one) => one.workspace === workspace).length >= AT_ONCE_OF_ONE;
+  const idle = async (): Promise<void> => {
+    await Promise.all([...underWay.values()].map(({ working }) => working));
+  };
   const ending = new AbortController();
   let removedAt: Instant | null = null;
 
@@ -148,25 +156,23 @@ export function createJobRunner(ports: JobRunnerPorts, holder: string): JobRunne
   return {
     async round() {
       const now = clock.now();
-      const room = AT_ONCE - underWay.size;
-      const unfinished = room > 0 && !ending.signal.aborted ? await jobs.unfinished(MOST_UNFINISHED) : [];
-      const free = unfinished.filter((job) => isFree(job, now) && !underWay.has(job.id));
-      for (const job of free.slice(0, room)) {
+      const hasRoom = underWay.size < AT_ONCE && !ending.signal.aborted;
+      const unfinished = hasRoom ? await jobs.unfinished(MOST_UNFINISHED) : [];
+      for (const job of unfinished.filter((one) => isFree(one, now) && !underWay.has(one.id))) {
+        if (isFull(job.workspace)) continue;
         const working = take(job)
           .catch((error: unknown) => watch.trouble(`take job ${job.id}`, error))
           .finally(() => underWay.delete(job.id));
-        underWay.set(job.id, working);
+        underWay.set(job.id, { workspace: job.workspace, working });
       }
       if (removedAt !== null && Math.abs(now - removedAt) < REMOVING_EVERY) return;
       await jobs.removeEnded(now - JOBS_KEPT, REMOVED_AT_ONCE);
       removedAt = now;
     },
-    async idle() {
-      await Promise.all(underWay.values());
-    },
+    idle,
     async end() {
       ending.abort();
-      await Promise.all(underWay.values());
+      await idle();
     },
   };
 }
