@@ -23,11 +23,14 @@ const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 const asked = async (method: 'GET' | 'POST' | 'PUT' | 'DELETE', url: string, token: string, body?: object) =>
   ground.browser().call(method, url, body, bearer(token));
 
-async function audited(what: AuditEntry['what']): Promise<readonly AuditEntry[]> {
+async function audited(
+  what: AuditEntry['what'],
+  outcome: AuditEntry['outcome'] = 'done',
+): Promise<readonly AuditEntry[]> {
   const records = await ground.log.read('carillon.audit', 0, 0, 1000);
   return records.flatMap(({ value }) => {
     const read = ground.codecs.audit.decode(value);
-    return read.ok && read.value.kind === 'entry' && read.value.what === what && read.value.outcome === 'done'
+    return read.ok && read.value.kind === 'entry' && read.value.what === what && read.value.outcome === outcome
       ? [read.value]
       : [];
   });
@@ -183,6 +186,20 @@ describe('The audit', () => {
     expect(accepted).toMatchObject([{ target: body.id, actor: { kind: 'person', id: opened.person } }]);
     const everything = JSON.stringify(await ground.log.read('carillon.audit', 0, 0, 1000));
     for (const secret of [BOB, body.word]) expect(everything).not.toContain(secret);
+  });
+
+  test('says whose account was guessed at, and nothing of an address that nobody has', async () => {
+    const id = await ground.addPerson(ADA);
+    const guess = (email: string) =>
+      ground.browser().call('POST', '/v1/session', { email, password: 'not the right one' });
+    await guess(ADA);
+    await guess(BOB);
+    const refused = await audited('session.open', 'refused');
+    expect(refused).toMatchObject([
+      { actor: null, target: id },
+      { actor: null, target: null },
+    ]);
+    for (const email of [ADA, BOB]) expect(JSON.stringify(refused)).not.toContain(email);
   });
 
   test('has no name and no address of whoever changes theirs', async () => {

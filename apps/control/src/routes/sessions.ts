@@ -59,6 +59,10 @@ export function sessionRoutes(app: ApiServer, access: Access, ports: SessionPort
       },
     },
     async (request, reply) => {
+      const { body } = request;
+      const meant = 'email' in body ? await ports.people.findByKey('person', emailKey(body.email)) : null;
+      // Which account is guessed at is on the audit; an address that nobody has is not.
+      if (meant) audited(request, { target: meant.id });
       const { cookie, personId, way } = await access.openSession(request.body, request);
       audited(request, { actor: { kind: 'person', id: personId } });
       return reply.header('set-cookie', cookie).send({ ok: true, person: personId, way });
