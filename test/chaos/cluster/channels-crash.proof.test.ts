@@ -1,0 +1,46 @@
+import { startClusterServices, type ClusterServices } from '@carillon/testing/cluster';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeWith } from '../../support/requirements.ts';
+import { runClusterCrashes } from './crash-run.ts';
+import { killAtRandom } from './faults.ts';
+
+const EVENTS = 400;
+const KILLS = 8;
+/** Events in a second: so many that clients post until the last kill. */
+const RATE = 10;
+const seed = Number(process.env['CRASH_SEED'] ?? Math.floor(Math.random() * 1_000_000));
+const START_TIMEOUT = 300_000;
+
+describeWith(['kafka', 'mongodb', 'registry'], 'Roles as processes, told by email, SMS and push', () => {
+  let services: ClusterServices;
+  beforeAll(async () => {
+    services = await startClusterServices();
+  }, START_TIMEOUT);
+  afterAll(() => services?.stop(), START_TIMEOUT);
+
+  it(`lose nothing of ${EVENTS} events and tell nobody twice on any channel: ${KILLS} kills (CRASH_SEED=${seed})`, async () => {
+    const report = await runClusterCrashes({
+      services,
+      database: 'crash-on-channels',
+      seed,
+      events: EVENTS,
+      rate: RATE,
+      mixture: { firing: 0.6, elsewhere: 0.3 },
+      faults: (site) => killAtRandom(site, KILLS),
+    });
+    const { findings, deaths, faults, figures, logs } = report;
+    console.log(`crash test on a cluster, three channels, seed ${seed}:`, figures);
+    const story = faults.map(({ at, what }) => `${new Date(at).toISOString()} ${what}`).join('\n');
+    expect(findings, `${story}\n${logs}`).toEqual([]);
+    expect(deaths, story).toEqual([]);
+    // A run that interrupted nothing, or left a channel out, would show nothing.
+    expect(figures['acknowledged']).toBe(EVENTS);
+    expect(figures['kills']).toBe(KILLS);
+    expect(report.showsTooLittle).toBeNull();
+    for (const what of ['texted', 'pushed', 'reported', 'killsAtWork']) {
+      expect(figures[what], what).toBeGreaterThan(0);
+    }
+    const { messages = 0, texted = 0, pushed = 0 } = figures;
+    expect(messages - texted - pushed, 'mailed').toBeGreaterThan(0);
+  }, 900_000);
+});
