@@ -164,6 +164,13 @@ export const FAILOVER_AFTER_AMBIGUOUS: Change = {
       return doubt(recorded, 'answer_unknown', detail, settling.settings, moment);`,
 };
 
+/** The bug: a process that was held still for longer than its lease sends what another one has sent in its place. */
+export const SENT_AFTER_ITS_LEASE: Change = {
+  file: 'libs/stages/src/deliver/attempt.ts',
+  from: 'if (ports.clock.now() >= (sending.leaseUntil ?? 0)) {',
+  to: 'if (sending.leaseUntil === undefined) {',
+};
+
 /** The bug: the library of a provider makes a request again that got no answer. */
 export const RETRY_BY_THE_LIBRARY: Change = {
   file: 'libs/adapters/twilio/src/api.ts',

@@ -27,16 +27,23 @@ export type Neighbours = {
   readonly smtpPort: number;
   readonly partnerUrl: string;
   readonly providers?: ProviderPlaces;
+  /** What the shop wants of a message of which nobody knows whether it was taken; left out: it is held. */
+  readonly inDoubt?: 'hold' | 'resend';
 };
 /** What opens its doors: the key of its stream, and that of the platform. */
 export type ShopKeys = { readonly stream: string; readonly cohort: string };
 
+type InDoubt = NonNullable<Neighbours['inDoubt']>;
+
 /** A message is retried quickly; it begins with a name of its own for whatever is told. */
-const notification = (template: string, rules: string, channel: ChannelName = 'email'): string => `channels:
+const notificationOf =
+  (inDoubt: InDoubt) =>
+  (template: string, rules: string, channel: ChannelName = 'email'): string =>
+    `channels:
   ${channel}: { template: ${template} }
 rules:
 ${rules}retry: { attempts: 8, first: 1s, max: 2s }
-in_doubt: hold
+in_doubt: ${inDoubt}
 `;
 
 /** Under which name an order has its address on a channel, and what its status is where it is told there. */
@@ -58,21 +65,24 @@ const orderRule = (status: string, address: string = TOLD_BY.email.address): str
 `;
 
 /** The notification of each order, and the one that soon is of no use, on the other channels. */
-const ordersElsewhere: Readonly<Record<string, string>> = Object.fromEntries(
-  (['sms', 'push'] as const).flatMap((channel) => {
-    const { address, status, brief } = TOLD_BY[channel];
-    return [
-      [
-        `workspaces/shop/notifications/order-${status}.yaml`,
-        notification('order-paid', orderRule(status, address), channel),
-      ],
-      [
-        `workspaces/shop/notifications/order-${brief}.yaml`,
-        `${notification('order-paid', orderRule(brief, address), channel)}expires: 2s\n`,
-      ],
-    ];
-  }),
-);
+const ordersElsewhere = (inDoubt: InDoubt): Readonly<Record<string, string>> => {
+  const notification = notificationOf(inDoubt);
+  return Object.fromEntries(
+    (['sms', 'push'] as const).flatMap((channel) => {
+      const { address, status, brief } = TOLD_BY[channel];
+      return [
+        [
+          `workspaces/shop/notifications/order-${status}.yaml`,
+          notification('order-paid', orderRule(status, address), channel),
+        ],
+        [
+          `workspaces/shop/notifications/order-${brief}.yaml`,
+          `${notification('order-paid', orderRule(brief, address), channel)}expires: 2s\n`,
+        ],
+      ];
+    }),
+  );
+};
 
 const memberRule = (name: string, cohort: string, change: string): string => `  ${name}:
     cohort: { integration: feed, id: ${cohort}, on: ${change} }
@@ -90,6 +100,7 @@ export const shopFiles = ({
   smtpPort,
   partnerUrl,
   providers = NO_PROVIDERS,
+  inDoubt = 'hold',
 }: Neighbours): Readonly<Record<string, string>> => ({
   'carillon.yaml': `public_url: ${PUBLIC_URL}
 accounts:
@@ -97,7 +108,7 @@ accounts:
   sms:
 ${['main', 'spare'].map((name) => `    - { name: ${name}, kind: twilio, account_sid: ${providers.twilioAccount}, auth_token: { secret: TWILIO_TOKEN }, from: "+4915100000000", max_segments: 10, connections: ${CONNECTIONS}, url: "${providers.twilioUrl}" }\n`).join('')}  push: { kind: fcm, credentials: { secret: FCM_KEY_FILE }, requests: ${CONNECTIONS}, url: "${providers.fcmUrl}" }
 `,
-  ...ordersElsewhere,
+  ...ordersElsewhere(inDoubt),
   'workspaces/shop/workspace.yaml': 'name: Shop\n',
   'workspaces/shop/streams/orders.yaml': `security: { api_keys: [backend] }
 `,
@@ -110,9 +121,9 @@ timeouts: { connect: 1s, total: 2s }
   'workspaces/shop/integrations/feed.yaml': `kind: generic
 authorization: { key: { secret: FEED_KEY } }
 `,
-  'workspaces/shop/notifications/order-paid.yaml': notification('order-paid', orderRule('paid')),
-  'workspaces/shop/notifications/order-brief.yaml': `${notification('order-paid', orderRule('brief'))}expires: 2s\n`,
-  'workspaces/shop/notifications/order-watched.yaml': notification(
+  'workspaces/shop/notifications/order-paid.yaml': notificationOf(inDoubt)('order-paid', orderRule('paid')),
+  'workspaces/shop/notifications/order-brief.yaml': `${notificationOf(inDoubt)('order-paid', orderRule('brief'))}expires: 2s\n`,
+  'workspaces/shop/notifications/order-watched.yaml': notificationOf(inDoubt)(
     'about-user',
     `  watched:
     stream: orders
@@ -125,7 +136,7 @@ authorization: { key: { secret: FEED_KEY } }
       unique_id: event.order_id + "/" + variables.answer
 `,
   ),
-  'workspaces/shop/notifications/member.yaml': notification(
+  'workspaces/shop/notifications/member.yaml': notificationOf(inDoubt)(
     'about-member',
     memberRule('came', 'vip', 'entered') + memberRule('went', 'vip', 'left') + memberRule('quit', 'club', 'left'),
   ),

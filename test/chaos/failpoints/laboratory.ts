@@ -15,7 +15,7 @@ import type { Evidence } from '../evidence.ts';
 import { startBookedPartner, type BookedPartner } from '../partner.ts';
 import { createPosts } from '../posts.ts';
 import { readBooks, startProviders, type Providers } from '../providers.ts';
-import { openShop, SHOP_ENVIRONMENT } from '../shop.ts';
+import { openShop, SHOP_ENVIRONMENT, type Neighbours } from '../shop.ts';
 import type { Patience } from '../settle.ts';
 import { findLate, judge, type Finding } from '../verdict.ts';
 import {
@@ -38,6 +38,8 @@ export type LabOptions = {
   readonly held: number;
   /** Whether a case that leaves a lease behind is waited for before the next one begins, and not only in the end. */
   readonly waitsForLeases: boolean;
+  /** What the shop wants of a message of which nobody knows whether it was taken; left out: it is held. */
+  readonly inDoubt?: Neighbours['inDoubt'];
   /** For what is still to be done in the end. */
   readonly patience?: Patience;
   /** Environment of the product: how bugs are planted. */
@@ -139,7 +141,13 @@ async function createLaboratory(options: LabOptions, parts: Parts): Promise<Omit
   const { folder, smtp, partner, providers, bouncesPort, patient } = parts;
   const { lives } = patient;
   await patient.ready();
-  const neighbours = { smtpPort: smtp.port, partnerUrl: partner.url, providers: providers.places };
+  const { inDoubt } = options;
+  const neighbours: Neighbours = {
+    smtpPort: smtp.port,
+    partnerUrl: partner.url,
+    providers: providers.places,
+    ...(inDoubt && { inDoubt }),
+  };
   const keys = await openShop(folder, join(folder, 'data'), neighbours);
   const { firstSync, firstMembers } = createPosts({ seed: 1, keys });
   for (const page of firstSync) await lives.say(page);

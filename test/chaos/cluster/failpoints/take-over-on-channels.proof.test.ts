@@ -1,0 +1,88 @@
+import { startClusterServices } from '@carillon/testing/cluster';
+import { expect, it } from 'vitest';
+import { describeWith } from '../../../support/requirements.ts';
+import type { FailpointCase } from '../../failpoints/cases.ts';
+import type { LabOptions, LabReport } from '../../failpoints/laboratory.ts';
+import { runFailpoints } from '../../failpoints/run.ts';
+import { plantedLine, SENT_AFTER_ITS_LEASE } from '../../planting.ts';
+import { openClusterPatient } from './patient.ts';
+
+const TAKES = 900_000;
+/** Longer than the lease of a message (30 s) and the session of a consumer (10 s). */
+const HELD = 35_000;
+
+/** With the lease in hand and before it looks at the time; then the request would go out. */
+const WITH_ITS_LEASE: readonly FailpointCase[] = [
+  { at: 'delivery.sending.after', action: 'stop', channel: 'sms' },
+  { at: 'delivery.sending.after', action: 'stop', channel: 'push' },
+];
+/** Right before the request, and with the provider's answer in hand: nobody else can say what came of it. */
+const NEAR_THE_REQUEST: readonly FailpointCase[] = [
+  { at: 'provider.send.before', action: 'stop', channel: 'sms' },
+  { at: 'delivery.sent.before', action: 'stop', channel: 'push' },
+];
+
+/** Each run has a broker of its own: a log holds the life of one product. */
+async function held(
+  cases: readonly FailpointCase[],
+  options: Pick<LabOptions, 'inDoubt' | 'bugs'>,
+): Promise<LabReport> {
+  const services = await startClusterServices();
+  try {
+    return await runFailpoints({
+      open: openClusterPatient({ services, database: 'take-over', twins: true }),
+      cases,
+      lanes: 1,
+      held: HELD,
+      waitsForLeases: true,
+      ...options,
+    });
+  } finally {
+    await services.stop();
+  }
+}
+
+const told = ({ ends }: LabReport): readonly (readonly [boolean, string, number])[] =>
+  ends.map(({ reached, state, messages }) => [reached, state, messages]);
+
+describeWith(
+  ['kafka', 'mongodb', 'registry'],
+  'Of two that deliver SMS and push messages one is held past its lease:',
+  () => {
+    it(
+      'the other sends what it had begun, and when it wakes it sends nothing',
+      async () => {
+        const report = await held(WITH_ITS_LEASE, { inDoubt: 'resend' });
+        expect(report.findings, report.stderr).toEqual([]);
+        expect(told(report)).toEqual([
+          [true, 'SENT accepted', 1],
+          [true, 'SENT accepted', 1],
+        ]);
+      },
+      TAKES,
+    );
+
+    it(
+      'that test finds one that does not look at the time when it wakes',
+      async () => {
+        const report = await held(WITH_ITS_LEASE.slice(0, 1), { inDoubt: 'resend', bugs: [SENT_AFTER_ITS_LEASE] });
+        expect(report.stderr).toContain(plantedLine(SENT_AFTER_ITS_LEASE));
+        expect(report.findings.map(({ kind }) => kind)).toContain('twice');
+      },
+      TAKES,
+    );
+
+    it(
+      'where doubts are held the other leaves it in doubt, and the one that wakes says what it alone knows',
+      async () => {
+        const report = await held(NEAR_THE_REQUEST, {});
+        expect(report.findings, report.stderr).toEqual([]);
+        expect(told(report)).toEqual([
+          [true, 'SENT accepted', 1],
+          [true, 'SENT accepted', 1],
+        ]);
+      },
+      TAKES,
+    );
+  },
+);
