@@ -69,8 +69,9 @@ describe('move export', () => {
     expect(await old.product.kill('SIGTERM')).toEqual({ code: 0, signal: null });
     const { code, stdout } = await run('move', 'export', file, '--data-dir', old.dataDir);
     expect(code).toBe(0);
+    // The one record is the roster, with the link that the start made.
     expect(stdout).toContain(
-      '4 deliveries, 1 suppressed addresses, 0 people’s wishes, 0 people’s counts under limits, 0 records of who may sign in, 1 secrets, 3 configurations',
+      '4 deliveries, 1 suppressed addresses, 0 people’s wishes, 0 people’s counts under limits, 1 records of who may sign in, 1 secrets, 3 configurations',
     );
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(existsSync(`${file}.part`)).toBe(false);
@@ -198,7 +199,7 @@ function describeImport(open: () => Promise<Target>): void {
     const first = await into(file);
     expect(first).toMatchObject({ code: 0 });
     expect(first.stdout).toContain(
-      'added 4 deliveries, 1 suppressed addresses, 0 people’s wishes, 0 people’s counts under limits, 0 records of who may sign in, 1 secrets, 3 configurations',
+      'added 4 deliveries, 1 suppressed addresses, 0 people’s wishes, 0 people’s counts under limits, 1 records of who may sign in, 1 secrets, 3 configurations',
     );
     const second = await cli(['move', 'import', file, '--json'], { dataDir: target.dataDir, env: target.env });
     expect(second.code).toBe(0);
@@ -221,7 +222,7 @@ function describeImport(open: () => Promise<Target>): void {
         suppression: 1,
         consents: 0,
         sent: 0,
-        people: 0,
+        people: 1,
         delivery: 4,
         configuration: 3,
         draft: 0,
