@@ -84,30 +84,30 @@ describe('a paced sink', () => {
     progress.reached(1, 0);
     const { appended, ends, write } = sinkOver(progress);
     let isWritten = false;
-    const writing = write(450).then(() => (isWritten = true));
+    const writing = write(60).then(() => (isWritten = true));
     await nextTurn();
-    expect(appended).toEqual([200]);
+    expect(appended).toEqual([25]);
     await untilFound('all of them written', async () => {
       for (const [partition, next] of ends.entries()) progress.reached(partition, next);
       return isWritten ? true : undefined;
     });
     await writing;
-    expect(appended).toEqual([200, 200, 50]);
+    expect(appended).toEqual([25, 25, 10]);
   });
 
   it('writes what is little at once, and asks nobody', async () => {
     const progress = new Progress();
     progress.reached(0, 0);
     const { appended, write } = sinkOver(progress);
-    await write(200);
-    expect(appended).toEqual([200]);
+    await write(25);
+    expect(appended).toEqual([25]);
   });
 
   it('goes on where the consumer stands still', async () => {
     const progress = new Progress();
     progress.reached(0, 0);
     const { appended, write } = sinkOver(progress);
-    await write(201);
-    expect(appended).toEqual([200, 1]);
+    await write(26);
+    expect(appended).toEqual([25, 1]);
   });
 });

@@ -40,9 +40,9 @@ export function createLogSink<Output>(
 export const createRecordSink = (log: Pick<EventLog, 'append'>): OutputSink => createLogSink(log, (record) => record);
 
 /** Records that are ahead of a consumer at most, of one writer that keeps to its pace. */
-const AHEAD = 200;
-/** A consumer that stands still holds nobody up for longer, so that a batch of 10,000 outputs lasts some seconds more at most. */
-const PATIENCE: Duration = 100;
+const AHEAD = 25;
+/** A consumer that stands still holds nobody up for longer, so that a batch of 10,000 outputs lasts twenty seconds more at most. */
+const PATIENCE: Duration = 50;
 
 /**
  * A sink of records that keeps to the pace of whoever consumes `topic`: it goes on once what it appended there last was
