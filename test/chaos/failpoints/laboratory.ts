@@ -297,6 +297,7 @@ async function createLaboratory(options: LabOptions, parts: Parts): Promise<Omit
     const { mail, sends } = await readBooks(smtp, providers, evidence);
     const spans = (isMeant: (one: FailpointCase) => boolean): readonly Cut[] =>
       done.filter((one) => isMeant(one.case)).flatMap(({ moments }) => moments);
+    const reported = done.filter((one) => situationOf(one.case) === 'reported');
     const course = {
       ...floor.promises,
       firstMembers,
@@ -306,6 +307,8 @@ async function createLaboratory(options: LabOptions, parts: Parts): Promise<Omit
       partner: { calls: partner.calls, cuts: [...kills, ...spans((one) => goesMissing(one) || losesACall(one))] },
       settledAfter,
       leftOpen,
+      // What has to come of a report is a fate; nothing else is DELIVERED. The unique id of an order is its subject.
+      reports: { answered: new Set<string>(), said: new Set(reported.map(({ subject }) => subject)) },
     };
     return {
       findings: [...untaken, ...died, ...judge(course, evidence), ...misjudged(floor, evidence)],

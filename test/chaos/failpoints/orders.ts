@@ -124,7 +124,7 @@ export function bounced(number: number, floor: Floor, channel: ChannelName, suff
     ...scene,
     async isOver() {
       if (!(await scene.isOver())) return false;
-      const [failed] = await deliveriesOf(lives, { to: address, state: 'FAILED' });
+      const [failed] = await deliveriesOf(lives, { recipient: address, state: 'FAILED' });
       return failed === undefined || isSuppressed(lives, address);
     },
   };

@@ -30,7 +30,7 @@ export async function reported(number: number, floor: Floor): Promise<Scene> {
   const message = providers.twilio.messages.find(({ subject }) => subject === scene.subject);
   const url = message?.headers[REPORT_TO] ?? '';
   const status = (word: string) => ({ MessageSid: message?.headers[SID_OF] ?? '', MessageStatus: word });
-  const to = { to: addressOn('sms', 'customer', number) };
+  const to = { recipient: addressOn('sms', 'customer', number) };
   return {
     ...scene,
     async act() {
@@ -70,7 +70,7 @@ export async function returned(number: number, floor: Floor): Promise<Scene> {
     ...scene,
     act: () => bring(floor, sender, statusReport(address, '5.1.1', '550 5.1.1 nobody of that name')),
     isOver: async () =>
-      (await deliveriesOf(lives, { to: address, state: 'BOUNCED' })).length > 0 &&
+      (await deliveriesOf(lives, { recipient: address, state: 'BOUNCED' })).length > 0 &&
       isSuppressed(lives, address, 'hard_bounce'),
   };
 }
@@ -96,7 +96,7 @@ export async function complained(number: number, floor: Floor): Promise<Scene> {
   return {
     ...scene,
     act: () => bring(floor, sender, COMPLAINT),
-    isOver: async () => (await deliveriesOf(lives, { to: address, state: 'COMPLAINED' })).length > 0,
+    isOver: async () => (await deliveriesOf(lives, { recipient: address, state: 'COMPLAINED' })).length > 0,
   };
 }
 

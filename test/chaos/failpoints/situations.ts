@@ -207,7 +207,7 @@ function member(user: string, { lives, keys, promises }: Floor): Scene {
   return {
     subject: `entered/${user}`,
     act: async () => post.taken(await lives.say(post)),
-    ...lookingAt(lives, () => ({ to: addressOf(user) })),
+    ...lookingAt(lives, () => ({ recipient: addressOf(user) })),
   };
 }
 
@@ -216,7 +216,7 @@ async function cancelled(number: number, floor: Floor, channel: ChannelName): Pr
   const { lives } = floor;
   const scene = order(number, 'never', floor, { channel });
   await scene.act();
-  const to = { to: addressOn(channel, 'never', number) };
+  const to = { recipient: addressOn(channel, 'never', number) };
   const waits = async () => (await deliveriesOf(lives, to)).find(({ state }) => state === 'WAITING')?.id;
   const id = await untilFound('a delivery that waits', waits);
   const cancel = `/v1/workspaces/${WORKSPACE}/deliveries/${id}/cancel`;
