@@ -53,6 +53,7 @@ const TEST_TOOLS = [
 ];
 const SERVER = ['fastify', '@fastify/cors', '@fastify/swagger'];
 const BY_TAG: Readonly<Record<string, readonly string[]>> = {
+  client: ['openapi-fetch'],
   shapes: ['zod'],
   configuration: ['zod', 'yaml'],
   contracts: ['zod', 'avsc'],
@@ -64,6 +65,7 @@ const BY_PROJECT: Readonly<Record<string, readonly string[]>> = {
   'apps/cli': ['commander', 'yaml'],
   'apps/control': [...SERVER, 'fastify-type-provider-zod', 'yaml', 'zod'],
   'apps/gateway': SERVER,
+  'apps/portal': ['openapi-fetch'],
   'libs/adapters/bounces': ['postal-mime', 'smtp-server'],
   'libs/adapters/cel': ['@marcbachmann/cel-js', 're2js'],
   'libs/adapters/cohorts': ['zod'],
@@ -82,7 +84,7 @@ const BY_PROJECT: Readonly<Record<string, readonly string[]>> = {
 const NPM = [...new Set([...Object.values(BY_TAG), ...Object.values(BY_PROJECT), ['nx']].flat())];
 /** What every package of the sandbox declares; pino stands for what is allowed and not declared. */
 const DECLARED = NPM.filter((name) => name !== 'pino');
-const NODE_FREE = ['kernel', 'shapes', 'domain', 'configuration', 'ports', 'stages', 'insight', 'portal'];
+const NODE_FREE = ['kernel', 'shapes', 'domain', 'configuration', 'ports', 'stages', 'insight', 'portal', 'client'];
 
 let sandbox: Sandbox;
 beforeAll(() => {
