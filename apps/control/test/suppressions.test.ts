@@ -29,7 +29,12 @@ beforeEach(async () => {
 afterEach(() => ground.control.close(0));
 
 type Answered = {
-  readonly items: readonly { readonly source: string; readonly address: string; readonly by: string | null }[];
+  readonly items: readonly {
+    readonly source: string;
+    readonly channel: string;
+    readonly address: string;
+    readonly by: string | null;
+  }[];
   readonly detail: string;
   readonly added: unknown;
   readonly still: readonly { readonly source: string }[];
@@ -206,7 +211,7 @@ describe('A file of addresses', () => {
       'ada@example.com,email,shop',
       '0171 1234567,sms,',
       'bob@example.com,mail,',
-      'bob@example.com,,',
+      'bob,,',
       'eve@example.com,email,club',
       'x"y@example.com,email,',
       'bob@example.com,email,,',
@@ -220,7 +225,9 @@ describe('A file of addresses', () => {
       { line: 102, message: 'channel: takes email, sms, push' },
       {
         line: 103,
-        message: expect.stringMatching(/^channel: it names none; write email, sms, push .*--channel/) as unknown,
+        message: expect.stringMatching(
+          /^channel: the address is no email address, and a phone number begins with \+; write email, sms, push .*--channel/,
+        ) as unknown,
       },
       { line: 104, message: 'workspace: it is of another workspace, club' },
       { line: 105, message: expect.stringContaining('quote') as unknown },
@@ -228,6 +235,22 @@ describe('A file of addresses', () => {
     ]);
     const { body: given } = await importing('address\n0171\nbob@example.com\n', '?channel=email');
     expect(given).toMatchObject({ rows: 2, taken: 1, refused: 1 });
+  });
+
+  it('that has no column for the channel goes by the form of each address, and never makes a device of a phone', async () => {
+    const { body } = await importing(
+      "address\nAda@Example.com\n+49 30 123456\n'+4930654321\n0171 1234567\na@b\nabc:def\n",
+    );
+    expect(body).toMatchObject({ rows: 6, taken: 3, refused: 3 });
+    expect((body as unknown as { faults: { line: number; message: string }[] }).faults).toEqual([
+      { line: 5, message: expect.stringContaining('a phone number begins with +') as unknown },
+      { line: 6, message: 'address: it is no email address' },
+      { line: 7, message: expect.stringContaining('write email, sms, push into the row') as unknown },
+    ]);
+    const held = (await get('')).body.items.map(({ channel, address }) => `${channel} ${address}`);
+    expect(held.toSorted()).toEqual(['email ada@example.com', 'sms +4930123456', 'sms +4930654321']);
+    const said = await importing('address\nada@example.com\n', '?channel=push');
+    expect(said.body).toMatchObject({ taken: 1, added: 1 });
   });
 
   it.each([

@@ -91,6 +91,9 @@ describe('A file of many rows', () => {
     expect(seen).toEqual([1000, 2000, 2500]);
     expect(faults).toHaveLength(3);
     expect(importWords(totals)).toBe('2,500 rows: 2,497 taken (0 new), 3 refused; columns that nobody reads: note');
+    expect(importWords({ ...totals, rows: 1, taken: 1, refused: 0, ignored_columns: [] })).toBe(
+      '1 row: 1 taken (0 new)',
+    );
     expect(process.exitCode).toBe(1);
   });
 

@@ -125,6 +125,7 @@ function brokenOff(file: string, { rows, taken, added, refused }: ImportTotals, 
 }
 
 const MANY = new Intl.NumberFormat('en');
+const rowsOf = (rows: number): string => `${MANY.format(rows)} ${rows === 1 ? 'row' : 'rows'}`;
 const SAID_EVERY = 100_000;
 
 /** Tells whoever waits: refused rows as `FILE:LINE: why`, and how far it is, on standard error; nothing where JSON is asked for. */
@@ -145,11 +146,11 @@ export function tellOnTerminal(file: string, asJson = false): Told & { done(): v
     progress(rows) {
       if (asJson) return;
       if (process.stderr.isTTY) {
-        process.stderr.write(`\r\u001B[K${MANY.format(rows)} rows`);
+        process.stderr.write(`\r\u001B[K${rowsOf(rows)}`);
         shown = true;
       } else if (rows - said >= SAID_EVERY) {
         said = rows;
-        process.stderr.write(`${MANY.format(rows)} rows\n`);
+        process.stderr.write(`${rowsOf(rows)}\n`);
       }
     },
     done: clear,
@@ -160,7 +161,7 @@ export function tellOnTerminal(file: string, asJson = false): Told & { done(): v
 export function importWords({ rows, taken, added, refused, ignored_columns: ignored }: ImportTotals): string {
   const left = ignored.length === 0 ? '' : `; columns that nobody reads: ${ignored.map(clean).join(', ')}`;
   const bad = refused === 0 ? '' : `, ${MANY.format(refused)} refused`;
-  return `${MANY.format(rows)} rows: ${MANY.format(taken)} taken (${MANY.format(added)} new)${bad}${left}`;
+  return `${rowsOf(rows)}: ${MANY.format(taken)} taken (${MANY.format(added)} new)${bad}${left}`;
 }
 
 /**

@@ -112,7 +112,7 @@ function removeCommand(suppressions: Command): void {
 
 function fileCommands(suppressions: Command): void {
   command(suppressions, 'import <file>', 'suppress the addresses of a CSV file (- for standard input)')
-    .option('--channel <channel>', 'of rows that name none')
+    .option('--channel <channel>', 'of rows that name none (default: by the form of the address)')
     .action(async (file: string, options: CommonOptions & { channel?: string }) => {
       await answer(
         options,

@@ -1,11 +1,15 @@
 import { backupBody, checkBody, inboxMessageBody, inboxPage, statusBody } from '@carillon/contracts';
 import {
   accountCalled,
+  allDeploymentAccounts,
+  CHANNEL_NAMES,
   findResource,
   hasExpired,
   jwtSettings,
   listResources,
+  sandboxOf,
   sendingSecrets,
+  type AccountChoice,
   type Configuration,
   type Resource,
   type ResourceRef,
@@ -15,13 +19,13 @@ import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { CHECKS } from '../access/permission.ts';
 import { configurationTried } from '../drafts/with-drafts.ts';
-import { sightOf } from '../access/sight.ts';
+import { sightOf, type Sight } from '../access/sight.ts';
 import { audited } from '../audit/facts.ts';
 import { showMessage } from '../bodies.ts';
 import { checkStep, checkSteps } from '../checks.ts';
 import { fateChecks, type FatePorts } from '../fates.ts';
 import { linkChecks } from '../link-checks.ts';
-import { namesOf, placeOf } from '../names.ts';
+import { insteadOf, namesOf, placeOf } from '../names.ts';
 import { pageInSight } from '../pages-in-sight.ts';
 import type { Check, ControlConfig, ControlPorts, PlanningPorts } from '../ports.ts';
 import { hiddenSecretChecks, missingSecret } from '../secret-places.ts';
@@ -131,10 +135,8 @@ export function operationRoutes(
       const sight = sightOf(request);
       const drafts = request.body?.drafts ?? false;
       const configuration = await configurationTried({ kind: 'account', name }, drafts, sight, ports);
-      const named = namesOf(configuration, 'account');
-      const names = (one: string): readonly string[] => [...named(one), 'default'];
-      const workspace = name === 'default' ? '' : placeOf('account', name, sight, names);
-      return { steps: await checkAccount(configuration, workspace, name, ports) };
+      const choice = accountInSight(configuration, name, sight);
+      return { steps: await checkAccount(choice, ports) };
     },
   );
 }
@@ -193,19 +195,47 @@ function keySetCheck(
   });
 }
 
-async function checkAccount(
-  configuration: Configuration,
-  workspace: string,
-  name: string,
-  ports: AccountCheckPorts,
-): Promise<Check[]> {
-  const choice = accountCalled(configuration, workspace, name);
-  if (!choice) throw notFound(`account ${name} in workspace ${workspace}`, "'default' names the deployment's own");
+/** The key of a deployment's account as people call it: `default` where the sandbox stands in for one. */
+const calledDefault = ({ key }: AccountChoice): string => key.replace(/^sandbox/, 'default');
+const WHERE_WRITTEN = `those that begin with default stand in carillon.yaml: accounts.${CHANNEL_NAMES.join(', accounts.')}`;
+
+/**
+ * The account that is called `main`, `shop/main` or `default:sms:main`. Throws `not_found` with what there is, and `invalid_request`
+ * where several workspaces have one of that name.
+ */
+function accountInSight(configuration: Configuration, called: string, sight: Sight): AccountChoice {
+  const [owner, name] = called.includes('/') ? called.split('/', 2) : [undefined, called];
+  const named = namesOf(configuration, 'account');
+  const names = (one: string): readonly string[] => (owner === undefined || owner === one ? named(one) : []);
+  const isOwn = sight.names.some((workspace) => names(workspace).includes(name ?? ''));
+  const deployments = owner === undefined ? allDeploymentAccounts(configuration) : [];
+  // `default` is the deployment's, whatever a workspace calls its own.
+  const ofDeployment = deployments.find((one) => calledDefault(one) === name || (!isOwn && one.key === name));
+  if (ofDeployment) return ofDeployment;
+  if (!isOwn) {
+    const known = [...sight.names.flatMap(named), ...allDeploymentAccounts(configuration).map(calledDefault)];
+    const words = `there is no account ${called}; ${insteadOf(called, known)}`;
+    throw new CarillonError('not_found', called.startsWith('default') ? `${words}; ${WHERE_WRITTEN}` : words);
+  }
+  const workspace = placeOf('account', name ?? '', sight, names);
+  const choice = accountCalled(configuration, workspace, `${workspace}/${name}`);
+  if (!choice) throw notFound(`account ${called}`);
+  return choice;
+}
+
+/** What the account is; of the sandbox that stands in for one, where to write the account that nobody wrote. */
+function kindOf({ key, body }: AccountChoice): string {
+  const channel = CHANNEL_NAMES.find((name) => sandboxOf(name).key === key);
+  if (channel === undefined) return `kind ${body.kind}`;
+  return `kind sandbox, which keeps messages in the inbox: carillon.yaml has no account for ${channel} (accounts.${channel})`;
+}
+
+async function checkAccount(choice: AccountChoice, ports: AccountCheckPorts): Promise<Check[]> {
   const { body, workspace: owner } = choice;
   const factory = ports.senders.find((one) => one.kind === body.kind);
   if (!factory) throw new CarillonError('not_found', `no adapter for accounts of kind ${body.kind}`);
   const secrets: Record<string, string> = {};
-  const steps: Check[] = [{ step: 'account', ok: true, detail: `kind ${body.kind}` }];
+  const steps: Check[] = [{ step: 'account', ok: true, detail: kindOf(choice) }];
   for (const secret of sendingSecrets(body)) {
     const value = await ports.secrets.resolve(owner, secret);
     if (value === null) {

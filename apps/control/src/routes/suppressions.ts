@@ -1,5 +1,12 @@
 import { importedBody, suppressedBody, suppressionPage, unsuppressedBody } from '@carillon/contracts';
-import { canonicalAddress, CHANNEL_NAMES, CHANNELS, SUPPRESSION_SOURCES, type ChannelName } from '@carillon/domain';
+import {
+  canonicalAddress,
+  CHANNEL_NAMES,
+  channelByLooks,
+  CHANNELS,
+  SUPPRESSION_SOURCES,
+  type ChannelName,
+} from '@carillon/domain';
 import { CarillonError, csvLine, formatInstant, type Instant } from '@carillon/kernel';
 import type { Suppression, SuppressionFilter } from '@carillon/ports';
 import { z } from 'zod';
@@ -118,7 +125,7 @@ export function suppressionRoutes(app: ApiServer, ports: Pick<ControlPorts, 'sup
         params: inWorkspace,
         querystring: z.strictObject({
           ...importQuery,
-          channel: channelWord.optional().describe('Of rows that name none'),
+          channel: channelWord.optional().describe('Of rows that name none; without it, by the form of the address'),
         }),
         body: csvBody,
         response: { 200: importedBody },
@@ -205,10 +212,11 @@ type Entry = { readonly workspace: string; readonly by: string; readonly at: Ins
 /** What a row adds, or what is wrong with it. What the file says of source and reason stays as words. */
 function readEntry(cell: (name: Column) => string, given: ChannelName | undefined, entry: Entry): Suppression | string {
   const word = cell('channel').toLowerCase();
-  const channel = word === '' ? given : CHANNEL_NAMES.find((name) => name === word);
+  const channel =
+    word === '' ? (given ?? channelByLooks(cell('address'))) : CHANNEL_NAMES.find((name) => name === word);
   if (channel === undefined) {
     return word === ''
-      ? `channel: it names none; write ${CHANNEL_NAMES.join(', ')} into the row, or say one for all rows (--channel, ?channel=)`
+      ? `channel: the address is no email address, and a phone number begins with +; write ${CHANNEL_NAMES.join(', ')} into the row, or say one for all rows (--channel, ?channel=)`
       : `channel: takes ${CHANNEL_NAMES.join(', ')}`;
   }
   const workspace = cell('workspace');

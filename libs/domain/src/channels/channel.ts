@@ -30,6 +30,8 @@ export type Channel = {
      * address of this kind. The canonical form of a canonical address is itself.
      */
     readonly canonical: (text: string) => string | null;
+    /** Whether text that is meant as some address can be of no other kind. */
+    readonly looksLike: (text: string) => boolean;
     /** Other forms under which earlier versions may have kept a canonical address. */
     readonly older: (canonical: string) => readonly string[];
   };
@@ -89,6 +91,7 @@ export const CHANNELS: { readonly [Name in ChannelName]: Channel & { readonly na
       words: 'email address',
       example: 'ada@example.com',
       canonical: canonicalEmail,
+      looksLike: (text) => text.includes('@'),
       older: olderEmails,
     },
     accounts: ['smtp', 'sandbox'],
@@ -111,6 +114,7 @@ export const CHANNELS: { readonly [Name in ChannelName]: Channel & { readonly na
       words: 'phone number in international form (+ and 7 to 15 digits)',
       example: '+15555550100',
       canonical: canonicalPhone,
+      looksLike: (text) => /^\s*\+[^@]*$/.test(text),
       older: () => [],
     },
     accounts: ['twilio', 'sandbox'],
@@ -127,6 +131,8 @@ export const CHANNELS: { readonly [Name in ChannelName]: Channel & { readonly na
       words: 'device token (at most 4,096 characters, none of them a control character)',
       example: 'device-token',
       canonical: canonicalToken,
+      // Any text may be one.
+      looksLike: () => false,
       older: () => [],
     },
     accounts: ['fcm', 'sandbox'],
@@ -164,6 +170,10 @@ export const addressKind = (kind: AddressKind): Channel['address'] => BY_KIND[ki
 /** The address in its one form; null where the text is no address of the channel. */
 export const canonicalAddress = (channel: ChannelName, text: string): string | null =>
   CHANNELS[channel].address.canonical(text);
+
+/** The channel of an address by its looks; undefined where it may be of several, as a device token may be anything. */
+export const channelByLooks = (text: string): ChannelName | undefined =>
+  CHANNEL_NAMES.find((name) => CHANNELS[name].address.looksLike(text));
 
 /** All forms under which an address may be on a list, the canonical one first. Text that is no address has its own alone. */
 export function formsOf(channel: ChannelName, text: string): readonly string[] {
