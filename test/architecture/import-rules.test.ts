@@ -35,6 +35,7 @@ const TEST_TOOLS = [
   'temporal-polyfill',
   'smtp-server',
   'sms-segments-calculator',
+  'twilio',
   'kafkajs',
   '@platformatic/kafka',
   'fastify',

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { classify, readProblem, readServiceAccount } from '../src/index.ts';
+import { ANSWERS, bodyOf } from './answers.ts';
 
 const ACCOUNT = {
   project_id: 'demo-app',
@@ -9,35 +10,11 @@ const ACCOUNT = {
 };
 const KEY_FILE = JSON.stringify({ type: 'service_account', ...ACCOUNT });
 
-const fcm = (errorCode: string) => ({ '@type': 'type.googleapis.com/google.firebase.fcm.v1.FcmError', errorCode });
-const blame = (field: string) => ({
-  '@type': 'type.googleapis.com/google.rpc.BadRequest',
-  fieldViolations: [{ field, description: 'no' }],
-});
 const judge = (status: number, code: string, details: readonly object[] = []) =>
-  classify(status, readProblem(JSON.stringify({ error: { code: status, status: code, message: 'm', details } })));
+  classify(status, readProblem(JSON.stringify(bodyOf(status, code, details))));
 
 describe('an answer of FCM', () => {
-  it.each([
-    [404, 'NOT_FOUND', [fcm('UNREGISTERED')], 'refused_recipient', 'dead_token'],
-    // The project does not exist: a purge here would forget every device.
-    [404, 'NOT_FOUND', [], 'refused_account', null],
-    [404, 'UNREGISTERED', [], 'refused_account', null],
-    [400, 'INVALID_ARGUMENT', [fcm('INVALID_ARGUMENT')], 'refused_content', null],
-    [400, 'INVALID_ARGUMENT', [fcm('INVALID_ARGUMENT'), blame('message.token')], 'refused_recipient', null],
-    [400, 'INVALID_ARGUMENT', [blame('message.fid')], 'refused_recipient', null],
-    [400, 'INVALID_ARGUMENT', [blame('message.notification.image')], 'refused_content', null],
-    [403, 'PERMISSION_DENIED', [fcm('SENDER_ID_MISMATCH')], 'refused_recipient', null],
-    [403, 'PERMISSION_DENIED', [], 'refused_account', null],
-    [401, 'UNAUTHENTICATED', [], 'refused_account', null],
-    [401, 'UNAUTHENTICATED', [fcm('THIRD_PARTY_AUTH_ERROR')], 'refused_account', null],
-    [429, 'RESOURCE_EXHAUSTED', [fcm('QUOTA_EXCEEDED')], 'throttled', null],
-    [429, 'RESOURCE_EXHAUSTED', [], 'throttled', null],
-    [503, 'UNAVAILABLE', [fcm('UNAVAILABLE')], 'ambiguous', null],
-    [500, 'INTERNAL', [fcm('INTERNAL')], 'ambiguous', null],
-    [418, 'TEAPOT', [], 'refused_content', null],
-    [599, 'NEW', [], 'ambiguous', null],
-  ])('%s %s %j is %s, suppressed: %s', (status, code, details, verdict, suppress) => {
+  it.each(ANSWERS)('%s %s %j is %s, suppressed: %s', (status, code, details, verdict, suppress) => {
     expect(judge(status, code, details)).toMatchObject({ verdict, suppress });
   });
 

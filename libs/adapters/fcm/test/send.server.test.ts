@@ -7,6 +7,7 @@ import { err, ok } from '@carillon/kernel';
 import type { AddressGuard } from '@carillon/ports';
 import { createLoopbackGuard } from '@carillon/testing';
 import { answerFcm as answer, fcmError as error, startScriptedFcm } from '@carillon/testing/providers';
+import { ANSWERS, bodyOf } from './answers.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 12);
 const content: PushContent = {
@@ -80,6 +81,19 @@ describe('a push notification', () => {
       expect(await send()).toMatchObject({ verdict: 'throttled', code: 'X' });
     },
   );
+
+  it.each(ANSWERS)('that is answered %s %s %j is %s over HTTP/2, suppressed: %s, and is sent once', async (...row) => {
+    const [status, word, details, verdict, suppress] = row;
+    fcm.answers(answer(status, bodyOf(status, word, details)));
+    expect(await send()).toMatchObject({ verdict, suppress });
+    expect(fcm.received).toHaveLength(1);
+  });
+
+  it.each([502, 504])('that meets HTML with %s is in doubt, and is sent once', async (status) => {
+    fcm.answers(answer(status, '<html>Bad gateway</html>'));
+    expect(await send()).toMatchObject({ verdict: 'ambiguous', code: String(status) });
+    expect(fcm.received).toHaveLength(1);
+  });
 
   it('over the wrong project suppresses nobody', async () => {
     fcm.answers(answer(404, { error: { code: 404, status: 'NOT_FOUND', message: 'Requested entity was not found.' } }));

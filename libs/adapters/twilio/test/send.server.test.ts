@@ -10,6 +10,7 @@ import {
   TWILIO_ACCOUNT as ACCOUNT,
   TWILIO_SID as SID,
 } from '@carillon/testing/providers';
+import { ANSWERS } from './answers.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 12);
 const CREDENTIALS = { accountSid: ACCOUNT, user: 'SK1', password: 'secret' };
@@ -97,6 +98,16 @@ describe('an SMS', () => {
     expect(await send()).toMatchObject(expected);
     expect(twilio.received).toHaveLength(1);
   });
+
+  it.each(ANSWERS)(
+    'that is answered %s with code %s is %s over HTTP, suppressed: %s, and is sent once',
+    async (...row) => {
+      const [status, code, verdict, suppress] = row;
+      twilio.answers(answer(status, { ...(code !== null && { code }), message: 'said Twilio', status }));
+      expect(await send()).toMatchObject({ verdict, suppress, code: String(code ?? status) });
+      expect(twilio.received).toHaveLength(1);
+    },
+  );
 
   it.each([
     ['30', NOW + 30_000],

@@ -1,0 +1,65 @@
+import fc from 'fast-check';
+import twilio from 'twilio';
+import { expect, it } from 'vitest';
+import { isFromTwilio } from '../src/index.ts';
+
+/*
+ * Twilio's own library signs and checks: what it signs is from Twilio, and what it does not take is not. It is told the values
+ * of a name that comes twice as a list.
+ */
+
+const library = twilio as unknown as {
+  getExpectedTwilioSignature(token: string, url: string, form: Form): string;
+  validateRequest(token: string, signature: string, url: string, form: Form): boolean;
+};
+type Form = Readonly<Record<string, string | string[]>>;
+
+const TOKEN = '0123456789abcdef0123456789abcdef';
+const URLS = [
+  'https://notify.example.com/receipts/twilio/shop/texts/0123456789abcdefghjkmnpqrs-1-0123456789',
+  'https://notify.example.com/receipts/twilio/-/main',
+  'https://notify.example.com/base/receipts/twilio/shop/texts?a=1&b=%20',
+];
+const name = fc.oneof(
+  fc.constantFrom('MessageSid', 'MessageStatus', 'From', 'Body', 'body', '__proto__', 'Ä'),
+  fc.string({ unit: 'binary', maxLength: 12 }),
+);
+const value = fc.string({ unit: 'binary', maxLength: 40 });
+const fields = fc.array(fc.tuple(name, value), { maxLength: 12 });
+
+function formOf(pairs: readonly (readonly [string, string])[]): Form {
+  const form = Object.create(null) as Record<string, string | string[]>;
+  for (const [key, item] of pairs) {
+    const before = form[key];
+    form[key] = before === undefined ? item : [...(typeof before === 'string' ? [before] : before), item];
+  }
+  return form;
+}
+const bodyOf = (pairs: readonly (readonly [string, string])[]): Buffer =>
+  Buffer.from(new URLSearchParams(pairs.map(([key, item]): [string, string] => [key, item])).toString());
+
+it('What Twilio’s own library signs is from Twilio, whatever the form holds and in whatever order', () => {
+  fc.assert(
+    fc.property(fields, fc.constantFrom(...URLS), (pairs, url) => {
+      const signature = library.getExpectedTwilioSignature(TOKEN, url, formOf(pairs));
+      for (const order of [pairs, pairs.toReversed()]) {
+        const headers = { 'x-twilio-signature': signature };
+        expect(isFromTwilio({ url, headers, body: bodyOf(order) }, TOKEN)).toBe(true);
+      }
+    }),
+    { numRuns: 500 },
+  );
+});
+
+it('What Twilio’s own library does not take is not from Twilio: another form, address, secret or signature', () => {
+  fc.assert(
+    fc.property(fields, fields, fc.constantFrom(...URLS), fc.constantFrom(...URLS), (pairs, others, url, signedFor) => {
+      const signature = library.getExpectedTwilioSignature(TOKEN, signedFor, formOf(pairs));
+      const taken = library.validateRequest(TOKEN, signature, url, formOf(others));
+      const headers = { 'x-twilio-signature': signature };
+      expect(isFromTwilio({ url, headers, body: bodyOf(others) }, TOKEN)).toBe(taken);
+      expect(isFromTwilio({ url, headers, body: bodyOf(pairs) }, `${TOKEN}0`)).toBe(false);
+    }),
+    { numRuns: 300 },
+  );
+});
