@@ -26,10 +26,12 @@ export type ExchangeOptions = {
   readonly limit: number;
   /** After so many milliseconds the client ends its side; left out, it waits for the server. */
   readonly leavesAfter?: number;
+  /** The server speaks first, as mail servers do. */
+  readonly greeted?: boolean;
 };
 
 /** Sends bytes over a connection of its own, whatever they are, and collects what comes back until the server closes it. */
-export function exchange({ port, bytes, limit, leavesAfter }: ExchangeOptions): Promise<Exchange> {
+export function exchange({ port, bytes, limit, leavesAfter, greeted = false }: ExchangeOptions): Promise<Exchange> {
   const begun = performance.now();
   const chunks: Buffer[] = [];
   let refused: string | null = null;
@@ -40,8 +42,18 @@ export function exchange({ port, bytes, limit, leavesAfter }: ExchangeOptions): 
       end = 'late';
       socket.destroy();
     }, limit);
-    const leaving = leavesAfter === undefined ? undefined : setTimeout(() => socket.end(), leavesAfter);
-    socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+    let leaving: NodeJS.Timeout | undefined;
+    const leave = (): void => {
+      if (leavesAfter !== undefined) leaving = setTimeout(() => socket.end(), leavesAfter);
+    };
+    const say = (): void => {
+      socket.write(bytes);
+      leave();
+    };
+    socket.on('data', (chunk: Buffer) => {
+      if (greeted && chunks.length === 0) say();
+      chunks.push(chunk);
+    });
     // The server has said all it will: so has the client.
     socket.on('end', () => socket.end());
     socket.on('error', (error: NodeJS.ErrnoException) => {
@@ -54,7 +66,7 @@ export function exchange({ port, bytes, limit, leavesAfter }: ExchangeOptions): 
       const raw = Buffer.concat(chunks).toString('latin1');
       settle({ answers: readAnswers(raw), raw, took: performance.now() - begun, end, refused });
     });
-    socket.write(bytes);
+    if (!greeted) say();
   });
 }
 

@@ -9,6 +9,7 @@ export const KINDS = [
   'credentials',
   'cohorts',
   'callbacks',
+  'mails',
   'management',
   'wire',
 ] as const;
@@ -19,8 +20,9 @@ export type Kind = (typeof KINDS)[number];
  * the product runs: see `fillIn` in running-shop.ts.
  */
 export type RequestCase = {
-  readonly kind: 'events' | 'credentials' | 'cohorts' | 'callbacks' | 'management' | 'wire';
-  readonly to: 'gateway' | 'control';
+  readonly kind: 'events' | 'credentials' | 'cohorts' | 'callbacks' | 'mails' | 'management' | 'wire';
+  /** `bounces`: the listener for mail that comes back. */
+  readonly to: 'gateway' | 'control' | 'bounces';
   readonly request: string;
   /** `stays`: one answer has to come. `leaves`: the client ends its side after a while; the server has to end its own. */
   readonly client: 'stays' | 'leaves';

@@ -57,6 +57,8 @@ it(
       'management 200',
       'cohorts 200',
       'callbacks 204',
+      'mails taken',
+      'mails refused',
       'credentials 200',
     ]) {
       expect(counts[taken], taken).toBeGreaterThan(cases / 1_000);

@@ -5,6 +5,7 @@ import { cohortRequest } from './generators/cohorts.ts';
 import { credentialRequest } from './generators/credentials.ts';
 import { expressionText, PLACES } from './generators/expressions.ts';
 import { jsonBytes, mutateJson } from './generators/json-texts.ts';
+import { mailConversation } from './generators/mails.ts';
 import { managementRequest, type Operation } from './generators/management.ts';
 import { eventRequest } from './generators/requests.ts';
 import { makeTemplate } from './generators/templates.ts';
@@ -14,7 +15,7 @@ import { FULL_EVENT, fuzzedFiles } from './shop-files.ts';
 
 /** How many of a hundred cases are of a kind: those without a process between are cheap and have most of them. */
 export const SHARES: Readonly<Record<Kind, number>> = {
-  json: 20,
+  json: 16,
   rules: 14,
   templates: 6,
   files: 10,
@@ -22,6 +23,7 @@ export const SHARES: Readonly<Record<Kind, number>> = {
   credentials: 10,
   cohorts: 6,
   callbacks: 4,
+  mails: 4,
   management: 9,
   wire: 5,
 };
@@ -59,6 +61,8 @@ function ofKind(kind: Kind, dice: Dice, operations: readonly Operation[]): FuzzC
       return { kind, to: 'gateway', request: cohortRequest(dice), client: 'stays' };
     case 'callbacks':
       return { kind, to: 'gateway', request: callbackRequest(dice), client: 'stays' };
+    case 'mails':
+      return { kind, to: 'bounces', request: mailConversation(dice), client: 'leaves' };
     case 'management':
       return { kind, to: 'control', request: managementRequest(dice, operations), client: 'stays' };
     case 'wire':

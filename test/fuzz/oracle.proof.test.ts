@@ -5,9 +5,10 @@ import { EVENT_LIMITS } from '@carillon/domain';
 import { CarillonError } from '@carillon/kernel';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { endChecks, runCheck } from './checks.ts';
-import { readAnswers, type Answer } from './exchange.ts';
+import { readAnswers, type Answer, type Exchange } from './exchange.ts';
 import type { FuzzCase } from './fuzz-case.ts';
 import { judgeReading } from './json-refusals.ts';
+import { judgeMail, wasTaken } from './mail-oracle.ts';
 import { judgeAnswer, judgeExchange, judgeLog, leakIn } from './oracle.ts';
 import { fuzz, MOST_BUSY, runCase } from './run.ts';
 import type { Target } from './running-shop.ts';
@@ -163,6 +164,35 @@ describe('A check in this process', () => {
   });
 });
 
+describe('The oracle of the listener for mail', () => {
+  const GOOD =
+    '220 carillon\r\n250-carillon\r\n250 PIPELINING\r\n250 OK\r\n250 OK\r\n354 End data\r\n250 OK\r\n221 Bye\r\n';
+  const judged = (raw: string, isForUs = true, more: Partial<Exchange> = {}) =>
+    judgeMail({ answers: [], raw, took: 1, end: 'closed', refused: null, ...more }, isForUs, 500, SECRETS).fault;
+
+  it('lets a mail for us and a refusal through, and tells which was taken', () => {
+    expect([judged(GOOD), wasTaken(GOOD)]).toEqual([null, true]);
+    const refused = '220 carillon\r\n550 5.1.1 Nobody takes mail here\r\n503 5.5.1 Error\r\n';
+    expect([judged(refused, false), wasTaken(refused)]).toEqual([null, false]);
+  });
+
+  it.each<[string, string, RegExp]>([
+    ['a reply that asks to come again', '220 carillon\r\n451 4.3.0 Try again later\r\n', /says 451/],
+    ['what is no reply', '220 carillon\r\nTypeError: x\r\n', /says TypeError/],
+    ['half a reply', '220 carillon\r\n250 O', /half a reply/],
+    ['nothing', '', /without a greeting/],
+    ['a secret', `220 carillon\r\n500 ${SECRETS['owner token']}\r\n`, /owner token/],
+  ])('finds %s', (_, raw, found) => {
+    expect(judged(raw)).toMatch(found);
+  });
+
+  it('finds mail that was taken for somebody else, and a listener that is late or gone', () => {
+    expect(judged(GOOD, false)).toContain('not ours was taken');
+    expect(judged(GOOD, true, { end: 'late' })).toContain('not done within 500 ms');
+    expect(judged('', true, { refused: 'ECONNREFUSED' })).toContain('ECONNREFUSED');
+  });
+});
+
 describe('A run', () => {
   const doubles: ReturnType<typeof createServer>[] = [];
   afterEach(async () => {
@@ -179,7 +209,7 @@ describe('A run', () => {
     await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
     const { port } = server.address() as AddressInfo;
     return {
-      ports: { gateway: port, control: port },
+      ports: { gateway: port, control: port, bounces: port },
       operations: [],
       secrets: SECRETS,
       fillIn: async () => Buffer.from('POST /x HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 0\r\n\r\n'),
@@ -256,7 +286,7 @@ describe('A run', () => {
 
   it('finds a product that is gone, unwell, loud or slow', async () => {
     const gone = await double(refuses);
-    expect(await findings({ ...gone, ports: { gateway: 1, control: 1 } })).toContainEqual(
+    expect(await findings({ ...gone, ports: { gateway: 1, control: 1, bounces: 1 } })).toContainEqual(
       expect.stringContaining('nobody could talk to it'),
     );
     const unwell = { wellness: async () => 'it ended with 1' };

@@ -2,6 +2,8 @@ import { KINDS, type Failure, type FuzzCase, type Kind, type RequestCase } from 
 import { checkFiles, checkJson, checkRule, checkTemplate, runCheck, type Outcome } from './checks.ts';
 import { exchange } from './exchange.ts';
 import { makeCase } from './make-case.ts';
+import { isForUs } from './generators/mails.ts';
+import { judgeMail, wasTaken } from './mail-oracle.ts';
 import { judgeExchange, judgeLog, type Verdict } from './oracle.ts';
 import type { Target } from './running-shop.ts';
 
@@ -52,6 +54,8 @@ const WIDTH = 8;
 const STRETCH = 1_000;
 /** So long a client waits for what it may be told before it leaves. */
 const PATIENCE = 60;
+/** So long one waits who has said goodbye, and whose goodbye may have become a line of its mail. */
+const PATIENCE_FOR_GOODBYE = 1_000;
 /** Enough to see what is wrong; more would only be the same again. */
 const MOST_FAILURES = 25;
 const TRIES = 5;
@@ -144,7 +148,23 @@ export async function runCase(
   if (input.kind === 'rules') return checked(runCheck(checkRule, input));
   if (input.kind === 'templates') return checked(runCheck(checkTemplate, input));
   if (input.kind === 'files') return checked(runCheck(checkFiles, input));
+  if (input.kind === 'mails') return mail(target, input, limit);
   return send(target, input, limit);
+}
+
+async function mail(target: Target, input: RequestCase, limit: number) {
+  let verdict: Verdict = { fault: null, passing: false };
+  let outcome = '';
+  for (let time = 1; time <= TRIES; time += 1) {
+    const bytes = await target.fillIn(input);
+    const leavesAfter = input.request.endsWith('QUIT\r\n') ? PATIENCE_FOR_GOODBYE : PATIENCE;
+    const seen = await exchange({ port: target.ports.bounces, bytes, limit, leavesAfter, greeted: true });
+    verdict = judgeMail(seen, isForUs(input.request), limit, target.secrets);
+    outcome = `mails ${wasTaken(seen.raw) ? 'taken' : 'refused'}`;
+    if (!verdict.passing) break;
+    await new Promise((again) => setTimeout(again, 1_000));
+  }
+  return { what: verdict.fault, outcome };
 }
 
 async function send(target: Target, input: RequestCase, limit: number) {

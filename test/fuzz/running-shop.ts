@@ -2,6 +2,8 @@ import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { InboxMessageBody } from '@carillon/contracts';
+import { bringMail, startScriptedSmtp, statusReport, untilFound } from '@carillon/testing';
+import { freePorts } from '@carillon/testing/services';
 import {
   forgeToken,
   makeSigningKey,
@@ -14,7 +16,7 @@ import { openShop, order } from '../integration/product/shop.ts';
 import type { RequestCase } from './fuzz-case.ts';
 import { operationsOf, type ApiDocument, type Operation } from './generators/management.ts';
 import type { Secrets } from './oracle.ts';
-import { CALLBACK_SECRET, COHORT_SECRET, fuzzedFiles } from './shop-files.ts';
+import { BOUNCE_DOMAIN, CALLBACK_SECRET, COHORT_SECRET, fuzzedFiles } from './shop-files.ts';
 
 /** What the fuzzer sends its cases to: the running product, or a double of it in the fuzzer's own tests. */
 export type Target = {
@@ -46,10 +48,14 @@ const ROOT = resolve(import.meta.dirname, '../..');
 export async function openRunningShop(env: Readonly<Record<string, string>> = {}): Promise<Target> {
   const signing = await makeSigningKey('fuzz');
   const keySet = await startKeySetServer(signing);
+  const [bounces = 0] = await freePorts(1);
+  const mailServer = await startScriptedSmtp();
+  const files = fuzzedFiles(keySet.url, mailServer.port);
   const shop = await openShop({
-    files: fuzzedFiles(keySet.url),
+    files,
     env: {
       CARILLON_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.1',
+      CARILLON_BOUNCES_LISTEN: `127.0.0.1:${bounces}`,
       CARILLON_SECRET_SHOP__COHORT_KEY: COHORT_SECRET,
       CARILLON_SECRET_LAB__PROOF: CALLBACK_SECRET,
       CARILLON_SECRET_SHOP__CRM_KEY: 'canary-partner-secret-Tz09',
@@ -65,10 +71,16 @@ export async function openRunningShop(env: Readonly<Record<string, string>> = {}
   const sample = await shop.send(order('sample'));
   const delivery = await shop.delivered(sample, 'SENT');
   const [message] = (await shop.api<{ items: InboxMessageBody[] }>('GET', '/v1/inbox')).body.items;
+  const returning = { returning: true, updated_at: new Date().toISOString(), email: 'returning@example.com' };
+  const posted = await shop.post('shop/timed', returning);
+  if (posted.status !== 202) throw new Error(`the event that makes a return path is answered ${posted.status}`);
+  const mailed = await untilFound('a message with a return path was sent', async () => mailServer.accepted[0]);
+  const token = mailed.from.split('@', 1)[0] ?? '';
   const { product, key } = shop;
   const ports = {
     gateway: Number(new URL(product.gatewayUrl).port),
     control: Number(new URL(product.controlUrl).port),
+    bounces,
   };
   const words: Readonly<Record<string, string>> = {
     key,
@@ -78,6 +90,8 @@ export async function openRunningShop(env: Readonly<Record<string, string>> = {}
     event: sample,
     delivery: delivery.id,
     message: message?.id ?? '',
+    token,
+    forged: token.slice(0, -1) + (token.endsWith('x') ? 'y' : 'x'),
   };
   let logged = 0;
   let exited: string | null = null;
@@ -134,12 +148,15 @@ export async function openRunningShop(env: Readonly<Record<string, string>> = {}
     async wellness() {
       if (exited !== null) return exited;
       try {
-        await shop.apply(fuzzedFiles(keySet.url));
+        await shop.apply(files);
         const told = await shop.delivered(await shop.send(order(`last-${Date.now()}`)), 'SENT');
         const inbox = await shop.api<{ items: InboxMessageBody[] }>('GET', '/v1/inbox?limit=500');
         const arrived = inbox.body.items.some((one) => one.delivery_id === told.id);
         const ready = await Promise.all([product.gatewayUrl, product.controlUrl].map((url) => fetch(`${url}/readyz`)));
         if (!arrived) return 'the message of a good event is not in the inbox';
+        const report = statusReport('ada@example.com', '4.4.7', '450 4.4.7 given up');
+        const reply = await bringMail(bounces, `${token}@${BOUNCE_DOMAIN}`, report);
+        if (!reply.startsWith('250')) return `a good report is not taken: ${reply}`;
         return ready.every(({ ok }) => ok) ? exited : 'it is not ready';
       } catch (error) {
         return exited ?? `a good event is not told: ${String(error)}`;
@@ -147,6 +164,7 @@ export async function openRunningShop(env: Readonly<Record<string, string>> = {}
     },
     async close() {
       await shop.close();
+      await mailServer.stop();
       await keySet.close();
     },
   };

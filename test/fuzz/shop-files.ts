@@ -15,8 +15,14 @@ const REPORTERS: Readonly<Record<string, string>> = {
   ses: 'topic: "arn:aws:sns:eu-central-1:123456789012:carillon"',
 };
 
-/** One of everything that a configuration folder may hold. Addresses lead nowhere but to this machine. */
-export const fuzzedFiles = (jwksUrl = 'http://127.0.0.1:9/jwks.json'): Files => ({
+/** Domain of the addresses to which reports of messages come back. */
+export const BOUNCE_DOMAIN = 'bounces.test';
+
+/**
+ * One of everything that a configuration folder may hold. Addresses lead nowhere but to this machine. `mailPort`: of the mail server
+ * that the one account with a return path sends through.
+ */
+export const fuzzedFiles = (jwksUrl = 'http://127.0.0.1:9/jwks.json', mailPort = 9): Files => ({
   ...shopFiles(),
   'workspaces/shop/workspace.yaml': 'name: Shop\ncategories: { orders: { name: Orders } }\n',
   'workspaces/shop/streams/timed.yaml':
@@ -55,6 +61,18 @@ rules:
       unique_id: event_id
 expires: 1h
 in_doubt: hold
+`,
+  'workspaces/shop/accounts/returning.yaml': `kind: smtp\nhost: 127.0.0.1\nport: ${mailPort}\ntls: none\nfrom: a@example.com\nreturn_path: ${BOUNCE_DOMAIN}\n`,
+  'workspaces/shop/notifications/returning.yaml': `channels:
+  email: { template: watchers, accounts: [returning] }
+rules:
+  one:
+    stream: timed
+    when: has(event.returning)
+    recipients:
+      from: event
+      to: { email: event.email }
+      unique_id: event_id
 `,
   'workspaces/shop/templates/watchers/email.yaml': 'subject: Hello {{ first }}\nfrom: Shop <shop@example.com>\n',
   'workspaces/shop/templates/watchers/email.html':
