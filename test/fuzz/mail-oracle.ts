@@ -2,10 +2,9 @@ import type { Exchange } from './exchange.ts';
 import { leakIn, type Secrets, type Verdict } from './oracle.ts';
 
 /** Replies that the listener for mail that comes back has: nothing is away, so nobody is asked to come again later. */
-const REPLIES: ReadonlySet<string> = new Set([
-  ...['220', '221', '250', '354', '421', '452', '500', '501', '502', '503', '504', '530', '538'],
-  ...['550', '552', '553', '554', '555'],
-]);
+const REPLIES: ReadonlySet<string> = new Set(
+  '220 221 250 354 421 452 500 501 502 503 504 530 538 550 552 553 554 555'.split(' '),
+);
 /** Too many connections, or a client that says too much that is no command. */
 const BUSY = /^421[^\r\n]*too many connected/im;
 
