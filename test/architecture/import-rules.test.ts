@@ -34,6 +34,7 @@ const TEST_TOOLS = [
   'protobufjs',
   'temporal-polyfill',
   'smtp-server',
+  'testcontainers',
   'sms-segments-calculator',
   'twilio',
   'kafkajs',

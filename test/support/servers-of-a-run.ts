@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { startKafka, startMongoDb, startRegistry, type Service } from '@carillon/testing/services';
+import { startInContainer, startKafka, startMongoDb, startRegistry, type Service } from '@carillon/testing/services';
 import type { TestProject } from 'vitest/node';
 import { buildPortal } from '../../tools/portal.ts';
 
@@ -18,10 +18,13 @@ declare module 'vitest' {
   }
 }
 
+/** In a container where an engine answers; who kills a server starts one of their own, which is a process of this machine. */
 type Started = { readonly service: Service; readonly addresses: Addresses[keyof Addresses] };
 
 const START: Readonly<Record<keyof Addresses, () => Promise<Started>>> = {
   async kafka() {
+    const container = await startInContainer('kafka');
+    if (container) return { service: container, addresses: { brokers: [container.address] } };
     const service = await startKafka();
     return { service, addresses: { brokers: service.brokers } };
   },
@@ -30,7 +33,7 @@ const START: Readonly<Record<keyof Addresses, () => Promise<Started>>> = {
     return { service, addresses: { url: service.url } };
   },
   async registry() {
-    const service = await startRegistry();
+    const service = (await startInContainer('registry')) ?? (await startRegistry());
     return { service, addresses: { url: service.url } };
   },
 };

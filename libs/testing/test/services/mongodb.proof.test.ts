@@ -1,12 +1,8 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { MongoClient } from 'mongodb';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { describeWith } from '../../../../test/support/requirements.ts';
 import { startFerretDb, startMongoDb, type FerretDbService } from '../../src/services/index.ts';
-import { hasDocker } from '../../src/services/mongodb/replica-set.ts';
 import { canStart } from '../../src/services/needs.ts';
 
 const TIMEOUT = 300_000;
@@ -62,45 +58,6 @@ describeWith('mongodb', 'FerretDB for tests', () => {
     },
     TIMEOUT,
   );
-});
-
-describe('a Docker engine', () => {
-  afterEach(() => {
-    vi.unstubAllEnvs();
-  });
-
-  /** A `docker` that answers as this script says, found before any other. */
-  async function withDocker(script: string): Promise<string> {
-    const folder = await mkdtemp(join(tmpdir(), 'carillon-docker-'));
-    await writeFile(join(folder, 'docker'), `#!/bin/sh\necho "$@" >> ${folder}/asked\n${script}\n`, { mode: 0o755 });
-    vi.stubEnv('PATH', `${folder}:${process.env['PATH']}`);
-    return folder;
-  }
-
-  test(
-    'that has no image and gets none is told of, and FerretDB takes its place',
-    async () => {
-      const said = vi.spyOn(console, 'info').mockImplementation(() => undefined);
-      const folder = await withDocker('case $1 in version) echo 27.0 ;; *) echo "no such host" >&2; exit 1 ;; esac');
-      const server = await startMongoDb();
-      try {
-        expect(await readFile(join(folder, 'asked'), 'utf8')).toContain('pull --quiet mongo:');
-        expect(said.mock.calls.flat().join()).toContain('FerretDB, because no container could be started');
-        expect(server.dataDir).not.toBe('');
-      } finally {
-        said.mockRestore();
-        await server.stop();
-        await rm(folder, { recursive: true });
-      }
-    },
-    TIMEOUT,
-  );
-
-  test('whose server does not answer is none', async () => {
-    const folder = await withDocker('exit 1');
-    expect(await hasDocker()).toBe(false);
-    await rm(folder, { recursive: true });
-  });
 });
 
 describe('a MongoDB that is given', () => {

@@ -42,7 +42,7 @@ export type KafkaService = Service & {
 const HEAP = ['-Xms64m', '-Xmx256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
 
 /** The ids of the brokers that this one knows as alive. */
-async function livingBrokers(broker: string): Promise<readonly number[]> {
+export async function livingBrokers(broker: string): Promise<readonly number[]> {
   const client = new Kafka({
     clientId: 'carillon-services',
     brokers: [broker],

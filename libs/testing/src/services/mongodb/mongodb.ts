@@ -1,6 +1,5 @@
-import { messageOf } from '@carillon/kernel';
+import { startInContainer } from '../containers/servers.ts';
 import { startFerretDb, type FerretDbOptions, type MongoDbService } from './ferretdb.ts';
-import { hasDocker, startReplicaSet } from './replica-set.ts';
 import { givenMongoDbUrl } from './mongodb-url.ts';
 
 const cannot = (what: string) => (): Promise<never> =>
@@ -16,19 +15,11 @@ const givenMongoDb = (url: string): MongoDbService => ({
 });
 
 /**
- * What speaks the protocol of MongoDB: the server of MONGODB_URL, else a replica set in a container where a Docker
- * engine answers and has or gets the image, else FerretDB. Says which, where it is not the last.
+ * What speaks the protocol of MongoDB: the server of MONGODB_URL, else a replica set in a container where an engine
+ * answers and has or gets the image, else FerretDB. Says which, where it is not the last.
  */
 export async function startMongoDb(options: FerretDbOptions = {}): Promise<MongoDbService> {
   const given = givenMongoDbUrl();
   if (given !== undefined) return givenMongoDb(given);
-  if (!(await hasDocker())) return startFerretDb(options);
-  try {
-    const server = await startReplicaSet();
-    console.info('MongoDB: a replica set in a container');
-    return server;
-  } catch (error) {
-    console.info(`MongoDB: FerretDB, because no container could be started: ${messageOf(error)}`);
-    return startFerretDb(options);
-  }
+  return (await startInContainer('mongodb')) ?? startFerretDb(options);
 }

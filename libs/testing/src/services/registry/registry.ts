@@ -42,8 +42,8 @@ async function securedBy(
   ];
 }
 
-/** `fetch` trusts no certificate that is given to it. */
-async function answersWell(url: string, ca: string | undefined): Promise<boolean> {
+/** Whether that address answers 200. `fetch` trusts no certificate that is given to it. */
+export async function answersWell(url: string, ca?: string): Promise<boolean> {
   const asked = ca ? https.get(url, { ca, timeout: 2000 }) : http.get(url, { timeout: 2000 });
   asked.once('timeout', () => asked.destroy(new Error('no answer')));
   const [answer] = (await once(asked, 'response')) as [IncomingMessage];
