@@ -8,6 +8,7 @@ import {
   createMemoryJobs,
   createMemoryLedger,
   createMemoryLog,
+  createMemoryPeople,
   createMemoryReadModels,
   WireFault,
   type Wire,
@@ -59,7 +60,8 @@ export async function openJobsGround() {
     readModels: stores.readModels.connect(wire),
     log: stores.log.connect(wire),
   });
-  const own = over(createDirectWire());
+  const people = createMemoryPeople().connect(createDirectWire());
+  const own = { ...over(createDirectWire()), people };
   const troubles: unknown[] = [];
   const watch = { trouble: (_where: string, error: unknown) => void troubles.push(error) } as ControlPorts['watch'];
   const backups: string[] = [];
@@ -108,7 +110,7 @@ export async function openJobsGround() {
     runner(ground: Ground, wire: Wire = createDirectWire()): JobRunner {
       runners += 1;
       const { configuration, codecs, clock: time } = ground;
-      const ports = { configuration, codecs, clock: time, ids: givenIds, watch, backup, ...over(wire) };
+      const ports = { configuration, codecs, clock: time, ids: givenIds, watch, backup, people, ...over(wire) };
       return createJobRunner(ports as unknown as ControlPorts, `runner-${runners}`);
     },
     async deliver(count: number, facts: DeliveryFacts = { state: 'FAILED' }): Promise<readonly Delivery[]> {

@@ -1,5 +1,8 @@
 import type { DeliveryId, JobId } from '@carillon/kernel';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Person } from '@carillon/domain';
+import { givenIds } from '@carillon/testing/given';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createDirectory } from '../src/access/people/directory.ts';
 import { deploymentOwner } from '../src/access/principal.ts';
 import { personWith } from './control-ground.ts';
 import { mortalWire, openJobsGround, type JobsGround } from './jobs-ground.ts';
@@ -222,6 +225,43 @@ describe('A job', () => {
     expect(Number(stopped['done'])).toBeLessThan(200);
     const resent = (await Promise.all(ids.map((id) => storyOf(id, 'operator_resend')))).flat();
     expect(resent).toHaveLength(Number(stopped['done']));
+  });
+
+  it.each([
+    ['is disabled', (person: Person): Person => ({ ...person, state: 'disabled' })],
+    [
+      'loses the role',
+      (person: Person): Person => ({ ...person, memberships: [{ workspace: 'shop', role: 'viewer' }] }),
+    ],
+  ])('ends before the next batch once whoever began it %s, and the audit says so', async (_what, change) => {
+    const directory = createDirectory({ ...owner, people: ground.people, ids: givenIds });
+    const memberships = [{ workspace: 'shop', role: 'operator' }] as const;
+    const { id: adaId } = await directory.addPerson({ name: 'Ada', email: null, memberships, passwordHash: null });
+    const ada = await ground.as(personWith(adaId, ['read', 'operate'], 'shop'), owner);
+    const failed = await ground.deliver(200);
+    const begun = await ada.ask('POST', 'deliveries/resend', { ids: failed.map(({ id }) => id) });
+    const runner = ground.runner(owner);
+    await runner.round();
+    // The first batch is under way.
+    await vi.waitFor(async () => expect(await storyOf(failed[0]?.id as DeliveryId, 'operator_resend')).toHaveLength(1));
+    await directory.changePerson(adaId, change);
+    await runner.idle();
+    const ended = await jobAt(idOf(begun));
+    expect(ended).toMatchObject({
+      state: 'cancelled',
+      cancelled_by: { kind: 'system' },
+      cancelled_because: 'rights_lost',
+    });
+    expect([40, 80]).toContain(ended['done']);
+    const resent = (await Promise.all(failed.map(({ id }) => storyOf(id, 'operator_resend')))).flat();
+    expect(resent).toHaveLength(Number(ended['done']));
+    const [end] = await auditOf('job.end');
+    expect(end).toMatchObject({
+      target: idOf(begun),
+      actor: { id: adaId },
+      outcome: 'refused',
+      code: 'forbidden_role',
+    });
   });
 
   it('that somebody wished to end, and whose runner died, ends with the next one', async () => {

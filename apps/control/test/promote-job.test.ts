@@ -1,7 +1,7 @@
 import { createDirectWire, createMemoryJobs } from '@carillon/testing/memory';
 import type { JobId } from '@carillon/kernel';
 import { givenIds } from '@carillon/testing/given';
-import { newJob, type Job } from '@carillon/domain';
+import { newJob, OWNER_ACTOR, type Job } from '@carillon/domain';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createJobRunner } from '../src/jobs/runner.ts';
 import type { ControlPorts } from '../src/index.ts';
@@ -24,8 +24,8 @@ async function promoted(items: readonly string[], from = TEST): Promise<Job | nu
     id: 'job_1' as JobId,
     workspace: 'shop',
     work: { action: 'promote', from },
-    by: { kind: 'person', id: 'ada' },
-    byName: 'ada',
+    by: OWNER_ACTOR,
+    byName: 'owner',
     from: { address: '127.0.0.1', userAgent: null },
     requestId: 'req_1',
     of: items.length,

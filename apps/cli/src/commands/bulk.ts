@@ -103,6 +103,11 @@ export function progressText({ of, done, failed, state }: JobBody): string {
 }
 
 /** What became of a job, with the first that could not be done. */
+const CAUSE_WORDS: Readonly<Record<NonNullable<JobBody['cancelled_because']> | 'wished', string>> = {
+  wished: '',
+  rights_lost: ': whoever began it may no longer do this (rights_lost)',
+};
+
 export function jobText(job: JobBody): string {
   const { id, action, state, done, failed, of, failures, created_by: by, created_at: at } = job;
   const left = of - done - failed;
@@ -114,7 +119,11 @@ export function jobText(job: JobBody): string {
   const lines = [
     `${id}  ${action}  ${paint(state === 'done' && failed === 0 ? 'green' : 'bold', state)}`,
     `  ${counts}; begun ${at} by ${clean(by.name ?? by.id)}`,
-    ...(job.cancelled_by === null ? [] : [`  cancelled by ${clean(job.cancelled_by.name ?? job.cancelled_by.id)}`]),
+    ...(job.cancelled_by === null
+      ? []
+      : [
+          `  cancelled by ${clean(job.cancelled_by.name ?? job.cancelled_by.id)}${CAUSE_WORDS[job.cancelled_because ?? 'wished']}`,
+        ]),
     ...failures.map((one) => `  ${clean(one.item)}  ${one.code}: ${clean(one.detail)}`),
     ...(failed > failures.length ? [`  and ${failed - failures.length} more`] : []),
   ];

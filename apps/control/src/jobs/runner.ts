@@ -1,4 +1,5 @@
 import {
+  cancelledBySystem,
   givenBack,
   hasEnded,
   isFree,
@@ -15,6 +16,7 @@ import type { NewRecord } from '@carillon/ports';
 import { pause } from '@carillon/runtime';
 import { onAudit } from '../audit/audit-log.ts';
 import type { ControlPorts } from '../ports.ts';
+import { mayGoOn } from './rights.ts';
 import { AUDITED_AS, workerOf, type JobWorker, type WorkPorts } from './work.ts';
 
 /** Another runner takes a job over so long after its holder was last heard of. */
@@ -29,7 +31,7 @@ const MOST_UNFINISHED = 100;
 const REMOVED_AT_ONCE = 100;
 const REMOVING_EVERY: Duration = 3_600_000;
 
-export type JobRunnerPorts = WorkPorts & Pick<ControlPorts, 'jobs'>;
+export type JobRunnerPorts = WorkPorts & Pick<ControlPorts, 'jobs' | 'people'>;
 
 export type JobRunner = {
   /** Takes jobs that nobody works on, and removes what ended long ago. Does not wait for the jobs. */
@@ -42,7 +44,8 @@ export type JobRunner = {
 
 /**
  * Works on jobs. Whoever holds the lease of a job does its items in their order and writes how far it is, each time over the version that
- * it knows: two that both think so for a moment do the same items, and each item once, for what is done names the job.
+ * it knows: two that both think so for a moment do the same items, and each item once, for what is done names the job. Before each batch
+ * whoever began it must still be allowed to: else the job ends there.
  */
 export function createJobRunner(ports: JobRunnerPorts, holder: string): JobRunner {
   const { jobs, clock, watch } = ports;
@@ -68,6 +71,8 @@ export function createJobRunner(ports: JobRunnerPorts, holder: string): JobRunne
         // Whoever held it before died after the wish.
         if (newest.cancelledBy !== null)
           return void (await write(newest, (one) => reported(one, [], clock.now(), null)));
+        if (!(await mayGoOn(newest, ports)))
+          return void (await write(newest, (one) => cancelledBySystem(one, 'rights_lost', clock.now())));
         const batch = items.slice(nextItem(newest), nextItem(newest) + BATCH);
         const { results, job: kept } = await workWithLease(newest, () => work(batch));
         if (!results) return;
@@ -148,8 +153,9 @@ export function createJobRunner(ports: JobRunnerPorts, holder: string): JobRunne
         id: ports.ids.derive('audit', job.id),
         what: 'job.end',
         target: job.id,
-        outcome: job.state === 'failed' ? 'failed' : 'done',
-        code: null,
+        ...(job.cancelledBecause === undefined
+          ? { outcome: job.state === 'failed' ? 'failed' : 'done', code: null }
+          : { outcome: 'refused', code: 'forbidden_role' }),
       }),
     ]);
 

@@ -22,6 +22,7 @@ export async function showJob(job: Job, show: (actor: Actor) => Promise<ActorBod
     updated_at: formatInstant(job.updatedAt),
     ended_at: timeOrNull(endedAt),
     cancelled_by: job.cancelledBy && (await show(job.cancelledBy)),
+    cancelled_because: job.cancelledBecause ?? null,
     kept_until: timeOrNull(endedAt === null ? null : endedAt + JOBS_KEPT),
   };
 }

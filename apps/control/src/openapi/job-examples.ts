@@ -22,6 +22,7 @@ const JOB = {
   updated_at: '2026-11-22T10:42:03.000Z',
   ended_at: null,
   cancelled_by: null,
+  cancelled_because: null,
   kept_until: null,
 };
 const BEGUN = { ...JOB, state: 'waiting', done: 0, failed: 0, failures: [], started_at: null, updated_at: AT };

@@ -1,5 +1,5 @@
 import { jobBody, jobPage } from '@carillon/contracts';
-import { cancelled, JOB_ACTIONS, JOB_STATES, type Job, type JobAction } from '@carillon/domain';
+import { cancelled, JOB_ACTIONS, JOB_STATES, type Job } from '@carillon/domain';
 import { CarillonError, type JobId } from '@carillon/kernel';
 import { z } from 'zod';
 import { lacking } from '../access/guard.ts';
@@ -7,21 +7,13 @@ import type { Permission } from '../access/permission.ts';
 import { principalOf } from '../access/principal.ts';
 import { sightOf, type Sight } from '../access/sight.ts';
 import { audited } from '../audit/facts.ts';
+import { PERMISSION_OF } from '../jobs/rights.ts';
 import { showJob } from '../jobs/shown.ts';
 import { shownPage } from '../pages-in-sight.ts';
 import type { ControlPorts } from '../ports.ts';
 import { showingActors } from '../resources/shown.ts';
 import { acrossWorkspaces, noBody, notFound, paging, someOfWords, withIdAcross, type ApiServer } from './app.ts';
 
-/** Who may begin it may end it. */
-const PERMISSION_OF: Readonly<Record<JobAction, Permission>> = {
-  resend_deliveries: 'operate',
-  cancel_deliveries: 'operate',
-  dismiss_deliveries: 'operate',
-  redrive_dead_letters: 'operate',
-  promote: 'configure',
-  write_backup: 'people',
-};
 const ANY_OF_THEM = ['operate', 'configure', 'people'] as const satisfies readonly Permission[];
 
 /** A cancel that loses this often is told to whoever asked. */

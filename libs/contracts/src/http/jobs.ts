@@ -1,4 +1,4 @@
-import { DELIVERY_STATES, JOB_ACTIONS, JOB_STATES, MOST_JOB_ITEMS } from '@carillon/domain';
+import { DELIVERY_STATES, JOB_ACTIONS, JOB_CANCEL_CAUSES, JOB_STATES, MOST_JOB_ITEMS } from '@carillon/domain';
 import { z } from 'zod';
 import { nullable, pageOf, time } from './fields.ts';
 import { actorBody } from './resources.ts';
@@ -40,6 +40,9 @@ export const jobBody = z
     updated_at: time,
     ended_at: nullable(time).describe('Null: it is not over'),
     cancelled_by: nullable(actorBody).describe('Who wished that it ends early'),
+    cancelled_because: nullable(z.enum(JOB_CANCEL_CAUSES)).describe(
+      '`rights_lost`: whoever began it was removed or disabled, or lost the role; null: it is not cancelled, or somebody wished it',
+    ),
     kept_until: nullable(time).describe('When it is forgotten; null: it is not over'),
   })
   .meta({ id: 'Job' });

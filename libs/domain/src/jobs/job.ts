@@ -1,6 +1,6 @@
 import type { Duration, Instant, JobId } from '@carillon/kernel';
 import type { AuditSource } from '../audit/record.ts';
-import type { Actor } from '../people/actor.ts';
+import { SYSTEM_ACTOR, type Actor } from '../people/actor.ts';
 
 /** What a job does, once for each of its items. */
 export type JobWork =
@@ -23,6 +23,10 @@ export const JOB_ACTIONS = [
 /** `failed`: it came to its end, and nothing of it could be done. `done`: to its end, whatever became of single items. */
 export const JOB_STATES = ['waiting', 'running', 'done', 'cancelled', 'failed'] as const;
 export type JobState = (typeof JOB_STATES)[number];
+
+/** Why a job is cancelled that nobody wished to end. `rights_lost`: whoever began it may no longer do what it does. */
+export const JOB_CANCEL_CAUSES = ['rights_lost'] as const;
+export type JobCancelCause = (typeof JOB_CANCEL_CAUSES)[number];
 
 export type JobFailure = {
   readonly item: string;
@@ -56,6 +60,8 @@ export type Job = {
   readonly endedAt: Instant | null;
   /** Who wished that it ends early. */
   readonly cancelledBy: Actor | null;
+  /** Left out: somebody wished it, or it is not cancelled. */
+  readonly cancelledBecause?: JobCancelCause;
   /** The runner that works on it, until when nobody else does. */
   readonly holder: string | null;
   readonly leaseUntil: Instant | null;
@@ -157,3 +163,11 @@ export function cancelled(job: Job, by: Actor, now: Instant): Job | null {
   const wished: Job = { ...job, cancelledBy: by, updatedAt: now, version: job.version + 1 };
   return isFree(job, now) ? ended(wished, 'cancelled', now) : wished;
 }
+
+/** Ends between two batches, by no wish: the reason goes with the job. */
+export const cancelledBySystem = (job: Job, cancelledBecause: JobCancelCause, now: Instant): Job =>
+  ended(
+    { ...job, cancelledBy: SYSTEM_ACTOR, cancelledBecause, updatedAt: now, version: job.version + 1 },
+    'cancelled',
+    now,
+  );

@@ -61,6 +61,7 @@ export function JobProgress({
         {data.cancelled_by !== null && !isOver ? 'It stops once what is under way is over' : END_WORDS[data.state]}:{' '}
         {data.done.toLocaleString('en')} of {data.of.toLocaleString('en')}
         {data.failed > 0 && `, ${data.failed.toLocaleString('en')} could not be`}.
+        {data.cancelled_because === 'rights_lost' && ' Whoever began it may no longer do this.'}
       </p>
       <progress aria-label="How far it is" max={Math.max(1, data.of)} value={data.done + data.failed} />
       {data.failures.length > 0 && (
