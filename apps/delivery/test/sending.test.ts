@@ -57,7 +57,7 @@ describe('a message', () => {
     await under.start();
     await under.paid('A-1');
     const sent = await under.reaches('SENT');
-    expect((await under.topology.data.inbox.list(5)).items).toMatchObject([
+    expect((await under.topology.data.inbox.list({}, 5)).items).toMatchObject([
       { deliveryId: sent.id, message: { channel: 'email', subject: 'Order A-1 is paid' } },
     ]);
     expect(under.mail.accepted).toEqual([]);

@@ -9,7 +9,7 @@ beforeEach(async () => {
 afterEach(() => under.close());
 
 const received = (): number => under.mail.accepted.length;
-const kept = async (): Promise<number> => (await under.topology.data.inbox.list(10)).items.length;
+const kept = async (): Promise<number> => (await under.topology.data.inbox.list({}, 10)).items.length;
 
 describe('a workspace that is a test environment', () => {
   it('sends nothing out over the account that its notification names: it is in the sandbox', async () => {

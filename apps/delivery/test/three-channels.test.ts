@@ -54,7 +54,7 @@ describe('one event on three channels', () => {
     await shop('event.order_id');
     await pay({ email: 'Ada@Example.com', phone: '+49 (30) 123456', token: 'dKz_A:APA91b' });
     expect(fatesOf(await ended())).toEqual(['email SENT accepted', 'push SENT accepted', 'sms SENT accepted']);
-    const { items } = await under.topology.data.inbox.list(10);
+    const { items } = await under.topology.data.inbox.list({}, 10);
     expect(items.map(({ message }) => message)).toEqual(
       expect.arrayContaining([
         expect.objectContaining({ channel: 'email', to: 'ada@example.com', subject: 'Order A-1 is paid' }),
@@ -124,7 +124,7 @@ describe('one event on three channels', () => {
     const own = all.find(({ slot }) => slot.channel === channel);
     expect(own).toMatchObject({ state: 'FAILED', reason: 'cannot_render' });
     expect(own?.history.at(-1)?.detail).toMatch(why);
-    const { items } = await under.topology.data.inbox.list(10);
+    const { items } = await under.topology.data.inbox.list({}, 10);
     expect(items.filter(({ message }) => message.channel === channel)).toEqual([]);
   });
 
@@ -133,7 +133,7 @@ describe('one event on three channels', () => {
     const evil = 'A-1\r\nBcc: eve@evil.example';
     await pay({ order_id: evil, email: 'ada@example.com', phone: '+4930123456', token: 'token' });
     await ended();
-    const { items } = await under.topology.data.inbox.list(10);
+    const { items } = await under.topology.data.inbox.list({}, 10);
     const lines = items.map(({ message }) =>
       message.channel === 'email' ? message.subject : message.channel === 'push' ? message.title : '',
     );

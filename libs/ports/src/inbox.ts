@@ -1,4 +1,4 @@
-import type { Message } from '@carillon/domain';
+import type { ChannelName, Message } from '@carillon/domain';
 import type { Instant } from '@carillon/kernel';
 
 /** A message that the sandbox kept instead of sending. */
@@ -10,12 +10,26 @@ export type InboxMessage = {
   readonly at: Instant;
 };
 
+/** All of what is said holds of a message that is found. */
+export type InboxFilter = {
+  readonly workspace?: string;
+  /** By one of these. An empty list finds nothing, here and below. */
+  readonly channels?: readonly ChannelName[];
+  /** The address begins with one of these, letter by letter. */
+  readonly to?: readonly string[];
+  /** Kept at or after. */
+  readonly since?: Instant;
+  /** Kept before. */
+  readonly before?: Instant;
+};
+
 export type Inbox = {
   /** Keeps it; the same id twice is kept once. Durable when it resolves. */
   put(message: InboxMessage): Promise<void>;
   get(id: string): Promise<InboxMessage | null>;
   /** Newest first. */
   list(
+    filter: InboxFilter,
     limit: number,
     cursor?: string,
   ): Promise<{ readonly items: readonly InboxMessage[]; readonly next: string | null }>;

@@ -105,7 +105,7 @@ describeWith('chromium', 'the portal in a browser', () => {
     for (const link of ['#top', '#blank', '#js', '#ping']) await frame.locator(link).click();
     await frame.locator('#send').click();
     // The page has asked the server once more since.
-    await page.waitForResponse(`${demo.control}/v1/inbox?*`);
+    await page.waitForResponse(`${demo.control}/v1/workspaces/*/inbox?*`);
     expect(await frame.locator('#words').count()).toBe(1);
     expect(await page.evaluate(() => 'ran' in globalThis)).toBe(false);
     expect(page.url()).toMatch(/\/inbox\?open=/);

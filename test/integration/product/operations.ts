@@ -177,6 +177,7 @@ const MESSAGES: Calls = {
   [`GET ${WORKSPACE}/receipts/{id}`]: {},
   [`POST ${WORKSPACE}/receipts/{id}/dismiss`]: { body: {} },
   'GET /v1/inbox': {},
+  'GET /v1/workspaces/{workspace}/inbox': {},
   'GET /v1/inbox/{id}': {},
 };
 

@@ -40,9 +40,9 @@ export function liveLists(ports: LivePorts): Readonly<Record<LiveTopic, LiveList
         }),
       }),
     ),
-    inbox: list('bodies', inboxMessageBody, () =>
+    inbox: list('bodies', inboxMessageBody, (workspace) =>
       newestRows({
-        read: (limit, cursor) => inbox.list(limit, cursor),
+        read: (limit, cursor) => inbox.list(of(workspace), limit, cursor),
         at: ({ at }) => at,
         touched: ({ at }) => at,
         show: (message) => ({ key: message.id, workspace: message.workspace, body: showMessage(message) }),

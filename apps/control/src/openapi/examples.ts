@@ -181,6 +181,7 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
     answers: { file: '/var/backups/carillon.backup', bytes: 1_048_576 },
   },
   checkAccount: { takes: {}, answers: steps('sign in', 'the server took user and password') },
+  listInboxOfWorkspace: { answers: page(MESSAGE) },
   listInbox: { answers: page(MESSAGE) },
   readInboxMessage: { answers: MESSAGE },
   planConfiguration: { takes: FOLDER, answers: PLAN },

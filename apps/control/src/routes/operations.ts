@@ -1,4 +1,4 @@
-import { backupBody, checkBody, inboxMessageBody, inboxPage, statusBody } from '@carillon/contracts';
+import { backupBody, checkBody, statusBody } from '@carillon/contracts';
 import {
   accountCalled,
   allDeploymentAccounts,
@@ -20,16 +20,13 @@ import { z } from 'zod';
 import { CHECKS } from '../access/permission.ts';
 import { configurationTried } from '../drafts/with-drafts.ts';
 import { sightOf, type Sight } from '../access/sight.ts';
-import { audited } from '../audit/facts.ts';
-import { showMessage } from '../bodies.ts';
 import { checkStep, checkSteps } from '../checks.ts';
 import { fateChecks, type FatePorts } from '../fates.ts';
 import { linkChecks } from '../link-checks.ts';
 import { insteadOf, namesOf, placeOf } from '../names.ts';
-import { pageInSight } from '../pages-in-sight.ts';
 import type { Check, ControlConfig, ControlPorts, PlanningPorts } from '../ports.ts';
 import { hiddenSecretChecks, missingSecret } from '../secret-places.ts';
-import { noBody, notFound, paging, withNameAcross, type ApiServer } from './app.ts';
+import { noBody, notFound, withNameAcross, type ApiServer } from './app.ts';
 
 type ConfigurationCheckPorts = Pick<ControlPorts, 'configuration' | 'clock' | 'tokens' | 'secrets'>;
 type AccountCheckPorts = Pick<ControlPorts, 'secrets' | 'senders' | 'watch'>;
@@ -249,45 +246,4 @@ async function checkAccount(choice: AccountChoice, ports: AccountCheckPorts): Pr
   } finally {
     await sender.close().catch((error: unknown) => ports.watch.trouble('close a checked account', messageOf(error)));
   }
-}
-
-export function inboxRoutes(app: ApiServer, ports: Pick<ControlPorts, 'inbox'>): void {
-  app.get(
-    '/v1/inbox',
-    {
-      config: { permission: 'bodies', across: true },
-      schema: {
-        operationId: 'listInbox',
-        tags: ['Inbox'],
-        summary: 'Messages that the sandbox kept, newest first',
-        querystring: z.strictObject(paging),
-        response: { 200: inboxPage },
-      },
-    },
-    async (request) => {
-      const { limit, cursor } = request.query;
-      const page = await pageInSight(sightOf(request), limit, cursor, (most, from) => ports.inbox.list(most, from));
-      return { items: page.items.map(showMessage), next: page.next };
-    },
-  );
-  app.get(
-    '/v1/inbox/:id',
-    {
-      config: { permission: 'bodies', audit: 'inbox.read', across: true, problems: ['not_found'] },
-      schema: {
-        operationId: 'readInboxMessage',
-        tags: ['Inbox'],
-        summary: 'One message that the sandbox kept',
-        params: z.object({ id: z.string().max(100) }),
-        response: { 200: inboxMessageBody },
-      },
-    },
-    async (request) => {
-      const { params } = request;
-      const message = await ports.inbox.get(params.id);
-      if (!message || !sightOf(request).sees(message.workspace)) throw notFound(`message ${params.id}`);
-      audited(request, { workspace: message.workspace });
-      return showMessage(message);
-    },
-  );
 }

@@ -5,7 +5,7 @@ import { collectionsOf } from './collections.ts';
 import { connect, createClient, durableDatabase, type MongoCredentials, type MongoTls } from './connection.ts';
 import { applyRowRetention, DEFAULT_ROW_RETENTION, type RowRetention } from './retention.ts';
 import { establishSchema } from './schema/establish.ts';
-import { fillDeliveries } from './schema/fill.ts';
+import { fillDeliveries, fillInbox } from './schema/fill.ts';
 import { createAuditSeals } from './stores/audit-seals.ts';
 import { createCheckpointStore } from './stores/checkpoints.ts';
 import { createCohortStore } from './stores/cohort-store.ts';
@@ -84,6 +84,7 @@ export async function openMongo(options: MongoOptions): Promise<MongoStores> {
     await connect(client, attempt);
     await establishSchema(db, attempt);
     await fillDeliveries(db, attempt);
+    await fillInbox(db, attempt);
   } catch (error) {
     await client.close();
     throw error;

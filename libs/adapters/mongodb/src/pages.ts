@@ -70,6 +70,14 @@ export const within = (
     ? {}
     : { [field]: { ...(since !== undefined && { $gte: since }), ...(before !== undefined && { $lt: before }) } };
 
+/** The field `recipient` begins with one of these; with none of none. */
+export const beginsWithOneOf = (beginnings: readonly string[]): Readonly<Record<string, unknown>> =>
+  beginnings.length === 0
+    ? { recipient: { $in: [] } }
+    : {
+        $or: beginnings.map((beginning) => ({ recipient: { $gte: beginning, $lt: `${beginning}\u{10FFFF}` } })),
+      };
+
 /**
  * A condition on a field that only queued documents have. Said explicitly, because some servers use the index of a queue
  * only for questions that say it.

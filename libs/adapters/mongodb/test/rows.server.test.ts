@@ -108,7 +108,7 @@ describeWith('mongodb', 'rows in MongoDB', () => {
       Buffer.from('[1,{"$gt":""}]').toString('base64url'),
       Buffer.from('[1]').toString('base64url'),
     ]) {
-      await expect(inbox.list(1, cursor)).rejects.toMatchObject({ code: 'invalid_request' });
+      await expect(inbox.list({}, 1, cursor)).rejects.toMatchObject({ code: 'invalid_request' });
       await expect(ledger.list({}, 1, cursor)).rejects.toMatchObject({ code: 'invalid_request' });
     }
   });

@@ -42,7 +42,7 @@ class SandboxSender implements ChannelSender {
 
   async check(): ReturnType<ChannelSender['check']> {
     try {
-      await this.#inbox.list(1);
+      await this.#inbox.list({}, 1);
       return [{ step: 'inbox', ok: true, detail: 'the sandbox inbox can be read; nothing leaves this machine' }];
     } catch {
       return [{ step: 'inbox', ok: false, detail: 'the sandbox inbox cannot be read' }];

@@ -16,7 +16,7 @@ class VolatileInbox implements Inbox {
     return this.kept.get(id) ?? null;
   }
 
-  async list(limit: number): ReturnType<Inbox['list']> {
+  async list(_filter: unknown, limit: number): ReturnType<Inbox['list']> {
     if (this.broken) throw new Error('the disk is gone');
     return { items: [...this.kept.values()].toReversed().slice(0, limit), next: null };
   }

@@ -1,5 +1,5 @@
 import type { Message } from '@carillon/domain';
-import type { Inbox, InboxMessage } from '@carillon/ports';
+import type { Inbox, InboxFilter, InboxMessage } from '@carillon/ports';
 import { describe, expect, it } from 'vitest';
 import { allPages } from './pages.ts';
 import { freshFor, freshName, type UnderTest } from './under-test.ts';
@@ -49,12 +49,42 @@ export function describeInbox(name: string, make: () => Promise<UnderTest<Inbox>
       expect(await inbox().get(freshName('unknown'))).toBeNull();
     });
 
+    it('finds the messages of a workspace, a channel, a recipient and a span of time, and no others', async () => {
+      const [mine, other] = [freshName('shop'), freshName('lab')];
+      const to = (address: string): Message => ({ ...email, to: address });
+      const made = [
+        message({ workspace: mine, at: 10, message: to('ada@example.com') }),
+        message({ workspace: mine, at: 20, message: { channel: 'sms', to: '+4930123456', text: 'Paid' } }),
+        message({ workspace: other, at: 30, message: to('ada@example.com') }),
+        message({ workspace: mine, at: 40, message: to('adam@example.com') }),
+        message({ workspace: mine, at: 50, message: push }),
+      ];
+      for (const one of made) await inbox().put(one);
+      const found = async (filter: InboxFilter): Promise<readonly number[]> =>
+        (
+          await allPages(
+            (cursor) => inbox().list(filter, 2, cursor),
+            async () => {},
+          )
+        ).map(({ at }) => at);
+      expect(await found({ workspace: mine })).toEqual([50, 40, 20, 10]);
+      expect(await found({ workspace: freshName('none') })).toEqual([]);
+      expect(await found({ workspace: mine, channels: ['sms', 'push'] })).toEqual([50, 20]);
+      expect(await found({ workspace: mine, channels: [] })).toEqual([]);
+      expect(await found({ workspace: mine, to: ['ada'] })).toEqual([40, 10]);
+      expect(await found({ workspace: mine, to: ['ada@', '+49'] })).toEqual([20, 10]);
+      expect(await found({ workspace: mine, to: ['Ada@'] })).toEqual([]);
+      expect(await found({ workspace: mine, to: [] })).toEqual([]);
+      expect(await found({ workspace: mine, since: 20, before: 50 })).toEqual([40, 20]);
+      expect(await found({ workspace: other, channels: ['email'], to: ['ada@example.com'], since: 30 })).toEqual([30]);
+    });
+
     it('lists newest first, page by page, while others arrive', async () => {
       const base = Date.now();
       const made = [0, 0, 1, 2, 2].map((later) => message({ at: base + later }));
       for (const one of made) await inbox().put(one);
       const seen = await allPages(
-        (cursor) => inbox().list(2, cursor),
+        (cursor) => inbox().list({}, 2, cursor),
         () => inbox().put(message({ at: base + 1000 })),
       );
       const own = seen.filter(({ id }) => made.some((one) => one.id === id));

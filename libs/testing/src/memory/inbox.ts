@@ -1,6 +1,14 @@
-import type { Inbox, InboxMessage } from '@carillon/ports';
+import { isSearched } from '@carillon/domain';
+import type { Inbox, InboxFilter, InboxMessage } from '@carillon/ports';
 import { pageOf } from './pages.ts';
 import type { Wire } from './wire.ts';
+
+const isWanted = ({ workspace, message, at }: InboxMessage, filter: InboxFilter): boolean =>
+  (filter.workspace === undefined || workspace === filter.workspace) &&
+  (filter.channels?.includes(message.channel) ?? true) &&
+  (filter.to === undefined || isSearched(message.to, filter.to)) &&
+  at >= (filter.since ?? Number.NEGATIVE_INFINITY) &&
+  at < (filter.before ?? Number.POSITIVE_INFINITY);
 
 /** What the sandbox kept, each message once. */
 export function createMemoryInbox() {
@@ -14,10 +22,10 @@ export function createMemoryInbox() {
     connect: (wire: Wire): Inbox => ({
       put: (message) => wire.ask('inbox.put', () => put(message), { writes: true }),
       get: (id) => wire.ask('inbox.get', () => stored.get(id) ?? null),
-      list: (limit, cursor) =>
+      list: (filter, limit, cursor) =>
         wire.ask('inbox.list', () =>
           pageOf(
-            [...stored.values()],
+            [...stored.values()].filter((message) => isWanted(message, filter)),
             ({ at, id }) => [at, id],
             (message) => message,
             limit,

@@ -2,7 +2,6 @@ import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useCallback, useMemo, type ReactNode } from 'react';
 import { api, bodyOf } from '../../api/client.ts';
 import { useLiveList } from '../../api/live-list.ts';
-import { EVERY_WORKSPACE } from '../../frame/last-workspace.ts';
 import { Empty, Loading, Problem } from '../../ui/answers.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { LiveLine } from '../../ui/live-line.tsx';
@@ -36,12 +35,16 @@ export function Inbox(): ReactNode {
   const navigate = useNavigate({ from: FROM });
   const load = useMemo(
     () => (cursor: string | null, signal: AbortSignal) =>
-      bodyOf(api.GET('/v1/inbox', { params: { query: { limit: 50, ...(cursor !== null && { cursor }) } }, signal })),
-    [],
+      bodyOf(
+        api.GET('/v1/workspaces/{workspace}/inbox', {
+          params: { path: { workspace: w }, query: { limit: 50, ...(cursor !== null && { cursor }) } },
+          signal,
+        }),
+      ),
+    [w],
   );
-  const list = useLiveList('/v1/inbox', '', load, keyOf, { workspace: w, topic: 'inbox' });
-  const { items, error, retry } = list;
-  const shown = useMemo(() => items?.filter(({ workspace }) => w === EVERY_WORKSPACE || workspace === w), [items, w]);
+  const list = useLiveList('/v1/inbox', w, load, keyOf, { workspace: w, topic: 'inbox' });
+  const { items: shown, error, retry } = list;
   const show = useCallback(
     (id: string) => void navigate({ search: { open: id }, replace: open !== undefined }),
     [navigate, open],

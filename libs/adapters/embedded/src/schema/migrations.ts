@@ -25,6 +25,7 @@ import {
   DEAD_LETTERS_OF_RECEIPTS,
   DEAD_LETTERS_REDRIVEN_BY,
   EVENTS_BY_TRACE,
+  INBOX_BY_FILTER,
   READ_MODELS_SCHEMA,
 } from './read-models.ts';
 import { COHORT_RESTORES_SCHEMA, RESTORES_SCHEMA } from './restores.ts';
@@ -68,6 +69,7 @@ export const MIGRATIONS: readonly string[] = [
   AUDIT_SEALS_SCHEMA,
   JOBS_SCHEMA,
   KEPT_ANSWERS_SCHEMA,
+  INBOX_BY_FILTER,
 ];
 
 const pragma = (db: DatabaseSync, name: string): number => Number(db.prepare(`PRAGMA ${name}`).get()?.[name]);

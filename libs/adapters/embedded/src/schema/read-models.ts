@@ -74,6 +74,18 @@ export const READ_MODELS_SCHEMA = `
   CREATE INDEX inbox_at ON inbox (at, id);
 `;
 
+/**
+ * What lists of the inbox are filtered by, read out of the message itself, so that messages of before are found too. The generated columns
+ * take no place in the rows, only in the indexes.
+ */
+export const INBOX_BY_FILTER = `
+  ALTER TABLE inbox ADD COLUMN workspace TEXT AS (message ->> '$.workspace') VIRTUAL;
+  ALTER TABLE inbox ADD COLUMN channel TEXT AS (message ->> '$.message.channel') VIRTUAL;
+  ALTER TABLE inbox ADD COLUMN recipient TEXT AS (message ->> '$.message.to') VIRTUAL;
+  CREATE INDEX inbox_workspace ON inbox (workspace, at, id);
+  CREATE INDEX inbox_recipient ON inbox (recipient, at, id);
+`;
+
 /** Who sent a dead letter on its way again; of those of before nobody knows. */
 export const DEAD_LETTERS_REDRIVEN_BY = 'ALTER TABLE dead_letter_rows ADD COLUMN redriven_by TEXT;';
 

@@ -1,8 +1,9 @@
 import { parseJson } from '@carillon/kernel';
 import type { Delivery } from '@carillon/domain';
+import type { InboxMessage } from '@carillon/ports';
 import type { Collection, Db } from 'mongodb';
 import type { Attempt } from '../attempts.ts';
-import type { DeliveryDocument } from '../documents.ts';
+import type { DeliveryDocument, InboxDocument } from '../documents.ts';
 
 const AT_ONCE = 500;
 
@@ -31,5 +32,26 @@ export async function fillDeliveries(db: Db, attempt: Attempt): Promise<void> {
         ),
       );
     }
+  }
+}
+
+/** The same for messages of the inbox, which nobody changes. */
+export async function fillInbox(db: Db, attempt: Attempt): Promise<void> {
+  const inbox: Collection<InboxDocument> = db.collection('inbox');
+  for (;;) {
+    const found = await attempt(() =>
+      inbox.find({ workspace: null as unknown as string }, { projection: { message: 1 }, limit: AT_ONCE }).toArray(),
+    );
+    if (found.length === 0) return;
+    await attempt(() =>
+      inbox.bulkWrite(
+        found.map(({ _id, message: text }) => {
+          const { workspace, message } = parseJson(text) as unknown as InboxMessage;
+          const update = { $set: { workspace, channel: message.channel, recipient: message.to } };
+          return { updateOne: { filter: { _id }, update } };
+        }),
+        { ordered: false },
+      ),
+    );
   }
 }

@@ -112,7 +112,11 @@ export const WANTED = {
     { name: 'stream', key: { stream: 1, partition: 1 } },
     { name: 'last', key: { lastAt: 1 } },
   ],
-  inbox: [{ name: 'newest', key: { at: 1, _id: 1 } }],
+  inbox: [
+    { name: 'newest', key: { at: 1, _id: 1 } },
+    { name: 'workspace', key: { workspace: 1, at: 1, _id: 1 } },
+    { name: 'recipient', key: { recipient: 1, at: 1, _id: 1 } },
+  ],
   key_uses: [],
   people: [
     // One person for an address, one session for a word.

@@ -10,6 +10,7 @@ import { ComeAgain } from '../failures.ts';
 import { BY_STATE } from '../schema/wanted.ts';
 import {
   afterCursor,
+  beginsWithOneOf,
   equalities,
   filterOf,
   IN_ONE_ANSWER,
@@ -83,14 +84,6 @@ function firstPlaces(deliveries: readonly Delivery[]): readonly number[] {
     return place;
   });
 }
-
-/** The ranges of addresses that begin so; what stands behind the beginning is below the highest character there is. */
-const beginsWithOneOf = (beginnings: readonly string[]): Readonly<Record<string, unknown>> =>
-  beginnings.length === 0
-    ? { recipient: { $in: [] } }
-    : {
-        $or: beginnings.map((beginning) => ({ recipient: { $gte: beginning, $lt: `${beginning}\u{10FFFF}` } })),
-      };
 
 /** One of several values, for each field of which some are wanted. */
 const oneOf = (fields: Readonly<Record<string, readonly string[] | undefined>>): Readonly<Record<string, unknown>> =>

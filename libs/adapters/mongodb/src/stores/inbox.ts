@@ -3,7 +3,7 @@ import type { Attempt } from '../attempts.ts';
 import type { Collections } from '../collections.ts';
 import { insertOnce } from '../compare-and-set.ts';
 import type { InboxDocument } from '../documents.ts';
-import { afterCursor, filterOf, pageOf, sortOf, type Order } from '../pages.ts';
+import { afterCursor, beginsWithOneOf, equalities, filterOf, pageOf, sortOf, within, type Order } from '../pages.ts';
 
 const NEWEST_FIRST: Order = { at: 'number', _id: 'string' };
 
@@ -11,15 +11,23 @@ const messageOf = ({ message }: InboxDocument): InboxMessage => JSON.parse(messa
 
 export const createInbox = ({ inbox }: Collections, attempt: Attempt): Inbox => ({
   async put(message) {
-    const document = { _id: message.id, at: message.at, message: JSON.stringify(message) };
+    const { id, at, workspace } = message;
+    const { channel, to: recipient } = message.message;
+    const document = { _id: id, at, workspace, channel, recipient, message: JSON.stringify(message) };
     await attempt(() => insertOnce(inbox, document));
   },
   async get(id) {
     const found = await attempt(() => inbox.findOne({ _id: id }));
     return found ? messageOf(found) : null;
   },
-  async list(limit, cursor) {
-    const wanted = filterOf<InboxDocument>(afterCursor(cursor, NEWEST_FIRST));
+  async list({ workspace, channels, to, ...span }, limit, cursor) {
+    const wanted = filterOf<InboxDocument>(
+      equalities({ workspace }),
+      channels === undefined ? {} : { channel: { $in: [...channels] } },
+      to === undefined ? {} : beginsWithOneOf(to),
+      within('at', span),
+      afterCursor(cursor, NEWEST_FIRST),
+    );
     const found = await attempt(() =>
       inbox.find<InboxDocument>(wanted, { sort: sortOf(NEWEST_FIRST), limit: limit + 1 }).toArray(),
     );
