@@ -120,6 +120,15 @@ function countOf({ result }: Attempt, { state, reason }: Delivery): 'sure' | 'do
   return result === null || result.verdict === 'ambiguous' ? 'doubt' : 'gone';
 }
 
+/**
+ * Of a delivery that was accepted, only what may have led to it counts. Whoever took a place and lost the step, or was refused,
+ * has yet to give the place back: marked as sure it could stand for the message in `newestOfEach`, and go with it.
+ */
+function countOfAccepted(token: string, delivery: Delivery): 'sure' | 'gone' {
+  const attempt = delivery.attempts.find((one) => one.token === token);
+  return attempt && countOf(attempt, delivery) !== 'gone' ? 'sure' : 'gone';
+}
+
 /** What an entry is, by the delivery that it belongs to. */
 export type EntryFate =
   /** Accepted: it counts for good. */
@@ -139,7 +148,7 @@ export function fateOf(entry: SentEntry, delivery: Delivery | null, now: Instant
   if (!delivery) return 'gone';
   // Another intent took the slot over: the one of this entry ended unsent, and no attempt of it was in doubt.
   if (delivery.intent.triggerId !== entry.triggerId) return 'gone';
-  if (ACCEPTED.has(delivery.state)) return 'sure';
+  if (ACCEPTED.has(delivery.state)) return countOfAccepted(entry.token, delivery);
   if (delivery.state === 'IN_DOUBT') return 'doubt';
   const attempt = endedAttempt(entry.token, delivery);
   // Sent again or given up after a doubt: the doubt goes on counting.

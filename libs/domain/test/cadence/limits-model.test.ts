@@ -39,6 +39,16 @@ const MUTANTS: Readonly<Record<string, Mutant>> = {
     finds: /too many/,
     bounds: CRASHING,
   },
+  'a place that its taker has yet to give back, and that stands for the message of another': {
+    steps: {
+      fate: (entry, delivery, now) =>
+        delivery?.state === 'SENT' && delivery.intent.triggerId === entry.triggerId
+          ? 'sure'
+          : PRODUCT.fate(entry, delivery, now),
+    },
+    finds: /too many/,
+    bounds: { ...CRASHING, crashes: 0 },
+  },
   'a limit that is full by what nobody has looked at': {
     steps: { dropsOnAnyEntry: true },
     finds: /dropped although/,

@@ -46,6 +46,8 @@ export type LimitSteps = {
     entry: Pick<SentEntry, 'deliveryId' | 'token'>,
     revision: string,
   ): SentToPerson | undefined;
+  /** What an entry is, by the delivery that it belongs to. */
+  readonly fate: typeof fateOf;
   /** Whether whoever looks at a place that seems to have nobody raises the version of its delivery first. */
   readonly fences: boolean;
   /** Whether the place is taken once the message is sent. */
@@ -71,6 +73,7 @@ const pruning = (revision: string) => ({ book, zone: 'UTC', now: NOW, revision }
 export const PRODUCT: LimitSteps = {
   take: (before, entry, revision) => withEntry(before, PERSON, entry, pruning(revision)),
   giveBack: (before, { token }, revision) => withoutEntry(before, token, revision),
+  fate: fateOf,
   fences: true,
   takesAfter: false,
   dropsOnAnyEntry: false,
@@ -191,7 +194,7 @@ class LimitModel {
         }
         const met = state.deliveries.find(({ id }) => id === entry.deliveryId) ?? null;
         // Its age is chance.
-        for (const fate of new Set([fateOf(entry, met, NOW), fateOf(entry, met, NOW + OLD)])) {
+        for (const fate of new Set([NOW, NOW + OLD].map((now) => this.#steps.fate(entry, met, now)))) {
           if (fate === 'fence' && this.#steps.fences) yield ['is to fence', go({ ...worker, at: 'fences', met })];
           else yield [`finds it ${fate}`, go({ ...worker, left, ...noted(worker, entry.token, fate) })];
         }

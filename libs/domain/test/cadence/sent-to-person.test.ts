@@ -55,9 +55,16 @@ describe('an entry that may fill a limit', () => {
   it.each(['SENT', 'DELIVERED', 'BOUNCED', 'COMPLAINED'] as const)(
     'counts for good where its delivery is %s',
     (state) => {
-      expect(fateOf(entry('a'), delivery(state), NOON)).toBe('sure');
+      for (const verdict of ['accepted', 'ambiguous', null]) {
+        expect(fateOf(entry('a'), delivery(state, { attempts: [attempt('a', verdict)] }), NOON)).toBe('sure');
+      }
     },
   );
+
+  it('goes where another attempt was accepted and this one was refused, or its place was never used', () => {
+    const sent = delivery('SENT', { attempts: [attempt('a', 'transient'), attempt('b', 'accepted')] });
+    expect(['a', 'b', 'c'].map((token) => fateOf(entry(token), sent, NOON))).toEqual(['gone', 'sure', 'gone']);
+  });
 
   it('counts as a doubt as long as its delivery is one', () => {
     const attempts = [attempt('a', 'ambiguous')];
