@@ -230,8 +230,6 @@ export const ANSWERED_BEFORE_CONSENT: Change = {
 /** The bug: an address is on the list once, so that undoing what one source said undoes what another said too. */
 export const ONE_ENTRY_FOR_ALL_SOURCES: Change = {
   file: 'libs/adapters/embedded/src/stores/suppression-list.ts',
-  from: `const ofSource = source === undefined ? [] : [source];
-    const where = \`\${withAny(forms)}\${source === undefined ? '' : ' AND source = ?'}\`;`,
-  to: `const ofSource = [];
-    const where = withAny(forms);`,
+  from: "[' AND source = ?', source],",
+  to: "[' AND source = ?', undefined],",
 };

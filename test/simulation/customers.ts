@@ -4,11 +4,14 @@ import type { TopicName } from '@carillon/ports';
 import { createDirectWire } from '@carillon/testing/memory';
 import type { Machine, Machines, OperatorAct, Running } from './machines.ts';
 import { reportsOf } from './reports.ts';
-import { cohortPostOf, eventOf, LATER_WISHES } from './shop.ts';
+import { cohortPostOf, eventOf, LATER_WISHES, readerOf, type Reader } from './shop.ts';
 import type { Shared, World } from './world.ts';
 
 /** Asks the process once; where nothing comes of it, nothing is heard. */
 type Ask = (running: Running) => Promise<unknown> | undefined;
+/** People who get news on two channels. */
+const READERS = 2;
+
 type Can = 'post' | 'publish' | 'operate' | 'report';
 
 /** What an operator thinks of who sees a delivery in this state. By the time it is done the state may be another. */
@@ -85,10 +88,11 @@ export function startCustomers(world: World, machines: Machines, { ids }: Shared
     });
   }
   /** Somebody orders something of his own. */
-  let ordered = 0;
+  let posted = 0;
+  let wrote = 0;
   function orderFor(email: string): void {
-    ordered += 1;
-    const n = events + ordered;
+    posted += 1;
+    const n = events + posted;
     const body = { n, kind: 'paid', order: `order-of-${n}`, email };
     repeat(`is posted event ${n}`, (answered) => (running) => running.post?.(n, body).then(answered));
   }
@@ -107,6 +111,60 @@ export function startCustomers(world: World, machines: Machines, { ids }: Shared
           }),
       );
     });
+  }
+  /** Somebody posts news, until it is answered. */
+  function postNews(reader: Reader): void {
+    posted += 1;
+    const n = events + posted;
+    const body = { n, kind: 'news', ...reader };
+    repeat(`is posted event ${n}`, (answered) => (running) => running.post?.(n, body).then(answered));
+  }
+  /** News at the very moment at which somebody was told that nothing comes any more, and a little later. */
+  function newsAfterwards(reader: Reader): void {
+    for (let n = between(1, 3); n > 0; n -= 1) add(between(0, 400), null, 'there is news', () => postNews(reader));
+  }
+  for (let reader = 1; reader <= READERS; reader += 1) {
+    const one = readerOf(reader);
+    for (let n = between(1, 3); n > 0; n -= 1) add(between(0, during), null, 'there is news', () => postNews(one));
+    if (scheduler.chance() < 0.6) wantsNoMore(one);
+    if (scheduler.chance() < 0.6) writesToUs(one);
+  }
+  function wantsNoMore(reader: Reader): void {
+    const { email, phone } = reader;
+    add(between(0, during), null, `${email} wants no more`, () => {
+      for (const address of [email, phone]) world.wished.add(address);
+      repeat(
+        `is told that ${email} wants no more`,
+        (answered) => (running) =>
+          running.optOut?.(email).then(() => {
+            answered();
+            if (world.optedOut.has(email)) return;
+            world.optedOut.set(email, scheduler.now());
+            newsAfterwards(reader);
+          }),
+      );
+    });
+  }
+  /** STOP, and perhaps START and STOP again; each is brought until it is answered. */
+  function writesToUs(reader: Reader): void {
+    const wishes = (['stop', 'start', 'stop'] as const).slice(0, between(1, 3));
+    let at = 0;
+    for (const wish of wishes) {
+      at += between(0, during / 2);
+      wrote += 1;
+      const n = wrote;
+      add(at, null, `${reader.phone} writes ${wish}`, () => {
+        world.wished.add(reader.phone);
+        const request = (answered: () => void) => (running: Running) =>
+          running.write?.(n, reader.phone, wish).then((id) => {
+            answered();
+            if (world.written.has(id)) return;
+            world.written.add(id);
+            newsAfterwards(reader);
+          });
+        repeat(`is told that ${reader.phone} wrote ${wish}`, request);
+      });
+    }
   }
   world.afterTaking((call) => {
     for (const [n, said] of reportsOf(scheduler, call).entries()) {

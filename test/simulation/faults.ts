@@ -60,6 +60,9 @@ export function ratesOf({ chance }: Scheduler, during: Duration): Rates {
   return { ...drawn, crash: drawn.crash * share, stop: drawn.stop * share, expel: drawn.expel * share };
 }
 
+/** A write that people are told of as soon as it stands, and of which there are few: it goes wrong oftener than others. */
+const FRAGILE = 'consents.replace';
+
 const GIVEN_UP_AFTER: Duration = 10_000;
 /** Longer than the lease of a delivery, so that it has to be renewed. */
 const SLOWEST: Duration = 45_000;
@@ -88,6 +91,9 @@ export function createNetwork(
     if ((network.away.get(port.split('.')[0] ?? '') ?? 0) > now()) return 'not_reached';
     if (asked.sure) return 'fine';
     const { notReached, noAnswer, late, again } = network.rates;
+    if (port === FRAGILE && network.rates !== NOTHING_GOES_WRONG && chance() < 0.4) {
+      return chance() < 0.5 ? 'not_reached' : 'late';
+    }
     let left = chance();
     if ((left -= notReached) < 0) return 'not_reached';
     if ((left -= noAnswer) < 0) return asked.partly && chance() < 0.5 ? 'partly' : 'no_answer';

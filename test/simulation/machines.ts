@@ -19,6 +19,7 @@ import {
   cohortRecord,
   decideConsents,
   decideOnDelivery,
+  inboundRecord,
   prepareAppend,
   publishConfiguration,
   publishConsents,
@@ -27,7 +28,7 @@ import {
 import { changesOf, type Wish } from '@carillon/testing/given';
 import { portsOf, type Plant, type Ports } from './ports.ts';
 import type { Process } from './scheduler.ts';
-import type { CohortPost, Posted } from './shop.ts';
+import { TEXTS, type CohortPost, type Posted } from './shop.ts';
 import type { Shared, World } from './world.ts';
 
 /** What a process can be asked from outside. Each rejects where the process could not do it; where it dies, neither happens. */
@@ -39,6 +40,8 @@ export type Running = {
   report?(report: Report, account: string): Promise<string>;
   /** Resolves when whoever has this address was told that nothing comes any more. */
   optOut?(email: string): Promise<void>;
+  /** Resolves with the id of the receipt: who brings what somebody wrote to our number got his 204. */
+  write?(n: number, phone: string, wish: 'stop' | 'start'): Promise<string>;
   /** Resolves with the number of the configuration, which counts from now on. */
   publish?(wishes: readonly Wish[]): Promise<number>;
   operate?(id: DeliveryId, act: OperatorAct): Promise<unknown>;
@@ -249,6 +252,13 @@ function intakeOf({ log, ids, clock, configuration, codecs, deciding, watch }: P
       if (!account) throw new Error(`there is no account ${name} yet`);
       await log.append([receiptRecord(report, account.key, clock.now(), { log, ids, codecs })]);
       return ids.derive('receipt', report.source, account.key, report.eventId);
+    },
+    async write(n: number, address: string, wish: 'stop' | 'start'): Promise<string> {
+      const account = ownAccount(configuration.current(), 'shop', TEXTS);
+      if (!account) throw new Error(`there is no account ${TEXTS} yet`);
+      const inbound = { source: 'twilio', eventId: `written-${n}`, address, wish } as const;
+      await log.append([inboundRecord(inbound, account.key, clock.now(), { log, ids, codecs })]);
+      return ids.derive('receipt', inbound.source, account.key, inbound.eventId);
     },
     async postCohort({ change, name }: CohortPost): Promise<void> {
       const source = { workspace: 'shop', integration: 'segments', id: ids.random('event') as EventId, firstSync: 0 };

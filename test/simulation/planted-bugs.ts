@@ -343,4 +343,17 @@ export const PLANTED_BUGS: Readonly<Record<string, Bug>> = {
     }),
     finds: /told though he had opted out/,
   },
+  'a STOP that the check before sending does not see': {
+    plant: (ports) => ({
+      ...ports,
+      suppressions: {
+        ...ports.suppressions,
+        async find(...asked) {
+          const all = await ports.suppressions.sources(...asked);
+          return all.find(({ source }) => source !== 'stop') ?? null;
+        },
+      },
+    }),
+    finds: /told though he had written STOP/,
+  },
 };

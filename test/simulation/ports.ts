@@ -51,7 +51,7 @@ export function portsOf(process: Process, world: World, shared: Shared, plant: P
     ruleStates: noRuleStates,
     claims: world.claims.connect(wire),
     leases: world.leases.connect(wire),
-    suppressions: world.suppressions.connect(wire),
+    suppressions: world.watched(world.suppressions.connect(wire)),
     consents: {
       ...consents,
       find(workspace, persons) {
@@ -67,7 +67,7 @@ export function portsOf(process: Process, world: World, shared: Shared, plant: P
     tasks: world.tasks.connect(wire),
     cohorts: world.cohorts.connect(wire),
     partners: world.partner.connect(wire),
-    senders: [world.provider.factory(wire, 'smtp')],
+    senders: [world.provider.factory(wire, 'smtp'), world.provider.factory(wire, 'twilio')],
     secrets: { resolve: async () => 'secret' },
     cohortPages: { page: async () => ({ kind: 'refused', detail: 'no platform has to be asked here' }) },
     watch: {

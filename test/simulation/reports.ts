@@ -63,6 +63,29 @@ export const foreignPlaces = (world: World, codecs: Pick<RecordCodecs, 'receipt'
     .filter(({ value }) => world.reported.get(value.id)?.isForeign === true)
     .map(({ record }) => placeOf({ ...record, logId: world.log.logId }, world));
 
+/** Faults after which a process, or what is left of it, may still write what it was about to. */
+const LATE_WRITES = ['freeze', 'expel', 'crash', 'stop', 'late', 'again', 'no_answer'];
+
+/**
+ * Of STOP and START of one number the one that stands last on the log counts, and none that was answered is lost. A STOP is never
+ * undone by what came before it. A START may be: who was thought dead writes down the STOP before it once more.
+ */
+export function findUnheeded(world: World, { codecs }: Shared): Finding[] {
+  const read = decodeAll(world, 'carillon.receipts', codecs.receipt).map(({ value }) => value);
+  const onLog = new Set(read.map(({ id }) => id));
+  const lost = [...world.written].filter((id) => !onLog.has(id)).map((id) => `acknowledged, and not on the log: ${id}`);
+  const last = new Map(read.flatMap(({ inbound }) => (inbound ? [[inbound.address, inbound.wish] as const] : [])));
+  const unheeded = [...last].flatMap(([phone, wish]) => {
+    const isHeld = world.suppressions.has('shop', 'sms', phone, 'stop');
+    const mayBeHeld = wish === 'start' && LATE_WRITES.some((fault) => world.seen.has(fault));
+    if (wish === 'start' && !isHeld) world.saw('START heeded');
+    return isHeld === (wish === 'stop') || mayBeHeld
+      ? []
+      : [`${phone} wrote ${wish} last, and is ${isHeld ? '' : 'not '}held back`];
+  });
+  return [...lost, ...unheeded];
+}
+
 /** What a provider said, and got its answer for, is where it belongs: once, and in the state that it leads to. */
 export function findUnheard(world: World, { codecs }: Shared): Finding[] {
   const onLog = new Set(decodeAll(world, 'carillon.receipts', codecs.receipt).map(({ value }) => value.id));
@@ -79,7 +102,7 @@ export function findUnheard(world: World, { codecs }: Shared): Finding[] {
     return [`the provider said ${report.verdict} of ${call.deliveryId}, and its delivery has not heard of it`];
   });
   const unlisted = own.flatMap(([, { call, report }]) => {
-    if (report.suppress === null || suppressions.has('shop', 'email', call.message.to)) return [];
+    if (report.suppress === null || suppressions.has('shop', call.message.channel, call.message.to)) return [];
     return [`${call.message.to} is condemned (${report.suppress}), and is not on the list`];
   });
   const untrue = [...Map.groupBy(own, ([, { call }]) => call.deliveryId)].flatMap(([id, of]) => {

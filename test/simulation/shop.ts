@@ -10,6 +10,9 @@ const QUICK = {
   retry: { attempts: 6, first: '1s', max: '4s' },
   channels: { email: { template: '', accounts: ['main', 'spare'] } },
 };
+/** The account for SMS; the memory provider calls it by its kind. */
+export const TEXTS = 'twilio';
+
 const sending = (name: string, rule: NotificationBody['rules'][string], more: Partial<NotificationBody> = {}): Wish =>
   notification(name, {
     ...QUICK,
@@ -47,6 +50,25 @@ const ENTERED = sending('entered', {
   cohort: { integration: 'segments', id: 'vip', on: 'entered', first_sync: 'notify' },
   recipients: { from: 'lookup', integration: 'crm', unique_id: 'event_id' },
 });
+/** What nobody's limit holds back, by email and by SMS, to readers who may opt out or write STOP. */
+const NEWS = notification('news', {
+  retry: QUICK.retry,
+  channels: {
+    email: { template: 'news', accounts: ['main', 'spare'] },
+    sms: { template: 'news', accounts: [TEXTS] },
+  },
+  rules: {
+    main: {
+      stream: 'orders',
+      when: 'event.kind == "news"',
+      recipients: { from: 'event', to: { email: 'event.email', phone: 'event.phone' }, unique_id: 'event_id' },
+    },
+  },
+});
+/** Somebody who gets news on both channels. */
+export type Reader = { readonly email: string; readonly phone: string };
+export const readerOf = (n: number): Reader => ({ email: `reader-${n}@example.com`, phone: `+4915112345${100 + n}` });
+
 const mail = (host: string): Wish =>
   account(host, { kind: 'smtp', host, port: 25, tls: 'none', from: 'Shop <shop@example.com>', connections: 2 });
 
@@ -54,6 +76,7 @@ export const FIRST_WISHES: readonly Wish[] = [
   stream('orders', { security: { api_keys: ['main'] } }),
   mail('main'),
   mail('spare'),
+  account(TEXTS, { kind: 'twilio', account_sid: 'AC01', auth_token: { secret: 'TEXTS' }, from: '+4930123456' }),
   integration('crm', {
     kind: 'lookup',
     url: 'https://crm.example.com/users',
@@ -66,6 +89,8 @@ export const FIRST_WISHES: readonly Wish[] = [
   template('order-paid', { email: { subject: 'order {{order}}', text: 'Paid.' } }),
   template('welcome', { email: { subject: 'joined {{n}} {{user_id}}', text: 'Welcome.' } }),
   template('entered', { email: { subject: 'entered {{message_id}} {{user_id}}', text: 'Hello.' } }),
+  template('news', { email: { subject: 'news {{n}}', text: 'News.' }, sms: { text: 'text {{n}}' } }),
+  NEWS,
   orderPaid(),
   welcome(),
   ENTERED,

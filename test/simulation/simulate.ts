@@ -141,8 +141,9 @@ const PORTS = [
 ];
 
 /** Sometimes something happens to a process, or to what all of them need. */
-function disturb({ calls, network, scheduler, saw }: World, machines: Machines): void {
-  const { between, chance, now } = scheduler;
+function disturb(world: World, machines: Machines): void {
+  const { calls, network, scheduler, saw } = world;
+  const { between, chance } = scheduler;
   const { crash, stop, freeze, expel, outage } = network.rates;
   let left = chance();
   if (left > crash + stop + freeze + expel + outage) return;
@@ -152,10 +153,7 @@ function disturb({ calls, network, scheduler, saw }: World, machines: Machines):
   if (!machine) return;
   if ((left -= outage) < 0) {
     const port = PORTS[between(0, PORTS.length - 1)] ?? 'log';
-    const span = between(100, 6_000);
-    scheduler.note(`· ${port} is AWAY for ${span} ms`);
-    network.away.set(port, now() + span);
-    saw('outage');
+    world.isAway(port, between(100, 6_000));
   } else if (machine.state === 'down') {
     return;
   } else if ((left -= crash) < 0) {

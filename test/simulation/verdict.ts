@@ -10,7 +10,7 @@ import type { RecordCodec, TopicName } from '@carillon/ports';
 import { deliveryIdOf } from '@carillon/stages';
 import { chainEnd } from '../chaos/audit.ts';
 import { decodeAll, expectedOf, type Expected } from './oracle.ts';
-import { findUnheard, foreignPlaces, rankOf } from './reports.ts';
+import { findUnheard, findUnheeded, foreignPlaces, rankOf } from './reports.ts';
 import { MOST_TOLD } from './shop.ts';
 import type { Finding, Shared, World } from './world.ts';
 
@@ -66,6 +66,7 @@ export async function judge(world: World, shared: Shared): Promise<readonly Find
     ...findGaps(world, expected, shared),
     ...findCohorts(world, expected),
     ...findUnheard(world, shared),
+    ...findUnheeded(world, shared),
   ];
 }
 
@@ -175,7 +176,7 @@ function findUnsent({ ledger, refused, suppressions, wished }: World): Finding[]
         isSuppressed ||
         reason === 'rule_withdrawn' ||
         reason === 'capped' ||
-        (reason === 'opted_out' && wished.has(to)),
+        ((reason === 'opted_out' || reason === 'suppressed_address') && wished.has(to)),
       EXPIRED: updatedAt > notAfter,
       CANCELLED: reason === 'operator_cancel',
     };

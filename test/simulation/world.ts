@@ -2,8 +2,8 @@ import { createExpressionLanguage } from '@carillon/adapter-cel';
 import { compileRule, personName } from '@carillon/domain';
 import { createRecordCodecs } from '@carillon/contracts';
 import type { Delivery, PlacedRule } from '@carillon/domain';
-import { stringifyJson, type Instant, type Json, type LogId } from '@carillon/kernel';
-import type { RecordCodecs, TemplateRenderer } from '@carillon/ports';
+import { stringifyJson, type Duration, type Instant, type Json, type LogId } from '@carillon/kernel';
+import type { RecordCodecs, SuppressionList, TemplateRenderer } from '@carillon/ports';
 import type { CompileRule } from '@carillon/stages';
 import { givenIds } from '@carillon/testing/given';
 import {
@@ -88,7 +88,7 @@ export function createWorld(
     () => providerDecides(scheduler, calm),
     (call) => {
       const { message, token, answer, accepted: taken } = call;
-      const subject = message.channel === 'email' ? message.subject : '';
+      const subject = message.channel === 'email' ? message.subject : message.channel === 'sms' ? message.text : '';
       scheduler.note(
         `· provider ${taken ? 'TAKES' : 'does not take'} "${subject}" to ${message.to}, says ${answer.verdict}`,
       );
@@ -96,16 +96,34 @@ export function createWorld(
       if (answer.verdict.startsWith('refused')) refused.add(token);
       if (!taken) return;
       if (isUnwanted(message.to, token)) find(`told though he had opted out: "${subject}" to ${message.to}`);
+      if (isStopped(message.to, token)) find(`told though he had written STOP: "${subject}" to ${message.to}`);
       if (accepted.has(subject) && !wasDecided(token)) find(`told twice: "${subject}" to ${message.to}`);
       accepted.set(subject, token);
       reports(call);
     },
   );
 
+  /** Since when a number is on the list because its owner wrote STOP, as the process knows that put it there. */
+  const stopped = new Map<string, Instant>();
+  /** The list, with an eye on what it holds of STOP. */
+  const watched = (list: SuppressionList): SuppressionList => ({
+    ...list,
+    async add(entry) {
+      await list.add(entry);
+      if (entry.source === 'stop' && !stopped.has(entry.address)) stopped.set(entry.address, scheduler.now());
+    },
+    remove(workspace, channel, address, source, notAfter) {
+      stopped.delete(address);
+      return list.remove(workspace, channel, address, source, notAfter);
+    },
+  });
+
   const checkOf = (process: string, person: string): string => `${process} ${person}`;
   /** Whether every check that the sender can have sent by began after the person was told that nothing comes any more. */
-  function isUnwanted(address: string, token: string): boolean {
-    const toldAt = optedOut.get(address);
+  const isUnwanted = (address: string, token: string): boolean => beganAfter(optedOut.get(address), address, token);
+  /** The same of a number that was on the list. */
+  const isStopped = (address: string, token: string): boolean => beganAfter(stopped.get(address), address, token);
+  function beganAfter(toldAt: Instant | undefined, address: string, token: string): boolean {
     const person = personName(address, (...parts) => givenIds.keyed(...parts));
     const begun = checks.get(checkOf(open.get(token) ?? '', person)) ?? [];
     return toldAt !== undefined && begun.length > 0 && begun.every((at) => at > toldAt);
@@ -172,6 +190,9 @@ export function createWorld(
     isCalm: (): boolean => calm,
     optedOut,
     wished,
+    watched,
+    /** What was written to our number and got its answer, by id of the receipt. */
+    written: new Set<string>(),
     checks: (process: string, persons: readonly string[]): void => {
       for (const person of persons) {
         const key = checkOf(process, person);
@@ -192,6 +213,12 @@ export function createWorld(
     /** By event id: the configuration that somebody had been told counts before the event was posted. */
     judgedFrom: new Map<string, number>(),
     calmDown: (): void => void (calm = true),
+    /** From now on this port cannot be reached for a while. */
+    isAway(port: string, span: Duration): void {
+      scheduler.note(`· ${port} is AWAY for ${span} ms`);
+      network.away.set(port, scheduler.now() + span);
+      saw('outage');
+    },
   };
 }
 

@@ -31,15 +31,27 @@ export type SuppressionFilter = {
  * versions too, so no other spelling of it gets past the list.
  */
 export type SuppressionList = {
-  /** Adds an entry, or leaves the older one of its source. Durable when it resolves. */
+  /**
+   * Adds an entry, or leaves the older one of its source; of `stop` the later `at` counts then, since a person may have written it again
+   * and what they wrote before must not take it away. Durable when it resolves.
+   */
   add(suppression: Suppression): Promise<void>;
   /**
    * Adds many as `add` does. Answers how many were not there before; after an answer of the store that was lost it may be
    * fewer than were added. Durable when it resolves; where it rejects, any part may be there, and doing it again is safe.
    */
   addAll(suppressions: readonly Suppression[]): Promise<number>;
-  /** Takes away what one source says, or what all of them say where none is named. True where there was something. */
-  remove(workspace: string, channel: ChannelName, address: string, source?: SuppressionSource): Promise<boolean>;
+  /**
+   * Takes away what one source says, or what all of them say where none is named; with `notAfter` only what was not said later than
+   * that. True where there was something.
+   */
+  remove(
+    workspace: string,
+    channel: ChannelName,
+    address: string,
+    source?: SuppressionSource,
+    notAfter?: Instant,
+  ): Promise<boolean>;
   /** The oldest entry of an address, which is why it gets nothing. */
   find(workspace: string, channel: ChannelName, address: string): Promise<Suppression | null>;
   /** All entries of an address, the oldest first. */

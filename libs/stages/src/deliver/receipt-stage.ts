@@ -81,16 +81,19 @@ export function createReceiptStage(ports: ReceiptPorts): BatchStage {
     throw new Error(`delivery ${id} could not be written`);
   }
 
-  /** Of one address the later wish counts; it may be carried out twice. STOP holds whoever sends over the number now. */
+  /**
+   * Of one address the later wish counts; it may be carried out twice, also by a process that stood still and is no longer to: START
+   * takes away no STOP that came later. STOP holds whoever sends over the number now.
+   */
   async function carryOut(receipt: Receipt, { address, wish }: NonNullable<Receipt['inbound']>): Promise<RecordFate> {
     const senders = sendersOver(ports.configuration.current(), receipt.account ?? '');
     // Nothing was done about the wish of a person: an operator has to know.
     if (senders.length === 0) return UNKNOWN;
     for (const { workspace, channel } of senders) {
-      if (wish === 'start') await ports.suppressions.remove(workspace, channel, address, 'stop');
+      const at = receipt.receivedAt;
+      if (wish === 'start') await ports.suppressions.remove(workspace, channel, address, 'stop', at);
       else {
         const detail = `${receipt.source}: ${receipt.detail}`;
-        const at = receipt.receivedAt;
         await ports.suppressions.add({ workspace, channel, address, source: 'stop', detail, deliveryId: null, at });
       }
     }
@@ -110,7 +113,8 @@ export function createReceiptStage(ports: ReceiptPorts): BatchStage {
       source: judged.suppress.source,
       detail: `${receipt.source}: ${receipt.code} ${receipt.detail}`.trim(),
       deliveryId: id,
-      at: clock.now(),
+      // As of all that is said of an address, so that a START that came later takes away a STOP that was reported before.
+      at: receipt.receivedAt,
     });
   }
 

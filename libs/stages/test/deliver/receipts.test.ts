@@ -265,6 +265,17 @@ describe('what somebody wrote to a number', () => {
     expect(await sources('shop')).toEqual(['hard_bounce']);
   });
 
+  it('is not undone by what was written before it, which a process that stood still carries out once more', async () => {
+    await topology.publish(accountOf('sms', twilio));
+    const start = { ...written('start', 'shop/sms', 'rct_1'), receivedAt: 20 };
+    const stops = [10, 30].map((receivedAt) => ({ ...written('stop', 'shop/sms', `rct_${receivedAt}`), receivedAt }));
+    await handle(stops);
+    await handle([start]);
+    expect(await sources('shop')).toEqual(['stop']);
+    await handle([{ ...start, id: 'rct_2', receivedAt: 30 }]);
+    expect(await sources('shop')).toEqual([]);
+  });
+
   it('that is read again, as after a crash, ends as the later wish says', async () => {
     await topology.publish(accountOf('sms', twilio));
     const both = [written('stop', 'shop/sms', 'rct_1'), written('start', 'shop/sms', 'rct_2')];

@@ -70,6 +70,27 @@ export function describeSuppressionList(name: string, make: () => Promise<UnderT
       expect(await list().addAll([twice, { ...twice, address: 'Twice@EXAMPLE.com' }])).toBe(1);
     });
 
+    it('takes away only what was not said later, and of STOP that was written again the later one counts', async () => {
+      const workspace = freshName('shop');
+      const phone = '+15555550100';
+      const stop = suppression(workspace, phone, { channel: 'sms', source: 'stop', at: 10, detail: 'first' });
+      await list().add(stop);
+      await list().add({ ...stop, at: 30, detail: 'second' });
+      await list().add({ ...stop, at: 20, detail: 'late' });
+      await list().add({ ...stop, source: 'operator', at: 5 });
+      await list().add({ ...stop, source: 'operator', at: 50 });
+      expect(await list().sources(workspace, 'sms', phone)).toMatchObject([
+        { source: 'operator', at: 5 },
+        { source: 'stop', at: 30 },
+      ]);
+      expect(await list().remove(workspace, 'sms', phone, 'stop', 29)).toBe(false);
+      expect(await list().sources(workspace, 'sms', phone)).toHaveLength(2);
+      expect(await list().remove(workspace, 'sms', phone, 'stop', 30)).toBe(true);
+      expect(await list().sources(workspace, 'sms', phone)).toMatchObject([{ source: 'operator' }]);
+      expect(await list().remove(workspace, 'sms', phone, undefined, 5)).toBe(true);
+      expect(await list().find(workspace, 'sms', phone)).toBeNull();
+    });
+
     it('lists by workspace, channel and source', async () => {
       const workspace = freshName('shop');
       await list().add(suppression(workspace, 'ada@example.com'));

@@ -79,15 +79,17 @@ export function createMemorySuppressions() {
     keyOf(workspace, channel, address, source);
   function add(suppression: Suppression): boolean {
     const key = keyOfEntry(suppression);
-    if (stored.has(key)) return false;
+    const held = stored.get(key);
+    if (held && suppression.source === 'stop') stored.set(key, { ...held, at: Math.max(held.at, suppression.at) });
+    if (held) return false;
     const [address = suppression.address] = formsOf(suppression.channel, suppression.address);
     stored.set(key, { ...suppression, address });
     return true;
   }
   return {
-    /** Whether messages to it are held back, for a test that looks. */
-    has: (workspace: string, channel: ChannelName, address: string): boolean =>
-      entries(workspace, channel, address).length > 0,
+    /** Whether messages to it are held back, by this source or by any, for a test that looks. */
+    has: (workspace: string, channel: ChannelName, address: string, source?: SuppressionSource): boolean =>
+      entries(workspace, channel, address).some((one) => source === undefined || one.source === source),
     connect: (wire: Wire): SuppressionList => ({
       add: (suppression) =>
         wire.ask('suppressions.add', () => void add(suppression), {
@@ -100,9 +102,11 @@ export function createMemorySuppressions() {
           about: () => `${suppressions.length} addresses`,
           partly: (chance) => suppressions.forEach((one) => chance() < 0.5 && add(one)),
         }),
-      remove: (workspace, channel, address, source) => {
+      remove: (workspace, channel, address, source, notAfter = Number.POSITIVE_INFINITY) => {
         const found = (): Suppression[] =>
-          entries(workspace, channel, address).filter((one) => source === undefined || one.source === source);
+          entries(workspace, channel, address).filter(
+            (one) => (source === undefined || one.source === source) && one.at <= notAfter,
+          );
         const remove = (): boolean => found().filter((one) => stored.delete(keyOfEntry(one))).length > 0;
         return wire.ask('suppressions.remove', remove, { writes: true });
       },

@@ -1,4 +1,5 @@
 import { formsOf, formsOnChannels, type ChannelName, type SuppressionSource } from '@carillon/domain';
+import type { Instant } from '@carillon/kernel';
 import type { Suppression, SuppressionList } from '@carillon/ports';
 import type { Reader } from '../reader.ts';
 import type { Transaction, Write } from '../writing/protocol.ts';
@@ -23,7 +24,8 @@ export const suppressionWrites = ({ sql }: Transaction) => ({
     for (const item of items) {
       added += sql.run(
         `INSERT INTO suppressions (workspace, channel, address, source, detail, delivery_id, at, added_by)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+         ON CONFLICT DO ${item.source === 'stop' ? 'UPDATE SET at = max(at, excluded.at)' : 'NOTHING'}`,
         item.workspace,
         item.channel,
         formsOf(item.channel, item.address)[0] ?? item.address,
@@ -36,11 +38,21 @@ export const suppressionWrites = ({ sql }: Transaction) => ({
     }
     return added;
   },
-  'suppressions.remove'(workspace: string, channel: ChannelName, address: string, source?: SuppressionSource): boolean {
+  'suppressions.remove'(
+    workspace: string,
+    channel: ChannelName,
+    address: string,
+    source?: SuppressionSource,
+    notAfter?: Instant,
+  ): boolean {
     const forms = formsOf(channel, address);
-    const ofSource = source === undefined ? [] : [source];
-    const where = `${withAny(forms)}${source === undefined ? '' : ' AND source = ?'}`;
-    return sql.run(`DELETE FROM suppressions ${where}`, workspace, channel, ...forms, ...ofSource) > 0;
+    const narrowed = [
+      [' AND source = ?', source],
+      [' AND at <= ?', notAfter],
+    ].filter(([, value]) => value !== undefined);
+    const where = `${withAny(forms)}${narrowed.map(([words]) => words).join('')}`;
+    const values = narrowed.map(([, value]) => value as string | number);
+    return sql.run(`DELETE FROM suppressions ${where}`, workspace, channel, ...forms, ...values) > 0;
   },
 });
 const withAny = (forms: readonly string[]): string =>
@@ -64,8 +76,8 @@ export const createSuppressionList = (reader: Reader, write: Write<SuppressionWr
     await write('suppressions.add', { bytes: bytesOf([suppression]) }, [suppression]);
   },
   addAll: (suppressions) => write('suppressions.add', { bytes: bytesOf(suppressions) }, suppressions),
-  remove: (workspace, channel, address, source) =>
-    write('suppressions.remove', { bytes: 512 }, workspace, channel, address, source),
+  remove: (workspace, channel, address, source, notAfter) =>
+    write('suppressions.remove', { bytes: 512 }, workspace, channel, address, source, notAfter),
   async find(workspace, channel, address) {
     const forms = formsOf(channel, address);
     const oldest = `SELECT * FROM suppressions ${withAny(forms)} ORDER BY at, sequence LIMIT 1`;

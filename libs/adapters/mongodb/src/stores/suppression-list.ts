@@ -48,7 +48,12 @@ const withForms = (address: string, channel?: ChannelName): Readonly<Record<stri
 
 export const createSuppressionList = ({ suppressions }: Collections, attempt: Attempt): SuppressionList => ({
   async add(suppression) {
-    await attempt(() => insertOnce(suppressions, documentOf(suppression)));
+    const document = documentOf(suppression);
+    await attempt(async () => {
+      await insertOnce(suppressions, document);
+      if (document.source === 'stop')
+        await suppressions.updateOne({ _id: document._id }, { $max: { at: document.at } });
+    });
   },
   addAll: (given) =>
     attempt(async () => {
@@ -56,9 +61,11 @@ export const createSuppressionList = ({ suppressions }: Collections, attempt: At
       const refused = await insertEach(suppressions, documents);
       return documents.length - refused.size;
     }),
-  remove: (workspace, channel, address, source) =>
+  remove: (workspace, channel, address, source, notAfter) =>
     attempt(async (again) => {
-      const { deletedCount } = await suppressions.deleteMany(entriesOf(workspace, channel, address, source));
+      const entries = entriesOf(workspace, channel, address, source);
+      const wanted = notAfter === undefined ? entries : { ...entries, at: { $lte: notAfter } };
+      const { deletedCount } = await suppressions.deleteMany(wanted);
       // After a lost answer it may be us who removed it.
       return deletedCount > 0 || again;
     }),
