@@ -81,6 +81,7 @@ export * from './receipts/receipt.ts';
 export * from './receipts/receipt-token.ts';
 export * from './receipts/report.ts';
 export * from './rules/budget.ts';
+export * from './rules/constant-parts.ts';
 export * from './rules/expression-form.ts';
 export * from './rules/expression.ts';
 export * from './rules/program.ts';

@@ -37,6 +37,7 @@ const NAMES: Readonly<Record<ExpressionPlace, Names>> = {
   path: new Map([EVENT[0]]),
   user_ids: new Map(EVENT),
   answer: new Map<string, string>([...EVENT, VARIABLES]),
+  digest_key: new Map<string, string>([...EVENT, ITEM, VARIABLES]),
 };
 
 /** What the place takes, and what to do about anything else. */
@@ -52,6 +53,12 @@ const WANTED: Partial<Record<ExpressionPlace, { readonly type: RegExp; readonly 
       type: /^(string|int|uint|double|list|dyn)\b/,
       what: 'a text, a number or a list of these',
       fix: 'name ids of the event, as in `event.user_id` or `event.watchers`',
+    },
+    // A timestamp and a duration come out as text.
+    digest_key: {
+      type: /^(?!(?:bool|null|list|map)\b)/,
+      what: 'a text or a number',
+      fix: 'name what the messages of one digest have in common, as in `event.project`',
     },
     for_each: { type: /^(list|dyn)\b/, what: 'a list', fix: 'name a list of the event, as in `event.items`' },
   };

@@ -1,4 +1,4 @@
-import { MAX_RECIPIENTS, RULE_STEPS } from '@carillon/domain';
+import { MAX_RECIPIENTS, neverAKey, neverATime, RULE_STEPS } from '@carillon/domain';
 import type { Expression, ExpressionPlace, Recipients, RuleBody, Security } from '@carillon/domain';
 import { isKind } from '../resource.ts';
 import type { ValuePath } from '../value-path.ts';
@@ -31,14 +31,28 @@ export const checkExpressions: Check = (resource, { language }, report) => {
       const kinds = Object.values(resource.body.rules).map(({ recipients }) => recipients.from);
       for (const from of new Set(kinds)) {
         const place = from === 'lookup' ? 'answer' : 'recipient';
-        compile([['cadence', 'delay', 'until'], place, delay.until], language, report);
+        const until = compile([UNTIL, place, delay.until], language, report);
+        if (until) refuseConstant(UNTIL, neverATime(until), 'a time that the event says', 'event.starts_at', report);
       }
     }
     const digestKey = resource.body.cadence?.digest?.key;
-    if (digestKey !== undefined) compile([['cadence', 'digest', 'key'], 'where', digestKey], language, report);
+    if (digestKey !== undefined) {
+      const key = compile([KEY, 'digest_key', digestKey], language, report);
+      if (key) refuseConstant(KEY, neverAKey(key), 'a text or number that the event says', 'event.project', report);
+    }
     for (const [name, rule] of Object.entries(resource.body.rules)) checkRule(name, rule, language, report);
   }
 };
+
+const UNTIL = ['cadence', 'delay', 'until'] as const;
+const KEY = ['cadence', 'digest', 'key'] as const;
+
+/** What is wrong whatever event comes would drop everybody, so it is said before anybody is. */
+function refuseConstant(path: ValuePath, why: string | null, expected: string, example: string, report: Report): void {
+  if (why === null) return;
+  const message = `${why}, whatever event comes: nobody would ever be told`;
+  report.fault(path, { message, expected, fix: `write an expression such as ${example}` });
+}
 
 function checkRule(name: string, rule: RuleBody, language: ExpressionCheck, report: Report): void {
   const { recipients } = rule;

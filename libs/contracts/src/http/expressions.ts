@@ -55,7 +55,16 @@ const changeShapes = [
 const formChange: z.ZodType<FormChange> = z.discriminatedUnion('kind', changeShapes).meta({ id: 'FormChange' });
 
 /** Where an expression can stand, for whoever edits one. */
-export const EXPRESSION_PLACES = ['when', 'for_each', 'recipient', 'where', 'path', 'user_ids', 'answer'] as const;
+export const EXPRESSION_PLACES = [
+  'when',
+  'for_each',
+  'recipient',
+  'where',
+  'path',
+  'user_ids',
+  'answer',
+  'digest_key',
+] as const;
 
 export const expressionCheckRequest = z.strictObject({
   source: z.string().max(16_384).describe('The expression as it was typed'),

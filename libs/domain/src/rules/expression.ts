@@ -5,7 +5,15 @@ import type { ExpressionForm, TextRange } from './expression-form.ts';
 import type { FieldRoot, Requirement } from './requirement.ts';
 
 /** Where an expression stands decides which names it sees (rules.md sections 2 and 3). */
-export type ExpressionPlace = 'when' | 'for_each' | 'recipient' | 'where' | 'path' | 'user_ids' | 'answer';
+export type ExpressionPlace =
+  | 'when'
+  | 'for_each'
+  | 'recipient'
+  | 'where'
+  | 'path'
+  | 'user_ids'
+  | 'answer'
+  | 'digest_key';
 
 /** What the names mean for one evaluation. `item` only under `for_each`, `variables` only in `where` and after a lookup. */
 export type Bindings = {

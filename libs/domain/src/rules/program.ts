@@ -87,7 +87,7 @@ export function compileRule(
     typeof delay === 'object' && 'until' in delay
       ? read(UNTIL, delay.until, recipients.from === 'lookup' ? 'answer' : 'recipient')
       : null;
-  const digestKey = read(DIGEST_KEY, placed.notification.body.cadence?.digest?.key, 'where');
+  const digestKey = read(DIGEST_KEY, placed.notification.body.cadence?.digest?.key, 'digest_key');
   return when === null || rule === null || faults.length > 0
     ? err(faults)
     : ok({ placed, when, until, digestKey, memory: null, ...rule });
