@@ -122,6 +122,16 @@ const event = createRoute({
   validateSearch: (words: Words) => textOf(words, 'recipient'),
   component: lazyRouteComponent(() => import('./screens/deliveries/event.tsx'), 'EventStory'),
 });
+const why = createRoute({
+  ...under,
+  path: '/workspaces/$w/why',
+  validateSearch: (words: Words) => textOf(words, 'who', 'notification', 'last', 'from', 'to', 'event'),
+  beforeLoad: ({ params }) => {
+    // A notification is of one workspace.
+    if (params.w === EVERY_WORKSPACE) redirect({ to: '/workspaces', replace: true, throw: true });
+  },
+  component: lazyRouteComponent(() => import('./screens/why/why.tsx'), 'Why'),
+});
 const inbox = createRoute({
   ...under,
   path: '/workspaces/$w/inbox',
@@ -287,6 +297,7 @@ export const router = createRouter({
     optOuts,
     events,
     event,
+    why,
     inbox,
     drafts,
     versions,

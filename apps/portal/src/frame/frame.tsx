@@ -11,7 +11,7 @@ import { Toasts } from '../ui/toast.tsx';
 import { DraftLink } from './draft-link.tsx';
 import { AccountMenu, WorkspaceMenu } from './menus.tsx';
 import { PasswordBar } from './password-bar.tsx';
-import { BUILD_PLACES, PLACES, type BuildPlace, type Place } from './places.ts';
+import { BUILD_PLACES, PLACES, WHY_PLACE, type BuildPlace, type Place } from './places.ts';
 import { useKeys } from './use-keys.ts';
 import { useWorkspace } from './use-workspace.ts';
 import styles from './frame.module.css';
@@ -83,6 +83,7 @@ function SignedInFrame(): ReactNode {
         <DraftLink workspace={known} />
         <nav aria-label="Screens" className={cls(styles.nav)}>
           <Places workspace={known} places={PLACES} />
+          <Places workspace={known} places={[WHY_PLACE]} />
           <h2>Build</h2>
           <Places workspace={known} places={BUILD_PLACES} />
           <h2>Deployment</h2>
@@ -129,7 +130,7 @@ function Places({
   places,
 }: {
   readonly workspace: string;
-  readonly places: readonly (Place | BuildPlace)[];
+  readonly places: readonly (Place | BuildPlace | typeof WHY_PLACE)[];
 }): ReactNode {
   return places.map(({ name, icon: Icon, to }) => (
     <Link

@@ -7,7 +7,7 @@ import { Field } from '../ui/field.tsx';
 import { Choices } from '../ui/choices.tsx';
 import { findId, isLikeId } from './find-id.ts';
 import { EVERY_WORKSPACE } from './last-workspace.ts';
-import { BUILD_PLACES, PLACES } from './places.ts';
+import { BUILD_PLACES, PLACES, WHY_PLACE } from './places.ts';
 import { useWorkspace } from './use-workspace.ts';
 
 type Command = { readonly id: string; readonly name: string; readonly note?: string; readonly run: () => void };
@@ -49,7 +49,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }): ReactNod
           note: `g ${key}`,
           run: () => go(navigate({ to, params: { w: workspace } })),
         })),
-        ...BUILD_PLACES.map(({ name, to }) => ({
+        ...[WHY_PLACE, ...BUILD_PLACES].map(({ name, to }) => ({
           id: to,
           name,
           run: () => go(navigate({ to, params: { w: workspace } })),

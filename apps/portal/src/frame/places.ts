@@ -2,6 +2,7 @@ import {
   Ban,
   Bell,
   Cable,
+  CircleHelp,
   FileText,
   Gauge,
   History,
@@ -29,6 +30,9 @@ export const PLACES: readonly Place[] = [
   { name: 'Deliveries', icon: Send, to: '/workspaces/$w/deliveries', key: 'd' },
   { name: 'Inbox', icon: Inbox, to: '/workspaces/$w/inbox', key: 'i' },
 ];
+
+/** Where an operator asks about one person: beside the list of deliveries, and on a phone behind the search. */
+export const WHY_PLACE = { name: 'Why not?', icon: CircleHelp, to: '/workspaces/$w/why' } as const;
 
 /** A screen on which a workspace is set up: in the navigation below the others, on a phone behind the search. */
 export type BuildPlace = Omit<Place, 'to' | 'key'> & {

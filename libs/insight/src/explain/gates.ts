@@ -185,7 +185,9 @@ type Move = {
 function gatesOfMove({ state, reason, detail, at }: Move, evidence: readonly Evidence[]): readonly Gate[] {
   const place = GATE_OF[reason];
   const isReceipt = place === 'receipt';
-  const words = detail === '' ? REASON_WORDS[reason] : detail;
+  // Who left an address out, or which limit it was, says nothing without what happened.
+  const happened = RESULT_OF[state] === 'stopped' ? `${REASON_WORDS[reason]}: ` : '';
+  const words = detail === '' ? REASON_WORDS[reason] : `${happened}${detail}`;
   const own = gate(place, RESULT_OF[state], words, { at, evidence });
   const from = GATES.indexOf('duplicate');
   const before = GATES.slice(Math.min(from, GATES.indexOf(place)), GATES.indexOf(place)).map((name) => {

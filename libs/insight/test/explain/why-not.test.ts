@@ -103,6 +103,16 @@ describe('Why somebody was not told', () => {
     }
   });
 
+  it('says what happened before the words of whoever left an address out', async () => {
+    await order('gus');
+    await settle(topology);
+    const [delivery] = (await topology.data.ledger.list({ workspace: 'shop' }, 1)).items as readonly [Delivery];
+    const moved = { state: 'SUPPRESSED', reason: 'suppressed_address', detail: 'operator: wrote a letter' } as const;
+    await topology.data.ledger.replace({ ...delivery, version: delivery.version + 1, ...moved });
+    const { text } = await only('gus@example.com');
+    expect(text).toBe('the address is on the suppression list: operator: wrote a letter');
+  });
+
   it('shows each attempt at the provider, and says that nothing more is known than that it was taken', async () => {
     await order('eve');
     await settle(topology);

@@ -1,5 +1,5 @@
 import { ChevronsUpDown } from 'lucide-react';
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useCallback, useMemo, useState, type ReactNode } from 'react';
 import { useLiveList } from '../../api/live-list.ts';
 import { EVERY_WORKSPACE } from '../../frame/last-workspace.ts';
@@ -142,7 +142,12 @@ export function Deliveries(): ReactNode {
         isFiltered ? (
           <Empty
             title="No delivery fits this filter"
-            action={<Button onPress={() => change({})}>Clear the filter</Button>}
+            action={
+              <>
+                <Button onPress={() => change({})}>Clear the filter</Button>
+                <AskWhy workspace={w} search={search} />
+              </>
+            }
           >
             Looked for:{' '}
             {Object.entries(filter)
@@ -158,6 +163,27 @@ export function Deliveries(): ReactNode {
         )
       }
     />
+  );
+}
+
+/** Whom no delivery is to may have been stopped before there was one. */
+function AskWhy({ workspace, search }: { readonly workspace: string; readonly search: DeliverySearch }): ReactNode {
+  const { recipient, person, unique_id: uniqueId, notification, from, to } = search;
+  const who = recipient ?? person ?? uniqueId;
+  if (who === undefined || workspace === EVERY_WORKSPACE) return null;
+  return (
+    <Link
+      to="/workspaces/$w/why"
+      params={{ w: workspace }}
+      search={{
+        who,
+        ...(notification !== undefined && { notification }),
+        ...(from !== undefined && { from }),
+        ...(to !== undefined && { to }),
+      }}
+    >
+      Why not? Look for {who} in the events
+    </Link>
   );
 }
 

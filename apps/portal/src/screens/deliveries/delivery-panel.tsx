@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { isAway } from '../../api/client.ts';
 import { useOnChange } from '../../api/live.ts';
+import { useMay } from '../../api/me.ts';
 import { queryClient } from '../../api/query-client.ts';
 import { Loading, Problem } from '../../ui/answers.tsx';
 import { cls } from '../../ui/class-names.ts';
@@ -117,6 +118,26 @@ function Evidence({ delivery }: { readonly delivery: Delivery }): ReactNode {
   return null;
 }
 
+const ARRIVED = new Set(['SENT', 'DELIVERED', 'DIGESTED']);
+
+/** The way to what stood between its event and its reader; none where the address is masked. */
+function Gates({ delivery }: { readonly delivery: Delivery }): ReactNode {
+  const { workspace, state, to, notification, rule, event_id: event, duplicate_of: holder } = delivery;
+  const unseen = useMay('bodies', workspace);
+  if ((ARRIVED.has(state) && holder === null) || to === null || event === null || unseen !== null) return null;
+  return (
+    <p>
+      <Link
+        to="/workspaces/$w/why"
+        params={{ w: workspace }}
+        search={{ who: to, notification: rule ?? notification, event }}
+      >
+        Why not? Gate by gate
+      </Link>
+    </p>
+  );
+}
+
 function Told({ delivery, trace }: { readonly delivery: Delivery; readonly trace: Trace | undefined }): ReactNode {
   const isDuplicate = delivery.duplicate_of !== null;
   const { workspace } = delivery;
@@ -129,6 +150,7 @@ function Told({ delivery, trace }: { readonly delivery: Delivery; readonly trace
         </p>
       )}
       <Evidence delivery={delivery} />
+      <Gates delivery={delivery} />
       {delivery.state === 'IN_DOUBT' && <p className={cls(styles.lead)}>{DOUBT}</p>}
       {!isDuplicate && <DeliveryActions key={`${delivery.id} ${delivery.state}`} delivery={delivery} />}
       {!isDuplicate && trace && (

@@ -1,8 +1,10 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useState, type FormEvent, type ReactNode } from 'react';
 import { api, bodyOf, isAway } from '../../api/client.ts';
 import { useOnChange } from '../../api/live.ts';
+import { useMay } from '../../api/me.ts';
+import { EVERY_WORKSPACE } from '../../frame/last-workspace.ts';
 import { Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
@@ -36,7 +38,13 @@ export function EventStory(): ReactNode {
   const event = trace?.steps.find(({ step }) => step === 'event');
   return (
     <>
-      <PageHead title="Event" lead={<Id>{id}</Id>} />
+      <PageHead title="Event" lead={<Id>{id}</Id>}>
+        {w !== EVERY_WORKSPACE && (
+          <Link to="/workspaces/$w/why" params={{ w }} search={{ event: id }}>
+            Why not?
+          </Link>
+        )}
+      </PageHead>
       <PageBody>
         {error && !(trace && isAway(error)) && <Problem error={error} onRetry={() => void refetch()} />}
         {!trace && !error && <Loading what="the event" />}
@@ -121,6 +129,7 @@ function People({ workspace, trace }: { readonly workspace: string; readonly tra
               key={`${person.rule} ${person.place} ${person.unique_id}`}
               person={person}
               workspace={workspace}
+              event={trace.id}
             />
           ))}
       </ol>
@@ -133,7 +142,17 @@ function People({ workspace, trace }: { readonly workspace: string; readonly tra
   );
 }
 
-function PersonLines({ person, workspace }: { readonly person: Person; readonly workspace: string }): ReactNode {
+function PersonLines({
+  person,
+  workspace,
+  event,
+}: {
+  readonly person: Person;
+  readonly workspace: string;
+  readonly event: string;
+}): ReactNode {
+  const unseen = useMay('bodies', workspace);
+  const who = person.person ?? person.unique_id ?? person.to;
   const place = person.count === 1 ? person.place : `${person.place} to ${person.place + person.count - 1}`;
   return (
     <li className={cls(person.outcome === 'not_told' && styles.ended)}>
@@ -149,6 +168,17 @@ function PersonLines({ person, workspace }: { readonly person: Person; readonly 
         </Id>
         {person.unique_id !== null && <Id>{person.unique_id}</Id>}
         {person.delivery !== null && <IdLink id={person.delivery} workspace={workspace} />}
+        {/* Whoever sees addresses masked has none to ask with. */}
+        {person.outcome !== 'told' && who !== null && unseen === null && workspace !== EVERY_WORKSPACE && (
+          <Link
+            to="/workspaces/$w/why"
+            params={{ w: workspace }}
+            search={{ who, notification: person.rule, event }}
+            aria-label={`Why not ${person.to ?? who}?`}
+          >
+            Why not?
+          </Link>
+        )}
       </div>
     </li>
   );

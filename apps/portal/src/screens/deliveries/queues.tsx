@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { EVERY_WORKSPACE } from '../../frame/last-workspace.ts';
 import { LinkTabs } from '../../ui/link-tabs.tsx';
 import { LiveLine } from '../../ui/live-line.tsx';
 
@@ -46,6 +47,11 @@ export function Queues({ workspace }: { readonly workspace: string }): ReactNode
             <Link to="/workspaces/$w/events" params={params} className={tab} activeOptions={{ includeSearch: false }}>
               Events
             </Link>
+            {workspace !== EVERY_WORKSPACE && (
+              <Link to="/workspaces/$w/why" params={params} className={tab}>
+                Why not?
+              </Link>
+            )}
           </>
         )}
       </LinkTabs>

@@ -66,9 +66,14 @@ function Day({ workspace, insights }: WithInsights): ReactNode {
     <Card
       title="Last 24 hours"
       beside={
-        <Link to="/workspaces/$w/deliveries" params={{ w: workspace }}>
-          All deliveries
-        </Link>
+        <>
+          <Link to="/workspaces/$w/why" params={{ w: workspace }}>
+            Why not?
+          </Link>
+          <Link to="/workspaces/$w/deliveries" params={{ w: workspace }}>
+            All deliveries
+          </Link>
+        </>
       }
     >
       <Counters states={insights.states} />

@@ -1,0 +1,192 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useState, type FormEvent, type ReactNode } from 'react';
+import { queryClient } from '../../api/query-client.ts';
+import { Empty, Loading, Problem } from '../../ui/answers.tsx';
+import { Button } from '../../ui/button.tsx';
+import { cls } from '../../ui/class-names.ts';
+import { Curl } from '../../ui/curl.tsx';
+import { Field } from '../../ui/field.tsx';
+import { NativeSelect } from '../../ui/native-select.tsx';
+import { PageBody, PageHead } from '../../ui/page.tsx';
+import { useSettings } from '../../ui/settings.ts';
+import { Id, Unseen } from '../../ui/text.tsx';
+import { notificationsQuery } from '../notifications/queries.ts';
+import { Answer } from './answer.tsx';
+import {
+  BETWEEN,
+  faultOf,
+  fieldTime,
+  instantOf,
+  isAsked,
+  SPANS,
+  spanOf,
+  whenOf,
+  whyNotQuery,
+  wholeOf,
+  type Span,
+  type WhySearch,
+} from './question.ts';
+import styles from './why.module.css';
+
+const FROM = '/workspaces/$w/why';
+
+/** Why a notification did not tell somebody: the gates between an event and them, and the first that stopped it. */
+export function Why(): ReactNode {
+  const { w } = useParams({ from: FROM });
+  const search = useSearch({ from: FROM });
+  const navigate = useNavigate({ from: FROM });
+  const options = whyNotQuery(w, search);
+  const { data, error, isFetching, isFetchingNextPage, hasNextPage, fetchNextPage, refetch } =
+    useInfiniteQuery(options);
+  const whole = data ? wholeOf(data.pages) : null;
+  const isAtField = ['who', 'from', 'to', 'event'].some((field) => faultOf(error, field) !== null);
+  const ask = (next: WhySearch): void => {
+    // The same question again is asked anew: a message that waited may have gone.
+    if (JSON.stringify(next) === JSON.stringify(search)) void queryClient.resetQueries({ queryKey: options.queryKey });
+    else void navigate({ search: next });
+  };
+  return (
+    <>
+      <PageHead
+        title="Why not?"
+        lead="Why somebody was not told: each gate between the event and them, in order, and the first that stopped it."
+      />
+      <PageBody>
+        <Question
+          key={JSON.stringify(search)}
+          workspace={w}
+          search={search}
+          error={error}
+          isAsking={isFetching}
+          onAsk={ask}
+        />
+        {error && !isAtField && <Problem error={error} onRetry={() => void refetch()} />}
+        {!isAsked(search) && (
+          <Empty title="Whom do you miss a message for?">
+            Enter the whole address, person or unique_id, and the notification they should have had. From a delivery or
+            an event “Why not?” leads here with all of it filled in.
+          </Empty>
+        )}
+        {isAsked(search) && !whole && !error && <Loading what="the answer" rows={8} />}
+        {/* Read out once it is there: whoever asked by the keyboard still stands in the form. */}
+        <Unseen>
+          <span role="status">{whole && !isFetching ? whole.main.sentence : ''}</span>
+        </Unseen>
+        {whole && (
+          <div className={cls(styles.answer, isFetching && !isFetchingNextPage && styles.old)}>
+            <Answer
+              workspace={w}
+              search={search}
+              whole={whole}
+              more={
+                hasNextPage ? (
+                  <Button isDisabled={isFetchingNextPage} onPress={() => void fetchNextPage()}>
+                    {isFetchingNextPage ? 'Looking…' : 'Look further back'}
+                  </Button>
+                ) : null
+              }
+            />
+            <Curl
+              call={{
+                method: 'POST',
+                path: `/v1/workspaces/${w}/why-not`,
+                body: { who: search.who ?? '', notification: search.notification ?? '', ...whenOf(search) },
+              }}
+            />
+          </div>
+        )}
+      </PageBody>
+    </>
+  );
+}
+
+type QuestionProps = {
+  readonly workspace: string;
+  readonly search: WhySearch;
+  readonly error: Error | null;
+  readonly isAsking: boolean;
+  readonly onAsk: (search: WhySearch) => void;
+};
+
+/** Who, of what, when. */
+function Question({ workspace, search, error, isAsking, onAsk }: QuestionProps): ReactNode {
+  const { zone } = useSettings();
+  const [who, setWho] = useState(search.who ?? '');
+  const [notification, setNotification] = useState(search.notification ?? '');
+  const [span, setSpan] = useState<Span>(spanOf(search));
+  const [from, setFrom] = useState(fieldTime(search.from, zone));
+  const [to, setTo] = useState(fieldTime(search.to, zone));
+  const [event, setEvent] = useState(search.event);
+  const [missing, setMissing] = useState<'who' | 'notification' | null>(null);
+  const { data, error: unread } = useQuery(notificationsQuery(workspace));
+  const names = (data?.items ?? []).map(({ name }) => name);
+  const options = [
+    ...(notification === '' ? [{ id: '', name: 'Choose one' }] : []),
+    // A rule of one, or one that is gone by now: it stands in the address and can be asked for.
+    ...[...new Set([...names, ...(notification === '' ? [] : [notification])])].map((name) => ({ id: name, name })),
+  ];
+  const send = (submitted: FormEvent): void => {
+    submitted.preventDefault();
+    const known = who.trim();
+    setMissing(known === '' ? 'who' : notification === '' ? 'notification' : null);
+    if (known === '' || notification === '') return;
+    const range = {
+      from: search.from !== undefined && fieldTime(search.from, zone) === from ? search.from : instantOf(from, zone),
+      to: search.to !== undefined && fieldTime(search.to, zone) === to ? search.to : instantOf(to, zone),
+    };
+    const when: WhySearch =
+      event !== undefined
+        ? { event }
+        : span === BETWEEN
+          ? {
+              ...(range.from !== undefined && { from: range.from }),
+              ...(range.to !== undefined && { to: range.to }),
+            }
+          : { last: span };
+    onAsk({ who: known, notification, ...when });
+  };
+  return (
+    <form className={cls(styles.question)} onSubmit={send} aria-label="Question">
+      <Field
+        label="Who"
+        placeholder="ada@example.com"
+        autoFocus={search.who === undefined}
+        autoComplete="off"
+        value={who}
+        onChange={setWho}
+        maxLength={4096}
+        fault={missing === 'who' ? 'Enter the whole address, person or unique_id.' : faultOf(error, 'who')}
+      />
+      <NativeSelect
+        label="Notification"
+        options={options}
+        value={notification}
+        onChange={setNotification}
+        {...(unread && { note: `The list could not be read: ${unread.message}` })}
+        {...(missing === 'notification' && { note: 'Choose the one they should have had.' })}
+      />
+      {event === undefined && <NativeSelect label="When" options={SPANS} value={span} onChange={setSpan} />}
+      {event === undefined && span === BETWEEN && (
+        <>
+          <Field label="From" type="datetime-local" value={from} onChange={setFrom} fault={faultOf(error, 'from')} />
+          <Field label="To" type="datetime-local" value={to} onChange={setTo} fault={faultOf(error, 'to')} />
+        </>
+      )}
+      {event !== undefined && (
+        <p className={cls(styles.only)}>
+          <span>
+            Only event <Id>{event}</Id>
+          </span>
+          <Button kind="quiet" onPress={() => setEvent(undefined)}>
+            Any event
+          </Button>
+        </p>
+      )}
+      {faultOf(error, 'event') !== null && <p role="alert">{faultOf(error, 'event')}</p>}
+      <Button type="submit" kind="main" isDisabled={isAsking}>
+        Ask
+      </Button>
+    </form>
+  );
+}
