@@ -22,7 +22,7 @@ export const sharesDigest = ({ slot, intent }: Delivery, other: Delivery): boole
   slot.channel === other.slot.channel &&
   intent.to === other.intent.to &&
   intent.digestKey === other.intent.digestKey &&
-  (intent.digestKey !== undefined || intent.person === other.intent.person);
+  intent.person === other.intent.person;
 
 export type Windows = { stop(deadline: Instant): Promise<void> };
 

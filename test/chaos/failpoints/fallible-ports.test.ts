@@ -22,6 +22,7 @@ type Infallible =
   | 'who may use the deployment, and nothing that is sent goes by it'
   | 'the topic has it first, and the store gets it again'
   | 'what somebody prepares, and nothing goes by it'
+  | 'cut off at each write by the tests of limits and digests'
   | 'cut off at each write by the tests of the runner of jobs'
   | 'a repetition of a request that was cut off is refused'
   | 'cut off at each write by the tests of the rotation';
@@ -103,10 +104,10 @@ const TABLE: Table = {
     unpublished: 'reads',
     list: 'reads',
   },
-  limits: { find: 'reads', replace: 'nobody uses it yet', list: 'reads' },
+  limits: { find: 'reads', replace: 'cut off at each write by the tests of limits and digests', list: 'reads' },
   digestHeads: {
     get: 'reads',
-    replace: 'nobody uses it yet',
+    replace: 'cut off at each write by the tests of limits and digests',
     dueWorkspaces: 'reads',
     due: 'reads',
     nextDueAt: 'reads',

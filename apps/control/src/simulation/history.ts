@@ -41,7 +41,7 @@ function pastOf({ id, slot, intent }: Delivery, configuration: Configuration): P
     zone: locality.timeZone,
     causedAt: intent.causedAt,
     sendAt: intent.sendAt,
-    meets: `${intent.digestKey ?? intent.person} ${intent.to ?? ''}`,
+    meets: JSON.stringify([intent.person, intent.to, intent.digestKey]),
   };
 }
 

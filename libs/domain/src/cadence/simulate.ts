@@ -24,7 +24,7 @@ export type PastMessage = {
   readonly causedAt: Instant;
   /** When it was due then: what a delay until a time of the event came to. */
   readonly sendAt: Instant;
-  /** What makes items of a digest meet: the address and the key, or the person. */
+  /** What makes items of a digest meet: the person, the address, and the key. */
   readonly meets: string;
 };
 

@@ -46,14 +46,18 @@ export type DigestHead = {
   readonly updatedAt: Instant;
 };
 
-/** What makes two items meet: the same key for the same address. By default the key is the person. */
-export const headParts = (intent: Intent): readonly [string, string, string, string, string, string] => [
+/**
+ * What makes two items meet: the same person at the same address, and the same key where the notification has one. A digest
+ * is one person's, since its opt-outs, its links and the limits that count it are.
+ */
+export const headParts = (intent: Intent): readonly string[] => [
   'digest',
   intent.slot.workspace,
   intent.slot.notificationId,
   intent.slot.channel,
-  intent.digestKey === undefined ? `person ${intent.person}` : `key ${intent.digestKey}`,
+  `person ${intent.person}`,
   intent.to ?? '',
+  ...(intent.digestKey === undefined ? [] : [`key ${intent.digestKey}`]),
 ];
 
 export const emptyHead = (id: string, { workspace, notificationId, channel }: Intent['slot']): DigestHead => ({

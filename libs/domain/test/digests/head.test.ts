@@ -102,12 +102,14 @@ describe('the head of a digest', () => {
     expect(listItem(head, item('b'), 0, SETTINGS, 0)).toEqual({ kind: 'moved_on' });
   });
 
-  it('has one for each key and address, by default for each person', () => {
+  it('has one for each person, address and key', () => {
     const parts = (facts: Parameters<typeof givenIntent>[1]) => JSON.stringify(headParts(givenIntent('a', facts)));
     expect(parts({ person: 'u1' })).toBe(parts({ person: 'u1', variables: { x: 1 } }));
     expect(parts({ person: 'u1' })).not.toBe(parts({ person: 'u2' }));
     expect(parts({ person: 'u1', to: 'b@example.com' })).not.toBe(parts({ person: 'u1' }));
-    expect(parts({ person: 'u1', digestKey: 'p' })).toBe(parts({ person: 'u2', digestKey: 'p' }));
+    expect(parts({ person: 'u1', digestKey: 'p' })).toBe(parts({ person: 'u1', digestKey: 'p', variables: { x: 1 } }));
+    expect(parts({ person: 'u1', digestKey: 'p' })).not.toBe(parts({ person: 'u1', digestKey: 'q' }));
+    expect(parts({ person: 'u1', digestKey: 'p' })).not.toBe(parts({ person: 'u2', digestKey: 'p' }));
     // A key that says what a person is called is no person.
     expect(parts({ person: 'u1', digestKey: 'u1' })).not.toBe(parts({ person: 'u1' }));
   });

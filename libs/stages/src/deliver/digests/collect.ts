@@ -137,7 +137,7 @@ async function collectAll(
 ): Promise<readonly Held[]> {
   const held = await Promise.all(
     deliveries.map(async (delivery): Promise<Held | null> => {
-      if (isHeld(delivery) && (delivery.collected.n === head.n || isClosedWith(head, delivery))) return delivery;
+      if (isHeldFor(head, delivery)) return delivery;
       const collected: Collected = { head: head.id, n: head.n, token: ports.ids.token() };
       const next = collectFor(delivery, collected, detail, momentOf(ports));
       if (!next || (await ports.ledger.replace(next)) === 'stale') return null;
@@ -149,6 +149,12 @@ async function collectAll(
 
 const isHeld = (delivery: Delivery): delivery is Held =>
   delivery.state === 'COLLECTED' && delivery.collected !== undefined;
+
+/** For its open window, or on the list that it closed. Another head may be one that an earlier version named otherwise. */
+const isHeldFor = (head: DigestHead, delivery: Delivery): delivery is Held =>
+  isHeld(delivery) &&
+  delivery.collected.head === head.id &&
+  (delivery.collected.n === head.n || isClosedWith(head, delivery));
 
 const isClosedWith = ({ closing }: DigestHead, { id, collected }: Held): boolean =>
   closing?.n === collected.n &&
