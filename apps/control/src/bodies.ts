@@ -158,6 +158,7 @@ const showTrace = (trace: Trace): TraceBody => ({
     rule_version: one.ruleVersion,
     state: one.state,
     reason: one.reason,
+    person: one.person,
     text: one.text,
     lines: [...one.lines],
   })),

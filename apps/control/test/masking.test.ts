@@ -1,4 +1,4 @@
-import { anAddress, OPEN, ofBodies, open } from '@carillon/contracts';
+import { anAddress, OPEN, ofBodies, open, traceBody } from '@carillon/contracts';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { maskAnswer } from '../src/access/masking/mask-answer.ts';
@@ -131,4 +131,21 @@ describe('An answer', () => {
       ['tok-1', '{"name":"Ann"}'],
     ]);
   });
+});
+
+it('The person of a step is masked where the address names them, and an id of theirs is shown', () => {
+  const step = { at: null, step: 'intent', id: null, position: null, config_number: null, rule: null };
+  const named = (person: string | null) => ({
+    ...step,
+    rule_version: null,
+    state: null,
+    reason: null,
+    person,
+    text: '',
+    lines: [],
+  });
+  const people = ['ada@example.com', '+4915112345612', TOKEN, 'user-7', null];
+  const trace = { kind: 'delivery' as const, id: 'dlv_1', trace_id: null, people: null, steps: people.map(named) };
+  const shown = masked(traceBody, trace).steps.map(({ person }) => person);
+  expect(shown).toEqual(['a•••@e•••.com', '+49•••12', '•••end5', 'user-7', null]);
 });

@@ -123,6 +123,10 @@ export const traceBody = z
         rule_version: z.int().nullable(),
         state: z.string().nullable(),
         reason: z.string().nullable(),
+        person: z
+          .string()
+          .nullable()
+          .describe('Whom the step is about, as the rule names them; null: everybody, or nobody knows any more'),
         text: z.string(),
         lines: z.array(z.string()),
       }),

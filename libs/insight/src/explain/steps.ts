@@ -1,7 +1,7 @@
 import type { Delivery, DeliveryReason } from '@carillon/domain';
 import type { Instant } from '@carillon/kernel';
 
-/** One line of a story: what happened when, where it stands, and why. Detail holds no address and no body. */
+/** One line of a story: what happened when, where it stands, and why. It holds no body, and an address only where it names the person. */
 export type TraceStep = {
   readonly at: Instant | null;
   readonly step:
@@ -22,6 +22,8 @@ export type TraceStep = {
   readonly ruleVersion: number | null;
   readonly state: string | null;
   readonly reason: string | null;
+  /** Whom the step is about, as the rule names them; null: everybody, or nobody knows any more. */
+  readonly person: string | null;
   readonly text: string;
   /** Further lines, such as the value of each sub-expression. */
   readonly lines: readonly string[];
@@ -42,6 +44,7 @@ export const step = (
   ruleVersion: null,
   state: null,
   reason: null,
+  person: null,
   text,
   lines: [],
   ...more,
@@ -99,15 +102,18 @@ export function deliverySteps(delivery: Delivery, intentId?: string): TraceStep[
         id: delivery.id,
         state: entry.state,
         reason: entry.reason,
+        person: personOf(entry.intentId, delivery),
       }),
     );
   const attempts = delivery.attempts
-    .filter((attempt) => intentId === undefined || holderAt(attempt.startedAt, delivery) === intentId)
-    .map((attempt) =>
+    .map((attempt) => ({ attempt, holder: holderAt(attempt.startedAt, delivery) }))
+    .filter(({ holder }) => intentId === undefined || holder === intentId)
+    .map(({ attempt, holder }) =>
       step('attempt', attempt.endedAt ?? attempt.startedAt, attemptWords(attempt), {
         id: attempt.id,
         state: attempt.result?.verdict ?? 'open',
         reason: attempt.result?.code ?? null,
+        person: personOf(holder, delivery),
       }),
     );
   const made = intentId === undefined || delivery.intent.id === intentId ? digestSteps(delivery) : [];
@@ -115,12 +121,16 @@ export function deliverySteps(delivery: Delivery, intentId?: string): TraceStep[
   return [...made, ...moves, ...attempts, ...taken].toSorted(byTime);
 }
 
+/** Of an intent that lost the slot only the id is kept: whom its rule named can be another, and is not said. */
+const personOf = (intentId: string | null, { intent }: Delivery): string | null =>
+  intentId === intent.id ? intent.person : null;
+
 /** What a digest was made of, so that the way leads back to each item. */
 function digestSteps({ id, intent, createdAt }: Delivery): TraceStep[] {
   if (!intent.digest) return [];
   const items = intent.digest.items.map(({ deliveryId }) => deliveryId);
   const words = `a digest of ${items.length === 1 ? 'one item' : `${items.length} items`}: ${items.join(', ')}`;
-  return [step('delivery', createdAt, words, { id })];
+  return [step('delivery', createdAt, words, { id, person: intent.person })];
 }
 
 /** Whose intent held the slot then: another may have taken it over since, and an attempt stays that of its time. */

@@ -170,6 +170,7 @@ function originSteps(
 ): readonly [TraceStep, TraceStep, TraceStep] {
   const { eventId, eventPosition, triggerId, configNumber, rule, ruleVersion, causedAt } = intent;
   const named = { configNumber, rule, ruleVersion };
+  const { person } = intent;
   return [
     step('event', causedAt, 'the event that caused it', {
       id: eventId,
@@ -177,7 +178,12 @@ function originSteps(
       lines: traceLines(traceIdOf(intent.traceparent)),
     }),
     step('trigger', causedAt, `rule ${rule} fired`, { id: triggerId, ...named }),
-    step('intent', causedAt, intentWords(intent, pinned), { id: intent.id, position: intentPosition, ...named }),
+    step('intent', causedAt, intentWords(intent, pinned), {
+      id: intent.id,
+      position: intentPosition,
+      person,
+      ...named,
+    }),
   ];
 }
 
@@ -187,6 +193,7 @@ const testStep = ({ intent, intentPosition }: Delivery, { by }: TestSend, pinned
     id: intent.id,
     position: intentPosition,
     configNumber: intent.configNumber,
+    person: intent.person,
     lines: traceLines(traceIdOf(intent.traceparent)),
   });
 
@@ -371,11 +378,12 @@ async function intentSteps(intent: Intent, ports: TracePorts): Promise<TraceStep
   const first = step('intent', intent.causedAt, intentWords(intent, pinned), {
     id: intent.id,
     position: holds ? delivery.intentPosition : null,
+    person: intent.person,
     rule,
     ruleVersion,
     configNumber,
   });
-  if (!delivery) return [first, step('delivery', null, 'not in the ledger yet')];
+  if (!delivery) return [first, step('delivery', null, 'not in the ledger yet', { person: intent.person })];
   const own = deliverySteps(delivery, intent.id);
   return [first, ...own, ...(holds ? await stepsOfDigest(delivery, ports) : [])];
 }

@@ -55,6 +55,14 @@ describe('a slot that was taken over', () => {
       `200 delivery taken_over: event ${second.eventId} took the slot over`,
     ]);
   });
+  it('names in each step the person who holds the slot, and of who lost it nobody', () => {
+    const people = deliverySteps(takenOver()).map(({ at: time, person }) => `${time} ${person}`);
+    expect(second.person).not.toBe('');
+    expect(people.filter((line) => line.endsWith(second.person)).map((line) => line.split(' ')[0])).toEqual(
+      deliverySteps(takenOver(), second.id).map(({ at: time }) => String(time)),
+    );
+    expect(people).toContain('105 null');
+  });
   it('says in the story of the second from whom it has it, with its own call alone', () => {
     const lines = linesOf(takenOver(), second);
     expect(lines[0]).toBe(

@@ -97,6 +97,11 @@ function StepLines({
       {step.lines.length > 0 && <pre>{step.lines.join('\n')}</pre>}
       <div className={cls(styles.sub)}>
         {step.at !== null && <Time at={step.at} />}
+        {step.step === 'intent' && step.person !== null && (
+          <span>
+            for <bdi>{step.person}</bdi>
+          </span>
+        )}
         {step.id !== null && <IdLink id={step.id} workspace={workspace} shown={shown} />}
         {places.length > 0 && <Id>{places.join(' · ')}</Id>}
         {isNamed && step.rule !== null && event !== null && (
