@@ -59,12 +59,14 @@ export type SendingOptions = {
   };
   /** Whether everybody has a document of what they want no more; none of them stops what is sent. */
   readonly consents?: number;
+  /** Told of each message that a timer accepts: of which account, and the how manieth that was intended for it. */
+  readonly took?: (account: string, n: number) => void;
 };
 
 /** The delivery role over the embedded backend, as `carillon up` runs it, with accounts of these names: a timer each. */
 export async function startSendingDelivery(
   accounts: Readonly<Record<string, () => Promise<unknown>>>,
-  { channel = 'email', real, consents = 0 }: SendingOptions = {},
+  { channel = 'email', real, consents = 0, took = () => undefined }: SendingOptions = {},
 ): Promise<SendingDelivery> {
   const topology = await openTopology({ partitions: 8, ...(real && { secrets: real.secrets }) });
   const { ids, clock, witness } = topology;
@@ -115,10 +117,11 @@ export async function startSendingDelivery(
     kind: 'smtp',
     create: (body) => ({
       channel: 'email',
-      async send(_message, { deliveryId }) {
+      async send({ to }, { deliveryId }) {
         const name = body.kind === 'smtp' ? body.host : '';
         await accounts[name]?.();
         counted(deliveryId, name);
+        took(name, Number(/\d+/.exec(to)?.[0]));
         return providerResult('accepted', '250', 'taken');
       },
       check: async () => [],

@@ -50,7 +50,7 @@ export type Side = {
 };
 
 /** `cpu`: CPU seconds of all its processes for a thousand done. Delays in milliseconds. */
-export type Measure = 'rate' | 'seconds' | 'cpu' | 'p50' | 'p99' | 'max';
+export type Measure = 'rate' | 'seconds' | 'cpu' | 'p50' | 'p95' | 'p99' | 'max';
 
 /** What the bench is for: one number, most of which have a floor and a goal. */
 export type Comparison = {

@@ -9,10 +9,11 @@ export const recordDelay = (delays: RecordableHistogram, milliseconds: number): 
   delays.record(Math.max(1, Math.round(milliseconds * 1000)));
 
 /** Milliseconds. */
-export type Quantiles = { readonly p50: number; readonly p99: number; readonly max: number };
+export type Quantiles = { readonly p50: number; readonly p95: number; readonly p99: number; readonly max: number };
 
 export const quantilesOf = (delays: Histogram): Quantiles => ({
   p50: delays.percentile(50) / 1000,
+  p95: delays.percentile(95) / 1000,
   p99: delays.percentile(99) / 1000,
   max: delays.max / 1000,
 });

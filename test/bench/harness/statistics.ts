@@ -23,6 +23,7 @@ export function valueOf({ rate, seconds, done, cpu, delays }: Measured, measure:
     case 'cpu':
       return (Object.values(cpu).reduce((sum, value) => sum + value, 0) / done) * 1000;
     case 'p50':
+    case 'p95':
     case 'p99':
     case 'max':
       return delays?.[measure];
