@@ -1,3 +1,3 @@
 #!/bin/bash
-# shellcheck disable=SC2086
-exec java ${KAFKA_HEAP_OPTS:-} -cp '/opt/kafka/libs/*' org.apache.kafka.tools.BrokerApiVersionsCommand "$@"
+# Enough for the question of the health check, `--bootstrap-server HOST:PORT`: a broker that serves listens.
+exec 3<>"/dev/tcp/${2%:*}/${2##*:}"
