@@ -45,6 +45,23 @@ export function mortalWire(dies: {
   };
 }
 
+/** A wire on which `meanwhile` happens, once, after that many writes: before whoever wrote the last of them hears that it is done. */
+export function interruptedWire(after: number, meanwhile: () => Promise<unknown>): Wire {
+  let writes = 0;
+  const direct = createDirectWire();
+  return {
+    async ask(port, effect, asked = {}) {
+      const answer = await direct.ask(port, effect, asked);
+      if (asked.writes) {
+        writes += 1;
+        if (writes === after) await meanwhile();
+      }
+      return answer;
+    },
+    tell: (what, told) => direct.tell(what, told),
+  };
+}
+
 /** A shop with deliveries, and processes over its stores, each over a wire of its own. */
 export async function openJobsGround() {
   const stores = {
