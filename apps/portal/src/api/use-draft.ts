@@ -12,6 +12,9 @@ import {
 import { DraftSession, type DraftState } from './draft-session.ts';
 import { queryClient } from './query-client.ts';
 
+/** In the place of a workspace, in paths of the API: all that one may see. */
+const EVERY_WORKSPACE = '-';
+
 export type Fault = Schemas['Draft']['faults'][number];
 
 /** A resource with its draft, for whoever edits it. */
@@ -93,6 +96,18 @@ export function reloadDrafts(workspace: string): void {
   for (const [key, session] of sessions) {
     if (key.startsWith(`carillon-draft ${workspace}/`)) void session.load();
   }
+}
+
+/**
+ * Whatever counts in a workspace is read anew where it is shown next, however lately it was read: a list of a second ago is the one from
+ * before somebody published.
+ */
+export function reloadConfiguration(workspace: string): void {
+  reloadDrafts(workspace);
+  void queryClient.invalidateQueries({
+    predicate: ({ queryKey: [path, of] }) =>
+      path === '/v1/workspaces' || (path !== DRAFTS && (of === workspace || of === EVERY_WORKSPACE)),
+  });
 }
 
 const isAtOrBelow = (path: string, at: string): boolean =>

@@ -5,7 +5,7 @@ import { api, bodyOf } from '../../api/client.ts';
 import { discardDraft, DRAFTS, segmentOf } from '../../api/draft-calls.ts';
 import { useMay } from '../../api/me.ts';
 import { queryClient } from '../../api/query-client.ts';
-import { reloadDrafts } from '../../api/use-draft.ts';
+import { reloadConfiguration, reloadDrafts } from '../../api/use-draft.ts';
 import { Empty, Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
@@ -247,7 +247,7 @@ function Publish({
     },
     // Its drafts are all there still: what is in their way now, the plan says.
     onError: () => void queryClient.invalidateQueries({ queryKey: [DRAFTS, workspace, 'plan'] }),
-    onSettled: () => reloadDrafts(workspace),
+    onSettled: () => reloadConfiguration(workspace),
   });
   const off = useMay('configure', workspace);
   const why = whyNot(plan, chosen);

@@ -1,7 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
-import { queryClient } from '../../api/query-client.ts';
-import { reloadDrafts } from '../../api/use-draft.ts';
+import { reloadConfiguration } from '../../api/use-draft.ts';
 import { Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
@@ -11,7 +10,7 @@ import { say } from '../../ui/toast.tsx';
 import { Checkbox } from '../../ui/toggle.tsx';
 import { counted, faultWords, placeWords, titleOf } from '../drafts/change-words.ts';
 import { Fields } from '../drafts/fields.tsx';
-import { PUBLICATIONS, rollBack, rollbackQuery, type Change } from './queries.ts';
+import { rollBack, rollbackQuery, type Change } from './queries.ts';
 import styles from './versions.module.css';
 
 /** What taking a resource back would change, before it does, and with what it refers to. */
@@ -44,10 +43,7 @@ export function Rollback({
       );
       onClose();
     },
-    onSettled() {
-      void queryClient.invalidateQueries({ queryKey: [PUBLICATIONS, workspace] });
-      reloadDrafts(workspace);
-    },
+    onSettled: () => reloadConfiguration(workspace),
   });
   const plan = data?.plan;
   const isNothing = plan !== undefined && plan.faults.length === 0 && plan.changes.length === 0;
