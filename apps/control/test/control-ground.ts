@@ -2,7 +2,7 @@ import { createRecordCodecs } from '@carillon/contracts';
 import type { LogId } from '@carillon/kernel';
 import type { EventLog, RecordCodecs } from '@carillon/ports';
 import { createConfigurationView, type FollowedConfiguration } from '@carillon/stages';
-import { givenIds, settableClock, type SettableClock } from '@carillon/testing/given';
+import { givenIds, oneLongTurn, settableClock, type SettableClock } from '@carillon/testing/given';
 import { createDirectWire, createMemoryLog, createMemoryPeople } from '@carillon/testing/memory';
 import { createAccess, type Access } from '../src/access/access.ts';
 import type { Permission } from '../src/access/permission.ts';
@@ -65,6 +65,7 @@ export async function openControl(
     apiKeys: { make: () => ({ key: 'cln_once', keyId: 'id', digest: 'digest' }) },
     readEverywhere: async () => undefined,
     diagnose: async () => [],
+    turns: oneLongTurn,
   };
   const control = await buildControl(
     { ...config, ...settings },
@@ -94,4 +95,5 @@ export const accessOf = (who: Principal): Access => ({
     },
   ),
   who: async () => who,
+  stillWho: async () => who,
 });

@@ -1,6 +1,6 @@
 import type { DeliveryId, JobId } from '@carillon/kernel';
 import type { Person } from '@carillon/domain';
-import { givenIds } from '@carillon/testing/given';
+import { givenIds, shortestTurns } from '@carillon/testing/given';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createDirectory } from '../src/access/people/directory.ts';
 import { deploymentOwner } from '../src/access/principal.ts';
@@ -56,6 +56,14 @@ describe('An action on many deliveries', () => {
     const unknown = await owner.ask('GET', 'deliveries/count?action=resend&notification=order-payd');
     expect(unknown.status).toBe(400);
     expect(String(unknown.body['detail'])).toContain('order-paid');
+  });
+
+  it('is counted with a turn for everybody else between any two pages', async () => {
+    await ground.deliver(1_201);
+    const turns = shortestTurns();
+    const patient = await ground.as(deploymentOwner('session'), { ...owner, turns });
+    expect((await patient.ask('GET', 'deliveries/count?action=resend')).body['count']).toBe(1_201);
+    expect(turns.ended).toBe(2);
   });
 
   it('is a job over all that match, as they were counted, and each of them is sent again once', async () => {

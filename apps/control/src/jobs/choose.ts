@@ -1,26 +1,24 @@
-import {
-  DECISION_STATES,
-  MOST_JOB_ITEMS,
-  type Delivery,
-  type DeliveryState,
-  type OperatorDecision,
-} from '@carillon/domain';
-import type { DeadLetterRow, DeliveryFilter } from '@carillon/ports';
+import { DECISION_STATES, MOST_JOB_ITEMS, type DeliveryState, type OperatorDecision } from '@carillon/domain';
+import type { DeliveryFilter, Turns } from '@carillon/ports';
 import type { ControlPorts } from '../ports.ts';
 
 const PAGE = 500;
 
 type Page<Row> = { readonly items: readonly Row[]; readonly next: string | null };
 
-/** All rows of a list, or the first {@link MOST_JOB_ITEMS} of them. */
-async function upToTheCeiling<Row>(
+/** What is kept of all rows of a list, or of the first {@link MOST_JOB_ITEMS} of them. Others have their turn between its pages. */
+async function upToTheCeiling<Row, Kept>(
   read: (limit: number, cursor?: string) => Promise<Page<Row>>,
-): Promise<{ readonly rows: readonly Row[]; readonly more: boolean }> {
-  const rows: Row[] = [];
+  keep: (row: Row) => Kept,
+  turns: Turns,
+): Promise<{ readonly rows: readonly Kept[]; readonly more: boolean }> {
+  const rows: Kept[] = [];
   let next: string | null | undefined = undefined;
   do {
+    // A backend may read a page without ever leaving its turn.
+    if (next !== undefined && turns.isOver()) await turns.next();
     const page: Page<Row> = await read(PAGE, next);
-    rows.push(...page.items);
+    for (const row of page.items) rows.push(keep(row));
     ({ next } = page);
   } while (next !== null && rows.length <= MOST_JOB_ITEMS);
   return { rows: rows.slice(0, MOST_JOB_ITEMS), more: next !== null || rows.length > MOST_JOB_ITEMS };
@@ -38,27 +36,31 @@ export type ChosenDeliveries = {
 export async function chooseDeliveries(
   filter: DeliveryFilter,
   decision: OperatorDecision,
-  { ledger }: Pick<ControlPorts, 'ledger'>,
+  { ledger, turns }: Pick<ControlPorts, 'ledger' | 'turns'>,
 ): Promise<ChosenDeliveries> {
   const fitting: readonly DeliveryState[] = DECISION_STATES[decision];
   const states = filter.states ? fitting.filter((one) => filter.states?.includes(one)) : fitting;
-  const { rows, more } = await upToTheCeiling<Delivery>((limit, cursor) =>
-    ledger.list({ ...filter, states }, limit, cursor),
+  const { rows, more } = await upToTheCeiling(
+    (limit, cursor) => ledger.list({ ...filter, states }, limit, cursor),
+    // Whom a rule named by no word of its own is known by the address.
+    ({ id, state, intent }) => ({ id, state, person: intent.person ?? intent.to }),
+    turns,
   );
   const byState: Partial<Record<DeliveryState, number>> = {};
   for (const { state } of rows) byState[state] = (byState[state] ?? 0) + 1;
-  // Whom a rule named by no word of its own is known by the address.
-  const people = new Set(rows.map(({ intent }) => intent.person ?? intent.to));
+  const people = new Set(rows.map(({ person }) => person));
   return { ids: rows.map(({ id }) => id), people: people.size, byState, more };
 }
 
 /** The dead letters of a workspace that nobody has redriven or dismissed, the newest first. */
 export async function chooseDeadLetters(
   filter: Pick<Parameters<ControlPorts['readModels']['deadLetters']>[0], 'since' | 'before'> & { workspace: string },
-  { readModels }: Pick<ControlPorts, 'readModels'>,
+  { readModels, turns }: Pick<ControlPorts, 'readModels' | 'turns'>,
 ): Promise<{ readonly ids: readonly string[]; readonly more: boolean }> {
-  const { rows, more } = await upToTheCeiling<DeadLetterRow>((limit, cursor) =>
-    readModels.deadLetters({ ...filter, open: true }, limit, cursor),
+  const { rows, more } = await upToTheCeiling(
+    (limit, cursor) => readModels.deadLetters({ ...filter, open: true }, limit, cursor),
+    ({ id }) => id,
+    turns,
   );
-  return { ids: rows.map(({ id }) => id), more };
+  return { ids: rows, more };
 }

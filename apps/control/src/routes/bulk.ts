@@ -23,7 +23,7 @@ import { showingActors } from '../resources/shown.ts';
 import { inWorkspace, readRange, timeRange, type ApiServer } from './app.ts';
 import { deliveryFilters, readFilter, refuseUnknown, type DeliveryFilters } from './deliveries.ts';
 
-type BulkPorts = JobPorts & Pick<ControlPorts, 'ledger' | 'readModels' | 'configuration' | 'people'>;
+type BulkPorts = JobPorts & Pick<ControlPorts, 'ledger' | 'readModels' | 'configuration' | 'people' | 'turns'>;
 
 const DECISIONS = ['resend', 'cancel', 'dismiss'] as const satisfies readonly OperatorDecision[];
 const DONE = { resend: 'sent again', cancel: 'cancelled', dismiss: 'dismissed' } as const;
