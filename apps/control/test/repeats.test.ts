@@ -1,10 +1,12 @@
 import { createDirectWire, createMemoryKeptAnswers, createMemoryPeople } from '@carillon/testing/memory';
 import type { FastifyInstance } from 'fastify';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { maskText } from '../src/access/masking/masked-text.ts';
 import type { Principal } from '../src/access/principal.ts';
 import { deploymentOwner } from '../src/access/principal.ts';
 import type { ControlPorts } from '../src/index.ts';
 import { accessOf, openControl, personWith, plainSealer, type Ground } from './control-ground.ts';
+import { openJobsGround } from './jobs-ground.ts';
 
 const HOURS = 3_600_000;
 const wire = createDirectWire();
@@ -160,6 +162,30 @@ describe('A request with an Idempotency-Key', () => {
     clock.pass(60_000);
     expect((await make('k-1')).status).toBe(409);
     expect(await tokens()).toBe(1);
+  });
+
+  it('is answered masked as the rights of now are, whatever they were the first time', async () => {
+    const jobs = await openJobsGround();
+    const own = { keptAnswers: stored.connect(wire), answerSealer: plainSealer };
+    const seeing = await jobs.as(personWith('per_ada', ['read', 'operate', 'bodies'], 'shop'), own);
+    await jobs.publishShop(seeing);
+    const [doubtful] = await jobs.deliver(1, { state: 'IN_DOUBT' });
+    const dismiss = async ({ control: { app } }: Ground) => {
+      const headers = { 'idempotency-key': 'k-1' };
+      const payload = { ids: [doubtful?.id], as: 'sent', reason: 'barbara@example.com told us' };
+      const url = '/v1/workspaces/shop/deliveries/dismiss';
+      const answer = await app.inject({ method: 'POST', url, headers, payload });
+      return { replayed: answer.headers['idempotent-replayed'], body: answer.json<Record<string, object>>() };
+    };
+    const first = await dismiss(seeing);
+    expect(first.body['parameters']).toMatchObject({ reason: 'barbara@example.com told us' });
+    expect(await dismiss(seeing)).toEqual({ replayed: 'true', body: first.body });
+    const { configuration, log } = seeing;
+    const now = await jobs.as(personWith('per_ada', ['read', 'operate'], 'shop'), { ...own, configuration, log });
+    const again = await dismiss(now);
+    expect(again).toMatchObject({ replayed: 'true', body: { id: first.body['id'] } });
+    expect(again.body['parameters']).toMatchObject({ reason: maskText('barbara@example.com told us') });
+    await jobs.close();
   });
 
   it('holds no key, token or body in what is stored', async () => {

@@ -4,6 +4,7 @@ import { CarillonError, type Duration } from '@carillon/kernel';
 import type { KeptRequest } from '@carillon/ports';
 import { readIdempotencyKey } from '@carillon/stages';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { maskedFor } from '../access/masking/mask-answers.ts';
 import { principalIfAny } from '../access/principal.ts';
 import type { ControlPorts } from '../ports.ts';
 import { takesKey } from './declaration.ts';
@@ -104,11 +105,11 @@ export function answerRepeats(app: FastifyInstance, ports: Ports): void {
       const settled = await settledRequest(first);
       if (!settled) continue;
       if (settled.answer === null) throw underWay(clock.now() - settled.begunAt);
-      return replay(settled, settled.answer, reply);
+      return replay(settled, settled.answer, request, reply);
     }
   });
 
-  function replay({ id }: KeptRequest, sealed: string, reply: FastifyReply): FastifyReply {
+  function replay({ id }: KeptRequest, sealed: string, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const text = answerSealer.open([id], sealed);
     const answer = text === null ? null : (JSON.parse(text) as Answer);
     if (answer?.body === undefined || answer.body === null) {
@@ -117,8 +118,14 @@ export function answerRepeats(app: FastifyInstance, ports: Ports): void {
     return reply
       .code(answer.status)
       .headers({ ...answer.headers, [REPLAYED_HEADER]: 'true' })
-      .send(Buffer.from(answer.body));
+      .send(Buffer.from(shownNow(request, answer, answer.body)));
   }
+}
+
+/** What was answered, masked as whoever asks again may see it by now: they may have lost a role since. */
+function shownNow(request: FastifyRequest, { status, headers }: Answer, body: string): string {
+  if (headers['content-type']?.startsWith('application/json') !== true) return body;
+  return JSON.stringify(maskedFor(request, status, JSON.parse(body)));
 }
 
 /** Keeps the answers of what `answerRepeats` has let through; goes behind everything that may still refuse. */

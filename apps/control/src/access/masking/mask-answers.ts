@@ -28,15 +28,18 @@ export function seesMasked(request: FastifyRequest): boolean {
  */
 export function maskAnswers(app: FastifyInstance): void {
   app.decorateRequest(OF, null);
-  app.addHook('preSerialization', async (request, reply, payload) => {
-    const principal = principalIfAny(request);
-    if (!principal || reply.statusCode >= 400) return payload;
-    const { response } = (request.routeOptions.schema ?? {}) as {
-      readonly response?: Readonly<Record<string, unknown>>;
-    };
-    const schema = response?.[String(reply.statusCode)];
-    // Without a description it may hold anything.
-    const described: z.ZodType = schema instanceof z.ZodType ? schema : z.unknown();
-    return maskAnswer(principal, described, payload, seesMasked(request));
-  });
+  app.addHook('preSerialization', async (request, reply, payload) => maskedFor(request, reply.statusCode, payload));
+}
+
+/** An answer of this status as whoever asks may see it now. */
+export function maskedFor(request: FastifyRequest, status: number, payload: unknown): unknown {
+  const principal = principalIfAny(request);
+  if (!principal || status >= 400) return payload;
+  const { response } = (request.routeOptions.schema ?? {}) as {
+    readonly response?: Readonly<Record<string, unknown>>;
+  };
+  const schema = response?.[String(status)];
+  // Without a description it may hold anything.
+  const described: z.ZodType = schema instanceof z.ZodType ? schema : z.unknown();
+  return maskAnswer(principal, described, payload, seesMasked(request));
 }
