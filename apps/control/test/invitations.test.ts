@@ -149,6 +149,27 @@ describe('An invitation', () => {
     expect((await accept(ground.browser(), later.word)).body).toMatchObject({ code: 'conflict' });
   });
 
+  test('gives whoever signs in by an identity provider alone no password', async () => {
+    const id = await ground.addPerson(BOB, { shop: 'viewer' });
+    await owner.call('DELETE', `/v1/people/${id}/credentials`);
+    const identity = { issuer: 'https://id.example.com', subject: 'bob', personId: id, boundAt: 0 };
+    const bound = { ...identity, granted: [], grantedOwner: false };
+    await ground.people.replace({
+      kind: 'identity',
+      id: 'bob at the provider',
+      version: 1,
+      key: null,
+      of: id,
+      endsAt: null,
+      body: bound,
+    });
+    const { body } = await invite();
+    const look = await ground.browser().call('POST', '/v1/invitations/look', { word: body.word });
+    expect(look.body).toMatchObject({ has_account: true });
+    expect((await accept(ground.browser(), body.word)).body).toMatchObject({ code: 'conflict' });
+    expect((await ground.people.find('person', id))?.body.password).toBeNull();
+  });
+
   test('makes an owner of the deployment where an owner says so', async () => {
     const { body } = await invite(owner, { email: BOB, owner: true });
     const bob = ground.browser();
@@ -235,4 +256,21 @@ describe('An invitation', () => {
     await publish([], { portal_url: 'https://carillon.example.com/' });
     expect((await invite()).body.link).toMatch(/^https:\/\/carillon\.example\.com\/invitation#inv_/);
   });
+});
+
+test('Where passwords are switched off nobody sets one, in a session or by an invitation', async () => {
+  await ground.addPerson(ADA, { shop: 'viewer' });
+  const ada = await ground.signedIn(ADA);
+  const { body } = await invite();
+  await publish([], {
+    sign_in: { passwords: false, providers: [{ name: 'company', issuer: 'https://id.example.com', client_id: 'c' }] },
+  });
+  const next = { password: 'another horse battery staple', current_password: PASSWORD };
+  expect((await ada.call('PUT', '/v1/me/password', next)).body).toMatchObject({ status: 403, code: 'forbidden' });
+  expect((await accept(ground.browser(), body.word)).body).toMatchObject({ status: 400, pointer: '/password' });
+  const bob = ground.browser();
+  expect((await accept(bob, body.word, { name: 'Bob' })).status).toBe(200);
+  expect((await bob.call('PUT', '/v1/me/password', { password: PASSWORD })).status).toBe(403);
+  const hashes = (await ground.directory.all('person')).map((one) => [one.body.email, one.body.password?.hash]);
+  expect(hashes.find(([email]) => email === BOB)).toEqual([BOB, undefined]);
 });

@@ -1,6 +1,7 @@
 import { deliveryOf } from '@carillon/testing';
 import type { Delivery, Outcome } from '@carillon/domain';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { SESSION_LASTS } from '../src/access/people/sessions.ts';
 import { MOST_STREAMS_OF_ONE } from '../src/routes/live.ts';
 import { TOKEN } from './control-ground.ts';
 import type { Browser } from './people-ground.ts';
@@ -159,6 +160,21 @@ describe('A live stream', () => {
       })),
     );
     await endsSoon(own, async () => void ground.close());
+  });
+
+  it('keeps no session in use: one that nobody uses ends though a stream is open', async () => {
+    await ground.addPerson('ada@example.com', { shop: 'viewer' });
+    const ada = await ground.signedIn('ada@example.com');
+    const one = await open('topics=deliveries', sessionOf(ada));
+    const usedAt = async () => (await ground.directory.all('session'))[0]?.body.usedAt ?? 0;
+    const before = await usedAt();
+    const asked = vi.spyOn(ground.people, 'findByKey');
+    ground.clock.pass(SESSION_LASTS.idle / 2);
+    await vi.waitFor(() => expect(asked.mock.calls.length).toBeGreaterThan(1), { timeout: 10_000 });
+    await until(one, ({ endedAt }) => endedAt() === null);
+    expect(await usedAt()).toBe(before);
+    ground.clock.pass(SESSION_LASTS.idle / 2);
+    await until(one, ({ endedAt }) => endedAt() !== null);
   });
 
   it('is one of a bounded number of one person, and gives its place back', async () => {

@@ -52,6 +52,17 @@ describe('A token', () => {
     expect(sooner.expires_at && sooner.expires_at < (short.expires_at ?? '')).toBe(true);
   });
 
+  test('is the last one of a row of five that were made one by the other', async () => {
+    const scope = { scopes: ['people'], workspaces: ['shop'] };
+    let { token } = (await makeToken(owner, scope)).body;
+    for (let row = 2; row <= 5; row += 1) {
+      ({ token } = (await makeToken(ground.browser(), scope, bearer(token))).body);
+      expect((await asked('GET', '/v1/workspaces/shop/members', token)).status, `${row} in a row`).toBe(200);
+    }
+    const sixth = await makeToken(ground.browser(), scope, bearer(token));
+    expect(sixth.body).toMatchObject({ status: 403, code: 'forbidden_role' });
+  });
+
   test('may what its maker may at the moment, and rests while they are disabled or have lost the role', async () => {
     const id = await ground.addPerson(ADA, { shop: 'owner' });
     const { body } = await makeToken(await ground.signedIn(ADA), { scopes: ['read', 'people'], workspaces: ['shop'] });

@@ -75,6 +75,33 @@ describe('Somebody who comes from the provider', () => {
     expect((await browser().signIn('ada')).statusCode).toBe(401);
   });
 
+  it('is not signed in by a proof of before, where all their sessions are ended in the midst of it', async () => {
+    const ada = browser();
+    await ada.signIn('ada');
+    const id = (await ada.me()).person?.id ?? '';
+    await publish({ roles: [{ group: 'editors', workspace: 'shop', role: 'editor' }] });
+    const people = topology.data.people as Omit<typeof topology.data.people, 'replace'> & {
+      replace: (typeof topology.data.people)['replace'];
+    };
+    const replace = people.replace.bind(people);
+    // The roles of groups are noted once it is known who comes, and before the session is there.
+    people.replace = async (record) => {
+      const done = await replace(record);
+      if (record.kind === 'identity') {
+        people.replace = replace;
+        const found = await people.find('person', id);
+        if (!found) throw new Error('nobody there');
+        const body = { ...found.body, epoch: found.body.epoch + 1 };
+        await replace({ ...found, version: found.version + 1, body });
+      }
+      return done;
+    };
+    const late = browser();
+    expect((await late.signIn('ada')).statusCode).toBe(200);
+    expect(people.replace).toBe(replace);
+    expect((await late.call('GET', '/v1/me')).statusCode).toBe(401);
+  });
+
   it('has to come again after the time that the deployment says', async () => {
     await publish({ session: '1h' });
     const ada = browser();

@@ -61,6 +61,8 @@ export type Access = {
    * a browser in a session is made to write by a page that is not ours.
    */
   who(request: FastifyRequest): Promise<Principal | null>;
+  /** The same of a request that was let in before and goes on: it keeps no session in use, since nobody did anything. */
+  stillWho(request: FastifyRequest): Promise<Principal | null>;
   /** A new word for `/welcome#…`, for one use within LINK_LASTS; the word before it, if nobody has used it, ends. */
   makeLink(personId?: string | null): Promise<SignInLink>;
   /**
@@ -216,21 +218,33 @@ export function createAccess(
     return tokenPrincipal(token, ports);
   }
 
+  async function inSession(
+    request: FastifyRequest,
+    used: (session: PeopleRecord<'session'>) => Promise<unknown>,
+  ): Promise<Principal | null> {
+    const word = sessionWordOf(request);
+    const session = word === undefined ? null : await sessions.find(word);
+    if (!session) return null;
+    const { personId, epoch } = session.body;
+    const [person, roster] = await Promise.all([people.find('person', personId), directory.roster()]);
+    if (!person || !mayGoOn(person.body, epoch)) return null;
+    if (!isReading(request)) refuseForgery(request);
+    await used(session);
+    return personPrincipal(person, roster.owners.includes(personId), session);
+  }
+
+  async function whoIs(
+    request: FastifyRequest,
+    used: (session: PeopleRecord<'session'>) => Promise<unknown>,
+  ): Promise<Principal | null> {
+    const [scheme, token] = (request.headers.authorization ?? '').split(' ');
+    if (token !== undefined && scheme?.toLowerCase() === 'bearer') return bearer(token);
+    return inSession(request, used);
+  }
+
   return {
-    async who(request) {
-      const [scheme, token] = (request.headers.authorization ?? '').split(' ');
-      if (token !== undefined && scheme?.toLowerCase() === 'bearer') return bearer(token);
-      const word = sessionWordOf(request);
-      if (word === undefined) return null;
-      const session = await sessions.find(word);
-      if (!session) return null;
-      const { personId, epoch } = session.body;
-      const [person, roster] = await Promise.all([people.find('person', personId), directory.roster()]);
-      if (!person || !mayGoOn(person.body, epoch)) return null;
-      if (!isReading(request)) refuseForgery(request);
-      await sessions.touch(session);
-      return personPrincipal(person, roster.owners.includes(personId), session);
-    },
+    who: (request) => whoIs(request, sessions.touch),
+    stillWho: (request) => whoIs(request, async () => undefined),
     async makeLink(personId = null) {
       const word = newWord('');
       const endsAt = clock.now() + LINK_LASTS;

@@ -18,6 +18,7 @@ const unasked = (): never => {
 };
 const NOBODY: Access = {
   who: async () => null,
+  stillWho: async () => null,
   openSession: unasked,
   openFor: unasked,
   closeSession: unasked,

@@ -206,7 +206,7 @@ function sharedPrincipals(access: Access): (request: FastifyRequest) => Promise<
   return (request) => {
     const { authorization = '', cookie = '' } = request.headers;
     const credential = JSON.stringify([authorization, cookie]);
-    const now = asked.get(credential) ?? access.who(request);
+    const now = asked.get(credential) ?? access.stillWho(request);
     if (!asked.has(credential)) {
       asked.set(credential, now);
       setTimeout(() => asked.delete(credential), ASKED_FOR).unref();

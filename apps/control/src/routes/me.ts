@@ -10,7 +10,7 @@ import {
   totpCodeInput,
   type MeBody,
 } from '@carillon/contracts';
-import { listResources, type Person } from '@carillon/domain';
+import { listResources, signInOf, type Person } from '@carillon/domain';
 import { CarillonError } from '@carillon/kernel';
 import type { FastifyRequest } from 'fastify';
 import type { Access } from '../access/access.ts';
@@ -147,6 +147,9 @@ export function meRoutes(app: ApiServer, access: Access, ports: MePorts): void {
     async (request, reply) => {
       const { password, current_password } = request.body;
       const who = await asker(request);
+      if (!signInOf(ports.configuration.current()).passwords) {
+        throw new CarillonError('forbidden', 'passwords are switched off here: sign in with the identity provider');
+      }
       if (who.person.email === null) {
         throw new CarillonError('wrong_state', 'give your address first: it is what you sign in with');
       }

@@ -3,6 +3,7 @@ import { listResources, type PeopleRecord, type ServiceToken } from '@carillon/d
 import { CarillonError, formatInstant, parseDuration, type Instant } from '@carillon/kernel';
 import { z } from 'zod';
 import { createDirectory } from '../access/people/directory.ts';
+import { MOST_TOKENS_IN_A_ROW, tokensInARow } from '../access/people/rights.ts';
 import { digestOf, newWord } from '../access/people/words.ts';
 import { SCOPE_PERMISSIONS } from '../access/permission.ts';
 import { principalOf, type Principal } from '../access/principal.ts';
@@ -88,6 +89,12 @@ export function tokenRoutes(
       const known = listResources(await ports.configuration.refresh(), 'workspace').map(({ ref }) => ref.workspace);
       const strange = workspaces?.find((one) => !known.includes(one));
       refuseMore(principal, { scopes, workspaces });
+      if ((await tokensInARow(principal.actor, people)) >= MOST_TOKENS_IN_A_ROW) {
+        throw new CarillonError(
+          'forbidden_role',
+          `${MOST_TOKENS_IN_A_ROW} tokens made one by the other are enough: a person, or a token that a person made, makes this one`,
+        );
+      }
       if (strange !== undefined) throw unknownFilter('workspaces', 'workspace', strange, known);
       const now = clock.now();
       const span = expires_in === undefined ? null : parseDuration(expires_in);

@@ -73,15 +73,20 @@ export function createInvitations(ports: Ports) {
 
   /**
    * Whoever has the address and lost what they sign in with: an owner of the deployment who invites them anew gives them a new password.
-   * Nobody else does: the link is shown to whoever invites, and would be a way into the account of another.
+   * Nobody else does: the link is shown to whoever invites, and would be a way into the account of another. Whoever signs in by an identity
+   * provider has lost nothing, and gets no second way in.
    */
   async function lockedOut({ body }: InvitationRecord): Promise<PeopleRecord<'person'> | null> {
     const found = await people.findByKey('person', emailKey(body.email));
     if (!found || found.body.password !== null || found.body.state !== 'active' || body.by.kind === 'token')
       return null;
     const may = await rightsOf(body.by, ports);
-    return may('people', null) ? found : null;
+    if (!may('people', null)) return null;
+    return (await hasProvider(found.id)) ? null : found;
   }
+
+  const hasProvider = async (personId: string): Promise<boolean> =>
+    (await people.list('identity', { of: personId }, 1)).items.length > 0;
 
   /** Its word opens nothing any more. */
   const finish = (record: InvitationRecord): Promise<unknown> => write(record, { key: null });
@@ -113,6 +118,7 @@ export function createInvitations(ports: Ports) {
       id: string,
       passwordHash: string | null,
     ): Promise<void> {
+      if (await hasProvider(id)) throw ended();
       const claimed = await claim(record, id);
       await directory.changePerson(id, (person) => {
         if (person.password !== null || person.state !== 'active') throw ended();

@@ -8,6 +8,9 @@ import { createDirectory } from './directory.ts';
 export type May = (permission: Permission, workspace: string | null) => boolean;
 type Ports = Pick<ControlPorts, 'people' | 'clock' | 'ids'>;
 
+/** Tokens that were made one by the other, the last one counted: each is looked up at each use of the last one. */
+export const MOST_TOKENS_IN_A_ROW = 5;
+
 const NOTHING: May = () => false;
 const EVERYTHING: May = () => true;
 
@@ -15,14 +18,14 @@ const EVERYTHING: May = () => true;
  * What an author of before may do now: nothing once they are removed or disabled. What they made for others to use later, an invitation
  * or a token, is worth no more than that.
  */
-export async function rightsOf(actor: Actor, ports: Ports): Promise<May> {
+export async function rightsOf(actor: Actor, ports: Ports, row = 0): Promise<May> {
   switch (actor.kind) {
     case 'cli':
     case 'system':
       return EVERYTHING;
     case 'token': {
       const found = await ports.people.find('token', actor.id);
-      return found ? tokenMay(found, ports) : NOTHING;
+      return found ? tokenMay(found, ports, row) : NOTHING;
     }
     case 'person': {
       const found = await ports.people.find('person', actor.id);
@@ -44,16 +47,30 @@ export const rightsOfPerson =
 export const hasExpired = ({ body }: PeopleRecord<'token'>, now: Instant): boolean =>
   body.expiresAt !== null && now >= body.expiresAt;
 
-/** What the scopes of a token allow in its workspaces, as far as whoever made it may do it today: it rests while they may not. */
-export async function tokenMay(token: PeopleRecord<'token'>, ports: Ports): Promise<May> {
-  if (hasExpired(token, ports.clock.now())) return NOTHING;
+/**
+ * What the scopes of a token allow in its workspaces, as far as whoever made it may do it today: it rests while they may not.
+ *
+ * @param row How many tokens are looked up by now that were made one by the other.
+ */
+export async function tokenMay(token: PeopleRecord<'token'>, ports: Ports, row = 0): Promise<May> {
+  if (row >= MOST_TOKENS_IN_A_ROW || hasExpired(token, ports.clock.now())) return NOTHING;
   const { scopes, workspaces, by } = token.body;
   const permissions = new Set(scopes.flatMap((scope) => SCOPE_PERMISSIONS[scope]));
-  const maker = await rightsOf(by, ports);
+  const maker = await rightsOf(by, ports, row + 1);
   return (permission, workspace) =>
     permissions.has(permission) &&
     (workspaces === null || (workspace !== null && workspaces.includes(workspace))) &&
     maker(permission, workspace);
+}
+
+/** How many tokens there are in a row up to this author; 0: somebody who is no token. */
+export async function tokensInARow({ kind, id }: Actor, people: Pick<ControlPorts['people'], 'find'>): Promise<number> {
+  let row = 0;
+  for (let at = kind === 'token' ? id : null; at !== null && row < MOST_TOKENS_IN_A_ROW; row += 1) {
+    const maker: Actor | undefined = (await people.find('token', at))?.body.by;
+    at = maker?.kind === 'token' ? maker.id : null;
+  }
+  return row;
 }
 
 const permissionsOf = (role: Role): readonly Permission[] =>

@@ -129,12 +129,14 @@ export function createProviderSignIn(access: Access, ports: ProviderPorts) {
       const finished = await ports.identityProviders.finish(await clientOf(provider), begun, query, wanted);
       if (!finished.ok) throw told(provider, finished.error);
       const admission = admit(provider, finished.value, workspaces());
-      const { personId, sessionId } = await whoComes(begun, finished.value, admission);
+      const { personId, sessionId, epoch } = await whoComes(begun, finished.value, admission);
       const identity = await identities.find(finished.value);
       const roles = identity ? await identities.giveRoles(identity, admission) : null;
       if (sessionId !== null) return { to: begun.to, personId, opened: null, roles };
       const lasts = spanOf(provider.session) ?? SESSION_LASTS;
-      return { to: begun.to, personId, opened: await access.openFor(personId, 'provider', request, { lasts }), roles };
+      // What ends all their sessions from here on ends this one too.
+      const opened = await access.openFor(personId, 'provider', request, { epoch, lasts });
+      return { to: begun.to, personId, opened, roles };
     },
     /** The cookie that ends what was begun. */
     forget: (request: FastifyRequest): string => begunSignInCookie(request, '', 0),
@@ -144,9 +146,11 @@ export function createProviderSignIn(access: Access, ports: ProviderPorts) {
     { session }: Begun,
     proven: ProvenIdentity,
     admission: ReturnType<typeof admit>,
-  ): Promise<{ readonly personId: string; readonly sessionId: string | null }> {
-    if (session === null)
-      return { personId: (await identities.comer(proven, admission)).body.personId, sessionId: null };
+  ): Promise<{ readonly personId: string; readonly sessionId: string | null; readonly epoch?: number | undefined }> {
+    if (session === null) {
+      const { personId } = (await identities.comer(proven, admission)).body;
+      return { personId, sessionId: null, epoch: (await people.find('person', personId))?.body.epoch };
+    }
     const { body } = await connecting(session);
     await identities.connect(proven, body.personId);
     return { personId: body.personId, sessionId: session };
