@@ -80,16 +80,16 @@ describe('Somebody who comes from the provider', () => {
     await ada.signIn('ada');
     const id = (await ada.me()).person?.id ?? '';
     await publish({ roles: [{ group: 'editors', workspace: 'shop', role: 'editor' }] });
-    const people = topology.data.people as Omit<typeof topology.data.people, 'replace'> & {
+    const store = topology.data.people as Omit<typeof topology.data.people, 'replace'> & {
       replace: (typeof topology.data.people)['replace'];
     };
-    const replace = people.replace.bind(people);
+    const replace = store.replace.bind(store);
     // The roles of groups are noted once it is known who comes, and before the session is there.
-    people.replace = async (record) => {
+    store.replace = async (record) => {
       const done = await replace(record);
       if (record.kind === 'identity') {
-        people.replace = replace;
-        const found = await people.find('person', id);
+        store.replace = replace;
+        const found = await store.find('person', id);
         if (!found) throw new Error('nobody there');
         const body = { ...found.body, epoch: found.body.epoch + 1 };
         await replace({ ...found, version: found.version + 1, body });
@@ -98,7 +98,7 @@ describe('Somebody who comes from the provider', () => {
     };
     const late = browser();
     expect((await late.signIn('ada')).statusCode).toBe(200);
-    expect(people.replace).toBe(replace);
+    expect(store.replace).toBe(replace);
     expect((await late.call('GET', '/v1/me')).statusCode).toBe(401);
   });
 

@@ -243,7 +243,7 @@ export function createAccess(
   }
 
   return {
-    who: (request) => whoIs(request, sessions.touch),
+    who: (request) => whoIs(request, (session) => sessions.touch(session)),
     stillWho: (request) => whoIs(request, async () => undefined),
     async makeLink(personId = null) {
       const word = newWord('');
