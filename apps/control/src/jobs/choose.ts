@@ -52,15 +52,20 @@ export async function chooseDeliveries(
   return { ids: rows.map(({ id }) => id), people: people.size, byState, more };
 }
 
-/** The dead letters of a workspace that nobody has redriven or dismissed, the newest first. */
+/**
+ * The dead letters of a workspace that nobody has redriven or dismissed, the newest first. Parked receipts are counted apart: most would fit
+ * no better the next time, and each is looked at by itself.
+ */
 export async function chooseDeadLetters(
   filter: Pick<Parameters<ControlPorts['readModels']['deadLetters']>[0], 'since' | 'before'> & { workspace: string },
   { readModels, turns }: Pick<ControlPorts, 'readModels' | 'turns'>,
-): Promise<{ readonly ids: readonly string[]; readonly more: boolean }> {
-  const { rows, more } = await upToTheCeiling(
-    (limit, cursor) => readModels.deadLetters({ ...filter, open: true }, limit, cursor),
-    ({ id }) => id,
-    turns,
-  );
-  return { ids: rows, more };
+): Promise<{ readonly ids: readonly string[]; readonly receipts: number; readonly more: boolean }> {
+  const open = (ofReceipts: boolean) =>
+    upToTheCeiling(
+      (limit, cursor) => readModels.deadLetters({ ...filter, ofReceipts, open: true }, limit, cursor),
+      ({ id }) => id,
+      turns,
+    );
+  const { rows, more } = await open(false);
+  return { ids: rows, receipts: (await open(true)).rows.length, more };
 }

@@ -189,8 +189,8 @@ function deadLetterJobs(app: ApiServer, ports: BulkPorts): void {
       },
     },
     async (request) => {
-      const { ids, more } = await chosen(request, request.query);
-      return { count: ids.length, more, ceiling: MOST_JOB_ITEMS };
+      const { ids, receipts, more } = await chosen(request, request.query);
+      return { count: ids.length, receipts, more, ceiling: MOST_JOB_ITEMS };
     },
   );
 
@@ -202,7 +202,7 @@ function deadLetterJobs(app: ApiServer, ports: BulkPorts): void {
         operationId: 'redriveDeadLetters',
         tags: ['Dead letters'],
         summary:
-          'Puts the records of many dead letters on their topics once more, as a job: those named, or all that are open',
+          'Puts the records of many dead letters on their topics once more, as a job: those named, or all that are open but for parked receipts',
         params: inWorkspace,
         body: z.strictObject(chosenItems(filter)),
         response: { 202: jobBody },

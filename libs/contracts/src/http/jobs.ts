@@ -63,6 +63,11 @@ export const deliveryCountBody = z
 export const deadLetterCountBody = z
   .object({
     count: z.int().describe('Dead letters that match and that nobody has redriven or dismissed, at most `ceiling`'),
+    receipts: z
+      .int()
+      .describe(
+        'Parked receipts beside them, at most `ceiling`: they are not redriven with all, each is looked at by itself',
+      ),
     more: z.boolean().describe('More match than one job takes: narrow the filter'),
     ceiling: z.int().describe('Items that one job takes'),
   })
