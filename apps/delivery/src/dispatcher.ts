@@ -203,7 +203,7 @@ export function startDispatcher(
         const added = scheduler.enter(own.length > 0 ? own : abandoned);
         scheduler.leftInStore(workspace, page.length === PAGE || added.includes('full'));
       }
-      const next = await ledger.nextDueAt();
+      const next = await ledger.nextDueAt(now + POLL);
       if (next === null || next <= now) return POLL;
       return Math.min(POLL, Math.max(10, next - clock.now()));
     },

@@ -56,7 +56,7 @@ export function startWindows(
         const added = scheduler.enter(own.length > 0 ? own : abandoned);
         scheduler.leftInStore(workspace, page.length === PAGE || added.includes('full'));
       }
-      const next = await digestHeads.nextDueAt();
+      const next = await digestHeads.nextDueAt(now + POLL);
       if (next === null || next <= now) return POLL;
       return Math.min(POLL, Math.max(10, next - clock.now()));
     },

@@ -77,8 +77,11 @@ export type DeliveryLedger = {
   dueWorkspaces(now: Instant): Promise<readonly string[]>;
   /** WAITING and due, earliest first. */
   due(workspace: string, now: Instant, limit: number): Promise<readonly DueDelivery[]>;
-  /** Time of the earliest WAITING delivery, if any. */
-  nextDueAt(): Promise<Instant | null>;
+  /**
+   * Time of the earliest WAITING delivery that is due at `until` or earlier, if any. Reads nothing that is due later: who asks for the next
+   * second pays nothing for a million that wait for tomorrow.
+   */
+  nextDueAt(until: Instant): Promise<Instant | null>;
   /**
    * WAITING, due or not, of a workspace or of one of its notifications: reads nothing else. `cursor` is the `next` of the page
    * before. Neither repeats nor leaves out one that does not move meanwhile.

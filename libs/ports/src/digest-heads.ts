@@ -13,8 +13,8 @@ export type DigestHeads = {
   dueWorkspaces(now: Instant): Promise<readonly string[]>;
   /** Those windows, the longest due first. */
   due(workspace: string, now: Instant, limit: number): Promise<readonly DigestHead[]>;
-  /** When the next one is due, if any. */
-  nextDueAt(): Promise<Instant | null>;
+  /** When the earliest of those that are due at `until` or earlier is due, if any. Reads nothing that is due later. */
+  nextDueAt(until: Instant): Promise<Instant | null>;
   /** All heads, in an order that no write changes. */
   list(
     limit: number,

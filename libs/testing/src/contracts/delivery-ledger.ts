@@ -129,7 +129,12 @@ export function describeDeliveryLedger(name: string, make: () => Promise<UnderTe
       const named = await ledger().dueWorkspaces(100);
       expect(named.filter((workspace) => [due, later, idle].includes(workspace))).toEqual([due]);
       expect(new Set(named).size).toBe(named.length);
-      expect(await ledger().nextDueAt()).toBeLessThanOrEqual(7);
+      expect(await ledger().nextDueAt(100)).toBeLessThanOrEqual(7);
+      expect(await ledger().nextDueAt(-9e15)).toBeNull();
+      const earliest = freshName('earliest');
+      await put({ slot: { workspace: earliest }, nextAt: -8e15 });
+      expect(await ledger().nextDueAt(-8e15)).toBe(-8e15);
+      expect(await ledger().nextDueAt(-8e15 - 1)).toBeNull();
     });
 
     it('finds what waits in a workspace or for a notification, due or not, page by page, and nothing else', async () => {

@@ -79,7 +79,8 @@ export function describeDigestHeads(name: string, make: () => Promise<UnderTest<
       expect(await heads().due(freshName('other'), 2000, 10)).toEqual([]);
       expect(await heads().dueWorkspaces(499)).not.toContain(workspace);
       expect(await heads().dueWorkspaces(500)).toContain(workspace);
-      expect((await heads().nextDueAt()) ?? Infinity).toBeLessThanOrEqual(500);
+      expect((await heads().nextDueAt(500)) ?? Infinity).toBeLessThanOrEqual(500);
+      expect(await heads().nextDueAt(-9e15)).toBeNull();
       // Emptied, it is due when its open window is.
       await heads().replace({ ...closed, version: 2, closing: null });
       expect(await ids(2000)).toEqual([open.id, late.id]);

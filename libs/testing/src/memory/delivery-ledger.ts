@@ -91,10 +91,10 @@ export function createMemoryLedger(moved: (before: Delivery | null, after: Deliv
             .slice(0, limit)
             .map((delivery) => ({ delivery, bytes: stringifyJson(delivery).length })),
         ),
-      nextDueAt: () =>
+      nextDueAt: (until) =>
         wire.ask('ledger.nextDueAt', () => {
           const next = Math.min(...[...stored.values()].map(waitsUntil));
-          return Number.isFinite(next) ? next : null;
+          return next <= until && Number.isFinite(next) ? next : null;
         }),
       waiting: ({ workspace, notificationId }, limit, cursor) =>
         wire.ask('ledger.waiting', () =>

@@ -33,10 +33,10 @@ export function createMemoryDigestHeads(moved: (after: DigestHead) => void = () 
             .toSorted((a, b) => dueAt(a) - dueAt(b))
             .slice(0, limit),
         ),
-      nextDueAt: () =>
+      nextDueAt: (until) =>
         wire.ask('heads.nextDueAt', () => {
           const next = Math.min(...[...stored.values()].map(dueAt));
-          return Number.isFinite(next) ? next : null;
+          return next <= until && Number.isFinite(next) ? next : null;
         }),
       list: (limit, cursor) =>
         wire.ask('heads.list', () =>

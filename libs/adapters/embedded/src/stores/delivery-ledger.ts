@@ -131,9 +131,10 @@ export const createDeliveryLedger = (reader: Reader, write: Write<DeliveryWrites
     ) as DocumentRow[];
     return rows.map((row) => ({ delivery: read(row), bytes: row.document.length }));
   },
-  async nextDueAt() {
+  async nextDueAt(until) {
     const row = reader.get(NEXT_DUE) as { next_at: number | null } | undefined;
-    return row?.next_at ?? null;
+    const next = row?.next_at ?? null;
+    return next !== null && next <= until ? next : null;
   },
   async waiting({ workspace, notificationId }, limit, cursor) {
     const after = cursor === undefined ? [] : keysOf(cursor, 'string', 'number', 'number');

@@ -63,10 +63,11 @@ export const createDigestHeads = (reader: Reader, write: Write<DigestHeadWrites>
     ) as HeadRow[];
     return rows.map(read);
   },
-  async nextDueAt() {
+  async nextDueAt(until) {
     const row = reader.get(
       `SELECT due_at FROM digest_heads INDEXED BY digest_heads_next
-       WHERE due_at IS NOT NULL ORDER BY due_at LIMIT 1`,
+       WHERE due_at <= ? ORDER BY due_at LIMIT 1`,
+      until,
     ) as { due_at: number } | undefined;
     return row?.due_at ?? null;
   },

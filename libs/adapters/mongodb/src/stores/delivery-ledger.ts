@@ -207,9 +207,10 @@ export function createDeliveryLedger({ deliveries: ledger }: Collections, attemp
       const found = await bodies({ workspace: { $eq: workspace }, dueAt: queued({ $lte: now }) }, { dueAt: 1 }, limit);
       return found.map((one) => ({ delivery: read(one), bytes: one.body.length }));
     },
-    async nextDueAt() {
+    // With a bound: FerretDB reads and sorts all that the filter finds, of which the first is asked for.
+    async nextDueAt(until) {
       const earliest = await attempt(() =>
-        ledger.findOne({ dueAt: queued({ $gte: EVER }) }, { projection: { dueAt: 1 }, sort: { dueAt: 1 } }),
+        ledger.findOne({ dueAt: queued({ $lte: until }) }, { projection: { dueAt: 1 }, sort: { dueAt: 1 } }),
       );
       return earliest?.dueAt ?? null;
     },

@@ -53,8 +53,8 @@ export function createDigestHeads({ digestHeads: heads }: Collections, attempt: 
       );
       return found.map(read);
     },
-    async nextDueAt() {
-      const wanted = { dueAt: queued({ $gte: Number.MIN_SAFE_INTEGER }) };
+    async nextDueAt(until) {
+      const wanted = { dueAt: queued({ $lte: until }) };
       const next = await attempt(() => heads.findOne(filterOf<DigestHeadDocument>(wanted), { sort: { dueAt: 1 } }));
       return next?.dueAt ?? null;
     },
