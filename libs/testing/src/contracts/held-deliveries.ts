@@ -26,7 +26,7 @@ function questionsTo(ledger: DeliveryLedger, workspace: string): Questions {
     leaseExpired: () => ledger.leaseExpired(now, 100),
     unlisted: () => ledger.unlisted(now, 100),
     unpublished: () => ledger.unpublished(now, 100),
-    list: () => ledger.list({ workspace, state: 'WAITING' }, 50),
+    list: () => ledger.list({ workspace, states: ['WAITING'] }, 50),
     async 'one message'() {
       const delivery = deliveryOf({ slot: { workspace } });
       await ledger.insert([delivery]);
