@@ -47,13 +47,12 @@ export function Waits({
       </li>,
     );
   }
-  const stuck = (letters?.count ?? 0) + (letters?.receipts ?? 0);
-  if (stuck > 0) {
+  if ((letters?.count ?? 0) > 0) {
     lines.push(
       <li key="letters">
         <Lamp tone="bad">Dead letters</Lamp>
         <Link to="/workspaces/$w/deliveries/dead-letters" params={params}>
-          {stuck.toLocaleString('en')}
+          {letters?.count.toLocaleString('en')}
           {letters?.more === true ? ' or more' : ''} records could not be processed
         </Link>
       </li>,
