@@ -9,8 +9,7 @@ const SERVERS = 'test/support/servers-of-a-run.ts';
 const NEEDS: Readonly<Record<Lane, object>> = {
   fast: {},
   server: { globalSetup: SERVERS },
-  // A browser draws late on a machine that does much else.
-  product: { globalSetup: SERVERS, fileParallelism: false },
+  product: { globalSetup: SERVERS },
   // Crashes, outages and overload take the machine.
   proof: { globalSetup: SERVERS, fileParallelism: false },
 };
