@@ -179,10 +179,10 @@ describe('A live stream', () => {
     });
     ground.clock.pass(SESSION_LASTS.idle / 2);
     await vi.waitFor(() => expect(asked).toBeGreaterThan(1), { timeout: 10_000 });
-    await until(one, ({ endedAt }) => endedAt() === null);
+    await until(one, (stream) => stream.endedAt() === null);
     expect(await usedAt()).toBe(before);
     ground.clock.pass(SESSION_LASTS.idle / 2);
-    await until(one, ({ endedAt }) => endedAt() !== null);
+    await until(one, (stream) => stream.endedAt() !== null);
   });
 
   it('is one of a bounded number of one person, and gives its place back', async () => {
