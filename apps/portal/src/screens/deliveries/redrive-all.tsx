@@ -58,6 +58,12 @@ function Question({ workspace, onClose, onJob }: Props & { readonly onJob: (id: 
           twice of the same.
         </p>
       )}
+      {data.receipts > 0 && (
+        <p>
+          {data.receipts.toLocaleString('en')} parked {data.receipts === 1 ? 'receipt is' : 'receipts are'} left out:
+          most would fit no better the next time. Each is looked at by itself, under Receipts.
+        </p>
+      )}
       {data.more && (
         <p role="alert">
           More are open than one job takes ({data.ceiling.toLocaleString('en')}): it takes none of them. Redrive by time

@@ -47,12 +47,13 @@ export function Waits({
       </li>,
     );
   }
-  if ((letters?.count ?? 0) > 0) {
+  const stuck = (letters?.count ?? 0) + (letters?.receipts ?? 0);
+  if (stuck > 0) {
     lines.push(
       <li key="letters">
         <Lamp tone="bad">Dead letters</Lamp>
         <Link to="/workspaces/$w/deliveries/dead-letters" params={params}>
-          {letters?.count.toLocaleString('en')}
+          {stuck.toLocaleString('en')}
           {letters?.more === true ? ' or more' : ''} records could not be processed
         </Link>
       </li>,
