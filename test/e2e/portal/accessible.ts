@@ -7,7 +7,8 @@ import { expect } from 'vitest';
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const STANDARDS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
-async function violations(on: Page): Promise<string[]> {
+/** What axe finds on a page as it is now. */
+export async function violations(on: Page): Promise<string[]> {
   await on.evaluate(AXE);
   return on.evaluate(async (standards) => {
     type Found = { violations: { id: string; nodes: { html: string }[] }[] };

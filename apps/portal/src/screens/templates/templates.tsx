@@ -28,6 +28,7 @@ export function Templates(): ReactNode {
   const layouts = useQuery(layoutsQuery(w));
   const partials = useQuery(partialsQuery(w));
   const { data: drafts } = useQuery({ ...draftsQuery(w), enabled: isOne });
+  const error = templates.error ?? layouts.error ?? partials.error;
   const [adding, setAdding] = useState<Kind | null>(null);
   const off = useMay('configure', w);
   const navigate = useNavigate();
@@ -58,8 +59,13 @@ export function Templates(): ReactNode {
         )}
       </PageHead>
       <PageBody>
-        {templates.error && <Problem error={templates.error} onRetry={() => void templates.refetch()} />}
-        {!templates.data && !templates.error && <Loading what="templates" />}
+        {error && (
+          <Problem
+            error={error}
+            onRetry={() => void Promise.all([templates.refetch(), layouts.refetch(), partials.refetch()])}
+          />
+        )}
+        {!templates.data && !error && <Loading what="templates" />}
         {templates.data && takenOf('templates').length === 0 && (
           <Empty title="No template yet">
             A template holds subject and body of an email, the text of an SMS, what a push notification shows. It starts
@@ -137,6 +143,7 @@ function Shelf({
     .map(({ name }) => ({ workspace, name, body: null }));
   const all = [...unborn, ...(items ?? [])];
   if (all.length === 0) return null;
+  const Heading = title === null ? 'h2' : 'h3';
   return (
     <>
       {title !== null && <h2>{title}</h2>}
@@ -144,11 +151,11 @@ function Shelf({
         {all.map((item) => (
           <Row key={`${item.workspace}/${item.name}`}>
             <span>
-              <h3>
+              <Heading>
                 <Link to={WAYS[kind]} params={{ w: item.workspace, t: item.name }}>
                   {item.name}
                 </Link>
-              </h3>
+              </Heading>
               {kind === 'templates' && item.body !== null && (
                 <Quiet>
                   {channelsIn(item.body)
