@@ -11,12 +11,15 @@ import type { Shared, World } from './world.ts';
 type Ask = (running: Running) => Promise<unknown> | undefined;
 /** People who get news on two channels. */
 const READERS = 2;
+/** People who get items in digests. */
+const COLLECTORS = 2;
 
 type Can = 'post' | 'publish' | 'operate' | 'report';
 
 /** What an operator thinks of who sees a delivery in this state. By the time it is done the state may be another. */
 const ACTS: Partial<Record<DeliveryState, readonly OperatorAct[]>> = {
   WAITING: ['cancel'],
+  COLLECTED: ['cancel'],
   FAILED: ['resend'],
   EXPIRED: ['resend'],
   CANCELLED: ['resend'],
@@ -128,6 +131,15 @@ export function startCustomers(world: World, machines: Machines, { ids }: Shared
     for (let n = between(1, 3); n > 0; n -= 1) add(between(0, during), null, 'there is news', () => postNews(one));
     if (scheduler.chance() < 0.6) wantsNoMore(one);
     if (scheduler.chance() < 0.6) writesToUs(one);
+  }
+  for (let n = between(2, 9); n > 0; n -= 1) {
+    const email = `collector-${between(1, COLLECTORS)}@example.com`;
+    add(between(0, during), null, 'there is an item', () => {
+      posted += 1;
+      const body = { n: events + posted, kind: 'item', email };
+      const request = (answered: () => void) => (running: Running) => running.post?.(body.n, body).then(answered);
+      repeat(`is posted event ${body.n}`, request);
+    });
   }
   function wantsNoMore(reader: Reader): void {
     const { email, phone } = reader;

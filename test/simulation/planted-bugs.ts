@@ -26,6 +26,13 @@ const inLimits =
     limits: { ...ports.limits, ...change(ports.limits) },
   });
 
+const inHeads =
+  (change: (heads: Ports['digestHeads']) => Partial<Ports['digestHeads']>): Plant =>
+  (ports) => ({
+    ...ports,
+    digestHeads: { ...ports.digestHeads, ...change(ports.digestHeads) },
+  });
+
 /** What a provider said is taken for something else. */
 const withAnswers =
   (read: (said: ProviderResult) => ProviderResult): Plant =>
@@ -214,6 +221,28 @@ export const PLANTED_BUGS: Readonly<Record<string, Bug>> = {
       },
     })),
     finds: /is capped, and only/,
+  },
+  'a window of a digest that is written without compare-and-set': {
+    plant: inHeads((heads) => ({
+      async replace(next) {
+        if ((await heads.replace(next)) === 'done') return 'done';
+        const seen = await heads.get(next.id);
+        return heads.replace({ ...next, version: (seen?.version ?? 0) + 1 });
+      },
+    })),
+    finds: /digest|is COLLECTED|told twice/,
+  },
+  'a window of a digest that counts as told of before it is': {
+    plant: inHeads((heads) => ({
+      replace: (next) => heads.replace(next.closing && next.closing.items ? { ...next, closing: null } : next),
+    })),
+    finds: /digest|is COLLECTED/,
+  },
+  'an item that does not learn of its digest': {
+    plant: inLedger((ledger) => ({
+      replace: (next) => (next.state === 'DIGESTED' ? Promise.resolve('done') : ledger.replace(next)),
+    })),
+    finds: /is COLLECTED/,
   },
   'a sweeper that sends again': {
     plant: inLedger((ledger) => ({

@@ -65,6 +65,22 @@ const NEWS = notification('news', {
     },
   },
 });
+/** So many items go out at once; fewer wait for their window, which is short enough for a run to see its end. */
+export const MOST_ITEMS = 3;
+/** What collects for digests: their subject names every item, in words of the events alone. */
+const ITEMS = notification('items', {
+  ...QUICK,
+  channels: { email: { ...QUICK.channels.email, template: 'item' } },
+  cadence: { digest: { window: { fixed: '3s' }, max_items: MOST_ITEMS, template: 'digest' } },
+  rules: {
+    main: {
+      stream: 'orders',
+      when: 'event.kind == "item"',
+      recipients: { from: 'event', to: { email: 'event.email' }, unique_id: 'event_id' },
+    },
+  },
+});
+
 /** Somebody who gets news on both channels. */
 export type Reader = { readonly email: string; readonly phone: string };
 export const readerOf = (n: number): Reader => ({ email: `reader-${n}@example.com`, phone: `+4915112345${100 + n}` });
@@ -90,7 +106,10 @@ export const FIRST_WISHES: readonly Wish[] = [
   template('welcome', { email: { subject: 'joined {{n}} {{user_id}}', text: 'Welcome.' } }),
   template('entered', { email: { subject: 'entered {{message_id}} {{user_id}}', text: 'Hello.' } }),
   template('news', { email: { subject: 'news {{n}}', text: 'News.' }, sms: { text: 'text {{n}}' } }),
+  template('item', { email: { subject: 'item {{n}}', text: 'An item.' } }),
+  template('digest', { email: { subject: 'digest of {{items}}', text: 'Items.' } }),
   NEWS,
+  ITEMS,
   orderPaid(),
   welcome(),
   ENTERED,

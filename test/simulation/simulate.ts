@@ -27,8 +27,8 @@ export type Outcome = {
 
 export type SimulateOptions = { readonly bug?: Bug | undefined; readonly keepsHistory?: boolean | undefined };
 
-/** Everything is terminal or in doubt this long after the last fault. */
-export const RECOVERED_WITHIN: Duration = 60_000;
+/** Everything is terminal or in doubt this long after the last fault: an item that could not be listed is looked at again after a minute. */
+export const RECOVERED_WITHIN: Duration = 120_000;
 /** What was under way when the faults ended arrives within this. */
 const LAST_ARRIVAL: Duration = 5_000;
 const LOOK_EVERY: Duration = 500;

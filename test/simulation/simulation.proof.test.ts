@@ -22,8 +22,18 @@ const REPORTS = ['SENDING', 'IN_DOUBT', 'SENT', 'DELIVERED', 'BOUNCED', 'COMPLAI
   (state) => `receipt in ${state}`,
 );
 const LIFTS = ['IN_DOUBT to DELIVERED', 'SENDING to DELIVERED', 'SENT to BOUNCED', 'DELIVERED to COMPLAINED'];
+const DIGESTS = ['WAITING to COLLECTED', 'COLLECTED to DIGESTED', 'COLLECTED to CANCELLED'];
 const ENDS = ['WAITING to SUPPRESSED', 'WAITING to EXPIRED', 'operator_cancel', 'operator_resend', 'operator_dismiss'];
-const TO_BE_SEEN = [...FAULTS, ...PATHS, ...REPORTS, ...LIFTS, ...ENDS, 'SENDING to WAITING', 'SENDING to FAILED'];
+const TO_BE_SEEN = [
+  ...FAULTS,
+  ...PATHS,
+  ...REPORTS,
+  ...LIFTS,
+  ...DIGESTS,
+  ...ENDS,
+  'SENDING to WAITING',
+  'SENDING to FAILED',
+];
 
 let shared: Shared;
 beforeAll(async () => {

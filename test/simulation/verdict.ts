@@ -25,7 +25,7 @@ const CONSUMED: readonly (readonly [group: string, topic: TopicName])[] = [
 ];
 
 /** What is not done yet; empty when nothing is left to do. */
-export function leftOf({ log, checkpoints, ledger, tasks }: World): readonly string[] {
+export function leftOf({ log, checkpoints, ledger, tasks, digestHeads }: World): readonly string[] {
   const unread = CONSUMED.flatMap(([group, topic]) =>
     Array.from({ length: log.partitions(topic) }, (_, partition) => {
       const { end } = log.bounds(topic, partition);
@@ -41,7 +41,11 @@ export function leftOf({ log, checkpoints, ledger, tasks }: World): readonly str
     .all()
     .flatMap(({ id, unpublished }) => unpublished.map((one) => `${id} has not told of ${one.state}`));
   const unasked = tasks.all().flatMap(({ id, done }) => (done ? [] : [`${id} is not done`]));
-  return [...unread, ...open, ...untold, ...unasked];
+  const windows = digestHeads
+    .all()
+    .filter(({ items, closing }) => items.length > 0 || closing !== null)
+    .map(({ id, n }) => `window ${n} of ${id} has not been told of`);
+  return [...unread, ...open, ...untold, ...unasked, ...windows];
 }
 
 /** Holds what a run left behind against what was promised. Asked when nothing is left to do. */
@@ -62,6 +66,7 @@ export async function judge(world: World, shared: Shared): Promise<readonly Find
     ...findUntrue(world),
     ...findUnsent(world),
     ...findOverLimit(world),
+    ...findUndigested(world),
     ...findUntold(world, intents, shared),
     ...findGaps(world, expected, shared),
     ...findCohorts(world, expected),
@@ -201,6 +206,29 @@ function findOverLimit({ ledger, accepted, decided }: World): Finding[] {
     ...(counted < MOST_TOLD
       ? capped.map(({ id }) => `${id} is capped, and only ${counted} messages were sent or are in doubt`)
       : []),
+  ];
+}
+
+/** Each item is in one digest, which lists it and knows no other, or ended for another reason; none is told of by itself. */
+function findUndigested({ ledger }: World): Finding[] {
+  const all = ledger.all();
+  const listed = Map.groupBy(
+    all.flatMap(({ id, intent: { digest } }) => (digest?.items ?? []).map((item) => ({ digest: id, ...item }))),
+    ({ deliveryId }) => deliveryId,
+  );
+  const items = all.filter(({ intent }) => intent.notification === 'items' && intent.digest === undefined);
+  return [
+    ...[...listed].flatMap(([id, { length }]) => (length === 1 ? [] : [`${id} is in ${length} digests`])),
+    ...items.flatMap(({ id, state, digestedIn, attempts }) => {
+      const [digest] = listed.get(id) ?? [];
+      const isDigested = state === 'DIGESTED';
+      return [
+        ...(isDigested === (digest !== undefined) && digest?.digest === (digestedIn ?? undefined)
+          ? []
+          : [`${id} is ${state} in digest ${digestedIn}, and ${digest?.digest ?? 'no digest'} lists it`]),
+        ...(attempts.length > 0 ? [`${id} is an item, and was told of by itself`] : []),
+      ];
+    }),
   ];
 }
 

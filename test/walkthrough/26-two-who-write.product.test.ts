@@ -33,7 +33,9 @@ describeWith('curl', 'docs/api.md and docs/versions.md', () => {
     /** Runs a block of a page in the folder where Carillon was started. */
     async function run(block: string): Promise<string> {
       const known = settings.replace('http://127.0.0.1:7401', carillon.control);
-      const child = spawn('bash', ['-euc', known.replace(/^curl .*\n/m, '') + block], { cwd: carillon.folder });
+      // With its standard input on a pipe of Node, bash takes itself for a remote shell and would read the machine's own settings.
+      const words = ['--norc', '-euc', known.replace(/^curl .*\n/m, '') + block];
+      const child = spawn('bash', words, { cwd: carillon.folder });
       let out = '';
       for (const stream of [child.stdout, child.stderr]) {
         stream.setEncoding('utf8').on('data', (text: string) => (out += text));

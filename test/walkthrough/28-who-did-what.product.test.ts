@@ -13,7 +13,7 @@ import { startCarillon, type Carillon } from './support.ts';
 
 type Entry = { readonly action: string; readonly target: string | null; readonly outcome: string };
 
-chapter('28. Who did what', (newHome) => {
+chapter('28. Who did what', (newHome, place) => {
   let carillon: Carillon;
   beforeAll(async () => {
     carillon = await startCarillon(await newHome());
@@ -42,6 +42,9 @@ chapter('28. Who did what', (newHome) => {
     expect(code).toBe(0);
     expect(out).toContain('The audit is whole');
   });
+
+  // The log of a cluster is Kafka’s, whose files nobody else can open.
+  if (place === 'cluster') return;
 
   it('finds the record that somebody changed in the data file, by its position', async () => {
     // Stopping seals what is unsealed.
