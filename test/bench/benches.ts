@@ -1,4 +1,5 @@
 import { append } from './benches/append.ts';
+import { cadence } from './benches/cadence.ts';
 import { callbacks } from './benches/callbacks.ts';
 import { claims } from './benches/claims.ts';
 import { endToEnd } from './benches/end-to-end.ts';
@@ -38,6 +39,7 @@ export const BENCHES: readonly Bench[] = [
   smtp,
   fcm,
   sending,
+  cadence,
   templates,
   slowOne,
   tracing,

@@ -12,10 +12,11 @@ import {
   type ChannelName,
   type Decision,
   type Intent,
+  type NotificationBody,
 } from '@carillon/domain';
-import type { IntentId } from '@carillon/kernel';
+import type { Duration, IntentId } from '@carillon/kernel';
 import { decideConsents } from '@carillon/stages';
-import type { NewRecord, SenderFactory } from '@carillon/ports';
+import type { DeliveryLedger, NewRecord, SenderFactory } from '@carillon/ports';
 import { deliveryOf } from '@carillon/testing';
 import { account, notification, ORDER_PAID, PAID_MAIL, template } from '@carillon/testing/given';
 import { openTopology } from '@carillon/testing/topology';
@@ -59,14 +60,48 @@ export type SendingOptions = {
   };
   /** Whether everybody has a document of what they want no more; none of them stops what is sent. */
   readonly consents?: number;
+  /** What the notifications say of when and how often. */
+  readonly cadence?: NotificationBody['cadence'];
+  /** So many people get the messages in turns; left out: each is for somebody else. */
+  readonly people?: number;
+  /** Messages are due so long after they come; left out: at once. */
+  readonly later?: Duration;
+  /** Told of each message that the ledger has: `taken` as it came, `listed` once it waits in the window of a digest. */
+  readonly kept?: (how: 'taken' | 'listed') => void;
   /** Told of each message that a timer accepts: of which account, and the how manieth that was intended for it. */
   readonly took?: (account: string, n: number) => void;
 };
 
+/** The ledger, with a word for each message that comes into it or onto the list of a window. */
+function toldOf(ledger: DeliveryLedger, kept: NonNullable<SendingOptions['kept']>): DeliveryLedger {
+  return {
+    ...ledger,
+    async insert(deliveries) {
+      const done = await ledger.insert(deliveries);
+      for (let n = 0; n < deliveries.length; n += 1) kept('taken');
+      return done;
+    },
+    async replace(next) {
+      const done = await ledger.replace(next);
+      if (done === 'done' && next.state === 'COLLECTED' && next.nextAt === null) kept('listed');
+      return done;
+    },
+  };
+}
+
 /** The delivery role over the embedded backend, as `carillon up` runs it, with accounts of these names: a timer each. */
 export async function startSendingDelivery(
   accounts: Readonly<Record<string, () => Promise<unknown>>>,
-  { channel = 'email', real, consents = 0, took = () => undefined }: SendingOptions = {},
+  {
+    channel = 'email',
+    real,
+    consents = 0,
+    took = () => undefined,
+    cadence,
+    people,
+    later = 0,
+    kept,
+  }: SendingOptions = {},
 ): Promise<SendingDelivery> {
   const topology = await openTopology({ partitions: 8, ...(real && { secrets: real.secrets }) });
   const { ids, clock, witness } = topology;
@@ -85,7 +120,11 @@ export async function startSendingDelivery(
           connections: CONNECTIONS,
         },
       ),
-      notification(name, { ...ORDER_PAID, channels: { [channel]: { template: 'order-paid', accounts: [name] } } }),
+      notification(name, {
+        ...ORDER_PAID,
+        channels: { [channel]: { template: 'order-paid', accounts: [name] } },
+        ...(cadence && { cadence }),
+      }),
     ]),
   );
   const accepted = new Map<string, number>();
@@ -138,7 +177,7 @@ export async function startSendingDelivery(
     trouble: (_where: string, error: unknown) => void witness.failures.push(error),
   };
   // Made at each asking for them: taken once, so that it is not what is measured.
-  const { ports } = topology;
+  const ports = kept ? { ...topology.ports, ledger: toldOf(topology.ports.ledger, kept) } : topology.ports;
   const role = await startDelivery(
     { aloneOnStore: true },
     {
@@ -170,10 +209,11 @@ export async function startSendingDelivery(
       rule: ruleTitle(placed),
       ruleId: ruleIdOf(placed),
       configNumber: configuration.number,
-      to: addressOf(channel, n),
-      person: addressOf(channel, n),
+      to: addressOf(channel, people === undefined ? n : n % people),
+      person: addressOf(channel, people === undefined ? n : n % people),
       causedAt: now,
-      notAfter: now + DAY,
+      sendAt: now + later,
+      notAfter: now + later + DAY,
     };
     const key = ids.keyed('slot', ...slotParts(intent));
     const partition = partitionOf(key, topology.data.log.partitions('carillon.intents'));
