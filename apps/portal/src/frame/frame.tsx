@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link, Outlet, useLocation, useNavigate, useRouterState } from '@tanstack/react-router';
+import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
 import { LayoutGrid, Search, Settings } from 'lucide-react';
-import { useEffect, useRef, useState, type ReactNode } from 'react';
+import { useRef, useState, type ReactNode } from 'react';
 import { useAnswering, useSignedIn } from '../api/session.ts';
 import { statusQuery } from '../api/status.ts';
 import { Button } from '../ui/button.tsx';
@@ -12,6 +12,7 @@ import { DraftLink } from './draft-link.tsx';
 import { AccountMenu, WorkspaceMenu } from './menus.tsx';
 import { PasswordBar } from './password-bar.tsx';
 import { BUILD_PLACES, PLACES, WHY_PLACE, type BuildPlace, type Place } from './places.ts';
+import { useFocus } from './use-focus.ts';
 import { useKeys } from './use-keys.ts';
 import { useWorkspace } from './use-workspace.ts';
 import styles from './frame.module.css';
@@ -53,14 +54,7 @@ function SignedInFrame(): ReactNode {
       if (place) void navigate({ to: place.to, params: { w: known } });
     },
   });
-  // A new screen is read from its beginning, by whoever sees it and by whoever hears it.
-  const { pathname } = useLocation();
-  const seen = useRef(pathname);
-  useEffect(() => {
-    if (seen.current === pathname) return;
-    seen.current = pathname;
-    main.current?.focus();
-  }, [pathname]);
+  useFocus(main);
   return (
     <div className={cls(styles.frame)}>
       <a
