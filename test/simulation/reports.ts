@@ -68,16 +68,21 @@ const LATE_WRITES = ['freeze', 'expel', 'crash', 'stop', 'late', 'again', 'no_an
 
 /**
  * Of STOP and START of one number the one that stands last on the log counts, and none that was answered is lost. A STOP is never
- * undone by what came before it. A START may be: who was thought dead writes down the STOP before it once more.
+ * undone by what came before it. A START may be: who was thought dead writes down the STOP before it once more, and a START that came in
+ * the same millisecond as a STOP is passed over (decision 0057).
  */
 export function findUnheeded(world: World, { codecs }: Shared): Finding[] {
   const read = decodeAll(world, 'carillon.receipts', codecs.receipt).map(({ value }) => value);
   const onLog = new Set(read.map(({ id }) => id));
   const lost = [...world.written].filter((id) => !onLog.has(id)).map((id) => `acknowledged, and not on the log: ${id}`);
-  const last = new Map(read.flatMap(({ inbound }) => (inbound ? [[inbound.address, inbound.wish] as const] : [])));
-  const unheeded = [...last].flatMap(([phone, wish]) => {
+  const written = read.flatMap(({ inbound, receivedAt }) => (inbound ? [{ ...inbound, receivedAt }] : []));
+  const last = new Map(written.map(({ address, wish, receivedAt }) => [address, { wish, receivedAt }]));
+  const unheeded = [...last].flatMap(([phone, { wish, receivedAt }]) => {
     const isHeld = world.suppressions.has('shop', 'sms', phone, 'stop');
-    const mayBeHeld = wish === 'start' && LATE_WRITES.some((fault) => world.seen.has(fault));
+    const isAtOnce = written.some(
+      (other) => other.address === phone && other.wish === 'stop' && other.receivedAt === receivedAt,
+    );
+    const mayBeHeld = wish === 'start' && (isAtOnce || LATE_WRITES.some((fault) => world.seen.has(fault)));
     if (wish === 'start' && !isHeld) world.saw('START heeded');
     return isHeld === (wish === 'stop') || mayBeHeld
       ? []

@@ -83,7 +83,8 @@ export function createReceiptStage(ports: ReceiptPorts): BatchStage {
 
   /**
    * Of one address the later wish counts; it may be carried out twice, also by a process that stood still and is no longer to: START
-   * takes away no STOP that came later. STOP holds whoever sends over the number now.
+   * takes away no STOP that came later. Of the two in one millisecond STOP counts, since nothing says which of them came later and
+   * nobody may get what they refused. STOP holds whoever sends over the number now.
    */
   async function carryOut(receipt: Receipt, { address, wish }: NonNullable<Receipt['inbound']>): Promise<RecordFate> {
     const senders = sendersOver(ports.configuration.current(), receipt.account ?? '');
@@ -91,7 +92,7 @@ export function createReceiptStage(ports: ReceiptPorts): BatchStage {
     if (senders.length === 0) return UNKNOWN;
     for (const { workspace, channel } of senders) {
       const at = receipt.receivedAt;
-      if (wish === 'start') await ports.suppressions.remove(workspace, channel, address, 'stop', at);
+      if (wish === 'start') await ports.suppressions.remove(workspace, channel, address, 'stop', at - 1);
       else {
         const detail = `${receipt.source}: ${receipt.detail}`;
         await ports.suppressions.add({ workspace, channel, address, source: 'stop', detail, deliveryId: null, at });

@@ -238,9 +238,11 @@ describe('a receipt of before the store was put back', () => {
 });
 
 describe('what somebody wrote to a number', () => {
+  /** START comes after STOP unless a test says otherwise. */
   const written = (wish: 'stop' | 'start', account: string, id: string): Receipt => ({
     ...givenReceipt('dlv_none' as DeliveryId, 1, { id, account, verdict: 'note' }),
     attempt: null,
+    receivedAt: wish === 'stop' ? 10 : 20,
     inbound: { address: '+4915112345678', wish },
   });
   const twilio = { kind: 'twilio', account_sid: 'AC1', auth_token: { secret: 'T' }, from: '+49151' } as const;
@@ -267,13 +269,27 @@ describe('what somebody wrote to a number', () => {
 
   it('is not undone by what was written before it, which a process that stood still carries out once more', async () => {
     await topology.publish(accountOf('sms', twilio));
-    const start = { ...written('start', 'shop/sms', 'rct_1'), receivedAt: 20 };
+    const start = written('start', 'shop/sms', 'rct_1');
     const stops = [10, 30].map((receivedAt) => ({ ...written('stop', 'shop/sms', `rct_${receivedAt}`), receivedAt }));
     await handle(stops);
     await handle([start]);
     expect(await sources('shop')).toEqual(['stop']);
-    await handle([{ ...start, id: 'rct_2', receivedAt: 30 }]);
+    await handle([{ ...start, id: 'rct_2', receivedAt: 31 }]);
     expect(await sources('shop')).toEqual([]);
+  });
+
+  it('is held back by a STOP of the same millisecond, whichever of the two is carried out last', async () => {
+    await topology.publish(accountOf('sms', twilio));
+    const stop = { ...written('stop', 'shop/sms', 'rct_1'), receivedAt: 20 };
+    const start = written('start', 'shop/sms', 'rct_2');
+    for (const order of [
+      [stop, start],
+      [start, stop],
+      [start, stop, start],
+    ]) {
+      await handle(order);
+      expect(await sources('shop')).toEqual(['stop']);
+    }
   });
 
   it('that is read again, as after a crash, ends as the later wish says', async () => {
@@ -305,7 +321,8 @@ describe('what somebody wrote to a number', () => {
       receipts.map((one) => recordOf('carillon.receipts', topology.ports.codecs.receipt.encode(one)));
     await stage({ suppressions: slowRemoval }).handle(recordsOf([started, stopped]), STATE);
     expect(await sources('shop')).toEqual(['stop']);
-    await stage({ ledger: slowReading }).handle(recordsOf([stopped, started]), STATE);
+    const startedLater = { ...started, receivedAt: stopped.receivedAt + 1 };
+    await stage({ ledger: slowReading }).handle(recordsOf([stopped, startedLater]), STATE);
     expect(await sources('shop')).toEqual([]);
   });
 
