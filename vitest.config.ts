@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { IS_PLANTED, plantedInTests } from './test/chaos/planted-in-tests.ts';
 import { laneFiles, LANES, type Lane } from './tools/lanes.ts';
 
 const exclude = ['**/node_modules/**', '**/dist/**'];
@@ -16,12 +17,14 @@ const NEEDS: Readonly<Record<Lane, object>> = {
 
 /** The lanes, one after the other. The suffix of a file's name chooses its lane: docs/contributing.md. */
 export default defineConfig({
+  plugins: [plantedInTests()],
   test: {
     // Bounds against standing still for ever, not against slowness: CI may be many times slower than the author's machine.
     testTimeout: 180_000,
     hookTimeout: 240_000,
     expect: { poll: { timeout: 60_000 } },
     maxWorkers: 2,
+    fsModuleCache: !IS_PLANTED,
     projects: LANES.map((lane, groupOrder) => ({
       extends: true as const,
       test: {
