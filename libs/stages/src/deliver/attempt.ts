@@ -10,6 +10,7 @@ import {
   reportAddress,
   settleAttempt,
   STOPPED,
+  withoutRepeatedWords,
   writeReceiptToken,
   type AccountChoice,
   type Delivery,
@@ -220,7 +221,7 @@ async function call(
   }
   const lease = holdLease(sending, token, LEASE, ports);
   const receiptToken = receiptTokenOf(sending, ports);
-  const result = await hold.sender
+  const answer = await hold.sender
     .send(message, {
       workspace: sending.slot.workspace,
       deliveryId: sending.id,
@@ -233,6 +234,7 @@ async function call(
     })
     .catch((error: unknown) => providerResult('ambiguous', '', `the adapter failed: ${messageOf(error)}`));
   await lease.stop();
+  const result = withoutRepeatedWords(answer, message);
   const delivery = await settle(sending, token, result, settings, anotherAccount, ports);
   const wrongLocality = wrong.map(({ variable }) => variable);
   return { kind: 'called', delivery, result, missing: missing.length, wrongLocality };

@@ -138,7 +138,7 @@ describe('one attempt', () => {
   });
 
   it('has the address of a hard bounce on the list before the delivery has ended, so that no crash can come between', async () => {
-    const bounce = providerResult('refused_recipient', '550 5.1.1', 'no such user', { suppress: 'hard_bounce' });
+    const bounce = providerResult('refused_recipient', '550', 'no such ADA@example.com', { suppress: 'hard_bounce' });
     const { ledger, suppressions } = topology.data;
     let failed = 0;
     const failing: AttemptPorts['suppressions'] = {
@@ -154,7 +154,8 @@ describe('one attempt', () => {
     const report = await attempt(await waiting({ to: 'ada@example.com' }), answers(bounce), { suppressions: failing });
     expect(report).toMatchObject({ delivery: { state: 'FAILED' } });
     expect(failed).toBe(2);
-    expect(await suppressions.find('shop', 'email', 'ada@example.com')).toMatchObject({ source: 'hard_bounce' });
+    const expected = { source: 'hard_bounce', detail: '550 no such <address>' };
+    expect(await suppressions.find('shop', 'email', 'ada@example.com')).toMatchObject(expected);
   });
 
   it('suppresses an address for its channel, by the reason that the provider gives and whatever its letters, and the next delivery is not called', async () => {

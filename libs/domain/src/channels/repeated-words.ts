@@ -1,0 +1,81 @@
+import type { ProviderResult } from '../deliveries/provider-result.ts';
+import type { Message } from './message.ts';
+
+/** Words in a row that a provider would hardly say by itself. */
+const RUN = 3;
+/** Shorter words are figures and units of the provider's own words. */
+const MIN_CODE = 4;
+const MIN_ADDRESS = 4;
+const ADDRESS = '<address>';
+const CONTENT = '<content>';
+
+/** Everything that people would read of it, or their app. */
+const contentOf = (message: Message): readonly (string | null)[] => {
+  switch (message.channel) {
+    case 'email':
+      return [message.subject, message.text, message.html];
+    case 'sms':
+      return [message.text];
+    case 'push':
+      return [message.title, message.body, message.image, message.link, ...Object.values(message.data)];
+  }
+};
+
+const plainWord = (word: string): string => word.toLowerCase().replaceAll(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, '');
+const plainWords = (text: string): readonly string[] => text.split(/\s+/).map(plainWord);
+/** A code, a number, a link: what may be all the secret there is. */
+const isTelling = (word: string): boolean => word.length >= MIN_CODE && /\p{N}/u.test(word);
+
+/**
+ * A provider's answer without what it repeats of the message: its address; codes, numbers and links of it; and whatever
+ * runs through three of its words or more. Adapters have masked what they know of their vendor's words; this holds for
+ * any adapter, because what is written down of an answer is read by people who may not read messages.
+ */
+export function withoutRepeatedWords(result: ProviderResult, message: Message): ProviderResult {
+  if (result.detail === '') return result;
+  const detail = maskContent(maskAddress(result.detail, message.to), contentOf(message));
+  return detail === result.detail ? result : { ...result, detail };
+}
+
+function maskAddress(detail: string, address: string): string {
+  if (address.length < MIN_ADDRESS) return detail;
+  const [text, wanted] = [detail.toLowerCase(), address.toLowerCase()];
+  // Where lower case has another length, places in one are none in the other.
+  if (text.length !== detail.length || !text.includes(wanted)) return detail.replaceAll(address, ADDRESS);
+  let masked = '';
+  let from = 0;
+  for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, from)) {
+    masked += detail.slice(from, at) + ADDRESS;
+    from = at + wanted.length;
+  }
+  return masked + detail.slice(from);
+}
+
+function maskContent(detail: string, content: readonly (string | null)[]): string {
+  // Words at even places, the white space between them at odd ones.
+  const pieces = detail.split(/(\s+)/);
+  const said = pieces.filter((_, at) => at % 2 === 0).map(plainWord);
+  const hidden = new Set<number>();
+  for (const text of content) {
+    if (text === null || text === '') continue;
+    const words = plainWords(text).filter((word) => word !== '');
+    const line = ` ${words.join(' ')} `;
+    for (const [at, word] of said.entries()) {
+      if (isTelling(word) && line.includes(` ${word} `)) hidden.add(at);
+      const run = said.slice(at, at + RUN);
+      // A message of fewer words than a run is repeated where all of it stands.
+      const long = Math.min(RUN, words.length);
+      const repeated = run.slice(0, long).filter((one) => one !== '');
+      if (repeated.length < long || repeated.join('').length < MIN_CODE) continue;
+      if (line.includes(` ${repeated.join(' ')} `)) for (let n = 0; n < long; n += 1) hidden.add(at + n);
+    }
+  }
+  if (hidden.size === 0) return detail;
+  return pieces
+    .map((piece, at) => {
+      if (at % 2 === 1) return hidden.has((at - 1) / 2) && hidden.has((at + 1) / 2) ? '' : piece;
+      if (!hidden.has(at / 2)) return piece;
+      return hidden.has(at / 2 - 1) ? '' : CONTENT;
+    })
+    .join('');
+}
