@@ -12,6 +12,7 @@ import {
   template,
 } from '@carillon/testing/given';
 import { openTopology } from '@carillon/testing/topology';
+import { onSqlite } from './backing.ts';
 import { startEngineOn } from '../../apps/engine/test/engine-role.ts';
 
 const DAY = 86_400_000;
@@ -33,7 +34,7 @@ export type AskingEngine = {
 
 /** The engine over the embedded backend, as `carillon up` runs it, with partners of these names. */
 export async function startAskingEngine(partners: Readonly<Record<string, Partner>>): Promise<AskingEngine> {
-  const topology = await openTopology({ partitions: 8, secrets: { KEY: 'key' } });
+  const topology = await openTopology({ backing: onSqlite(8), secrets: { KEY: 'key' } });
   const wishes = Object.keys(partners).flatMap((name) => {
     const asks = { from: 'lookup', integration: name, user_ids: 'event.watchers' } as const;
     return [

@@ -20,6 +20,7 @@ import type { DeliveryLedger, NewRecord, SenderFactory } from '@carillon/ports';
 import { deliveryOf } from '@carillon/testing';
 import { account, notification, ORDER_PAID, PAID_MAIL, template } from '@carillon/testing/given';
 import { openTopology } from '@carillon/testing/topology';
+import { onSqlite } from './backing.ts';
 
 const DAY = 86_400_000;
 const CONNECTIONS = 16;
@@ -103,7 +104,7 @@ export async function startSendingDelivery(
     kept,
   }: SendingOptions = {},
 ): Promise<SendingDelivery> {
-  const topology = await openTopology({ partitions: 8, ...(real && { secrets: real.secrets }) });
+  const topology = await openTopology({ backing: onSqlite(8), ...(real && { secrets: real.secrets }) });
   const { ids, clock, witness } = topology;
   const names = Object.keys(accounts);
   await topology.publish(

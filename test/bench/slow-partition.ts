@@ -6,6 +6,7 @@ import { createRecordSink, startStageConsumer } from '@carillon/runtime';
 import { startKafka, startMongoDb } from '@carillon/testing/services';
 import { canStart } from '@carillon/testing/services/needs';
 import { openTopology } from '@carillon/testing/topology';
+import { onSqlite } from './backing.ts';
 import { createCorpus } from './corpus.ts';
 import { CannotRun } from './harness/bench.ts';
 import { openProductLog } from './kafka-log.ts';
@@ -101,7 +102,7 @@ async function consumePartitions({ log, checkpoints, topic, end }: Ground, times
 }
 
 export async function slowPartitionEmbedded(times: BatchTimes): Promise<SlowPartition> {
-  const topology = await openTopology({ partitions: PARTITIONS });
+  const topology = await openTopology({ backing: onSqlite(PARTITIONS) });
   const { log, checkpoints } = topology.data;
   return consumePartitions({ log, checkpoints, topic: 'carillon.events', end: () => topology.close() }, times);
 }

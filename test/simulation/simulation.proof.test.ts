@@ -78,7 +78,8 @@ describe('the roles over ports in memory, in an order that a seed decides', () =
 
   for (const [name, bug] of Object.entries(PLANTED_BUGS)) {
     it(`break a promise where somebody plants: ${name}`, async () => {
-      for (let seed = 1; seed <= SEEDS_OF_A_BUG; seed += 1) {
+      const first = bug.firstSeed ?? 1;
+      for (let seed = first; seed < first + SEEDS_OF_A_BUG; seed += 1) {
         const { findings } = await simulate(seed, shared, { bug });
         if (findings.some((finding) => bug.finds.test(finding))) return;
       }

@@ -105,15 +105,21 @@ export function createWorld(
 
   /** Since when a number is on the list because its owner wrote STOP, as the process knows that put it there. */
   const stopped = new Map<string, Instant>();
+  /** When a process last took a number off the list because its owner wrote START. */
+  const started = new Map<string, Instant>();
   /** The list, with an eye on what it holds of STOP. */
   const watched = (list: SuppressionList): SuppressionList => ({
     ...list,
     async add(entry) {
+      const begun = scheduler.now();
       await list.add(entry);
-      if (entry.source === 'stop' && !stopped.has(entry.address)) stopped.set(entry.address, scheduler.now());
+      if (entry.source !== 'stop' || stopped.has(entry.address)) return;
+      // An answer may come so late that somebody else has taken the number off the list since.
+      if ((started.get(entry.address) ?? -Infinity) < begun) stopped.set(entry.address, scheduler.now());
     },
     remove(workspace, channel, address, source, notAfter) {
       stopped.delete(address);
+      started.set(address, scheduler.now());
       return list.remove(workspace, channel, address, source, notAfter);
     },
   });

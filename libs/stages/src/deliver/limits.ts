@@ -23,6 +23,7 @@ import {
 } from '@carillon/domain';
 import type { Instant } from '@carillon/kernel';
 import type { Clock, DeliveryLedger, Ids, LimitStore } from '@carillon/ports';
+import { oneByOne, type OneByOne } from './one-by-one.ts';
 
 export type LimitPorts = {
   readonly limits: LimitStore;
@@ -82,8 +83,21 @@ export async function takeRoom(
   if (limits.length === 0) return { kind: 'uncounted' };
   const { timeZone: zone } = localityOf(newest, workspace, delivery.intent.variables).locality;
   const person = { workspace, person: personOf(delivery, ports.ids) };
-  return take({ delivery, message, person, limits, book, zone }, ports);
+  return turnsOf(ports.limits)(nameOf(person), () => take({ delivery, message, person, limits, book, zone }, ports));
 }
+
+/**
+ * Messages of one person take turns at that person's document. Otherwise a burst to one person reads the document at the
+ * same time, one message of the burst writes, and all others read again: work that grows with the square of the burst.
+ */
+const turns = new WeakMap<LimitPorts['limits'], OneByOne>();
+function turnsOf(limits: LimitPorts['limits']): OneByOne {
+  const known = turns.get(limits) ?? oneByOne();
+  turns.set(limits, known);
+  return known;
+}
+
+const nameOf = ({ workspace, person }: Asking['person']): string => `${workspace} ${person}`;
 
 const personOf = ({ intent }: Delivery, ids: Ids): string =>
   personName(intent.person, (...parts) => ids.keyed(...parts));
@@ -168,11 +182,14 @@ export async function giveBack(
   token: string,
   ports: Pick<LimitPorts, 'limits' | 'ids'>,
 ): Promise<void> {
+  const { workspace } = delivery.slot;
   const person = personOf(delivery, ports.ids);
-  for (let tries = 0; tries < TRIES; tries += 1) {
-    const before = await ports.limits.find(delivery.slot.workspace, person);
-    const next = withoutEntry(before, token, ports.ids.token());
-    if (!next || !before) return;
-    if ((await ports.limits.replace(next, before.revision)) === 'done') return;
-  }
+  await turnsOf(ports.limits)(nameOf({ workspace, person }), async () => {
+    for (let tries = 0; tries < TRIES; tries += 1) {
+      const before = await ports.limits.find(workspace, person);
+      const next = withoutEntry(before, token, ports.ids.token());
+      if (!next || !before) return;
+      if ((await ports.limits.replace(next, before.revision)) === 'done') return;
+    }
+  });
 }

@@ -103,6 +103,21 @@ describe('a message under a limit', () => {
     ]);
   });
 
+  it('writes its person once where many come to one person at the same time: they do not lose to each other', async () => {
+    await publish([{ max: 1000, per: '1d', then: 'drop' }]);
+    const many = await Promise.all(Array.from({ length: 40 }, () => waiting()));
+    let writes = 0;
+    const replace: LimitStore['replace'] = async (...of) => {
+      writes += 1;
+      await new Promise(setImmediate);
+      return topology.data.limits.replace(...of);
+    };
+    const limits: LimitStore = { ...topology.data.limits, replace };
+    await Promise.all(many.map((delivery) => attempt(delivery, says('accepted'), { limits })));
+    expect(taken).toHaveLength(40);
+    expect(writes).toBe(40);
+  });
+
   it('that is over it is dropped, and says which limit and which messages fill it', async () => {
     const [first, second] = [await waiting(), await waiting()];
     await attempt(first);

@@ -63,7 +63,12 @@ export type TopologyOptions = {
   readonly names?: LoopbackNames;
   /** Values behind the secrets that configuration names. */
   readonly secrets?: Readonly<Record<string, string>>;
+  /** Log and stores on something real, for benchmarks; left out: in memory. Called once; `close` ends them. */
+  readonly backing?: (clock: Clock) => Promise<Backing>;
 };
+
+/** Log and stores that a topology stands on, and the end of what holds them. */
+export type Backing = { readonly data: MemoryBackendPorts; close(): Promise<void> };
 
 let renderer: TemplateRenderer | null = null;
 /** One for all topologies of a test file: its workers take longer to start than most tests, and keep nothing of one. */
@@ -99,6 +104,7 @@ export class Topology {
   readonly witness = createWitness();
   readonly #options: TopologyOptions;
   readonly #backend: MemoryBackend;
+  #backing: Backing | null = null;
   #open: Opened | null = null;
   #consumptions: Consumption[] = [];
 
@@ -123,7 +129,8 @@ export class Topology {
   }
 
   async start(): Promise<this> {
-    const data = this.#backend.connect(createDirectWire());
+    this.#backing ??= (await this.#options.backing?.(this.clock)) ?? null;
+    const data = this.#backing?.data ?? this.#backend.connect(createDirectWire());
     const codecs = await createRecordCodecs(data.registry, () => this.clock.now());
     const configuration = createConfigurationView(data.log, codecs.configuration, this.clock);
     await configuration.refresh();
@@ -143,7 +150,7 @@ export class Topology {
     return this.#opened.data;
   }
 
-  /** Removes what was appended to a topic before, as retention does. */
+  /** Removes what was appended to a topic before, as retention does; only of a backend in memory. */
   trim(topic: TopicName, before: Instant): void {
     this.#backend.trim(topic, before);
   }
@@ -311,8 +318,10 @@ export class Topology {
     return this.start();
   }
 
-  close(): Promise<void> {
-    return this.stop();
+  async close(): Promise<void> {
+    await this.stop();
+    await this.#backing?.close();
+    this.#backing = null;
   }
 }
 

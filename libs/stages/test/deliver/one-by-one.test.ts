@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { oneByOne } from '../../src/deliver/one-by-one.ts';
+
+describe('works that take turns', () => {
+  it('begin in the order of their calls where they share a name, each after the one before has ended', async () => {
+    const turns = oneByOne();
+    const seen: string[] = [];
+    const ends: (() => void)[] = [];
+    const work = (name: string) => async () => {
+      seen.push(`${name} begins`);
+      await new Promise<void>((resolve) => ends.push(resolve));
+      seen.push(`${name} ends`);
+      return name;
+    };
+    const done = Promise.all([turns('ada', work('first')), turns('ada', work('second')), turns('bob', work('other'))]);
+    await new Promise(setImmediate);
+    expect(seen).toEqual(['first begins', 'other begins']);
+    while (ends.length > 0) {
+      ends.shift()?.();
+      await new Promise(setImmediate);
+    }
+    expect(await done).toEqual(['first', 'second', 'other']);
+    expect(seen).toEqual(['first begins', 'other begins', 'first ends', 'second begins', 'other ends', 'second ends']);
+  });
+
+  it('go on after one that failed, and only its caller hears of that', async () => {
+    const turns = oneByOne();
+    const failed = turns('ada', () => Promise.reject(new Error('no disk')));
+    const next = turns('ada', () => Promise.resolve('fine'));
+    await expect(failed).rejects.toThrow('no disk');
+    expect(await next).toBe('fine');
+    expect(await turns('ada', () => Promise.resolve('later'))).toBe('later');
+  });
+});
