@@ -6,7 +6,7 @@ export * from './channels/configured.ts';
 export * from './channels/email.ts';
 export { canonicalPhone } from './channels/sms.ts';
 export * from './channels/message.ts';
-export { withoutRepeatedWords } from './channels/repeated-words.ts';
+export { withoutRepeatedWords, wordsWithoutIntent } from './channels/repeated-words.ts';
 export * from './channels/search.ts';
 export * from './breaker/breaker.ts';
 export * from './cadence/delay.ts';

@@ -2,6 +2,7 @@ import type { AddressGuard } from '@carillon/ports';
 import { once } from 'node:events';
 import { Agent as HttpAgent, request as requestHttp, type ClientRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
+import { deadline } from './deadline.ts';
 import { failureWords, needsMending } from './failure-words.ts';
 import { CUT_OFF, LATE, singleHeaders, STOPPED, unknown, unsent, type RequestEnd } from './request-end.ts';
 import { allowedAddresses, guardedLookup, isLiteral, NO_WAY, withAuthorities } from './where-to.ts';
@@ -69,11 +70,12 @@ export function createHttp1Client(options: Http1Options) {
   ): Promise<RequestEnd> {
     const ended = new AbortController();
     let begun = false;
-    let timer = setTimeout(() => made.destroy(new Error('late')), limits.connect);
+    const late = (): void => void made.destroy(new Error('late'));
+    let inTime = deadline(limits.connect, late);
     const begin = (): void => {
       begun = true;
-      clearTimeout(timer);
-      timer = setTimeout(() => made.destroy(new Error('late')), limits.answer);
+      inTime();
+      inTime = deadline(limits.answer, late);
     };
     const stop = (): void => {
       if (!begun) made.destroy(new Error('stopped'));
@@ -97,7 +99,7 @@ export function createHttp1Client(options: Http1Options) {
       if (begun) return unknown(wordsOf(error, CUT_OFF));
       return signal.aborted ? STOPPED : unsent(wordsOf(error, 'No connection came about.'), needsMending(error));
     } finally {
-      clearTimeout(timer);
+      inTime();
       ended.abort();
     }
   }

@@ -9,6 +9,7 @@ import {
 } from 'node:http2';
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import { deadline } from './deadline.ts';
 import { failureWords, needsMending } from './failure-words.ts';
 import { CUT_OFF, LATE, singleHeaders, STOPPED, unknown, unsent, type RequestEnd } from './request-end.ts';
 import { allowedAddresses, hostOf, isLiteral, NO_WAY, withAuthorities } from './where-to.ts';
@@ -97,11 +98,11 @@ export function createHttp2Session(options: Http2Options) {
   function ready(socket: Socket, event: 'connect' | 'secureConnect'): Promise<RequestEnd | null> {
     return new Promise((settle) => {
       const end = (failure: RequestEnd | null): void => {
-        clearTimeout(timer);
+        inTime();
         if (failure) socket.destroy();
         settle(failure);
       };
-      const timer = setTimeout(() => end(unsent(LATE)), options.connectTimeout);
+      const inTime = deadline(options.connectTimeout, () => end(unsent(LATE)));
       socket.once(event, () => end(null));
       socket.on('error', (error) => end(unsent(failureWords(error, 'No connection came about.'), needsMending(error))));
       socket.once('close', () => end(unsent('The server closed the connection.')));
@@ -121,10 +122,10 @@ export function createHttp2Session(options: Http2Options) {
       return unsent('The connection ended before the message was handed over.');
     }
     const ended = collect(stream, options.maxBytes);
-    const timer = setTimeout(() => stream.close(constants.NGHTTP2_CANCEL), options.answerTimeout);
+    const inTime = deadline(options.answerTimeout, () => stream.close(constants.NGHTTP2_CANCEL));
     stream.end(body);
     const answer = await ended;
-    clearTimeout(timer);
+    inTime();
     if (answer) return answer;
     const { id, rstCode } = stream;
     // A stream that never got a number was never written.

@@ -1,5 +1,6 @@
 import { startOtlpReceiver, startScriptedSmtp, untilFound } from '@carillon/testing';
 import { expect, it } from 'vitest';
+import { formsOf, leaksOf, spansAsText } from './canaries.ts';
 import { openShop, order, request, shopFiles, smtpDeployment, writeFiles } from './shop.ts';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,13 +19,6 @@ const CANARIES = {
   idempotency: 'canary-idempotency-key-5512',
   query: 'canary-query-token-90210',
 } as const;
-
-const forms = (text: string): readonly string[] => [
-  text,
-  encodeURIComponent(text),
-  Buffer.from(text).toString('base64').replaceAll('=', ''),
-  Buffer.from(text).toString('hex'),
-];
 
 it('nothing that is a person, a body or a secret reaches logs, spans, metrics or problems, whatever goes wrong', async () => {
   const otlp = await startOtlpReceiver();
@@ -143,7 +137,7 @@ it('nothing that is a person, a body or a secret reaches logs, spans, metrics or
 
     const places = {
       log: shop.product.stderr(),
-      spans: JSON.stringify(otlp.spans, (_key, value: unknown) => (typeof value === 'bigint' ? String(value) : value)),
+      spans: spansAsText(otlp.spans),
       metrics,
       problems: problems.join('\n'),
     };
@@ -152,7 +146,7 @@ it('nothing that is a person, a body or a secret reaches logs, spans, metrics or
     const database = Buffer.concat(data.map((path) => readFileSync(path)));
     expect(database.includes(CANARIES.address)).toBe(true);
     const kept = [
-      ...[CANARIES.password, CANARIES.stored, CANARIES.masterKey].flatMap(forms),
+      ...[CANARIES.password, CANARIES.stored, CANARIES.masterKey].flatMap(formsOf),
       Buffer.from(CANARIES.masterKey, 'hex').toString('latin1'),
     ];
     expect(kept.filter((form) => database.includes(form, 0, 'latin1'))).toEqual([]);
@@ -162,15 +156,7 @@ it('nothing that is a person, a body or a secret reaches logs, spans, metrics or
     expect(seen.size).toBeGreaterThanOrEqual(3);
     expect(problems.length).toBeGreaterThan(20);
     const secrets = { ...CANARIES, key: shop.key.slice(13, 45), wrong: wrongKey.slice(13), owner: shop.product.token };
-    const leaks = Object.entries(places).flatMap(([place, text]) =>
-      Object.entries(secrets).flatMap(([name, value]) => {
-        const form = forms(value).find((one) => text.includes(one));
-        return form === undefined
-          ? []
-          : [`${name} in ${place}: …${text.slice(Math.max(0, text.indexOf(form) - 120), text.indexOf(form) + 60)}`];
-      }),
-    );
-    expect(leaks).toEqual([]);
+    expect(leaksOf(places, secrets)).toEqual([]);
     for (const line of places.log.split('\n').filter((text) => text !== ''))
       expect(() => JSON.parse(line) as unknown).not.toThrow();
   } finally {

@@ -121,7 +121,9 @@ export function createTwilioApi(credentials: TwilioCredentials, options: TwilioA
     const created = await client.messages.create(parametersOf(sms)).catch(() => null);
     const [end] = ends;
     if (!end) return providerResult('refused_content', '', 'The message could not be written as a request to Twilio.');
-    return resultOf(end, created?.sid ?? null, options.now());
+    const result = resultOf(end, created?.sid ?? null, options.now());
+    // What answers in Twilio's place may repeat what it was sent.
+    return { ...result, detail: result.detail.replaceAll(credentials.password, '<credential>') };
   }
 
   return {

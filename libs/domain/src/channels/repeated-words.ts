@@ -1,3 +1,5 @@
+import type { Json } from '@carillon/kernel';
+import type { Intent } from '../deliveries/intent.ts';
 import type { ProviderResult } from '../deliveries/provider-result.ts';
 import type { Message } from './message.ts';
 
@@ -6,6 +8,8 @@ const RUN = 3;
 /** Shorter words are figures and units of the provider's own words. */
 const MIN_CODE = 4;
 const MIN_ADDRESS = 4;
+/** Of a longer text only so many characters are looked for: who repeats a message repeats what it begins with. */
+const MOST_LOOKED_FOR = 100_000;
 const ADDRESS = '<address>';
 const CONTENT = '<content>';
 
@@ -32,10 +36,25 @@ const isTelling = (word: string): boolean => word.length >= MIN_CODE && /\p{N}/u
  * any adapter, because what is written down of an answer is read by people who may not read messages.
  */
 export function withoutRepeatedWords(result: ProviderResult, message: Message): ProviderResult {
-  if (result.detail === '') return result;
-  const detail = maskContent(maskAddress(result.detail, message.to), contentOf(message));
+  const detail = masked(result.detail, message.to, () => contentOf(message));
   return detail === result.detail ? result : { ...result, detail };
 }
+
+/**
+ * What a provider reports of a message later, without what it repeats of it. The message itself is not made again for that:
+ * what is personal in it is its address, and what its template was given.
+ */
+export const wordsWithoutIntent = (detail: string, { to, variables }: Intent): string =>
+  masked(detail, to ?? '', () => textsIn(variables));
+
+const textsIn = (value: Json): readonly string[] => {
+  if (typeof value === 'string') return [value];
+  if (typeof value === 'number') return [String(value)];
+  return value !== null && typeof value === 'object' ? Object.values(value).flatMap(textsIn) : [];
+};
+
+const masked = (detail: string, address: string, content: () => readonly (string | null)[]): string =>
+  detail === '' ? '' : maskContent(maskAddress(detail, address), content());
 
 function maskAddress(detail: string, address: string): string {
   if (address.length < MIN_ADDRESS) return detail;
@@ -58,7 +77,7 @@ function maskContent(detail: string, content: readonly (string | null)[]): strin
   const hidden = new Set<number>();
   for (const text of content) {
     if (text === null || text === '') continue;
-    const words = plainWords(text).filter((word) => word !== '');
+    const words = plainWords(text.slice(0, MOST_LOOKED_FOR)).filter((word) => word !== '');
     const line = ` ${words.join(' ')} `;
     for (const [at, word] of said.entries()) {
       if (isTelling(word) && line.includes(` ${word} `)) hidden.add(at);

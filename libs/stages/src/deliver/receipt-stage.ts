@@ -1,6 +1,7 @@
 import {
   applyReceipt,
   sendersOver,
+  wordsWithoutIntent,
   type Delivery,
   type Moment,
   type Receipt,
@@ -61,11 +62,13 @@ export function createReceiptStage(ports: ReceiptPorts): BatchStage {
   const { ledger, ids, clock, codecs } = ports;
   const moment = (): Moment => ({ now: clock.now(), derive: ids.derive });
 
-  async function apply(receipt: Receipt, moved: Map<string, Delivery>): Promise<RecordFate> {
-    const id = receipt.attempt?.deliveryId;
+  async function apply(said: Receipt, moved: Map<string, Delivery>): Promise<RecordFate> {
+    const id = said.attempt?.deliveryId;
     if (!id) return UNKNOWN;
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       const seen = await ledger.get(id);
+      // What is written down is read by people who may not read messages.
+      const receipt = seen ? { ...said, detail: wordsWithoutIntent(said.detail, seen.intent) } : said;
       const judged = seen && applyReceipt(seen, receipt, moment());
       if (!seen || !judged || judged.kind === 'unknown') return UNKNOWN;
       await suppress(seen, receipt, judged);

@@ -90,16 +90,19 @@ describe('a receipt', () => {
 
   it('that condemns an address puts it on the list before the delivery moves, and again when it comes again', async () => {
     const id = await begun();
-    const receipt = givenReceipt(id, 1, { verdict: 'bounced', suppress: 'hard_bounce', code: '5.1.1' });
+    const detail = 'no ADA@example.com here';
+    const receipt = givenReceipt(id, 1, { verdict: 'bounced', suppress: 'hard_bounce', code: '5.1.1', detail });
     const { ledger, suppressions } = topology.data;
     const find = () => suppressions.find('shop', 'email', 'ada@example.com');
     const dies = { ...ledger, replace: () => Promise.reject(new Error('the process dies here')) };
     const dying = createReceiptStage({ ...topology.ports, ledger: dies, alert: () => undefined });
     const record = recordOf('carillon.receipts', topology.ports.codecs.receipt.encode(receipt));
     await expect(dying.handle([record], STATE)).rejects.toThrow('dies here');
-    expect(await find()).toMatchObject({ source: 'hard_bounce', deliveryId: id });
+    // What is written down repeats nobody's address.
+    const words = `no <address> here`;
+    expect(await find()).toMatchObject({ source: 'hard_bounce', deliveryId: id, detail: `twilio: 5.1.1 ${words}` });
     expect(kinds(await handle([receipt]))).toEqual(['done']);
-    expect(await get(id)).toMatchObject({ state: 'BOUNCED' });
+    expect(await get(id)).toMatchObject({ state: 'BOUNCED', detail: `twilio reported: ${words}` });
   });
 
   it('that overtakes its own call waits in the delivery', async () => {
