@@ -61,13 +61,13 @@ function maskAddress(detail: string, address: string): string {
   const [text, wanted] = [detail.toLowerCase(), address.toLowerCase()];
   // Where lower case has another length, places in one are none in the other.
   if (text.length !== detail.length || !text.includes(wanted)) return detail.replaceAll(address, ADDRESS);
-  let masked = '';
+  let plain = '';
   let from = 0;
   for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, from)) {
-    masked += detail.slice(from, at) + ADDRESS;
+    plain += detail.slice(from, at) + ADDRESS;
     from = at + wanted.length;
   }
-  return masked + detail.slice(from);
+  return plain + detail.slice(from);
 }
 
 function maskContent(detail: string, content: readonly (string | null)[]): string {
