@@ -30,7 +30,8 @@ export type RuleOutcome =
 export const MAX_RECIPIENTS = 500;
 
 /** What most rules come to for most events: one for all, since making it took as long as the condition. */
-const NOT_FIRED: RuleOutcome = Object.freeze({ kind: 'not_fired' });
+/** The one value of it. */
+export const NOT_FIRED: RuleOutcome = Object.freeze({ kind: 'not_fired' });
 const DISABLED: RuleOutcome = Object.freeze({ kind: 'disabled' });
 
 /** What the expressions of a rule see of an event; the same for all rules. */

@@ -4,6 +4,7 @@ import {
   EventBudget,
   fireRule,
   formatPosition,
+  NOT_FIRED,
   outcomeWithoutFiring,
   partsOf,
   ruleIdOf,
@@ -44,6 +45,17 @@ const nothingOf = (placed: PlacedRule, outcome: RuleOutcome): Judgement => ({
   intents: NONE,
   triggers: NONE,
 });
+
+/** What most rules make of most events is the same each time: made once for the rules of a stream, not for each event. */
+const quiet = new WeakMap<readonly BookRule[], readonly Judgement[]>();
+function quietJudgements(entries: readonly BookRule[]): readonly Judgement[] {
+  let known = quiet.get(entries);
+  if (!known) {
+    known = entries.map(({ placed }) => nothingOf(placed, NOT_FIRED));
+    quiet.set(entries, known);
+  }
+  return known;
+}
 
 /** Judges an event in the live run, without a pause. */
 export function judgeEvent(
@@ -107,6 +119,7 @@ function judgeQuietRules(
   progress: Progress,
 ): void {
   const { judgements } = progress;
+  const unfired = quietJudgements(entries);
   progress.fires = false;
   for (; progress.at < entries.length; progress.at += 1) {
     const entry = entries[progress.at];
@@ -121,7 +134,8 @@ function judgeQuietRules(
       progress.fires = true;
       return;
     }
-    judgements.push(nothingOf(entry.placed, nothing));
+    const same = nothing === NOT_FIRED ? unfired[progress.at] : undefined;
+    judgements.push(same ?? nothingOf(entry.placed, nothing));
   }
 }
 

@@ -173,14 +173,18 @@ function startBatch(ports: EvaluatePorts, before: PartitionState, states: Entity
       states,
     });
     range.tally.events += 1;
+    let fired = false;
     for (const judgement of judgements) {
+      const { outcome } = judgement;
+      // Most rules of most events: nothing is counted, named or made for them.
+      if (outcome.kind === 'not_fired' || outcome.kind === 'disabled') continue;
+      if (outcome.kind !== 'failed') fired = true;
       count(range.tally, event, judgement);
       const { workspace } = judgement.placed;
-      dropped.push(...dropsOfOutcome({ workspace, rule: ruleTitle(judgement.placed) }, judgement.outcome));
+      dropped.push(...dropsOfOutcome({ workspace, rule: ruleTitle(judgement.placed) }, outcome));
       for (const intent of judgement.intents) outputs.push({ kind: 'intent', intent });
       for (const trigger of judgement.triggers) outputs.push({ kind: 'trigger', trigger });
     }
-    const fired = judgements.some(({ outcome }) => outcome.kind === 'fired' || outcome.kind === 'asks');
     fates.push(fired ? { kind: 'done' } : { kind: 'dropped', reason: 'no_rule_fired' });
   }
 
