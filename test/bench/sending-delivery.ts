@@ -65,6 +65,8 @@ export type SendingOptions = {
   readonly cadence?: NotificationBody['cadence'];
   /** So many people get the messages in turns; left out: each is for somebody else. */
   readonly people?: number;
+  /** So many delivery roles share the work, each with limits of its own to look at, as processes have; left out: one. */
+  readonly roles?: number;
   /** Messages are due so long after they come; left out: at once. */
   readonly later?: Duration;
   /** Told of each message that the ledger has: `taken` as it came, `listed` once it waits in the window of a digest. */
@@ -100,6 +102,7 @@ export async function startSendingDelivery(
     took = () => undefined,
     cadence,
     people,
+    roles = 1,
     later = 0,
     kept,
   }: SendingOptions = {},
@@ -179,13 +182,11 @@ export async function startSendingDelivery(
   };
   // Made at each asking for them: taken once, so that it is not what is measured.
   const ports = kept ? { ...topology.ports, ledger: toldOf(topology.ports.ledger, kept) } : topology.ports;
-  const role = await startDelivery(
-    { aloneOnStore: true },
-    {
-      ...ports,
-      senders: [realSenders ?? timers],
-      watch,
-    },
+  const senders = [realSenders ?? timers];
+  const started = await Promise.all(
+    Array.from({ length: roles }, () =>
+      startDelivery({ aloneOnStore: roles === 1 }, { ...ports, limits: { ...ports.limits }, senders, watch }),
+    ),
   );
   for (let n = 0; n < consents; n += 1) {
     const person = personName(addressOf(channel, n), (...parts) => ids.keyed(...parts));
@@ -237,7 +238,7 @@ export async function startSendingDelivery(
     accepted: (name) => accepted.get(name) ?? 0,
     twice: () => twice,
     async close() {
-      await role.close();
+      await Promise.all(started.map((role) => role.close()));
       await topology.close();
     },
   };

@@ -11,12 +11,13 @@ const ACCOUNT = 'main';
 const THINK = 5;
 const HOUR = 3_600_000;
 
-/** The delivery role sends what lies before it, over one account that takes a message in 5 ms. */
-const sends = (name: string, cadence?: SendingOptions['cadence']): Side => ({
+/** Delivery sends what lies before it, over one account that takes a message in 5 ms. */
+const sends = (name: string, cadence?: SendingOptions['cadence'], more: SendingOptions = {}): Side => ({
   name,
   syncs: SQLITE,
   async open() {
-    const delivery = await startSendingDelivery({ [ACCOUNT]: () => sleep(THINK) }, { ...(cadence && { cadence }) });
+    const options = { ...more, ...(cadence && { cadence }) };
+    const delivery = await startSendingDelivery({ [ACCOUNT]: () => sleep(THINK) }, options);
     return {
       processes: { bench: process.pid },
       round: (round) =>
@@ -33,6 +34,8 @@ const sends = (name: string, cadence?: SendingOptions['cadence']): Side => ({
     };
   },
 });
+
+const NEVER_FULL: SendingOptions['cadence'] = { limits: [{ max: 1_000, per: '1h', then: 'hold' }] };
 
 /** The delivery role takes messages in, and sends none: they wait for a time, or in the window of a digest. */
 const takes = (name: string, how: 'taken' | 'listed', options: SendingOptions): Side => ({
@@ -97,7 +100,7 @@ export const cadence: Bench = {
   name: 'cadence',
   title: 'How often, and when',
   what: `The delivery role over the embedded backend, with an account that takes each message in ${THINK} ms. Three limits that never fill, of which each message counts
-against all, beside none. Messages that are listed in the windows of digests, for 200 people, beside messages that are taken into custody for
+against all, beside none. Messages to one person alone, which four roles send, beside one role. Messages that are listed in the windows of digests, for 200 people, beside messages that are taken into custody for
 another day. And what the wall clock says, decided on its own: the end of a quiet night, and the week of a calendar, beside one format of the same time by \`Intl\`, whose formatter is made once for each zone.`,
   cases: [
     {
@@ -121,6 +124,24 @@ another day. And what the wall clock says, decided on its own: the end of a quie
           wanted: 'at least',
           floor: 0.75,
           goal: 0.9,
+        },
+      ],
+    },
+    {
+      title: 'all messages are for one person, under a limit that never fills',
+      counted: 'messages',
+      sides: [
+        sends('four delivery roles', NEVER_FULL, { people: 1, roles: 4 }),
+        sends('one delivery role', NEVER_FULL, { people: 1 }),
+      ],
+      comparisons: [
+        {
+          side: 'four delivery roles',
+          to: 'one delivery role',
+          measure: 'rate',
+          wanted: 'at least',
+          floor: 0.8,
+          goal: 1,
         },
       ],
     },
