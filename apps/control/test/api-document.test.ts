@@ -70,7 +70,9 @@ describe('An operation in the description of the API', () => {
       for (const code of codes) {
         expect(operation.responses[ERRORS[code].status], `${where} ${code}`).toMatchObject({
           description: expect.stringContaining(`\`${code}\`: ${ERRORS[code].title}`) as unknown,
-          content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+          content: {
+            'application/problem+json': { schema: { $ref: expect.stringMatching(/\w+Problem$/) as unknown } },
+          },
         });
       }
       const closed = operation['x-carillon-permission'] !== 'anybody';
@@ -78,6 +80,52 @@ describe('An operation in the description of the API', () => {
       expect(codes.includes('unauthorized') || !closed, where).toBe(true);
       if (where.includes('{name}') || where.includes('{id}')) expect(codes, where).toContain('not_found');
     }
+  });
+
+  it('has a problem of a name of its own for each status, with the codes of the table that have it', () => {
+    type Narrowed = { readonly allOf: readonly [object, { readonly properties: Record<'status' | 'code', object> }] };
+    const statuses = new Map<string, unknown>();
+    for (const { where, operation } of operations) {
+      for (const [status, answer] of Object.entries(operation.responses)) {
+        const { content } = answer as { readonly content: Readonly<Record<string, { readonly schema: object }>> };
+        const problem = content['application/problem+json']?.schema as { readonly $ref: string } | undefined;
+        if (problem === undefined) continue;
+        const name = problem.$ref.split('/').at(-1) ?? '';
+        expect(statuses.get(name) ?? status, where).toBe(status);
+        statuses.set(name, status);
+      }
+    }
+    expect(statuses.size).toBeGreaterThan(10);
+    for (const [name, status] of statuses) {
+      const [base, { properties }] = (document.components.schemas[name] as Narrowed).allOf;
+      expect(base).toEqual({ $ref: '#/components/schemas/Problem' });
+      expect(properties.status).toEqual({ const: Number(status) });
+      const codes = Object.entries(ERRORS).filter(([, error]) => String(error.status) === status);
+      expect(properties.code, name).toMatchObject({ enum: codes.map(([code]) => code) });
+    }
+  });
+
+  it('says which headers it takes and answers, and whether its body may be left out', () => {
+    const named = (name: string): Operation => {
+      const found = operations.find(({ operation }) => operation.operationId === name);
+      if (!found) throw new Error(`no operation ${name}`);
+      return found.operation;
+    };
+    const headers = (name: string, status: number): readonly string[] =>
+      Object.keys((named(name).responses[status] as { readonly headers?: object }).headers ?? {});
+    expect(headers('getNotification', 200)).toEqual(['ETag']);
+    expect(headers('saveDraft', 200)).toEqual(['ETag', 'Idempotent-Replayed']);
+    expect(headers('resendDeliveries', 202)).toEqual(['Location', 'Idempotent-Replayed']);
+    expect(headers('listDeliveries', 401)).toEqual(['WWW-Authenticate']);
+    expect(headers('listDeliveries', 429)).toEqual(['Retry-After']);
+    const taken = (name: string) =>
+      (named(name).parameters ?? []).map((one) => (one as { readonly name: string }).name);
+    for (const name of ['putStream', 'saveDraft', 'discardWorkspaceDraft']) expect(taken(name)).toContain('if-match');
+    expect(named('getStream').responses[200]).toMatchObject({
+      content: { 'application/yaml': { schema: { type: 'string' } } },
+    });
+    expect(named('runDoctor').requestBody).toMatchObject({ required: false });
+    expect(named('putStream').requestBody).toMatchObject({ required: true });
   });
 
   it('takes no field that it does not know, and may answer one that a client does not know', () => {

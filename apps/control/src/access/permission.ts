@@ -50,6 +50,8 @@ declare module 'fastify' {
     readonly newWorkspace?: boolean;
     /** Refusals of its own, besides those that its permission, parameters and body bring with them. */
     readonly problems?: readonly ErrorCode[];
+    /** What its success says besides its body, for the description: headers, or that the file may be asked for as well. */
+    readonly answers?: readonly ('etag' | 'location' | 'yaml')[];
   }
 }
 

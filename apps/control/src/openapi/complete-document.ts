@@ -1,6 +1,8 @@
 import { ERRORS, type ErrorCode } from '@carillon/kernel';
-import type { OperationExample } from './operation-example.ts';
+import type { FastifyContextConfig } from 'fastify';
 import type { RoutePermission } from '../access/permission.ts';
+import type { OperationExample } from './operation-example.ts';
+import { PROBLEM_SCHEMAS, refusals } from './refusals.ts';
 
 /** An operation as it is described, as far as it matters here. */
 export type Operation = {
@@ -16,6 +18,14 @@ export type Operation = {
   readonly 'x-carillon-problems'?: readonly ErrorCode[];
   /** Until the document is complete: then it stands at the bodies. */
   readonly 'x-carillon-example'?: OperationExample;
+  readonly 'x-carillon-success'?: Success;
+};
+
+/** What no schema of a route says of its success, and whether its body may be left out; until the document is complete. */
+export type Success = {
+  readonly says: NonNullable<FastifyContextConfig['answers']>;
+  readonly takesKey: boolean;
+  readonly takesNothing: boolean;
 };
 
 export type Paths = Readonly<Record<string, Readonly<Record<string, Operation>>>>;
@@ -31,8 +41,6 @@ export type ApiDocument = {
   };
   readonly security: readonly object[];
 };
-
-const PROBLEM = { $ref: '#/components/schemas/Problem' };
 
 /**
  * Adds what no single route says: the refusals of each operation, what of it needs no credential, the list of tags. Takes
@@ -53,34 +61,64 @@ export function completeDocument(described: object): ApiDocument {
     ...rest,
     tags: [...new Set(tags)].toSorted().map((name) => ({ name })),
     paths: completed,
-    components: { ...components, schemas: referredTo(completed, withRoom(components.schemas)) },
+    components: {
+      ...components,
+      schemas: referredTo(completed, { ...withRoom(components.schemas), ...PROBLEM_SCHEMAS }),
+    },
   };
 }
 
 function completeOperation(described: Operation, writes: boolean): Operation {
-  const { 'x-carillon-example': example, ...operation } = described;
+  const { 'x-carillon-example': example, 'x-carillon-success': success, ...operation } = described;
   const { 'x-carillon-permission': permission, requestBody } = operation;
   const codes = problemsOf(operation, writes);
-  const refusals = new Map<string, object>();
-  for (const status of new Set(codes.map((code) => String(ERRORS[code].status)))) {
-    const same = codes.filter((code) => String(ERRORS[code].status) === status);
-    const description = same.map((code) => `\`${code}\`: ${ERRORS[code].title}`).join('; ');
-    refusals.set(status, { description, content: { 'application/problem+json': { schema: PROBLEM } } });
-  }
+  const taken = requestBody && {
+    ...withExample(requestBody, example?.takes),
+    required: success?.takesNothing !== true,
+  };
   return {
     ...operation,
     ...(permission === 'anybody' && { security: [] }),
-    ...(requestBody && { requestBody: withExample(requestBody, example?.takes) }),
-    responses: { ...successes(operation, example?.answers), ...Object.fromEntries(refusals) },
+    ...(taken && { requestBody: taken }),
+    responses: { ...successes(operation, example?.answers, success), ...refusals(codes) },
     'x-carillon-problems': codes,
   };
 }
 
 /** What the routes declare are their successes; the framework describes each as `Default Response`. */
-const successes = ({ responses, summary = '' }: Operation, example: unknown): Operation['responses'] =>
+const successes = (
+  { responses, summary = '' }: Operation,
+  example: unknown,
+  says: Success | undefined,
+): Operation['responses'] =>
   Object.fromEntries(
-    Object.entries(responses).map(([status, one]) => [status, { ...withExample(one, example), description: summary }]),
+    Object.entries(responses).map(([status, one]) => {
+      const headers = headersOf(says);
+      const body = withExample(one, example) as { readonly content?: object };
+      return [
+        status,
+        {
+          ...body,
+          description: summary,
+          ...(Object.keys(headers).length > 0 && { headers }),
+          ...(says?.says.includes('yaml') && { content: { ...body.content, ...AS_FILE } }),
+        },
+      ];
+    }),
   );
+
+const header = (description: string): object => ({ description, schema: { type: 'string' } });
+
+const headersOf = (says: Success | undefined): Readonly<Record<string, object>> => ({
+  ...(says?.says.includes('etag') && { ETag: header('What a write sends as `If-Match`') }),
+  ...(says?.says.includes('location') && { Location: header('Where the job is looked at') }),
+  ...(says?.takesKey && {
+    'Idempotent-Replayed': header('`true`: the answer that the same `Idempotency-Key` had before'),
+  }),
+});
+
+/** Where `Accept` asks for it. */
+const AS_FILE = { 'application/yaml': { schema: { type: 'string', description: 'The file of the resource' } } };
 
 /** A body with an example of it. */
 function withExample(body: object, example: unknown): object {

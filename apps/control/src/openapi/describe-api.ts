@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { EXAMPLES } from './examples.ts';
 import type { OperationExample } from './operation-example.ts';
 import { KEY_PROBLEMS, keyHeader, takesKey } from '../repeats/declaration.ts';
-import { completeDocument, type ApiDocument } from './complete-document.ts';
+import { completeDocument, type ApiDocument, type Success } from './complete-document.ts';
 
 /**
  * What the schemas of a route make of its example; undefined where there is none, or one that they refuse: the document is made all
@@ -20,6 +20,10 @@ function exampleOf({ operationId = '', body, response }: FastifySchema): Operati
   const takes = body.safeParse(example?.takes);
   return takes.success ? { answers: answers.data, takes: takes.data } : undefined;
 }
+
+/** Whether a body may be left out. A resource is taken as any JSON, which its absence is not. */
+const isOptional = (body: unknown): boolean =>
+  body instanceof z.ZodType && !(body instanceof z.ZodUnknown) && body.safeParse(undefined).success;
 
 /** Where the description is answered, for whoever may read. */
 export const DOCUMENT_PATH = '/v1/openapi.json';
@@ -43,7 +47,8 @@ export async function describeApi(app: FastifyInstance, version: string): Promis
           owner: {
             type: 'http',
             scheme: 'bearer',
-            description: 'The token in the file owner-token of the data folder',
+            description:
+              'A service token, or the token in the file owner-token of the data folder. Browsers send the cookie of their session instead',
           },
         },
       },
@@ -53,7 +58,7 @@ export async function describeApi(app: FastifyInstance, version: string): Promis
       const { schema, url, route } = described;
       // Pages are not part of the API's description.
       if (!url.startsWith('/v1') || url === DOCUMENT_PATH) return { schema: { hide: true }, url };
-      const { permission, audit, problems = [] } = route.config ?? {};
+      const { permission, audit, problems = [], answers = [] } = route.config ?? {};
       const takes = takesKey(route);
       const given: unknown = schema.headers;
       const named = {
@@ -63,6 +68,11 @@ export async function describeApi(app: FastifyInstance, version: string): Promis
         ...(takes && { headers: given instanceof z.ZodObject ? given.extend(keyHeader) : z.object(keyHeader) }),
         'x-carillon-problems': takes ? [...problems, ...KEY_PROBLEMS] : problems,
         'x-carillon-example': exampleOf(schema),
+        'x-carillon-success': {
+          says: answers,
+          takesKey: takes,
+          takesNothing: isOptional(schema.body),
+        } satisfies Success,
       };
       return jsonSchemaTransform({ ...described, schema: named });
     },

@@ -49,7 +49,7 @@ export function referencePage(document: ApiDocument): string {
           ([name, schema]) =>
             html`<article aria-labelledby="${name}">
               <h3 id="${name}">${name}</h3>
-              ${tableOf(`Fields of ${name}`, fieldsOf(schema))}
+              ${basesOf(schema)} ${tableOf(`Fields of ${name}`, fieldsOf(schema))}
             </article>`,
         )}
       </section>`,
@@ -118,9 +118,16 @@ const parametersOf = (parameters: readonly Parameter[], operationId: string): Ma
     })),
   );
 
-/** The fields of a body; those of its object where it may also be left out. */
+/** The schemas with a name that a body has all of. */
+const basesOf = ({ allOf = [] }: Schema): readonly Markup[] =>
+  allOf.flatMap((one) => {
+    const name = referenceOf(one);
+    return name === null ? [] : [html`<p>All of <a href="#${name}">${name}</a>, of which:</p>`];
+  });
+
+/** The fields of a body; those of its object where it may also be left out, and what it says of those of others. */
 function fieldsOf(schema: Schema): readonly Row[] {
-  const [body = schema] = schema.anyOf?.filter(({ properties }) => properties !== undefined) ?? [];
+  const [body = schema] = (schema.anyOf ?? schema.allOf)?.filter(({ properties }) => properties !== undefined) ?? [];
   const { properties = {}, required = [] } = body;
   return Object.entries(properties).map(([name, field]) => ({
     name,

@@ -27,7 +27,7 @@ export function schemasOf(kind: KindOfResource): ReturnType<typeof makeSchemas> 
   return made;
 }
 
-/** Of conditional writes. Other headers pass through. */
+/** Of conditional writes, of resources and of drafts. Other headers pass through. */
 export const writeHeaders = z.looseObject({
   'if-match': z
     .string()

@@ -133,7 +133,12 @@ function deliveryJobs(app: ApiServer, ports: BulkPorts): void {
     app.post(
       `/v1/workspaces/:workspace/deliveries/${decision}`,
       {
-        config: { permission: 'operate', audit: 'job.start', problems: ['wrong_state', 'conflict'] },
+        config: {
+          permission: 'operate',
+          audit: 'job.start',
+          answers: ['location'],
+          problems: ['wrong_state', 'conflict'],
+        },
         schema: {
           operationId: decision === 'resend' ? 'resendDeliveries' : 'cancelDeliveries',
           tags: ['Deliveries'],
@@ -153,7 +158,12 @@ function deliveryJobs(app: ApiServer, ports: BulkPorts): void {
   app.post(
     '/v1/workspaces/:workspace/deliveries/dismiss',
     {
-      config: { permission: 'operate', audit: 'job.start', problems: ['wrong_state', 'conflict'] },
+      config: {
+        permission: 'operate',
+        audit: 'job.start',
+        answers: ['location'],
+        problems: ['wrong_state', 'conflict'],
+      },
       schema: {
         operationId: 'dismissDeliveries',
         tags: ['Deliveries'],
@@ -197,7 +207,12 @@ function deadLetterJobs(app: ApiServer, ports: BulkPorts): void {
   app.post(
     '/v1/workspaces/:workspace/dead-letters/redrive',
     {
-      config: { permission: 'operate', audit: 'job.start', problems: ['wrong_state', 'conflict'] },
+      config: {
+        permission: 'operate',
+        audit: 'job.start',
+        answers: ['location'],
+        problems: ['wrong_state', 'conflict'],
+      },
       schema: {
         operationId: 'redriveDeadLetters',
         tags: ['Dead letters'],
@@ -227,7 +242,12 @@ function promotionJob(app: ApiServer, ports: BulkPorts): void {
   app.post(
     '/v1/workspaces/:workspace/promotions',
     {
-      config: { permission: 'configure', audit: 'job.start', problems: ['not_found', 'wrong_state'] },
+      config: {
+        permission: 'configure',
+        audit: 'job.start',
+        answers: ['location'],
+        problems: ['not_found', 'wrong_state'],
+      },
       schema: {
         operationId: 'startPromotion',
         tags: ['Drafts'],
@@ -254,7 +274,7 @@ function backupJob(app: ApiServer, ports: BulkPorts): void {
   app.post(
     '/v1/backups',
     {
-      config: { permission: 'people', audit: 'job.start' },
+      config: { permission: 'people', audit: 'job.start', answers: ['location'] },
       schema: {
         operationId: 'startBackup',
         tags: ['Deployment'],

@@ -23,6 +23,7 @@ import { insteadOf } from '../names.ts';
 import { takeStrictJson } from '../resources/body-json.ts';
 import { KINDS_OF_RESOURCES } from '../resources/kinds.ts';
 import { faultBody, warningBody } from '../resources/publish-resources.ts';
+import { writeHeaders } from '../resources/schemas.ts';
 import { showingActors, type ShowingPorts } from '../resources/shown.ts';
 import { inWorkspace, notFound, oneOfWords, paging, type ApiServer } from './app.ts';
 
@@ -89,7 +90,7 @@ function oneDraft(api: ApiServer, { path, params, one, of }: Place, ports: Draft
   api.get(
     path,
     {
-      config: { permission: 'read', problems: ['not_found'] },
+      config: { permission: 'read', problems: ['not_found'], answers: ['etag'] },
       schema: {
         operationId: `read${one}`,
         tags,
@@ -112,6 +113,7 @@ function oneDraft(api: ApiServer, { path, params, one, of }: Place, ports: Draft
       config: {
         permission: 'configure',
         audit: 'draft.change',
+        answers: ['etag'],
         problems: ['invalid_request', 'precondition_failed', 'precondition_required', 'wrong_state'],
       },
       schema: {
@@ -119,6 +121,7 @@ function oneDraft(api: ApiServer, { path, params, one, of }: Place, ports: Draft
         tags,
         summary: `Saves the draft of ${of}, with mistakes or without: \`If-Match\` its \`ETag\`, or \`If-None-Match: *\` to begin one`,
         params,
+        headers: writeHeaders,
         body: saveDraftRequest,
         response: { 200: draftBody },
       },
@@ -144,6 +147,7 @@ function oneDraft(api: ApiServer, { path, params, one, of }: Place, ports: Draft
         tags,
         summary: `Discards the draft of ${of}: \`If-Match\` its \`ETag\``,
         params,
+        headers: writeHeaders,
         response: { 200: discardedDraftBody },
       },
     },

@@ -109,7 +109,7 @@ function readRoute(app: ApiServer, kind: KindOfResource, { resource }: Schemas, 
   app.get(
     kind.path,
     {
-      config: { permission: 'read', problems: ['not_found'] },
+      config: { permission: 'read', problems: ['not_found'], answers: ['etag', 'yaml'] },
       schema: {
         operationId: `get${kind.one}`,
         tags: [kind.tag],
@@ -139,6 +139,7 @@ function writeRoute(app: ApiServer, kind: KindOfResource, { body, resource }: Sc
       config: {
         permission: 'configure',
         audit: 'resource.change',
+        answers: ['etag'],
         problems: [
           ...STRICT_JSON_PROBLEMS,
           'invalid_configuration',
