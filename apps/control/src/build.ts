@@ -99,11 +99,11 @@ export async function buildControl(
   const { app } = server;
   app.setValidatorCompiler(compileValidator);
   app.setSerializerCompiler(serializerCompiler);
-  guard(app, access, {
+  const workspaces = {
     known: () => workspacesOf(ports.configuration.current()),
     newest: async () => workspacesOf(await ports.configuration.refresh()),
-  });
-  limitPrincipals(app, ports.clock);
+  };
+  guard(app, access, workspaces, limitPrincipals(ports.clock));
   answerRepeats(app, ports);
   auditRequests(app, ports);
   keepAnswers(app, ports);

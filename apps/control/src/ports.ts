@@ -110,7 +110,7 @@ export type ControlPorts = {
   readonly watch: ConsumerWatch & {
     trouble(where: string, error: unknown): void;
     /** A seal on the audit, in words that somebody else can keep. */
-    sealed(seal: Pick<AuditSeal, 'through' | 'hash' | 'mac'>): void;
+    sealed(seal: Pick<AuditSeal, 'hash' | 'mac' | 'through'>, contents: string): void;
   };
 };
 

@@ -34,7 +34,7 @@ export async function startControl(
   const listening = await server.listen();
   const consumptions = await startProjections(ports);
   const keeper = createAuditKeeper(
-    { ...ports, sealed: (seal) => ports.watch.sealed(seal) },
+    { ...ports, sealed: (seal, contents) => ports.watch.sealed(seal, contents) },
     ports.ids.random('request'),
   );
   const keeping = startLoop(

@@ -1,6 +1,6 @@
 import type { AuditEntry } from '@carillon/domain';
 import type { LogId } from '@carillon/kernel';
-import type { AuditSeals, EventLog, LogRecord, RecordCodecs } from '@carillon/ports';
+import type { AuditSeals, EventLog, Ids, LogRecord, RecordCodecs } from '@carillon/ports';
 import { givenIds, settableClock, type SettableClock } from '@carillon/testing/given';
 import { createDirectWire, createMemoryAuditSeals, createMemoryLeases } from '@carillon/testing/memory';
 import { createRecordCodecs } from '@carillon/contracts';
@@ -19,15 +19,15 @@ let lines: KeptSeal[];
 let keeper: AuditKeeper;
 let foreignCodecs: RecordCodecs;
 
-const keeperOf = (holder: string, log: EventLog = ground.log): AuditKeeper =>
+const keeperOf = (holder: string, log: EventLog = ground.log, ids: Ids = givenIds): AuditKeeper =>
   createAuditKeeper(
     {
       ...ground,
       log,
-      ids: givenIds,
+      ids,
       auditSeals: seals,
       leases: leases.connect(createDirectWire()),
-      sealed: ({ through, hash, mac }) => void lines.push({ through, hash, mac }),
+      sealed: ({ through, hash, mac }, contents) => void lines.push({ through, hash, contents, mac }),
     },
     holder,
   );
@@ -343,6 +343,35 @@ describe('Whoever tampers with the audit is found by', () => {
     await forging.round();
     expect(appended).toHaveLength(20);
     expect((await verify(log, [], forger)).fault).toMatchObject({ kind: 'forged_seal' });
+  });
+
+  it('a seal of the store that says otherwise of single records, or of the configuration, than what was sealed', async () => {
+    const [first, second] = await seals.list(ground.log.logId, -1, 2);
+    if (!first || !second) throw new Error('there are none');
+    for (const forged of [
+      { ...second, configuration: 99 },
+      { ...second, since: 21 },
+      { ...second, leaves: second.leaves.toReversed() },
+    ]) {
+      const store = createMemoryAuditSeals().connect(createDirectWire());
+      for (const one of [first, forged]) await store.keep(ground.log.logId, one);
+      const seal = { place: 'store', through: 40 };
+      expect((await verify(ground.log, lines, store)).fault).toEqual({ kind: 'forged_seal', position: 40, seal });
+    }
+  });
+
+  it('nothing, where an earlier version sealed the chain alone; its line verifies too', async () => {
+    const keyed = (what: string, ...parts: readonly string[]): string =>
+      givenIds.keyed('audit seal', ...(what === 'audit seal with contents' ? parts.slice(0, 3) : [what, ...parts]));
+    await ground.log.append([onAudit(entry('late'), ground.codecs)]);
+    clock.pass(2 * MINUTE);
+    lines = [];
+    await keeperOf('before', ground.log, { ...givenIds, keyed }).round();
+    const before = lines.map(({ contents: _contents, ...line }) => line);
+    expect(before.map(({ through }) => through)).toEqual([42]);
+    expect(await verify(ground.log, before)).toMatchObject({ sealedThrough: 42, fault: null });
+    await write(3, 50);
+    expect(await verify(ground.log, lines)).toMatchObject({ sealedThrough: 46, fault: null });
   });
 
   it('the beginning of the chain, where the records come from another log', async () => {

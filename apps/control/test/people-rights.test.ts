@@ -213,6 +213,16 @@ describe('The audit', () => {
     for (const email of [ADA, BOB]) expect(JSON.stringify(refused)).not.toContain(email);
   });
 
+  test('says in whose session a page of another address asked for something', async () => {
+    const id = await ground.addPerson(ADA);
+    const ada = await ground.signedIn(ADA);
+    for (const headers of [{ origin: 'http://localhost:9999' }, { 'x-carillon': '' }]) {
+      expect((await ada.call('PUT', '/v1/me', { name: 'Mallory' }, headers)).status).toBe(403);
+    }
+    const told = { actor: { kind: 'person', id }, target: 'PUT /v1/me', code: 'cross_site' };
+    expect(await audited('access.refused', 'refused')).toMatchObject([told, told]);
+  });
+
   test('has no name and no address of whoever changes theirs', async () => {
     await ground.addPerson(ADA);
     const ada = await ground.signedIn(ADA);

@@ -15,6 +15,8 @@ type Route = {
 };
 
 /** Routes that need a credential and are no part of the description. */
+const NOWHERE = { known: () => [], newest: async () => [] };
+
 const PAGES: readonly Route[] = [
   { method: 'GET', url: '/v1/openapi.json', enough: ['read'] },
   { method: 'GET', url: '/inbox/messages/msg_1/html', enough: ['bodies'] },
@@ -137,7 +139,7 @@ describe('A route of the management API', () => {
 
   it('that declares no permission stops the start', async () => {
     const app = fastify();
-    guard(app, accessOf(personWith('ann', PERMISSIONS)), { known: () => [], newest: async () => [] });
+    guard(app, accessOf(personWith('ann', PERMISSIONS)), NOWHERE, () => undefined);
     app.get('/v1/declared', { config: { permission: 'read' } }, async () => 'for readers');
     expect(() => app.get('/v1/forgotten', async () => 'for everybody')).toThrow(
       "the route GET /v1/forgotten declares no permission: config: { permission: 'read' }",
@@ -147,7 +149,7 @@ describe('A route of the management API', () => {
 
   it('that writes and does not say what the audit calls it stops the start', async () => {
     const app = fastify();
-    guard(app, accessOf(personWith('ann', PERMISSIONS)), { known: () => [], newest: async () => [] });
+    guard(app, accessOf(personWith('ann', PERMISSIONS)), NOWHERE, () => undefined);
     app.post('/v1/resend', { config: { permission: 'operate', audit: 'delivery.resend' } }, async () => 'sent');
     app.post('/v1/check', { config: { permission: 'operate', audit: false } }, async () => 'checked');
     expect(() => app.delete('/v1/forgotten', { config: { permission: 'operate' } }, async () => 'gone')).toThrow(

@@ -116,10 +116,11 @@ async function readSeals(file: string): Promise<readonly object[]> {
       const {
         position: through,
         seal_hash: hash,
+        seal_contents: contents,
         seal_mac: mac,
       } = JSON.parse(line.slice(at)) as Readonly<Record<string, unknown>>;
       return typeof through === 'number' && typeof hash === 'string' && typeof mac === 'string'
-        ? [{ through, hash, mac }]
+        ? [{ through, hash, mac, ...(typeof contents === 'string' && { contents }) }]
         : [];
     } catch {
       return [];

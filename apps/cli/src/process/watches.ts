@@ -52,9 +52,9 @@ export function createWatches(config: ProcessSettings, serviceName: string) {
   const control: ControlPorts['watch'] = {
     ...consumer,
     trouble,
-    sealed: ({ through, hash, mac }) =>
+    sealed: ({ through, hash, mac }, contents) =>
       logger.info(
-        { topic: 'carillon.audit', position: through, seal_hash: hash, seal_mac: mac },
+        { topic: 'carillon.audit', position: through, seal_hash: hash, seal_contents: contents, seal_mac: mac },
         'the audit is sealed',
       ),
   };

@@ -5,7 +5,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { ControlConfig, ControlPorts } from '../ports.ts';
 import { sessionCookie, sessionWordOf } from './cookies.ts';
-import { isReading, refuseForeign, refuseForgery } from './origin.ts';
+import { isForged, refuseForeign } from './origin.ts';
 import { createDirectory } from './people/directory.ts';
 import { createGuessing, type Guessing } from './people/guessing.ts';
 import { createPasswords, type Passwords } from './people/passwords.ts';
@@ -57,8 +57,8 @@ export type AccessSettings = {
 
 export type Access = {
   /**
-   * On whose behalf the request is made; null where it carries no credential, or none that is good. Rejects with `cross_site` where
-   * a browser in a session is made to write by a page that is not ours.
+   * On whose behalf the request is made; null where it carries no credential, or none that is good. Whoever lets it in calls
+   * {@link refuseForgery} too: a browser in a session may be made to write by a page that is not ours.
    */
   who(request: FastifyRequest): Promise<Principal | null>;
   /** The same of a request that was let in before and goes on: it keeps no session in use, since nobody did anything. */
@@ -228,8 +228,7 @@ export function createAccess(
     const { personId, epoch } = session.body;
     const [person, roster] = await Promise.all([people.find('person', personId), directory.roster()]);
     if (!person || !mayGoOn(person.body, epoch)) return null;
-    if (!isReading(request)) refuseForgery(request);
-    await used(session);
+    if (!isForged(request)) await used(session);
     return personPrincipal(person, roster.owners.includes(personId), session);
   }
 

@@ -1,5 +1,6 @@
 import { CarillonError } from '@carillon/kernel';
 import type { FastifyRequest } from 'fastify';
+import type { Principal } from './principal.ts';
 
 /** What a page of ours says with each write: no form and no plain link can say it. */
 export const WRITE_HEADER = 'x-carillon';
@@ -15,7 +16,7 @@ export function isForeign({ headers }: FastifyRequest): boolean {
   return origin !== undefined && !(URL.canParse(origin) && new URL(origin).host === headers.host);
 }
 
-export const isReading = ({ method }: FastifyRequest): boolean => method === 'GET' || method === 'HEAD';
+export const isReading = ({ method }: Pick<FastifyRequest, 'method'>): boolean => method === 'GET' || method === 'HEAD';
 
 /** Throws `cross_site` where a browser asks and not a page of ours: a sign-in that somebody else presses is theirs. */
 export function refuseForeign(request: FastifyRequest): void {
@@ -24,10 +25,13 @@ export function refuseForeign(request: FastifyRequest): void {
   }
 }
 
-/** The same of what a browser does in a session, which shows its own page by a header besides. */
-export function refuseForgery(request: FastifyRequest): void {
+/** Whether a write of a browser in a session comes from a page that is not ours: ours shows itself by a header besides. */
+export const isForged = (request: FastifyRequest): boolean =>
+  !isReading(request) && (isForeign(request) || request.headers[WRITE_HEADER] !== '1');
+
+/** Throws `cross_site` where a browser in a session is made to write. Programs show a token, which no page can make a browser send. */
+export function refuseForgery(request: FastifyRequest, { session }: Pick<Principal, 'session'>): void {
+  if (session === undefined || !isForged(request)) return;
   refuseForeign(request);
-  if (request.headers[WRITE_HEADER] !== '1') {
-    throw new CarillonError('cross_site', 'send the header X-Carillon: 1 with everything that changes something');
-  }
+  throw new CarillonError('cross_site', 'send the header X-Carillon: 1 with everything that changes something');
 }

@@ -1,7 +1,8 @@
 import type { Clock } from '@carillon/ports';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { createRate } from '../rate.ts';
-import { principalIfAny } from './principal.ts';
+import { isReading } from './origin.ts';
+import type { Principal } from './principal.ts';
 
 /**
  * What one person or service token may ask of one control process in a minute. A portal that is looked at asks for a few a second; whoever
@@ -9,18 +10,16 @@ import { principalIfAny } from './principal.ts';
  */
 export const PRINCIPAL_RATES = { requests: 1_200, changes: 300, span: 60_000 } as const;
 
-const READING: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+/** Throws `rate_limited` for whoever asks for more; others are served as before. What is refused counts too. */
+export type PrincipalLimit = (principal: Pick<Principal, 'actor'>, request: Pick<FastifyRequest, 'method'>) => void;
 
-/** Refuses with `rate_limited` whoever asks for more; others are served as before. Behind the guard, which says who asks. */
-export function limitPrincipals(app: FastifyInstance, clock: Pick<Clock, 'now'>): void {
+export function limitPrincipals(clock: Pick<Clock, 'now'>): PrincipalLimit {
   const { requests, changes, span } = PRINCIPAL_RATES;
   const all = createRate({ what: 'requests of one person or token', most: requests, span });
   const writing = createRate({ what: 'changes by one person or token', most: changes, span });
-  app.addHook('onRequest', async (request) => {
-    const actor = principalIfAny(request)?.actor;
-    if (!actor || (actor.kind !== 'person' && actor.kind !== 'token')) return;
-    const key = `${actor.kind} ${actor.id}`;
-    all.take(key, clock.now());
-    if (!READING.has(request.method)) writing.take(key, clock.now());
-  });
+  return ({ actor: { kind, id } }, request) => {
+    if (kind !== 'person' && kind !== 'token') return;
+    all.take(`${kind} ${id}`, clock.now());
+    if (!isReading(request)) writing.take(`${kind} ${id}`, clock.now());
+  };
 }

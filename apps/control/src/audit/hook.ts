@@ -7,7 +7,7 @@ import { EVERY_WORKSPACE } from '../access/sight.ts';
 import type { ControlPorts } from '../ports.ts';
 import { createRate } from '../rate.ts';
 import { writeAudit } from './audit-log.ts';
-import { factsOf, prepareFacts } from './facts.ts';
+import { audited, factsOf, prepareFacts } from './facts.ts';
 import { publishedBy } from './published-by.ts';
 
 /** More of a header or a name tells nobody more. */
@@ -159,7 +159,10 @@ export function auditRequests(app: FastifyInstance, ports: HookPorts): void {
   app.addHook('preHandler', begin);
   app.addHook('onError', async (request, _reply, error) => {
     const auditing = auditingOf(request);
-    if (auditing) auditing.code = isCarillonError(error) ? error.code : 'internal';
+    const code = isCarillonError(error) ? error.code : 'internal';
+    if (auditing) auditing.code = code;
+    // Refused before anything could begin, as by the guard.
+    else audited(request, { code });
   });
   app.addHook('onSend', async (request, reply, payload) => {
     try {

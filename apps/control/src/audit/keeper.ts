@@ -3,7 +3,7 @@ import { parseInstant, type Duration, type Instant } from '@carillon/kernel';
 import type { LeaseStore } from '@carillon/ports';
 import type { ControlPorts } from '../ports.ts';
 import { writeAudit } from './audit-log.ts';
-import { chainOf, leafOf, link, macOf } from './chain.ts';
+import { chainOf, contentsOf, isGenuine, leafOf, link, macOf } from './chain.ts';
 import { publishedAs } from './published-by.ts';
 
 /** A seal holds so many records, or those of so long: what came since the newest seal could be cut off unseen. */
@@ -23,7 +23,7 @@ export type AuditKeeperPorts = Pick<
 > & {
   readonly leases: Pick<LeaseStore, 'acquire' | 'release'>;
   /** Tells of a seal in words that others can keep: a line of this process's log. */
-  readonly sealed: (seal: AuditSeal) => void;
+  readonly sealed: (seal: AuditSeal, contents: string) => void;
 };
 
 export type AuditKeeper = {
@@ -56,12 +56,13 @@ type Fold = {
 export function createAuditKeeper(ports: AuditKeeperPorts, holder: string): AuditKeeper {
   const { log, codecs, ids, clock, configuration, auditSeals, leases } = ports;
   const { logId } = log;
+  const isOurs = (seal: AuditSeal): boolean => isGenuine(ids, logId, seal, contentsOf(seal));
   let fold: Fold | null = null;
 
   async function begin(): Promise<Fold> {
     const [newest, { end }] = await Promise.all([auditSeals.newest(logId), log.bounds('carillon.audit', 0)]);
     // Behind a seal of another key, or of a log that was longer, nothing is built: it is for `verify` to tell.
-    const seal = newest && newest.mac === macOf(ids, logId, newest) && newest.through < end ? newest : null;
+    const seal = newest && isOurs(newest) && newest.through < end ? newest : null;
     const begun: Fold = {
       next: seal ? seal.through + 1 : 0,
       hash: seal ? seal.hash : chainOf(logId),
@@ -88,7 +89,7 @@ export function createAuditKeeper(ports: AuditKeeperPorts, holder: string): Audi
     if (!decoded.ok) return true;
     const record = decoded.value;
     if (record.kind === 'seal') {
-      if (record.seal.mac === macOf(ids, logId, record.seal)) await auditSeals.keep(logId, record.seal);
+      if (isOurs(record.seal)) await auditSeals.keep(logId, record.seal);
       return false;
     }
     if (record.number !== null) into.numbers.add(record.number);
@@ -120,18 +121,13 @@ export function createAuditKeeper(ports: AuditKeeperPorts, holder: string): Audi
   async function sealUp(into: Fold): Promise<void> {
     const through = into.next - 1;
     const { since, hash, leaves, configuration: told } = into;
-    const made: AuditSeal = {
-      since,
-      through,
-      hash,
-      mac: macOf(ids, logId, { through, hash }),
-      configuration: told,
-      leaves,
-    };
+    const sealed = { since, through, hash, configuration: told, leaves };
+    const contents = contentsOf(sealed);
+    const made: AuditSeal = { ...sealed, mac: macOf(ids, logId, sealed, contents) };
     // On the log first: a seal that the store has and the log has not tells of a log that was cut off.
     await writeAudit({ kind: 'seal', id: ids.random('audit'), at: clock.now(), seal: made }, ports);
     await auditSeals.keep(logId, made);
-    ports.sealed(made);
+    ports.sealed(made, contents);
     into.since = into.next;
     into.leaves = [];
     into.unsealed = 0;

@@ -1,9 +1,9 @@
 import type { AuditSeal } from '@carillon/domain';
 import type { ControlPorts } from '../ports.ts';
-import { chainOf, leafOf, link, macOf } from './chain.ts';
+import { chainOf, contentsOf, isGenuine, leafOf, link } from './chain.ts';
 
-/** A seal as somebody kept it elsewhere: a line of a log. */
-export type KeptSeal = Pick<AuditSeal, 'through' | 'hash' | 'mac'>;
+/** A seal as somebody kept it elsewhere: a line of a log. Without `contents` it is of an earlier version. */
+export type KeptSeal = Pick<AuditSeal, 'through' | 'hash' | 'mac'> & { readonly contents?: string | undefined };
 
 /** Where a seal was found. */
 export type SealPlace = 'topic' | 'store' | 'kept';
@@ -36,48 +36,64 @@ type VerifyPorts = Pick<ControlPorts, 'log' | 'ids' | 'codecs' | 'auditSeals'>;
 const PAGE = 500;
 /** Positions whose hashes stay at hand for seals that come later; a keeper that was away for long seals more at once than this never. */
 const AT_HAND = 20_000;
+/** Seals of the store that are read at once: as many records as one tells of, it holds in memory. */
+const SEALS = 50;
 
 /**
  * Follows the chain from its start and holds every seal against it: those on the topic, in the store, and those that were kept
- * elsewhere. Answers the first thing that does not fit. Costs one reading of the whole topic.
+ * elsewhere. Answers the first thing that does not fit. Costs one reading of the whole topic and of the seals beside it.
  */
 export async function verifyAudit(ports: VerifyPorts, kept: readonly KeptSeal[] = []): Promise<AuditVerdict> {
   const { log, ids, codecs, auditSeals } = ports;
   const { logId } = log;
   const { start, end } = await log.bounds('carillon.audit', 0);
-  const waiting = new Map<number, { readonly place: SealPlace; readonly seal: KeptSeal }[]>();
+  /** Seals that are still to be held, by position. */
+  const waiting = new Map<number, HeldSeal[]>();
+  /** Those that were held and are to be found on the topic too. */
+  const missed = new Map<string, HeldSeal>();
   const leavesOf = new Map<number, string>();
-  for (const seal of kept) waitFor('kept', seal);
-  for (let after = -1; ;) {
-    const page = await auditSeals.list(logId, after, PAGE);
-    for (const seal of page) {
-      waitFor('store', seal);
-      for (const [at, leaf] of seal.leaves.entries()) leavesOf.set(seal.since + at, leaf);
-    }
-    const last = page.at(-1);
-    if (!last) break;
-    after = last.through;
-  }
-  const onTopic = new Set<string>();
   const hashes = new Map<number, string>();
   const found = new Map<number, string>();
   let hash = chainOf(logId);
   let [next, records, seals] = [0, 0, 0];
   let sealedThrough: number | null = null;
+  /** Through which position the seals of the store were read. */
+  let stored = -1;
 
-  function waitFor(place: SealPlace, seal: KeptSeal): void {
-    waiting.set(seal.through, [...(waiting.get(seal.through) ?? []), { place, seal }]);
+  for (const seal of kept) {
+    const genuine = isGenuine(ids, logId, seal, seal.contents ?? null);
+    waitFor({ place: 'kept', through: seal.through, hash: seal.hash, name: nameOf(seal), isGenuine: genuine });
   }
+
+  function waitFor(seal: HeldSeal): void {
+    waiting.set(seal.through, [...(waiting.get(seal.through) ?? []), seal]);
+  }
+
+  /** Of a seal with all that it says; what it tells of single records is known from here on. */
+  function told(place: SealPlace, seal: AuditSeal): HeldSeal {
+    const genuine = isGenuine(ids, logId, seal, contentsOf(seal));
+    if (genuine) for (const [at, leaf] of seal.leaves.entries()) leavesOf.set(seal.since + at, leaf);
+    return { place, through: seal.through, hash: seal.hash, name: nameOf(seal), isGenuine: genuine };
+  }
+
+  /** Reads the seals of the store through a position, and one that holds more: its first leaf tells what was taken out before it. */
+  async function readStored(through: number): Promise<void> {
+    while (stored <= through) {
+      const page = await auditSeals.list(logId, stored, SEALS);
+      for (const seal of page) waitFor(told('store', seal));
+      stored = page.at(-1)?.through ?? Number.POSITIVE_INFINITY;
+    }
+  }
+
   const verdict = (fault: AuditFault | null): AuditVerdict => ({ records, seals, sealedThrough, fault });
-  const isGenuine = (seal: KeptSeal): boolean => seal.mac === macOf(ids, logId, seal);
 
   /** Holds a seal against the chain at its position. */
-  function faultOf(place: SealPlace, seal: KeptSeal, at: number): AuditFault | null {
-    const named = { place, through: seal.through };
-    if (!isGenuine(seal)) return { kind: 'forged_seal', position: at, seal: named };
-    if (seal.hash !== hashes.get(seal.through)) return { ...firstDifference(seal.through), seal: named };
+  function faultOf({ place, through, hash: sealed, isGenuine: genuine }: HeldSeal, at: number): AuditFault | null {
+    const seal = { place, through };
+    if (!genuine) return { kind: 'forged_seal', position: at, seal };
+    if (sealed !== hashes.get(through)) return { ...firstDifference(through), seal };
     seals += 1;
-    sealedThrough = Math.max(sealedThrough ?? 0, seal.through);
+    sealedThrough = Math.max(sealedThrough ?? 0, through);
     return null;
   }
 
@@ -97,41 +113,49 @@ export async function verifyAudit(ports: VerifyPorts, kept: readonly KeptSeal[] 
   while (next < end) {
     const page = await log.read('carillon.audit', 0, next, PAGE);
     if (page.length === 0) break;
+    await readStored(page.at(-1)?.offset ?? next);
     // What stands behind a place is needed to tell what was taken from it: a page is known before its seals are held.
     for (const { offset, value } of page) found.set(offset, leafOf(value));
     for (const { offset, value } of page) {
       if (offset !== next) return verdict({ kind: 'missing', position: next, seal: null });
       hash = link(hash, offset, value);
       hashes.set(offset, hash);
-      hashes.delete(offset - AT_HAND);
-      found.delete(offset - AT_HAND);
+      for (const map of [hashes, found, leavesOf]) map.delete(offset - AT_HAND);
       next = offset + 1;
       records += 1;
       const decoded = codecs.audit.decode(value);
       if (decoded.ok && decoded.value.kind === 'seal') {
-        const { seal } = decoded.value;
-        onTopic.add(sealName(seal));
-        if (isGenuine(seal)) for (const [at, leaf] of seal.leaves.entries()) leavesOf.set(seal.since + at, leaf);
-        const fault = faultOf('topic', seal, offset);
+        const seal = told('topic', decoded.value.seal);
+        missed.delete(seal.name);
+        const fault = faultOf(seal, offset);
         if (fault) return verdict(fault);
       }
-      for (const { place, seal } of waiting.get(offset) ?? []) {
-        const fault = faultOf(place, seal, offset);
+      for (const seal of waiting.get(offset) ?? []) {
+        const fault = faultOf(seal, offset);
         if (fault) return verdict(fault);
+        missed.set(seal.name, seal);
       }
+      waiting.delete(offset);
     }
   }
   if (start > 0 && records === 0) return verdict({ kind: 'missing', position: 0, seal: null });
   // A seal stands on the topic before anywhere else: one that is not there was cut off, with all that came behind it.
-  for (const [through, those] of [...waiting].toSorted(([a], [b]) => a - b)) {
-    for (const { place, seal } of those) {
-      if (!isGenuine(seal)) return verdict({ kind: 'forged_seal', position: through, seal: { place, through } });
-      if (through >= next || !onTopic.has(sealName(seal))) {
-        return verdict({ kind: 'cut_off', position: next, seal: { place, through } });
-      }
-    }
-  }
-  return verdict(null);
+  await readStored(next);
+  const left = [...missed.values(), ...[...waiting.values()].flat()].toSorted((a, b) => a.through - b.through);
+  const [first] = left;
+  if (!first) return verdict(null);
+  const { place, through } = first;
+  if (!first.isGenuine) return verdict({ kind: 'forged_seal', position: through, seal: { place, through } });
+  return verdict({ kind: 'cut_off', position: next, seal: { place, through } });
 }
 
-const sealName = ({ through, mac }: KeptSeal): string => `${through} ${mac}`;
+/** What the chain is held against. */
+type HeldSeal = {
+  readonly place: SealPlace;
+  readonly through: number;
+  readonly hash: string;
+  readonly name: string;
+  readonly isGenuine: boolean;
+};
+
+const nameOf = ({ through, mac }: KeptSeal): string => `${through} ${mac}`;

@@ -34,6 +34,11 @@ export const auditPage = z.strictObject({ items: z.array(auditEntryBody), next }
 export const keptSeal = z.strictObject({
   through: z.number().int().min(0),
   hash: z.string().regex(/^[0-9a-f]{64}$/, '64 hexadecimal digits'),
+  contents: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/, '64 hexadecimal digits')
+    .optional()
+    .describe('`seal_contents` of the line; left out: an earlier version wrote it'),
   mac: z.string().min(1).max(100),
 });
 

@@ -46,7 +46,7 @@ export type AuditSeal = {
   readonly through: number;
   /** Of the chain at `through`: 64 hexadecimal digits. */
   readonly hash: string;
-  /** Over log, `through` and `hash`, under a key of the deployment. */
+  /** Over the log and all that the seal says, under a key of the deployment. */
   readonly mac: string;
   /** Every record of the configuration below this number is told of. */
   readonly configuration: number;

@@ -37,6 +37,7 @@ export const LOG_FIELDS = {
   partition: 'Partition.',
   position: 'Position in a partition.',
   seal_hash: 'Of a seal on the audit: the hash of the chain at `position`.',
+  seal_contents: 'Of a seal on the audit: the hash of what else it says.',
   seal_mac: 'Of a seal on the audit: what only this deployment can write under it.',
   lag: 'Records not yet read.',
   channel: 'Channel.',
