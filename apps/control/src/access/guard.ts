@@ -33,12 +33,7 @@ export const SECURITY_HEADERS = {
  * after this without one are refused. What counts is the route that will answer: an address can be spelled in ways
  * (`/%761/status`) that a prefix misses. A workspace that is not there is refused here too, with the name that was probably meant.
  */
-export function guard(
-  app: FastifyInstance,
-  access: Access,
-  workspaces: KnownWorkspaces,
-  limit: PrincipalLimit,
-): void {
+export function guard(app: FastifyInstance, access: Access, workspaces: KnownWorkspaces, limit: PrincipalLimit): void {
   demandPermissions(app);
   demandAudit(app);
   preparePrincipals(app);
