@@ -96,8 +96,8 @@ export const CADENCE_BUGS: Readonly<Record<string, CadenceBug>> = {
     changes: [
       {
         file: `${DOMAIN}/cadence/local-time.ts`,
-        from: 'const wall = at + offsetAt(zone, at);',
-        to: 'const wall = at + offsetAt(Intl.DateTimeFormat().resolvedOptions().timeZone, at);',
+        from: 'const wall = wallTimeAt(offsetsOf(zone), at);',
+        to: 'const wall = wallTimeAt(offsetsOf(Intl.DateTimeFormat().resolvedOptions().timeZone), at);',
       },
     ],
     tests: [LOCAL_TIME],

@@ -1,13 +1,14 @@
 import type { Instant } from '@carillon/kernel';
 import {
-  addDays,
-  instantAt,
-  localTimeAt,
-  weekdayOn,
-  type CalendarDay,
+  instantShowing,
+  midnightOf,
+  wallTimeAt,
+  wallTimeOn,
+  weekdayOf,
   type WallMinute,
   type Weekday,
-} from './local-time.ts';
+} from './wall-time.ts';
+import { offsetsOf, type Offsets } from './zone-offsets.ts';
 
 /** Hours in which people are left alone, by the clock on their wall. `to` below `from` is the morning after. */
 export type QuietHours = {
@@ -17,30 +18,24 @@ export type QuietHours = {
   readonly days: ReadonlySet<Weekday>;
 };
 
-type Stretch = { readonly from: Instant; readonly to: Instant };
-
-/**
- * The quiet stretch that begins on a day. It is never shorter than the clock on the wall says: of a time that comes
- * twice, its beginning is the first coming and its end the second (delivery.md section 2, local time).
- */
-function stretchOf({ from, to, days }: QuietHours, zone: string, day: CalendarDay): Stretch | null {
-  if (!days.has(weekdayOn(day))) return null;
-  return {
-    from: instantAt(zone, day, from, 'first'),
-    to: instantAt(zone, to > from ? day : addDays(day, 1), to, 'second'),
-  };
-}
-
 /** The day before for a night that began then; the day after for a clock that was put back over midnight since. */
 const DAYS_AROUND = [-1, 0, 1] as const;
 
-/** The end of the stretch that holds `now`, or null where none does. */
-function endOfStretch(hours: QuietHours, zone: string, now: Instant): Instant | null {
-  const today = localTimeAt(zone, now);
-  const ends = DAYS_AROUND.map((days) => stretchOf(hours, zone, addDays(today, days))).flatMap((stretch) =>
-    stretch && stretch.from <= now && now < stretch.to ? [stretch.to] : [],
-  );
-  return ends.length === 0 ? null : Math.max(...ends);
+/**
+ * The end of the stretch that holds `now`, or null where none does. A stretch is never shorter than the clock on the wall
+ * says: of a time that comes twice, its beginning is the first coming and its end the second (delivery.md section 2,
+ * local time).
+ */
+function endOfStretch({ from, to, days }: QuietHours, offsets: Offsets, now: Instant): Instant | null {
+  const today = midnightOf(wallTimeAt(offsets, now));
+  let end: Instant | null = null;
+  for (const day of DAYS_AROUND) {
+    if (!days.has(weekdayOf(wallTimeOn(today, day, 0)))) continue;
+    if (instantShowing(offsets, wallTimeOn(today, day, from), 'first') > now) continue;
+    const ends = instantShowing(offsets, wallTimeOn(today, to > from ? day : day + 1, to), 'second');
+    if (ends > now) end = Math.max(end ?? ends, ends);
+  }
+  return end;
 }
 
 /** Nothing is quiet for longer: a week without a time to send is refused when it is saved. */
@@ -51,10 +46,11 @@ const LONGEST = 8 * 86_400_000;
  * at most eight days and a stretch away, so whoever waits is looked at again.
  */
 export function quietUntil(all: readonly QuietHours[], zone: string, now: Instant): Instant | null {
+  const offsets = offsetsOf(zone);
   let until: Instant | null = null;
   for (;;) {
     const at: Instant = until ?? now;
-    const ends = all.map((hours) => endOfStretch(hours, zone, at)).filter((end) => end !== null);
+    const ends = all.map((hours) => endOfStretch(hours, offsets, at)).filter((end) => end !== null);
     if (ends.length === 0 || at - now > LONGEST) return until;
     until = Math.max(...ends);
   }

@@ -8,13 +8,13 @@ const STRETCH: Duration = 32 * 86_400_000;
 /** No zone changes its clock twice within this; a test holds all zones to it from 2000 to 2037. */
 const STEP: Duration = 43_200_000;
 
-/** Recipients choose their zones, so both memories have a bound. A formatter holds about 30 KB, a stretch 200 bytes. */
+/** Recipients choose their zones, so all memories have a bound. A formatter holds about 30 KB, a stretch 200 bytes. */
 const FORMATTERS_KEPT = 64;
-const STRETCHES_KEPT = 2048;
+const ZONES_KEPT = 512;
+const STRETCHES_KEPT = 16;
 const formatters = new Map<string, Intl.DateTimeFormat>();
-const stretches = new Map<string, readonly Piece[]>();
 
-function remember<Value>(memory: Map<string, Value>, key: string, kept: number, make: () => Value): Value {
+function remember<Key, Value>(memory: Map<Key, Value>, key: Key, kept: number, make: () => Value): Value {
   const known = memory.get(key);
   if (known !== undefined) return known;
   const made = make();
@@ -77,13 +77,37 @@ function piecesOf(zone: string, stretch: number): readonly Piece[] {
   return pieces;
 }
 
-/**
- * How far the clock on the wall of a zone is ahead of UTC, in milliseconds. Zone names count in any case. Throws
- * RangeError where the zone is none.
- */
-export function offsetAt(zone: string, at: Instant): Duration {
-  const name = zone.toLowerCase();
-  const stretch = Math.floor(at / STRETCH);
-  const pieces = remember(stretches, `${name} ${stretch}`, STRETCHES_KEPT, () => piecesOf(name, stretch));
-  return (pieces.findLast((piece) => piece.at <= at) ?? pieces[0]!).offset;
+/** How far the clock on the wall is ahead of UTC, in milliseconds. */
+export type Offsets = (at: Instant) => Duration;
+
+/** The last stretch is at hand, for who asks about a time asks about the days around it. */
+function offsetsNamed(name: string): Offsets {
+  const stretches = new Map<number, readonly Piece[]>();
+  let last = Number.NaN;
+  let pieces: readonly Piece[] = [];
+  return (at) => {
+    const stretch = Math.floor(at / STRETCH);
+    if (stretch !== last) {
+      pieces = remember(stretches, stretch, STRETCHES_KEPT, () => piecesOf(name, stretch));
+      last = stretch;
+    }
+    let of = pieces.length - 1;
+    while (of > 0 && pieces[of]!.at > at) of -= 1;
+    return pieces[of]!.offset;
+  };
+}
+
+/** Names count in any case: what was found under one spelling is that of all. */
+const zones = new Map<string, Offsets>();
+const spellings = new Map<string, Offsets>();
+
+/** The offsets of a zone. Throws RangeError where the zone is none. */
+export function offsetsOf(zone: string): Offsets {
+  return remember(spellings, zone, ZONES_KEPT, () => {
+    const name = zone.toLowerCase();
+    return remember(zones, name, ZONES_KEPT, () => {
+      formatterOf(name);
+      return offsetsNamed(name);
+    });
+  });
 }
