@@ -82,6 +82,33 @@ export type ReadersTemplate = {
   readonly language: string | null;
 };
 
+type Choice = Pick<ReadersTemplate, 'chosen' | 'language'>;
+
+/** Chosen once for each language that is asked for, for thousands read in the same; so many are kept, because recipients choose them. */
+const choices = new WeakMap<FoundTemplates, Map<string, Choice>>();
+const CHOICES_KEPT = 64;
+
+function choiceFor(
+  templates: FoundTemplates,
+  locality: Locality,
+  configuration: Configuration,
+  workspace: string,
+): Choice {
+  let known = choices.get(templates);
+  if (!known) {
+    known = new Map<string, Choice>();
+    choices.set(templates, known);
+  }
+  let choice = known.get(locality.locale);
+  if (!choice) {
+    const chosen = variantFor(templates, locality, configuration, workspace);
+    choice = { chosen, language: languageText(templates, chosen, locality) };
+    if (known.size >= CHOICES_KEPT) known.clear();
+    known.set(locality.locale, choice);
+  }
+  return choice;
+}
+
 /** The template of a message under its configuration, in the language of whoever reads it. Undefined: there is none of this name. */
 export function templateForReader(
   configuration: Configuration,
@@ -93,8 +120,7 @@ export function templateForReader(
   const templates = findTemplates(configuration, workspace, name, channel);
   if (!templates) return undefined;
   const { locality, wrong } = localityOf(configuration, workspace, variables);
-  const chosen = variantFor(templates, locality, configuration, workspace);
-  return { chosen, locality, wrong, language: languageText(templates, chosen, locality) };
+  return { ...choiceFor(templates, locality, configuration, workspace), locality, wrong };
 }
 
 function languageText(

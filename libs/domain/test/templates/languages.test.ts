@@ -5,6 +5,7 @@ import {
   findTemplates,
   foldConfiguration,
   languagesFor,
+  templateForReader,
   variantFor,
   type Configuration,
   type ResourceBodies,
@@ -55,6 +56,33 @@ describe('the language of a message', () => {
     expect(chosen(given('en', ['de-AT', 'zh-Hant']), 'DE-at')).toBe('de-AT');
     expect(languagesFor('zh-Hant-TW', 'en')).toEqual(['zh-Hant-TW', 'zh-Hant', 'zh', 'en']);
     expect(languagesFor('de-u-co-phonebk', 'de')).toEqual(['de-u-co-phonebk', 'de-u-co', 'de']);
+  });
+});
+
+describe('the template of a message', () => {
+  const read = (configuration: Configuration, locale: string) => {
+    const found = templateForReader(configuration, 'shop', 'paid', 'sms', { locale });
+    return [found?.chosen?.variant, found?.language];
+  };
+
+  it('is each reader’s own, however many languages were asked for before', () => {
+    const configuration = given('en', ['de', 'fr']);
+    const regions = Array.from({ length: 200 }, (_, n) => `de-${String(100 + n)}`);
+    for (const locale of ['de-AT', 'fr', ...regions, 'de-AT', 'fr', 'es']) {
+      const language = locale.slice(0, 2);
+      expect(read(configuration, locale)).toEqual(
+        language === 'es'
+          ? [null, 'written in no language of its own (there are de, fr; the reader’s is es)']
+          : [language, `written in ${language} (the reader’s is ${locale})`],
+      );
+    }
+  });
+
+  it('goes by the language of the workspace that its configuration has', () => {
+    const before = given('fr', ['de', 'fr']);
+    expect(read(before, 'es')[0]).toBe('fr');
+    const later = after(before, [['workspace', '', { locale: 'de' }]]);
+    expect([read(later, 'es')[0], read(before, 'es')[0]]).toEqual(['de', 'fr']);
   });
 });
 
