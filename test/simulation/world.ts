@@ -135,7 +135,14 @@ export function createWorld(
     return toldAt !== undefined && begun.length > 0 && begun.every((at) => at > toldAt);
   }
 
-  const ledger = createMemoryLedger(moved);
+  const log = createMemoryLog({
+    logId: LOG_ID,
+    partitions: 2,
+    now: scheduler.now,
+    handedOver: () => scheduler.between(1, 6),
+  });
+  // One process alone has log and ledger in one file.
+  const ledger = createMemoryLedger(moved, deadWritesArrive ? undefined : (records) => void log.append(records));
 
   /** An operator has decided what became of it while nobody knew: what they risk is theirs. */
   const wasDecided = (token: string): boolean =>
@@ -168,12 +175,7 @@ export function createWorld(
     find,
     seen: seen as ReadonlyMap<string, number>,
     saw,
-    log: createMemoryLog({
-      logId: LOG_ID,
-      partitions: 2,
-      now: scheduler.now,
-      handedOver: () => scheduler.between(1, 6),
-    }),
+    log,
     checkpoints: createMemoryCheckpoints(unfenced !== 'checkpoints'),
     claims: createMemoryClaims(),
     leases: createMemoryLeases(),

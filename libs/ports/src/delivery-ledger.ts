@@ -1,5 +1,6 @@
 import type { ChannelName, Delivery, DeliveryReason, DeliveryState } from '@carillon/domain';
 import type { DeliveryId, Duration, EventId, Instant } from '@carillon/kernel';
+import type { NewRecord } from './event-log.ts';
 
 export type DeliveryFilter = {
   readonly workspace?: string;
@@ -54,6 +55,20 @@ export type DueDelivery = { readonly delivery: Delivery; readonly bytes: number 
 
 export type DeliveryPage = { readonly items: readonly Delivery[]; readonly next: string | null };
 
+/** How a document is replaced. */
+export type Replacing = {
+  /**
+   * It may be written in one request with others of the same turn; `stale` may then also be said of one that was written and was moved on
+   * by somebody right after, so it is for writes whose caller reads again and finds its own work done.
+   */
+  readonly together?: boolean;
+  /**
+   * The records of all outcomes that the document holds unpublished. Where ledger and log are one store, they are appended in the commit
+   * of the move, the document is written with nothing unpublished, and the answer is `told`. Elsewhere nobody asks for them.
+   */
+  readonly telling?: () => readonly NewRecord[];
+};
+
 /**
  * The truth of what was sent: one document per slot, decided by compare-and-set on that document alone.
  * Every write is durable when it resolves. When a write rejects, it may have happened: read by id and compare the token.
@@ -66,12 +81,8 @@ export type DeliveryLedger = {
   insert(
     deliveries: readonly Delivery[],
   ): Promise<readonly ({ readonly inserted: true } | { readonly inserted: false; readonly holder: Delivery })[]>;
-  /**
-   * Compare-and-set: replaces the document of `next.id` if its version is `next.version - 1`. With `together` it may be written in one
-   * request with others of the same turn; `stale` may then also be said of one that was written and was moved on by somebody right after,
-   * so it is for writes whose caller reads again and finds its own work done.
-   */
-  replace(next: Delivery, how?: { readonly together: boolean }): Promise<'done' | 'stale'>;
+  /** Compare-and-set: replaces the document of `next.id` if its version is `next.version - 1`. */
+  replace(next: Delivery, how?: Replacing): Promise<'done' | 'told' | 'stale'>;
   get(id: DeliveryId): Promise<Delivery | null>;
   /** Workspaces that have a WAITING delivery due at `now`. */
   dueWorkspaces(now: Instant): Promise<readonly string[]>;

@@ -9,6 +9,7 @@ export * from './contracts/cohort-store.ts';
 export * from './contracts/configuration-store.ts';
 export * from './contracts/secret-store.ts';
 export * from './contracts/delivery-ledger.ts';
+export * from './contracts/told-moves.ts';
 export * from './contracts/held-deliveries.ts';
 export * from './contracts/delivery-samples.ts';
 export * from './contracts/due-tasks.ts';

@@ -89,7 +89,7 @@ const placeOf = ({ state, attempts, updatedAt }: Parameters<DeliveryLedger['repl
 function fallibleLedger(ledger: DeliveryLedger, points: Failpoints): DeliveryLedger {
   return over(ledger, {
     insert: (deliveries) => between(points, ['delivery.insert'], () => ledger.insert(deliveries)),
-    replace: (next) => between(points, [placeOf(next)], () => ledger.replace(next)),
+    replace: (next, how) => between(points, [placeOf(next)], () => ledger.replace(next, how)),
   });
 }
 

@@ -224,7 +224,7 @@ function assemble(options: EmbeddedOptions, { writer, reader, lock, pages, damag
     cohorts: createCohortStore(reader, writer.writes()),
     tasks: createDueTasks(reader, writer.writes()),
     claims: createLookupClaims(reader, writer.writes()),
-    ledger: createDeliveryLedger(reader, writer.writes()),
+    ledger: createDeliveryLedger(reader, writer.writes(), log),
     suppressions: createSuppressionList(reader, writer.writes()),
     consents: createConsentStore(reader, writer.writes()),
     limits: createLimitStore(reader, writer.writes()),

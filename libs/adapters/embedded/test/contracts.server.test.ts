@@ -22,6 +22,7 @@ import {
   describeRuleStates,
   describeSchemaRegistry,
   describeSuppressionList,
+  describeToldMoves,
 } from '@carillon/testing';
 import { sharedEmbedded } from './open-embedded.ts';
 
@@ -54,6 +55,10 @@ describeLookupClaims(
 describeDeliveryLedger(
   'the embedded ledger',
   embeddedWith(({ ledger }) => ledger),
+);
+describeToldMoves(
+  'the embedded ledger',
+  embeddedWith(({ ledger, log }) => ({ ledger, log })),
 );
 describeLimitStore(
   'the embedded store',

@@ -29,10 +29,10 @@ async function kill(): Promise<void> {
   await ended;
 }
 
-/** Starts a process that appends, and keeps each line that it acknowledged. */
-function startAppending(): Witness<string> {
+/** Starts a process that writes, and keeps each line that it acknowledged. */
+function start(program: 'append-forever.ts' | 'move-forever.ts'): Witness<string> {
   const lines = createWitness<string>();
-  child = spawn(process.execPath, [join(import.meta.dirname, 'append-forever.ts'), folder.path], {
+  child = spawn(process.execPath, [join(import.meta.dirname, program), folder.path], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const output = child.stdout;
@@ -40,6 +40,8 @@ function startAppending(): Witness<string> {
   createInterface({ input: output }).on('line', (line) => lines.saw(line));
   return lines;
 }
+
+const startAppending = (): Witness<string> => start('append-forever.ts');
 
 /** `partition offset text` of each record that was acknowledged; the last line may be half of one. */
 const acknowledgedIn = (lines: readonly string[]): readonly string[] =>
@@ -63,6 +65,36 @@ describe('a process that is killed while it appends', () => {
       const acknowledged = acknowledgedIn(lines.seen);
       expect(acknowledged.length).toBeGreaterThanOrEqual(enough);
       await holdsAll(embedded, acknowledged);
+      await embedded.close();
+    }
+  }, 300_000);
+});
+
+describe('a process that is killed while it moves deliveries', () => {
+  it('leaves the record of each move on the log that it made, once, and of no other', async () => {
+    const acknowledged = new Set<string>();
+    for (const enough of [5, 60, 150]) {
+      const lines = start('move-forever.ts');
+      await lines.until('it has moved some', (seen) => seen.length > enough);
+      await kill();
+      for (const line of lines.seen.slice(0, enough)) acknowledged.add(line);
+      const embedded = await openEmbedded({ dataDir: folder.path, clock: wallClock });
+      const { ledger, log } = embedded;
+      const told: string[] = [];
+      for (let partition = 0; partition < log.partitions('carillon.outcomes'); partition += 1) {
+        const records = await log.read('carillon.outcomes', partition, 0, 100_000);
+        told.push(...records.map(({ value }) => new TextDecoder().decode(value)));
+      }
+      const moved: string[] = [];
+      for (let page = await ledger.list({ states: ['SENT'] }, 500); ;) {
+        moved.push(...page.items.map(({ id }) => id));
+        expect(page.items.every(({ unpublished }) => unpublished.length === 0)).toBe(true);
+        if (page.next === null) break;
+        page = await ledger.list({ states: ['SENT'] }, 500, page.next);
+      }
+      expect(told.toSorted()).toEqual(moved.toSorted());
+      expect([...acknowledged].filter((id) => !moved.includes(id))).toEqual([]);
+      expect(await ledger.unpublished(Number.MAX_SAFE_INTEGER, 10)).toEqual([]);
       await embedded.close();
     }
   }, 300_000);

@@ -8,7 +8,7 @@ import {
 } from '@carillon/domain';
 import type { CheckpointStore, DeliveryPage } from '@carillon/ports';
 import { sideBySide } from '../side-by-side.ts';
-import { publishOutcomes } from './outcomes.ts';
+import { moveAndTell, publishOutcomes } from './outcomes.ts';
 import type { SweepPorts } from './sweep.ts';
 
 export type AfterChangePorts = SweepPorts & {
@@ -87,12 +87,13 @@ const pagesOfAll = ({ ledger }: AfterChangePorts): Pages =>
   paged((cursor) => ledger.list({ states: ['WAITING'] }, PAGE, cursor), CONCERNS_ALL);
 
 async function movePage(page: readonly Delivery[], concern: ChangedFor, ports: AfterChangePorts): Promise<number> {
-  const { ledger, clock, ids } = ports;
+  const { clock, ids } = ports;
   const newest = ports.configuration.current();
   const moved: Delivery[] = [];
   await sideBySide(page, AT_ONCE, async (delivery) => {
     const next = afterChange(delivery, newest, concern, { now: clock.now(), derive: ids.derive });
-    if (next && (await ledger.replace(next)) === 'done') moved.push(next);
+    const written = next && (await moveAndTell(next, ports));
+    if (written) moved.push(written);
   });
   await publishOutcomes(moved, ports);
   return moved.length;

@@ -29,8 +29,6 @@ import type {
   Clock,
   ConfigurationView,
   ConsentStore,
-  DeliveryLedger,
-  Ids,
   LimitStore,
   LinkTokens,
   SuppressionList,
@@ -40,6 +38,7 @@ import { checkBeforeSend, type ReadBeforeSend } from './before-send.ts';
 import { recheckDigest } from './digests/recheck.ts';
 import { holdLease } from './lease.ts';
 import { giveBack } from './limits.ts';
+import { moveAndTell, type OutcomePorts } from './outcomes.ts';
 import { renderMessage, type RenderedForSending } from './render-message.ts';
 import { LEASE, stepIntoSending } from './step.ts';
 
@@ -60,15 +59,13 @@ export type AccountFallback = {
   readonly anotherAccount: boolean;
 };
 
-export type AttemptPorts = {
-  readonly ledger: DeliveryLedger;
+export type AttemptPorts = OutcomePorts & {
   readonly configuration: ConfigurationView;
   readonly consents: Pick<ConsentStore, 'find'>;
   readonly limits: LimitStore;
   readonly suppressions: SuppressionList;
   readonly links: Pick<LinkTokens, 'seal'>;
   readonly templates: TemplateRenderer;
-  readonly ids: Ids;
   readonly clock: Clock;
   /** Resolves after this long; for retries of the ledger and for the lease. */
   readonly pause: (span: Duration) => Promise<void>;
@@ -185,13 +182,9 @@ export async function keepBack(
 
 const moment = ({ clock, ids }: AttemptPorts): Moment => ({ now: clock.now(), derive: ids.derive });
 
-async function write(
-  next: Delivery | undefined,
-  kind: 'ended' | 'postponed',
-  { ledger }: AttemptPorts,
-): Promise<Uncalled> {
-  if (!next || (await ledger.replace(next)) === 'stale') return { kind: 'stale' };
-  return { kind, delivery: next };
+async function write(next: Delivery | undefined, kind: 'ended' | 'postponed', ports: AttemptPorts): Promise<Uncalled> {
+  const moved = next && (await moveAndTell(next, ports));
+  return moved ? { kind, delivery: moved } : { kind: 'stale' };
 }
 
 const endNow = (
@@ -288,8 +281,8 @@ async function settle(
       if (seen.attempts.some((one) => one.token === token && one.result !== null)) return seen;
       // First: nobody would look at a delivery again that has ended, and this process may end between the two.
       await suppressCondemned(sending, result, ports);
-      const next = settleAttempt(seen, settling, moment(ports));
-      if ((await ports.ledger.replace(next)) === 'stale') continue;
+      const next = await moveAndTell(settleAttempt(seen, settling, moment(ports)), ports);
+      if (!next) continue;
       // Whoever needs the place finds it out without us too.
       if (refused && holds(seen, token)) await giveBack(seen, token, ports).catch(() => undefined);
       return next;

@@ -22,7 +22,7 @@ import type {
 import type { BatchStage, RecordFate } from '@carillon/ports';
 import { decodeRecord } from '../decode-record.ts';
 import { deadLetterOf, deadLetterRecord } from '../dead-letters.ts';
-import { publishOutcomes } from './outcomes.ts';
+import { moveAndTell, publishOutcomes } from './outcomes.ts';
 
 export type CustodyPorts = {
   readonly log: EventLog;
@@ -72,10 +72,11 @@ export function createCustodyStage(ports: CustodyPorts): BatchStage {
       const calledOff = isCalledOff(intent, ports.calledOffBelow);
       const judged = judgeIntent(seen, intent, position, moment(), calledOff, digest);
       if (judged.kind === 'known') return { kind: 'dropped', reason: 'known' };
-      if ((await ledger.replace(judged.next)) === 'done') {
-        written(judged.next);
+      const next = await moveAndTell(judged.next, ports);
+      if (next) {
+        written(next);
         if (judged.kind === 'duplicate') return { kind: 'dropped', reason: 'duplicate' };
-        ports.due([{ delivery: judged.next, bytes }]);
+        ports.due([{ delivery: next, bytes }]);
         return { kind: 'done' };
       }
       seen = await ledger.get(holder.id);

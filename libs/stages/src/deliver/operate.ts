@@ -1,6 +1,6 @@
 import type { Delivery } from '@carillon/domain';
 import { CarillonError, type Result } from '@carillon/kernel';
-import { publishOutcomes, type OutcomePorts } from './outcomes.ts';
+import { moveAndTell, publishOutcomes, type OutcomePorts } from './outcomes.ts';
 
 /** A compare-and-set that loses this often is told to the operator, who tries again. */
 const TRIES = 20;
@@ -22,9 +22,10 @@ export async function decideOnDelivery(
     const next = decision(newest);
     if (!next.ok) throw new CarillonError('wrong_state', next.error);
     if (next.value === null) return newest;
-    if ((await ports.ledger.replace(next.value)) === 'stale') continue;
-    await publishOutcomes([next.value], ports).catch(ports.untold);
-    return next.value;
+    const moved = await moveAndTell(next.value, ports);
+    if (!moved) continue;
+    await publishOutcomes([moved], ports).catch(ports.untold);
+    return moved;
   }
   throw new CarillonError('conflict', 'it keeps changing; try again');
 }

@@ -1,6 +1,6 @@
 import { publishedOutcomes, type Delivery, type Outcome } from '@carillon/domain';
 import { partitionOf } from '@carillon/domain';
-import type { DeliveryLedger, EventLog, Ids, NewRecord, RecordCodecs } from '@carillon/ports';
+import type { DeliveryLedger, EventLog, Ids, NewRecord, RecordCodecs, Replacing } from '@carillon/ports';
 
 /** What telling of moves on the log takes. */
 export type OutcomePorts = {
@@ -19,6 +19,21 @@ function outcomeRecord(outcome: Outcome, { log, codecs, ids }: OutcomePorts): Ne
     value: codecs.outcome.encode(outcome),
     headers: { ...(outcome.traceparent !== null && { traceparent: outcome.traceparent }) },
   };
+}
+
+/**
+ * Moves a document, and tells of it on the log in the same commit where ledger and log are one store. Elsewhere its outcomes wait in the
+ * document for `publishOutcomes`. Answers the document as it stands by then; null: somebody else moved it.
+ */
+export async function moveAndTell(
+  next: Delivery,
+  ports: OutcomePorts,
+  how: Pick<Replacing, 'together'> = {},
+): Promise<Delivery | null> {
+  const telling = (): readonly NewRecord[] => next.unpublished.map((outcome) => outcomeRecord(outcome, ports));
+  const answer = await ports.ledger.replace(next, { ...how, telling });
+  if (answer === 'stale') return null;
+  return answer === 'told' ? { ...next, unpublished: [] } : next;
 }
 
 /** What else the write that takes them out says of a document; undefined: nothing. */

@@ -22,7 +22,7 @@ import type {
 import { decodeRecords } from '../decode-record.ts';
 import { deadLetterOf, deadLetterRecord } from '../dead-letters.ts';
 import { sideBySide } from '../side-by-side.ts';
-import { publishOutcomes } from './outcomes.ts';
+import { moveAndTell, publishOutcomes } from './outcomes.ts';
 
 export type ReceiptPorts = {
   readonly log: EventLog;
@@ -77,8 +77,9 @@ export function createReceiptStage(ports: ReceiptPorts): BatchStage {
       // The code alone: a provider's words may quote the address, and this goes into a log.
       if (receipt.alert && tries === 0)
         ports.alert(receipt.account ?? receipt.source, receipt.code, `${receipt.source} reported it`);
-      if ((await ledger.replace(judged.next, { together: true })) === 'stale') continue;
-      moved.set(id, judged.next);
+      const next = await moveAndTell(judged.next, ports, { together: true });
+      if (!next) continue;
+      moved.set(id, next);
       return { kind: 'done' };
     }
     throw new Error(`delivery ${id} could not be written`);

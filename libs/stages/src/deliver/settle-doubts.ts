@@ -13,7 +13,7 @@ import {
 import type { AttemptId, Duration, Instant } from '@carillon/kernel';
 import type { Clock } from '@carillon/ports';
 import { sideBySide } from '../side-by-side.ts';
-import { publishOutcomes, type OutcomePorts } from './outcomes.ts';
+import { moveAndTell, publishOutcomes, type OutcomePorts } from './outcomes.ts';
 
 export type DoubtPorts = OutcomePorts & {
   readonly clock: Clock;
@@ -145,8 +145,9 @@ export function createDoubtSettler(ports: DoubtPorts): { round(): Promise<number
     const moment: Moment = { now: clock.now(), derive: ids.derive };
     const judged = receipt && applyReceipt(delivery, receipt, moment);
     // Stale: somebody moved it meanwhile, and what he knows is newer.
-    if (judged?.kind !== 'applied' || (await ledger.replace(judged.next)) === 'stale') return false;
-    await publishOutcomes([judged.next], ports);
+    const moved = judged?.kind === 'applied' ? await moveAndTell(judged.next, ports) : null;
+    if (!moved) return false;
+    await publishOutcomes([moved], ports);
     return true;
   }
 

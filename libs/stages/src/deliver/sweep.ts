@@ -8,7 +8,7 @@ import {
 } from '@carillon/domain';
 import type { DeliveryId } from '@carillon/kernel';
 import type { Clock, ConfigurationView, DeliveryLedger, EventLog, Ids, RecordCodecs } from '@carillon/ports';
-import { publishOutcomes } from './outcomes.ts';
+import { moveAndTell, publishOutcomes } from './outcomes.ts';
 
 export type SweepPorts = {
   readonly log: EventLog;
@@ -36,7 +36,7 @@ export async function sweep(ports: SweepPorts, leaseBefore: number): Promise<{ d
   const moment = (): Moment => ({ now: clock.now(), derive: ids.derive });
   for (const delivery of await ledger.leaseExpired(leaseBefore, PAGE)) {
     const next = leaseRanOut(delivery, settingsOf(delivery, ports.configuration), moment());
-    if (next && (await ledger.replace(next)) === 'done') doubted += 1;
+    if (next && (await moveAndTell(next, ports))) doubted += 1;
   }
   const left = await ledger.unpublished(clock.now() - PUBLISH_GRACE, PAGE);
   return { doubted, published: await publishOutcomes(left, ports) };
@@ -56,17 +56,16 @@ export async function abandon(ports: SweepPorts, ids: readonly DeliveryId[]): Pr
 }
 
 /** Null: its call has ended meanwhile. */
-async function markAbandoned(
-  id: DeliveryId,
-  { ledger, configuration, clock, ids }: SweepPorts,
-): Promise<Delivery | null> {
+async function markAbandoned(id: DeliveryId, ports: SweepPorts): Promise<Delivery | null> {
+  const { ledger, configuration, clock, ids } = ports;
   for (;;) {
     const delivery = await ledger.get(id);
     const moment: Moment = { now: clock.now(), derive: ids.derive };
     const next = delivery && leaseRanOut(delivery, settingsOf(delivery, configuration), moment);
     if (!next) return null;
     // Its own lease may have been renewed in the same moment.
-    if ((await ledger.replace(next)) === 'done') return next;
+    const moved = await moveAndTell(next, ports);
+    if (moved) return moved;
   }
 }
 

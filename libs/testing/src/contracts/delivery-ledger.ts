@@ -4,6 +4,7 @@ import type { DeliveryFilter, DeliveryLedger, DueDelivery } from '@carillon/port
 import { describe, expect, it } from 'vitest';
 import { manyFiltersAndCounts } from './delivery-lists.ts';
 import { deliveryOf, outcomeOf, type DeliveryFacts } from './delivery-samples.ts';
+import { outcomesOfMoves } from './told-moves.ts';
 import { freshFor, freshName, type UnderTest } from './under-test.ts';
 
 /** One document per slot, moved by one at a time: what promise 4 stands on. */
@@ -225,6 +226,8 @@ export function describeDeliveryLedger(name: string, make: () => Promise<UnderTe
       await ledger().replace({ ...first, version: 2, unpublished: [] });
       expect(ids(await ledger().unpublished(1000, 1000))).not.toContain(first.id);
     });
+
+    outcomesOfMoves(ledger, put);
 
     it('lists newest first by any filter', async () => {
       const workspace = freshName('list');

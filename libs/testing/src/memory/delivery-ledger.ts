@@ -1,6 +1,6 @@
 import { isSearched, type Delivery, type DeliveryState } from '@carillon/domain';
 import { stringifyJson, type Instant } from '@carillon/kernel';
-import type { DeliveryFilter, DeliveryLedger } from '@carillon/ports';
+import type { DeliveryFilter, DeliveryLedger, NewRecord, Replacing } from '@carillon/ports';
 import { pageOf } from './pages.ts';
 import type { Wire } from './wire.ts';
 
@@ -42,8 +42,14 @@ function countEach<Item>(
   return [...Map.groupBy(items, keyOf)].map(([key, of]) => [key, of.length]);
 }
 
-/** One document per slot, moved by compare-and-set, and a copy of what it was given. `moved` is told of each write that was done. */
-export function createMemoryLedger(moved: (before: Delivery | null, after: Delivery) => void = () => undefined) {
+/**
+ * One document per slot, moved by compare-and-set, and a copy of what it was given. `moved` is told of each write that was done. With
+ * `append`, ledger and log are one store.
+ */
+export function createMemoryLedger(
+  moved: (before: Delivery | null, after: Delivery) => void = () => undefined,
+  append?: (records: readonly NewRecord[]) => void,
+) {
   const stored = new Map<string, Delivery>();
   const slots = new Map<string, string>();
 
@@ -56,12 +62,15 @@ export function createMemoryLedger(moved: (before: Delivery | null, after: Deliv
     return { inserted: true };
   }
 
-  function replace(next: Delivery): 'done' | 'stale' {
+  function replace(next: Delivery, records: readonly NewRecord[] | undefined): 'done' | 'told' | 'stale' {
     const before = stored.get(next.id);
     if (before?.version !== next.version - 1) return 'stale';
-    stored.set(next.id, structuredClone(next));
-    moved(before, next);
-    return 'done';
+    const tells = append && records && records.length > 0;
+    const written = tells ? { ...next, unpublished: [] } : next;
+    stored.set(next.id, structuredClone(written));
+    if (tells) append(records);
+    moved(before, written);
+    return tells ? 'told' : 'done';
   }
 
   const where = (holds: (delivery: Delivery) => boolean): Delivery[] => [...stored.values()].filter(holds);
@@ -78,7 +87,10 @@ export function createMemoryLedger(moved: (before: Delivery | null, after: Deliv
           about: () => deliveries.map(shown).join(', '),
           partly: (chance) => deliveries.filter(() => chance() < 0.5).forEach(insertOne),
         }),
-      replace: (next) => wire.ask('ledger.replace', () => replace(next), { writes: true, about: () => shown(next) }),
+      replace(next, how: Replacing = {}) {
+        const records = append && how.telling?.();
+        return wire.ask('ledger.replace', () => replace(next, records), { writes: true, about: () => shown(next) });
+      },
       get: (id) => wire.ask('ledger.get', () => stored.get(id) ?? null, { about: () => id.slice(0, 12) }),
       dueWorkspaces: (now) =>
         wire.ask('ledger.dueWorkspaces', () => [

@@ -103,6 +103,8 @@ export function createMemoryLog({ logId, partitions: count, now, handedOver }: M
     bounds,
     groups,
     trim,
+    /** What a store appends that is one with the log. */
+    append,
     /** All records of a topic, partition by partition. */
     all: (topic: TopicName): readonly LogRecord[] => topics.get(topic)?.flat() ?? [],
     /** The log as a process sees it. */

@@ -25,6 +25,7 @@ import {
   describeLimitStore,
   describeDigestHeads,
   describeSuppressionList,
+  describeToldMoves,
   type UnderTest,
 } from '../../src/index.ts';
 import {
@@ -87,6 +88,12 @@ describeDeliveryLedger(
   NAME,
   over(() => createMemoryLedger()),
 );
+describeToldMoves(`${NAME}, as one store`, async () => {
+  const log = createMemoryLog({ logId, partitions: 8, now: Date.now });
+  const ledger = createMemoryLedger(undefined, (records) => void log.append(records));
+  const wire = createDirectWire();
+  return { port: { ledger: ledger.connect(wire), log: log.connect(wire) }, close: async () => undefined };
+});
 describeConsentStore(NAME, over(createMemoryConsents));
 describeLimitStore(NAME, over(createMemoryLimits));
 describeDigestHeads(NAME, over(createMemoryDigestHeads));

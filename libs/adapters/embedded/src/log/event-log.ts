@@ -1,10 +1,10 @@
 import { CarillonError, type Instant, type LogId } from '@carillon/kernel';
-import type { EventLog, LogRecord, TopicName, Turns } from '@carillon/ports';
+import type { EventLog, LogRecord, NewRecord, TopicName, Turns } from '@carillon/ports';
 import type { Reader } from '../reader.ts';
 import type { Write } from '../writing/protocol.ts';
 import { createConsumerGroups, type ConsumerGroups } from './consumer-groups.ts';
 import type { LogWrites } from './log-writes.ts';
-import { packRecords, sizeOf } from './packed-records.ts';
+import { packRecords, sizeOf, type PackedRecords } from './packed-records.ts';
 import { offsetOf, placeOf, type PartitionRow } from './places.ts';
 
 const READ_BYTES = 4 * 1024 * 1024;
@@ -14,6 +14,9 @@ const TRIM_ROWS = 2000;
 export type EmbeddedLog = EventLog & {
   /** Removes records appended before `olderThan`; their offsets are never used again. Answers how many there were. */
   trim(topic: TopicName, olderThan: Instant): Promise<number>;
+  /** Records laid out for a write of a store that appends them in its own commit; it says `arrived` once that is durable. */
+  pack(records: readonly NewRecord[]): PackedRecords;
+  arrived(records: readonly NewRecord[]): void;
   /** Ends all consumers. */
   stop(): Promise<void>;
 };
@@ -75,14 +78,21 @@ export function createEventLog(reader: Reader, write: Write<LogWrites>, turns: P
   const partitions = (topic: TopicName): number => ids.get(topic)?.length ?? 0;
   const groups: ConsumerGroups = createConsumerGroups({ partitions, read, bounds, turns });
 
+  function arrived(records: readonly NewRecord[]): void {
+    for (const { topic, partition } of records) groups.wake(topic, partition);
+  }
+
   return {
     logId: logId as LogId,
     partitions,
+    // A part of a pool would take the whole of it along to the other thread.
+    pack: (records) => packRecords(records, idOf, (bytes) => Buffer.allocUnsafeSlow(bytes)),
+    arrived,
     async append(records) {
       if (records.length === 0) return [];
       const packed = packRecords(records, idOf);
       const offsets = await write('log.append', { bytes: sizeOf(packed), rows: records.length }, packed);
-      for (const { topic, partition } of records) groups.wake(topic, partition);
+      arrived(records);
       return offsets;
     },
     read: async (topic, partition, from, maxRecords, maxBytes) => read(topic, partition, from, maxRecords, maxBytes),

@@ -14,9 +14,10 @@ export type PackedRecords = {
 export function packRecords(
   records: readonly NewRecord[],
   idOf: (topic: TopicName, partition: number) => number,
+  room: (bytes: number) => Buffer = (bytes) => Buffer.allocUnsafe(bytes),
 ): PackedRecords {
   const partitionIds = records.map(({ topic, partition }) => idOf(topic, partition));
-  const values = Buffer.allocUnsafe(records.reduce((sum, record) => sum + record.value.length, 0));
+  const values = room(records.reduce((sum, record) => sum + record.value.length, 0));
   let end = 0;
   const ends = records.map(({ value }) => {
     values.set(value, end);

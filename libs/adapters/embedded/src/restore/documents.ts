@@ -17,5 +17,5 @@ export function addDelivery(sql: Statements, delivery: Delivery): void {
 /** Puts `after` in the place of `before`, whatever versions came between them in another file. */
 export function rewriteDelivery(sql: Statements, before: Delivery, after: Delivery): void {
   sql.run('UPDATE deliveries SET version = ? WHERE id = ?', after.version - 1, before.id);
-  deliveryWrites({ sql, now: () => after.updatedAt })['deliveries.replace'](toRow(after));
+  deliveryWrites({ sql, now: () => after.updatedAt })['deliveries.replace'](toRow(after), null);
 }

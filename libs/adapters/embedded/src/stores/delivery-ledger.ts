@@ -1,6 +1,9 @@
 import { withReceipts, type Delivery, type DeliveryState } from '@carillon/domain';
 import { parseJson, stringifyJson } from '@carillon/kernel';
-import type { DeliveryLedger } from '@carillon/ports';
+import type { DeliveryLedger, NewRecord } from '@carillon/ports';
+import type { EmbeddedLog } from '../log/event-log.ts';
+import { appendRecords } from '../log/log-writes.ts';
+import { sizeOf as sizeOfRecords, type PackedRecords } from '../log/packed-records.ts';
 import type { Reader } from '../reader.ts';
 import type { Transaction, Write } from '../writing/protocol.ts';
 import { conditionsOf } from './conditions.ts';
@@ -9,7 +12,7 @@ import { deliveryCounts } from './delivery-counts.ts';
 import { listRows, type DocumentRow } from './delivery-lists.ts';
 import { replaceRow, type DeliveryRow } from './delivery-row.ts';
 
-export const deliveryWrites = ({ sql }: Transaction) => ({
+export const deliveryWrites = ({ sql, now }: Transaction) => ({
   /** Null for what was inserted, else the document that holds the slot. */
   'deliveries.insert'(rows: readonly DeliveryRow[]): (string | null)[] {
     const added = new Map<string, number>();
@@ -64,7 +67,13 @@ export const deliveryWrites = ({ sql }: Transaction) => ({
     }
     return holders;
   },
-  'deliveries.replace': (row: DeliveryRow): 'done' | 'stale' => replaceRow(sql, row),
+  /** With the records of its outcomes, where it tells of them: both or neither. */
+  'deliveries.replace'(row: DeliveryRow, outcomes: PackedRecords | null): 'done' | 'told' | 'stale' {
+    if (replaceRow(sql, row) === 'stale') return 'stale';
+    if (!outcomes) return 'done';
+    appendRecords({ sql, now }, outcomes);
+    return 'told';
+  },
 });
 type DeliveryWrites = ReturnType<typeof deliveryWrites>;
 
@@ -99,7 +108,11 @@ const NEXT_DUE = `
   )) AS next_at
   FROM step WHERE workspace IS NOT NULL`;
 
-export const createDeliveryLedger = (reader: Reader, write: Write<DeliveryWrites>): DeliveryLedger => ({
+export const createDeliveryLedger = (
+  reader: Reader,
+  write: Write<DeliveryWrites>,
+  log: Pick<EmbeddedLog, 'pack' | 'arrived'>,
+): DeliveryLedger => ({
   async insert(deliveries) {
     if (deliveries.length === 0) return [];
     const rows = deliveries.map(toRow);
@@ -109,9 +122,18 @@ export const createDeliveryLedger = (reader: Reader, write: Write<DeliveryWrites
       document === null ? { inserted: true } : { inserted: false, holder: read({ document }) },
     );
   },
-  async replace(next) {
-    const row = toRow(next);
-    return write('deliveries.replace', { bytes: sizeOf(row) }, row);
+  async replace(next, how) {
+    const records: readonly NewRecord[] = how?.telling?.() ?? [];
+    if (records.length === 0) {
+      const row = toRow(next);
+      return write('deliveries.replace', { bytes: sizeOf(row) }, row, null);
+    }
+    const row = toRow({ ...next, unpublished: [] });
+    const packed = log.pack(records);
+    const load = { bytes: sizeOf(row) + sizeOfRecords(packed), rows: 1 + records.length };
+    const answer = await write('deliveries.replace', load, row, packed);
+    if (answer === 'told') log.arrived(records);
+    return answer;
   },
   async get(id) {
     const row = reader.get('SELECT document FROM deliveries WHERE id = ?', id) as DocumentRow | undefined;
