@@ -13,6 +13,7 @@ import {
   type Decision,
   type Intent,
   type NotificationBody,
+  type TemplateBody,
 } from '@carillon/domain';
 import type { Duration, IntentId } from '@carillon/kernel';
 import { decideConsents } from '@carillon/stages';
@@ -24,6 +25,11 @@ import { onSqlite } from './backing.ts';
 
 const DAY = 86_400_000;
 const CONNECTIONS = 16;
+const PAID_ON_ALL_CHANNELS = {
+  ...PAID_MAIL,
+  sms: { text: 'Hello {{customer.name}}. Order {{order_id}} is paid.' },
+  push: { title: 'Order {{order_id}} is paid', body: 'Hello {{customer.name}}.' },
+} satisfies TemplateBody;
 
 export type SendingDelivery = {
   /** Puts intents on the log that go out over this account, each to a slot of its own. */
@@ -111,7 +117,7 @@ export async function startSendingDelivery(
   const { ids, clock, witness } = topology;
   const names = Object.keys(accounts);
   await topology.publish(
-    template('order-paid', PAID_MAIL),
+    template('order-paid', PAID_ON_ALL_CHANNELS),
     ...names.flatMap((name) => [
       account(
         name,
