@@ -1,27 +1,34 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureCached, type CacheEntry, type Workplace } from '../services/cache/cache-entry.ts';
 import { freePorts } from '../services/process/free-ports.ts';
 import { startGuarded } from '../services/process/guarded-process.ts';
 import { lastLines, runCommand } from '../services/process/run-command.ts';
 import { untilFound } from '../smtp/deadline.ts';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 
-const VERSION = '5.16.0';
+/**
+ * Prism and all that it needs, each with its sum. Another version: in an empty folder
+ * `npm install --package-lock-only @stoplight/prism-cli@VERSION`, and its package-lock.json is this file.
+ */
+const LOCK = readFileSync(new URL('./prism-lock.json', import.meta.url), 'utf8');
+type Lock = { readonly packages: { readonly '': { readonly dependencies: Readonly<Record<string, string>> } } };
+const { dependencies } = (JSON.parse(LOCK) as Lock).packages[''];
+const VERSION = dependencies['@stoplight/prism-cli'] ?? '';
+const SUM = createHash('sha256').update(LOCK).digest('hex').slice(0, 8);
 
 async function build({ out, log, say }: Workplace): Promise<void> {
   say('installing it with what it needs, about 75 MB');
+  await writeFile(join(out, 'package.json'), JSON.stringify({ private: true, dependencies }));
+  await writeFile(join(out, 'package-lock.json'), LOCK);
   const quiet = ['--no-audit', '--no-fund', '--no-progress', '--ignore-scripts'];
-  await runCommand({
-    command: 'npm',
-    args: ['install', '--prefix', out, ...quiet, `@stoplight/prism-cli@${VERSION}`],
-    log,
-    cwd: out,
-  });
+  await runCommand({ command: 'npm', args: ['ci', '--prefix', out, ...quiet], log, cwd: out });
 }
 
-/** 356 packages for one proof: they have a place beside ours, and not among them. */
-const PRISM_RELEASE: CacheEntry = { name: `prism-${VERSION}`, title: `Prism ${VERSION}`, build };
+/** Some 200 packages for one proof: they have a place beside ours, and not among them. */
+const PRISM_RELEASE: CacheEntry = { name: `prism-${VERSION}-${SUM}`, title: `Prism ${VERSION}`, build };
 
 export type Prism = { readonly url: string; log(): string; stop(): Promise<void> };
 
