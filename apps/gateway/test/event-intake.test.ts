@@ -8,7 +8,10 @@ let ground: Ground;
 beforeAll(async () => {
   ground = await prepareGround();
 });
-afterEach(() => ground.stopGateways());
+afterEach(async () => {
+  await ground.stopGateways();
+  ground.configuration.readToEndAt = () => Date.now();
+});
 
 const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 const codeOf = ({ status, body }: Answer): string => `${status} ${String(body['code'])}`;
@@ -346,10 +349,11 @@ test('the checks come in their order: each refusal hides the ones after it', asy
     { maxBodyBytes: 64 },
     {
       log: { partitions: () => 8, append: () => Promise.reject(new Error('the log is away')) },
-      // Stands still, so that what the stream was sent too fast stays too fast.
+      // Stands still, so that what the stream was sent too fast stays too fast, and the configuration stays fresh.
       clock: { now: () => now },
     },
   );
+  ground.configuration.readToEndAt = () => now;
   const { backend } = ground.keys;
   const large = `{"a":"${'x'.repeat(100)}`;
   const plain = { 'content-type': 'text/plain' };
@@ -366,5 +370,4 @@ test('the checks come in their order: each refusal hides the ones after it', asy
   expect(codeOf(await post(gateway, 'shop/orders', backend, '{}'))).toBe('503 log_unavailable');
   ground.configuration.readToEndAt = () => 0;
   expect(codeOf(await post(gateway, 'shop/nowhere', null, large, broken))).toBe('503 configuration_stale');
-  ground.configuration.readToEndAt = () => Date.now();
 });
