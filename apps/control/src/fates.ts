@@ -1,4 +1,5 @@
 import {
+  accountName,
   CUT_OFF_MINUTES,
   cutOffNames,
   cutOffsWithinHour,
@@ -115,7 +116,7 @@ function accountCheck(
 ): Check {
   const refused = all.flatMap((each) => each.attempts).filter(({ result }) => result?.verdict === 'refused_account');
   const account = refused.at(-1)?.account ?? attempts.at(-1)?.account;
-  const name = account?.split('/').at(-1) ?? 'default';
+  const name = account === undefined ? 'default' : accountName(account);
   const since = earliest(
     refused.length > 0 ? refused.map(({ startedAt }) => startedAt) : all.map((one) => one.createdAt),
   );

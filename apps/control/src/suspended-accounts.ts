@@ -1,4 +1,4 @@
-import type { Attempt } from '@carillon/domain';
+import { accountName, type Attempt } from '@carillon/domain';
 import { formatInstant, type Duration, type Instant } from '@carillon/kernel';
 import type { DeliveryLedger } from '@carillon/ports';
 import { pickDeliveries } from './newest-deliveries.ts';
@@ -39,7 +39,7 @@ export async function suspendedAccounts(
 const isRefused = ({ attempt }: Called): boolean => attempt.result?.verdict === 'refused_account';
 
 function suspendedCheck(account: string, first: Called, { attempt, workspace, other }: Called): Check {
-  const name = account.split('/').at(-1) ?? account;
+  const name = accountName(account);
   const meanwhile = other === undefined ? '' : `; ${other} sends meanwhile`;
   return {
     step: `account ${name}`,

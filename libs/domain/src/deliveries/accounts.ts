@@ -52,6 +52,12 @@ export function ownAccount(configuration: Configuration, workspace: string, name
 /** Whose account a key names; null: the deployment's. */
 export const ownerOfAccount = (key: string): string | null => /^([^/:]+)\//.exec(key)?.[1] ?? null;
 
+/** What people of its workspace call an account; one of the deployment has its key for a name. */
+export function accountName(key: string): string {
+  const owner = ownerOfAccount(key);
+  return owner === null ? key : key.slice(owner.length + 1);
+}
+
 /** What workspaces without an account of their own send over on a channel. */
 export function deploymentAccounts(configuration: Configuration, channel: ChannelName): readonly AccountChoice[] {
   const deployment = findResource(configuration, 'deployment', deploymentRef.workspace, deploymentRef.name);

@@ -1,4 +1,13 @@
-import type { ChannelName, Delivery, DeliveryState, Dropped, Intent, Recipient } from '@carillon/domain';
+import {
+  firstAddress,
+  searchedAddresses,
+  type ChannelName,
+  type Delivery,
+  type DeliveryState,
+  type Dropped,
+  type Intent,
+  type Recipient,
+} from '@carillon/domain';
 import { stringifyJson, type DeliveryId, type Json } from '@carillon/kernel';
 import type { DeliveryLedger, Ids } from '@carillon/ports';
 import { deliveryIdOf } from '@carillon/stages';
@@ -92,7 +101,7 @@ export function namedPeople({ rule, recipients, dropped, intents, itemAt }: Nami
     if (channels.size === 0) {
       named.push({
         ...base,
-        recipient: { uniqueId, person, address: to.email ?? to.phone ?? to.token },
+        recipient: { uniqueId, person, address: firstAddress(to) },
         message: null,
       });
     }
@@ -156,8 +165,14 @@ function endingOf(
   return { outcome: 'not_told', state: 'SUPPRESSED', reason: 'duplicate', text };
 }
 
-/** What somebody looks for: how it begins, or all of it. */
-export type Searched = { readonly text: string; readonly isWhole: boolean };
+/** What somebody looks for: how it begins, or all of it. `forms`: what it may be written as where it is kept, in lower case. */
+export type Searched = { readonly text: string; readonly isWhole: boolean; readonly forms: readonly string[] };
+
+export const searchFor = (text: string, isWhole: boolean): Searched => ({
+  text,
+  isWhole,
+  forms: [text, ...searchedAddresses(text)].map((form) => form.toLowerCase()),
+});
 
 /**
  * Whether an address, a person or a unique_id of this one begins with the text, or is it where the whole is looked for; of who was dropped,
@@ -166,10 +181,10 @@ export type Searched = { readonly text: string; readonly isWhole: boolean };
 export function isAbout({ recipient, dropped, item }: NamedPerson, searched: Searched): boolean {
   const { address, person, uniqueId } = recipient;
   if (dropped) return item !== null && isIn(item, searched);
-  const wanted = searched.text.toLowerCase();
-  return [address ?? '', person, uniqueId].some((one) =>
-    searched.isWhole ? one.toLowerCase() === wanted : one.toLowerCase().startsWith(wanted),
-  );
+  const { forms, isWhole } = searched;
+  return [address ?? '', person, uniqueId]
+    .map((one) => one.toLowerCase())
+    .some((one) => forms.some((form) => (isWhole ? one === form : one.startsWith(form))));
 }
 
 /** Whether a JSON text names it: anywhere, or as one whole value. */

@@ -13,7 +13,7 @@ import {
   type SourceEvent,
   type TestSend,
 } from '@carillon/domain';
-import { stringifyJson, type DeliveryId, type Json, type JsonObject } from '@carillon/kernel';
+import { stringifyJson, traceIdOf, type DeliveryId, type Json, type JsonObject } from '@carillon/kernel';
 import type {
   CheckpointStore,
   ConfigurationView,
@@ -29,13 +29,13 @@ import {
   inTurns,
   decisionsAbout,
   judgeEventInParts,
-  traceIdOf,
   type Judgement,
 } from '@carillon/stages';
 import { letterAt, letterSteps } from './letters.ts';
 import { traceAnswer, traceTrigger, type LookupTracePorts } from './lookups.ts';
 import {
   isAbout,
+  searchFor,
   namedPeople,
   PeopleTally,
   personStory,
@@ -118,10 +118,9 @@ async function pageOfPeople(
   { to, toIsWhole: isWhole = false, person, from, limit }: PeopleQuery,
   { ledger, turns }: TracePorts,
 ): Promise<PeoplePage> {
+  const searched = to === undefined ? null : searchFor(to, isWhole);
   const wanted = everybody.filter(
-    (one) =>
-      (to === undefined || isAbout(one, { text: to, isWhole })) &&
-      (person === undefined || one.recipient.person === person),
+    (one) => (searched === null || isAbout(one, searched)) && (person === undefined || one.recipient.person === person),
   );
   const until = Math.min(wanted.length, from + limit);
   const items: PersonStory[] = [];

@@ -1,8 +1,8 @@
-import type { Delivery } from '@carillon/domain';
+import { readRuleTitle, searchedAddresses, type Delivery } from '@carillon/domain';
 import { stringifyJson, type Instant } from '@carillon/kernel';
 import type { DeliveryFilter, EventRow } from '@carillon/ports';
 import { allGates, gate, gatesOfDelivery, type Evidence, type Gate, type GateName } from './gates.ts';
-import { isAbout, isIn, type NamedPerson } from './people.ts';
+import { isAbout, isIn, searchFor, type NamedPerson } from './people.ts';
 import type { TraceStep } from './steps.ts';
 import { traceRow, type TracePorts } from './trace.ts';
 
@@ -110,9 +110,13 @@ async function deliveriesTo(
   { workspace, who, notification, since, before }: WhyNotQuery,
   { ledger }: TracePorts,
 ): Promise<readonly Delivery[]> {
-  const [name = notification] = notification.split('.');
+  const name = readRuleTitle(notification)?.notification ?? notification;
   const place: DeliveryFilter = { workspace, notification: name, since, before };
-  const names: readonly DeliveryFilter[] = [{ to: [who.toLowerCase()] }, { person: who }, { uniqueId: who }];
+  const names: readonly DeliveryFilter[] = [
+    { to: searchedAddresses(who), toIsWhole: true },
+    { person: who },
+    { uniqueId: who },
+  ];
   const pages = await Promise.all(names.map((one) => ledger.list({ ...place, ...one }, MOST_FOUND)));
   return [...new Map(pages.flatMap(({ items }) => items).map((one) => [one.id, one])).values()];
 }
@@ -120,7 +124,7 @@ async function deliveriesTo(
 async function accountsOf(row: EventRow, query: WhyNotQuery, ports: TracePorts): Promise<readonly Account[]> {
   const { who, notification } = query;
   const { steps, people, body } = await traceRow(row, 0, ports);
-  const searched = { text: who, isWhole: true };
+  const searched = searchFor(who, true);
   const isWanted = (rule: string | null): rule is string =>
     rule !== null && (rule === notification || rule.startsWith(`${notification}.`));
   const named = people.filter((one) => isWanted(one.rule) && isAbout(one, searched));

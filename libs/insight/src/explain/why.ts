@@ -1,6 +1,6 @@
 import { stringifyJson, type Instant } from '@carillon/kernel';
 import type { EventRow } from '@carillon/ports';
-import { isAbout, isIn, personStory, type PersonStory } from './people.ts';
+import { isAbout, isIn, searchFor, personStory, type PersonStory } from './people.ts';
 import type { TraceStep } from './steps.ts';
 import { traceRow, type TracePorts } from './trace.ts';
 
@@ -58,7 +58,7 @@ async function linesOf(
   { address, isWhole = false, notification }: WhyQuery,
   ports: TracePorts,
 ): Promise<WhyLine[]> {
-  const searched = { text: address, isWhole };
+  const searched = searchFor(address, isWhole);
   const { steps, people, body } = await traceRow(row, 0, ports);
   const isWanted = (rule: string | null): rule is string =>
     rule !== null && (notification === undefined || rule === notification || rule.startsWith(`${notification}.`));

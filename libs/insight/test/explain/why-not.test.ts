@@ -57,6 +57,16 @@ describe('Why somebody was not told', () => {
     expect(account.gates[2]?.lines.join('\n')).toContain('event.total > 100  →  false');
   });
 
+  it('is found by whatever form of the address somebody writes', async () => {
+    const id = await topology.event({
+      status: 'paid',
+      total: 200,
+      people: [{ email: 'ada@xn--bcher-kva.example', ticket: 'T-2', wants: true }],
+    });
+    await settle(topology);
+    expect(await only(' Ada@BÜCHER.example')).toMatchObject({ eventId: id, verdict: 'waiting' });
+  });
+
   it('is that the rule left them out, though the event speaks of them', async () => {
     await order('bob', { wants: false });
     await settle(topology);
