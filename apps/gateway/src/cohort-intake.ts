@@ -6,17 +6,10 @@ import {
   takesBatches,
   type WebhookIntegration,
 } from '@carillon/domain';
-import {
-  CarillonError,
-  ERRORS,
-  isJsonObject,
-  parseJson,
-  type ErrorCode,
-  type EventId,
-  type Json,
-} from '@carillon/kernel';
+import { CarillonError, readTraceparent, type EventId, type Json } from '@carillon/kernel';
 import type { CohortAnswer, ShownCredentials } from '@carillon/ports';
-import { cohortMessages, cohortRecord, readTraceparent } from '@carillon/stages';
+import { refusalOf } from '@carillon/runtime';
+import { cohortMessages, cohortRecord } from '@carillon/stages';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { createCohortAlerts } from './cohort-alerts.ts';
 import { createCohortSecrets } from './cohort-proof.ts';
@@ -52,10 +45,7 @@ export function serveCohortIntake(
   const { clock, codecs, cohortReaders, configuration, ids, log, telemetry } = ports;
   const secrets = createCohortSecrets(secretOf);
   const alert = createCohortAlerts(clock, (partner, detail) => telemetry?.partnerAlert(partner, detail));
-  /** Whoever sent these has shown the secret. */
-  const proven = new WeakSet<FastifyRequest>();
-  /** What an answer repeats of the body, where that could be read. */
-  const echoes = new WeakMap<FastifyRequest, Json>();
+  app.decorateRequest(PROVEN, null);
 
   function integrationOf(request: CohortRequest): WebhookIntegration | null {
     const { workspace, integration } = request.params;
@@ -113,7 +103,7 @@ export function serveCohortIntake(
       await appendInTime(log, records, settings.appendDeadline, () => held.place.release(), UNKNOWN);
     else held.place.release();
     telemetry?.appended(clock.now() - startedAt);
-    return cohortReaders.accepted(kind, echoes.get(request) ?? null, id);
+    return cohortReaders.accepted(kind, provenOf(request)?.echo ?? null, id);
   }
 
   /** Whoever has shown the secret leaves the places of strangers, with the bytes that were read so far. */
@@ -138,7 +128,7 @@ export function serveCohortIntake(
       batches: integration.kind === 'segment' && takesBatches(integration),
       now: clock.now(),
     });
-    echoes.set(request, echo);
+    remember(request, { echo });
     if (passedOver > 0) tellPassedOver(request, passedOver);
     if (!changes.ok) throw changes.error;
     return changes.value;
@@ -160,7 +150,7 @@ export function serveCohortIntake(
     const proof = cohortReaders.proofOf(integration.kind, shownBy(request), body);
     const verdict = await secrets.judge(request.params.workspace, integration, proof);
     if (verdict === 'proven') {
-      proven.add(request);
+      remember(request, { echo: null });
       return;
     }
     const { key, second_key: second } = integration.authorization;
@@ -192,9 +182,10 @@ export function serveCohortIntake(
 
   /** Gives a problem the form that the platform reads. Strangers get one answer, whatever is at the address. */
   async function inItsForm(request: CohortRequest, reply: FastifyReply, payload: unknown): Promise<unknown> {
-    const problem = reply.statusCode >= 400 && proven.has(request) ? problemIn(payload) : null;
-    const integration = problem && integrationOf(request);
-    const own = problem && integration && cohortReaders.refused(integration.kind, echoes.get(request) ?? null, problem);
+    const proven = provenOf(request);
+    const refusal = proven && refusalOf(reply);
+    const integration = refusal && integrationOf(request);
+    const own = integration && cohortReaders.refused(integration.kind, proven.echo, refusal);
     if (!own) return payload;
     reply.header('content-type', 'application/json; charset=utf-8').removeHeader('content-length');
     return JSON.stringify(own);
@@ -204,6 +195,13 @@ export function serveCohortIntake(
     take(request, reply),
   );
 }
+
+const PROVEN = 'proven';
+
+/** What is known of a request whose sender has shown the secret. `echo`: what an answer repeats of the body, where that could be read. */
+type Proven = { readonly echo: Json };
+const provenOf = (request: FastifyRequest): Proven | null => request.getDecorator<Proven | null>(PROVEN);
+const remember = (request: FastifyRequest, proven: Proven): void => request.setDecorator<Proven | null>(PROVEN, proven);
 
 const nameOf = ({ params: { workspace, integration } }: CohortRequest): string => `${workspace}/${integration}`;
 
@@ -222,13 +220,4 @@ const shownBy = (request: FastifyRequest): ShownCredentials => ({
 function oneHeader(request: FastifyRequest, name: string): string | undefined {
   const value = request.headers[name];
   return typeof value === 'string' ? value : undefined;
-}
-
-function problemIn(payload: unknown): CarillonError | null {
-  const text = Buffer.isBuffer(payload) ? payload.toString('utf8') : payload;
-  const problem = typeof text === 'string' ? parseJson(text) : null;
-  if (!isJsonObject(problem)) return null;
-  const { code, detail } = problem;
-  const known = typeof code === 'string' && Object.hasOwn(ERRORS, code) ? (code as ErrorCode) : null;
-  return known && typeof detail === 'string' ? new CarillonError(known, detail) : null;
 }

@@ -1,6 +1,6 @@
 import { readEvent, streamTable } from '@carillon/domain';
-import { CarillonError } from '@carillon/kernel';
-import { prepareAppend, readTraceparent, type PreparedAppend } from '@carillon/stages';
+import { CarillonError, readTraceparent } from '@carillon/kernel';
+import { prepareAppend, type PreparedAppend } from '@carillon/stages';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { admit, type Admission } from './admission.ts';
 import type { GatewaySettings } from './config.ts';
@@ -19,6 +19,9 @@ import { checkClaims } from './tokens.ts';
 const EVENTS = '/events/*';
 type EventRequest = FastifyRequest<{ Params: { '*': string } }>;
 
+/** Who was let in, from the hook that lets in to the handler. */
+const ADMISSION = 'admission';
+
 /**
  * `POST /events/<EVENT_PATH>` (interfaces section 2). Its checks come in the order fixed there; those that need no body
  * come in a hook, because the framework looks at the body's type before the handler.
@@ -32,7 +35,7 @@ export function serveEventIntake(
   { places, unproved }: IntakePlaces,
 ): void {
   const { configuration, clock, telemetry } = ports;
-  const admissions = new WeakMap<FastifyRequest, Admission>();
+  app.decorateRequest(ADMISSION, null);
   const rates = createStreamRates();
   const streamAt = (path: string) => streamTable(configuration.current()).streams.get(path);
 
@@ -72,12 +75,12 @@ export function serveEventIntake(
     const now = clock.now();
     if (admission.keyId !== null) keyUses.note(admission.keyId, now);
     rates.take(admission.stream, admission.principal, now);
-    admissions.set(request, admission);
+    request.setDecorator<Admission | null>(ADMISSION, admission);
   }
 
   /** Throws at once, without a promise, what needs no body: a flood is refused here. */
   function take(request: EventRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const admission = admissions.get(request);
+    const admission = request.getDecorator<Admission | null>(ADMISSION);
     if (!admission) throw new CarillonError('internal', 'The request was not checked.');
     const given = readTraceparent(oneHeader(request, 'traceparent'));
     const span = telemetry?.startRequest(given, EVENTS);

@@ -8,4 +8,5 @@ export * from './locality.ts';
 export * from './result.ts';
 export * from './text.ts';
 export * from './time.ts';
+export * from './traceparent.ts';
 export * from './until-aborted.ts';

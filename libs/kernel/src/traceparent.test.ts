@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatTraceparent, isSampled, newTraceContext, parseTraceparent } from './traceparent.ts';
+import { formatTraceparent, isSampled, parseTraceparent, readTraceparent } from './traceparent.ts';
 
 const hex = (length: number) =>
   fc
@@ -63,11 +63,20 @@ describe('traceparent', () => {
       expect(parseTraceparent(text), String(text)).toBeUndefined();
     }
   });
+});
 
-  it('makes contexts that are valid and never the same', () => {
-    const made = Array.from({ length: 1000 }, () => newTraceContext(true));
-    for (const context of made) expect(parseTraceparent(formatTraceparent(context))).toEqual(context);
-    expect(new Set(made.map(({ traceId }) => traceId)).size).toBe(1000);
-    expect(new Set(made.map(({ spanId }) => spanId)).size).toBe(1000);
-  });
+const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+it.each([
+  [TRACE, TRACE],
+  [`01${TRACE.slice(2)}-more`, TRACE],
+  [`01${TRACE.slice(2)}-${'x'.repeat(512)}`, null],
+  [`${TRACE}-more`, null],
+  [`ff${TRACE.slice(2)}`, null],
+  [TRACE.toUpperCase(), null],
+  ['00-00000000000000000000000000000000-b7ad6b7169203331-01', null],
+  ['00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01', null],
+  ['', null],
+  [null, null],
+])('traceparent %j is taken up as %j', (header, taken) => {
+  expect(readTraceparent(header)).toBe(taken);
 });

@@ -50,4 +50,3 @@ export * from './resolve/stage.ts';
 export * from './append/idempotency-key.ts';
 export * from './append/prepare-append.ts';
 export * from './append/source-record.ts';
-export * from './append/traceparent.ts';

@@ -1,7 +1,7 @@
 import { sentEventBody } from '@carillon/contracts';
 import { readEvent, streamTable } from '@carillon/domain';
-import { CarillonError } from '@carillon/kernel';
-import { prepareAppend, readTraceparent } from '@carillon/stages';
+import { CarillonError, readTraceparent } from '@carillon/kernel';
+import { prepareAppend } from '@carillon/stages';
 import { z } from 'zod';
 import { principalOf } from '../access/principal.ts';
 import { sightOf } from '../access/sight.ts';

@@ -9,8 +9,8 @@ import {
   type Delivery,
   type Intent,
 } from '@carillon/domain';
-import { CarillonError, formatInstant } from '@carillon/kernel';
-import { deliveryIdOf, intentRecord, makeTestIntent, readIdempotencyKey, readTraceparent } from '@carillon/stages';
+import { CarillonError, formatInstant, readTraceparent } from '@carillon/kernel';
+import { deliveryIdOf, intentRecord, makeTestIntent, readIdempotencyKey } from '@carillon/stages';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { principalOf } from '../access/principal.ts';

@@ -125,12 +125,16 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   };
 }
 
-const PROBLEMS = new WeakMap<FastifyReply, ErrorCode>();
+/** By reply and not on it: what the framework itself refuses has a reply without decorators. */
+const REFUSALS = new WeakMap<FastifyReply, CarillonError>();
+
+/** Why a request was refused; null: it was not. */
+export const refusalOf = (reply: FastifyReply): CarillonError | null => REFUSALS.get(reply) ?? null;
 
 /** Answers with the problem of an error. */
 export function sendProblem(reply: FastifyReply, error: CarillonError): FastifyReply {
   const answer = problemOf(error, reply.request.id);
-  PROBLEMS.set(reply, error.code);
+  REFUSALS.set(reply, error);
   // As text it goes out in one piece with its head; with a serializer the framework leaves the media type as it is.
   return reply.code(answer.status).headers(answer.headers).serializer(asItIs).send(JSON.stringify(answer.body));
 }
@@ -209,7 +213,7 @@ function logFault(log: HttpLog, refusals: RefusalSums, fault: CarillonError, req
 function reportAnswers(app: FastifyInstance, answered: (request: AnsweredRequest) => void): void {
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'none';
-    const problem = PROBLEMS.get(reply) ?? null;
+    const problem = refusalOf(reply)?.code ?? null;
     answered({ route, method: request.method, status: reply.statusCode, problem, span: reply.elapsedTime });
     done();
   });

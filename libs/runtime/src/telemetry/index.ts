@@ -6,4 +6,3 @@ export * from './scrub.ts';
 export * from './span-names.ts';
 export * from './spans.ts';
 export * from './telemetry.ts';
-export * from './traceparent.ts';

@@ -1,10 +1,9 @@
 import { context, trace } from '@opentelemetry/api';
 import { type OtlpReceiver, startOtlpReceiver } from '@carillon/testing';
-import { CarillonError } from '@carillon/kernel';
+import { CarillonError, parseTraceparent } from '@carillon/kernel';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SpanAttributes } from './span-names.ts';
 import { createTelemetry, type Telemetry, type TelemetryOptions } from './telemetry.ts';
-import { parseTraceparent } from './traceparent.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const SPAN = '00f067aa0ba902b7';

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { CarillonError } from '@carillon/kernel';
+import { CarillonError, formatTraceparent, isSampled, parseTraceparent, type TraceContext } from '@carillon/kernel';
 import type * as Api from '@opentelemetry/api';
 import type * as Exporter from '@opentelemetry/exporter-trace-otlp-proto';
 import type * as Resources from '@opentelemetry/resources';
@@ -13,7 +13,7 @@ import {
   type SpanAttributeValue,
   type SpanName,
 } from './span-names.ts';
-import { formatTraceparent, isSampled, newTraceContext, parseTraceparent, type TraceContext } from './traceparent.ts';
+import { newTraceContext } from './new-trace.ts';
 
 export type SpanKind = 'internal' | 'server' | 'client' | 'producer' | 'consumer';
 export type SpanOptions = {

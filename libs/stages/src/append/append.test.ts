@@ -6,7 +6,6 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { prepareAppend, type AppendRequest, type PreparedAppend } from './prepare-append.ts';
 import { markerRecord, readSourceRecord } from './source-record.ts';
-import { readTraceparent } from './traceparent.ts';
 
 const LOG = 'log_1' as LogId;
 const NOW = Date.parse('2026-11-20T12:00:00Z');
@@ -232,18 +231,4 @@ describe('reading back', () => {
       }),
     );
   });
-});
-
-test.each([
-  [TRACE, TRACE],
-  [`01${TRACE.slice(2)}-more`, TRACE],
-  [`${TRACE}-more`, null],
-  [`ff${TRACE.slice(2)}`, null],
-  [TRACE.toUpperCase(), null],
-  ['00-00000000000000000000000000000000-b7ad6b7169203331-01', null],
-  ['00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01', null],
-  ['', null],
-  [null, null],
-])('traceparent %j is taken up as %j', (header, taken) => {
-  expect(readTraceparent(header)).toBe(taken);
 });

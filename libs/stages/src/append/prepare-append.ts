@@ -4,6 +4,7 @@ import {
   err,
   ok,
   parseInstant,
+  readTraceparent,
   type EventId,
   type Instant,
   type JsonObject,
@@ -11,7 +12,6 @@ import {
 } from '@carillon/kernel';
 import type { Ids, NewRecord } from '@carillon/ports';
 import { readIdempotencyKey } from './idempotency-key.ts';
-import { readTraceparent } from './traceparent.ts';
 
 /** A request that has passed every check before its body, and the body as it was read. */
 export type AppendRequest = {

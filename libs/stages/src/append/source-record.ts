@@ -1,7 +1,6 @@
 import { readEvent, type Position, type SourceEvent } from '@carillon/domain';
-import { err, ok, type EventId, type Instant, type LogId, type Result } from '@carillon/kernel';
+import { err, ok, readTraceparent, type EventId, type Instant, type LogId, type Result } from '@carillon/kernel';
 import type { LogRecord, NewRecord } from '@carillon/ports';
-import { readTraceparent } from './traceparent.ts';
 
 /**
  * Number of the way in which events are judged; raised when the same log would give other intents (promise 6).

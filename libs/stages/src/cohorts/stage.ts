@@ -1,6 +1,6 @@
 import { namesList, type CohortMessage, type CohortRecord } from '@carillon/domain';
+import { readTraceparent } from '@carillon/kernel';
 import type { Clock, CohortStore, EventLog, Ids, LogRecord, NewRecord, RecordCodecs, Turns } from '@carillon/ports';
-import { readTraceparent } from '../append/traceparent.ts';
 import type { BatchStage, RecordFate } from '@carillon/ports';
 import { decodeRecords } from '../decode-record.ts';
 import { deadLetterOf, deadLetterRecord } from '../dead-letters.ts';

@@ -11,9 +11,9 @@ import type {
   RecordCodecs,
   Turns,
 } from '@carillon/ports';
+import { traceIdOf } from '@carillon/kernel';
 import { ownerOfAccount, parkedReceipt, type DeadLetter, type ParkedReceipt, type SourceEvent } from '@carillon/domain';
 import type { LogRecord, TopicName } from '@carillon/ports';
-import { traceIdOf } from '../append/traceparent.ts';
 import { readSourceRecord } from '../append/source-record.ts';
 import type { BatchResult, BatchStage, RecordFate } from '@carillon/ports';
 import { type Decoded, decodeRecord, decodeRecords } from '../decode-record.ts';
