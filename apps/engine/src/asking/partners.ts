@@ -51,7 +51,7 @@ type State = {
   readonly place: Place;
   /** Shut while the partner refuses our keys: one probe a minute. */
   suspension: Breaker;
-  /** Calls of one trigger that it refused since it last answered; null: whether it refuses everybody is not in doubt. */
+  /** Calls of one trigger that it refused since it last answered. Null: nothing suggests that it refuses everybody. */
   refusedAlone: number | null;
   /** The name of the key that was taken where the other one was refused. */
   preferred: string | null;
