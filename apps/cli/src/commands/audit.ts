@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { seg, type CommonOptions, type Page } from '../client.ts';
 import { UsageError } from '../failure.ts';
 import { clean, shortTime } from '../output.ts';
-import { answer, command, pageText } from './answering.ts';
+import { answer, command, pageText } from './api-command.ts';
 
 export function auditCommands(program: Command): void {
   const audit = program.command('audit').description('who did what: list, verify');

@@ -2,7 +2,7 @@ import type { ExplainedCadenceBody } from '@carillon/contracts';
 import type { Command } from 'commander';
 import { seg, type CommonOptions } from '../client.ts';
 import { clean, paint } from '../output.ts';
-import { answer, command } from './answering.ts';
+import { answer, command } from './api-command.ts';
 
 type ExplainOptions = CommonOptions & { readonly at?: string; readonly timeZone?: string };
 

@@ -2,7 +2,7 @@ import type { CohortBodyShown } from '@carillon/contracts';
 import type { Command } from 'commander';
 import { seg, type CommonOptions, type Page } from '../client.ts';
 import { paint, shortTime, table } from '../output.ts';
-import { answer, command } from './answering.ts';
+import { answer, command } from './api-command.ts';
 
 /** `integration show`: how far a platform has told us who is in its cohorts. */
 export function integrationShowCommand(integration: Command): void {

@@ -6,7 +6,7 @@ import { connect, namedWorkspace, type CommonOptions } from '../client.ts';
 import { UsageError } from '../failure.ts';
 import { clean, say, sayJson } from '../output.ts';
 import { runnable } from '../runnable.ts';
-import { answer, command } from './answering.ts';
+import { answer, command } from './api-command.ts';
 import { refuseOutside } from './inside.ts';
 import { countWords, showApplied, showDiff, toldWords } from './plan-text.ts';
 

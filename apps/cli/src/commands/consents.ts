@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { seg, type CommonOptions, type Page } from '../client.ts';
 import { UsageError } from '../failure.ts';
 import { clean, shortTime, table } from '../output.ts';
-import { answer, command, pageText } from './answering.ts';
+import { answer, command, pageText } from './api-command.ts';
 import { exportFile, importFile, importWords, tellOnTerminal } from './csv-files.ts';
 
 type Word = ConsentBody['words'][number];

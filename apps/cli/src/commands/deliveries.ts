@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { connect, seg, type Client, type CommonOptions, type Page } from '../client.ts';
 import { UsageError } from '../failure.ts';
 import { clean, jsonText, paint, paintState, say, shortTime, table } from '../output.ts';
-import { answer, command, follow, pageText } from './answering.ts';
+import { answer, command, follow, pageText } from './api-command.ts';
 import { actOnMany, type BulkOptions } from './bulk.ts';
 import { fieldsCommand } from './rule-sample.ts';
 

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { seg, type Client, type CommonOptions, type Page } from '../client.ts';
 import { UsageError } from '../failure.ts';
 import { clean, paint, shortTime } from '../output.ts';
-import { answer, command, pageText } from './answering.ts';
+import { answer, command, pageText } from './api-command.ts';
 import { countWords } from './plan-text.ts';
 import { changeLines, conflictText, faultLines } from './draft-text.ts';
 

@@ -2,7 +2,7 @@ import type { JobBody } from '@carillon/contracts';
 import type { Command } from 'commander';
 import { connect, seg, type CommonOptions, type Page } from '../client.ts';
 import { shortTime } from '../output.ts';
-import { answer, command, pageText } from './answering.ts';
+import { answer, command, pageText } from './api-command.ts';
 import { followJob, jobText } from './bulk.ts';
 
 type ListOptions = CommonOptions & {

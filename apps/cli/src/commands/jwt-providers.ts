@@ -3,7 +3,7 @@ import type { CheckBody, JwtProviderBodyShown } from '@carillon/contracts';
 import type { Command } from 'commander';
 import { seg, type CommonOptions } from '../client.ts';
 import { paint, table } from '../output.ts';
-import { answer, command } from './answering.ts';
+import { answer, command } from './api-command.ts';
 import { failIfAny, showChecks } from './operations.ts';
 import { readText } from './rules.ts';
 

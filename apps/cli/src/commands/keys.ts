@@ -3,7 +3,7 @@ import { parseDuration } from '@carillon/kernel';
 import type { Command } from 'commander';
 import { seg, type CommonOptions } from '../client.ts';
 import { clean, paint, table } from '../output.ts';
-import { answer, command } from './answering.ts';
+import { answer, command } from './api-command.ts';
 
 type Items<T> = { readonly items: readonly T[] };
 

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { environment } from '../config.ts';
 import { UsageError } from '../failure.ts';
 import { paint, say, sayJson } from '../output.ts';
-import { refuseMoved } from '../move/moved.ts';
+import { refuseMoved } from '../move/moved-mark.ts';
 import type { MoveCounts } from '../move/move-file.ts';
 
 type MoveFlags = { readonly dataDir?: string; readonly config?: string; readonly json?: boolean };

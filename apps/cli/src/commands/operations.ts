@@ -3,7 +3,7 @@ import type { CheckBody } from '@carillon/contracts';
 import type { Command } from 'commander';
 import { seg, type CommonOptions } from '../client.ts';
 import { clean, paint } from '../output.ts';
-import { answer, command } from './answering.ts';
+import { answer, command } from './api-command.ts';
 import { integrationShowCommand } from './cohorts.ts';
 import { mendCommand } from './mend.ts';
 import { restoreCommand } from './restore.ts';

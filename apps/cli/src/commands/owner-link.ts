@@ -2,7 +2,7 @@ import type { OwnerLinkBody } from '@carillon/contracts';
 import type { Command } from 'commander';
 import type { CommonOptions } from '../client.ts';
 import { shortTime } from '../output.ts';
-import { answer, command } from './answering.ts';
+import { answer, command } from './api-command.ts';
 
 /** `carillon owner-link`: for whoever has the data folder, or the owner token. */
 export function ownerLinkCommand(program: Command): void {

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { seg, type Client, type CommonOptions } from '../client.ts';
 import { UsageError } from '../failure.ts';
 import { clean, paint, shortTime, table } from '../output.ts';
-import { answer, command } from './answering.ts';
+import { answer, command } from './api-command.ts';
 
 type Items<T> = { readonly items: readonly T[] };
 type Invited = InvitationShown & { readonly word: string; readonly link: string; readonly mailed: string };

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { seg, type CommonOptions } from '../client.ts';
 import { UsageError } from '../failure.ts';
 import { clean, paint } from '../output.ts';
-import { answer, command } from './answering.ts';
+import { answer, command } from './api-command.ts';
 import { changeLines, faultLines } from './draft-text.ts';
 import { countWords } from './plan-text.ts';
 

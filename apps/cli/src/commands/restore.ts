@@ -26,7 +26,7 @@ export function restoreCommand(program: Command): void {
       const folder = dataFolder(flags);
       const { restoreBackup } = await import('@carillon/adapter-embedded');
       const { createIds, systemClock } = await import('@carillon/adapter-system');
-      const { READERS } = await import('../process/readers.ts');
+      const { READERS } = await import('../process/log-positions.ts');
       const restored = await restoreBackup(resolve(file), folder, {
         // Ids of outcomes come from the delivery alone; the keys of the backup are not needed for them.
         moment: { now: systemClock.now(), derive: createIds(new Uint8Array()).derive },

@@ -2,7 +2,7 @@ import type { RuleSampleBody, StreamFieldBody } from '@carillon/contracts';
 import { Option, type Command } from 'commander';
 import { seg, type CommonOptions } from '../client.ts';
 import { paint, shortTime, table } from '../output.ts';
-import { answer, command } from './answering.ts';
+import { answer, command } from './api-command.ts';
 
 const LANGUAGES = ['curl', 'javascript', 'python', 'go'] as const;
 type Language = (typeof LANGUAGES)[number];

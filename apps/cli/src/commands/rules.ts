@@ -6,7 +6,7 @@ import { CommandError, UsageError } from '../failure.ts';
 import { clean, paint } from '../output.ts';
 import { shortened } from '../folded.ts';
 import { messageLines } from '../message-lines.ts';
-import { answer, command } from './answering.ts';
+import { answer, command } from './api-command.ts';
 import { readFolder } from './configuration.ts';
 import { sampleCommand } from './rule-sample.ts';
 import { environment } from '../config.ts';

@@ -4,7 +4,7 @@ import { seg, type Client, type CommonOptions } from '../client.ts';
 import { environment } from '../config.ts';
 import { UsageError } from '../failure.ts';
 import { clean, paint, table } from '../output.ts';
-import { answer, command } from './answering.ts';
+import { answer, command } from './api-command.ts';
 import { readSecret } from './typed-secret.ts';
 
 type Items<T> = { readonly items: readonly T[] };

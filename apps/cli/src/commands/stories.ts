@@ -4,7 +4,7 @@ import { seg, type Client, type CommonOptions } from '../client.ts';
 import { CommandError, UsageError } from '../failure.ts';
 import { clean, paint, paintState, shortTime } from '../output.ts';
 import { runnable } from '../runnable.ts';
-import { answer, command } from './answering.ts';
+import { answer, command } from './api-command.ts';
 import { readContent, showContent, type Content } from './contents.ts';
 
 type EventPage = { readonly items: readonly EventBody[] };

@@ -5,7 +5,7 @@ import { seg, type Client, type CommonOptions } from '../client.ts';
 import { CommandError, UsageError } from '../failure.ts';
 import { messageLines } from '../message-lines.ts';
 import { clean, paint, paintState } from '../output.ts';
-import { answer, command } from './answering.ts';
+import { answer, command } from './api-command.ts';
 import { readText } from './rules.ts';
 
 type RenderingOptions = CommonOptions & {

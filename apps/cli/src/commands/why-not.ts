@@ -2,7 +2,7 @@ import type { WhyNotBody } from '@carillon/contracts';
 import type { Command } from 'commander';
 import { seg, type CommonOptions } from '../client.ts';
 import { clean, paint, shortTime } from '../output.ts';
-import { answer, command } from './answering.ts';
+import { answer, command } from './api-command.ts';
 
 type Options = CommonOptions & {
   readonly from?: string;

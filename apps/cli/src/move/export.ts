@@ -14,9 +14,9 @@ import type { EventLog, RecordCodecs } from '@carillon/ports';
 import { createConfigurationView, type FollowedConfiguration } from '@carillon/stages';
 import { CommandError } from '../failure.ts';
 import type { Backend } from '../process/backend.ts';
-import { lagOf } from '../process/care.ts';
+import { lagOf } from '../process/log-positions.ts';
 import type { Deployment } from './deployment.ts';
-import { markMoved } from './moved.ts';
+import { markMoved } from './moved-mark.ts';
 import { type MoveCounts, type MoveLine, type Progress, writeMoveFile } from './move-file.ts';
 
 const PAGE = 200;

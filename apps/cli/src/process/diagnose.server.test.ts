@@ -7,7 +7,7 @@ import { emptyHead } from '@carillon/domain';
 import { formatInstant } from '@carillon/kernel';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Backend } from './backend.ts';
-import { diagnose } from './care.ts';
+import { diagnose } from './diagnose.ts';
 import { openKeys, type Keys } from './deployment-keys.ts';
 import { openEmbeddedBackend } from './embedded-backend.ts';
 import { readSettings } from './settings.ts';

@@ -27,14 +27,14 @@ import { createRecordCodecs } from '@carillon/contracts';
 import type { CarillonError } from '@carillon/kernel';
 import { startLoop } from '@carillon/runtime';
 import { createConfigurationView } from '@carillon/stages';
-import { refuseMoved } from '../move/moved.ts';
+import { refuseMoved } from '../move/moved-mark.ts';
 import type { BackendOptions } from './backend.ts';
-import { refuseShorterLog } from './care.ts';
+import { refuseShorterLog } from './log-positions.ts';
 import { openKeys } from './deployment-keys.ts';
 import { openBackend } from './open-backend.ts';
 import { refuseOpenPlaces } from './private-places.ts';
 import type { Environment, ProcessSettings } from './settings.ts';
-import { createWatches } from './watches.ts';
+import { createWatches } from './telemetry-bindings.ts';
 import { deploymentSecrets } from './workspace-secrets.ts';
 
 /** `carillon.config` is read this often, so that the intake can show that it is fresh (2 s). */

@@ -4,7 +4,7 @@ import type { ReadinessCheck } from '@carillon/runtime';
 import { expect, it } from 'vitest';
 import { createCount, createHealth } from './health.ts';
 import { readSettings } from './settings.ts';
-import { createWatches } from './watches.ts';
+import { createWatches } from './telemetry-bindings.ts';
 
 /** The checks that keep a role from being ready, where these are not ok. */
 async function whatDecides(role: RoleName, away: readonly string[]): Promise<readonly string[]> {

@@ -7,7 +7,7 @@ import type { RoleName } from '../run/role-names.ts';
 import type { Backend } from './backend.ts';
 import { DATA_FILE } from './embedded-backend.ts';
 import type { ProcessSettings } from './settings.ts';
-import type { Watches } from './watches.ts';
+import type { Watches } from './telemetry-bindings.ts';
 
 /**
  * Events need the log (Kafka, or the data file of this machine) and a fresh configuration, which comes from the log: without the

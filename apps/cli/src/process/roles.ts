@@ -6,7 +6,8 @@ import { createHttpServer, pause, startLoop, type HealthSources } from '@carillo
 import { PORTAL_FOLDER } from '../shipped-files.ts';
 import { secretChecks } from './secret-checks.ts';
 import { VERSION } from '../version.ts';
-import { backupTo, diagnose } from './care.ts';
+import { backupTo } from './backup-file.ts';
+import { diagnose } from './diagnose.ts';
 import type { Closing, Foundation } from './foundation.ts';
 import { reportChecks } from './report-checks.ts';
 

@@ -35,10 +35,10 @@ type Seat = {
 const AHEAD = 4;
 /** How often the main thread looks at what the workers are doing, in milliseconds. */
 const LOOK_EVERY = 25;
-/** Up to this many times its limit by the clock, a thread that may not have had the processor is given time. */
-const PATIENCE = 4;
+/** So long beyond its limit a thread is waited for that does not say how long it had the processor, in milliseconds. */
+const SILENT_MS = 10_000;
 /** A worker that has not come up by then never will, in milliseconds. */
-const START_MS = 30_000;
+const START_MS = 60_000;
 /** Heap for compiled templates (LIMITS.cache), the context and what is being made. */
 const RESOURCES = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 } as const;
 
@@ -215,11 +215,12 @@ export class Pool {
 const limitOf = ({ phase }: Progress): number => (phase === 'compile' ? LIMITS.compileMs : LIMITS.renderMs);
 
 /**
- * Whether what takes `passed` ms by the clock and had the processor for `worked` ms is over its limit. One that does not say
- * may be deep in native code, or on a machine so busy that it has no time to answer in: it is given time like any other.
+ * Whether what takes `passed` ms by the clock and had the processor for `worked` ms is over its limit. The clock alone blames
+ * nobody: on a busy machine it would fail messages with nothing wrong in them. A thread that does not say is deep in
+ * native code, or has no time to answer in, and is given some.
  */
 export const isToBlame = (limit: number, passed: number, worked: number | undefined): boolean =>
-  passed >= limit * PATIENCE || (worked !== undefined && worked >= limit);
+  worked === undefined ? passed >= limit + SILENT_MS : worked >= limit;
 
 /** Thread time that a worker has used, in milliseconds; undefined if it does not say. */
 async function cpuMs(worker: Worker): Promise<number | undefined> {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { openEmbedded, type Embedded } from '@carillon/adapter-embedded';
 import { systemClock } from '@carillon/adapter-system';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { refuseShorterLog } from './care.ts';
+import { refuseShorterLog } from './log-positions.ts';
 
 let folder: string;
 let data: Embedded;

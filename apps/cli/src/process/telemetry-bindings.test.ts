@@ -4,7 +4,7 @@ import { startOtlpReceiver } from '@carillon/testing';
 import { givenIntent } from '@carillon/testing/given';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readSettings } from './settings.ts';
-import { createWatches, type Watches } from './watches.ts';
+import { createWatches, type Watches } from './telemetry-bindings.ts';
 
 let watches: Watches;
 beforeEach(() => {

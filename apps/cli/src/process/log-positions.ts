@@ -1,0 +1,60 @@
+import { CarillonError } from '@carillon/kernel';
+import type { TopicName } from '@carillon/ports';
+import type { Backend } from './backend.ts';
+
+/** Who reads what: how far each is behind says what is still to be done. */
+export const READERS = [
+  ['engine', 'carillon.events'],
+  ['engine', 'carillon.triggers'],
+  ['engine', 'carillon.lookups'],
+  ['engine', 'carillon.cohorts'],
+  ['delivery', 'carillon.intents'],
+  ['delivery', 'carillon.receipts'],
+  ['delivery', 'carillon.consents'],
+  ['control', 'carillon.events'],
+  ['control', 'carillon.outcomes'],
+  ['control', 'carillon.evaluations'],
+  ['control', 'carillon.dead-letters'],
+] as const;
+
+/**
+ * Positions of a log that is gone, or was cut short, mean other records: such a start would pass over events that were
+ * acknowledged. Rejects with `wrong_log`; any role does, because each of them would make it worse.
+ */
+export async function refuseShorterLog(backend: Pick<Backend, 'log' | 'checkpoints'>): Promise<void> {
+  for (const [group, topic] of READERS) {
+    const beyond = await positionBeyond(backend, group, topic);
+    if (beyond !== null) throw new CarillonError('wrong_log', beyond);
+  }
+}
+
+/** In words which position of the group is beyond the end of its partition, or null. */
+export async function positionBeyond(
+  backend: Pick<Backend, 'log' | 'checkpoints'>,
+  group: string,
+  topic: TopicName,
+): Promise<string | null> {
+  const { log, checkpoints } = backend;
+  for (let partition = 0; partition < log.partitions(topic); partition += 1) {
+    const next = (await checkpoints.load(group, topic, partition))?.next ?? 0;
+    if (next === 0) continue;
+    const { end } = await log.bounds(topic, partition);
+    if (next <= end) continue;
+    return (
+      `${group} had read ${topic}/${partition} up to ${next}, and it ends at ${end}: was the topic made anew, or did a broker lose it? ` +
+      'Restore log and stores from one backup, or begin anew with empty ones'
+    );
+  }
+  return null;
+}
+
+/** Records of a topic that a group has not finished. */
+export async function lagOf({ log, checkpoints }: Backend, group: string, topic: TopicName): Promise<number> {
+  let lag = 0;
+  for (let partition = 0; partition < log.partitions(topic); partition += 1) {
+    const { start, end } = await log.bounds(topic, partition);
+    const next = (await checkpoints.load(group, topic, partition))?.next ?? start;
+    lag += Math.max(0, end - Math.max(next, start));
+  }
+  return lag;
+}
