@@ -111,6 +111,11 @@ describe('Who may see bodies', () => {
     expect(await send(reader, url, own)).toMatchObject({ status: 200, body: { fired: false } });
     expect(await send(reader, url, { ...own, files })).toMatchObject({ status: 403, body: { code: 'forbidden_role' } });
     for (const from of [control, limited]) expect((await send(from, url, { ...own, files })).status).toBe(200);
+    // A partner is called by whoever may check its credentials, and not where its answer is given.
+    const asking = { ...own, ask_partner: true };
+    expect(await send(reader, url, asking)).toMatchObject({ status: 403, body: { code: 'forbidden_role' } });
+    expect(await send(limited, url, { ...asking, answer: '[]' })).toMatchObject({ status: 400 });
+    expect(await send(limited, url, asking)).toMatchObject({ status: 200, body: { answered: null } });
     await reader.app.close();
   });
 

@@ -135,7 +135,7 @@ const why = createRoute({
 const inbox = createRoute({
   ...under,
   path: '/workspaces/$w/inbox',
-  validateSearch: (words: Words) => textOf(words, 'open', 'view'),
+  validateSearch: (words: Words) => textOf(words, 'open', 'view', 'recipient', 'channel'),
   component: lazyRouteComponent(() => import('./screens/inbox/inbox.tsx'), 'Inbox'),
 });
 const drafts = createRoute({

@@ -226,10 +226,7 @@ describeWith('chromium', 'building a notification in the portal', () => {
     await page.getByRole('heading', { name: 'Sign in to Carillon' }).waitFor();
     await context.request.post(`${demo.control}/v1/session`, { data: { word: demo.ownerToken } });
     await go(`${NOTIFICATION}/rules/paid`);
-    await main()
-      .getByText(/event\.total > 7[05]/)
-      .first()
-      .waitFor();
+    await source().getByText('event.total > 75').waitFor();
     await untilSaved();
 
     // `apply` comes in between.
@@ -255,7 +252,7 @@ describeWith('chromium', 'building a notification in the portal', () => {
     await button('Keep mine').click();
     await main().getByText('Ready').waitFor();
     await publish('1 change');
-    expect((await published()).rules.paid.when).toMatch(/event\.total > 7[05]/);
+    expect((await published()).rules.paid.when).toContain('event.total > 75');
   });
 
   it('tells the versions, compares any two, and rolls back through review', async () => {

@@ -237,6 +237,38 @@ describeWith('chromium', 'what a workspace is set up with, in a browser', () => 
     await publish();
   });
 
+  it('tries a rule on what the partner answers now, once somebody has confirmed that it is asked', async () => {
+    await demo.apply({
+      'workspaces/shop/notifications/asked.yaml': [
+        'name: Asked',
+        'channels: { email: { template: order-paid } }',
+        'rules:',
+        '  r:',
+        '    stream: orders',
+        '    when: event.total > 100',
+        '    recipients: { from: lookup, integration: crm, user_ids: event.watchers }',
+        '',
+      ].join('\n'),
+    });
+    await page.goto(`${demo.control}/workspaces/shop/notifications/asked/rules/r`);
+    await page.getByRole('radio', { name: 'Pasted' }).click();
+    await page.getByRole('textbox', { name: 'Event as JSON' }).click();
+    await page.keyboard.press('ControlOrMeta+A');
+    await page.keyboard.insertText(JSON.stringify({ total: 120, order_id: 'A-1', watchers: ['ada', 'bob'] }));
+    const calls = partner.calls.length;
+    await page.keyboard.press('Control+Enter');
+    await page.getByText('Fires, and asks crm about ada, bob.').waitFor();
+    await button('Ask crm now…').click();
+    await page.getByRole('dialog', { name: 'Ask crm about 2 people?' }).waitFor();
+    expect(partner.calls).toHaveLength(calls);
+    await expectAccessible(page, 'asking a partner');
+    await button('Ask about 2 people').click();
+    await page.getByText('Fires: 2 people are told.').waitFor();
+    await page.getByText('answered: 200, an array of 2.').waitFor();
+    await page.getByRole('region', { name: 'What bob@example.com would get' }).waitFor();
+    expect(partner.calls).toHaveLength(calls + 1);
+  });
+
   it('adds a platform with cohorts: address and secret to paste, check, and the first sync watched as it comes', async () => {
     // What only a draft has is not there as a resource yet.
     guard.allowStatus(404);

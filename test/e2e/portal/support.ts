@@ -45,6 +45,7 @@ export async function hinder(page: Page): Promise<void> {
   });
 }
 
+/** A deployment that a test looks at through its portal. */
 export type Demo = {
   readonly control: string;
   readonly gateway: string;
@@ -63,66 +64,91 @@ export type Demo = {
 
 type Addresses = { readonly control: string; readonly gateway: string; readonly welcome: string };
 
+/** What a test asks of a deployment whose addresses and owner are known. */
+export function demoAt({ control, gateway, welcome }: Addresses, ownerToken: string, stop: Demo['stop']): Demo {
+  const ask = async <T>(path: string, body?: object): Promise<T> => {
+    const answer = await fetch(`${control}${path}`, {
+      method: body ? 'POST' : 'GET',
+      headers: { authorization: `Bearer ${ownerToken}`, ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+    return (await answer.json()) as T;
+  };
+  return {
+    control,
+    gateway,
+    welcome,
+    ownerToken,
+    ask,
+    stop,
+    async makeKey(workspace, name) {
+      const { key } = await ask<{ key: string }>(`/v1/workspaces/${workspace}/api-keys`, {
+        name,
+        new_workspace: true,
+      });
+      return key;
+    },
+    async apply(files) {
+      const { faults } = await ask<{ faults: readonly object[] }>('/v1/configuration/apply', { files });
+      if (faults.length > 0) throw new Error(JSON.stringify(faults));
+    },
+    async send(stream, key, event) {
+      // A busy machine may keep the gateway from its configuration for a moment: nothing was taken, and clients come again.
+      return untilFound('the gateway has read its configuration', async () => {
+        const answer = await fetch(`${gateway}/events/${stream}`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+          body: JSON.stringify(event),
+        });
+        const text = await answer.text();
+        const { id, code } = JSON.parse(text) as { id?: string; code?: string };
+        if (id === undefined && code !== 'configuration_stale') throw new Error(`${stream}: ${answer.status} ${text}`);
+        return id;
+      });
+    },
+  };
+}
+
+/** A demo in one process, which can be killed and come back at the same addresses. */
+export type RestartedDemo = Demo & {
+  kill(): Promise<void>;
+  comeBack(): Promise<void>;
+};
+
 /** The product as a person starts it, with the demo, in a folder of its own. */
-export async function startDemo(): Promise<Demo> {
+export async function startDemo(): Promise<RestartedDemo> {
   const folder = await mkdtemp(join(tmpdir(), 'carillon-portal-'));
-  const args = [MAIN, 'up', '--demo', '--gateway-port', '0', '--control-port', '0', '--json'];
-  const child = spawn(process.execPath, args, {
-    cwd: folder,
-    // The account of the workspace in trouble is a mail server of this machine.
-    env: { NO_COLOR: '1', CARILLON_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.1' },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const stop = async (): Promise<void> => {
+  const start = (gatewayPort: string, controlPort: string): ChildProcess =>
+    spawn(
+      process.execPath,
+      [MAIN, 'up', '--demo', '--gateway-port', gatewayPort, '--control-port', controlPort, '--json'],
+      {
+        cwd: folder,
+        // The account of the workspace in trouble is a mail server of this machine.
+        env: { NO_COLOR: '1', CARILLON_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.1' },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    );
+  let child = start('0', '0');
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
     const ended = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined;
-    child.kill('SIGTERM');
+    child.kill(signal);
     await ended;
+  };
+  const stop = async (): Promise<void> => {
+    await end('SIGTERM');
     await rm(folder, { recursive: true, force: true });
   };
   try {
-    const { control, gateway, welcome } = await readAddresses(child);
+    const addresses = await readAddresses(child);
     const ownerToken = (await readFile(join(folder, 'carillon-data/owner-token'), 'utf8')).trim();
-    const ask = async <T>(path: string, body?: object): Promise<T> => {
-      const answer = await fetch(`${control}${path}`, {
-        method: body ? 'POST' : 'GET',
-        headers: { authorization: `Bearer ${ownerToken}`, ...(body && { 'content-type': 'application/json' }) },
-        ...(body && { body: JSON.stringify(body) }),
-      });
-      if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
-      return (await answer.json()) as T;
-    };
     return {
-      control,
-      gateway,
-      welcome,
-      ownerToken,
-      ask,
-      stop,
-      async makeKey(workspace, name) {
-        const { key } = await ask<{ key: string }>(`/v1/workspaces/${workspace}/api-keys`, {
-          name,
-          new_workspace: true,
-        });
-        return key;
-      },
-      async apply(files) {
-        const { faults } = await ask<{ faults: readonly object[] }>('/v1/configuration/apply', { files });
-        if (faults.length > 0) throw new Error(JSON.stringify(faults));
-      },
-      async send(stream, key, event) {
-        // A busy machine may keep the gateway from its configuration for a moment: nothing was taken, and clients come again.
-        return untilFound('the gateway has read its configuration', async () => {
-          const answer = await fetch(`${gateway}/events/${stream}`, {
-            method: 'POST',
-            headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-            body: JSON.stringify(event),
-          });
-          const text = await answer.text();
-          const { id, code } = JSON.parse(text) as { id?: string; code?: string };
-          if (id === undefined && code !== 'configuration_stale')
-            throw new Error(`${stream}: ${answer.status} ${text}`);
-          return id;
-        });
+      ...demoAt(addresses, ownerToken, stop),
+      kill: () => end('SIGKILL'),
+      async comeBack() {
+        child = start(new URL(addresses.gateway).port, new URL(addresses.control).port);
+        await readAddresses(child);
       },
     };
   } catch (error) {

@@ -379,6 +379,7 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
       error: null,
       explained: [{ source: 'event.total > 100', depth: 0, value: 'false' }],
       asks: null,
+      answered: null,
       problems: [],
       recipients: [],
       dropped: [],

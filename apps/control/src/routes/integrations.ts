@@ -4,19 +4,18 @@ import {
   attributionOf,
   findCohortIntegration,
   findPartner,
-  headerSecrets,
   lookupTimeouts,
   type Configuration,
   type LookupIntegration,
   type OwnAnswer,
 } from '@carillon/domain';
-import { formatDuration, type Duration } from '@carillon/kernel';
+import { formatDuration } from '@carillon/kernel';
 import type { PartnerAnswer } from '@carillon/ports';
 import { z } from 'zod';
 import { CHECKS } from '../access/permission.ts';
 import { configurationTried } from '../drafts/with-drafts.ts';
 import type { Check, ControlConfig, ControlPorts, PlanningPorts } from '../ports.ts';
-import { missingSecret } from '../secret-places.ts';
+import { answerWords, askPartner, readPartnerSecrets } from '../partner-calls.ts';
 import { sightOf } from '../access/sight.ts';
 import { namesOf, placeOf } from '../names.ts';
 import { notFound, withNameAcross, type ApiServer } from './app.ts';
@@ -89,25 +88,13 @@ async function checkPartner(
   const { authorization } = integration;
   const { scheme = 'Bearer' } = authorization;
   const steps: Check[] = [{ step: 'integration', ok: true, detail: `kind lookup, ${integration.url}` }];
-  const secrets: Record<string, string> = {};
   const second = authorization.second_key ? [authorization.second_key.secret] : [];
-  for (const secret of [authorization.key.secret, ...second, ...headerSecrets(integration)]) {
-    const value = await ports.secrets.resolve(workspace, secret);
-    if (value !== null) secrets[secret] = value;
-    else {
-      steps.push({ step: 'secret', ok: false, detail: await missingSecret(workspace, secret, ports.secrets) });
-    }
-  }
+  const { values, missing } = await readPartnerSecrets(workspace, integration, ports);
+  steps.push(...missing.map((detail) => ({ step: 'secret', ok: false, detail })));
   if (steps.some(({ ok }) => !ok)) return steps;
 
-  const call = (as: LookupIntegration, secret: string): Promise<PartnerAnswer> =>
-    ports.partners.ask({
-      integration: asPatientAsAllowed(as),
-      key: secrets[secret] ?? '',
-      secrets,
-      userIds,
-      requestId: ports.ids.random('request'),
-    });
+  const call = (as: LookupIntegration, keyName: string): Promise<PartnerAnswer> =>
+    askPartner(as, userIds, values, ports, keyName);
   const other = scheme === 'Bearer' ? 'Basic' : 'Bearer';
   const { base64: _, ...plain } = authorization;
   // At once, since together they have no more time than a request to this API has.
@@ -130,23 +117,12 @@ async function checkPartner(
   return steps;
 }
 
-const asPatientAsAllowed = (integration: LookupIntegration): LookupIntegration => {
-  const { connect, total } = lookupTimeouts(integration);
-  const allowed = (span: Duration): string => formatDuration(Math.min(span, CHECK_PATIENCE));
-  return { ...integration, timeouts: { connect: allowed(connect), total: allowed(total) } };
-};
-
 /** As `answerWords`, and where the engine would have waited longer, that it would. */
 function firstWords(answer: PartnerAnswer, integration: LookupIntegration): string {
   const { total } = lookupTimeouts(integration);
   const cut = answer.kind === 'unavailable' && answer.status === null && total > CHECK_PATIENCE;
   const longer = `; a check waits ${formatDuration(CHECK_PATIENCE)} at the most, a call for a rule ${formatDuration(total)}`;
   return `${answerWords(answer)}${cut ? longer : ''}`;
-}
-
-function answerWords(answer: PartnerAnswer): string {
-  if (answer.kind === 'answered') return `${answer.status}, an array of ${answer.items.length}`;
-  return answer.kind === 'invalid' && answer.status !== null ? `${answer.status}, but ${answer.detail}` : answer.detail;
 }
 
 function schemeStep(scheme: string, other: string, answer: PartnerAnswer, otherAnswer: PartnerAnswer): Check {

@@ -20,6 +20,7 @@ import type {
   CompiledRule,
   Configuration,
   Dropped,
+  LookupIntegration,
   LookupRule,
   PlacedRule,
   Recipient,
@@ -35,10 +36,11 @@ import { configurationWithDrafts } from '../drafts/with-drafts.ts';
 import type { PlanningPorts, RoutePorts } from '../ports.ts';
 import { previewIntent } from '../preview.ts';
 import { lacking } from '../access/guard.ts';
-import type { Permission } from '../access/permission.ts';
+import { CHECKS, type Permission } from '../access/permission.ts';
 import { principalOf, type Principal } from '../access/principal.ts';
 import { sightOf, type Sight } from '../access/sight.ts';
 import { placeOf, rulesOf } from '../names.ts';
+import { answerWords, askPartner, readPartnerSecrets } from '../partner-calls.ts';
 import { notFound, withNameAcross, type ApiServer } from './app.ts';
 
 const testRequest = z.strictObject({
@@ -56,12 +58,18 @@ const testRequest = z.strictObject({
     .max(1_048_576)
     .optional()
     .describe('Of a rule that asks a partner: its answer as JSON text, [{"to": …, "variables": …}]'),
+  ask_partner: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Of a rule that asks a partner: calls it in earnest, as the engine would, for whoever may check credentials; not with `answer`',
+    ),
 });
 
 /** `rule test`: evaluates without sending, with the newest configuration. Nothing is written anywhere. */
 type RuleTestPorts = Pick<
   RoutePorts,
-  'compileRule' | 'clock' | 'turns' | 'ids' | 'ledger' | 'templates' | 'links' | 'book'
+  'compileRule' | 'clock' | 'turns' | 'ids' | 'ledger' | 'templates' | 'links' | 'book' | 'partners' | 'secrets'
 > & {
   readonly configuration: Pick<RoutePorts['configuration'], 'current'>;
 };
@@ -116,10 +124,15 @@ export function ruleRoutes(
       const judgedBy = draft ?? ports.configuration.current();
       const placed = ruleInSight(params.name, draft ? sightOver(draft, sight) : sight, judgedBy);
       if (body.files) demandOneOf(DRAFTS, principal, placed.workspace);
+      if (body.ask_partner && body.answer !== undefined) {
+        throw new CarillonError('invalid_request', 'ask_partner: leave it out, or answer: not both');
+      }
+      if (body.ask_partner) demandOneOf(CHECKS, principal, placed.workspace);
       const event = await eventToTry(placed, body, sight, principal, ports);
       const entry = ports.compileRule(placed);
       if (!entry.ok) throw new CarillonError('invalid_configuration', entry.error.map((one) => one.message).join('; '));
-      return testRule(entry.value, event, body.answer, { ...ports, configuration: { current: () => judgedBy } });
+      const partner: PartnerSays = body.ask_partner ? { asked: true } : { asked: false, pasted: body.answer };
+      return testRule(entry.value, event, partner, { ...ports, configuration: { current: () => judgedBy } });
     },
   );
 }
@@ -183,10 +196,13 @@ export async function eventOnLog(
   return found.value.event;
 }
 
+/** Where the answer of a partner comes from: from itself, or from whoever tries the rule; undefined: from nowhere. */
+type PartnerSays = { readonly asked: true } | { readonly asked: false; readonly pasted: string | undefined };
+
 async function testRule(
   rule: CompiledRule,
   event: SourceEvent,
-  answer: string | undefined,
+  partner: PartnerSays,
   ports: RuleTestPorts,
 ): Promise<RuleTestBody> {
   const { ids, turns } = ports;
@@ -209,13 +225,14 @@ async function testRule(
     explained,
     error: null,
     asks: null,
+    answered: null,
     problems: [],
     recipients: [],
     dropped: [],
   };
   if (outcome.kind === 'failed') return { ...shown, fired: false, outcome: 'failed', error: outcome.error };
   if (outcome.kind === 'asks' && rule.from === 'lookup')
-    return { ...shown, ...(await testLookup(rule, event, outcome, answer, ports)) };
+    return { ...shown, ...(await testLookup(rule, event, outcome, partner, ports)) };
   if (outcome.kind !== 'fired') return { ...shown, fired: false, outcome: outcome.kind };
   const recipients = [];
   for (const recipient of outcome.recipients)
@@ -236,12 +253,50 @@ const dropWords = (what: string, drop: Dropped): string =>
 /** As deep as the call itself would read. */
 const ANSWER_LIMITS = { depth: 32, keys: MAX_ANSWER_VALUES };
 
-/** Whom it would ask about, and with a pasted answer who would be told. */
+/** Ids that a try asks a partner about at most: it is to show what comes of the rule, and is no way to read a partner's people. */
+const MOST_ASKED = 100;
+
+/** What a partner says of these ids, as it was pasted or as it answers now; null: nothing says. */
+async function partnerItems(
+  says: PartnerSays,
+  userIds: readonly string[],
+  { workspace, partner }: { readonly workspace: string; readonly partner: LookupIntegration | undefined },
+  ports: Pick<RuleTestPorts, 'partners' | 'secrets' | 'ids'>,
+): Promise<{ readonly items: readonly Json[] | null; readonly answered: string | null; readonly unread?: Unread }> {
+  if (!says.asked) return { items: says.pasted === undefined ? null : readPasted(says.pasted), answered: null };
+  if (!partner) throw new CarillonError('invalid_configuration', 'the integration that it asks is not there');
+  if (userIds.length > MOST_ASKED) {
+    const most = `this event asks about ${userIds.length} user ids; a try asks about ${MOST_ASKED} at most`;
+    throw new CarillonError('invalid_request', `ask_partner: ${most}; take an event with fewer`);
+  }
+  const { values, missing } = await readPartnerSecrets(workspace, partner, ports);
+  if (missing.length > 0) throw new CarillonError('invalid_configuration', missing.join('; '));
+  const answer = await askPartner(partner, userIds, values, ports);
+  if (answer.kind !== 'answered') return { items: null, answered: answerWords(answer) };
+  return { items: answer.items, answered: answerWords(answer), ...(answer.unread && { unread: answer.unread }) };
+}
+type Unread = ReadonlyMap<number, string>;
+
+function readPasted(answer: string): readonly Json[] {
+  const bytes = new TextEncoder().encode(answer);
+  if (countJsonValues(bytes) > MAX_ANSWER_VALUES) {
+    const most = `more than ${MAX_ANSWER_VALUES} fields and items of lists, which is what a call takes; paste fewer people`;
+    throw new CarillonError('invalid_request', `answer: ${most}`);
+  }
+  const read = readJson(bytes, ANSWER_LIMITS);
+  if (!read.ok) throw new CarillonError('invalid_request', `answer: ${read.error.detail}`, read.error);
+  if (!Array.isArray(read.value)) {
+    throw new CarillonError('invalid_request', 'answer: expected an array: [{"to": {…}, "variables": {…}}]');
+  }
+  return read.value as Json[];
+}
+
+/** Whom it would ask about, and with an answer who would be told. */
 async function testLookup(
   rule: LookupRule,
   event: SourceEvent,
   { userIds, dropped }: Extract<RuleOutcome, { kind: 'asks' }>,
-  answer: string | undefined,
+  says: PartnerSays,
   ports: RuleTestPorts,
 ): Promise<Partial<RuleTestBody> & Pick<RuleTestBody, 'fired' | 'outcome'>> {
   const { placed, integration } = rule;
@@ -254,26 +309,21 @@ async function testLookup(
     dropped: dropped.map((drop) => dropWords('user id', drop)),
   };
   const [trigger] = makeTriggers(rule, event, userIds, configuration, book, ports.ids.derive);
-  if (answer === undefined || !trigger) return shown;
-  const bytes = new TextEncoder().encode(answer);
-  if (countJsonValues(bytes) > MAX_ANSWER_VALUES) {
-    const most = `more than ${MAX_ANSWER_VALUES} fields and items of lists, which is what a call takes; paste fewer people`;
-    throw new CarillonError('invalid_request', `answer: ${most}`);
-  }
-  const read = readJson(bytes, ANSWER_LIMITS);
-  if (!read.ok) throw new CarillonError('invalid_request', `answer: ${read.error.detail}`, read.error);
-  if (!Array.isArray(read.value)) {
-    throw new CarillonError('invalid_request', 'answer: expected an array: [{"to": {…}, "variables": {…}}]');
-  }
-  const partner = findPartner(configuration, { workspace: placed.workspace, integration });
-  const own = attribute(read.value as Json[], [trigger.userIds], partner ? attributionOf(partner) : { kind: 'none' });
-  if (!own.ok || !own.value[0]) return shown;
+  if (!trigger) return shown;
+  const { workspace } = placed;
+  const partner = findPartner(configuration, { workspace, integration });
+  const { items: said, answered, unread } = await partnerItems(says, userIds, { workspace, partner }, ports);
+  if (said === null) return { ...shown, answered };
+  const how = partner ? attributionOf(partner) : ({ kind: 'none' } as const);
+  const own = attribute(said, [trigger.userIds], how, unread);
+  if (!own.ok || !own.value[0]) return { ...shown, answered };
   const { items, problems } = own.value[0];
   const found = await inTurns(findRecipientsOf(rule, { trigger, items }), ports.turns);
   const recipients = [];
   for (const who of found.recipients) recipients.push(await preview(placed, event, who, trigger.id, ports));
   return {
     ...shown,
+    answered,
     recipients,
     problems: problems.map(({ kind, index, userId, detail }) =>
       [kind, index === null ? '' : `item ${index}`, userId === null ? '' : `user id ${userId}`, detail]

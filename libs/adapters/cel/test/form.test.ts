@@ -1,36 +1,6 @@
-import {
-  COMPARISONS,
-  conditionText,
-  isDotted,
-  TEXT_TESTS,
-  type ExpressionForm,
-  type FormChange,
-  type FormCondition,
-  type FormPart,
-  type FormPath,
-} from '@carillon/domain';
-import fc from 'fast-check';
+import type { FormChange, FormCondition } from '@carillon/domain';
 import { describe, expect, it } from 'vitest';
-import { createExpressionLanguage } from '../src/index.ts';
-
-const language = createExpressionLanguage();
-
-function formOf(source: string): ExpressionForm {
-  const compiled = language.compile(source, 'recipient');
-  if (!compiled.ok) throw new Error(`${source}: ${JSON.stringify(compiled.error)}`);
-  return compiled.value.form();
-}
-
-/** Without the places, which the text decides. */
-const said = ({ start: _start, end: _end, ...part }: FormPart): unknown =>
-  part.kind === 'group' ? { ...part, conditions: part.conditions.map(said) } : part;
-const conditionsOf = (source: string): unknown[] => formOf(source).conditions.map(said);
-
-function changed(source: string, change: FormChange): string {
-  const result = language.change(source, 'recipient', change);
-  if (!result.ok) throw new Error(JSON.stringify(result.error));
-  return result.value;
-}
+import { changed, conditionsOf, FORM_LAWS, formOf, language } from './form-laws.ts';
 
 describe('the form of an expression', () => {
   it.each<[string, FormCondition]>([
@@ -191,95 +161,6 @@ describe('a change of the form', () => {
   });
 });
 
-const name = fc.oneof(
-  fc.constantFrom('a', 'b1', '_c', 'in', 'true', 'null', 'a b', 'ä', '', '"', '\\', '//', '&&', ')'),
-  fc.string({ maxLength: 4, unit: 'grapheme' }).filter((text) => text.isWellFormed()),
-);
-const step = fc.oneof(name, fc.nat(9));
-const path: fc.Arbitrary<FormPath> = fc
-  .tuple(fc.constantFrom('event', 'item'), fc.array(step, { minLength: 1, maxLength: 3 }))
-  .map(([root, steps]) => [root, ...steps] as const);
-const text = fc.oneof(name, fc.constantFrom('" || true || "', "'", '\n', '\u2028', '😀'));
-const value = fc.oneof(
-  text,
-  fc.integer(),
-  fc.double({ noNaN: true, noDefaultInfinity: true }).filter((one) => !Number.isInteger(one)),
-  fc.boolean(),
-  fc.constant(null),
-);
-const op = fc.constantFrom(...COMPARISONS);
-const condition: fc.Arbitrary<FormCondition> = fc.oneof(
-  fc.record({ kind: fc.constant('compare' as const), path, op: fc.constantFrom('==' as const, '!=' as const), value }),
-  fc.record({ kind: fc.constant('compare' as const), path, op, value: fc.integer() }),
-  fc.record({
-    kind: fc.constant('one_of' as const),
-    path,
-    values: fc.array(value, { minLength: 1, maxLength: 3 }),
-    not: fc.boolean(),
-  }),
-  fc.record({
-    kind: fc.constant('text' as const),
-    path,
-    test: fc.constantFrom(...TEXT_TESTS.filter((test) => test !== 'matches')),
-    value: text,
-    not: fc.boolean(),
-  }),
-  fc.record({ kind: fc.constant('true' as const), path, not: fc.boolean() }),
-  fc.record({ kind: fc.constant('has' as const), path, not: fc.boolean() }).filter((one) => {
-    const last = one.path.at(-1);
-    return typeof last === 'string' && isDotted(last);
-  }),
-  fc.record({ kind: fc.constant('size' as const), path, op, value: fc.nat(1000) }),
-  fc.record({
-    kind: fc.constant('some' as const),
-    path,
-    name: fc.constantFrom('x', 'i'),
-    field: fc.array(step, { maxLength: 2 }),
-    op: fc.constantFrom('==' as const, '!=' as const),
-    value,
-  }),
-);
-
 describe('form and text', () => {
-  it('what is written is read again as it was, for any form', () => {
-    const group = fc.tuple(
-      fc.constantFrom('all' as const, 'any' as const),
-      fc.array(condition, { minLength: 1, maxLength: 4 }),
-    );
-    fc.assert(
-      fc.property(group, ([match, conditions]) => {
-        const source = conditions.map(conditionText).join(match === 'all' ? ' && ' : '\n|| ');
-        expect(conditionsOf(source)).toEqual(conditions);
-        if (conditions.length > 1) expect(formOf(source).match).toBe(match);
-      }),
-      { numRuns: 300 },
-    );
-  });
-
-  it('a change changes the part that it names, and keeps every other, whatever they are', () => {
-    const member = fc.oneof(
-      condition.map(conditionText),
-      fc.constantFrom('event.a ? event.b : event.c', 'event.a || event.b', 'event.a && event.b', '!(event.a == 1.0)'),
-    );
-    const expression = fc
-      .tuple(fc.constantFrom(' && ', ' || // or\n'), fc.array(member, { minLength: 1, maxLength: 4 }))
-      .map(([sign, members]) => members.map((one) => `(${one})`).join(sign));
-    fc.assert(
-      fc.property(expression, condition, fc.nat(3), (source, put, number) => {
-        const before = formOf(source);
-        const at = number % before.conditions.length;
-        const after = formOf(changed(source, { kind: 'replace', at: [at], condition: put }));
-        const expected = before.conditions.map((part, index) => (index === at ? put : said(part)));
-        expect(after.conditions.map(said)).toEqual(expected);
-        const added = formOf(changed(source, { kind: 'add', at: [], condition: put }));
-        if (before.conditions.length > 1) {
-          expect(added.conditions.map(said)).toEqual([...before.conditions.map(said), put]);
-          const without = formOf(changed(source, { kind: 'remove', at: [at] }));
-          const rest = before.conditions.filter((_part, index) => index !== at);
-          if (rest.length > 1) expect(without.conditions.map(said)).toEqual(rest.map(said));
-        }
-      }),
-      { numRuns: 300 },
-    );
-  });
+  it.each(FORM_LAWS)('$law', ({ check }) => check(300));
 });

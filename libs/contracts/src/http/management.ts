@@ -265,6 +265,7 @@ export const ruleTestBody = z
       .object({ integration: z.string(), user_ids: z.array(z.string()) })
       .nullable()
       .describe('Whom the rule would ask about whom; null where the event names the recipients'),
+    answered: z.string().nullable().describe('What the partner said, where it was asked in earnest; null: it was not'),
     problems: z.array(z.string()).describe('What was not as it should be in the answer'),
     recipients: z.array(
       z.object({

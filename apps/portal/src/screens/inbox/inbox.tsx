@@ -1,12 +1,16 @@
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { ChevronsUpDown } from 'lucide-react';
 import { useCallback, useMemo, type ReactNode } from 'react';
 import { api, bodyOf } from '../../api/client.ts';
 import { useLiveList } from '../../api/live-list.ts';
 import { Empty, Loading, Problem } from '../../ui/answers.tsx';
+import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { LiveLine } from '../../ui/live-line.tsx';
 import { LiveRows } from '../../ui/live-rows.tsx';
+import { Menu } from '../../ui/menu.tsx';
 import { PageHead } from '../../ui/page.tsx';
+import { Search } from '../../ui/search.tsx';
 import { Split } from '../../ui/split.tsx';
 import { Time } from '../../ui/time.tsx';
 import { MessagePanel } from './message.tsx';
@@ -28,29 +32,45 @@ const row = (message: Message): ReactNode => (
 
 const FROM = '/workspaces/$w/inbox';
 
+const ANY = 'any';
+const CHANNELS = [ANY, 'email', 'sms', 'push'] as const;
+const CHANNEL_CHOICES = CHANNELS.map((id) => ({ id, name: id === ANY ? 'Any channel' : channelWords(id) }));
+
 /** What the built-in sandbox kept instead of sending it. */
 export function Inbox(): ReactNode {
   const { w } = useParams({ from: FROM });
-  const { open, view } = useSearch({ from: FROM });
+  const { open, view, recipient, channel } = useSearch({ from: FROM });
   const navigate = useNavigate({ from: FROM });
+  const filter = useMemo(
+    () => ({ ...(recipient !== undefined && { recipient }), ...(channel !== undefined && { channel }) }),
+    [recipient, channel],
+  );
+  const isFiltered = Object.keys(filter).length > 0;
   const load = useMemo(
     () => (cursor: string | null, signal: AbortSignal) =>
       bodyOf(
         api.GET('/v1/workspaces/{workspace}/inbox', {
-          params: { path: { workspace: w }, query: { limit: 50, ...(cursor !== null && { cursor }) } },
+          // The server says of a word that no channel has it.
+          params: {
+            path: { workspace: w },
+            query: { limit: 50, ...(filter as object), ...(cursor !== null && { cursor }) },
+          },
           signal,
         }),
       ),
-    [w],
+    [w, filter],
   );
-  const list = useLiveList('/v1/inbox', w, load, keyOf, { workspace: w, topic: 'inbox' });
+  const followed = { workspace: w, topic: 'inbox' } as const;
+  const list = useLiveList('/v1/inbox', `${w} ${JSON.stringify(filter)}`, load, keyOf, followed);
   const { items: shown, error, retry } = list;
   const show = useCallback(
-    (id: string) => void navigate({ search: { open: id }, replace: open !== undefined }),
-    [navigate, open],
+    (id: string) => void navigate({ search: { ...filter, open: id }, replace: open !== undefined }),
+    [navigate, open, filter],
   );
+  const find = (next: { readonly recipient?: string; readonly channel?: string }): void =>
+    void navigate({ search: { ...filter, ...next, ...(open !== undefined && { open }) }, replace: true });
   const close = (): void => {
-    void navigate({ search: {}, replace: true });
+    void navigate({ search: filter, replace: true });
     requestAnimationFrame(() => document.querySelector<HTMLElement>('main [data-key][tabindex="0"]')?.focus());
   };
   return (
@@ -65,16 +85,44 @@ export function Inbox(): ReactNode {
               key={open}
               id={open}
               view={view}
-              onView={(next) => void navigate({ search: { open, view: next }, replace: true })}
+              onView={(next) => void navigate({ search: { ...filter, open, view: next }, replace: true })}
               onClose={close}
             />
           )
         }
         list={
           <>
+            <div className={cls(styles.tools)}>
+              <Search
+                key={recipient ?? ''}
+                label="Address, or its beginning"
+                found={recipient ?? ''}
+                onFind={(word) => find({ recipient: word })}
+              />
+              <Menu
+                label={`Channel: ${channel === undefined ? 'Any channel' : channelWords(channel)}`}
+                trigger={
+                  <>
+                    {channel === undefined ? 'Any channel' : channelWords(channel)}
+                    <ChevronsUpDown size={16} aria-hidden />
+                  </>
+                }
+                choices={CHANNEL_CHOICES}
+                chosen={channel ?? ANY}
+                onChoose={(id) => find({ channel: id === ANY ? '' : id })}
+              />
+            </div>
             {error && <Problem error={error} onRetry={retry} />}
             {!shown && !error && <Loading what="messages" />}
-            {shown?.length === 0 && (
+            {shown?.length === 0 && isFiltered && (
+              <Empty
+                title="No message fits"
+                action={<Button onPress={() => find({ recipient: '', channel: '' })}>Show all messages</Button>}
+              >
+                Looked for: {Object.values(filter).join(', ')}.
+              </Empty>
+            )}
+            {shown?.length === 0 && !isFiltered && (
               <Empty title="No message yet">
                 Messages of notifications without an account come here, as their readers would see them. Send an event
                 that fires a rule, and look again.

@@ -18,3 +18,17 @@ export function segmentWords({ encoding, segments, first_outside_gsm: outside }:
   const dearer = outside === null ? '' : `, because of “${outside}”`;
   return `${segments} ${segments === 1 ? 'segment' : 'segments'} ${each} (${encoding}${dearer})`;
 }
+
+const LINK = /<a\b[^>]*?\shref\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"']+))/gi;
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', quot: '"', lt: '<', gt: '>', '#39': "'", '#x27': "'" };
+const withoutEntities = (text: string): string =>
+  text.replaceAll(/&(amp|quot|lt|gt|#39|#x27);/gi, (whole, name: string) => ENTITIES[name.toLowerCase()] ?? whole);
+
+/** Where the links of a mail lead, each once, in their order; none of them is followed. */
+export const linksIn = (html: string): readonly string[] => [
+  ...new Set(
+    [...html.matchAll(LINK)]
+      .map(([, double, single, bare]) => withoutEntities(double ?? single ?? bare ?? '').trim())
+      .filter((link) => link !== '' && !link.startsWith('#')),
+  ),
+];

@@ -8,8 +8,12 @@ import { Panel } from '../../ui/split.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { Facts, Id } from '../../ui/text.tsx';
 import { Time } from '../../ui/time.tsx';
-import { channelWords, segmentWords, titleOf, type Message } from './message-words.ts';
+import { useLetter } from '../../ui/use-letter.ts';
+import { channelWords, linksIn, segmentWords, titleOf, type Message } from './message-words.ts';
 import styles from './inbox.module.css';
+
+/** The body of a mail alone, at an address that stays. */
+const pageOf = ({ id }: Message): string => `/inbox/messages/${encodeURIComponent(id)}/html`;
 
 export type MessagePanelProps = {
   readonly id: string;
@@ -39,6 +43,17 @@ export function MessagePanel({ id, view, onView, onClose }: MessagePanelProps): 
               ['From', data.from === null ? null : <bdi key="from">{data.from}</bdi>],
               ['To', <bdi key="to">{data.to}</bdi>],
               ['Kept', <Time key="at" at={data.at} />],
+              [
+                'By itself',
+                <a
+                  key="alone"
+                  href={data.html === null ? `/workspaces/${data.workspace}/inbox?open=${data.id}` : pageOf(data)}
+                  target="_blank"
+                  rel="noopener noreferrer"
+                >
+                  In a window of its own
+                </a>,
+              ],
               [
                 'Why',
                 <Link
@@ -77,25 +92,22 @@ function Bodies({
   readonly onView: (view: string) => void;
 }): ReactNode {
   const text = { id: 'text', name: 'Text', content: <Text text={message.text || '(no text)'} what="Text" /> };
-  if (message.html === null) return text.content;
-  const tabs = [
-    {
-      id: 'html',
-      name: 'HTML',
-      content: (
-        <iframe
-          className={cls(styles.frame)}
-          // No script, no forms, an origin of its own: what a tenant's template does stays in there.
-          sandbox=""
-          referrerPolicy="no-referrer"
-          src={`/inbox/messages/${encodeURIComponent(message.id)}/html`}
-          title={`HTML body of: ${titleOf(message)}`}
-        />
-      ),
-    },
-    text,
-    { id: 'source', name: 'Source', content: <Text text={message.html} what="Source of the HTML" /> },
-  ];
+  const links = linksIn(message.html ?? '');
+  const tabs =
+    message.html === null
+      ? []
+      : [
+          { id: 'html', name: 'HTML', content: <Mail message={message} /> },
+          { id: 'phone', name: 'Phone', content: <Mail message={message} isNarrow /> },
+          text,
+          { id: 'source', name: 'Source', content: <Text text={message.html} what="Source of the HTML" /> },
+          { id: 'links', name: `Links ${links.length}`, content: <Links links={links} /> },
+        ];
+  useLetter('h', () => tabs.length > 0 && onView('html'));
+  useLetter('p', () => tabs.length > 0 && onView('phone'));
+  useLetter('t', () => tabs.length > 0 && onView('text'));
+  useLetter('s', () => tabs.length > 0 && onView('source'));
+  if (tabs.length === 0) return text.content;
   return (
     <Tabs
       label="Body"
@@ -103,6 +115,32 @@ function Bodies({
       chosen={tabs.some(({ id }) => id === view) ? (view ?? 'html') : 'html'}
       onChoose={onView}
     />
+  );
+}
+
+/** The body of a mail in a frame of its own, as wide as there is room or as a phone. */
+const Mail = ({ message, isNarrow = false }: { readonly message: Message; readonly isNarrow?: boolean }): ReactNode => (
+  <iframe
+    className={cls(styles.frame, isNarrow && styles.narrow)}
+    // No script, no forms, an origin of its own: what a tenant's template does stays in there.
+    sandbox=""
+    referrerPolicy="no-referrer"
+    src={pageOf(message)}
+    title={`HTML body of: ${titleOf(message)}`}
+  />
+);
+
+/** Named and not linked: a click would tell whoever is behind it that somebody looks. */
+function Links({ links }: { readonly links: readonly string[] }): ReactNode {
+  if (links.length === 0) return <p>This mail has no links.</p>;
+  return (
+    <ol className={cls(styles.links)}>
+      {links.map((link) => (
+        <li key={link}>
+          <bdi>{link}</bdi>
+        </li>
+      ))}
+    </ol>
   );
 }
 

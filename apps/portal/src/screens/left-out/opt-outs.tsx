@@ -9,13 +9,13 @@ import { cls } from '../../ui/class-names.ts';
 import { List } from '../../ui/list.tsx';
 import { useMedia } from '../../ui/media.ts';
 import { Actions, PageHead } from '../../ui/page.tsx';
+import { Search } from '../../ui/search.tsx';
 import { lazyPart, Part } from '../../ui/part.tsx';
 import { RowCells } from '../../ui/row-cells.tsx';
 import { Split } from '../../ui/split.tsx';
 import { Time } from '../../ui/time.tsx';
 import { CONSENTS, importConsents, loadConsents } from './calls.ts';
 import { consentWords, isOut, type Consent } from './left-out-words.ts';
-import { Search } from './search.tsx';
 import styles from './left-out.module.css';
 
 const FROM = '/workspaces/$w/opt-outs';

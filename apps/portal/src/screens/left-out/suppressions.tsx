@@ -11,13 +11,13 @@ import { List } from '../../ui/list.tsx';
 import { useMedia } from '../../ui/media.ts';
 import { Menu } from '../../ui/menu.tsx';
 import { Actions, PageHead } from '../../ui/page.tsx';
+import { Search } from '../../ui/search.tsx';
 import { lazyPart, Part } from '../../ui/part.tsx';
 import { RowCells } from '../../ui/row-cells.tsx';
 import { Split } from '../../ui/split.tsx';
 import { Time } from '../../ui/time.tsx';
 import { importSuppressions, loadSuppressions, SUPPRESSIONS } from './calls.ts';
 import { CHANNEL_OPTIONS, sourceName, SOURCES, type Suppression } from './left-out-words.ts';
-import { Search } from './search.tsx';
 import styles from './left-out.module.css';
 
 const FROM = '/workspaces/$w/suppressions';

@@ -13,6 +13,7 @@ import { Segments } from '../../ui/segments.tsx';
 import { Lamp } from '../../ui/state.tsx';
 import { useSettings } from '../../ui/settings.ts';
 import { clockOf, dayOf } from '../../ui/time-words.ts';
+import { AskPartner } from './ask-partner.tsx';
 import { newestEventsQuery, sampleQuery } from './queries.ts';
 import { savingOf, isListening, type RuleProps } from './rule-props.ts';
 import { decidingPart, verdictOf, type Tested } from './verdict.ts';
@@ -71,12 +72,13 @@ export function Bench({
   const isOld = good !== null && good.of !== asked;
   const test = useMutation({
     onSuccess: (result) => setGood(result),
-    mutationFn: async () => {
+    mutationFn: async (isAsked: boolean) => {
       await draft.saveNow();
+      const { answer: _pasted, ...unanswered } = body;
       const tested = await bodyOf(
         api.POST('/v1/workspaces/{workspace}/rules/{name}/test', {
           params: { path: { workspace, name: title } },
-          body,
+          body: isAsked ? { ...unanswered, ask_partner: true } : body,
         }),
       );
       return { tested, of: asked };
@@ -84,7 +86,7 @@ export function Bench({
   });
   const canRun = source === 'newest' ? chosenId !== null : source === 'minimum' ? sample.data !== undefined : true;
   const run = (): void => {
-    if (canRun && !test.isPending) test.mutate();
+    if (canRun && !test.isPending) test.mutate(false);
   };
   useEffect(() => onRunner(run));
   const isLookup = rule.recipients?.from === 'lookup';
@@ -149,6 +151,14 @@ export function Bench({
         <div className={cls(styles.result, (test.isPending || test.isError || isOld) && styles.old)}>
           {isOld && <p>Of the rule or the event as it was before. Run it again.</p>}
           <Result tested={good.tested} />
+          {good.tested.asks !== null && !isOld && (
+            <AskPartner
+              workspace={workspace}
+              asks={good.tested.asks}
+              isBusy={test.isPending}
+              onAsk={() => test.mutate(true)}
+            />
+          )}
         </div>
       )}
       <Curl call={{ method: 'POST', path: `/v1/workspaces/${workspace}/rules/${title}/test`, body }} />

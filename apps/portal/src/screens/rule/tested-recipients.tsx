@@ -13,12 +13,17 @@ const MOST_SHOWN = 20;
 
 /** Who would be told and what each would read, rendered as it would be sent. */
 export function TestedRecipients({ tested }: { readonly tested: Tested }): ReactNode {
-  const { recipients, dropped, problems, asks } = tested;
+  const { recipients, dropped, problems, asks, answered } = tested;
   return (
     <>
       {asks !== null && (
         <p>
           Asks <Id>{asks.integration}</Id> about {asks.user_ids.join(', ') || 'nobody'}.
+        </p>
+      )}
+      {asks !== null && answered !== null && (
+        <p>
+          <Id>{asks.integration}</Id> answered: {answered}.
         </p>
       )}
       {problems.length > 0 && <Lines label="What was not right in the answer" lines={problems} />}

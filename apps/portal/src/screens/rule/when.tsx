@@ -65,6 +65,7 @@ export function When({ draft, name, rule, stream, change }: RuleProps): ReactNod
       {shown === 'form' ? (
         <ExpressionFormView
           workspace={workspace}
+          form={`${workspace}/${draft.name}.${name}`}
           source={source}
           check={said}
           error={check.error}

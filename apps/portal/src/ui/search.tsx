@@ -1,7 +1,7 @@
 import { useState, type ReactNode } from 'react';
-import { cls } from '../../ui/class-names.ts';
-import { Field } from '../../ui/field.tsx';
-import styles from './left-out.module.css';
+import { cls } from './class-names.ts';
+import { Field } from './field.tsx';
+import styles from './search.module.css';
 
 /** Looks for what was typed once Enter is pressed: an address is found as a whole. */
 export function Search({

@@ -1,0 +1,65 @@
+import { useState, type ReactNode } from 'react';
+import { useMay } from '../../api/me.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Id } from '../../ui/text.tsx';
+import type { Tested } from './verdict.ts';
+
+/** Ids that a question names; of more their number. */
+const MOST_NAMED = 10;
+
+/** Asks the partner in earnest what it says of the people of the tried event, after somebody has confirmed it. */
+export function AskPartner({
+  workspace,
+  asks: { integration, user_ids: ids },
+  isBusy,
+  onAsk,
+}: {
+  readonly workspace: string;
+  readonly asks: NonNullable<Tested['asks']>;
+  readonly isBusy: boolean;
+  readonly onAsk: () => void;
+}): ReactNode {
+  const [isAsked, setAsked] = useState(false);
+  const off = useMay(['configure', 'operate'], workspace);
+  if (ids.length === 0) return null;
+  const people = ids.length === 1 ? '1 person' : `${ids.length} people`;
+  return (
+    <p>
+      <Button off={off} isDisabled={isBusy} onPress={() => setAsked(true)}>
+        Ask {integration} now…
+      </Button>
+      <Dialog
+        title={`Ask ${integration} about ${people}?`}
+        isOpen={isAsked}
+        onClose={() => setAsked(false)}
+        foot={
+          <>
+            <Button onPress={() => setAsked(false)}>Leave it</Button>
+            <Button
+              kind="main"
+              onPress={() => {
+                setAsked(false);
+                onAsk();
+              }}
+            >
+              Ask about {people}
+            </Button>
+          </>
+        }
+      >
+        <p>
+          It is called in earnest, with the key of the integration, as for a real event. Nobody is told, and nothing of
+          its answer is kept.
+        </p>
+        <p>
+          User ids:{' '}
+          {ids.slice(0, MOST_NAMED).map((id) => (
+            <Id key={id}>{id} </Id>
+          ))}
+          {ids.length > MOST_NAMED && `and ${ids.length - MOST_NAMED} more`}
+        </p>
+      </Dialog>
+    </p>
+  );
+}

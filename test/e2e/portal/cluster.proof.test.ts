@@ -1,0 +1,57 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeWith } from '../../support/requirements.ts';
+import { startClusterDemo } from './cluster-demo.ts';
+import { MOST_CLICKS, walkToFirstMessage } from './first-message.ts';
+import { guardPages } from './guard.ts';
+import { listOutlivesRestart } from './restart.ts';
+import { FORMS, fillWorkspaces, lookAtAll, SCREENS } from './screens.ts';
+import { openBrowser, type RestartedDemo } from './support.ts';
+
+const START = 600_000;
+const SCREENS_WITHIN = 20 * 60_000;
+
+describeWith(['chromium', 'kafka', 'mongodb', 'registry'], 'the portal on Kafka and MongoDB', () => {
+  let demo: RestartedDemo;
+  let browser: Browser;
+  const guard = guardPages(() => (demo ? [demo.control] : []));
+
+  beforeAll(async () => {
+    [demo, browser] = await Promise.all([startClusterDemo(), openBrowser()]);
+  }, START);
+  afterAll(async () => {
+    await browser?.close();
+    await demo?.stop();
+  }, START);
+
+  it(
+    'leads from the printed link to a message of a notification of one’s own, in at most twelve clicks',
+    async () => {
+      // Its own stream is not there before it is published, and its sample not before its template is.
+      guard.allowStatus(400, 404);
+      const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+      const { clicks, seconds } = await walkToFirstMessage(await guard.openPage(context), demo);
+      console.log(`from the link to the message, on a cluster: ${clicks} clicks, ${seconds} s`);
+      expect(clicks).toBeLessThanOrEqual(MOST_CLICKS);
+      await context.close();
+    },
+    START,
+  );
+
+  it(
+    'shows every screen with what it is for and with nothing, whole for everybody and as wide as its window',
+    async () => {
+      const event = await fillWorkspaces(demo);
+      const looks = SCREENS.map((screen, nth) => ({ screen, forms: [FORMS[nth % FORMS.length]!] }));
+      expect(await lookAtAll(looks, 'loaded', { demo, browser, guard, event })).toEqual([]);
+      expect(await lookAtAll(looks, 'empty', { demo, browser, guard, event })).toEqual([]);
+    },
+    SCREENS_WITHIN,
+  );
+
+  it(
+    'keeps an open list while the role that serves it is killed and comes back, and then goes on by itself',
+    () => listOutlivesRestart({ demo, browser, guard }),
+    START,
+  );
+});
