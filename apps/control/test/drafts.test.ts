@@ -1,5 +1,6 @@
-import { findResource } from '@carillon/domain';
+import { findResource, type Draft } from '@carillon/domain';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { saveDraft } from '../src/drafts/save-draft.ts';
 import { useDrafts, type Answer } from './draft-ground.ts';
 import { MAIL, PAID } from './resource-ground.ts';
 
@@ -36,6 +37,24 @@ describe('A draft', () => {
     expect(second.body).toMatchObject({ based_on: number(), by: { kind: 'person', id: 'ada' } });
     expect((await under.ask('GET', PATH)).etag).toBe(second.etag);
     expect(bodyNow()?.enabled).toBeUndefined();
+  });
+
+  it('is refused where it would make those of the workspace larger than a folder may be, and one that shrinks is not', async () => {
+    const { drafts } = under.ground.ports;
+    const long = { text: 'x'.repeat(1024 * 1024) };
+    for (let at = 0; at < 16; at += 1) {
+      const ref = { kind: 'partial', workspace: 'shop', name: `long-${at}` } as const;
+      const facts = { basedOn: null, revision: `r${at}`, begun: `r${at}`, by: { kind: 'person', id: 'ada' }, at: 0 };
+      await drafts.replace({ ref, body: long, ...facts } as Draft, null);
+    }
+    const refused = await begin(PAID);
+    expect(refused).toMatchObject({ status: 409, body: { code: 'wrong_state' } });
+    expect(refused.body['detail']).toContain('16 MiB together');
+    const last = { kind: 'partial', workspace: 'shop', name: 'long-15' } as const;
+    const wish = { ref: last, body: { text: 'short' } };
+    const saved = await saveDraft(wish, { revision: 'r15' }, { kind: 'person', id: 'ada' }, under.ground.ports);
+    expect(saved.body).toEqual({ text: 'short' });
+    expect((await drafts.held('shop')).drafts).toBe(16);
   });
 
   it('is not written over by whoever has not seen it: 412 with who and when', async () => {

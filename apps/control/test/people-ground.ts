@@ -38,10 +38,10 @@ export async function openPeople(ports: Partial<ControlPorts> = {}) {
   const during: { match: () => Promise<unknown> } = { match: async () => undefined };
   const quick = createPasswords(QUICK);
   const passwords = {
-    hash: (password: string) => quick.hash(password),
-    async matches(password: string, hash: string | null) {
+    hash: (password: string, source: string) => quick.hash(password, source),
+    async matches(password: string, hash: string | null, source: string) {
       hashed.push(hash);
-      const isRight = await quick.matches(password, hash);
+      const isRight = await quick.matches(password, hash, source);
       await during.match();
       return isRight;
     },
@@ -72,7 +72,7 @@ export async function openPeople(ports: Partial<ControlPorts> = {}) {
 
   async function addPerson(email: string, roles: Readonly<Record<string, Role>> = {}): Promise<string> {
     const memberships = Object.entries(roles).map(([workspace, role]) => ({ workspace, role }));
-    const passwordHash = await passwords.hash(PASSWORD);
+    const passwordHash = await passwords.hash(PASSWORD, '');
     return (await directory.addPerson({ name: 'Somebody', email, memberships, passwordHash })).id;
   }
   async function signedIn(email: string, password = PASSWORD): Promise<Browser> {

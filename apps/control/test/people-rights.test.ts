@@ -1,5 +1,6 @@
 import type { AuditEntry } from '@carillon/domain';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { TOKEN } from './control-ground.ts';
 import { openPeople, PASSWORD, type Browser, type PeopleGround } from './people-ground.ts';
 
 const ADA = 'ada@example.com';
@@ -111,6 +112,16 @@ describe('An owner', () => {
     const opened = await ground.browser().call('POST', '/v1/session', { word: body.word });
     expect(opened.body).toMatchObject({ person: id });
     expect((await audited('owner_link.create')).map(({ target }) => target)).toEqual([id]);
+  });
+
+  test('is named where there are several and the machine makes the link: nobody becomes the first one unasked', async () => {
+    const bob = await ground.addPerson(BOB);
+    await ground.directory.appointOwner(bob);
+    const make = (body: object) => asked('POST', '/v1/owner-links', TOKEN, body);
+    expect((await make({})).body).toMatchObject({ status: 400, code: 'invalid_request', pointer: '/email' });
+    const one = ground.browser();
+    await one.call('POST', '/v1/session', { word: (await make({ email: BOB })).body['word'] });
+    expect((await one.call('GET', '/v1/me')).body).toMatchObject({ person: { id: bob } });
   });
 
   test('who is disabled or gone keeps neither the place of the last one nor the way in', async () => {

@@ -14,8 +14,8 @@ export type DraftStore = {
    * repetition after a lost answer is one too.
    */
   remove(ref: ResourceRef, revision: string): Promise<'done' | 'stale'>;
-  /** How many drafts a workspace has. Reads no body. */
-  count(workspace: string): Promise<number>;
+  /** How many drafts a workspace has, and how many bytes they have together as JSON, roughly. Reads no body. */
+  held(workspace: string): Promise<{ readonly drafts: number; readonly bytes: number }>;
   /** All drafts of a workspace, or of all, in an order that no write changes. */
   list(
     workspace: string | undefined,

@@ -2,7 +2,7 @@ export * from './consumer/log-sink.ts';
 export * from './consumer/progress.ts';
 export * from './consumer/stage-consumer.ts';
 export * from './lifecycle/loop.ts';
-export type { CutReason } from './http/connections.ts';
+export { sourceOf, type CutReason } from './http/connections.ts';
 export * from './http/health.ts';
 export * from './http/http-limits.ts';
 export * from './http/http-log.ts';

@@ -128,7 +128,7 @@ const TABLE: Table = {
     find: 'reads',
     replace: 'what somebody prepares, and nothing goes by it',
     remove: 'what somebody prepares, and nothing goes by it',
-    count: 'reads',
+    held: 'reads',
     list: 'reads',
   },
   jobs: {

@@ -16,6 +16,7 @@ export const PASSWORD = 'correct horse battery staple';
 export let provider: SignInProvider;
 export let topology: Topology;
 export let control: Control;
+export let ports: ControlPorts;
 const http = createLoopbackHttp();
 
 /** The servers of a file's tests: a real provider, and a control role over stores in memory. */
@@ -32,7 +33,7 @@ export function servers(): void {
     account('ada', { email: 'ada@example.com', groups: ['editors'], name: 'Ada Lovelace' });
     topology = await openTopology({ partitions: 1 });
     const key = randomBytes(32);
-    const ports = {
+    ports = {
       ...topology.ports,
       people: topology.data.people,
       factorSealer: createTextSealer(key, 'totp'),

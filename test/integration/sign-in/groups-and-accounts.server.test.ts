@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { providerChecks } from '../../../apps/control/src/access/providers/identity-client.ts';
 import {
   account,
   asOwner,
   auditOf,
   browser,
   PASSWORD,
+  ports,
   provider,
   publish,
   servers,
@@ -82,14 +84,24 @@ describe('Groups', () => {
   });
 });
 
+const doctorOf = async (step: string) => (await providerChecks(ports)).find((one) => one.step === step);
+
 describe('A provider that goes wrong', () => {
   it('is told as away on a page with the way back, and nobody is shut out for long', async () => {
     await provider.stop();
     const one = browser();
     const page = await one.call('GET', '/sign-in/company');
     expect([page.statusCode, page.body]).toEqual([503, expect.stringContaining('href="/sign-in"')]);
+    expect(await doctorOf('sign-in at company')).toMatchObject({ ok: false });
     await provider.start();
     expect((await one.signIn('ada')).statusCode).toBe(200);
+    expect(await doctorOf('sign-in at company')).toMatchObject({ ok: true });
+  });
+
+  it('is told of by the doctor, with what is missing', async () => {
+    await publish({ client_secret: { secret: 'OTHER_SECRET' } });
+    const fix = expect.stringContaining('carillon secret set OTHER_SECRET') as string;
+    expect(await doctorOf('sign-in at company')).toMatchObject({ ok: false, detail: fix });
   });
 
   it('that answers 2 MB is read no further', async () => {

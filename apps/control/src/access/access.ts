@@ -1,5 +1,6 @@
 import { emailKey, type PeopleRecord, type Person, type SignInWay } from '@carillon/domain';
 import { CarillonError, type Duration, type Instant } from '@carillon/kernel';
+import { sourceOf } from '@carillon/runtime';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
@@ -157,8 +158,9 @@ export function createAccess(
   async function checkPassword(
     { password, code }: Extract<SignIn, { email: string }>,
     found: PeopleRecord<'person'> | null,
+    source: string,
   ): Promise<string | null> {
-    const right = await passwords.matches(password, found?.body.password?.hash ?? null);
+    const right = await passwords.matches(password, found?.body.password?.hash ?? null, source);
     if (!right || !found || found.body.state !== 'active') return null;
     return (await secondFactor(found.id, code, directory, ports)) ? found.id : null;
   }
@@ -167,9 +169,10 @@ export function createAccess(
     if (!localPasswords()) {
       throw new CarillonError('forbidden', 'passwords are switched off here: sign in with the identity provider');
     }
-    const personId = await guessing.attempt(given.email, request.ip, async () => {
+    const source = sourceOf(request.ip);
+    const personId = await guessing.attempt(given.email, source, async () => {
       const found = await people.findByKey('person', emailKey(given.email));
-      const id = await checkPassword(given, found);
+      const id = await checkPassword(given, found, source);
       return id === null ? null : { id, epoch: found?.body.epoch ?? 0 };
     });
     if (personId === null) {

@@ -4,8 +4,9 @@ import { SLUG, SLUG_WORDS } from '@carillon/configuration';
 import type { ControlPorts } from '../ports.ts';
 import { draftEtag } from './shown-drafts.ts';
 
-/** Open drafts that a workspace may have. */
+/** Open drafts that a workspace may have, and bytes that they may hold together: as many as a folder. A look at one plans all of them. */
 export const MOST_DRAFTS = 1000;
+export const MOST_DRAFT_BYTES = 16 * 1024 * 1024;
 
 /** Stands behind a revision whose saving got a new base by a publication: it is the same saving, and another document. */
 const REBASED = '~';
@@ -84,8 +85,14 @@ export async function saveDraft(
 async function nextDraft(wish: DraftWish, before: Draft | null, by: Actor, ports: DraftPorts): Promise<Draft> {
   const { ref, body } = wish;
   const basedOn = await baseOf(wish, before, ports);
-  if (!before && (await ports.drafts.count(ref.workspace)) >= MOST_DRAFTS) {
+  const { drafts, bytes } = await ports.drafts.held(ref.workspace);
+  if (!before && drafts >= MOST_DRAFTS) {
     throw new CarillonError('wrong_state', `the workspace has ${MOST_DRAFTS} drafts: publish or discard some`);
+  }
+  const grows = bytesOf(body) - bytesOf(before?.body ?? null);
+  if (grows > 0 && bytes + grows > MOST_DRAFT_BYTES) {
+    const most = `${MOST_DRAFT_BYTES / 1024 / 1024} MiB`;
+    throw new CarillonError('wrong_state', `the drafts of a workspace hold ${most} together: publish or discard some`);
   }
   const promotedFrom = wish.promotedFrom ?? before?.promotedFrom;
   const token = ports.ids.token();
@@ -100,6 +107,8 @@ async function nextDraft(wish: DraftWish, before: Draft | null, by: Actor, ports
     at: ports.clock.now(),
   };
 }
+
+const bytesOf = (body: JsonObject | null): number => Buffer.byteLength(JSON.stringify(body));
 
 /** Only a number that the resource really had: a later one could not be told from what somebody will publish. */
 async function baseOf({ ref, basedOn }: DraftWish, before: Draft | null, { configuration }: DraftPorts) {

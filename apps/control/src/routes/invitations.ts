@@ -11,6 +11,7 @@ import {
 } from '@carillon/contracts';
 import { emailKey, listResources, portalUrlOf, signInOf, type Membership } from '@carillon/domain';
 import { CarillonError, formatInstant, isCarillonError } from '@carillon/kernel';
+import { sourceOf } from '@carillon/runtime';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Access } from '../access/access.ts';
@@ -247,7 +248,7 @@ export function invitationRoutes(app: ApiServer, access: Access, ports: Invitati
         });
       }
       if (password !== undefined) refuseWeak(password, { name, email: found.promised.email });
-      const passwordHash = password === undefined ? null : await access.passwords.hash(password);
+      const passwordHash = password === undefined ? null : await access.passwords.hash(password, sourceOf(request.ip));
       await beginAudit(request);
       if (lockedOut) await invitations.acceptAsLockedOut(found, personId, passwordHash);
       else await invitations.acceptAsNew(found, { name, passwordHash });

@@ -12,6 +12,7 @@ import {
 } from '@carillon/contracts';
 import { listResources, signInOf, type Person } from '@carillon/domain';
 import { CarillonError } from '@carillon/kernel';
+import { sourceOf } from '@carillon/runtime';
 import type { FastifyRequest } from 'fastify';
 import type { Access } from '../access/access.ts';
 import { matchingStep, newRecoveryCodes, newTotpSecret, recoveryDigest, totpUri } from '../access/people/codes.ts';
@@ -155,7 +156,7 @@ export function meRoutes(app: ApiServer, access: Access, ports: MePorts): void {
       }
       await prove(request, who, current_password);
       refuseWeak(password, who.person);
-      const hash = await access.passwords.hash(password);
+      const hash = await access.passwords.hash(password, sourceOf(request.ip));
       // The epoch ends what was opened with the old password, also what is opened at this moment.
       const { epoch } = await directory.changePerson(who.id, (person) => {
         if (person.password?.hash !== who.person.password?.hash) {

@@ -18,6 +18,7 @@ import { CarillonError, messageOf } from '@carillon/kernel';
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { CHECKS } from '../access/permission.ts';
+import { providerChecks } from '../access/providers/identity-client.ts';
 import { configurationTried } from '../drafts/with-drafts.ts';
 import { sightOf, type Sight } from '../access/sight.ts';
 import { checkStep, checkSteps } from '../checks.ts';
@@ -47,7 +48,7 @@ export function operationRoutes(
     AccountCheckPorts &
     FatePorts &
     PlanningPorts &
-    Pick<ControlPorts, 'diagnose' | 'backup' | 'drafts'>,
+    Pick<ControlPorts, 'diagnose' | 'backup' | 'drafts' | 'identityProviders'>,
 ): void {
   app.get(
     '/v1/status',
@@ -89,7 +90,9 @@ export function operationRoutes(
       },
     },
     async () => ({
-      steps: (await Promise.all([configurationChecks(ports), ports.diagnose(), fateChecks(ports)])).flat(),
+      steps: (
+        await Promise.all([configurationChecks(ports), providerChecks(ports), ports.diagnose(), fateChecks(ports)])
+      ).flat(),
     }),
   );
 

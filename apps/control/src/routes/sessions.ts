@@ -86,7 +86,11 @@ export function sessionRoutes(app: ApiServer, access: Access, ports: SessionPort
   app.post(
     '/v1/owner-links',
     {
-      config: { permission: 'people', audit: 'owner_link.create', problems: ['not_found', 'forbidden'] },
+      config: {
+        permission: 'people',
+        audit: 'owner_link.create',
+        problems: ['not_found', 'forbidden', 'invalid_request'],
+      },
       schema: {
         operationId: 'createOwnerLink',
         tags: ['Sessions'],
@@ -101,7 +105,14 @@ export function sessionRoutes(app: ApiServer, access: Access, ports: SessionPort
       // What somebody does by a link of their own making is theirs, and not the first owner's.
       const own = principalOf(request).session?.body.personId ?? null;
       const personId = email === undefined ? own : await ownerWith(email);
-      const [first = null] = await directory.activeOf((await directory.roster()).owners);
+      const [first = null, ...others] = await directory.activeOf((await directory.roster()).owners);
+      if (personId === null && others.length > 0) {
+        throw new CarillonError(
+          'invalid_request',
+          `email: there are ${others.length + 1} owners; say whose link it is (npx carillon owner-link --email ADDRESS; npx carillon people list shows them)`,
+          { pointer: '/email' },
+        );
+      }
       audited(request, { target: personId ?? first ?? 'the first owner' });
       const { word: made, endsAt } = await access.makeLink(personId);
       return reply.code(201).send({ word: made, ends_at: formatInstant(endsAt) });

@@ -148,6 +148,8 @@ export type DraftDocument = {
   readonly _id: string;
   readonly workspace: string;
   readonly revision: string;
+  /** Of the body; left out by earlier versions. */
+  readonly bytes?: number;
   readonly body: string;
 };
 export type DigestHeadDocument = {

@@ -205,6 +205,24 @@ describe('A provider that answers badly', () => {
     expect(await fresh().finish(client, proof, back.search, WANTED)).toEqual(failure('unavailable', '502'));
   });
 
+  it.each(['/token', '/.well-known/openid-configuration'])(
+    'is given up where %s begins and never ends',
+    async (path) => {
+      const { proof, back } = await begun();
+      const open: { destroy(): void }[] = [];
+      provider.intercept((asked, response) => {
+        if (asked !== path) return false;
+        response.writeHead(200, { 'content-type': 'application/json' }).write('{');
+        open.push(response);
+        return true;
+      });
+      expect(await fresh().finish(client, proof, back.search, WANTED)).toMatchObject({
+        error: { reason: 'unavailable' },
+      });
+      for (const response of open) response.destroy();
+    },
+  );
+
   it('is not followed elsewhere', async () => {
     const { identities, proof, back } = await begun();
     provider.intercept((asked, response) => {

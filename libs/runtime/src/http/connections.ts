@@ -152,7 +152,7 @@ export function createConnections(bounds: Bounds, cut: (reason: CutReason) => vo
   }
 
   function take(socket: Socket): void {
-    const address = addressOf(socket);
+    const address = sourceOf(socket.remoteAddress);
     const neighbours = addresses.get(address) ?? { count: 0, idle: new Set() };
     if (!makeRoom(neighbours)) {
       socket.destroy();
@@ -199,9 +199,9 @@ function mostOf(all: Iterable<Neighbours>, first: Neighbours): Neighbours {
   return most;
 }
 
-/** One IPv4 address. Of IPv6 a network of 64 bits: everybody has at least that many addresses. */
-function addressOf({ remoteAddress = '' }: Socket): string {
-  const plain = remoteAddress.startsWith('::ffff:') ? remoteAddress.slice(7) : remoteAddress;
+/** Whom an address is of: one IPv4 address; of IPv6 a network of 64 bits, since everybody has at least that many addresses. */
+export function sourceOf(address = ''): string {
+  const plain = address.startsWith('::ffff:') ? address.slice(7) : address;
   if (!isIPv6(plain)) return plain;
   const [head = '', tail] = plain.split('::');
   const groups = head.split(':').filter(Boolean);

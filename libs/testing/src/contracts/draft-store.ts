@@ -82,13 +82,19 @@ export function describeDraftStore(name: string, make: () => Promise<UnderTest<D
       expect(await store().remove(first.ref, 'r2')).toBe('stale');
     });
 
-    it('counts the drafts of a workspace', async () => {
+    it('counts the drafts of a workspace and their bytes', async () => {
       const workspace = freshName('shop');
-      expect(await store().count(workspace)).toBe(0);
+      expect(await store().held(workspace)).toEqual({ drafts: 0, bytes: 0 });
       for (const one of ['a', 'b', 'c']) await store().replace(draft(workspace, one, 'r1'), null);
       await store().replace(draft(freshName('other'), 'a', 'r1'), null);
       await store().remove(draft(workspace, 'b', 'r1').ref, 'r1');
-      expect(await store().count(workspace)).toBe(2);
+      const { drafts, bytes } = await store().held(workspace);
+      expect(drafts).toBe(2);
+      const long = draft(workspace, 'a', 'r2', { body: { text: 'ü'.repeat(1000) } });
+      await store().replace(long, 'r1');
+      const grown = (await store().held(workspace)).bytes - bytes;
+      expect(grown).toBeGreaterThan(1900);
+      expect(grown).toBeLessThan(2100);
     });
 
     it('holds a body of a mebibyte', async () => {

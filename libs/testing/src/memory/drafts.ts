@@ -28,8 +28,12 @@ export function createMemoryDrafts() {
         };
         return wire.ask('drafts.remove', remove, { writes: true, about: () => `${key} ${revision}` });
       },
-      count: (workspace) =>
-        wire.ask('drafts.count', () => [...stored.values()].filter(({ ref }) => ref.workspace === workspace).length),
+      held: (workspace) =>
+        wire.ask('drafts.held', () => {
+          const own = [...stored.values()].filter(({ ref }) => ref.workspace === workspace);
+          const bytes = own.reduce((sum, one) => sum + Buffer.byteLength(JSON.stringify(one)), 0);
+          return { drafts: own.length, bytes };
+        }),
       list: (workspace, limit, cursor) =>
         wire.ask('drafts.list', () =>
           pageOf(

@@ -1,5 +1,6 @@
 import type { PeopleRecord, Person } from '@carillon/domain';
 import { CarillonError } from '@carillon/kernel';
+import { sourceOf } from '@carillon/runtime';
 import type { PeopleStore } from '@carillon/ports';
 import type { FastifyRequest } from 'fastify';
 import type { Access } from '../access.ts';
@@ -30,8 +31,9 @@ export function createAsker(access: Pick<Access, 'guessing' | 'passwords'>, peop
         pointer: '/current_password',
       });
     }
-    const right = await access.guessing.attempt(person.email ?? id, request.ip, async () =>
-      (await access.passwords.matches(password, stored.hash)) ? true : null,
+    const source = sourceOf(request.ip);
+    const right = await access.guessing.attempt(person.email ?? id, source, async () =>
+      (await access.passwords.matches(password, stored.hash, source)) ? true : null,
     );
     if (right === null) {
       throw new CarillonError('forbidden', 'current_password: this is not your password', {

@@ -1,6 +1,7 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { CarillonError } from '@carillon/kernel';
 import { emailKey } from '@carillon/domain';
+import { createPlaces } from './places.ts';
 
 /** Second of the recommended settings of RFC 9106, with OWASP's memory: 19 MiB, 2 passes, 1 lane. */
 const COSTS = { memory: 19_456, passes: 2, parallelism: 1 } as const;
@@ -8,67 +9,45 @@ const HASH_BYTES = 32;
 const SALT_BYTES = 16;
 /** At most so many are computed at once: each takes a thread and its memory. */
 const AT_ONCE = 2;
-/** More than these wait for nobody's good. */
-const MOST_WAITING = 64;
+/** More than these wait for nobody's good: the last of them for some seconds. */
+const MOST_WAITING = 128;
 
 /** Shorter ones are guessed (NIST SP 800-63B asks for 8 beside a second factor, 15 without). */
 export const SHORTEST_PASSWORD = 12;
 export const LONGEST_PASSWORD = 200;
 
 export type Passwords = {
-  /** In PHC form. */
-  hash(password: string): Promise<string>;
+  /** In PHC form. `source`: who asks, as {@link sourceOf} has it; sources take turns. */
+  hash(password: string, source: string): Promise<string>;
   /** Whether it is the one of this hash; null: nobody's, which takes the same time and is never right. */
-  matches(password: string, hash: string | null): Promise<boolean>;
+  matches(password: string, hash: string | null, source: string): Promise<boolean>;
 };
 
 type Costs = { readonly memory: number; readonly passes: number; readonly parallelism: number };
 
-/** Passwords by argon2id. Rejects with `overloaded` where too many wait. */
+/** Passwords by argon2id. Rejects with `overloaded` where too many of a source wait. */
 export function createPasswords(costs: Costs = COSTS): Passwords {
-  let running = 0;
-  const waiting: (() => void)[] = [];
-
-  async function turn<T>(work: () => Promise<T>): Promise<T> {
-    if (running >= AT_ONCE) {
-      if (waiting.length >= MOST_WAITING) {
-        throw new CarillonError('overloaded', 'too many people sign in at this moment; try again in a few seconds', {
-          retryAfter: 5000,
-        });
-      }
-      await new Promise<void>((resolve) => waiting.push(resolve));
-    } else running += 1;
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      // Whoever waits takes over the place.
-      if (next) next();
-      else running -= 1;
-    }
-  }
+  const places = createPlaces({ atOnce: AT_ONCE, waiting: MOST_WAITING });
 
   const derive = (password: string, nonce: Uint8Array, { memory, passes, parallelism }: Costs, tagLength: number) =>
-    turn(
-      () =>
-        new Promise<Buffer>((resolve, reject) => {
-          // Two keyboards write the same letter in two ways.
-          const message = Buffer.from(password.normalize('NFKC'));
-          argon2('argon2id', { message, nonce, memory, passes, parallelism, tagLength }, (error, tag) =>
-            error ? reject(error) : resolve(tag),
-          );
-        }),
-    );
+    new Promise<Buffer>((resolve, reject) => {
+      // Two keyboards write the same letter in two ways.
+      const message = Buffer.from(password.normalize('NFKC'));
+      argon2('argon2id', { message, nonce, memory, passes, parallelism, tagLength }, (error, tag) =>
+        error ? reject(error) : resolve(tag),
+      );
+    });
 
   const nobody = { salt: randomBytes(SALT_BYTES), hash: randomBytes(HASH_BYTES), costs };
   return {
-    async hash(password) {
+    async hash(password, source) {
       const salt = randomBytes(SALT_BYTES);
-      return phc(costs, salt, await derive(password, salt, costs, HASH_BYTES));
+      return phc(costs, salt, await places.take(source, () => derive(password, salt, costs, HASH_BYTES)));
     },
-    async matches(password, hash) {
+    async matches(password, hash, source) {
       const wanted = hash === null ? nobody : readPhc(hash);
-      const found = await derive(password, wanted.salt, wanted.costs, wanted.hash.length);
+      const work = () => derive(password, wanted.salt, wanted.costs, wanted.hash.length);
+      const found = await places.take(source, work);
       return timingSafeEqual(found, wanted.hash) && hash !== null;
     },
   };

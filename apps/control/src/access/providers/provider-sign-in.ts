@@ -1,6 +1,6 @@
-import { listResources, portalUrlOf, signInOf, type IdentityProviderBody, type PeopleRecord } from '@carillon/domain';
+import { listResources, signInOf, type IdentityProviderBody, type PeopleRecord } from '@carillon/domain';
 import { CarillonError, parseDuration, type Duration } from '@carillon/kernel';
-import type { BegunProof, IdentityClient, ProofFailure, ProvenIdentity } from '@carillon/ports';
+import type { BegunProof, ProofFailure, ProvenIdentity } from '@carillon/ports';
 import type { FastifyRequest } from 'fastify';
 import type { ControlPorts } from '../../ports.ts';
 import { createRate } from '../../rate.ts';
@@ -8,6 +8,7 @@ import type { Access, Opened } from '../access.ts';
 import { begunSignInCookie, begunSignInOf } from '../cookies.ts';
 import { createSessions } from '../people/sessions.ts';
 import { admit } from './admission.ts';
+import { identityClient } from './identity-client.ts';
 import { createIdentities, type RoleChange } from './identities.ts';
 
 export type ProviderPorts = Pick<
@@ -52,24 +53,6 @@ export function createProviderSignIn(access: Access, ports: ProviderPorts) {
     return found;
   }
 
-  async function clientOf(provider: IdentityProviderBody): Promise<IdentityClient> {
-    const portal = portalUrlOf(ports.configuration.current());
-    if (portal === null) throw new CarillonError('not_found', 'the portal has no portal_url to come back to');
-    const { client_secret: reference, scopes = ['email', 'profile'] } = provider;
-    const clientSecret = reference === undefined ? null : await ports.secrets.resolve('', reference.secret);
-    if (reference !== undefined && clientSecret === null) {
-      const fix = `npx carillon secret set ${reference.secret} sets it`;
-      throw new CarillonError('secret_missing', `the secret of the provider ${provider.name} is not set; ${fix}`);
-    }
-    return {
-      issuer: provider.issuer,
-      clientId: provider.client_id,
-      clientSecret,
-      scopes,
-      redirectUri: `${portal}/sign-in/${provider.name}/callback`,
-    };
-  }
-
   async function begin(
     name: string,
     to: string,
@@ -78,7 +61,7 @@ export function createProviderSignIn(access: Access, ports: ProviderPorts) {
   ): Promise<{ readonly location: string; readonly cookie: string }> {
     const provider = providerNamed(name);
     rate.take(request.ip, clock.now());
-    const begun = await ports.identityProviders.begin(await clientOf(provider));
+    const begun = await ports.identityProviders.begin(await identityClient(provider, ports));
     if (!begun.ok) throw told(provider, begun.error);
     const { location, proof } = begun.value;
     const kept: Begun = { ...proof, at: clock.now(), to: pathOf(to), session };
@@ -126,7 +109,12 @@ export function createProviderSignIn(access: Access, ports: ProviderPorts) {
         'name',
         ...(provider.roles ? [provider.groups_claim ?? 'groups'] : []),
       ];
-      const finished = await ports.identityProviders.finish(await clientOf(provider), begun, query, wanted);
+      const finished = await ports.identityProviders.finish(
+        await identityClient(provider, ports),
+        begun,
+        query,
+        wanted,
+      );
       if (!finished.ok) throw told(provider, finished.error);
       const admission = admit(provider, finished.value, workspaces());
       const { personId, sessionId, epoch } = await whoComes(begun, finished.value, admission);

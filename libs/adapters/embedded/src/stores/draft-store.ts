@@ -42,7 +42,10 @@ export const createDraftStore = (reader: Reader, write: Write<DraftWrites>): Dra
   async remove(ref, revision) {
     return (await write('drafts.remove', { bytes: 512 }, ref, revision)) ? 'done' : 'stale';
   },
-  count: async (workspace) =>
-    Number(reader.get('SELECT count(*) AS drafts FROM drafts WHERE workspace = ?', workspace)?.['drafts'] ?? 0),
+  async held(workspace) {
+    const wanted = 'SELECT count(*) AS drafts, sum(octet_length(document)) AS bytes FROM drafts WHERE workspace = ?';
+    const row = reader.get(wanted, workspace);
+    return { drafts: Number(row?.['drafts'] ?? 0), bytes: Number(row?.['bytes'] ?? 0) };
+  },
   list: async (workspace, limit, cursor) => documentPage(reader, 'drafts', fromRow, workspace, limit, cursor),
 });

@@ -12,11 +12,10 @@ const BY_ID: Order = { _id: 'string' };
 
 const idOf = ({ workspace, kind, name }: ResourceRef): string => keyOf(workspace, kind, name);
 const read = ({ body }: DraftDocument): Draft => JSON.parse(body) as Draft;
-const fieldsOf = (next: Draft) => ({
-  workspace: next.ref.workspace,
-  revision: next.revision,
-  body: JSON.stringify(next),
-});
+const fieldsOf = (next: Draft) => {
+  const body = JSON.stringify(next);
+  return { workspace: next.ref.workspace, revision: next.revision, bytes: Buffer.byteLength(body), body };
+};
 
 export function createDraftStore({ drafts }: Collections, attempt: Attempt): DraftStore {
   const revisionOf = async (_id: string): Promise<string | null> =>
@@ -59,7 +58,13 @@ export function createDraftStore({ drafts }: Collections, attempt: Attempt): Dra
         return found === null ? 'done' : 'stale';
       });
     },
-    count: (workspace) => attempt(() => drafts.countDocuments({ workspace })),
+    async held(workspace) {
+      const summed = { $group: { _id: null, drafts: { $sum: 1 }, bytes: { $sum: '$bytes' } } };
+      const [found] = await attempt(() =>
+        drafts.aggregate<{ drafts: number; bytes: number }>([{ $match: { workspace } }, summed]).toArray(),
+      );
+      return { drafts: found?.drafts ?? 0, bytes: found?.bytes ?? 0 };
+    },
     async list(workspace, limit, cursor) {
       const wanted = filterOf<DraftDocument>(equalities({ workspace }), afterCursor(cursor, BY_ID));
       const found = await attempt(() =>

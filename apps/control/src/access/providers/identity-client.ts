@@ -1,0 +1,39 @@
+import { portalUrlOf, signInOf, type IdentityProviderBody } from '@carillon/domain';
+import { CarillonError } from '@carillon/kernel';
+import type { IdentityClient } from '@carillon/ports';
+import { checkStep } from '../../checks.ts';
+import type { Check, ControlPorts } from '../../ports.ts';
+
+type Ports = Pick<ControlPorts, 'configuration' | 'secrets' | 'identityProviders'>;
+
+/** Carillon as a client of a provider that the deployment names. Throws what keeps it from being one. */
+export async function identityClient(provider: IdentityProviderBody, ports: Ports): Promise<IdentityClient> {
+  const portal = portalUrlOf(ports.configuration.current());
+  if (portal === null) throw new CarillonError('not_found', 'the portal has no portal_url to come back to');
+  const { client_secret: reference, scopes = ['email', 'profile'] } = provider;
+  const clientSecret = reference === undefined ? null : await ports.secrets.resolve('', reference.secret);
+  if (reference !== undefined && clientSecret === null) {
+    const fix = `npx carillon secret set ${reference.secret} sets it`;
+    throw new CarillonError('secret_missing', `the secret of the provider ${provider.name} is not set; ${fix}`);
+  }
+  return {
+    issuer: provider.issuer,
+    clientId: provider.client_id,
+    clientSecret,
+    scopes,
+    redirectUri: `${portal}/sign-in/${provider.name}/callback`,
+  };
+}
+
+/** What the doctor says of each provider: whether people could be sent there now. Nobody is, and no secret leaves. */
+export const providerChecks = (ports: Ports): Promise<readonly Check[]> =>
+  Promise.all(
+    signInOf(ports.configuration.current()).providers.map((provider) =>
+      checkStep(`sign-in at ${provider.name}`, async () => {
+        const client = await identityClient(provider, ports);
+        const begun = await ports.identityProviders.begin(client);
+        if (!begun.ok) throw new Error(`${provider.issuer}: ${begun.error.detail}`);
+        return `people go to ${new URL(begun.value.location).origin} and come back to ${client.redirectUri}`;
+      }),
+    ),
+  );
