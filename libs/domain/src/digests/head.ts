@@ -129,8 +129,11 @@ export function listItem(
   if (names(before.items, item)) return { kind: 'is_listed' };
   const others = before.items.filter(({ deliveryId }) => deliveryId !== item.deliveryId);
   if (isDue(before, now) || !hasRoom(others, item.size, maxItems)) return { kind: 'close_first' };
+  const items = [...others, item];
   const end = before.end === null ? opened : extendedBy(before.end, now);
-  return { kind: 'listed', next: { ...before, ...written(before, now), items: [...others, item], end } };
+  // Due with this very write: were it closed by another one alone, a process that dies in between would leave it open.
+  const ends = hasRoom(items, 0, maxItems) ? end : { ...end, closesAt: Math.min(end.closesAt, now) };
+  return { kind: 'listed', next: { ...before, ...written(before, now), items, end: ends } };
 }
 
 const isDue = ({ end }: DigestHead, now: Instant): boolean => end !== null && end.closesAt <= now;

@@ -46,7 +46,7 @@ describe('the head of a digest', () => {
     const head = given('a', 'b');
     expect(head.items.map(({ deliveryId }) => deliveryId)).toEqual(['dlv_a', 'dlv_b']);
     expect(headDueAt(head)).toBe(100);
-    const later = listItem(head, item('c'), 0, { ...SETTINGS, opened: { closesAt: 900, slide: null } }, 1);
+    const later = listItem(head, item('c'), 0, { maxItems: 4, opened: { closesAt: 900, slide: null } }, 1);
     expect(later.kind === 'listed' && headDueAt(later.next)).toBe(100);
   });
 
@@ -70,8 +70,22 @@ describe('the head of a digest', () => {
   });
 
   it('makes room of a list that the same delivery stands on under an older token', () => {
-    const again = listItem(given('a', 'b', 'c'), item('a', { token: 'newer' }), 0, SETTINGS, 0);
-    expect(again.kind).toBe('listed');
+    const size = 0.6 * MAX_DIGEST_CHARACTERS;
+    const large = listItem(given('b'), item('a', { size }), 0, SETTINGS, 0);
+    if (large.kind !== 'listed') throw new Error(large.kind);
+    expect(listItem(large.next, item('c', { size }), 0, SETTINGS, 0).kind).toBe('close_first');
+    expect(listItem(large.next, item('a', { token: 'newer', size }), 0, SETTINGS, 0).kind).toBe('listed');
+  });
+
+  it('is due by the write that fills its window, so that somebody comes though the process that wrote it died', () => {
+    expect(headDueAt(given('a', 'b'))).toBe(100);
+    expect(headDueAt(given('a', 'b', 'c'))).toBe(0);
+    const rest = MAX_DIGEST_CHARACTERS - 10;
+    const full = listItem(given('a'), item('b', { size: rest }), 0, SETTINGS, 7);
+    expect(full.kind === 'listed' && headDueAt(full.next)).toBe(100);
+    const over = { opened: { closesAt: 5, slide: null }, maxItems: 1 };
+    const late = listItem(FRESH, item('a'), 0, over, 2);
+    expect(late.kind === 'listed' && headDueAt(late.next)).toBe(2);
   });
 
   it('closes with one write: the list is final and the number is the next one', () => {
