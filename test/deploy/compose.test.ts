@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { readSettings, ROLES } from '@carillon/cli';
+import { readGround, readSettings, ROLES } from '@carillon/cli';
 import { COMPOSE_FOLDER, readCompose, readComposeServices, type ComposeService } from '@carillon/testing';
 import * as dclint from 'dclint';
 import { describe, expect, it } from 'vitest';
@@ -65,10 +65,23 @@ describe('The files of deploy/compose', () => {
     );
     expect(values.length).toBeGreaterThan(0);
     for (const [service = '', variable = '', value = ''] of values) {
-      // It opens counts alone, and to the network of this file alone: to others no port of health is open.
-      if (variable === 'CARILLON_HEALTH_TOKEN') continue;
+      // It says where one stands.
+      if (variable.endsWith('_FILE')) continue;
       expect(variable, service).not.toMatch(/PASSWORD|SECRET|TOKEN|PEPPER|_KEY$/);
       expect(value, service).not.toMatch(/\/\/[^/]*:[^/]*@/);
+    }
+  });
+
+  it('mount as secrets the files that variables name, and each of them is there', () => {
+    const { secrets, services: of } = readCompose(...ONE);
+    for (const [name, { file }] of Object.entries(secrets)) {
+      expect(existsSync(join(COMPOSE_FOLDER, file)), name).toBe(true);
+    }
+    for (const role of ROLES) {
+      const { environment = {}, ...service } = of[role] as ComposeService;
+      const named = Object.entries(environment).filter(([variable]) => variable.endsWith('_FILE'));
+      expect(named.map(([, path]) => path)).toEqual(Object.keys(secrets).map((name) => `/run/secrets/${name}`));
+      expect(service['secrets']).toEqual(Object.keys(secrets));
     }
   });
 
@@ -124,7 +137,7 @@ describe('The roles in deploy/compose', () => {
   /** What the program makes of an environment; what it refuses counts too. */
   const settingsOf = (environment: Readonly<Record<string, string>>): unknown => {
     try {
-      return readSettings({}, environment);
+      return readGround({}, environment).settings;
     } catch (error) {
       return String(error);
     }

@@ -2,4 +2,4 @@ export { buildProgram } from './program.ts';
 export { main } from './main.ts';
 export { startAll, type Running } from './up/start-all.ts';
 export { ROLES, type RoleName } from './run/role-names.ts';
-export { readSettings, type ProcessSettings } from './process/settings.ts';
+export { readGround, readSettings, type ProcessSettings } from './process/settings.ts';

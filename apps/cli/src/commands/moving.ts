@@ -21,15 +21,15 @@ export function moveCommands(program: Command): void {
     .option('--data-dir <dir>', 'data folder (CARILLON_DATA_DIR, ./carillon-data)')
     .option('--json', 'print JSON')
     .action(async (file: string, flags: MoveFlags) => {
-      const { readSettings } = await import('../process/settings.ts');
-      const settings = readSettings(flags, environment);
+      const { readGround } = await import('../process/settings.ts');
+      const { settings, env } = readGround(flags, environment);
       if (settings.cluster) {
         throw new UsageError('move export takes what is in a data folder: name it with --data-dir, and no brokers');
       }
       if (!existsSync(settings.dataDir)) throw new UsageError(`there is no data folder ${settings.dataDir}`);
       const { withDeployment } = await import('../move/deployment.ts');
       const { exportMove } = await import('../move/export.ts');
-      const counts = await withDeployment(settings, environment, ({ backend, keys, clock }) =>
+      const counts = await withDeployment(settings, env, ({ backend, keys, clock }) =>
         exportMove(resolve(file), settings.dataDir, { backend, keys, clock, progress: progressLine() }),
       );
       if (flags.json) sayJson({ file: resolve(file), exported: counts });
@@ -46,13 +46,13 @@ export function moveCommands(program: Command): void {
     .option('--config <file>', 'carillon.yaml that says where log and stores are (CARILLON_CONFIG)')
     .option('--json', 'print JSON')
     .action(async (file: string, flags: MoveFlags) => {
-      const { readSettings } = await import('../process/settings.ts');
-      const settings = readSettings(flags, environment);
+      const { readGround } = await import('../process/settings.ts');
+      const { settings, env } = readGround(flags, environment);
       const { withDeployment } = await import('../move/deployment.ts');
       const { checkMove, importMove } = await import('../move/import.ts');
       if (!settings.cluster) refuseMoved(settings.dataDir);
-      await checkMove(resolve(file), settings.dataDir, environment);
-      const { added, kept } = await withDeployment(settings, environment, ({ backend, clock }) =>
+      await checkMove(resolve(file), settings.dataDir, env);
+      const { added, kept } = await withDeployment(settings, env, ({ backend, clock }) =>
         importMove(resolve(file), { backend, clock, progress: progressLine() }),
       );
       if (flags.json) sayJson({ file: resolve(file), added, kept });

@@ -2,10 +2,11 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { formatFault, LISTEN, readStartSettings } from '@carillon/configuration';
 import { type StartSettings } from '@carillon/configuration';
-import { CarillonError, messageOf } from '@carillon/kernel';
+import { CarillonError, messageOf, type Duration } from '@carillon/kernel';
 import { clusterSettings, type ClusterSettings } from './cluster-settings.ts';
 import type { BounceSettings } from '@carillon/ports';
 import type { Environment } from './environment.ts';
+import { withSecretFiles } from './secret-files.ts';
 import { ownSecrets, workspaceSecrets } from './workspace-secrets.ts';
 
 /** Settings of one process: from flags, then the environment, then carillon.yaml, then defaults; all faults at once. */
@@ -23,6 +24,8 @@ export type ProcessSettings = {
   readonly eventsUrl: string | null;
   /** Where the gateway takes mail that comes back. Null: nowhere. */
   readonly bounces: BounceSettings | null;
+  /** So long a role whose start fails tries again before it ends. */
+  readonly startPatience: Duration;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
   readonly otlpEndpoint: string | null;
   readonly traceRatio: number;
@@ -54,7 +57,33 @@ const BACKENDS = ['embedded', 'cluster'] as const;
 
 /** Throws CarillonError `wrong_usage` with one line for each fault. */
 export function readSettings(flags: ProcessFlags, env: Environment): ProcessSettings {
+  const { settings, faults } = settingsOf(flags, env, []);
+  if (faults.length > 0) throw new CarillonError('wrong_usage', faults.join('\n'));
+  return settings;
+}
+
+/** What a process starts with: its settings, and its environment with the secrets that files hold. */
+export type ProcessGround = {
+  readonly settings: ProcessSettings;
+  readonly env: Environment;
+  /** What is missing or wrong. What a fault is about has its default in the settings. */
+  readonly faults: readonly string[];
+};
+
+export function findGround(flags: ProcessFlags, environment: Environment): ProcessGround {
   const faults: string[] = [];
+  const env = withSecretFiles(environment, faults);
+  return { ...settingsOf(flags, env, faults), env };
+}
+
+/** The same. Throws CarillonError `wrong_usage` with one line for each fault. */
+export function readGround(flags: ProcessFlags, environment: Environment): ProcessGround {
+  const ground = findGround(flags, environment);
+  if (ground.faults.length > 0) throw new CarillonError('wrong_usage', ground.faults.join('\n'));
+  return ground;
+}
+
+function settingsOf(flags: ProcessFlags, env: Environment, faults: string[]): Omit<ProcessGround, 'env'> {
   const file = readFile(flags.config || env['CARILLON_CONFIG'], faults);
   const port = <Otherwise>(flag: string | undefined, variable: string, name: string, otherwise: Otherwise) => {
     const text = flag ?? env[variable];
@@ -73,6 +102,7 @@ export function readSettings(flags: ProcessFlags, env: Environment): ProcessSett
     healthToken: healthToken(env['CARILLON_HEALTH_TOKEN'] || null, faults),
     eventsUrl: eventsUrl(env, faults),
     bounces: bounceSettings(env, file, faults),
+    startPatience: startPatience(env['CARILLON_START_PATIENCE'] || '0', faults),
     logLevel: logLevel(flags.logLevel || env['CARILLON_LOG_LEVEL'] || 'warn', faults),
     otlpEndpoint: otlpEndpoint(env['OTEL_EXPORTER_OTLP_ENDPOINT'] || null, faults),
     traceRatio: traceRatio(env['CARILLON_TRACE_RATIO'] || '1', faults),
@@ -85,8 +115,7 @@ export function readSettings(flags: ProcessFlags, env: Environment): ProcessSett
     ownSecrets: ownSecrets(file),
     cluster: backend(env, file, faults) === 'cluster' ? clusterSettings(env, file, faults) : null,
   };
-  if (faults.length > 0) throw new CarillonError('wrong_usage', faults.join('\n'));
-  return settings;
+  return { settings, faults };
 }
 
 function readFile(path: string | undefined, faults: string[]): StartSettings {
@@ -169,6 +198,13 @@ function logLevel(text: string, faults: string[]): ProcessSettings['logLevel'] {
   if (!level)
     faults.push(`--log-level (CARILLON_LOG_LEVEL): expected ${LEVELS.join(', ')}, found ${JSON.stringify(text)}`);
   return level ?? 'warn';
+}
+
+function startPatience(text: string, faults: string[]): Duration {
+  const seconds = /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN;
+  if (seconds <= 3600) return seconds * 1000;
+  faults.push(`CARILLON_START_PATIENCE: expected seconds from 0 to 3600, found ${JSON.stringify(text)}`);
+  return 0;
 }
 
 function traceRatio(text: string, faults: string[]): number {

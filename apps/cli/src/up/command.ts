@@ -22,13 +22,13 @@ export function upCommand(program: Command): void {
     .option('--json', 'print the addresses as JSON')
     .action(async (flags: UpFlags) => {
       // Loaded here only, as the roles below: every other command starts in a fraction of the time without them.
-      const { readSettings } = await import('../process/settings.ts');
-      const settings = readSettings(flags, environment);
+      const { readGround } = await import('../process/settings.ts');
+      const { settings, env } = readGround(flags, environment);
       await serveUntilAsked(
         flags.json ?? false,
         async (fatal) => {
           const { startAll } = await import('./start-all.ts');
-          return startAll(settings, environment, { demo: flags.demo ?? false, demoDir: './carillon-demo', fatal });
+          return startAll(settings, env, { demo: flags.demo ?? false, demoDir: './carillon-demo', fatal });
         },
         ({ facts }) => (flags.json ? sayJson(startFacts(facts)) : say(startScreen(facts))),
       );

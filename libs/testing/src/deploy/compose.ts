@@ -27,6 +27,7 @@ export type ComposeFile = {
   readonly name: string;
   readonly services: Readonly<Record<string, ComposeService>>;
   readonly volumes: Readonly<Record<string, unknown>>;
+  readonly secrets: Readonly<Record<string, { readonly file: string }>>;
 };
 
 type Mapping = Record<string, unknown>;
@@ -69,6 +70,7 @@ export function readCompose(...files: readonly string[]): ComposeFile {
 export type ComposeRole = {
   /** Arguments of `carillon`. */
   readonly command: readonly string[];
+  /** Where it names a secret by the path that it has in a container, here is the file of `deploy/compose`. */
   readonly environment: Readonly<Record<string, string>>;
   /** Program and arguments that end with 0 when the role is ready. Files are those of the image: `/app` is the bundle. */
   readonly healthcheck: readonly string[];
@@ -76,13 +78,18 @@ export type ComposeRole = {
 
 /** The services that run `carillon`, by name. */
 export function readComposeServices(...files: readonly string[]): Readonly<Record<string, ComposeRole>> {
-  const { services } = readCompose(...(files.length === 0 ? ['compose.yaml'] : files));
+  const { services, secrets } = readCompose(...(files.length === 0 ? ['compose.yaml'] : files));
+  const here = (value: string): string => {
+    const name = /^\/run\/secrets\/([\w-]+)$/.exec(value)?.[1];
+    return name === undefined ? value : join(COMPOSE_FOLDER, secrets[name]?.file ?? name);
+  };
   const ours = Object.entries(services).filter(([, { build }]) => build?.dockerfile !== undefined);
   return Object.fromEntries(
     ours.map(([name, { command = [], environment = {}, healthcheck }]) => {
       const [kind, ...check] = healthcheck?.test ?? [];
       if (kind !== 'CMD') throw new Error(`the health check of ${name} is not a program with its arguments`);
-      return [name, { command, environment, healthcheck: check }];
+      const moved = Object.entries(environment).map(([variable, value]) => [variable, here(value)]);
+      return [name, { command, environment: Object.fromEntries(moved), healthcheck: check }];
     }),
   );
 }
