@@ -6,6 +6,7 @@ import type { FollowedConfiguration } from '@carillon/stages';
 import type { RoleName } from '../run/role-names.ts';
 import type { Backend } from './backend.ts';
 import { DATA_FILE } from './embedded-backend.ts';
+import { memoryChecks } from './memory-limit.ts';
 import type { ProcessSettings } from './settings.ts';
 import type { Watches } from './telemetry-bindings.ts';
 
@@ -35,6 +36,7 @@ export function createHealth(
     ...backend.readiness(),
     ...watches.facts(),
     standing(watches.stopped()),
+    ...memoryChecks(),
   ];
   async function readMetrics(): Promise<string> {
     if (tellsDeliveries) {

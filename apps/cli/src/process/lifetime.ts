@@ -10,13 +10,13 @@ const ENDS_WITHIN: Duration = 14_500;
  */
 export async function serveUntilAsked<Running extends { close(): Promise<void> }>(
   asJson: boolean,
-  start: (fatal: (error: CarillonError) => void) => Promise<Running>,
+  start: (fatal: (error: CarillonError) => void, asked: Promise<void>) => Promise<Running>,
   tell: (running: Running) => void,
 ): Promise<void> {
   // Before anything is open: whoever reads the screen may ask for the end in the same moment.
   const asked = signalled();
   try {
-    const running = await start((error) => end(reportFailure(error, asJson)));
+    const running = await start((error) => end(reportFailure(error, asJson)), asked);
     tell(running);
     await asked;
     setTimeout(() => end(0), ENDS_WITHIN).unref();

@@ -10,6 +10,10 @@ import type { RunningRole } from './start-role.ts';
 
 type RunFlags = ProcessFlags & { readonly json?: boolean };
 
+const FOR_ONE_PROCESS =
+  'the embedded backend is for one process: npx carillon up. A role of its own needs CARILLON_BROKERS, CARILLON_MONGODB_URL ' +
+  'and CARILLON_SCHEMA_REGISTRY_URL, or --config';
+
 /** `carillon run ROLE`: one role in this process, on a cluster, until a signal. */
 export function runCommand(program: Command): void {
   program
@@ -28,18 +32,23 @@ export function runCommand(program: Command): void {
     .option('--log-level <level>', 'debug, info, warn or error (CARILLON_LOG_LEVEL, warn)')
     .option('--json', 'print the address as JSON')
     .action(async (role: RoleName, flags: RunFlags) => {
-      const { readSettings } = await import('../process/settings.ts');
-      const settings = readSettings(flags, environment);
-      if (!settings.cluster) {
-        throw new UsageError(
-          `the embedded backend is for one process: npx carillon up. A role of its own needs CARILLON_BROKERS, CARILLON_MONGODB_URL and CARILLON_SCHEMA_REGISTRY_URL, or --config`,
-        );
-      }
+      const { findGround } = await import('../process/settings.ts');
       await serveUntilAsked(
         flags.json ?? false,
-        async (fatal) => {
-          const { startRole } = await import('./start-role.ts');
-          return startRole(role, settings, environment, fatal);
+        async (fatal, asked) => {
+          const { startPatiently } = await import('./patient-start.ts');
+          const { createLogger } = await import('@carillon/runtime');
+          return startPatiently({
+            role,
+            find: () => findGround(flags, environment),
+            asked,
+            warn: createLogger().warn,
+            start: async ({ settings, env }, listens) => {
+              if (!settings.cluster) throw new UsageError(FOR_ONE_PROCESS);
+              const { startRole } = await import('./start-role.ts');
+              return startRole(role, settings, env, fatal, listens);
+            },
+          });
         },
         (running) => (flags.json ? sayJson(facts(running)) : say(screen(running))),
       );

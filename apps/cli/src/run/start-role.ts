@@ -1,5 +1,6 @@
 import { CarillonError, isCarillonError, type ErrorCode } from '@carillon/kernel';
 import { createHealth } from '../process/health.ts';
+import { memoryChecks } from '../process/memory-limit.ts';
 import { leaveEndpoints, ownerToken } from '../process/owner.ts';
 import {
   startControlRole,
@@ -9,11 +10,9 @@ import {
   startHealthServer,
 } from '../process/roles.ts';
 import type { Environment, ProcessSettings } from '../process/settings.ts';
+import { HEALTH_PORTS } from './health-ports.ts';
 import type { RoleName } from './role-names.ts';
 import { type Closing, createClosing, openFoundation, type Foundation } from '../process/foundation.ts';
-
-/** Ports of health where no other is named (interfaces section 1). */
-const HEALTH_PORTS = { engine: 7402, delivery: 7403, gateway: 7404 } as const;
 
 export type RunningRole = {
   readonly role: RoleName;
@@ -27,16 +26,19 @@ export type RunningRole = {
   close(): Promise<void>;
 };
 
-/** Starts one role; any number of processes may do so on the same cluster. */
+/** Starts one role; any number of processes may do so on the same cluster. `listens` is waited for before it takes its ports. */
 export async function startRole(
   role: RoleName,
   settings: ProcessSettings,
   env: Environment,
   fatal: (error: CarillonError) => void,
+  listens: () => Promise<void> = async () => undefined,
 ): Promise<RunningRole> {
   const closing = createClosing();
   try {
     const foundation = await openFoundation(settings, env, { name: `carillon ${role}`, closing, fatal });
+    for (const { detail } of memoryChecks()) foundation.watches.logger.warn({ role, detail }, 'little memory');
+    await listens();
     const started = await startOne(role, foundation, env, closing);
     return { role, place: foundation.backend.place, ...started, close: () => closing.close() };
   } catch (error) {

@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest';
+import { memoryChecks } from './memory-limit.ts';
+
+const MIB = 1024 * 1024;
+
+it('a limit below what a role may need is shown, and keeps nobody from work', () => {
+  expect(memoryChecks(256 * MIB)).toEqual([
+    { name: 'memory', ok: false, decides: false, detail: expect.stringMatching(/^at most 256 MiB: .* 512 MiB/) },
+  ]);
+});
+
+// What Node answers where there is no limit differs by system: 0, or more than any machine has.
+it.each([0, 512 * MIB, 2 ** 63])('nothing is said of a limit of %d bytes', (limit) => {
+  expect(memoryChecks(limit)).toEqual([]);
+});

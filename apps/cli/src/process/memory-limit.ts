@@ -1,0 +1,14 @@
+import type { ReadinessCheck } from '@carillon/runtime';
+
+const MIB = 1024 * 1024;
+/** What a role may come to under load, as measured (docs/cluster.md, "How much of what"). */
+const NEEDED = 512 * MIB;
+
+/** Shown, and never decides: whoever gave a role less memory may know what comes. Nothing where the limit is enough or is none. */
+export function memoryChecks(limit: number = process.constrainedMemory()): readonly ReadinessCheck[] {
+  if (limit <= 0 || limit >= NEEDED) return [];
+  const detail =
+    `at most ${Math.round(limit / MIB)} MiB: under load a role may need ${NEEDED / MIB} MiB, ` +
+    'and the system kills what takes more than it may (exit code 137)';
+  return [{ name: 'memory', ok: false, detail, decides: false }];
+}

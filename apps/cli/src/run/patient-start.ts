@@ -1,0 +1,60 @@
+import { CarillonError, isCarillonError, messageOf, type Duration } from '@carillon/kernel';
+import { pause, type Log } from '@carillon/runtime';
+import type { ProcessGround } from '../process/settings.ts';
+import { serveNotStarted, type NotStarted } from './not-started.ts';
+import type { RoleName } from './role-names.ts';
+
+const AGAIN_AFTER: Duration = 3_000;
+
+export type PatientStart<Running> = {
+  readonly role: RoleName;
+  /** Read anew for each try: what was missing may be there now. */
+  readonly find: () => ProcessGround;
+  /** One try. It gives way to nobody's port before it calls `listens`. */
+  readonly start: (ground: ProcessGround, listens: () => Promise<void>) => Promise<Running>;
+  /** Resolves when somebody asks for the end. */
+  readonly asked: Promise<void>;
+  readonly warn: Log;
+};
+
+/**
+ * Tries a start that fails again, for as long as the settings say: whoever restarts processes would do so at once, and again. Meanwhile
+ * health answers and says why, and the log has one line for each reason. Rejects with the last one.
+ */
+export async function startPatiently<Running>(wish: PatientStart<Running>): Promise<Running> {
+  const { role, find, start, asked, warn } = wish;
+  const began = performance.now();
+  const end = new AbortController();
+  void asked.then(() => end.abort());
+  const said = new Set<string>();
+  let shown: NotStarted | null = null;
+  for (;;) {
+    const ground = find();
+    const left = (): number => ground.settings.startPatience - (performance.now() - began);
+    try {
+      if (ground.faults.length > 0) throw new CarillonError('wrong_usage', ground.faults.join('\n'));
+      return await start(ground, async () => {
+        await shown?.close();
+        shown = null;
+      });
+    } catch (error) {
+      if (left() <= 0 || end.signal.aborted) {
+        await shown?.close();
+        throw error;
+      }
+      const why = isCarillonError(error) ? error.detail : messageOf(error);
+      shown ??= await serveNotStarted(role, ground.settings);
+      shown.because(why);
+      const reason = reasonOf(why);
+      if (!said.has(reason)) {
+        const facts = { role, code: isCarillonError(error) ? error.code : 'failed', detail: why };
+        warn({ ...facts, retry_ms: AGAIN_AFTER }, 'not started; it is tried again, and health says why not');
+      }
+      said.add(reason);
+    }
+    await pause(Math.min(AGAIN_AFTER, Math.max(0, left())), end.signal);
+  }
+}
+
+/** The same words about another span of time or port are the same reason. */
+const reasonOf = (detail: string): string => detail.replaceAll(/\d+/g, '0');
