@@ -1,6 +1,6 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -21,7 +21,13 @@ const BACK_MS = 420_000;
 const ASKED_EACH_MS = 3_000;
 
 export const STORES = ['kafka-1', 'mongodb', 'registry'] as const;
-export type ServiceName = (typeof ROLES)[number] | (typeof STORES)[number];
+/** What is there only where three brokers are. */
+const MORE_BROKERS = ['kafka-2', 'kafka-3'] as const;
+export type ServiceName =
+  | (typeof ROLES)[number]
+  | (typeof STORES)[number]
+  | (typeof MORE_BROKERS)[number]
+  | 'prometheus';
 
 /** How Compose is called beside this engine: its own word, or a program of its own; null where there is none, or an older one. */
 export async function findCompose(engine: Engine): Promise<readonly string[] | null> {
@@ -44,8 +50,8 @@ type State = { readonly Pid: number; readonly Running: boolean; readonly Health?
 
 /** `deploy/compose` as a project of its own on this machine, with the ports that its files name. */
 export type Composed = {
-  /** Starts what is not started, and waits until each role says that it is ready. */
-  readonly up: () => Promise<void>;
+  /** Starts what is not started, and waits until each role says that it is ready, and whatever else is named. */
+  readonly up: (...more: readonly ServiceName[]) => Promise<void>;
   /** Stops and removes the containers; the volumes stay, unless told. */
   readonly down: (what?: { readonly volumes: boolean }) => Promise<void>;
   /** Sends SIGKILL to the first process of the container, as a crash would end it, and waits until another serves in its place. */
@@ -54,6 +60,8 @@ export type Composed = {
   readonly carillon: (...words: readonly string[]) => Promise<string>;
   /** Asks the management API as the owner. */
   readonly ask: <T>(path: string) => Promise<T>;
+  /** The owner's token. */
+  readonly token: () => Promise<string>;
   readonly logs: (service: ServiceName) => Promise<string>;
   readonly leave: () => Promise<void>;
 };
@@ -62,7 +70,12 @@ export type Composed = {
  * Builds the images of the roles, and answers what starts them. Where images that stand in for those of the servers were made
  * (`deploy/images/make-stand-ins.sh`), they are used; elsewhere the published ones are pulled.
  */
-export async function composed(engine: Engine, compose: readonly string[], socketFolder: string): Promise<Composed> {
+export async function composed(
+  engine: Engine,
+  compose: readonly string[],
+  socketFolder: string,
+  { brokers = 1 }: { readonly brokers?: 1 | 3 } = {},
+): Promise<Composed> {
   const background: ChildProcess[] = [];
   const start = (program: string, ...args: readonly string[]): void => {
     background.push(spawn(program, args, { stdio: 'ignore' }));
@@ -79,7 +92,12 @@ export async function composed(engine: Engine, compose: readonly string[], socke
     () => true,
     () => false,
   );
-  const files = ['compose.yaml', ...(standsIn ? ['compose.stand-ins.yaml'] : [])].flatMap((file) => ['-f', file]);
+  const files = [
+    'compose.yaml',
+    ...(brokers === 3 ? ['compose.three-brokers.yaml'] : []),
+    ...(standsIn ? ['compose.stand-ins.yaml'] : []),
+    ...(standsIn && brokers === 3 ? [standInsOfMoreBrokers(socketFolder)] : []),
+  ].flatMap((file) => ['-f', file]);
 
   const call = async (words: readonly string[], timeout = 120_000): Promise<string> => {
     const [program = '', ...args] = words;
@@ -117,14 +135,21 @@ export async function composed(engine: Engine, compose: readonly string[], socke
     );
   }
 
-  let token: string | null = null;
+  let known: string | null = null;
+  const token = async (): Promise<string> => {
+    // The image has no shell and no `cat`.
+    const read = "process.stdout.write(require('fs').readFileSync('/data/owner-token', 'utf8').trim())";
+    known ??= await project(['exec', '-T', 'control', 'node', '-e', read]);
+    return known;
+  };
   const carillon = async (...words: readonly string[]): Promise<string> =>
     project(['exec', '-T', 'control', 'carillon', ...words]);
 
   return {
     carillon,
-    up: async () => {
-      const started = project(['up', '--detach', '--no-build', ...ROLES], UP_MS);
+    token,
+    up: async (...more) => {
+      const started = project(['up', '--detach', '--no-build', ...ROLES, ...more], UP_MS);
       let waiting = true;
       const asking = (async () => {
         while (waiting) {
@@ -136,10 +161,10 @@ export async function composed(engine: Engine, compose: readonly string[], socke
         waiting = false;
       });
       await asking;
-      for (const role of ROLES) await untilHealthy(role, 0, BACK_MS);
+      for (const service of [...ROLES, ...more]) await untilHealthy(service, 0, BACK_MS);
     },
     down: async ({ volumes } = { volumes: false }) => {
-      token = null;
+      known = null;
       await project(['down', ...(volumes ? ['--volumes'] : [])], 300_000);
     },
     kill: async (service) => {
@@ -148,10 +173,8 @@ export async function composed(engine: Engine, compose: readonly string[], socke
       await untilHealthy(service, Pid, BACK_MS);
     },
     ask: async <T>(path: string) => {
-      // The image has no shell and no `cat`.
-      const read = "process.stdout.write(require('fs').readFileSync('/data/owner-token', 'utf8').trim())";
-      token ??= await project(['exec', '-T', 'control', 'node', '-e', read]);
-      const answer = await fetch(`http://127.0.0.1:7401${path}`, { headers: { authorization: `Bearer ${token}` } });
+      const headers = { authorization: `Bearer ${await token()}` };
+      const answer = await fetch(`http://127.0.0.1:7401${path}`, { headers });
       if (!answer.ok) throw new Error(`${path}: ${String(answer.status)} ${await answer.text()}`);
       return (await answer.json()) as T;
     },
@@ -164,4 +187,14 @@ export async function composed(engine: Engine, compose: readonly string[], socke
       }
     },
   };
+}
+
+/** A file of Compose beside the stand-ins, which names the brokers that one broker has not. */
+function standInsOfMoreBrokers(folder: string): string {
+  const file = join(folder, 'compose.stand-ins.three-brokers.yaml');
+  const each = MORE_BROKERS.map(
+    (name) => `  ${name}: { image: ${STAND_IN}, pull_policy: never, healthcheck: { start_interval: !reset null } }\n`,
+  );
+  writeFileSync(file, `services:\n${each.join('')}`);
+  return file;
 }

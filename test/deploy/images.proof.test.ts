@@ -122,6 +122,52 @@ describe.skipIf(engine === null)('The images (needs docker, or podman with runc 
     expect(await call('inspect', '--format', '{{.State.ExitCode}}', NAME)).toBe('0');
   });
 
+  it.each([
+    [
+      'a broker that is away',
+      { CARILLON_BROKERS: '127.0.0.1:1', CARILLON_MONGODB_URL: 'mongodb://127.0.0.1:1' },
+      /log_unavailable.*127\.0\.0\.1:1/,
+    ],
+    ['a secret whose file is missing', { CARILLON_HEALTH_TOKEN_FILE: '/run/secrets/none' }, /\/run\/secrets\/none/],
+    ['a port that somebody holds', { CARILLON_CONTROL_PORT: '7400' }, /port_in_use.*7400/],
+  ] as const)(
+    'say %s in one line of the log, show it as health, and are not started over and over',
+    async (_what, env, words) => {
+      const cluster = 'CARILLON_BROKERS' in env ? { CARILLON_SCHEMA_REGISTRY_URL: 'http://127.0.0.1:1' } : {};
+      const variables = Object.entries({ ...env, ...cluster }).flatMap((pair) => ['--env', pair.join('=')]);
+      await call('run', '--detach', '--restart', 'always', '--name', NAME, ...variables, image);
+      try {
+        const lines = await untilFound('the line', async () => {
+          const { stdout, stderr } = await run(engine ?? '', ['logs', NAME]);
+          const said = `${stdout}${stderr}`.split('\n').filter((line) => line.includes('not started'));
+          return said.length > 0 ? said : undefined;
+        });
+        expect(lines).toEqual([expect.stringMatching(words)]);
+        await expect(
+          call('exec', NAME, 'node', '/app/health-check.js', 'http://127.0.0.1:7401/readyz'),
+        ).rejects.toThrow();
+        expect(await call('inspect', '--format', '{{.RestartCount}} {{.State.Running}}', NAME)).toBe('0 true');
+      } finally {
+        await call('rm', '--force', '--time', '0', NAME);
+      }
+    },
+    300_000,
+  );
+
+  it('say that their memory is little, and go on', async () => {
+    await call('run', '--detach', '--name', NAME, '--memory', '256m', image);
+    try {
+      await untilFound('it is ready', () =>
+        call('exec', NAME, 'node', '/app/health-check.js', 'http://127.0.0.1:7401/readyz').catch(() => undefined),
+      );
+      const ready = await call('exec', NAME, 'node', '/app/health-check.js', 'http://127.0.0.1:7401/readyz');
+      expect(ready).toContain('at most 256 MiB');
+      expect((await run(engine ?? '', ['logs', NAME])).stderr).toMatch(/at most 256 MiB.*little memory/);
+    } finally {
+      await call('rm', '--force', '--time', '0', NAME);
+    }
+  }, 300_000);
+
   it('are the same when they are built again, but for their dates', async () => {
     const first = await contentsOf(join(folder, 'first'));
     await rm(join(folder, 'first'), { recursive: true });

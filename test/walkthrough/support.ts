@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
+import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { cli, untilFound } from '@carillon/testing';
 import type { Home } from './places.ts';
@@ -10,6 +10,7 @@ import type { Home } from './places.ts';
  */
 
 const PROGRAM = resolve(import.meta.dirname, '../../apps/cli/src/main.ts');
+const DEMO = resolve(import.meta.dirname, '../../docs/examples/demo');
 
 /** On a cluster the first start makes ten topics and all collections; on a machine at its limit that takes a while. */
 const START_WITHIN = 180_000;
@@ -98,12 +99,15 @@ export async function run(home: Home, args: readonly string[], input = ''): Prom
   return { code, out: stdout, err: stderr };
 }
 
+/** What a chapter meets: the product with the demo in it, started by it or before it. */
+type Serving = Pick<Carillon, 'control' | 'events' | 'key' | 'pid' | 'screen' | 'stop'>;
+
 /** `carillon up --demo`, which is `npm start`, on free ports. Answers when it has printed its screen. */
-export async function startCarillon(
+async function startProcess(
   home: Home,
-  args: readonly string[] = [],
-  env: Readonly<Record<string, string>> = {},
-): Promise<Carillon> {
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<Serving> {
   const { folder } = home;
   const ports = ['--gateway-port', '0', '--control-port', '0'];
   const child = spawn(process.execPath, [PROGRAM, 'up', '--demo', ...ports, ...args], {
@@ -130,9 +134,41 @@ export async function startCarillon(
     START_WITHIN,
   );
   const found = (pattern: RegExp): string => pattern.exec(screen)?.[1] ?? '';
-  const control = found(/Portal +(\S+)/);
-  const events = found(/Events +(http:\/\/[^/\s]+\/events)/);
-  const key = found(/API key +(cln_\w+)/);
+  return {
+    control: found(/Portal +(\S+)/),
+    events: found(/Events +(http:\/\/[^/\s]+\/events)/),
+    key: found(/API key +(cln_\w+)/),
+    pid: child.pid ?? 0,
+    screen,
+    stop: () => {
+      child.kill('SIGTERM');
+      return untilFound('the process ends', () => seen.code);
+    },
+  };
+}
+
+/** Puts the demo into a product that serves already, as its first start would. Whoever started it ends it. */
+async function settleIn(home: Home, { control, events }: NonNullable<Home['serving']>): Promise<Serving> {
+  const done = async (...args: readonly string[]): Promise<string> => {
+    const { code, out, err } = await run(home, args);
+    if (code !== 0) throw new Error(`carillon ${args.join(' ')} ended with ${code}: ${out}${err}`);
+    return out;
+  };
+  await cp(DEMO, join(home.folder, 'carillon-demo'), { recursive: true });
+  const key = /cln_\w+/.exec(await done('api-key', 'create', 'backend', '--workspace', 'shop'))?.[0] ?? '';
+  await done('apply', '-f', 'carillon-demo');
+  return { control, events, key, pid: 0, screen: '', stop: async () => null };
+}
+
+/** The product with the demo in it, on free ports where it does not serve there already. */
+export async function startCarillon(
+  home: Home,
+  args: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Carillon> {
+  const { folder } = home;
+  const serving = home.serving ? await settleIn(home, home.serving) : await startProcess(home, args, env);
+  const { control, events, key, stop } = serving;
 
   const ask = async <T>(command: readonly string[]): Promise<T> => {
     const { code, out, err } = await run(home, [...command, '--json']);
@@ -140,7 +176,8 @@ export async function startCarillon(
     return JSON.parse(out) as T;
   };
   const owner = async (path: string): Promise<Response> => {
-    const token = (await readFile(join(folder, 'carillon-data/owner-token'), 'utf8')).trim();
+    const given = home.settings['CARILLON_TOKEN'];
+    const token = given ?? (await readFile(join(folder, 'carillon-data/owner-token'), 'utf8')).trim();
     return fetch(`${control}${path}`, { headers: { authorization: `Bearer ${token}` } });
   };
   const post: Carillon['post'] = async (stream, body, headers) => {
@@ -152,18 +189,10 @@ export async function startCarillon(
     return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
   };
 
-  const stop = (): Promise<number | null> => {
-    child.kill('SIGTERM');
-    return untilFound('the process ends', () => seen.code);
-  };
   return {
+    ...serving,
     home,
     folder,
-    control,
-    events,
-    key,
-    pid: child.pid ?? 0,
-    screen,
     command: (command, input) => run(home, command, input),
     ask,
     post,
@@ -227,7 +256,6 @@ export async function startCarillon(
         text.replace(from, () => to),
       );
     },
-    stop,
     async leave() {
       await stop();
       await home.leave();

@@ -3,12 +3,23 @@ import { environment } from '../config.ts';
 import { UsageError } from '../failure.ts';
 import { paint, say, sayJson } from '../output.ts';
 import { serveUntilAsked } from '../process/lifetime.ts';
-import type { ProcessFlags } from '../process/settings.ts';
+import type { ListeningPlace } from '../process/not-started.ts';
+import type { ProcessFlags, ProcessSettings } from '../process/settings.ts';
 import { VERSION } from '../version.ts';
+import { HEALTH_PORTS } from './health-ports.ts';
 import { ROLES, type RoleName } from './role-names.ts';
 import type { RunningRole } from './start-role.ts';
 
 type RunFlags = ProcessFlags & { readonly json?: boolean };
+
+function placesOf(
+  role: RoleName,
+  { gatewayPort, controlPort, healthPort }: ProcessSettings,
+): readonly ListeningPlace[] {
+  if (role === 'control') return [{ port: controlPort, strangers: false }];
+  const health = { port: healthPort ?? HEALTH_PORTS[role], strangers: false };
+  return role === 'gateway' ? [{ port: gatewayPort, strangers: true }, health] : [health];
+}
 
 const FOR_ONE_PROCESS =
   'the embedded backend is for one process: npx carillon up. A role of its own needs CARILLON_BROKERS, CARILLON_MONGODB_URL ' +
@@ -36,10 +47,11 @@ export function runCommand(program: Command): void {
       await serveUntilAsked(
         flags.json ?? false,
         async (fatal, asked) => {
-          const { startPatiently } = await import('./patient-start.ts');
+          const { startPatiently } = await import('../process/patient-start.ts');
           const { createLogger } = await import('@carillon/runtime');
           return startPatiently({
             role,
+            places: (settings) => placesOf(role, settings),
             find: () => findGround(flags, environment),
             asked,
             warn: createLogger().warn,

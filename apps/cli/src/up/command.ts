@@ -21,14 +21,27 @@ export function upCommand(program: Command): void {
     .option('--demo', 'fill an empty data folder with the demo workspace')
     .option('--json', 'print the addresses as JSON')
     .action(async (flags: UpFlags) => {
-      // Loaded here only, as the roles below: every other command starts in a fraction of the time without them.
-      const { readGround } = await import('../process/settings.ts');
-      const { settings, env } = readGround(flags, environment);
       await serveUntilAsked(
         flags.json ?? false,
-        async (fatal) => {
-          const { startAll } = await import('./start-all.ts');
-          return startAll(settings, env, { demo: flags.demo ?? false, demoDir: './carillon-demo', fatal });
+        async (fatal, asked) => {
+          // Loaded here only, as the roles below: every other command starts in a fraction of the time without them.
+          const { findGround } = await import('../process/settings.ts');
+          const { startPatiently } = await import('../process/patient-start.ts');
+          const { createLogger } = await import('@carillon/runtime');
+          return startPatiently({
+            role: 'carillon',
+            places: ({ gatewayPort, controlPort }) => [
+              { port: gatewayPort, strangers: true },
+              { port: controlPort, strangers: false },
+            ],
+            find: () => findGround(flags, environment),
+            asked,
+            warn: createLogger().warn,
+            start: async ({ settings, env }, listens) => {
+              const { startAll } = await import('./start-all.ts');
+              return startAll(settings, env, { demo: flags.demo ?? false, demoDir: './carillon-demo', listens, fatal });
+            },
+          });
         },
         ({ facts }) => (flags.json ? sayJson(startFacts(facts)) : say(startScreen(facts))),
       );

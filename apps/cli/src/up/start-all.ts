@@ -1,5 +1,6 @@
 import type { CarillonError } from '@carillon/kernel';
 import { createHealth } from '../process/health.ts';
+import { memoryChecks } from '../process/memory-limit.ts';
 import { leaveEndpoints, ownerToken } from '../process/owner.ts';
 import { startControlRole, startDeliveryRole, startEngineRole, startGatewayRole } from '../process/roles.ts';
 import type { Environment, ProcessSettings } from '../process/settings.ts';
@@ -14,6 +15,8 @@ export type UpOptions = {
   readonly demo: boolean;
   /** Where the demo's files are written. */
   readonly demoDir: string;
+  /** Waited for before it takes its ports. */
+  readonly listens?: () => Promise<void>;
   /** Called at most once: the process has to end. */
   readonly fatal: (error: CarillonError) => void;
 };
@@ -23,6 +26,8 @@ export async function startAll(settings: ProcessSettings, env: Environment, opti
   const closing = createClosing();
   try {
     const foundation = await openFoundation(settings, env, { name: 'carillon up', closing, fatal: options.fatal });
+    for (const { detail } of memoryChecks()) foundation.watches.logger.warn({ detail }, 'little memory');
+    await options.listens?.();
     const { backend, configuration } = foundation;
     const health = createHealth(foundation, true);
     const { recovered } = await startDeliveryRole(foundation, closing);

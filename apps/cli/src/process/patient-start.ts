@@ -1,13 +1,14 @@
 import { CarillonError, isCarillonError, messageOf, type Duration } from '@carillon/kernel';
 import { pause, type Log } from '@carillon/runtime';
-import type { ProcessGround } from '../process/settings.ts';
-import { serveNotStarted, type NotStarted } from './not-started.ts';
-import type { RoleName } from './role-names.ts';
+import { serveNotStarted, type ListeningPlace, type NotStarted } from './not-started.ts';
+import type { ProcessGround, ProcessSettings } from './settings.ts';
 
 const AGAIN_AFTER: Duration = 3_000;
 
 export type PatientStart<Running> = {
-  readonly role: RoleName;
+  /** A role, or `carillon` for all of them. */
+  readonly role: string;
+  readonly places: (settings: ProcessSettings) => readonly ListeningPlace[];
   /** Read anew for each try: what was missing may be there now. */
   readonly find: () => ProcessGround;
   /** One try. It gives way to nobody's port before it calls `listens`. */
@@ -22,7 +23,7 @@ export type PatientStart<Running> = {
  * health answers and says why, and the log has one line for each reason. Rejects with the last one.
  */
 export async function startPatiently<Running>(wish: PatientStart<Running>): Promise<Running> {
-  const { role, find, start, asked, warn } = wish;
+  const { role, places, find, start, asked, warn } = wish;
   const began = performance.now();
   const end = new AbortController();
   void asked.then(() => end.abort());
@@ -43,7 +44,7 @@ export async function startPatiently<Running>(wish: PatientStart<Running>): Prom
         throw error;
       }
       const why = isCarillonError(error) ? error.detail : messageOf(error);
-      shown ??= await serveNotStarted(role, ground.settings);
+      shown ??= await serveNotStarted(places(ground.settings), ground.settings);
       shown.because(why);
       const reason = reasonOf(why);
       if (!said.has(reason)) {

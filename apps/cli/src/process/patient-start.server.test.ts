@@ -4,8 +4,8 @@ import { CarillonError } from '@carillon/kernel';
 import type { LogFields } from '@carillon/runtime';
 import { freePorts } from '@carillon/testing/services';
 import { afterEach, expect, it } from 'vitest';
-import { findGround } from '../process/settings.ts';
 import { startPatiently } from './patient-start.ts';
+import { findGround } from './settings.ts';
 
 const never = new Promise<void>(() => undefined);
 const taken: Server[] = [];
@@ -33,6 +33,10 @@ async function patient(patience: string, asked: Promise<void> = never) {
     start: (one: (listens: () => Promise<void>) => Promise<string>, more: Record<string, string | undefined> = {}) =>
       startPatiently({
         role: 'gateway',
+        places: () => [
+          { port: gateway, strangers: true },
+          { port: health, strangers: false },
+        ],
         find: () => findGround({}, { ...env, ...more }),
         start: (_ground, listens) => one(listens),
         asked,

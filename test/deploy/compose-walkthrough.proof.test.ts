@@ -1,0 +1,54 @@
+import { readdirSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, it, vi } from 'vitest';
+import { findEngine } from '../../tools/images.ts';
+import { scratch } from '../integration/product/shop.ts';
+import { chaptersOn, type Home } from '../walkthrough/places.ts';
+import { composed, findCompose, type Composed } from './composed.ts';
+
+/* The first chapters of the walkthrough on deploy/compose, each on a deployment that was never used. Chapter 1 looks at what `npm start` prints. */
+
+const engine = await findEngine();
+const compose = engine === null ? null : await findCompose(engine);
+const CHAPTERS = /^0[2-5]-.*\.product\.test\.ts$/;
+const WALKTHROUGH = join(import.meta.dirname, '../walkthrough');
+
+// Images are built, and stores are made from nothing.
+vi.setConfig({ hookTimeout: 1_800_000, testTimeout: 600_000 });
+
+if (engine === null || compose === null) {
+  it.skip('needs docker or podman with Compose 2.24 or newer', () => undefined);
+} else {
+  let place: Composed;
+  let remove: () => Promise<void>;
+  beforeAll(async () => {
+    const { folder, ...rest } = await scratch();
+    ({ remove } = rest);
+    place = await composed(engine, compose, folder);
+  });
+  afterAll(async () => {
+    await place.leave();
+    await remove();
+  });
+
+  async function newHome(): Promise<Home> {
+    await place.down({ volumes: true });
+    await place.up();
+    const folder = await mkdtemp(join(tmpdir(), 'carillon-walkthrough-'));
+    return {
+      place: 'cluster',
+      folder,
+      settings: { CARILLON_URL: 'http://127.0.0.1:7401', CARILLON_TOKEN: await place.token() },
+      demoNumber: 2,
+      serving: { control: 'http://127.0.0.1:7401', events: 'http://127.0.0.1:7400/events' },
+      stored: () => Promise.reject(new Error('nobody looks into the volumes')),
+      leave: () => rm(folder, { recursive: true, force: true }),
+    };
+  }
+
+  chaptersOn('deploy/compose', newHome);
+  const files = readdirSync(WALKTHROUGH).filter((file) => CHAPTERS.test(file));
+  for (const file of files.toSorted()) await import(/* @vite-ignore */ join(WALKTHROUGH, file));
+}
