@@ -41,19 +41,15 @@ const placesOf = {
   otherwise: (name: string): readonly Place[] => (isOftenOnCluster(name) ? [] : ['cluster']),
 };
 let occasion: keyof typeof placesOf = 'often';
-let elsewhere: { readonly name: string; readonly newHome: () => Promise<Home> } | null = null;
+let elsewhere: Declare | null = null;
 /** The chapters that are declared from now on are the others, on a cluster. */
 export function otherChaptersOnCluster(): void {
   occasion = 'otherwise';
 }
 
-/** The chapters that are declared from now on take place there. */
-export function chaptersOn(name: string, newHome: () => Promise<Home>): void {
-  elsewhere = { name, newHome };
-}
-
 type Body = (newHome: () => Promise<Home>, place: Place) => void;
-const DECLARE: Readonly<Record<Place, (name: string, body: Body) => void>> = {
+type Declare = (name: string, body: Body) => void;
+const DECLARE: Readonly<Record<Place, Declare>> = {
   embedded(name, body) {
     describe(`${name}, on one file`, () => {
       body(embeddedHome, 'embedded');
@@ -68,9 +64,17 @@ const DECLARE: Readonly<Record<Place, (name: string, body: Body) => void>> = {
 
 /** Declares a chapter, whose name begins with its number, for the places where it is due. */
 export function chapter(name: string, body: Body): void {
-  const there = elsewhere;
-  if (there) describe(`${name}, on ${there.name}`, () => body(there.newHome, 'cluster'));
-  else for (const place of placesOf[occasion](name)) DECLARE[place](name, body);
+  const declared = elsewhere ? [elsewhere] : placesOf[occasion](name).map((place) => DECLARE[place]);
+  for (const declare of declared) declare(name, body);
+}
+
+/** The chapters that are declared from now on take place there, where that is possible. */
+export function chaptersOn(where: string, possible: boolean, newHome: () => Promise<Home>): void {
+  elsewhere = (name, body) => {
+    describe.skipIf(!possible)(`${name}, on ${where}`, () => {
+      body(newHome, 'cluster');
+    });
+  };
 }
 
 const newFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'carillon-walkthrough-'));

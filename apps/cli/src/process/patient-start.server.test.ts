@@ -71,7 +71,7 @@ it('a broker that comes late is waited for: health says why not, the log has one
   expect(await answerOf(`${role.gateway}/readyz`)).toEqual([503, { status: 'not_ready' }]);
   expect(await answerOf(`${role.health}/readyz`)).toMatchObject([
     503,
-    { checks: [{ name: 'start', ok: false, detail: expect.stringMatching(/no broker answered/) }] },
+    { checks: [{ name: 'start', ok: false, detail: expect.stringMatching(/no broker answered/) as unknown }] },
   ]);
   expect(await started).toBe('started');
   expect(role.lines).toMatchObject([{ role: 'gateway', code: 'log_unavailable', retry_ms: 3_000 }]);
@@ -100,7 +100,10 @@ it('what is wrong with the settings is said, and read again: a secret may be mou
   const more: Record<string, string | undefined> = { CARILLON_HEALTH_TOKEN_FILE: '/nowhere/token' };
   const started = role.start(async () => 'started', more);
   await expect.poll(() => role.lines.length, { timeout: 60_000 }).toBe(1);
-  expect(role.lines[0]).toMatchObject({ code: 'wrong_usage', detail: expect.stringMatching(/\/nowhere\/token/) });
+  expect(role.lines[0]).toMatchObject({
+    code: 'wrong_usage',
+    detail: expect.stringMatching(/\/nowhere\/token/) as unknown,
+  });
   more['CARILLON_HEALTH_TOKEN_FILE'] = undefined;
   expect(await started).toBe('started');
 });

@@ -49,7 +49,8 @@ export function runCommand(program: Command): void {
         async (fatal, asked) => {
           const { startPatiently } = await import('../process/patient-start.ts');
           const { createLogger } = await import('@carillon/runtime');
-          return startPatiently({
+          const { endsWhereAway, startRole } = await import('./start-role.ts');
+          const started = startPatiently({
             role,
             places: (settings) => placesOf(role, settings),
             find: () => findGround(flags, environment),
@@ -57,9 +58,11 @@ export function runCommand(program: Command): void {
             warn: createLogger().warn,
             start: async ({ settings, env }, listens) => {
               if (!settings.cluster) throw new UsageError(FOR_ONE_PROCESS);
-              const { startRole } = await import('./start-role.ts');
               return startRole(role, settings, env, fatal, listens);
             },
+          });
+          return started.catch((error: unknown) => {
+            throw endsWhereAway(error);
           });
         },
         (running) => (flags.json ? sayJson(facts(running)) : say(screen(running))),

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { isCarillonError } from '@carillon/kernel';
 import { afterEach, expect, it } from 'vitest';
 import { readSettings } from '../process/settings.ts';
-import { startRole } from './start-role.ts';
+import { endsWhereAway, startRole } from './start-role.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'carillon-role-'));
 afterEach(() => rmSync(dataDir, { recursive: true }));
@@ -18,7 +18,7 @@ it('a role that starts while Kafka is away ends, and says that something has to 
   };
   const settings = readSettings({ dataDir, logLevel: 'error' }, env);
   expect(settings.cluster).not.toBeNull();
-  const error: unknown = await startRole('engine', settings, env, () => undefined).catch((refused: unknown) => refused);
+  const error: unknown = await startRole('engine', settings, env, () => undefined).catch(endsWhereAway);
   expect(isCarillonError(error) && error.code).toBe('log_unavailable');
   expect(isCarillonError(error) && error.detail).toMatch(
     /127\.0\.0\.1:1.* has to start it again \(restart: unless-stopped/s,

@@ -43,20 +43,20 @@ export async function startRole(
     return { role, place: foundation.backend.place, ...started, close: () => closing.close() };
   } catch (error) {
     await closing.close().catch((late: unknown) => process.emitWarning(String(late)));
-    throw endsWhereAway(error);
+    throw error;
   }
 }
 
 const AWAY: ReadonlySet<ErrorCode> = new Set(['log_unavailable', 'store_unavailable']);
 
 /**
- * A role that runs waits for what is away; one that starts does not, since it would wait as well for an address that is wrong. It says
- * who has to start it again.
+ * A role that runs waits for what is away; one that starts does not for long, since it would wait as well for an address that is
+ * wrong. Whoever ends so says who has to start it again.
  */
-function endsWhereAway(error: unknown): unknown {
+export function endsWhereAway(error: unknown): unknown {
   if (!isCarillonError(error) || !AWAY.has(error.code)) return error;
   const detail =
-    `${error.detail}. A role that starts waits for nobody: it ends with exit code 1, and what runs it has to start it again ` +
+    `${error.detail}. It ends with exit code 1, and what runs it has to start it again ` +
     '(restart: unless-stopped in Compose, Restart=always in systemd, a Deployment in Kubernetes)';
   return new CarillonError(error.code, detail, error.facts, { cause: error });
 }

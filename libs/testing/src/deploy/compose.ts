@@ -88,7 +88,7 @@ export function readComposeServices(...files: readonly string[]): Readonly<Recor
     ours.map(([name, { command = [], environment = {}, healthcheck }]) => {
       const [kind, ...check] = healthcheck?.test ?? [];
       if (kind !== 'CMD') throw new Error(`the health check of ${name} is not a program with its arguments`);
-      const moved = Object.entries(environment).map(([variable, value]) => [variable, here(value)]);
+      const moved = Object.entries(environment).map(([variable, value]) => [variable, here(value)] as const);
       return [name, { command, environment: Object.fromEntries(moved), healthcheck: check }];
     }),
   );
