@@ -93,6 +93,13 @@ export async function buildImage(
   }
 }
 
+/** `carillon-engine:0.1.0  163 MB  sha256:…`; the last word names what is in it. */
+export async function describeImage(engine: Engine, name: string): Promise<string> {
+  const { stdout } = await run(engine, ['image', 'inspect', '--format', '{{.Size}} {{.Id}}', name]);
+  const [size, id] = stdout.trim().split(' ');
+  return `${name}  ${Math.round(Number(size) / 1e6)} MB  ${id}`;
+}
+
 async function told(
   engine: Engine,
   args: readonly string[],
@@ -133,9 +140,7 @@ async function main(): Promise<void> {
         cached: !values['no-cache'],
         say: (line) => void process.stderr.write(`${line}\n`),
       });
-      const { stdout } = await run(engine, ['image', 'inspect', '--format', '{{.Size}} {{.Id}}', name]);
-      const [size, id] = stdout.trim().split(' ');
-      process.stdout.write(`${name}  ${Math.round(Number(size) / 1e6)} MB  ${id}\n`);
+      process.stdout.write(`${await describeImage(engine, name)}\n`);
     }
   }
 }

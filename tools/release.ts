@@ -1,6 +1,6 @@
 /**
  * `npm run release -- --dry-run [--out FOLDER]` makes what a release would publish: the program and the client as packages of npm, the
- * bundle's bill of materials, what has changed, and the sums of all of them. It publishes nothing, and has no way to.
+ * bundle's bill of materials, what has changed, the images where an engine answers, and the sums of all of them. It publishes nothing, and has no way to.
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -11,6 +11,7 @@ import { billOfMaterials } from './bill-of-materials.ts';
 import { writeBundle } from './bundle.ts';
 import { changelogOf } from './changelog.ts';
 import { writeClientPackage } from './client-package.ts';
+import { buildImage, describeImage, findEngine, TARGETS } from './images.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const run = promisify(execFile);
@@ -87,8 +88,22 @@ async function sumsOf(out: string): Promise<string> {
   return lines.toSorted((a, b) => a.slice(66).localeCompare(b.slice(66), 'en')).join('');
 }
 
+type Say = (words: string) => void;
+
+/** Builds the images where an engine answers: they stay with the engine, and what names their contents stands in the file. */
+async function listImages(file: string, say: Say): Promise<void> {
+  const engine = await findEngine();
+  if (engine === null) return say('without images, since no engine answers here');
+  const lines: string[] = [];
+  for (const target of TARGETS) {
+    say(`the image ${target}`);
+    lines.push(`${await describeImage(engine, await buildImage(engine, target, { say: () => undefined }))}\n`);
+  }
+  await writeFile(file, lines.join(''));
+}
+
 /** Writes everything into `out`, in place of what was there. `say` is told before each step. */
-export async function makeRelease(out: string, say: (words: string) => void): Promise<void> {
+export async function makeRelease(out: string, say: Say, { images = false } = {}): Promise<void> {
   await rm(out, { recursive: true, force: true });
   await mkdir(out, { recursive: true });
   const work = join(out, 'work');
@@ -105,6 +120,7 @@ export async function makeRelease(out: string, say: (words: string) => void): Pr
   const { version } = await readManifest(root);
   await writeFile(join(out, 'CHANGELOG.md'), changelogOf(version, await commitsSinceRelease()));
   await rm(work, { recursive: true });
+  if (images) await listImages(join(out, 'images.txt'), say);
   await writeFile(join(out, 'SHA256SUMS'), await sumsOf(out));
 }
 
@@ -135,7 +151,7 @@ if (import.meta.main) {
     process.exitCode = 2;
   } else {
     const out = resolve(values.out ?? join(root, 'release'));
-    await makeRelease(out, (words) => void process.stderr.write(`${words} …\n`));
+    await makeRelease(out, (words) => void process.stderr.write(`${words} …\n`), { images: true });
     process.stdout.write(
       `${await readFile(join(out, 'SHA256SUMS'), 'utf8')}\nin ${relative(process.cwd(), out) || '.'}\n`,
     );
