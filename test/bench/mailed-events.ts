@@ -2,11 +2,12 @@ import type { Histogram } from 'node:perf_hooks';
 import { EVENT_BYTES } from './corpus.ts';
 import type { OpenSide, Reading, Round, Side } from './harness/bench.ts';
 import { createDelays, recordDelay } from './harness/delays.ts';
-import { BROKER, brokerOf, clusterStand } from './http/cluster-stand.ts';
+import { BROKER, clusterStand, serversOf } from './http/cluster-stand.ts';
 import { startHttpLoad, type HttpLoad, type LoadPlan } from './http/load.ts';
 import { startRolesOnKafka, startUpEmbedded } from './http/product-target.ts';
 import type { HttpTarget } from './http/target.ts';
 import { type MailSink, startMailSink } from './mail-sink.ts';
+import { startBullMq, startPgBoss } from './peers/queues/queues.ts';
 import { compareStored } from './peers/topic.ts';
 import { type Files, streamFiles } from './product.ts';
 import { shared } from './started-once.ts';
@@ -48,7 +49,8 @@ type Started = {
 export type Backend = {
   readonly name: string;
   readonly syncs: string;
-  start(files: Files): Promise<Started>;
+  /** With these files, or whatever else makes a mail of each event, sent to a server on that port. */
+  start(files: Files, smtpPort: number): Promise<Started>;
   release(): Promise<void>;
   /** Events in a second from post to mail, once a burst has shown it; a part of it is a part of its load. */
   most: number;
@@ -81,12 +83,40 @@ export function bothBackends(env: Readonly<Record<string, string>> = {}): {
     most: Number.NaN,
     async start(files) {
       const on = await withServers.take();
-      return { target: await startRolesOnKafka(on.services, files, env), load: on.load, shares: brokerOf(on) };
+      return { target: await startRolesOnKafka(on.services, files, env), load: on.load, shares: serversOf(on) };
     },
     release: () => withServers.release(),
   };
 
   return { embedded, cluster };
+}
+
+/** What one writes without us: an intake, a job queue and a pool of connections to the mail server. */
+export function queues(): { readonly pgBoss: Backend; readonly bullMq: Backend } {
+  const queue = (
+    name: string,
+    syncs: string,
+    startQueue: (smtpPort: number, connections: number) => Promise<HttpTarget>,
+  ): Backend => {
+    const alone = shared(
+      async () => ({ load: startHttpLoad() }),
+      ({ load }) => load.stop(),
+    );
+    return {
+      name,
+      syncs,
+      most: Number.NaN,
+      async start(_files, smtpPort) {
+        const { load } = await alone.take();
+        return { target: await startQueue(smtpPort, MAIL_CONNECTIONS), load, shares: {} };
+      },
+      release: () => alone.release(),
+    };
+  };
+  return {
+    pgBoss: queue('fastify, pg-boss, PostgreSQL', 'each commit (WAL, synchronous_commit=on)', startPgBoss),
+    bullMq: queue('fastify, BullMQ, Redis', 'each command (append-only file, appendfsync=always)', startBullMq),
+  };
 }
 
 /** How a side posts its events, and what it reads from its mails. */
@@ -103,7 +133,7 @@ export function mailedSide(backend: Backend, sending: Sending): Side {
     const sink = await startMailSink();
     let started: Started;
     try {
-      started = await backend.start(mailFiles(sink.port));
+      started = await backend.start(mailFiles(sink.port), sink.port);
     } catch (error) {
       sink.stop();
       await backend.release();

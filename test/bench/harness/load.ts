@@ -9,17 +9,25 @@ export type ClosedLoad = {
   readonly seconds: number;
 };
 
+export type CountedLoad = {
+  /** How many are open at any time. */
+  readonly open: number;
+  /** How many are begun in all. */
+  readonly count: number;
+};
+
 /** Saturation: a new one begins when one ends. The time runs until the last has ended; delays count from the beginning of each. */
 export async function closedLoop(
-  { open, seconds }: ClosedLoad,
+  load: ClosedLoad | CountedLoad,
   one: (n: number) => Promise<unknown>,
 ): Promise<Reading> {
   const delays = createDelays();
   const begun = performance.now();
   let done = 0;
   let next = 0;
+  const goesOn = (now: number): boolean => ('count' in load ? next < load.count : now - begun < load.seconds * 1000);
   const lane = async (): Promise<void> => {
-    for (let from = performance.now(); from - begun < seconds * 1000; from = performance.now()) {
+    for (let from = performance.now(); goesOn(from); from = performance.now()) {
       const n = next;
       next += 1;
       await one(n);
@@ -27,7 +35,7 @@ export async function closedLoop(
       done += 1;
     }
   };
-  await Promise.all(Array.from({ length: open }, lane));
+  await Promise.all(Array.from({ length: load.open }, lane));
   return { done, seconds: (performance.now() - begun) / 1000, delays };
 }
 

@@ -30,3 +30,10 @@ export const clusterStand = ({ version }: { readonly version: KafkaVersion }): S
 export const brokerOf = ({ services }: ClusterStand): Readonly<Record<string, number>> => ({
   broker: services.kafka.nodes[0]?.pid ?? 0,
 });
+
+/** The same with the database, where the sides work with that too. */
+export const serversOf = (stand: ClusterStand): Readonly<Record<string, number>> => ({
+  ...brokerOf(stand),
+  FerretDB: stand.services.mongodb.parts.ferretDb.pid,
+  PostgreSQL: stand.services.mongodb.parts.postgres.pid,
+});

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Reading } from '../harness/bench.ts';
 import { createDelays, recordDelay } from '../harness/delays.ts';
-import type { ClosedLoad, OpenLoad } from '../harness/load.ts';
+import type { ClosedLoad, CountedLoad, OpenLoad } from '../harness/load.ts';
 import type { TwilioCallbacks } from './target.ts';
 
 /** What the generator is told. */
@@ -12,7 +12,7 @@ export type LoadPlan = {
   readonly headers: Readonly<Record<string, string>>;
   /** Of each body. */
   readonly bytes: number;
-  readonly load: ClosedLoad | OpenLoad;
+  readonly load: ClosedLoad | CountedLoad | OpenLoad;
   readonly twilio?: TwilioCallbacks | undefined;
 };
 
