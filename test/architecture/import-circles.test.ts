@@ -4,7 +4,7 @@ import { dirname, join, posix, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 const root = resolve(import.meta.dirname, '../..');
-const sources = execFileSync('git', ['-c', 'safe.directory=*', 'ls-files', 'apps', 'libs'], {
+const sources = execFileSync('git', ['-c', 'safe.directory=*', 'ls-files'], {
   cwd: root,
   encoding: 'utf8',
 })

@@ -1,5 +1,5 @@
 import type { Measure } from './harness/bench.ts';
-import type { CaseResult, SideResult } from './harness/run.ts';
+import type { CaseResult, SideResult } from './harness/results.ts';
 import { spreadIn, type Spread } from './harness/statistics.ts';
 
 /** Greys and colours in the middle: they can be read on white and on black, since an image does not know its page. */

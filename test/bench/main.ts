@@ -2,7 +2,8 @@
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { BENCHES } from './benches.ts';
-import { runBench, type BenchResult } from './harness/run.ts';
+import type { BenchResult } from './harness/results.ts';
+import { runBench } from './harness/run.ts';
 import { judge } from './harness/statistics.ts';
 import { circumstances, comparisonText, judgementText, sectionOf, writeReport, type Section } from './report.ts';
 

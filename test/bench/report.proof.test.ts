@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createCorpus, EVENT_BYTES, USERS } from './corpus.ts';
-import type { BenchResult, SideResult } from './harness/run.ts';
+import type { BenchResult, SideResult } from './harness/results.ts';
 import { sectionOf, withOverview } from './report.ts';
 
 const HOW = { date: '2026-11-21', machine: '2 cores', node: 'v24', rounds: 3, seconds: 5 };

@@ -4,7 +4,7 @@ import { cpus, release, totalmem, type } from 'node:os';
 import { join } from 'node:path';
 import { chartOf, MEASURED_IN, shortNumber } from './charts.ts';
 import { courseOf } from './harness/memory.ts';
-import type { BenchResult, CaseResult, SideResult } from './harness/run.ts';
+import type { BenchResult, CaseResult, SideResult } from './harness/results.ts';
 import { isLoadTheLimit, judge, spreadIn, spreadOf, type Judgement, type Spread } from './harness/statistics.ts';
 
 /** What a run was made on and how: it stands above each result. */

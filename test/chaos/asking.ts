@@ -1,22 +1,9 @@
 import type { Lookup } from '@carillon/domain';
+import type { Cut, PartnerSide } from './cuts.ts';
 import type { Evidence, RecordedLookup } from './evidence.ts';
 import type { BookedCall } from './partner.ts';
 import type { Slack } from './slack.ts';
-import type { Finding } from './verdict.ts';
-
-/**
- * A time in which calls may have been cut off, or what came of them kept from being written down: from the signal to the
- * end of the process, from the beginning of an outage to its end.
- */
-export type Cut = { readonly from: number; readonly until: number };
-
-/** What the partner's book says, and what excuses a call that the product knows nothing of. */
-export type PartnerSide = {
-  readonly calls: readonly BookedCall[];
-  readonly cuts: readonly Cut[];
-  /** When answers that were in custody could not come on the log: what they took then tells nothing of the product. */
-  readonly outages?: readonly Cut[];
-};
+import type { Finding } from './finding.ts';
 
 /**
  * Holds the answers on the log against the partner's book: each came from a call that was answered, nobody was asked

@@ -1,6 +1,6 @@
 import { readPosition, type Delivery, type Evaluation } from '@carillon/domain';
 import type { Evidence } from './evidence.ts';
-import type { Finding } from './verdict.ts';
+import type { Finding } from './finding.ts';
 
 /** Slots of one workspace. */
 export const slotName = ({ channel, notificationId, uniqueId }: Delivery['slot']): string =>

@@ -1,4 +1,5 @@
-import { countAskedAgain, findAsked, isCutBy, type Cut, type PartnerSide } from './asking.ts';
+import { countAskedAgain, findAsked, isCutBy } from './asking.ts';
+import type { Cut, PartnerSide } from './cuts.ts';
 import { findDoubts, isUnderWayAt, type MailSide } from './doubts.ts';
 import type { Evidence } from './evidence.ts';
 import { slacksOf, type Slack } from './slack.ts';

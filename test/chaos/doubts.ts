@@ -1,18 +1,9 @@
 import type { Delivery } from '@carillon/domain';
 import type { LedgerEntry, LedgerSend } from '@carillon/testing';
-import type { Cut } from './asking.ts';
+import type { Cut, SendsAtKills } from './cuts.ts';
 import type { Evidence } from './evidence.ts';
 import { deliveryIdOf, type Slack } from './slack.ts';
-import type { Finding } from './verdict.ts';
-
-/** A cut of those who send. */
-export type Kill = Cut & {
-  /** A delivery of which no call can have been under way then: it has no excuse by this one. */
-  readonly spares?: string;
-};
-
-/** The mail server's own book of sends, and when processes that send were killed or held, or could not write down what came of it. */
-export type SendsAtKills = { readonly sends: readonly LedgerSend[]; readonly kills: readonly Kill[] };
+import type { Finding } from './finding.ts';
 
 /** When answers of the mail server were taken away from the product, and how many at most. */
 export type LostAnswers = Cut & { readonly most: number };

@@ -6,7 +6,7 @@ import {
   type TcpFault,
   type TcpProxy,
 } from '@carillon/testing/faults';
-import type { Cut } from './asking.ts';
+import type { Cut } from './cuts.ts';
 import type { LostAnswers } from './doubts.ts';
 
 /** Who speaks with whom over a network. */

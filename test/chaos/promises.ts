@@ -1,7 +1,7 @@
 import type { Evidence } from './evidence.ts';
 import { addressOf } from './partner.ts';
 import type { Acknowledged, AcknowledgedChange } from './posts.ts';
-import type { Finding } from './verdict.ts';
+import type { Finding } from './finding.ts';
 
 /** What clients and platform were promised. */
 export type Promised = {

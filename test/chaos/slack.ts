@@ -1,7 +1,6 @@
 import type { Attempt, Delivery } from '@carillon/domain';
 import type { LedgerSend } from '@carillon/testing';
-import type { Cut, PartnerSide } from './asking.ts';
-import type { SendsAtKills } from './doubts.ts';
+import type { Cut, PartnerSide, SendsAtKills } from './cuts.ts';
 import type { Evidence } from './evidence.ts';
 import { SLOWNESS } from './settle.ts';
 

@@ -1,8 +1,10 @@
 import { TERMINAL_STATES, type Delivery, type DeliveryState } from '@carillon/domain';
-import { findAsked, type PartnerSide } from './asking.ts';
+import { findAsked } from './asking.ts';
+import type { PartnerSide } from './cuts.ts';
 import { findUnaccounted, slotName } from './audit.ts';
 import { findDoubts, type MailSide } from './doubts.ts';
 import type { Evidence } from './evidence.ts';
+import type { Finding } from './finding.ts';
 import type { Acknowledged } from './posts.ts';
 import { eventsOf, type Promised } from './promises.ts';
 import { SETTLED_WITHIN } from './settle.ts';
@@ -27,17 +29,6 @@ export type Reports = { readonly answered: ReadonlySet<string>; readonly said: R
 
 /** By what somebody reported or wished, and was told that it is taken. */
 export type Fate = { readonly eventId: string; readonly state: DeliveryState };
-
-/**
- * A broken promise. `lost`: an acknowledged event or change of which nothing tells any more. `twice`: somebody was told
- * twice. `asked`: a partner was asked again without need. `stuck`: nothing goes on by itself. `late`: it went on, and took longer than is promised. `doubt`: a doubt
- * without a call of its own that was cut off or never answered. `untrue`: the product says other than mail server or partner. `gap`: the record of what was done has
- * a hole, or tells of something that has no cause.
- */
-export type Finding = {
-  readonly kind: 'lost' | 'twice' | 'asked' | 'stuck' | 'late' | 'doubt' | 'untrue' | 'gap';
-  readonly what: string;
-};
 
 /** States that say that a provider took the message. */
 const ACCEPTED: ReadonlySet<DeliveryState> = new Set(['SENT', 'DELIVERED', 'BOUNCED', 'COMPLAINED']);

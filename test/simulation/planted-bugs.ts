@@ -1,7 +1,7 @@
 import { providerResult, type Delivery, type DeliveryState, type ProviderResult, type Receipt } from '@carillon/domain';
 import type { Checkpoint, ConsumeOptions, NewRecord, PartitionWorker } from '@carillon/ports';
 import type { Plant, Ports } from './ports.ts';
-import { STATE_OF } from './reports.ts';
+import { STATE_OF } from './said.ts';
 
 /** A bug in what surrounds the product: in the ports that its processes get, or in the stores behind them. */
 export type Bug = {

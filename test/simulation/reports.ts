@@ -1,31 +1,12 @@
-import { formatPosition, type Delivery, type DeliveryState, type Report, type ReportVerdict } from '@carillon/domain';
+import { formatPosition, type Delivery, type Report } from '@carillon/domain';
 import type { RecordCodecs } from '@carillon/ports';
 import type { Received } from '@carillon/testing/memory';
 import { decodeAll } from './oracle.ts';
+import { rankOf, STATE_OF, type Said } from './said.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { Finding, Shared, World } from './world.ts';
 
 /** What a provider says afterwards of a message that it took, and what has to come of it. */
-
-/** One report, and over which account it comes. */
-export type Said = {
-  readonly report: Report;
-  readonly over: string;
-  readonly call: Received;
-  /** It comes over an account that the message did not go over, or brings no token that is ours. */
-  readonly isForeign: boolean;
-};
-
-/** Where a report leads. A note says only that the message was taken. */
-export const STATE_OF: Readonly<Record<ReportVerdict, DeliveryState>> = {
-  note: 'SENT',
-  delivered: 'DELIVERED',
-  bounced: 'BOUNCED',
-  complained: 'COMPLAINED',
-};
-const UPWARDS: readonly DeliveryState[] = ['SENT', 'DELIVERED', 'BOUNCED', 'COMPLAINED'];
-/** How far up a delivery is; 0: as far as we know the provider did not take it. */
-export const rankOf = ({ state }: Pick<Delivery, 'state'>): number => UPWARDS.indexOf(state) + 1;
 
 const CONDEMNS = { note: null, delivered: null, bounced: 'hard_bounce', complained: 'complaint' } as const;
 

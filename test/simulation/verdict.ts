@@ -10,7 +10,8 @@ import type { RecordCodec, TopicName } from '@carillon/ports';
 import { deliveryIdOf } from '@carillon/stages';
 import { chainEnd } from '../chaos/audit.ts';
 import { decodeAll, expectedOf, type Expected } from './oracle.ts';
-import { findUnheard, findUnheeded, foreignPlaces, rankOf } from './reports.ts';
+import { findUnheard, findUnheeded, foreignPlaces } from './reports.ts';
+import { rankOf } from './said.ts';
 import { MOST_TOLD } from './shop.ts';
 import type { Finding, Shared, World } from './world.ts';
 

@@ -24,7 +24,7 @@ import {
   type Wire,
 } from '@carillon/testing/memory';
 import { createNetwork, type Rates } from './faults.ts';
-import { rankOf, type Said } from './reports.ts';
+import { rankOf, type Said } from './said.ts';
 import type { Process, Scheduler } from './scheduler.ts';
 import { partnerAnswers, providerDecides } from './shop.ts';
 

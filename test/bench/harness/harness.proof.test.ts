@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { CannotRun, type Bench, type OpenSide, type Side } from './bench.ts';
 import { createDelays, quantilesOf, recordDelay } from './delays.ts';
 import { closedLoop, openLoop } from './load.ts';
-import { runBench, type CaseResult } from './run.ts';
+import type { CaseResult } from './results.ts';
+import { runBench } from './run.ts';
 import { judge, spreadOf } from './statistics.ts';
 
 const OPTIONS = { rounds: 3, seconds: 1, tell: () => undefined };

@@ -1,5 +1,5 @@
 import type { Comparison, Measure } from './bench.ts';
-import type { CaseResult, Measured, SideResult } from './run.ts';
+import type { CaseResult, Measured, SideResult } from './results.ts';
 
 export type Spread = { readonly median: number; readonly min: number; readonly max: number };
 

@@ -1,7 +1,8 @@
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { expect, it } from 'vitest';
-import { countAtWork, portsOf, type Books } from './at-work.ts';
+import { countAtWork, type Books } from './at-work.ts';
+import { portsOf } from './process-ports.ts';
 
 it('A kill met work where something was open with the very process; of a store or a broker, with any', () => {
   const books: Books = {

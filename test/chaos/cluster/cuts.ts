@@ -1,4 +1,4 @@
-import type { Cut } from '../asking.ts';
+import type { Cut } from '../cuts.ts';
 import type { Fault } from './supervisor.ts';
 
 /** Where it stands what came of calls. A broker keeps nobody from writing that down. */

@@ -6,7 +6,7 @@ import type { ServicePart } from '@carillon/testing/services';
 import { Kafka, logLevel } from 'kafkajs';
 import { between } from '../chance.ts';
 import { CALL_LEASE } from '../shop.ts';
-import { portsOf } from './at-work.ts';
+import { portsOf } from './process-ports.ts';
 import type { Supervisor } from './supervisor.ts';
 
 /** Everything that can be made to fail. */

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ServicePart } from '@carillon/testing/services';
 import type { Cluster, Member } from '@carillon/testing/cluster';
-import { portsOf } from './at-work.ts';
+import { portsOf } from './process-ports.ts';
 
 /** What befell a run: for the report, and to find a failure again. */
 export type Fault = {

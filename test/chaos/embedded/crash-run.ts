@@ -13,14 +13,15 @@ import {
 import { between, createChance } from '../chance.ts';
 import { coverageOf, showsTooLittle } from '../coverage.ts';
 import { countLookups, type Evidence } from '../evidence.ts';
-import { type Cut } from '../asking.ts';
+import type { Cut } from '../cuts.ts';
 import { startBookedPartner, type BookedPartner } from '../partner.ts';
 import { startPosters, type Posters } from '../posters.ts';
 import type { Mixture, Posts } from '../posts.ts';
 import { readBooks, startProviders, type Providers } from '../providers.ts';
 import { createReporter, type Reporter } from '../reporter.ts';
 import { openShop, SHOP_ENVIRONMENT } from '../shop.ts';
-import { judge, type Course, type Finding } from '../verdict.ts';
+import type { Finding } from '../finding.ts';
+import { judge, type Course } from '../verdict.ts';
 import { comeToRest, settleInLife } from './rest.ts';
 import { standingStill, type Rest } from '../settle.ts';
 

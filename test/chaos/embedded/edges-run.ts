@@ -6,7 +6,8 @@ import { createNetwork, type Network, type Spans } from '../network.ts';
 import { startBookedPartner, type BookedPartner } from '../partner.ts';
 import { startPosters } from '../posters.ts';
 import { openShop, SHOP_ENVIRONMENT } from '../shop.ts';
-import { judge, type Finding } from '../verdict.ts';
+import type { Finding } from '../finding.ts';
+import { judge } from '../verdict.ts';
 import { comeToRest } from './rest.ts';
 
 export type EdgesOptions = {

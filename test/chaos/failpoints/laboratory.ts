@@ -9,15 +9,15 @@ import { failpointLine } from './failpoints.ts';
 import { FAILPOINTS_IN_THE_PRODUCT } from './planted-failpoints.ts';
 import { startLedgerSmtp, untilFound, type LedgerSmtp } from '@carillon/testing';
 import { freePorts } from '@carillon/testing/services';
-import type { Cut } from '../asking.ts';
-import type { Kill } from '../doubts.ts';
+import type { Cut, Kill } from '../cuts.ts';
 import type { Evidence } from '../evidence.ts';
 import { startBookedPartner, type BookedPartner } from '../partner.ts';
 import { createPosts } from '../posts.ts';
 import { readBooks, startProviders, type Providers } from '../providers.ts';
 import { openShop, SHOP_ENVIRONMENT, type Neighbours } from '../shop.ts';
 import type { Patience } from '../settle.ts';
-import { findLate, judge, type Finding } from '../verdict.ts';
+import type { Finding } from '../finding.ts';
+import { findLate, judge } from '../verdict.ts';
 import {
   caseName,
   goesMissing,

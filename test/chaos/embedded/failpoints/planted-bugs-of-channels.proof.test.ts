@@ -14,7 +14,7 @@ import {
 } from '../../planting.ts';
 import type { FailpointCase } from '../../failpoints/cases.ts';
 import { openLaboratory, type Laboratory } from '../../failpoints/laboratory.ts';
-import type { Finding } from '../../verdict.ts';
+import type { Finding } from '../../finding.ts';
 import { openEmbeddedPatient } from './patient.ts';
 
 const TAKES = 600_000;

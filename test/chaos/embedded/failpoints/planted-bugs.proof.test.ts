@@ -7,7 +7,7 @@ import {
   POSITION_BEFORE_CUSTODY,
   type Change,
 } from '../../planting.ts';
-import type { Finding } from '../../verdict.ts';
+import type { Finding } from '../../finding.ts';
 import type { FailpointCase } from '../../failpoints/cases.ts';
 import { openLaboratory, type Laboratory } from '../../failpoints/laboratory.ts';
 import { openEmbeddedPatient } from './patient.ts';
