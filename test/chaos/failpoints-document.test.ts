@@ -31,14 +31,10 @@ describe('failpoints/README.md says how it ended at every place', () => {
   });
 });
 
-/** Its rows come one after the other, as each was let fail. */
 describe('failpoints/channels.md says of three channels', () => {
-  it('no case that there is not, and each once', () => {
-    const all = new Set(everyChannelCase(['kill', 'stop']).map(caseKey));
-    const written = namesOf(endsIn(channels, 'channel'));
-    expect(written.filter((name) => !all.has(name))).toEqual([]);
-    expect(new Set(written).size).toBe(written.length);
-    expect(written.length).toBeGreaterThan(0);
+  it('how it ended at every place, killed and held still', () => {
+    const all = everyChannelCase(['kill', 'stop']).map(caseKey).toSorted();
+    expect(namesOf(endsIn(channels, 'channel'))).toEqual(all);
   });
 
   it('nothing that the long form would not write', () => {
