@@ -1,0 +1,104 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { LiveRow } from '../src/live/feeds.ts';
+import { createLiveStream, MOST_WAITING, type LiveStream } from '../src/live/live-stream.ts';
+
+/*
+ * What one answer of server-sent events does with time, which is moved by hand here: heartbeats, batches, and a reader that takes nothing.
+ */
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const row = (key: string, says: unknown = key): LiveRow => {
+  const body = { id: key, says };
+  return { key, workspace: 'shop', body, text: JSON.stringify(body) };
+};
+const open = (): LiveStream =>
+  createLiveStream(
+    (_topic, { text }) => text,
+    (positions) => JSON.stringify(positions),
+  );
+const tell = (stream: LiveStream, rows: readonly LiveRow[], position = 1): void =>
+  stream.change('deliveries', { rows, isWhole: true, position });
+
+type Batch = { readonly at: number; readonly text: string };
+
+/** Reads as fast as anything comes, and notes when. */
+function readAll(stream: LiveStream): readonly Batch[] {
+  const begun = Date.now();
+  const batches: Batch[] = [];
+  void (async () => {
+    for await (const text of stream.text()) batches.push({ at: Date.now() - begun, text });
+  })();
+  return batches;
+}
+const eventsOf = (batches: readonly Batch[]): readonly string[] =>
+  batches.flatMap(({ text }) => [...text.matchAll(/^event: (.+)$/gm)].map(([, event = '']) => event));
+
+describe('A live stream', () => {
+  it('says every 15 seconds that it is there, while nothing else is told', async () => {
+    const stream = open();
+    stream.begin('deliveries', 0, null);
+    const batches = readAll(stream);
+    await vi.advanceTimersByTimeAsync(46_000);
+    expect(eventsOf(batches)).toEqual(['open', 'heartbeat', 'heartbeat', 'heartbeat']);
+    const gaps = batches.slice(1).map(({ at }, before) => at - (batches[before]?.at ?? 0));
+    expect(Math.max(...gaps)).toBeLessThanOrEqual(15_250);
+    // A row in between is as good as a heartbeat.
+    await vi.advanceTimersByTimeAsync(10_000);
+    tell(stream, [row('dlv_1')]);
+    await vi.advanceTimersByTimeAsync(14_000);
+    expect(eventsOf(batches).at(-1)).toBe('deliveries');
+    stream.end();
+  });
+
+  it('tells at most four batches a second, and in the last one each row as it is then', async () => {
+    const stream = open();
+    stream.begin('deliveries', 0, null);
+    const batches = readAll(stream);
+    await vi.advanceTimersByTimeAsync(1_000);
+    const before = batches.length;
+    for (let step = 0; step < 100; step += 1) {
+      tell(stream, [row('dlv_1', step)]);
+      await vi.advanceTimersByTimeAsync(10);
+    }
+    await vi.advanceTimersByTimeAsync(300);
+    const told = batches.slice(before);
+    expect(told.length).toBeGreaterThan(2);
+    for (const { at } of told) {
+      expect(told.filter((one) => one.at >= at && one.at < at + 1_000).length).toBeLessThanOrEqual(4);
+    }
+    expect(told.at(-1)?.text).toContain('"says":99');
+    stream.end();
+  });
+
+  it('keeps no more than so many rows for a reader that takes nothing, and tells it then to read the list again', async () => {
+    const stream = open();
+    stream.begin('deliveries', 0, null);
+    const text = stream.text();
+    await text.next();
+    for (let at = 0; at < 20 * MOST_WAITING; at += 1) tell(stream, [row(`dlv_${at}`)], at);
+    const told = text.next();
+    await vi.advanceTimersByTimeAsync(1_000);
+    const { value } = (await told) as { readonly value: string };
+    expect([...value.matchAll(/^event: (.+)$/gm)].map(([, event]) => event)).toEqual(['reset']);
+    expect(value).toContain('data: {"topic":"deliveries"}');
+    // It goes on from there, and not from where the reader stood still.
+    expect(value).toContain(`id: {"deliveries":${20 * MOST_WAITING - 1}}`);
+    tell(stream, [row('dlv_new')], -1);
+    const next = text.next();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect((await next).value).toContain('dlv_new');
+    stream.end();
+  });
+
+  it('ends at once when it is ended, though it waits for a heartbeat', async () => {
+    const stream = open();
+    stream.begin('deliveries', 0, null);
+    const text = stream.text();
+    await text.next();
+    const last = text.next();
+    stream.end();
+    expect(await last).toEqual({ value: undefined, done: true });
+  });
+});

@@ -1,0 +1,107 @@
+/*
+ * Who may do what, written by hand beside the code: a permission that is taken from a route by mistake changes the description of the API
+ * together with it, but not this.
+ */
+
+type Permission = 'read' | 'bodies' | 'configure' | 'operate' | 'people' | 'audit';
+export type Needed = readonly Permission[] | 'self' | 'anybody';
+
+/** What reading and changing need, by the part of the address behind the workspace, or behind `/v1`. */
+const PARTS: Readonly<Record<string, readonly [reads: Needed, changes: Needed]>> = {
+  configuration: [['configure'], ['configure']],
+  promote: [['configure'], ['configure']],
+  promotions: [['configure'], ['configure']],
+  'api-keys': [['read'], ['configure']],
+  secrets: [['read'], ['configure']],
+  'jwt-providers': [['read'], ['configure']],
+  notifications: [['read'], ['configure']],
+  rules: [['read'], ['read']],
+  templates: [['read'], ['configure']],
+  layouts: [['read'], ['configure']],
+  partials: [['read'], ['configure']],
+  streams: [['read'], ['configure']],
+  integrations: [['read'], ['configure']],
+  accounts: [['read'], ['configure']],
+  settings: [['read'], ['configure']],
+  deployment: [['read'], ['configure']],
+  workspaces: [['read'], ['configure']],
+  versions: [['read'], ['configure']],
+  drafts: [['read'], ['configure']],
+  '{kind}': [['read'], ['configure']],
+  cadence: [['read'], ['read']],
+  expressions: [['read'], ['read']],
+  events: [['read'], ['operate']],
+  deliveries: [['read'], ['operate']],
+  dropped: [['read'], ['operate']],
+  'dead-letters': [['read'], ['operate']],
+  insights: [['read'], ['operate']],
+  why: [['read'], ['read']],
+  'why-not': [['read'], ['read']],
+  live: [['read'], ['read']],
+  jobs: [['read'], ['operate', 'configure', 'people']],
+  receipts: [['bodies'], ['operate']],
+  suppressions: [['bodies'], ['operate']],
+  consents: [['bodies'], ['operate']],
+  inbox: [['bodies'], ['operate']],
+  audit: [['audit'], ['audit']],
+  status: [['read'], ['read']],
+  doctor: [['read'], ['configure', 'operate']],
+  backup: [['people'], ['people']],
+  backups: [['people'], ['people']],
+  'master-key': [['people'], ['people']],
+  people: [['people'], ['people']],
+  members: [['people'], ['people']],
+  tokens: [['people'], ['people']],
+  invitations: [['people'], ['people']],
+  'owner-links': [['people'], ['people']],
+  sessions: ['self', 'self'],
+  session: ['self', 'self'],
+  me: ['self', 'self'],
+  'sign-in': ['anybody', 'anybody'],
+};
+
+const WORKSPACE = '/v1/workspaces/{workspace}';
+/** What differs from its part: each with the reason that made it so. */
+const OWN: Readonly<Record<string, Needed>> = {
+  // Whole events and messages.
+  [`GET ${WORKSPACE}/events/{id}/content`]: ['bodies'],
+  [`GET ${WORKSPACE}/deliveries/{id}/content`]: ['bodies'],
+  // Tries something out, and sends nothing.
+  [`POST ${WORKSPACE}/templates/{name}/preview`]: ['read'],
+  // Checks of credentials: whoever configures or operates.
+  [`POST ${WORKSPACE}/jwt-providers/{name}/check`]: ['configure', 'operate'],
+  [`POST ${WORKSPACE}/integrations/{name}/check`]: ['configure', 'operate'],
+  [`POST ${WORKSPACE}/accounts/{name}/check`]: ['configure', 'operate'],
+  // Takes its keys and members with it.
+  [`DELETE ${WORKSPACE}`]: ['people'],
+  // Signing in.
+  'POST /v1/session': 'anybody',
+  'POST /v1/invitations/look': 'anybody',
+  'POST /v1/invitations/accept': 'anybody',
+};
+
+/** What an operation needs; undefined: nobody has said yet. */
+export function neededBy(method: string, path: string): Needed | undefined {
+  const own = OWN[`${method} ${path}`];
+  if (own !== undefined) return own;
+  const rest = path.startsWith(`${WORKSPACE}/`) ? path.slice(WORKSPACE.length + 1) : path.slice('/v1/'.length);
+  const [reads, changes] = PARTS[rest.split('/')[0] ?? ''] ?? [];
+  return method === 'GET' ? reads : changes;
+}
+
+/** Operations that name no workspace, and answer with what of all workspaces whoever asks may see. */
+export const ACROSS: readonly string[] = [
+  'GET /v1/dead-letters',
+  'POST /v1/dead-letters/{id}/redrive',
+  'GET /v1/inbox',
+  'GET /v1/inbox/{id}',
+  'GET /v1/workspaces',
+  'GET /v1/audit',
+  'GET /v1/status',
+  'GET /v1/tokens',
+  'POST /v1/tokens',
+  'DELETE /v1/tokens/{id}',
+  'GET /v1/invitations',
+  'POST /v1/invitations',
+  'DELETE /v1/invitations/{id}',
+];
