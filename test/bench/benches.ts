@@ -11,6 +11,7 @@ import { ingest } from './benches/ingest.ts';
 import { latency } from './benches/latency.ts';
 import { lookups } from './benches/lookups.ts';
 import { manyRules } from './benches/many-rules.ts';
+import { management } from './benches/management.ts';
 import { receipts } from './benches/receipts.ts';
 import { rules } from './benches/rules.ts';
 import { sending } from './benches/sending.ts';
@@ -41,6 +42,7 @@ export const BENCHES: readonly Bench[] = [
   sending,
   cadence,
   templates,
+  management,
   slowOne,
   tracing,
   start,

@@ -16,6 +16,7 @@ import { eventRecord } from './event-record.ts';
 import { prepareSqliteInsert } from './peers/single-inserts.ts';
 import { configure, streamFiles } from './product.ts';
 import { temporaryFolder } from './temporary-folder.ts';
+import { variedDelivery } from './varied-deliveries.ts';
 
 /** Of the embedded backend, in its folder. */
 export const DATABASE_FILE = 'carillon.db';
@@ -68,7 +69,7 @@ export function numberedDelivery(n: number): Delivery {
 }
 
 /** Past the ledger, which would take minutes: rows first, and then the indexes over all of them. */
-async function fillWithSlots(dataDir: string, slots: number): Promise<void> {
+async function fillLedger(dataDir: string, slots: number, delivery: (n: number) => Delivery): Promise<void> {
   await (await openEmbedded({ dataDir, clock: systemClock })).close();
   const db = new DatabaseSync(join(dataDir, DATABASE_FILE));
   const indexes = db
@@ -77,7 +78,7 @@ async function fillWithSlots(dataDir: string, slots: number): Promise<void> {
   db.exec('BEGIN');
   for (const { name } of indexes) db.exec(`DROP INDEX ${String(name)}`);
   const insert = prepareSqliteInsert(db, 'same table');
-  for (let n = 1; n <= slots; n += 1) insert(numberedDelivery(n));
+  for (let n = 1; n <= slots; n += 1) insert(delivery(n));
   for (const { sql } of indexes) db.exec(String(sql));
   db.exec('INSERT INTO delivery_counts SELECT state, count(*) FROM deliveries GROUP BY state');
   db.exec('COMMIT');
@@ -85,7 +86,9 @@ async function fillWithSlots(dataDir: string, slots: number): Promise<void> {
   db.close();
 }
 
-const SOURCES = [import.meta.filename, fileURLToPath(new URL('event-record.ts', import.meta.url))];
+const SOURCES = ['filled-folders.ts', 'event-record.ts', 'varied-deliveries.ts', 'peers/single-inserts.ts'].map(
+  (name) => fileURLToPath(new URL(name, import.meta.url)),
+);
 const SCHEMA = fileURLToPath(new URL('../../libs/adapters/embedded/src/schema', import.meta.url));
 
 /** Another schema, or another way to fill, is another folder. */
@@ -130,5 +133,11 @@ export const folderWithEvents = (events: number) =>
 /** A folder of the embedded backend with the numbered deliveries from 1 to so many. */
 export const folderWithSlots = (slots: number) =>
   copyOf(`slots-${slots}`, `a ledger with ${slots.toLocaleString('en')} slots`, (dataDir) =>
-    fillWithSlots(dataDir, slots),
+    fillLedger(dataDir, slots, numberedDelivery),
+  );
+
+/** A folder of the embedded backend with so many deliveries of one day, of every state, reason and channel. */
+export const folderWithDeliveries = (deliveries: number) =>
+  copyOf(`deliveries-${deliveries}`, `a ledger with ${deliveries.toLocaleString('en')} deliveries`, (dataDir) =>
+    fillLedger(dataDir, deliveries, (n) => variedDelivery(n, deliveries)),
   );

@@ -1,9 +1,9 @@
-import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../support/requirements.ts';
 import { chapter } from './places.ts';
+import { blocksOf, runBlock } from './shell-blocks.ts';
 import { startCarillon, type Carillon } from './support.ts';
 
 /*
@@ -13,10 +13,6 @@ import { startCarillon, type Carillon } from './support.ts';
  * run in the order of the pages, as they stand.
  */
 
-const blocksOf = (page: string): readonly string[] =>
-  [...readFileSync(join(import.meta.dirname, '../../docs', page), 'utf8').matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(
-    ([, text = '']) => text,
-  );
 const [settings = '', ...api] = blocksOf('api.md');
 const versions = blocksOf('versions.md');
 
@@ -30,19 +26,7 @@ describeWith('curl', 'docs/api.md and docs/versions.md', () => {
       await carillon.leave();
     });
 
-    /** Runs a block of a page in the folder where Carillon was started. */
-    async function run(block: string): Promise<string> {
-      const known = settings.replace('http://127.0.0.1:7401', carillon.control);
-      // With its standard input on a pipe of Node, bash takes itself for a remote shell and would read the machine's own settings.
-      const words = ['--norc', '-euc', known.replace(/^curl .*\n/m, '') + block];
-      const child = spawn('bash', words, { cwd: carillon.folder });
-      let out = '';
-      for (const stream of [child.stdout, child.stderr]) {
-        stream.setEncoding('utf8').on('data', (text: string) => (out += text));
-      }
-      expect({ code: await new Promise((settle) => child.once('close', settle)), out }).toMatchObject({ code: 0 });
-      return out;
-    }
+    const run = (block: string): Promise<string> => runBlock(carillon, settings, block);
     const answer = async (block: string) => JSON.parse(await run(block)) as Record<string, unknown>;
     const put = (path: string, body: object, condition: string) =>
       answer(

@@ -16,21 +16,28 @@ export type Into = 'bare table' | 'same table';
 
 const slotText = ({ slot }: Delivery): string => stringifyJson({ ...slot });
 
+/** Of the product's table, in the order of `valuesOf`. */
+const COLUMNS = `id, version, state, workspace, notification_id, channel, unique_id, notification, event_id, recipient,
+  next_at, lease_until, has_unpublished, created_at, updated_at, document, reason, person, rule, is_test`;
+
+function valuesOf(delivery: Delivery): (string | number | null)[] {
+  const { id, version, state, slot, intent, nextAt, leaseUntil, createdAt, updatedAt } = delivery;
+  const unique = [slot.workspace, slot.notificationId, slot.channel, slot.uniqueId];
+  const found = [intent.notification, intent.eventId, intent.to, nextAt, leaseUntil];
+  const moved = [delivery.unpublished.length > 0 ? 1 : 0, createdAt, updatedAt, stringifyJson(delivery)];
+  const listed = [delivery.reason, intent.person, intent.rule, intent.test === undefined ? 0 : 1];
+  return [id, version, state, ...unique, ...found, ...moved, ...listed];
+}
+
 /** Answers for each delivery whether it was new. The table has to be there. */
 export function prepareSqliteInsert(db: DatabaseSync, into: Into): (delivery: Delivery) => boolean {
-  const [table, columns] = into === 'bare table' ? ['claims', 3] : ['deliveries', 16];
-  const places = Array.from({ length: columns }, () => '?').join(', ');
-  const insert = db.prepare(`INSERT INTO ${table} VALUES (${places}) ON CONFLICT DO NOTHING`);
-  return (delivery) => {
-    const document = stringifyJson(delivery);
-    const { id, version, state, slot, intent, nextAt, leaseUntil, createdAt, updatedAt } = delivery;
-    if (into === 'bare table') return insert.run(id, slotText(delivery), document).changes === 1;
-    const unique = [slot.workspace, slot.notificationId, slot.channel, slot.uniqueId];
-    const found = [intent.notification, intent.eventId, intent.to, nextAt, leaseUntil];
-    const unpublished = delivery.unpublished.length > 0 ? 1 : 0;
-    const moved = [unpublished, createdAt, updatedAt];
-    return insert.run(id, version, state, ...unique, ...found, ...moved, document).changes === 1;
-  };
+  if (into === 'bare table') {
+    const bare = db.prepare('INSERT INTO claims VALUES (?, ?, ?) ON CONFLICT DO NOTHING');
+    return (delivery) => bare.run(delivery.id, slotText(delivery), stringifyJson(delivery)).changes === 1;
+  }
+  const places = COLUMNS.split(',').map(() => '?');
+  const insert = db.prepare(`INSERT INTO deliveries (${COLUMNS}) VALUES (${places.join(', ')}) ON CONFLICT DO NOTHING`);
+  return (delivery) => insert.run(...valuesOf(delivery)).changes === 1;
 }
 
 /** SQLite as the product has it, each insert a commit of its own. */

@@ -23,16 +23,14 @@ import { decideConsents, decideForMany, publishConsents, type PersonDecisions } 
 import { z } from 'zod';
 import { principalOf } from '../access/principal.ts';
 import { sightOf, type Sight } from '../access/sight.ts';
+import { channelWord, consentFilter, consentFilters, TARGETS, targetWord } from '../consent-filters.ts';
 import { showConsents, targetNames, type TargetNames } from '../consent-words.ts';
 import { CSV, csvBody, importQuery, MOST_CSV_BYTES, MOST_CSV_ROWS, sendCsv } from '../csv/csv-type.ts';
 import { readTable, type RowFault } from '../csv/read-table.ts';
-import { pageInSight } from '../pages-in-sight.ts';
+import { shownPage } from '../pages-in-sight.ts';
 import type { ControlPorts } from '../ports.ts';
-import { acrossWorkspaces, inWorkspace, oneOfWords, paging, type ApiServer } from './app.ts';
+import { acrossWorkspaces, inWorkspace, paging, type ApiServer } from './app.ts';
 
-const TARGETS = ['all', 'category', 'notification'] as const;
-const targetWord = oneOfWords('target', TARGETS);
-const channelWord = oneOfWords('channel', CHANNEL_NAMES);
 const personText = z
   .string()
   .trim()
@@ -64,8 +62,13 @@ export function consentRoutes(app: ApiServer, ports: Ports): void {
     };
   };
 
-  const readPage = (sight: Sight, limit: number, cursor?: string) =>
-    pageInSight(sight, limit, cursor, (most, from) => consents.list(sight.workspace, most, from));
+  const readPage = (sight: Sight, limit: number, cursor?: string, isWanted: (one: Consents) => boolean = () => true) =>
+    shownPage(
+      limit,
+      cursor,
+      (most, from) => consents.list(sight.workspace, most, from),
+      (one) => sight.sees(one.workspace) && isWanted(one),
+    );
 
   /** The documents of one person, in every workspace in sight. */
   async function ofPerson(sight: Sight, person: string): Promise<readonly Consents[]> {
@@ -86,18 +89,19 @@ export function consentRoutes(app: ApiServer, ports: Ports): void {
         tags: ['Consents'],
         summary: 'What people said that they want no more, or want again, with how, who and when',
         params: acrossWorkspaces,
-        querystring: z.strictObject({ ...paging, person: personText.optional() }),
+        querystring: z.strictObject({ ...paging, person: personText.optional(), ...consentFilters }),
         response: { 200: consentPage },
       },
     },
     async (request) => {
-      const { limit, cursor, person } = request.query;
+      const { limit, cursor, person, ...filters } = request.query;
       const sight = sightOf(request);
+      const names = namesIn();
+      const isWanted = consentFilter(filters, sight, names);
       const page =
         person === undefined
-          ? await readPage(sight, limit, cursor)
-          : { items: await ofPerson(sight, person), next: null };
-      const names = namesIn();
+          ? await readPage(sight, limit, cursor, isWanted)
+          : { items: (await ofPerson(sight, person)).filter(isWanted), next: null };
       const items = page.items.map((one) => showConsents(one.workspace, one.person, one, names(one.workspace)));
       return { items, next: page.next };
     },

@@ -1,0 +1,49 @@
+import { CHANNEL_NAMES, type Consents, type ConsentWord } from '@carillon/domain';
+import { CarillonError } from '@carillon/kernel';
+import { z } from 'zod';
+import type { Sight } from './access/sight.ts';
+import type { TargetNames } from './consent-words.ts';
+import { oneOfWords } from './routes/app.ts';
+
+export const TARGETS = ['all', 'category', 'notification'] as const;
+export const targetWord = oneOfWords('target', TARGETS);
+export const channelWord = oneOfWords('channel', CHANNEL_NAMES);
+
+/** What people are found by who said something: all of it has to be true of one thing that they said. */
+export const consentFilters = {
+  target: targetWord.optional().describe('What it was said about'),
+  name: z.string().min(1).max(200).optional().describe('Of the category or notification; needs `target`'),
+  channel: channelWord.optional().describe('Said about this channel, or about all of them'),
+  opted_out: z.enum(['true', 'false']).optional().describe('Only who wants it no more, or only who wants it again'),
+};
+type Filters = z.infer<z.ZodObject<typeof consentFilters>>;
+
+const refused = (detail: string): CarillonError =>
+  new CarillonError('invalid_request', `name: ${detail}`, { pointer: '/name' });
+
+/** Whether a document has a word that is wanted. Throws for a name that nothing in sight has. */
+export function consentFilter(
+  { target, name, channel, opted_out: optedOut }: Filters,
+  { names: workspaces }: Sight,
+  namesIn: (workspace: string) => TargetNames,
+): (document: Consents) => boolean {
+  if (name !== undefined && (target === undefined || target === 'all')) {
+    throw refused('say with target whether it is a category or a notification');
+  }
+  const places = new Map<string, ReadonlySet<string>>();
+  let fault: string | undefined;
+  for (const workspace of name === undefined || target === undefined ? [] : workspaces) {
+    const names = namesIn(workspace);
+    const found = names.target(target ?? 'all', name ?? '');
+    if ('fault' in found) fault ??= found.fault;
+    else places.set(workspace, new Set(names.everyName(found).map((one) => ('name' in one ? one.name : ''))));
+  }
+  if (fault !== undefined && places.size === 0) throw refused(fault);
+  const isWanted = (workspace: string, word: ConsentWord): boolean =>
+    (target === undefined || word.target.kind === target) &&
+    (name === undefined || ('name' in word.target && places.get(workspace)?.has(word.target.name) === true)) &&
+    (channel === undefined || word.channel === null || word.channel === channel) &&
+    (optedOut === undefined || word.optedOut === (optedOut === 'true'));
+  const isAll = [target, channel, optedOut].every((one) => one === undefined);
+  return ({ workspace, words }) => isAll || words.some((word) => isWanted(workspace, word));
+}

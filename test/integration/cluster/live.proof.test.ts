@@ -1,0 +1,14 @@
+import { it } from 'vitest';
+import { describeWith } from '../../support/requirements.ts';
+import { followShop } from '../product/live-story.ts';
+import { TIMEOUT, useShopOnCluster } from './shop-on-cluster.ts';
+
+describeWith(['kafka', 'mongodb', 'registry'], 'The live streams of a product on a cluster', () => {
+  const on = useShopOnCluster();
+
+  it(
+    'tell what the lists have, go on after a break, hide addresses, and end with their token',
+    () => followShop(on().shop),
+    TIMEOUT,
+  );
+});
