@@ -21,6 +21,8 @@ import type { DeliveryLedger, NewRecord, SenderFactory } from '@carillon/ports';
 import { deliveryOf } from '@carillon/testing';
 import { account, notification, ORDER_PAID, PAID_MAIL, template } from '@carillon/testing/given';
 import { openTopology } from '@carillon/testing/topology';
+import type { Clock } from '@carillon/ports';
+import type { Backing } from '@carillon/testing/topology';
 import { onSqlite } from './backing.ts';
 
 const DAY = 86_400_000;
@@ -73,6 +75,8 @@ export type SendingOptions = {
   readonly people?: number;
   /** So many delivery roles share the work, each with limits of its own to look at, as processes have; left out: one. */
   readonly roles?: number;
+  /** On which log and stores, of how many partitions; left out: the embedded backend. */
+  readonly backing?: (partitions: number) => (clock: Clock) => Promise<Backing>;
   /** Messages are due so long after they come; left out: at once. */
   readonly later?: Duration;
   /** Told of each message that the ledger has: `taken` as it came, `listed` once it waits in the window of a digest. */
@@ -111,9 +115,10 @@ export async function startSendingDelivery(
     roles = 1,
     later = 0,
     kept,
+    backing = onSqlite,
   }: SendingOptions = {},
 ): Promise<SendingDelivery> {
-  const topology = await openTopology({ backing: onSqlite(8), ...(real && { secrets: real.secrets }) });
+  const topology = await openTopology({ backing: backing(8), ...(real && { secrets: real.secrets }) });
   const { ids, clock, witness } = topology;
   const names = Object.keys(accounts);
   await topology.publish(

@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { calendarWindow, quietUntil, type QuietHours } from '@carillon/domain';
 import { workOff } from '../harness/backlog.ts';
-import type { Bench, Side } from '../harness/bench.ts';
+import { onMongo } from '../backing.ts';
+import type { Bench, BenchCase, Side } from '../harness/bench.ts';
 import { spin } from '../harness/load.ts';
 import { startSendingDelivery, type SendingOptions } from '../sending-delivery.ts';
 import { secondsOf } from '../warm-up.ts';
 
 const SQLITE = 'commits of the writer (SQLite, WAL, synchronous = FULL)';
+const FERRETDB = "asks for majority and journal with each write; FerretDB's PostgreSQL runs with fsync off";
 const ACCOUNT = 'main';
 const THINK = 5;
 const HOUR = 3_600_000;
@@ -38,9 +40,9 @@ const sends = (name: string, cadence?: SendingOptions['cadence'], more: SendingO
 const NEVER_FULL: SendingOptions['cadence'] = { limits: [{ max: 1_000, per: '1h', then: 'hold' }] };
 
 /** The delivery role takes messages in, and sends none: they wait for a time, or in the window of a digest. */
-const takes = (name: string, how: 'taken' | 'listed', options: SendingOptions): Side => ({
+const takes = (name: string, how: 'taken' | 'listed', syncs: string, options: SendingOptions): Side => ({
   name,
-  syncs: SQLITE,
+  syncs,
   async open() {
     let kept = 0;
     const delivery = await startSendingDelivery(
@@ -62,6 +64,28 @@ const takes = (name: string, how: 'taken' | 'listed', options: SendingOptions): 
       close: () => delivery.close(),
     };
   },
+});
+
+const itemsTakenIn = (title: string, syncs: string, options: SendingOptions): BenchCase => ({
+  title,
+  counted: 'messages',
+  sides: [
+    takes('listed for a digest', 'listed', syncs, {
+      ...options,
+      cadence: { digest: { window: { fixed: '31d' }, max_items: 500 } },
+    }),
+    takes('taken into custody', 'taken', syncs, { ...options, later: 31 * 24 * HOUR }),
+  ],
+  comparisons: [
+    {
+      side: 'listed for a digest',
+      to: 'taken into custody',
+      measure: 'rate',
+      wanted: 'at least',
+      floor: 0.35,
+      goal: 0.5,
+    },
+  ],
 });
 
 const ZONES = ['Europe/Berlin', 'America/New_York', 'Asia/Kathmandu', 'Australia/Lord_Howe'];
@@ -101,7 +125,7 @@ export const cadence: Bench = {
   title: 'How often, and when',
   what: `The delivery role over the embedded backend, with an account that takes each message in ${THINK} ms. Three limits that never fill, of which each message counts
 against all, beside none. Messages to one person alone, which four roles send, beside one role. Messages that are listed in the windows of digests, for 200 people, beside messages that are taken into custody for
-another day. And what the wall clock says, decided on its own: the end of a quiet night, and the week of a calendar, beside one format of the same time by \`Intl\`, whose formatter is made once for each zone.`,
+another day; on the embedded backend, and with a log in memory over FerretDB. And what the wall clock says, decided on its own: the end of a quiet night, and the week of a calendar, beside one format of the same time by \`Intl\`, whose formatter is made once for each zone.`,
   cases: [
     {
       title: 'three limits that never fill',
@@ -145,24 +169,8 @@ another day. And what the wall clock says, decided on its own: the end of a quie
         },
       ],
     },
-    {
-      title: 'items of digests taken in',
-      counted: 'messages',
-      sides: [
-        takes('listed for a digest', 'listed', { cadence: { digest: { window: { fixed: '31d' }, max_items: 500 } } }),
-        takes('taken into custody', 'taken', { later: 31 * 24 * HOUR }),
-      ],
-      comparisons: [
-        {
-          side: 'listed for a digest',
-          to: 'taken into custody',
-          measure: 'rate',
-          wanted: 'at least',
-          floor: 0.35,
-          goal: 0.5,
-        },
-      ],
-    },
+    itemsTakenIn('items of digests taken in', SQLITE, {}),
+    itemsTakenIn('items of digests taken in, over the protocol of MongoDB', FERRETDB, { backing: onMongo }),
     {
       title: 'quiet hours and calendar windows decided',
       counted: 'decisions',
