@@ -161,10 +161,18 @@ async function succeed(args: readonly string[], dataDir: string, repeats = 0): P
   throw new Error(`carillon ${args.join(' ')} ended with ${code}: ${stdout}${stderr}`);
 }
 
-/** Applies the shop's configuration to the running product, as an operator would, and answers the keys to it. */
-export async function openShop(folder: string, dataDir: string, neighbours: Neighbours): Promise<ShopKeys> {
+/**
+ * Applies the shop's configuration, and what more is in it, to the running product, as an operator would, and answers the
+ * keys to it.
+ */
+export async function openShop(
+  folder: string,
+  dataDir: string,
+  neighbours: Neighbours,
+  more: Readonly<Record<string, string>> = {},
+): Promise<ShopKeys> {
   const configuration = join(folder, 'configuration');
-  for (const [path, text] of Object.entries(shopFiles(neighbours))) {
+  for (const [path, text] of Object.entries({ ...shopFiles(neighbours), ...more })) {
     const file = join(configuration, path);
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, text);

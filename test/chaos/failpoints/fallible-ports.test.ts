@@ -22,7 +22,6 @@ type Infallible =
   | 'who may use the deployment, and nothing that is sent goes by it'
   | 'the topic has it first, and the store gets it again'
   | 'what somebody prepares, and nothing goes by it'
-  | 'cut off at each write by the tests of limits and digests'
   | 'cut off at each write by the tests of the runner of jobs'
   | 'a repetition of a request that was cut off is refused'
   | 'cut off at each write by the tests of the rotation';
@@ -68,10 +67,13 @@ const TABLE: Table = {
   },
   claims: { claim: [['lookup.claim']], get: 'reads' },
   ledger: {
-    insert: [['delivery.insert']],
+    insert: [
+      ['delivery.insert', [{ intent: {} }]],
+      ['digest.insert', [{ intent: { digest: {} } }]],
+    ],
     replace: [
       ...['SENDING', 'SENT', 'WAITING', 'FAILED', 'IN_DOUBT', 'SUPPRESSED', 'EXPIRED', 'CANCELLED'].map(moveTo),
-      ...['DELIVERED', 'BOUNCED', 'COMPLAINED'].map(moveTo),
+      ...['DELIVERED', 'BOUNCED', 'COMPLAINED', 'COLLECTED', 'DIGESTED'].map(moveTo),
       ['delivery.renewal', { state: 'SENDING', attempts: [{ startedAt: 1 }], updatedAt: 10_001 }],
     ],
     get: 'reads',
@@ -104,10 +106,21 @@ const TABLE: Table = {
     unpublished: 'reads',
     list: 'reads',
   },
-  limits: { find: 'reads', replace: 'cut off at each write by the tests of limits and digests', list: 'reads' },
+  limits: {
+    find: 'reads',
+    replace: [
+      ['limit.take', { entries: [{ token: 'new' }] }, null],
+      ['limit.give-back', { entries: [] }, 'r'],
+    ],
+    list: 'reads',
+  },
   digestHeads: {
     get: 'reads',
-    replace: 'cut off at each write by the tests of limits and digests',
+    replace: [
+      ['digest.list', { closing: null, items: [{}] }],
+      ['digest.close', { closing: {}, items: [] }],
+      ['digest.empty', { closing: null, items: [] }],
+    ],
     dueWorkspaces: 'reads',
     due: 'reads',
     nextDueAt: 'reads',

@@ -4,10 +4,12 @@ import type {
   CohortStore,
   ConsentStore,
   DeliveryLedger,
+  DigestHeads,
   DueTasks,
   EventLog,
   KeyUseStore,
   LeaseStore,
+  LimitStore,
   LookupClaims,
   PartnerLookup,
   ReadModels,
@@ -42,6 +44,8 @@ export function withFailpoints<Ports extends Stores & { readonly log: EventLog }
     secretStore: fallibleSecretStore(ports.secretStore, points),
     leases: fallibleLeases(ports.leases, points),
     keyUses: fallibleKeyUses(ports.keyUses, points),
+    limits: fallibleLimits(ports.limits, points),
+    digestHeads: fallibleDigestHeads(ports.digestHeads, points),
   };
 }
 
@@ -88,7 +92,10 @@ const placeOf = ({ state, attempts, updatedAt }: Parameters<DeliveryLedger['repl
 
 function fallibleLedger(ledger: DeliveryLedger, points: Failpoints): DeliveryLedger {
   return over(ledger, {
-    insert: (deliveries) => between(points, ['delivery.insert'], () => ledger.insert(deliveries)),
+    insert(deliveries) {
+      const isDigest = deliveries.some(({ intent }) => intent.digest !== undefined);
+      return between(points, [isDigest ? 'digest.insert' : 'delivery.insert'], () => ledger.insert(deliveries));
+    },
     replace: (next, how) => between(points, [placeOf(next)], () => ledger.replace(next, how)),
   });
 }
@@ -158,6 +165,27 @@ function fallibleSecretStore(store: SecretStore, points: Failpoints): SecretStor
 
 function fallibleKeyUses(keyUses: KeyUseStore, points: Failpoints): KeyUseStore {
   return over(keyUses, { record: (uses) => between(points, ['key-use.record'], () => keyUses.record(uses)) });
+}
+
+/** Who takes a place writes a token that was not there; whoever else writes gives places back, or says what became of them. */
+function fallibleLimits(limits: LimitStore, points: Failpoints): LimitStore {
+  const seen = new Set<string>();
+  return over(limits, {
+    replace(next, before) {
+      const isNew = next.entries.some(({ token }) => !seen.has(token));
+      for (const { token } of next.entries) seen.add(token);
+      return between(points, [isNew ? 'limit.take' : 'limit.give-back'], () => limits.replace(next, before));
+    },
+  });
+}
+
+function fallibleDigestHeads(heads: DigestHeads, points: Failpoints): DigestHeads {
+  return over(heads, {
+    replace(next) {
+      const place = next.closing ? 'digest.close' : next.items.length > 0 ? 'digest.list' : 'digest.empty';
+      return between(points, [place], () => heads.replace(next));
+    },
+  });
 }
 
 /** Around a call of a provider: what fails `after` it fails between its answer and our record of it. */

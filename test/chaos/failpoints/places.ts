@@ -57,5 +57,22 @@ export const SENDING_PLACES: ReadonlySet<string> = new Set([
   'key-use.record',
 ]);
 
+/** What counts messages to a person, and what makes one digest of many (delivery.md section 2). */
+export const CADENCE_PLACES = [
+  'limit.take',
+  'limit.give-back',
+  'delivery.collected',
+  'digest.list',
+  'digest.close',
+  'delivery.digested',
+  'digest.insert',
+  'digest.empty',
+] as const;
+export type CadencePlace = (typeof CADENCE_PLACES)[number];
+
 /** Every place at which a process can be told to fail. */
-export const FAILPOINT_PLACES: ReadonlySet<string> = new Set([...SENDING_PLACES, ...AFTERWARDS_PLACES]);
+export const FAILPOINT_PLACES: ReadonlySet<string> = new Set([
+  ...SENDING_PLACES,
+  ...AFTERWARDS_PLACES,
+  ...CADENCE_PLACES,
+]);

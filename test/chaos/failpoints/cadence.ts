@@ -1,0 +1,193 @@
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { startLedgerSmtp, untilFound, type LedgerSmtp } from '@carillon/testing';
+import { planting } from '../planting.ts';
+import { eventPost } from '../posts.ts';
+import { openShop, SHOP_ENVIRONMENT, type ShopKeys } from '../shop.ts';
+import { failpointLine } from './failpoints.ts';
+import { deliveriesOf, type Shown } from './lives.ts';
+import type { OpenPatient, Patient } from './patient.ts';
+import { CADENCE_PLACES, type CadencePlace } from './places.ts';
+import { FAILPOINTS_IN_THE_PRODUCT } from './planted-failpoints.ts';
+
+/* A product that fails while it counts what somebody got, or makes one digest of two messages. */
+
+export type CadenceCase = { readonly place: CadencePlace; readonly at: string; readonly action: 'kill' | 'stop' };
+
+export const everyCadenceCase = (action: CadenceCase['action']): readonly CadenceCase[] =>
+  CADENCE_PLACES.flatMap((place) =>
+    ['before', 'after'].map((side): CadenceCase => ({ place, at: `${place}.${side}`, action })),
+  );
+
+export const cadenceCaseName = ({ at, action }: CadenceCase): string => `${at}: ${action}`;
+
+/** Longer than a consumer's session, so that somebody else comes to what was begun; shorter than the lease of a call. */
+const HELD = 20_000;
+const REACHED_WITHIN = 120_000;
+const OVER_WITHIN = 180_000;
+
+const notification = (status: string, cadence: string): string => `channels:
+  email: { template: ${status} }
+rules:
+  ${status}:
+    stream: orders
+    when: event.status == "${status}"
+    recipients:
+      from: event
+      to: { email: event.email }
+      person: event.person
+      unique_id: event.order_id
+retry: { attempts: 8, first: 1s, max: 2s }
+cadence:
+  ${cadence}
+`;
+const FILES = {
+  'workspaces/shop/notifications/limited.yaml': notification('limited', 'limits: [{ max: 1, per: 1d, then: drop }]'),
+  'workspaces/shop/templates/limited/email.yaml': 'subject: "{{ order_id }}"\n',
+  'workspaces/shop/templates/limited/email.txt': 'Order {{ order_id }}.\n',
+  'workspaces/shop/notifications/digested.yaml': notification(
+    'digested',
+    'digest: { window: { fixed: 1h }, max_items: 2 }',
+  ),
+  'workspaces/shop/templates/digested/email.yaml': 'subject: "{{ count }}: {{#each items}}{{ order_id }} {{/each}}"\n',
+  'workspaces/shop/templates/digested/email.txt': '{{#each items}}{{ order_id }} {{/each}}\n',
+};
+
+type Ground = { readonly patient: Patient; readonly keys: ShopKeys; readonly smtp: LedgerSmtp };
+type Order = { readonly id: string; readonly status: string; readonly email: string; readonly person: string };
+
+async function say({ patient, keys }: Ground, { id, ...order }: Order): Promise<void> {
+  const post = eventPost(keys, `key-${id}`, { order_id: id, ...order }, () => undefined);
+  await patient.lives.say(post);
+}
+
+const isEnded = ({ state }: Shown): boolean => !['WAITING', 'SENDING', 'COLLECTED'].includes(state);
+
+/** Waits until an address has so many deliveries and all have ended; answers their states. */
+function ended({ patient }: Ground, recipient: string, count: number): Promise<readonly string[]> {
+  const look = async (): Promise<readonly string[] | undefined> => {
+    const found = await deliveriesOf(patient.lives, { recipient });
+    return found.length >= count && found.every(isEnded) ? found.map(({ state }) => state).toSorted() : undefined;
+  };
+  return untilFound(`${count} deliveries to ${recipient} that have ended`, look, OVER_WITHIN);
+}
+
+const mailsTo = async ({ smtp }: Ground, address: string): Promise<readonly string[]> =>
+  (await smtp.entries()).filter(({ to }) => to.includes(address)).map(({ subject }) => subject);
+
+type Scene = {
+  /** What leads to the place. */
+  act(): Promise<void>;
+  /** What became of it in the end, as one text. */
+  ends(): Promise<string>;
+};
+
+/** Two orders of one person, who may get one message; the first is refused for good where a place is to be given back. */
+function limited(ground: Ground, number: number, isRefused: boolean): Scene {
+  const person = `person-${number}`;
+  const order = (name: string, fate: string): Order => ({
+    id: `${name}-${number}`,
+    status: 'limited',
+    email: `${fate}-${name}-${number}@example.org`,
+    person,
+  });
+  const [first, second] = [order('first', isRefused ? 'refused' : 'customer'), order('second', 'customer')];
+  return {
+    act: () => say(ground, first),
+    async ends() {
+      const [own] = await ended(ground, first.email, 1);
+      await say(ground, second);
+      const [other] = await ended(ground, second.email, 1);
+      const mails = [...(await mailsTo(ground, first.email)), ...(await mailsTo(ground, second.email))];
+      return `${own}, then ${other}, ${mails.length} sent`;
+    },
+  };
+}
+
+/** Two orders to one address, of which one digest is made. */
+function digested(ground: Ground, number: number): Scene {
+  const email = `customer-${number}@example.org`;
+  const order = (name: string): Order => ({ id: `${name}-${number}`, status: 'digested', email, person: email });
+  return {
+    async act() {
+      await say(ground, order('a'));
+      await say(ground, order('b'));
+    },
+    async ends() {
+      const states = await ended(ground, email, 3);
+      const told = (await mailsTo(ground, email)).map((subject) => subject.replace(/[ab]-\d+/g, 'item').trim());
+      return `${states.join(' ')}; ${told.join(' and ') || 'nothing sent'}`;
+    },
+  };
+}
+
+const sceneOf = (ground: Ground, { place: where }: CadenceCase, number: number): Scene =>
+  where.startsWith('limit') ? limited(ground, number, where === 'limit.give-back') : digested(ground, number);
+
+/** Drives one product through all cases; answers how each ended, or that the place was never reached. */
+export async function runCadenceFailpoints(
+  open: OpenPatient,
+  cases: readonly CadenceCase[],
+): Promise<ReadonlyMap<string, string>> {
+  const folder = await mkdtemp(join(tmpdir(), 'carillon-cadence-failpoints-'));
+  const smtp = await startLedgerSmtp({ file: join(folder, 'mail.jsonl'), seed: '1', latency: 5 });
+  const orders = join(folder, 'orders');
+  let patient: Patient | undefined;
+  try {
+    patient = await open({
+      folder,
+      env: {
+        ...SHOP_ENVIRONMENT,
+        FAILPOINTS: `@${orders}`,
+        NODE_COMPILE_CACHE: join(folder, 'compiled'),
+        TWILIO_TOKEN: 'nobody sends over it',
+        FCM_KEY_FILE: '{}',
+        ...planting(FAILPOINTS_IN_THE_PRODUCT),
+      },
+    });
+    await patient.ready();
+    const neighbours = { smtpPort: smtp.port, partnerUrl: 'http://127.0.0.1:9/' };
+    const keys = await openShop(folder, join(folder, 'data'), neighbours, FILES);
+    const ground: Ground = { patient, keys, smtp };
+    const ends = new Map<string, string>();
+    for (const [number, one] of cases.entries()) {
+      ends.set(cadenceCaseName(one), await runOne(one, number, orders, ground));
+    }
+    return ends;
+  } finally {
+    await patient?.close();
+    await smtp.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** A process that reads the file of orders reads all of it or nothing. */
+async function arm(file: string, order: string): Promise<void> {
+  await writeFile(`${file}.new`, order);
+  await rename(`${file}.new`, file);
+}
+
+async function runOne(one: CadenceCase, number: number, orders: string, ground: Ground): Promise<string> {
+  const { patient } = ground;
+  const said = patient.logs();
+  const isNew = ([name, log]: readonly [string, string]): boolean =>
+    log.slice(said.get(name)?.length ?? 0).includes(failpointLine(one.at, one.action));
+  const scene = sceneOf(ground, one, number);
+  await arm(orders, `${one.at}:1:${one.action}`);
+  const acting = scene.act();
+  const reached = await untilFound(
+    one.at,
+    () => Promise.resolve([...patient.logs()].some(isNew) || undefined),
+    REACHED_WITHIN,
+  ).catch(() => false);
+  await arm(orders, '');
+  if (reached) {
+    if (one.action === 'stop') await pause(HELD);
+    await patient.revive(one.action);
+  }
+  await patient.ready();
+  await acting;
+  return reached ? scene.ends() : 'never reached';
+}
