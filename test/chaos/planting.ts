@@ -90,11 +90,11 @@ export const ANSWERED_BEFORE_MARKERS: Change = {
   to: '  void repeatMarkers(log, number);\n  await ports.readEverywhere',
 };
 
-/** The bug: the document of a delivery does not hold the outcome until it is on the log. */
-export const OUTCOME_NOT_IN_DOCUMENT: Change = {
+/** The bug: the commit of a move does not hold the record of its outcome. */
+export const OUTCOME_NOT_IN_COMMIT: Change = {
   file: 'libs/adapters/embedded/src/stores/delivery-ledger.ts',
-  from: 'document: stringifyJson(delivery),',
-  to: 'document: stringifyJson({ ...delivery, unpublished: [] }),',
+  from: "if (moved === 'done' && outcomes) appendRecords({ sql, now }, outcomes);",
+  to: '',
 };
 
 /** The bug: what was cut off is sent again, though nobody knows whether it was taken. */

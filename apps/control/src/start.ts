@@ -69,9 +69,9 @@ export async function startControl(
 
 /**
  * What people look up comes up to this much later while events come all the time. Without it each batch would be the few
- * events of one commit, and projecting those costs more than taking them in.
+ * events of one commit, and projecting those costs more than taking them in: each batch writes its rows and a position.
  */
-const PROJECTING_REST: Duration = 50;
+const PROJECTING_REST: Duration = 250;
 
 function startProjections(ports: ControlPorts): Promise<readonly Consumption[]> {
   return Promise.all(

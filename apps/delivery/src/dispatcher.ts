@@ -13,8 +13,8 @@ import { pause, startScheduler, type WorkPolicy } from '@carillon/runtime';
 import {
   attemptDelivery,
   collectForDigest,
+  createPublisher,
   listUnlisted,
-  publishOutcomes,
   renderMessage,
   takeInItems,
   type AttemptReport,
@@ -143,7 +143,7 @@ export function startDispatcher(
     if (report.kind === 'stale' || report.kind === 'collected') return [];
     // The connection is free, and a crash from here on leaves no doubt: the next one need not wait for the log.
     called();
-    await publishOutcomes([report.delivery], ports);
+    await publish(report.delivery);
     return [];
   }
 
@@ -216,6 +216,7 @@ export function startDispatcher(
   };
   const scheduler = startScheduler(policy, { clock, changed: (bytes) => watch.queued(bytes), trouble });
 
+  const publish = createPublisher(ports);
   const windows = startWindows(digestPorts, isOwnHead, (where, error) => trouble(where, error));
 
   return {

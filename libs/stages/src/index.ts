@@ -30,6 +30,7 @@ export * from './deliver/limits.ts';
 export * from './deliver/operate.ts';
 export * from './deliver/step.ts';
 export * from './deliver/outcomes.ts';
+export * from './deliver/publisher.ts';
 export * from './deliver/settle-doubts.ts';
 export * from './deliver/render-message.ts';
 export * from './deliver/rendering.ts';

@@ -18,15 +18,17 @@ const slotText = ({ slot }: Delivery): string => stringifyJson({ ...slot });
 
 /** Of the product's table, in the order of `valuesOf`. */
 const COLUMNS = `id, version, state, workspace, notification_id, channel, unique_id, notification, event_id, recipient,
-  next_at, lease_until, has_unpublished, created_at, updated_at, document, reason, person, rule, is_test`;
+  next_at, lease_until, has_unpublished, created_at, updated_at, document, reason, person, rule, is_test,
+  intent_place`;
 
-function valuesOf(delivery: Delivery): (string | number | null)[] {
+function valuesOf(delivery: Delivery, intentPlace: number | bigint): (string | number | bigint | null)[] {
   const { id, version, state, slot, intent, nextAt, leaseUntil, createdAt, updatedAt } = delivery;
   const unique = [slot.workspace, slot.notificationId, slot.channel, slot.uniqueId];
   const found = [intent.notification, intent.eventId, intent.to, nextAt, leaseUntil];
-  const moved = [delivery.unpublished.length > 0 ? 1 : 0, createdAt, updatedAt, stringifyJson(delivery)];
+  const document = stringifyJson({ ...delivery, intent: intent.id });
+  const moved = [delivery.unpublished.length > 0 ? 1 : 0, createdAt, updatedAt, document];
   const listed = [delivery.reason, intent.person, intent.rule, intent.test === undefined ? 0 : 1];
-  return [id, version, state, ...unique, ...found, ...moved, ...listed];
+  return [id, version, state, ...unique, ...found, ...moved, ...listed, intentPlace];
 }
 
 /** Answers for each delivery whether it was new. The table has to be there. */
@@ -37,7 +39,11 @@ export function prepareSqliteInsert(db: DatabaseSync, into: Into): (delivery: De
   }
   const places = COLUMNS.split(',').map(() => '?');
   const insert = db.prepare(`INSERT INTO deliveries (${COLUMNS}) VALUES (${places.join(', ')}) ON CONFLICT DO NOTHING`);
-  return (delivery) => insert.run(...valuesOf(delivery)).changes === 1;
+  const addIntent = db.prepare('INSERT INTO delivery_intents (intent) VALUES (?)');
+  return (delivery) => {
+    const { lastInsertRowid: place } = addIntent.run(stringifyJson(delivery.intent));
+    return insert.run(...valuesOf(delivery, place)).changes === 1;
+  };
 }
 
 /** SQLite as the product has it, each insert a commit of its own. */

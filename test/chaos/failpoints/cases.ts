@@ -185,11 +185,7 @@ const rank = (one: FailpointCase): number =>
 export const inOrder = (cases: readonly FailpointCase[]): readonly FailpointCase[] =>
   cases.toSorted((one, other) => rank(one) - rank(other));
 
-/**
- * Every place with these actions, at some not only the first time. What leaves a lease behind comes last: until it is over,
- * its delivery does not move.
- */
-export const everyCase = (actions: readonly FailpointAction[]): readonly FailpointCase[] =>
+const everyCaseAnywhere = (actions: readonly FailpointAction[]): readonly FailpointCase[] =>
   inOrder(
     actions.flatMap((action): readonly FailpointCase[] => [
       ...[...SENDING_PLACES].flatMap((place) => [
@@ -199,6 +195,16 @@ export const everyCase = (actions: readonly FailpointAction[]): readonly Failpoi
       ...LATER.map((one) => ({ ...one, action })),
     ]),
   );
+
+/** Log and ledger of one process are one file: a move is told of in its own commit, and nothing appends its outcome. */
+const comesNotTo = ({ at }: FailpointCase): boolean => placeOf(at) === 'outcomes.append';
+
+/**
+ * Every place of one process with these actions, at some not only the first time. What leaves a lease behind comes last: until it is
+ * over, its delivery does not move.
+ */
+export const everyCase = (actions: readonly FailpointAction[]): readonly FailpointCase[] =>
+  everyCaseAnywhere(actions).filter((one) => !comesNotTo(one));
 
 /** Places to which several roles come: what leads others there than the usual situation does. */
 const OTHER_ROLES: readonly Omit<FailpointCase, 'action'>[] =
@@ -211,7 +217,7 @@ const OTHER_ROLES: readonly Omit<FailpointCase, 'action'>[] =
 /** Every place with these actions, for each role that comes there. */
 export const everyCaseOfRoles = (actions: readonly FailpointAction[]): readonly FailpointCase[] => [
   ...actions.flatMap((action) => OTHER_ROLES.map((one) => ({ ...one, action }))),
-  ...everyCase(actions),
+  ...everyCaseAnywhere(actions),
 ];
 
 export const caseName = ({ at, action, nth, situation, channel }: FailpointCase): string =>

@@ -17,7 +17,6 @@ const SENDING = [
   'delivery.renewal',
   'suppression.add',
   'suppression.remove',
-  'outcomes.append',
 ] as const;
 
 type Afterwards = Pick<FailpointCase, 'channel'> & {
@@ -30,7 +29,7 @@ const AFTERWARDS: readonly Afterwards[] = [
   { situation: 'reported', channel: 'sms', places: ['receipt.read', 'receipts.append', 'delivery.delivered'] },
   {
     situation: 'returned',
-    places: ['listener.take', 'receipts.append', 'suppression.add', 'delivery.bounced', 'outcomes.append'],
+    places: ['listener.take', 'receipts.append', 'suppression.add', 'delivery.bounced'],
   },
   { situation: 'complained', places: ['delivery.complained'] },
   { situation: 'unsubscribed', places: ['consent.find', 'consent.write', 'consents.append', 'delivery.suppressed'] },

@@ -1,5 +1,5 @@
 import { FAILPOINT_ACTIONS } from './failpoints.ts';
-import { caseKey, everyCase, situationOf, type FailpointCase, type Situation } from './cases.ts';
+import { caseKey, everyCaseOfRoles, situationOf, type FailpointCase, type Situation } from './cases.ts';
 import { everyChannelCase } from './channel-cases.ts';
 import type { CaseEnd } from './laboratory.ts';
 
@@ -93,7 +93,7 @@ const besideOf = (beside: Beside, own: readonly CaseEnd[]): readonly string[] =>
 
 function tableOf(ends: readonly CaseEnd[], beside: Beside): string {
   const actions = FAILPOINT_ACTIONS.filter((action) => ends.some((end) => end.case.action === action));
-  const rows = [...new Set([...everyCase(['delay']), ...everyChannelCase(['delay'])].map(({ at }) => at))]
+  const rows = [...new Set([...everyCaseOfRoles(['delay']), ...everyChannelCase(['delay'])].map(({ at }) => at))]
     .flatMap((at) => [
       ...Map.groupBy(
         ends.filter((end) => end.case.at === at).toSorted((a, b) => (rowKey(a.case) < rowKey(b.case) ? -1 : 1)),

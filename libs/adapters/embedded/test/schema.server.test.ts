@@ -1,14 +1,14 @@
 import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { isCarillonError } from '@carillon/kernel';
+import type { Delivery } from '@carillon/domain';
+import { isCarillonError, stringifyJson } from '@carillon/kernel';
 import { deliveryOf } from '@carillon/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openEmbedded, type EmbeddedOptions } from '../src/index.ts';
 import { DELIVERIES_COUNTED_BY_INSERT } from '../src/schema/deliveries.ts';
 import { TASKS_BY_QUEUE } from '../src/schema/lookups.ts';
 import { migrate, MIGRATIONS } from '../src/schema/migrations.ts';
-import { toRow } from '../src/stores/delivery-ledger.ts';
 import { MOVE } from '../src/stores/delivery-row.ts';
 import { temporaryFolder, wallClock } from './open-embedded.ts';
 
@@ -34,6 +34,15 @@ const refusal = async (more: Partial<EmbeddedOptions> = {}): Promise<{ code: str
   }
 };
 
+/** As early versions did: the intent within the document, and the columns that there were then. */
+function addAsThen(db: DatabaseSync, delivery: Delivery): void {
+  const { id, version, state, slot, intent, nextAt, leaseUntil, createdAt, updatedAt } = delivery;
+  const slotColumns = [slot.workspace, slot.notificationId, slot.channel, slot.uniqueId];
+  const found = [intent.notification, intent.eventId, intent.to, nextAt, leaseUntil, 0, createdAt, updatedAt];
+  const row = [id, version, state, ...slotColumns, ...found, stringifyJson(delivery)];
+  db.prepare(`INSERT INTO deliveries VALUES (${row.map(() => '?').join(', ')})`).run(...row);
+}
+
 describe('the data file', () => {
   it('is brought forward from every older version, with what is in it', async () => {
     for (let version = 1; version < MIGRATIONS.length; version += 1) {
@@ -58,12 +67,10 @@ describe('the data file', () => {
   });
 
   it('goes on counting deliveries from where an older version left off', async () => {
-    const first = deliveryOf();
+    const first = deliveryOf({ intent: { variables: { total: 9_007_199_254_740_993n, name: 'Grüße "x" \\ \u0001' } } });
     const db = new DatabaseSync(file());
     migrate(db, MIGRATIONS.slice(0, MIGRATIONS.indexOf(DELIVERIES_COUNTED_BY_INSERT)));
-    // The columns that there were then.
-    const row = Object.values(toRow(first)).slice(0, 16);
-    db.prepare(`INSERT INTO deliveries VALUES (${row.map(() => '?').join(', ')})`).run(...row);
+    addAsThen(db, first);
     db.close();
     const embedded = await open();
     const second = deliveryOf();
@@ -72,6 +79,10 @@ describe('the data file', () => {
     const { person, rule } = first.intent;
     const listed = await embedded.ledger.list({ reasons: [first.reason], person, rule, test: false }, 10);
     expect(listed.items.map(({ id }) => id)).toContain(first.id);
+    // Nothing that an intent holds is lost on its way to a place of its own, and it goes on from there.
+    expect(await embedded.ledger.get(first.id)).toEqual(first);
+    expect(await embedded.ledger.replace({ ...first, version: 2, state: 'SENT', nextAt: null })).toBe('done');
+    expect((await embedded.ledger.get(first.id))?.intent).toEqual(first.intent);
     await embedded.close();
   });
 

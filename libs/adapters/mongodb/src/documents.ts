@@ -39,7 +39,10 @@ export type DeliveryDocument = {
   /** Of COLLECTED, until it is known to be on a list. */
   readonly unlistedAt?: number;
   readonly unpublishedSince?: number;
+  /** All but the intent, of which it holds the id. */
   readonly body: string;
+  /** Written once for each holder of the slot. Missing where an early version wrote the document: the body holds it. */
+  readonly intent?: string;
   /** Token of the call that inserted it, and of the one that wrote it last: who reads its own, did it. */
   readonly inserted: string;
   readonly written: string;

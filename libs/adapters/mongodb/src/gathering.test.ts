@@ -24,6 +24,40 @@ const ask = gathering<Item, number>(
 const askFor = (keys: readonly string[]): Promise<readonly number[]> =>
   Promise.all(keys.map((key, n) => ask({ key, n })));
 
+describe('what is asked for while a request is under way', () => {
+  it('goes together once that one is answered, however it ended, and no later question has its answer', async () => {
+    const answers: PromiseWithResolvers<number>[] = [];
+    const requests: (readonly number[])[] = [];
+    const request = async (items: readonly Item[]): Promise<readonly number[]> => {
+      const answer = Promise.withResolvers<number>();
+      answers.push(answer);
+      requests.push(items.map(({ n }) => n));
+      const first = await answer.promise;
+      return items.map((_item, at) => first + at);
+    };
+    const askInTurn = gathering<Item, number>(
+      ({ key }) => key,
+      async (item) => (await request([item]))[0] ?? Number.NaN,
+      request,
+      { oneAtATime: true },
+    );
+    const first = askInTurn({ key: 'a', n: 1 });
+    await expect.poll(() => requests).toEqual([[1]]);
+    const later = [askInTurn({ key: 'a', n: 2 }), askInTurn({ key: 'b', n: 3 })];
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(requests).toEqual([[1]]);
+    answers[0]?.reject(new Error('away'));
+    await expect(first).rejects.toThrow('away');
+    await expect.poll(() => requests).toEqual([[1], [2, 3]]);
+    answers[1]?.resolve(10);
+    expect(await Promise.all(later)).toEqual([10, 11]);
+    const last = askInTurn({ key: 'a', n: 4 });
+    await expect.poll(() => requests.at(-1)).toEqual([4]);
+    answers[2]?.resolve(20);
+    expect(await last).toBe(20);
+  });
+});
+
 describe('what is asked for in one turn', () => {
   it('is one request, and each gets its own answer', async () => {
     expect(await askFor(['a', 'b', 'c'])).toEqual([0, 1, 2]);

@@ -10,13 +10,16 @@ type Waiting<Item, Answer> = {
 /**
  * Makes one request of what is asked for in the same turn of the process, and hands each caller its own answer. `askMany` answers in
  * the order of its items, of which no two have the same key; what it rejects with, all of them get. What is asked for alone is `askOne`'s.
+ * With `oneAtATime`, what is asked for while a request is under way waits for its end, and goes together: no answer is older than the question.
  */
 export function gathering<Item, Answer>(
   keyOf: (item: Item) => string,
   askOne: (item: Item) => Promise<Answer>,
   askMany: (items: readonly Item[]) => Promise<readonly Answer[]>,
+  { oneAtATime } = { oneAtATime: false },
 ): (item: Item) => Promise<Answer> {
   let waiting: Waiting<Item, Answer>[] = [];
+  let underWay = 0;
 
   async function ask(group: readonly Waiting<Item, Answer>[]): Promise<void> {
     const [only] = group;
@@ -31,15 +34,22 @@ export function gathering<Item, Answer>(
     }
   }
 
+  async function askInPlace(group: readonly Waiting<Item, Answer>[]): Promise<void> {
+    underWay += 1;
+    await ask(group);
+    underWay -= 1;
+    if (oneAtATime && underWay === 0) begin();
+  }
+
   function begin(): void {
     const all = waiting;
     waiting = [];
-    for (const group of groupsOf(all, ({ item }) => keyOf(item))) void ask(group);
+    for (const group of groupsOf(all, ({ item }) => keyOf(item))) void askInPlace(group);
   }
 
   return (item) =>
     new Promise((resolve, reject) => {
-      if (waiting.length === 0) setImmediate(begin);
+      if (waiting.length === 0 && !(oneAtATime && underWay > 0)) setImmediate(begin);
       waiting.push({ item, resolve, reject });
     });
 }

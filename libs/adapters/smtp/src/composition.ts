@@ -4,6 +4,7 @@ import type { RenderedEmail } from '@carillon/ports';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import { encodeWord } from 'nodemailer/lib/mime-funcs';
 import { mimeText } from './mime-text.ts';
+import { plainMail } from './plain-mail.ts';
 
 /** A message as it goes over the wire, and the one sender and one recipient of its SMTP transaction. */
 export type ComposedMail = {
@@ -30,6 +31,22 @@ export function compose(message: RenderedEmail, at: Instant, tracing: MailTracin
   // What is sent to is what was looked up on the suppression list, whatever the library makes of an address.
   const to = canonicalEmail(message.to);
   if (to === null) return null;
+  const plain = tracing.headers.length === 0 ? plainMail(message, to, at, stopHeaders(message)) : null;
+  if (plain) return envelopeOf(tracing.returnPath ?? message.from.address, to, plain);
+  return composeAny(message, to, at, tracing);
+}
+
+/** Null where no SMTP command could name the sender. */
+const envelopeOf = (from: string, to: string, bytes: Buffer): ComposedMail | null =>
+  /^[^\s<>\p{C}]+@[^\s<>\p{C}]+$/u.test(from) ? { from, to, bytes } : null;
+
+/** By the library, whatever is in it. Exported for the law that plain mails are the same. */
+export function composeAny(
+  message: RenderedEmail,
+  to: string,
+  at: Instant,
+  tracing: MailTracing = NO_TRACING,
+): ComposedMail | null {
   const node = new MailComposer({
     from: { name: message.from.name, address: message.from.address },
     to: { name: '', address: to },
@@ -47,14 +64,12 @@ export function compose(message: RenderedEmail, at: Instant, tracing: MailTracin
   }).compile();
   const envelope = node.getEnvelope();
   if (envelope.from === false || envelope.to.length !== 1 || envelope.to[0] !== to) return null;
-  const from = tracing.returnPath ?? envelope.from;
-  if (!/^[^\s<>\p{C}]+@[^\s<>\p{C}]+$/u.test(from)) return null;
   const { subject } = message;
   const { name } = message.from;
   if (mimics(subject)) node.setHeader('Subject', { prepared: true, foldLines: true, value: encoded(subject) });
   // There is no other way to say how a name is written; a test holds that the library still asks here.
   if (mimics(name)) Object.assign(node, { _encodeAddressName: encoded });
-  return { from, to, bytes: mimeText(node) };
+  return envelopeOf(tracing.returnPath ?? envelope.from, to, mimeText(node));
 }
 
 /** SMTP allows no longer line (RFC 5322, 2.1.1). */

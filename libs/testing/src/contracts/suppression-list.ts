@@ -29,6 +29,30 @@ export function describeSuppressionList(name: string, make: () => Promise<UnderT
       expect(await list().find(freshName('other'), 'email', 'ada@example.com')).toBeNull();
     });
 
+    it('answers each of many that ask at the same time about its own address, channel and workspace', async () => {
+      const [here, there] = [freshName('here'), freshName('there')];
+      for (const at of [1, 2, 3]) await list().add(suppression(here, `p${at}@example.com`, { at }));
+      await list().add(suppression(here, 'p2@example.com', { source: 'complaint', at: 1 }));
+      await list().add(suppression(there, '+4915112345678', { channel: 'sms', source: 'stop', at: 9 }));
+      const asked = [
+        ...Array.from({ length: 90 }, (_, at) => [here, 'email', `p${at}@example.com`] as const),
+        [here, 'email', 'P2@EXAMPLE.com'],
+        [there, 'email', 'p1@example.com'],
+        [there, 'sms', '+4915112345678'],
+        [here, 'sms', '+4915112345678'],
+      ] as const;
+      // Twice, so that the second time all wait while the first are under way.
+      const twice = [...asked, ...asked];
+      const found = await Promise.all(twice.map(([place, way, address]) => list().find(place, way, address)));
+      for (const [at, one] of found.entries()) {
+        const [workspace, channel, address] = asked[at % asked.length] ?? [];
+        const canonical = address?.toLowerCase();
+        const isOn = channel === 'email' ? workspace === here && /^p[123]@/.test(canonical ?? '') : workspace === there;
+        expect(one?.address ?? null, `${workspace} ${channel} ${address}`).toBe(isOn ? canonical : null);
+        if (canonical === 'p2@example.com' && workspace === here) expect(one?.source).toBe('complaint');
+      }
+    });
+
     it('forgets an address that is removed, once', async () => {
       const workspace = freshName('shop');
       await list().add(suppression(workspace, 'ada@example.com'));

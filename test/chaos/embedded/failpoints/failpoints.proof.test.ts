@@ -35,7 +35,7 @@ const seed = Number(process.env['FAILPOINTS_SEED'] ?? 1);
 /** Each place has an error in place of an answer, and a kill costs a start: `npm run chaos` kills at all of them. */
 const SHARE_KILLED = 0.35;
 /** Where a process is gone in the midst of a call, and nobody else knows what came of it: no error leads there. */
-const ALWAYS_KILLED = /^(delivery\.sending\.after|provider\.send|partner\.call|outcomes\.append|events\.append)/;
+const ALWAYS_KILLED = /^(delivery\.sending\.after|provider\.send|partner\.call|delivery\.sent|events\.append)/;
 /** The renewal of a lease takes long to come to; killed, some of these differ little. */
 const LEFT_TO_CHAOS = {
   throw: /^delivery\.renewal/,

@@ -18,7 +18,7 @@ import { consentWrites } from '../stores/consent-store.ts';
 import { limitWrites } from '../stores/limit-store.ts';
 import { statementsOf, type Statements } from '../statements.ts';
 import { carryDrafts } from './carry-drafts.ts';
-import { addDelivery, readDelivery, rewriteDelivery } from './documents.ts';
+import { addDelivery, readDeliveries, readDelivery, rewriteDelivery } from './documents.ts';
 import { carryPeople } from './people.ts';
 import type { Span } from './outstanding.ts';
 
@@ -38,7 +38,7 @@ export type CarriedOver = {
   readonly lost: readonly Span[];
 };
 
-/** Version of the data with which the ledger got its table; that table has not changed since. */
+/** Version of the data with which the ledger got its table; what it holds is read of any version since. */
 const HAS_LEDGER = 3;
 
 const refuse = (detail: string): CarillonError => new CarillonError('wrong_usage', detail);
@@ -64,8 +64,7 @@ export function carryOver(sql: Statements, newer: string, moment: Moment): Carri
       sql.get("SELECT next FROM partitions WHERE topic = 'carillon.config' AND partition = 0")?.['next'] ?? 0,
     );
     let [deliveries, leftWaiting] = [0, 0];
-    for (const row of source.iterate('SELECT document FROM deliveries')) {
-      const theirs = parseJson(String(row['document'])) as unknown as Delivery;
+    for (const theirs of readDeliveries(source)) {
       const ours = readDelivery(sql, theirs.id);
       if (isUnsent(theirs, source)) {
         if (!ours) leftWaiting += 1;

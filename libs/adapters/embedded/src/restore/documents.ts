@@ -1,13 +1,25 @@
 import type { Delivery } from '@carillon/domain';
 import { parseJson } from '@carillon/kernel';
-import type { Statements } from '../statements.ts';
-import { deliveryWrites, toRow } from '../stores/delivery-ledger.ts';
+import type { Row, Statements } from '../statements.ts';
+import { deliveryWrites } from '../stores/delivery-ledger.ts';
+import { fromRow, toRow, WHOLE, type DocumentRow } from '../stores/delivery-row.ts';
 
 /** Documents of the ledger in a file that no process has open, by the same statements that the ledger runs. */
 
+/** A file of an older version has the intent within the document. */
+const standsApart = (sql: Statements): boolean =>
+  sql.get("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'delivery_intents'") !== undefined;
+const columnsIn = (sql: Statements): string => (standsApart(sql) ? WHOLE : 'document, NULL AS intent');
+const read = (row: Row): Delivery =>
+  row['intent'] === null ? (parseJson(String(row['document'])) as unknown as Delivery) : fromRow(row as DocumentRow);
+
 export function readDelivery(sql: Statements, id: string): Delivery | null {
-  const row = sql.get('SELECT document FROM deliveries WHERE id = ?', id);
-  return row ? (parseJson(String(row['document'])) as unknown as Delivery) : null;
+  const row = sql.get(`SELECT ${columnsIn(sql)} FROM deliveries WHERE id = ?`, id);
+  return row ? read(row) : null;
+}
+
+export function* readDeliveries(sql: Statements): IterableIterator<Delivery> {
+  for (const row of sql.iterate(`SELECT ${columnsIn(sql)} FROM deliveries`)) yield read(row);
 }
 
 export function addDelivery(sql: Statements, delivery: Delivery): void {

@@ -92,3 +92,17 @@ export const DELIVERIES_BY_ANY_FILTER = `
 
 /** No list is of all workspaces in any state: it cost each insert a place to write and served nobody. */
 export const DELIVERIES_NOT_BY_TIME_ALONE = 'DROP INDEX IF EXISTS deliveries_created';
+
+/**
+ * The intent of a delivery apart from what moves: it is written once, at the end of a table of its own, and no move writes it again. The
+ * document names it by its id, and its row by its place.
+ */
+export const DELIVERIES_INTENT_APART = `
+  CREATE TABLE delivery_intents (
+    place INTEGER PRIMARY KEY,
+    intent TEXT NOT NULL
+  ) STRICT;
+  ALTER TABLE deliveries ADD COLUMN intent_place INTEGER;
+  INSERT INTO delivery_intents SELECT rowid, json_extract(document, '$.intent') FROM deliveries ORDER BY rowid;
+  UPDATE deliveries SET intent_place = rowid, document = json_set(document, '$.intent', json_extract(document, '$.intent.id'));
+`;

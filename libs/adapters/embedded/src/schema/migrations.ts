@@ -7,6 +7,7 @@ import {
   DELIVERIES_BY_WORKSPACE_AND_STATE,
   DELIVERIES_BY_ANY_FILTER,
   DELIVERIES_COUNTED_BY_INSERT,
+  DELIVERIES_INTENT_APART,
   DELIVERIES_NOT_BY_TIME_ALONE,
   DELIVERIES_SCHEMA,
   DELIVERIES_WAITING_BY_NOTIFICATION,
@@ -70,6 +71,7 @@ export const MIGRATIONS: readonly string[] = [
   JOBS_SCHEMA,
   KEPT_ANSWERS_SCHEMA,
   INBOX_BY_FILTER,
+  DELIVERIES_INTENT_APART,
 ];
 
 const pragma = (db: DatabaseSync, name: string): number => Number(db.prepare(`PRAGMA ${name}`).get()?.[name]);

@@ -1,51 +1,41 @@
-import { withReceipts, type Delivery, type DeliveryState } from '@carillon/domain';
-import { parseJson, stringifyJson } from '@carillon/kernel';
+import type { Delivery, DeliveryState } from '@carillon/domain';
 import type { DeliveryLedger, NewRecord } from '@carillon/ports';
 import type { EmbeddedLog } from '../log/event-log.ts';
 import { appendRecords } from '../log/log-writes.ts';
 import { sizeOf as sizeOfRecords, type PackedRecords } from '../log/packed-records.ts';
 import type { Reader } from '../reader.ts';
-import type { Transaction, Write } from '../writing/protocol.ts';
+import type { Load, Transaction, Write } from '../writing/protocol.ts';
 import { conditionsOf } from './conditions.ts';
 import { cursorAt, keysOf, pageOf } from './cursor.ts';
 import { deliveryCounts } from './delivery-counts.ts';
-import { listRows, type DocumentRow } from './delivery-lists.ts';
-import { replaceRow, type DeliveryRow } from './delivery-row.ts';
+import { listRows } from './delivery-lists.ts';
+import {
+  fromRow,
+  insertRow,
+  moveRow,
+  replaceRow,
+  toMovedRow,
+  toRow,
+  WHOLE,
+  type DeliveryRow,
+  type DocumentRow,
+  type MovedRow,
+} from './delivery-row.ts';
+
+type Inserted = { readonly place: number } | { readonly holder: DocumentRow };
 
 export const deliveryWrites = ({ sql, now }: Transaction) => ({
-  /** Null for what was inserted, else the document that holds the slot. */
-  'deliveries.insert'(rows: readonly DeliveryRow[]): (string | null)[] {
+  /** Where the intent of each stands that was inserted, else what holds its slot. */
+  'deliveries.insert'(rows: readonly DeliveryRow[]): Inserted[] {
     const added = new Map<string, number>();
-    const holders = rows.map((row) => {
-      const inserted = sql.run(
-        'INSERT INTO deliveries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
-        row.id,
-        row.version,
-        row.state,
-        row.workspace,
-        row.notificationId,
-        row.channel,
-        row.uniqueId,
-        row.notification,
-        row.eventId,
-        row.recipient,
-        row.nextAt,
-        row.leaseUntil,
-        row.hasUnpublished,
-        row.createdAt,
-        row.updatedAt,
-        row.document,
-        row.reason,
-        row.person,
-        row.rule,
-        row.isTest,
-      );
-      if (inserted === 1) {
+    const answers = rows.map((row): Inserted => {
+      const place = insertRow(sql, row);
+      if (place !== null) {
         added.set(row.state, (added.get(row.state) ?? 0) + 1);
-        return null;
+        return { place };
       }
       const holder = sql.get(
-        `SELECT document FROM deliveries
+        `SELECT ${WHOLE} FROM deliveries
          WHERE id = ? OR (workspace = ? AND notification_id = ? AND channel = ? AND unique_id = ?)`,
         row.id,
         row.workspace,
@@ -54,7 +44,7 @@ export const deliveryWrites = ({ sql, now }: Transaction) => ({
         row.uniqueId,
       ) as DocumentRow | undefined;
       if (!holder) throw new Error(`delivery ${row.id} was refused and nothing holds its slot`);
-      return holder.document;
+      return { holder };
     });
     // Here and not by a trigger, which took a quarter of the time of an insert.
     for (const [state, count] of added) {
@@ -65,20 +55,42 @@ export const deliveryWrites = ({ sql, now }: Transaction) => ({
         count,
       );
     }
-    return holders;
+    return answers;
   },
-  /** With the records of its outcomes, where it tells of them: both or neither. */
-  'deliveries.replace'(row: DeliveryRow, outcomes: PackedRecords | null): 'done' | 'told' | 'stale' {
-    if (replaceRow(sql, row) === 'stale') return 'stale';
-    if (!outcomes) return 'done';
-    appendRecords({ sql, now }, outcomes);
-    return 'told';
+  /** Of a delivery that keeps its intent. With the records of its outcomes, where it tells of them: both or neither. */
+  'deliveries.move'(row: MovedRow, place: number, outcomes: PackedRecords | null): 'done' | 'stale' {
+    const moved = moveRow(sql, row, place);
+    if (moved === 'done' && outcomes) appendRecords({ sql, now }, outcomes);
+    return moved;
+  },
+  /** The same with whatever intent; answers where that stands. */
+  'deliveries.replace'(row: DeliveryRow, outcomes: PackedRecords | null): number | 'stale' {
+    const place = replaceRow(sql, row);
+    if (place !== 'stale' && outcomes) appendRecords({ sql, now }, outcomes);
+    return place;
   },
 });
 type DeliveryWrites = ReturnType<typeof deliveryWrites>;
 
-const read = (row: DocumentRow): Delivery => withReceipts(parseJson(row.document) as unknown as Delivery);
-const sizeOf = (row: DeliveryRow): number => row.document.length + 512;
+const sizeOf = (row: MovedRow & { readonly intent?: string }): number =>
+  row.document.length + (row.intent?.length ?? 0) + 512;
+
+/**
+ * Where the intents stand that were read or written here. An intent never changes, so the very object that a delivery was read with is
+ * the one that its row has; of any other nobody knows, and it is written.
+ */
+function createPlaces() {
+  const places = new WeakMap<Delivery['intent'], { readonly id: string; readonly place: number }>();
+  return {
+    remember({ id, intent }: Delivery, place: number): void {
+      places.set(intent, { id, place });
+    },
+    placeOf({ id, intent }: Delivery): number | undefined {
+      const known = places.get(intent);
+      return known?.id === id ? known.place : undefined;
+    },
+  };
+}
 
 /**
  * Workspaces are few and deliveries many: steps from one workspace to the next instead of reading every row. What runs
@@ -108,147 +120,151 @@ const NEXT_DUE = `
   )) AS next_at
   FROM step WHERE workspace IS NOT NULL`;
 
-export const createDeliveryLedger = (
+export function createDeliveryLedger(
   reader: Reader,
   write: Write<DeliveryWrites>,
   log: Pick<EmbeddedLog, 'pack' | 'arrived'>,
-): DeliveryLedger => ({
-  async insert(deliveries) {
-    if (deliveries.length === 0) return [];
-    const rows = deliveries.map(toRow);
-    const load = { bytes: rows.reduce((sum, row) => sum + sizeOf(row), 0), rows: rows.length };
-    const holders = await write('deliveries.insert', load, rows);
-    return holders.map((document) =>
-      document === null ? { inserted: true } : { inserted: false, holder: read({ document }) },
-    );
-  },
-  async replace(next, how) {
-    const records: readonly NewRecord[] = how?.telling?.() ?? [];
-    if (records.length === 0) {
-      const row = toRow(next);
-      return write('deliveries.replace', { bytes: sizeOf(row) }, row, null);
-    }
-    const row = toRow({ ...next, unpublished: [] });
-    const packed = log.pack(records);
-    const load = { bytes: sizeOf(row) + sizeOfRecords(packed), rows: 1 + records.length };
-    const answer = await write('deliveries.replace', load, row, packed);
-    if (answer === 'told') log.arrived(records);
-    return answer;
-  },
-  async get(id) {
-    const row = reader.get('SELECT document FROM deliveries WHERE id = ?', id) as DocumentRow | undefined;
-    return row ? read(row) : null;
-  },
-  async dueWorkspaces(now) {
-    return (reader.all(DUE_WORKSPACES, now) as { workspace: string }[]).map(({ workspace }) => workspace);
-  },
-  async due(workspace, now, limit) {
-    const rows = reader.all(
-      `SELECT document FROM deliveries INDEXED BY deliveries_due
-       WHERE state = 'WAITING' AND workspace = ? AND next_at <= ?
-       ORDER BY next_at, rowid LIMIT ?`,
-      workspace,
-      now,
-      limit,
-    ) as DocumentRow[];
-    return rows.map((row) => ({ delivery: read(row), bytes: row.document.length }));
-  },
-  async nextDueAt(until) {
-    const row = reader.get(NEXT_DUE) as { next_at: number | null } | undefined;
-    const next = row?.next_at ?? null;
-    return next !== null && next <= until ? next : null;
-  },
-  async waiting({ workspace, notificationId }, limit, cursor) {
-    const after = cursor === undefined ? [] : keysOf(cursor, 'string', 'number', 'number');
-    const rows = reader.all(
-      `SELECT notification_id, next_at, rowid AS place, document FROM deliveries INDEXED BY deliveries_waiting
-       WHERE state = 'WAITING' AND workspace = ? ${notificationId === undefined ? '' : 'AND notification_id = ?'}
-         ${cursor === undefined ? '' : 'AND (notification_id, next_at, rowid) > (?, ?, ?)'}
-       ORDER BY notification_id, next_at, rowid LIMIT ?`,
-      workspace,
-      ...(notificationId === undefined ? [] : [notificationId]),
-      ...after,
-      limit + 1,
-    ) as (DocumentRow & { notification_id: string; next_at: number; place: number })[];
-    return pageOf(rows, limit, read, (row) => cursorAt(row.notification_id, row.next_at, row.place));
-  },
-  async leaseExpired(now, limit) {
-    const rows = reader.all(
-      `SELECT document FROM deliveries INDEXED BY deliveries_lease
-       WHERE state = 'SENDING' AND lease_until < ? ORDER BY lease_until LIMIT ?`,
-      now,
-      limit,
-    ) as DocumentRow[];
-    return rows.map(read);
-  },
-  async unlisted(now, limit) {
-    const rows = reader.all(
-      `SELECT document FROM deliveries INDEXED BY deliveries_unlisted
-       WHERE state = 'COLLECTED' AND next_at <= ? ORDER BY next_at LIMIT ?`,
-      now,
-      limit,
-    ) as DocumentRow[];
-    return rows.map(read);
-  },
-  async unpublished(olderThan, limit) {
-    const rows = reader.all(
-      `SELECT document FROM deliveries INDEXED BY deliveries_unpublished
-       WHERE has_unpublished = 1 AND updated_at < ? ORDER BY updated_at LIMIT ?`,
-      olderThan,
-      limit,
-    ) as DocumentRow[];
-    return rows.map(read);
-  },
-  async list(filter, limit, cursor) {
-    const { rows, next } = listRows(reader, filter, limit, cursor);
-    return { items: rows.map(read), next };
-  },
-  async byEvent(eventId) {
-    const rows = reader.all(
-      'SELECT document FROM deliveries WHERE event_id = ? ORDER BY created_at, id',
-      eventId,
-    ) as DocumentRow[];
-    return rows.map(read);
-  },
-  async countAddresses({ workspace, notificationId }, states) {
-    const { where, values } = conditionsOf([
-      ['workspace = ?', workspace],
-      ['notification_id = ?', notificationId],
-      ['state IN (SELECT value FROM json_each(?))', JSON.stringify(states)],
-      ['json_extract(document, ?) IS NULL', '$.intent.test'],
-    ]);
-    const row = reader.get(`SELECT count(DISTINCT recipient) AS told FROM deliveries ${where}`, ...values);
-    return (row as { told: number }).told;
-  },
-  ...deliveryCounts(reader),
-  async countByState() {
-    const rows = reader.all('SELECT state, deliveries FROM delivery_counts WHERE deliveries > 0') as {
-      state: DeliveryState;
-      deliveries: number;
-    }[];
-    return Object.fromEntries(rows.map(({ state, deliveries }) => [state, deliveries]));
-  },
-});
+): DeliveryLedger {
+  const places = createPlaces();
+  const read = (row: DocumentRow): Delivery => {
+    const delivery = fromRow(row);
+    places.remember(delivery, row.intent_place);
+    return delivery;
+  };
 
-export const toRow = (delivery: Delivery): DeliveryRow => ({
-  id: delivery.id,
-  version: delivery.version,
-  state: delivery.state,
-  workspace: delivery.slot.workspace,
-  notificationId: delivery.slot.notificationId,
-  channel: delivery.slot.channel,
-  uniqueId: delivery.slot.uniqueId,
-  notification: delivery.intent.notification,
-  eventId: delivery.intent.eventId,
-  recipient: delivery.intent.to,
-  nextAt: delivery.nextAt,
-  leaseUntil: delivery.leaseUntil,
-  hasUnpublished: delivery.unpublished.length > 0 ? 1 : 0,
-  createdAt: delivery.createdAt,
-  updatedAt: delivery.updatedAt,
-  document: stringifyJson(delivery),
-  reason: delivery.reason,
-  person: delivery.intent.person,
-  rule: delivery.intent.rule,
-  isTest: delivery.intent.test === undefined ? 0 : 1,
-});
+  async function put(next: Delivery, outcomes: PackedRecords | null): Promise<'done' | 'stale'> {
+    const place = places.placeOf(next);
+    const load = (row: MovedRow): Load => ({
+      bytes: sizeOf(row) + (outcomes ? sizeOfRecords(outcomes) : 0),
+      rows: 1 + (outcomes?.ends.length ?? 0),
+    });
+    if (place !== undefined) {
+      const row = toMovedRow(next);
+      return write('deliveries.move', load(row), row, place, outcomes);
+    }
+    const row = toRow(next);
+    const at = await write('deliveries.replace', load(row), row, outcomes);
+    if (at === 'stale') return 'stale';
+    places.remember(next, at);
+    return 'done';
+  }
+
+  return {
+    async insert(deliveries) {
+      if (deliveries.length === 0) return [];
+      const rows = deliveries.map(toRow);
+      const load = { bytes: rows.reduce((sum, row) => sum + sizeOf(row), 0), rows: rows.length };
+      const answers = await write('deliveries.insert', load, rows);
+      return deliveries.map((delivery, at) => {
+        const answer = answers[at];
+        if (!answer) throw new Error('a delivery has no answer');
+        if ('holder' in answer) return { inserted: false, holder: read(answer.holder) };
+        places.remember(delivery, answer.place);
+        return { inserted: true };
+      });
+    },
+    async replace(next, how) {
+      const records: readonly NewRecord[] = how?.telling?.() ?? [];
+      const tells = records.length > 0;
+      const packed = tells ? log.pack(records) : null;
+      const written = tells ? { ...next, unpublished: [] } : next;
+      if ((await put(written, packed)) === 'stale') return 'stale';
+      if (!tells) return 'done';
+      log.arrived(records);
+      return 'told';
+    },
+    async get(id) {
+      const row = reader.get(`SELECT ${WHOLE} FROM deliveries WHERE id = ?`, id) as DocumentRow | undefined;
+      return row ? read(row) : null;
+    },
+    async dueWorkspaces(now) {
+      return (reader.all(DUE_WORKSPACES, now) as { workspace: string }[]).map(({ workspace }) => workspace);
+    },
+    async due(workspace, now, limit) {
+      const rows = reader.all(
+        `SELECT ${WHOLE} FROM deliveries INDEXED BY deliveries_due
+         WHERE state = 'WAITING' AND workspace = ? AND next_at <= ?
+         ORDER BY next_at, rowid LIMIT ?`,
+        workspace,
+        now,
+        limit,
+      ) as DocumentRow[];
+      return rows.map((row) => ({ delivery: read(row), bytes: row.document.length + row.intent.length }));
+    },
+    async nextDueAt(until) {
+      const row = reader.get(NEXT_DUE) as { next_at: number | null } | undefined;
+      const next = row?.next_at ?? null;
+      return next !== null && next <= until ? next : null;
+    },
+    async waiting({ workspace, notificationId }, limit, cursor) {
+      const after = cursor === undefined ? [] : keysOf(cursor, 'string', 'number', 'number');
+      const rows = reader.all(
+        `SELECT notification_id, next_at, rowid AS place, ${WHOLE} FROM deliveries INDEXED BY deliveries_waiting
+         WHERE state = 'WAITING' AND workspace = ? ${notificationId === undefined ? '' : 'AND notification_id = ?'}
+           ${cursor === undefined ? '' : 'AND (notification_id, next_at, rowid) > (?, ?, ?)'}
+         ORDER BY notification_id, next_at, rowid LIMIT ?`,
+        workspace,
+        ...(notificationId === undefined ? [] : [notificationId]),
+        ...after,
+        limit + 1,
+      ) as (DocumentRow & { notification_id: string; next_at: number; place: number })[];
+      return pageOf(rows, limit, read, (row) => cursorAt(row.notification_id, row.next_at, row.place));
+    },
+    async leaseExpired(now, limit) {
+      const rows = reader.all(
+        `SELECT ${WHOLE} FROM deliveries INDEXED BY deliveries_lease
+         WHERE state = 'SENDING' AND lease_until < ? ORDER BY lease_until LIMIT ?`,
+        now,
+        limit,
+      ) as DocumentRow[];
+      return rows.map(read);
+    },
+    async unlisted(now, limit) {
+      const rows = reader.all(
+        `SELECT ${WHOLE} FROM deliveries INDEXED BY deliveries_unlisted
+         WHERE state = 'COLLECTED' AND next_at <= ? ORDER BY next_at LIMIT ?`,
+        now,
+        limit,
+      ) as DocumentRow[];
+      return rows.map(read);
+    },
+    async unpublished(olderThan, limit) {
+      const rows = reader.all(
+        `SELECT ${WHOLE} FROM deliveries INDEXED BY deliveries_unpublished
+         WHERE has_unpublished = 1 AND updated_at < ? ORDER BY updated_at LIMIT ?`,
+        olderThan,
+        limit,
+      ) as DocumentRow[];
+      return rows.map(read);
+    },
+    async list(filter, limit, cursor) {
+      const { rows, next } = listRows(reader, filter, limit, cursor);
+      return { items: rows.map(read), next };
+    },
+    async byEvent(eventId) {
+      const rows = reader.all(
+        `SELECT ${WHOLE} FROM deliveries WHERE event_id = ? ORDER BY created_at, id`,
+        eventId,
+      ) as DocumentRow[];
+      return rows.map(read);
+    },
+    async countAddresses({ workspace, notificationId }, states) {
+      const { where, values } = conditionsOf([
+        ['workspace = ?', workspace],
+        ['notification_id = ?', notificationId],
+        ['state IN (SELECT value FROM json_each(?))', JSON.stringify(states)],
+        ['is_test = 0'],
+      ]);
+      const row = reader.get(`SELECT count(DISTINCT recipient) AS told FROM deliveries ${where}`, ...values);
+      return (row as { told: number }).told;
+    },
+    ...deliveryCounts(reader),
+    async countByState() {
+      const rows = reader.all('SELECT state, deliveries FROM delivery_counts WHERE deliveries > 0') as {
+        state: DeliveryState;
+        deliveries: number;
+      }[];
+      return Object.fromEntries(rows.map(({ state, deliveries }) => [state, deliveries]));
+    },
+  };
+}

@@ -3,8 +3,8 @@ import type { DeliveryFilter } from '@carillon/ports';
 import type { Reader } from '../reader.ts';
 import { conditionsOf } from './conditions.ts';
 import { cursorAt, keysOf } from './cursor.ts';
+import { WHOLE, type DocumentRow } from './delivery-row.ts';
 
-export type DocumentRow = { readonly document: string };
 type Key = { readonly created_at: number; readonly id: string };
 type Condition = readonly [sql: string, ...values: (SQLInputValue | undefined)[]];
 
@@ -111,7 +111,7 @@ export function listRows(
   const sorted = [...new Map(keys.map((key) => [key.id, key])).values()].toSorted(newestFirst);
   const shown = sorted.slice(0, limit);
   const rows = shown.flatMap((key) => {
-    const row = reader.get('SELECT document FROM deliveries WHERE id = ?', key.id) as DocumentRow | undefined;
+    const row = reader.get(`SELECT ${WHOLE} FROM deliveries WHERE id = ?`, key.id) as DocumentRow | undefined;
     return row ? [row] : [];
   });
   const last = shown.at(-1);

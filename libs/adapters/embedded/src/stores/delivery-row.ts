@@ -1,11 +1,23 @@
-import type { Statements } from '../statements.ts';
-import type { DocumentRow } from './delivery-lists.ts';
+import { withReceipts, type Delivery } from '@carillon/domain';
+import { parseJson, stringifyJson } from '@carillon/kernel';
+import type { Row, Statements } from '../statements.ts';
 
-/** A delivery as its table has it: the document, and beside it what is looked for. */
-export type DeliveryRow = DocumentRow & {
+/** What a move may change, and what says which row it is. */
+export type MovedRow = {
   readonly id: string;
   readonly version: number;
   readonly state: string;
+  readonly reason: string;
+  readonly nextAt: number | null;
+  readonly leaseUntil: number | null;
+  readonly hasUnpublished: number;
+  readonly updatedAt: number;
+  /** All but the intent, of which it holds the id. */
+  readonly document: string;
+};
+
+/** A delivery as its tables have it: the document, its intent, and beside them what is looked for. */
+export type DeliveryRow = MovedRow & {
   readonly workspace: string;
   readonly notificationId: string;
   readonly channel: string;
@@ -13,38 +25,143 @@ export type DeliveryRow = DocumentRow & {
   readonly notification: string;
   readonly eventId: string;
   readonly recipient: string | null;
-  readonly nextAt: number | null;
-  readonly leaseUntil: number | null;
-  readonly hasUnpublished: number;
   readonly createdAt: number;
-  readonly updatedAt: number;
-  readonly reason: string;
   readonly person: string;
   readonly rule: string;
   readonly isTest: number;
+  readonly intent: string;
 };
 
+/** What a delivery is read from: WHOLE says how. */
+export type DocumentRow = { readonly document: string; readonly intent: string; readonly intent_place: number };
+
+export const WHOLE = `document, intent_place,
+  (SELECT intent FROM delivery_intents WHERE place = deliveries.intent_place) AS intent`;
+
+export function toMovedRow({ intent, ...moving }: Delivery): MovedRow {
+  return {
+    id: moving.id,
+    version: moving.version,
+    state: moving.state,
+    reason: moving.reason,
+    nextAt: moving.nextAt,
+    leaseUntil: moving.leaseUntil,
+    hasUnpublished: moving.unpublished.length > 0 ? 1 : 0,
+    updatedAt: moving.updatedAt,
+    document: stringifyJson({ ...moving, intent: intent.id }),
+  };
+}
+
+export function toRow(delivery: Delivery): DeliveryRow {
+  const { slot, intent } = delivery;
+  return {
+    ...toMovedRow(delivery),
+    workspace: slot.workspace,
+    notificationId: slot.notificationId,
+    channel: slot.channel,
+    uniqueId: slot.uniqueId,
+    notification: intent.notification,
+    eventId: intent.eventId,
+    recipient: intent.to,
+    createdAt: delivery.createdAt,
+    person: intent.person,
+    rule: intent.rule,
+    isTest: intent.test === undefined ? 0 : 1,
+    intent: stringifyJson(intent),
+  };
+}
+
+export function fromRow({ document, intent }: Pick<DocumentRow, 'document' | 'intent'>): Delivery {
+  const moving = parseJson(document) as unknown as Omit<Delivery, 'intent'> & { readonly intent: string };
+  const whole = parseJson(intent) as unknown as Delivery['intent'];
+  if (whole.id !== moving.intent) throw new Error(`delivery ${moving.id} names an intent that is not beside it`);
+  return withReceipts({ ...moving, intent: whole });
+}
+
+/** The end of the table of intents. */
+const endOf = (sql: Statements): number =>
+  Number(sql.get('SELECT max(place) AS place FROM delivery_intents')?.['place'] ?? 0);
+
+function addIntent(sql: Statements, place: number, intent: string): void {
+  sql.run('INSERT INTO delivery_intents VALUES (?, ?)', place, intent);
+}
+
+const INSERT = `INSERT INTO deliveries (
+    id, version, state, workspace, notification_id, channel, unique_id, notification, event_id, recipient, next_at, lease_until,
+    has_unpublished, created_at, updated_at, document, reason, person, rule, is_test, intent_place
+  ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
+
+/** The place of its intent; null where its id or slot is taken. */
+export function insertRow(sql: Statements, row: DeliveryRow): number | null {
+  const place = endOf(sql) + 1;
+  const inserted = sql.run(
+    INSERT,
+    row.id,
+    row.version,
+    row.state,
+    row.workspace,
+    row.notificationId,
+    row.channel,
+    row.uniqueId,
+    row.notification,
+    row.eventId,
+    row.recipient,
+    row.nextAt,
+    row.leaseUntil,
+    row.hasUnpublished,
+    row.createdAt,
+    row.updatedAt,
+    row.document,
+    row.reason,
+    row.person,
+    row.rule,
+    row.isTest,
+    place,
+  );
+  if (inserted === 0) return null;
+  addIntent(sql, place, row.intent);
+  return place;
+}
+
 const MOVED = 'version = ?, state = ?, next_at = ?, lease_until = ?, has_unpublished = ?, updated_at = ?, document = ?';
-const FACTS = ['notification', 'event_id', 'recipient', 'person', 'rule', 'is_test'];
-const SAME_FACTS = FACTS.map((column) => `${column} IS ?`).join(' AND ');
+const FACTS = ['notification', 'event_id', 'recipient', 'person', 'rule', 'is_test', 'intent_place'];
 
 /**
  * SQLite writes each index anew of which an update names a column, though the value stays. So a move names what moves alone: of the
- * indexes that only lists use, it writes that of the state. A change of what lists find by, as an erasure makes it, writes all of them.
+ * indexes that only lists use, it writes that of the state. Another intent, as a take-over brings it, writes all of them.
  */
-export const MOVE = `UPDATE deliveries SET ${MOVED} WHERE id = ? AND version = ? AND reason = ? AND ${SAME_FACTS}`;
-const MOVE_FOR_A_REASON = `UPDATE deliveries SET ${MOVED}, reason = ? WHERE id = ? AND version = ? AND ${SAME_FACTS}`;
+export const MOVE = `UPDATE deliveries SET ${MOVED} WHERE id = ? AND version = ? AND intent_place = ? AND reason = ?`;
+const MOVE_FOR_A_REASON = `UPDATE deliveries SET ${MOVED}, reason = ? WHERE id = ? AND version = ? AND intent_place = ?`;
 const REPLACE = `UPDATE deliveries SET ${MOVED}, reason = ?, ${FACTS.map((column) => `${column} = ?`).join(', ')} WHERE id = ? AND version = ?`;
 
-/** Compare-and-set on the version before. */
-export function replaceRow(sql: Statements, row: DeliveryRow): 'done' | 'stale' {
-  const { version, state, nextAt, leaseUntil, hasUnpublished, updatedAt, document } = row;
-  const moved = [version, state, nextAt, leaseUntil, hasUnpublished, updatedAt, document];
-  const facts = [row.notification, row.eventId, row.recipient, row.person, row.rule, row.isTest];
-  const before = [row.id, version - 1];
+const movedValues = (row: MovedRow) => [
+  row.version,
+  row.state,
+  row.nextAt,
+  row.leaseUntil,
+  row.hasUnpublished,
+  row.updatedAt,
+  row.document,
+];
+
+/** Compare-and-set on the version before, of a delivery that keeps the intent at that place. */
+export function moveRow(sql: Statements, row: MovedRow, place: number): 'done' | 'stale' {
+  const moved = movedValues(row);
+  const before = [row.id, row.version - 1, place];
   const changed =
-    sql.run(MOVE, ...moved, ...before, row.reason, ...facts) ||
-    sql.run(MOVE_FOR_A_REASON, ...moved, row.reason, ...before, ...facts) ||
-    sql.run(REPLACE, ...moved, row.reason, ...facts, ...before);
+    sql.run(MOVE, ...moved, ...before, row.reason) || sql.run(MOVE_FOR_A_REASON, ...moved, row.reason, ...before);
   return changed === 1 ? 'done' : 'stale';
+}
+
+/** The same with whatever intent: answers where that stands now. */
+export function replaceRow(sql: Statements, row: DeliveryRow): number | 'stale' {
+  const before = [row.id, row.version - 1];
+  const held: Row | undefined = sql.get('SELECT intent_place FROM deliveries WHERE id = ? AND version = ?', ...before);
+  if (!held) return 'stale';
+  const place = endOf(sql) + 1;
+  addIntent(sql, place, row.intent);
+  const facts = [row.notification, row.eventId, row.recipient, row.person, row.rule, row.isTest, place];
+  sql.run(REPLACE, ...movedValues(row), row.reason, ...facts, ...before);
+  sql.run('DELETE FROM delivery_intents WHERE place = ?', held['intent_place'] ?? null);
+  return place;
 }

@@ -5,6 +5,7 @@ import type { Collections } from '../collections.ts';
 import { compareAndSet, insertOnce, writeToken } from '../compare-and-set.ts';
 import { keyOf, type ConsentDocument } from '../documents.ts';
 import { ComeAgain } from '../failures.ts';
+import { gathering } from '../gathering.ts';
 import { afterCursor, equalities, filterOf, IN_ONE_ANSWER, pageOf, queued, sortOf, type Order } from '../pages.ts';
 
 /** The id is made from workspace and person, so no write moves a document in the list. */
@@ -38,12 +39,25 @@ export function createConsentStore({ consents }: Collections, attempt: Attempt):
     });
   }
 
+  const findById = async (ids: readonly string[]): Promise<ReadonlyMap<string, Consents>> => {
+    const found = await attempt(() => consents.find({ _id: { $in: [...ids] } }, IN_ONE_ANSWER).toArray());
+    return new Map(found.map((one) => [one._id, consentsOf(one)]));
+  };
+  const foundOf = (ids: readonly string[], found: ReadonlyMap<string, Consents>): readonly Consents[] =>
+    [...new Set(ids)].flatMap((id) => found.get(id) ?? []);
+  const find = gathering<readonly string[], readonly Consents[]>(
+    (ids) => keyOf(...ids),
+    async (ids) => foundOf(ids, await findById(ids)),
+    async (all) => {
+      const found = await findById([...new Set(all.flat())]);
+      return all.map((ids) => foundOf(ids, found));
+    },
+    { oneAtATime: true },
+  );
+
   return {
     async find(workspace, persons) {
-      if (persons.length === 0) return [];
-      const ids = persons.map((person) => keyOf(workspace, person));
-      const found = await attempt(() => consents.find({ _id: { $in: ids } }, IN_ONE_ANSWER).toArray());
-      return found.map(consentsOf);
+      return persons.length === 0 ? [] : find(persons.map((person) => keyOf(workspace, person)));
     },
     replace(next) {
       const id = keyOf(next.workspace, next.person);

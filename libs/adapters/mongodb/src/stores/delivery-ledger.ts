@@ -1,11 +1,11 @@
 import type { Filter } from 'mongodb';
-import { withReceipts, type Delivery, type DeliveryState } from '@carillon/domain';
-import { parseJson, stringifyJson } from '@carillon/kernel';
+import type { Delivery, DeliveryState } from '@carillon/domain';
 import type { DeliveryLedger } from '@carillon/ports';
 import type { Attempt } from '../attempts.ts';
 import type { Collections } from '../collections.ts';
 import { compareAndSet, compareAndSetEach, insertEach, writeToken } from '../compare-and-set.ts';
 import { keyOf, type DeliveryDocument } from '../documents.ts';
+import { createIntents, fieldsOf, movingFields, readDelivery, WHOLE, type Whole } from './delivery-fields.ts';
 import { ComeAgain } from '../failures.ts';
 import { BY_STATE } from '../schema/wanted.ts';
 import {
@@ -24,52 +24,13 @@ import { gathering } from '../gathering.ts';
 import { createRuns } from '../runs.ts';
 import { deliveryCounts } from './delivery-counts.ts';
 
-type Body = Pick<DeliveryDocument, 'body'>;
-const BODY = { projection: { body: 1 } } as const;
 const NEWEST_FIRST: Order = { createdAt: 'number', _id: 'string' };
 const BY_NOTIFICATION: Order = { notificationId: 'string', dueAt: 'number', _id: 'string' };
 /** Below every instant: says "any", in words that an index understands. */
 const EVER = Number.MIN_SAFE_INTEGER;
 
-const read = ({ body }: Body): Delivery => withReceipts(parseJson(body) as unknown as Delivery);
-
 const slotKey = ({ workspace, notificationId, channel, uniqueId }: Delivery['slot']): string =>
   keyOf(workspace, notificationId, channel, uniqueId);
-
-/** What a move may change. Slot and time of creation never change, and neither does who inserted it. */
-const movingFields = (delivery: Delivery) => ({
-  version: delivery.version,
-  state: delivery.state,
-  notification: delivery.intent.notification,
-  eventId: delivery.intent.eventId,
-  recipient: delivery.intent.to,
-  reason: delivery.reason,
-  person: delivery.intent.person,
-  rule: delivery.intent.rule,
-  updatedAt: delivery.updatedAt,
-  dueAt: delivery.state === 'WAITING' ? (delivery.nextAt ?? undefined) : undefined,
-  leaseEnds: delivery.state === 'SENDING' ? (delivery.leaseUntil ?? undefined) : undefined,
-  unlistedAt: delivery.state === 'COLLECTED' ? (delivery.nextAt ?? undefined) : undefined,
-  unpublishedSince: delivery.unpublished.length > 0 ? delivery.updatedAt : undefined,
-  body: stringifyJson(delivery),
-});
-
-function documentOf(delivery: Delivery, token: string): DeliveryDocument {
-  const { dueAt, leaseEnds, unlistedAt, unpublishedSince, ...fields } = movingFields(delivery);
-  return {
-    _id: delivery.id,
-    ...delivery.slot,
-    ...(delivery.intent.test && { test: true }),
-    ...fields,
-    ...(dueAt !== undefined && { dueAt }),
-    ...(leaseEnds !== undefined && { leaseEnds }),
-    ...(unlistedAt !== undefined && { unlistedAt }),
-    ...(unpublishedSince !== undefined && { unpublishedSince }),
-    createdAt: delivery.createdAt,
-    inserted: token,
-    written: token,
-  };
-}
 
 /** For each delivery the place of the first one of its id or its slot, which is its own for those that may be inserted. */
 function firstPlaces(deliveries: readonly Delivery[]): readonly number[] {
@@ -93,10 +54,37 @@ const oneOf = (fields: Readonly<Record<string, readonly string[] | undefined>>):
     ),
   );
 
+function documentOf(delivery: Delivery, token: string): DeliveryDocument {
+  const { dueAt, leaseEnds, unlistedAt, unpublishedSince, ...fields } = fieldsOf(delivery);
+  return {
+    _id: delivery.id,
+    ...delivery.slot,
+    ...(delivery.intent.test && { test: true }),
+    ...fields,
+    ...(dueAt !== undefined && { dueAt }),
+    ...(leaseEnds !== undefined && { leaseEnds }),
+    ...(unlistedAt !== undefined && { unlistedAt }),
+    ...(unpublishedSince !== undefined && { unpublishedSince }),
+    createdAt: delivery.createdAt,
+    inserted: token,
+    written: token,
+  };
+}
+
 export function createDeliveryLedger({ deliveries: ledger }: Collections, attempt: Attempt): DeliveryLedger {
+  const intents = createIntents();
+  const read = (document: Whole): Delivery => {
+    const delivery = readDelivery(document);
+    // Where an earlier version wrote it, the intent does not stand apart yet.
+    if (document.intent !== undefined) intents.remember(delivery);
+    return delivery;
+  };
+  const changeOf = (next: Delivery): Readonly<Record<string, unknown>> =>
+    intents.isThere(next) ? movingFields(next) : fieldsOf(next);
+
   type Asked = readonly [filter: Readonly<Record<string, unknown>>, sort: Record<string, 1>, limit: number];
-  const bodies = (...[filter, sort, limit]: Asked): Promise<Body[]> =>
-    attempt(() => ledger.find<Body>(filterOf(filter), { ...BODY, ...IN_ONE_ANSWER, sort, limit }).toArray());
+  const bodies = (...[filter, sort, limit]: Asked): Promise<Whole[]> =>
+    attempt(() => ledger.find<Whole>(filterOf(filter), { projection: WHOLE, ...IN_ONE_ANSWER, sort, limit }).toArray());
   const readAll = async (...asked: Asked): Promise<Delivery[]> => {
     const found = await bodies(...asked);
     return found.map(read);
@@ -129,7 +117,7 @@ export function createDeliveryLedger({ deliveries: ledger }: Collections, attemp
   }
 
   async function getOne(id: string): Promise<Delivery | null> {
-    const found = await attempt(() => ledger.findOne<Body>({ _id: id }, BODY));
+    const found = await attempt(() => ledger.findOne<Whole>({ _id: id }, { projection: WHOLE }));
     return found ? read(found) : null;
   }
   const get = gathering<string, Delivery | null>(
@@ -138,15 +126,20 @@ export function createDeliveryLedger({ deliveries: ledger }: Collections, attemp
     async (ids) => {
       const asked: Filter<DeliveryDocument> = { _id: { $in: [...ids] } };
       const found = await attempt(() =>
-        ledger.find<Body & { readonly _id: string }>(asked, { ...BODY, ...IN_ONE_ANSWER }).toArray(),
+        ledger.find<Whole & { readonly _id: string }>(asked, { projection: WHOLE, ...IN_ONE_ANSWER }).toArray(),
       );
       const bodyOf = new Map(found.map((one) => [one._id, read(one)]));
       return ids.map((id) => bodyOf.get(id) ?? null);
     },
   );
 
+  const replaced = async (next: Delivery, answer: Promise<'done' | 'stale'>): Promise<'done' | 'stale'> => {
+    const is = await answer;
+    if (is === 'done') intents.remember(next);
+    return is;
+  };
   const replaceOne = (next: Delivery): Promise<'done' | 'stale'> =>
-    compareAndSet(ledger, attempt, next.id, next.version, movingFields(next));
+    replaced(next, compareAndSet(ledger, attempt, next.id, next.version, changeOf(next)));
   const replaceTogether = gathering<Delivery, 'done' | 'stale'>(
     ({ id }) => id,
     replaceOne,
@@ -154,7 +147,7 @@ export function createDeliveryLedger({ deliveries: ledger }: Collections, attemp
       compareAndSetEach(
         ledger,
         attempt,
-        nexts.map((next) => ({ id: next.id, version: next.version, fields: movingFields(next) })),
+        nexts.map((next) => ({ id: next.id, version: next.version, fields: changeOf(next) })),
       ),
   );
 
@@ -189,11 +182,12 @@ export function createDeliveryLedger({ deliveries: ledger }: Collections, attemp
       return deliveries.map((delivery, place) => {
         const first = firstOf[place] ?? place;
         const holder = holders.get(delivery);
-        if (!holder)
-          return first === place ? { inserted: true } : { inserted: false, holder: deliveries[first] ?? delivery };
+        if (!holder && first !== place) return { inserted: false, holder: deliveries[first] ?? delivery };
         // An earlier try whose answer was lost may be what holds it.
-        const ours = first === place && holder._id === delivery.id && holder.inserted === token;
-        return ours ? { inserted: true } : { inserted: false, holder: read(holder) };
+        const ours = first === place && holder?._id === delivery.id && holder.inserted === token;
+        if (holder && !ours) return { inserted: false, holder: read(holder) };
+        intents.remember(delivery);
+        return { inserted: true };
       });
     });
   }
@@ -205,7 +199,7 @@ export function createDeliveryLedger({ deliveries: ledger }: Collections, attemp
     dueWorkspaces: (now) => attempt(() => ledger.distinct('workspace', { dueAt: queued({ $lte: now }) })),
     async due(workspace, now, limit) {
       const found = await bodies({ workspace: { $eq: workspace }, dueAt: queued({ $lte: now }) }, { dueAt: 1 }, limit);
-      return found.map((one) => ({ delivery: read(one), bytes: one.body.length }));
+      return found.map((one) => ({ delivery: read(one), bytes: one.body.length + (one.intent?.length ?? 0) }));
     },
     // With a bound: FerretDB reads and sorts all that the filter finds, of which the first is asked for.
     async nextDueAt(until) {
@@ -224,7 +218,7 @@ export function createDeliveryLedger({ deliveries: ledger }: Collections, attemp
               afterCursor(cursor, BY_NOTIFICATION, 'rising'),
             ),
             {
-              projection: { body: 1, notificationId: 1, dueAt: 1 },
+              projection: { ...WHOLE, notificationId: 1, dueAt: 1 },
               sort: sortOf(BY_NOTIFICATION, 'rising'),
               limit: limit + 1,
             },
@@ -253,7 +247,7 @@ export function createDeliveryLedger({ deliveries: ledger }: Collections, attemp
       const found = await attempt(() =>
         ledger
           .find<DeliveryDocument>(wanted, {
-            projection: { body: 1, createdAt: 1 },
+            projection: { ...WHOLE, createdAt: 1 },
             sort: sortOf(NEWEST_FIRST),
             limit: limit + 1,
           })
