@@ -164,7 +164,7 @@ async function takePictures(browser: Browser, folder: string, screen: string): P
 
   await page.emulateMedia({ colorScheme: 'dark' });
   await page.keyboard.press('Control+k');
-  await page.getByLabel('Screen, workspace, or an id').fill(silent);
+  await page.getByLabel('Screen, action, name, or an id').fill(silent);
   await page.keyboard.press('Enter');
   await page.getByText('did not fire: ').waitFor();
   await save(page, 'deliveries-dark.png');

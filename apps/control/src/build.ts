@@ -39,6 +39,7 @@ import { answerRepeats, keepAnswers } from './repeats/hook.ts';
 import { bulkRoutes } from './routes/bulk.ts';
 import { jobRoutes } from './routes/jobs.ts';
 import { inboxRoutes } from './routes/inbox.ts';
+import { onboardingRoutes } from './routes/onboarding.ts';
 import { operationRoutes } from './routes/operations.ts';
 import { meRoutes } from './routes/me.ts';
 import { peopleRoutes } from './routes/people.ts';
@@ -180,6 +181,7 @@ function apiRoutes(api: ApiServer, config: ControlConfig, ports: RoutePorts): vo
   integrationRoutes(api, config, ports);
   cohortRoutes(api, ports);
   auditRoutes(api, ports);
+  onboardingRoutes(api, ports);
   operationRoutes(api, config, ports);
   jobRoutes(api, ports);
   bulkRoutes(api, ports);

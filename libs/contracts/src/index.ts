@@ -13,6 +13,7 @@ export * from './http/expressions.ts';
 export * from './http/insights.ts';
 export * from './http/jobs.ts';
 export * from './http/lists.ts';
+export * from './http/onboarding.ts';
 export * from './http/live.ts';
 export * from './http/why-not.ts';
 export * from './http/management.ts';

@@ -77,4 +77,37 @@ describeWith('chromium', 'the overview of a workspace in a browser', () => {
     await expectAccessible(page, 'what waits');
     await picture(page, 'overview');
   });
+
+  it('goes to a screen or a resource, does something, and finds by id, all after one key', async () => {
+    const field = page.getByRole('textbox', { name: 'Screen, action, name, or an id' });
+    const find = async (words: string): Promise<void> => {
+      await page.keyboard.press('ControlOrMeta+k');
+      await field.fill(words);
+    };
+    const choice = (name: string | RegExp) =>
+      page.getByRole('list', { name: 'What fits' }).getByRole('button', { name });
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.goto(`${demo.control}/workspaces/shop`);
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await find('order paid');
+    await choice(/^Order paid/).waitFor();
+    await expectAccessible(page, 'find');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/notifications/order-paid');
+    await find('new notification');
+    await choice(/^New notification/).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog', { name: 'New notification' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await find('theme: dark');
+    await choice(/^Theme: dark/).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    const { items } = await demo.ask<{ items: { id: string }[] }>('/v1/workspaces/shop/deliveries');
+    await find(items[0]?.id ?? '');
+    await choice('The story of this delivery').waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Journey' }).waitFor();
+  });
 });

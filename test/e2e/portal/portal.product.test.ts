@@ -215,11 +215,11 @@ describeWith('chromium', 'the portal in a browser', () => {
     await rows().first().waitFor();
     const find = async (id: string): Promise<void> => {
       await page.keyboard.press('Control+k');
-      await page.getByLabel('Screen, workspace, or an id').fill(id);
+      await page.getByLabel('Screen, action, name, or an id').fill(id);
     };
     await find('evt_1');
     await page.getByText('An id begins with evt_').waitFor();
-    await page.getByLabel('Screen, workspace, or an id').fill(silent);
+    await page.getByLabel('Screen, action, name, or an id').fill(silent);
     await page.getByRole('button', { name: 'The story of this event' }).waitFor();
     await page.keyboard.press('Enter');
     await page.waitForURL(`${demo.control}/workspaces/-/events/${silent}`);

@@ -82,6 +82,18 @@ describeWith('chromium', 'promoting a test environment in the portal', () => {
     await main().getByText('promoted from shop-test').first().waitFor();
   });
 
+  it('wears its line on every page of a test environment, and on none of the live workspace', async () => {
+    const line = page.getByText('Test environment of shop: its messages stay in the inbox.');
+    for (const screen of ['', '/deliveries', '/notifications']) {
+      await go(`/workspaces/shop-test${screen}`);
+      await line.waitFor();
+      await expectAccessible(page, `a test environment at ${screen}`);
+    }
+    await page.getByRole('main').getByRole('link', { name: 'shop', exact: true }).first().click();
+    await page.waitForURL('**/workspaces/shop');
+    await line.waitFor({ state: 'detached' });
+  });
+
   it('says of a workspace without a test environment how one comes about', async () => {
     await demo.makeKey('alone', 'backend');
     await go('/workspaces/alone/promote');

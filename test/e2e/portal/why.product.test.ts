@@ -212,7 +212,7 @@ describeWith('chromium', 'the screen Why not?, in a browser', () => {
     await page.goto(`${control}/workspaces/care/inbox`);
     await page.getByRole('heading', { name: 'Inbox' }).waitFor();
     await page.keyboard.press('ControlOrMeta+k');
-    await page.getByRole('textbox', { name: 'Screen, workspace, or an id' }).fill('why');
+    await page.getByRole('textbox', { name: 'Screen, action, name, or an id' }).fill('why');
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/workspaces\/care\/why$/);
   });

@@ -9,16 +9,16 @@ const MOST_NAMED = 5;
 
 /**
  * The configuration as publishing the drafts of a workspace would make it; nothing is published. Drafts of others that have mistakes
- * are left out, so that they keep nobody from trying `tried`. Throws `invalid_configuration` where that one has mistakes.
+ * are left out, so that they keep nobody from trying `tried`. Throws `invalid_configuration` where that one has mistakes; null: all are others.
  */
 export async function configurationWithDrafts(
   workspace: string,
-  tried: Pick<ResourceRef, 'kind' | 'name'>,
+  tried: Pick<ResourceRef, 'kind' | 'name'> | null,
   ports: PlanningPorts & Pick<ControlPorts, 'drafts'>,
 ): Promise<Configuration> {
   const current = await ports.configuration.refresh();
   const all = await draftsOf(workspace, ports.drafts);
-  const isTried = ({ ref }: Pick<Draft, 'ref'>): boolean => ref.kind === tried.kind && ref.name === tried.name;
+  const isTried = ({ ref }: Pick<Draft, 'ref'>): boolean => ref.kind === tried?.kind && ref.name === tried.name;
   let drafts = all;
   for (;;) {
     const { faults, record } = await planDraftsOver(current, drafts, ports);

@@ -17,6 +17,20 @@ const ENTRY = {
 };
 
 export const AUDIT_EXAMPLES = {
+  reachStep: { takes: { step: 'message', seconds: 140, clicks: 11 }, answers: { noted: true } },
+  readOnboarding: {
+    answers: {
+      people: 2,
+      steps: [
+        { step: 'came', reached: 2, stopped: 0, seconds: 0, clicks: 0 },
+        { step: 'notification', reached: 2, stopped: 0, seconds: 35, clicks: 4 },
+        { step: 'key', reached: 2, stopped: 0, seconds: 35, clicks: 4 },
+        { step: 'event', reached: 2, stopped: 1, seconds: 110, clicks: 9 },
+        { step: 'message', reached: 1, stopped: 1, seconds: 140, clicks: 11 },
+      ],
+      complete: true,
+    },
+  },
   listAllAudit: { answers: { items: [ENTRY], next: null } },
   listAudit: { answers: { items: [ENTRY], next: null } },
   verifyAudit: {

@@ -5,6 +5,7 @@ import { CarillonError, formatInstant, parseDuration, type Duration } from '@car
 import { inTurns } from '@carillon/stages';
 import { z } from 'zod';
 import { principalOf } from '../access/principal.ts';
+import { configurationWithDrafts } from '../drafts/with-drafts.ts';
 import { insteadOf, namesOf } from '../names.ts';
 import type { PlanningPorts, RoutePorts } from '../ports.ts';
 import { planResourcesOver } from '../resources/plan-resources.ts';
@@ -31,9 +32,13 @@ const simulationRequest = z.strictObject({
     .max(20)
     .default([])
     .describe('Bodies that would take the place of those that are published'),
+  drafts: z
+    .boolean()
+    .default(false)
+    .describe('Beside them the drafts of the workspace, such as a template that a channel is to have'),
 });
 
-type SimulationPorts = PlanningPorts & Pick<RoutePorts, 'ledger' | 'clock' | 'turns'>;
+type SimulationPorts = PlanningPorts & Pick<RoutePorts, 'drafts' | 'ledger' | 'clock' | 'turns'>;
 
 /** The messages of the last days as another cadence would send them. Nothing is written, and nothing goes out. */
 export function cadenceSimulationRoute(app: ApiServer, ports: SimulationPorts): void {
@@ -53,7 +58,7 @@ export function cadenceSimulationRoute(app: ApiServer, ports: SimulationPorts): 
     },
     async (request): Promise<SimulatedCadenceBody> => {
       const { workspace } = request.params;
-      const { notification, last, put } = request.body;
+      const { notification, last, put, drafts } = request.body;
       const to = ports.clock.now();
       const from = to - spanOf(last);
       const current = await ports.configuration.refresh();
@@ -61,11 +66,11 @@ export function cadenceSimulationRoute(app: ApiServer, ports: SimulationPorts): 
         ref: { kind, workspace, name: kind === 'workspace' ? '' : name },
         body,
       }));
-      const { faults, record } = await planResourcesOver(current, { put: given, remove: [] }, ports);
-      const isProposed = faults.length === 0 && record.length > 0;
-      const proposed = isProposed
-        ? foldConfiguration(current, { changes: record }, current.number + 1).configuration
-        : null;
+      const base = drafts ? await configurationWithDrafts(workspace, null, ports) : current;
+      const { faults, record } = await planResourcesOver(base, { put: given, remove: [] }, ports);
+      const whole =
+        record.length === 0 ? base : foldConfiguration(base, { changes: record }, base.number + 1).configuration;
+      const proposed = faults.length > 0 || whole === current ? null : whole;
       const known = proposed ?? current;
       const asked = notification && idOfNotification(known, workspace, notification);
       if (notification !== undefined && asked === undefined) {

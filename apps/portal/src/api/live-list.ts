@@ -3,7 +3,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { isAway } from './client.ts';
 import { useFollow, useOnChange } from './live.ts';
 import type { LiveTopic } from './live-stream.ts';
-import { joinNewest, withChanged, type Page } from './pages.ts';
+import { joinNewest, withChanged, withSameRows, type Page } from './pages.ts';
 import { queryClient } from './query-client.ts';
 
 /** In milliseconds: how soon a list says what changed, where its stream is not there. */
@@ -101,13 +101,12 @@ export function useLiveList<Item>(
         const shown = { items: data.pages.flatMap(({ items }) => items), next: data.pages.at(-1)?.next ?? null };
         const joined = joinNewest(shown, page, keyOf, atTop);
         setWaiting(joined.waiting);
-        if (JSON.stringify(joined.page) === JSON.stringify(shown)) return data;
-        const known = new Map(shown.items.map((item) => [keyOf(item), item]));
-        // A row that says what it said stays the same object, and is not drawn anew.
-        const items = joined.page.items.map((item) => {
-          const before = known.get(keyOf(item));
-          return before !== undefined && JSON.stringify(before) === JSON.stringify(item) ? before : item;
-        });
+        const items = withSameRows(joined.page.items, shown.items, keyOf);
+        const isSame =
+          joined.page.next === shown.next &&
+          items.length === shown.items.length &&
+          items.every((item, at) => item === shown.items[at]);
+        if (isSame) return data;
         return { pages: [{ ...joined.page, items }], pageParams: [null] };
       });
     },

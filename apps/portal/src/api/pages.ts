@@ -32,6 +32,23 @@ export function joinNewest<Item>(
   return { page: { items: [...newest.items, ...older], next }, waiting: 0 };
 }
 
+/** Rows of now, where each that says what it said before stays the same object: it is not drawn anew. */
+export function withSameRows<Item>(
+  now: readonly Item[],
+  before: readonly Item[],
+  keyOf: (item: Item) => string,
+): readonly Item[] {
+  const isShown = new Set(before);
+  // Of a long list a few rows are others: those alone are looked for.
+  const others = new Set(now.filter((item) => !isShown.has(item)).map(keyOf));
+  if (others.size === 0) return now;
+  const known = new Map(before.filter((item) => others.has(keyOf(item))).map((item) => [keyOf(item), item]));
+  return now.map((item) => {
+    const old = others.has(keyOf(item)) ? known.get(keyOf(item)) : undefined;
+    return old !== undefined && JSON.stringify(old) === JSON.stringify(item) ? old : item;
+  });
+}
+
 /** A row that says when it changed, as an RFC 3339 time. */
 const changedAt = (item: unknown): string => (item as { readonly updated_at?: string | null }).updated_at ?? '';
 

@@ -9,6 +9,7 @@ import { cls } from '../ui/class-names.ts';
 import { lazyPart, Part } from '../ui/part.tsx';
 import { Toasts } from '../ui/toast.tsx';
 import { DraftLink } from './draft-link.tsx';
+import { EnvironmentLine } from './environment-line.tsx';
 import { AccountMenu, WorkspaceMenu } from './menus.tsx';
 import { PasswordBar } from './password-bar.tsx';
 import { BUILD_PLACES, PLACES, WHY_PLACE, type BuildPlace, type Place } from './places.ts';
@@ -97,6 +98,7 @@ function SignedInFrame(): ReactNode {
       </header>
       <main id="main" ref={main} tabIndex={-1} className={cls(styles.main)}>
         <Away />
+        <EnvironmentLine workspace={known} />
         <PasswordBar />
         <Outlet />
       </main>

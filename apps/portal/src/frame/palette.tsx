@@ -2,9 +2,13 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState, type KeyboardEvent, type ReactNode } from 'react';
 import { statusQuery } from '../api/status.ts';
+import { notificationsQuery } from '../screens/notifications/queries.ts';
+import { SETTINGS } from '../screens/settings/places.ts';
+import { templatesQuery } from '../screens/templates/queries.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Field } from '../ui/field.tsx';
 import { Choices } from '../ui/choices.tsx';
+import { changeSettings } from '../ui/settings.ts';
 import { findId, isLikeId } from './find-id.ts';
 import { EVERY_WORKSPACE } from './last-workspace.ts';
 import { BUILD_PLACES, PLACES, WHY_PLACE } from './places.ts';
@@ -12,7 +16,16 @@ import { useWorkspace } from './use-workspace.ts';
 
 type Command = { readonly id: string; readonly name: string; readonly note?: string; readonly run: () => void };
 
-/** Goes to a screen or a workspace, or to an event or a delivery by its id, without the mouse. */
+/** What can be done from anywhere; each begins where its screen would. */
+const ACTIONS = [
+  { name: 'New notification', to: '/workspaces/$w/notifications', search: { new: 'yes' } },
+  { name: 'Review and publish', to: '/workspaces/$w/drafts', search: {} },
+  { name: 'Ask why somebody was not told', to: '/workspaces/$w/why', search: {} },
+  { name: 'Decide what is in doubt', to: '/workspaces/$w/deliveries/in-doubt', search: {} },
+  { name: 'Promote a test environment', to: '/workspaces/$w/promote', search: {} },
+] as const;
+
+/** Goes to a screen, a workspace or a resource by its name, does something, or finds an event or a delivery by its id, without the mouse. */
 export function Palette({ onClose }: { readonly onClose: () => void }): ReactNode {
   const [words, setWords] = useState('');
   const [at, setAt] = useState(0);
@@ -24,6 +37,34 @@ export function Palette({ onClose }: { readonly onClose: () => void }): ReactNod
     onClose();
   };
 
+  const isOne = workspace !== EVERY_WORKSPACE;
+  const isSound = words.trim() !== '';
+  // What a workspace has is asked for once somebody types: its names are found as its screens are.
+  const notifications = useQuery({ ...notificationsQuery(workspace), enabled: isOne && isSound });
+  const templates = useQuery({ ...templatesQuery(workspace), enabled: isOne && isSound });
+  const named: readonly Command[] = [
+    ...(notifications.data?.items ?? []).map(({ name, body }) => ({
+      id: `notification ${name}`,
+      name: body.name ?? name,
+      note: 'notification',
+      run: () => go(navigate({ to: '/workspaces/$w/notifications/$n', params: { w: workspace, n: name } })),
+    })),
+    ...(templates.data?.items ?? []).map(({ name }) => ({
+      id: `template ${name}`,
+      name,
+      note: 'template',
+      run: () => go(navigate({ to: '/workspaces/$w/templates/$t', params: { w: workspace, t: name } })),
+    })),
+  ];
+  const look: readonly Command[] = (['system', 'light', 'dark'] as const).map((theme) => ({
+    id: `theme ${theme}`,
+    name: `Theme: ${theme === 'system' ? 'like the system' : theme}`,
+    note: 'do',
+    run: () => {
+      changeSettings({ theme });
+      onClose();
+    },
+  }));
   const found = findId(words);
   const commands: readonly Command[] = found
     ? [
@@ -54,13 +95,19 @@ export function Palette({ onClose }: { readonly onClose: () => void }): ReactNod
           name,
           run: () => go(navigate({ to, params: { w: workspace } })),
         })),
-        {
-          id: 'promote',
-          name: 'Promote a test environment',
-          run: () => go(navigate({ to: '/workspaces/$w/promote', params: { w: workspace } })),
-        },
+        ...ACTIONS.map(({ name, to, search }) => ({
+          id: name,
+          name,
+          note: 'do',
+          run: () => go(navigate({ to, params: { w: workspace }, search: { ...search } })),
+        })),
+        ...(isSound ? look : []),
         { id: 'workspaces', name: 'Workspaces', run: () => go(navigate({ to: '/workspaces' })) },
         { id: 'settings', name: 'Settings', run: () => go(navigate({ to: '/settings' })) },
+        ...SETTINGS.flatMap(({ places }) => places)
+          .filter(({ to }) => to !== '/workspaces')
+          .map(({ name, to }) => ({ id: to, name, note: 'settings', run: () => go(navigate({ to })) })),
+        ...named,
         ...(data?.workspaces ?? []).map((w) => ({
           id: `workspace ${w}`,
           name: `Workspace ${w}`,
@@ -83,10 +130,10 @@ export function Palette({ onClose }: { readonly onClose: () => void }): ReactNod
   const fault =
     found === null && isLikeId(words) ? 'An id begins with evt_ or dlv_ and has 26 letters and digits after it.' : null;
   return (
-    <Dialog title="Go to, or find by id" isOpen onClose={onClose}>
+    <Dialog title="Go to, do, or find by id" isOpen onClose={onClose}>
       <div onKeyDown={hear}>
         <Field
-          label="Screen, workspace, or an id"
+          label="Screen, action, name, or an id"
           placeholder="evt_… or dlv_…"
           autoFocus
           autoComplete="off"

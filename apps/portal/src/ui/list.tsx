@@ -1,5 +1,5 @@
 import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
-import { memo, useEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
+import { memo, useEffect, useMemo, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
 import { cls } from './class-names.ts';
 import styles from './list.module.css';
 
@@ -43,7 +43,8 @@ export function List<Item>({
   const [stop, setStop] = useState<string | null>(null);
   /** The row that the focus goes to once it is drawn. */
   const wanted = useRef<string | null>(null);
-  const keys = items.map(keyOf);
+  // Of a hundred thousand rows this is most of what a key costs.
+  const keys = useMemo(() => items.map(keyOf), [items, keyOf]);
   /** One row takes the focus that comes by Tab. */
   const stopKey = [stop, chosen].find((key) => key !== null && keys.includes(key)) ?? keys[0];
   const stopAt = stopKey === undefined ? -1 : keys.indexOf(stopKey);

@@ -23,6 +23,7 @@ export const AUDIT_ACTIONS = [
   'draft.discard',
   'draft.publish',
   'event.send',
+  'guide.reach',
   'inbox.read',
   'invitation.accept',
   'invitation.create',

@@ -25,6 +25,8 @@ export const simulationQuery = ({ workspace, notification, put }: Tried) =>
           body: {
             last: '7d',
             put: put === null ? [] : [{ ...put }],
+            // A channel may be to have a template that is a draft itself.
+            drafts: put !== null,
             ...(notification !== undefined && { notification }),
           },
           signal,

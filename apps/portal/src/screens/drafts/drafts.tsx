@@ -3,6 +3,7 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { api, bodyOf } from '../../api/client.ts';
 import { discardDraft, DRAFTS, segmentOf } from '../../api/draft-calls.ts';
+import { reachStep } from '../../api/first-steps.ts';
 import { useMay } from '../../api/me.ts';
 import { queryClient } from '../../api/query-client.ts';
 import { reloadConfiguration, reloadDrafts } from '../../api/use-draft.ts';
@@ -239,6 +240,7 @@ function Publish({
     mutationFn: () =>
       bodyOf(api.POST('/v1/workspaces/{workspace}/drafts/publish', { params: { path: { workspace } }, body })),
     onSuccess({ new_number: number }) {
+      if (chosen.some(({ kind }) => kind === 'notification')) reachStep(workspace, 'notification');
       say(number === null ? 'The drafts said what counts already.' : `Published as configuration ${number}.`);
       const [only] = chosen;
       if (chosen.length === 1 && only?.kind === 'notification' && only.action !== 'delete') {
@@ -274,6 +276,13 @@ function Publish({
           </Button>
           {why !== null && <span id="why-not-published">{why}</span>}
         </Actions>
+        {chosen.some(({ kind }) => kind === 'notification') && (
+          <Quiet>
+            Who would newly be told by these drafts in the last 7 days is not shown yet: running events again comes with
+            replay. Until then a rule is tried on its newest events at its test bench, and a cadence is drawn over the
+            last week.
+          </Quiet>
+        )}
         <Curl call={{ method: 'POST', path: `/v1/workspaces/${workspace}/drafts/publish`, body }} />
       </div>
     </Card>

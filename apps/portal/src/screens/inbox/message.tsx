@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { useEffect, type ReactNode } from 'react';
 import { api, bodyOf } from '../../api/client.ts';
+import { reachStep } from '../../api/first-steps.ts';
 import { Loading, Problem } from '../../ui/answers.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { Panel } from '../../ui/split.tsx';
@@ -31,6 +32,10 @@ export function MessagePanel({ id, view, onView, onClose }: MessagePanelProps): 
     // A kept message never changes.
     staleTime: Infinity,
   });
+  const workspace = data?.workspace;
+  useEffect(() => {
+    if (workspace !== undefined) reachStep(workspace, 'message');
+  }, [workspace]);
   return (
     <Panel id={id} title={data ? <bdi>{titleOf(data)}</bdi> : <Id>{id}</Id>} onClose={onClose}>
       {error && <Problem error={error} onRetry={() => void refetch()} />}

@@ -1,8 +1,9 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Check, Circle } from 'lucide-react';
-import { useState, type ReactNode } from 'react';
+import { useEffect, useState, type ReactNode } from 'react';
 import { api, bodyOf } from '../../api/client.ts';
+import { reachStep } from '../../api/first-steps.ts';
 import { useMay } from '../../api/me.ts';
 import { queryClient } from '../../api/query-client.ts';
 import { Problem } from '../../ui/answers.tsx';
@@ -55,11 +56,18 @@ export function Guide({ workspace }: { readonly workspace: string }): ReactNode 
   const { data: notifications } = useQuery(notificationsQuery(workspace));
   const { data: keys } = useQuery(keysQuery(workspace));
   const { data: events } = useQuery(firstEventQuery(workspace));
+  const hasNotification = (notifications?.items.length ?? 0) > 0;
+  const hasKey = keys?.items.some(({ expired }) => !expired) ?? false;
+  useEffect(() => {
+    reachStep(workspace, 'came');
+    if (hasNotification) reachStep(workspace, 'notification');
+    if (hasKey) reachStep(workspace, 'key');
+  }, [workspace, hasNotification, hasKey]);
   if (!notifications || !keys || !events) return null;
   const steps: readonly Step[] = [
     { id: 'look', name: 'Look around', isDone: looked },
-    { id: 'notification', name: 'A notification', isDone: notifications.items.length > 0 },
-    { id: 'key', name: 'A key', isDone: keys.items.some(({ expired }) => !expired) },
+    { id: 'notification', name: 'A notification', isDone: hasNotification },
+    { id: 'key', name: 'A key', isDone: hasKey },
     { id: 'event', name: 'An event', isDone: events.items.length > 0 },
   ];
   if (steps.every(({ isDone }) => isDone) && sent === null) return null;
@@ -132,6 +140,7 @@ function SendNow({
         }),
       ),
     onSuccess({ id }) {
+      reachStep(workspace, 'event');
       onSent(id);
       void queryClient.invalidateQueries({ queryKey: firstEventQuery(workspace).queryKey });
     },
@@ -174,6 +183,10 @@ function Outcome({
 }): ReactNode {
   const { data } = useQuery(outcomeQuery(workspace, event));
   const delivery = data?.items[0];
+  const isSent = delivery?.state === 'SENT' || delivery?.state === 'DELIVERED';
+  useEffect(() => {
+    if (isSent) reachStep(workspace, 'message');
+  }, [workspace, isSent]);
   const message = useQuery({ ...messageQuery(workspace, delivery?.id ?? ''), enabled: delivery !== undefined });
   const parts = new Map((message.data?.parts ?? []).map(({ name, text }) => [name, text]));
   const story = (

@@ -2,6 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { api, bodyOf } from '../../api/client.ts';
+import { reachStep } from '../../api/first-steps.ts';
 import { useMay } from '../../api/me.ts';
 import { Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -167,6 +168,7 @@ function SendNow({
           body: { event },
         }),
       ),
+    onSuccess: () => reachStep(workspace, 'event'),
   });
   return (
     <>

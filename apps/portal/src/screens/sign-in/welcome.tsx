@@ -1,6 +1,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useCallback, useEffect, useRef, useState, type ReactNode } from 'react';
 import { api, bodyOf, isAway } from '../../api/client.ts';
+import { beginFirstSteps } from '../../api/first-steps.ts';
 import { queryClient } from '../../api/query-client.ts';
 import { setSignedIn } from '../../api/session.ts';
 import { statusQuery } from '../../api/status.ts';
@@ -18,6 +19,7 @@ export function Welcome(): ReactNode {
   const use = useCallback(() => {
     setRefused(null);
     const enter = (): void => {
+      beginFirstSteps();
       setSignedIn(true);
       void navigate({ to: '/', replace: true });
     };

@@ -2,6 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { api, bodyOf } from '../../api/client.ts';
+import { reachStep } from '../../api/first-steps.ts';
 import { useMay } from '../../api/me.ts';
 import { queryClient } from '../../api/query-client.ts';
 import { Loading, Problem } from '../../ui/answers.tsx';
@@ -35,7 +36,10 @@ export function SendEvent({
           body: { event: text },
         }),
       ),
-    onSuccess: () => void queryClient.invalidateQueries({ queryKey: ['/v1/workspaces/{workspace}/events', workspace] }),
+    onSuccess() {
+      reachStep(workspace, 'event');
+      void queryClient.invalidateQueries({ queryKey: ['/v1/workspaces/{workspace}/events', workspace] });
+    },
   });
   const isReady = text.trim() !== '' && !send.isPending && off === null;
   return (

@@ -5,6 +5,7 @@ import { statusQuery } from '../../api/status.ts';
 import { Empty, Loading, Problem } from '../../ui/answers.tsx';
 import { Actions, PageBody, PageHead, Row, Rows } from '../../ui/page.tsx';
 import { Code } from '../../ui/text.tsx';
+import { FirstSteps } from './first-steps.tsx';
 
 /** All workspaces that one may see, each with its screens. */
 export function Workspaces(): ReactNode {
@@ -45,6 +46,7 @@ export function Workspaces(): ReactNode {
             ))}
           </Rows>
         )}
+        <FirstSteps />
       </PageBody>
     </>
   );

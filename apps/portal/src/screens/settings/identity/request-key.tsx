@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState, type FormEvent, type ReactNode } from 'react';
 import { api, bodyOf } from '../../../api/client.ts';
+import { reachStep } from '../../../api/first-steps.ts';
 import { queryClient } from '../../../api/query-client.ts';
 import { Problem } from '../../../ui/answers.tsx';
 import { Button } from '../../../ui/button.tsx';
@@ -38,6 +39,7 @@ export function RequestKey({
   const request = useMutation({
     mutationFn: () => bodyOf(api.POST(API_KEYS, { params: { path: { workspace } }, body })),
     async onSuccess() {
+      reachStep(workspace, 'key');
       await queryClient.invalidateQueries({ queryKey: [API_KEYS] });
     },
   });

@@ -1,0 +1,106 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeWith } from '../../support/requirements.ts';
+import { guardPages } from './guard.ts';
+import { openBrowser, startDemo, type Demo } from './support.ts';
+
+type Kept = { readonly channel: string; readonly to: string; readonly subject: string | null; readonly text: string };
+
+/** What the sender sends before and after: it sends more than the rule uses, and is never changed. */
+const order = (id: string): object => ({
+  order_id: id,
+  status: 'paid',
+  total: 60,
+  customer: { name: 'Ada', email: 'ada@example.com', phone: '+4915112345678' },
+});
+
+describeWith('chromium', 'changing a notification in the portal', () => {
+  let demo: Demo;
+  let browser: Browser;
+  let page: Page;
+  let key = '';
+  const guard = guardPages(() => (demo ? [demo.control] : []));
+  const main = () => page.locator('main');
+  const screens = () => page.getByRole('navigation', { name: 'Screens' });
+  const untilSaved = () => page.locator('[data-draft="saved"]').waitFor();
+  const send = (id: string): Promise<string> => demo.send('shop/orders', key, order(id));
+  const kept = async (): Promise<readonly Kept[]> => (await demo.ask<{ items: Kept[] }>('/v1/inbox')).items;
+  const states = async (): Promise<string> =>
+    (await demo.ask<{ items: { state: string }[] }>('/v1/workspaces/shop/deliveries')).items
+      .map(({ state }) => state)
+      .join(' ');
+  const openNotification = async (tab: string | RegExp): Promise<void> => {
+    await screens().getByRole('link', { name: 'Notifications' }).click();
+    await main().getByRole('link', { name: 'Order paid' }).click();
+    await main().getByRole('link', { name: tab }).click();
+  };
+
+  beforeAll(async () => {
+    [demo, browser] = await Promise.all([startDemo(), openBrowser()]);
+    key = await demo.makeKey('shop', 'second');
+    await demo.apply({
+      'workspaces/shop/streams/orders.yaml': 'key: event.order_id\nsecurity: { api_keys: [backend, second] }\n',
+    });
+    const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+    await context.request.post(`${demo.control}/v1/session`, { data: { word: demo.ownerToken } });
+    page = await guard.openPage(context);
+    await page.goto(`${demo.control}/workspaces/shop`);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await demo?.stop();
+  });
+
+  it('changes rule, template, channel and cadence, publishes them together, and asks nothing of the sender', async () => {
+    // A draft is gone once it is published, whoever asks for it then.
+    guard.allowStatus(404);
+    await send('C-1');
+    await page.getByText('0 messages in 24 hours').waitFor();
+    expect(await kept()).toEqual([]);
+
+    // The template gets an SMS beside its mail.
+    await screens().getByRole('link', { name: 'Templates' }).click();
+    await main().getByRole('link', { name: 'order-paid' }).click();
+    await main().getByRole('button', { name: 'SMS', exact: true }).click();
+    await page.locator('[data-segments]').waitFor();
+    await untilSaved();
+
+    // The channel is switched: from email to SMS.
+    await openNotification('Channels');
+    await main().getByText('Send by SMS').click();
+    await main().getByText('Send by email').click();
+    await untilSaved();
+
+    // The rule fires for smaller orders, and says where the phone number stands.
+    await main()
+      .getByRole('link', { name: /^Rules/ })
+      .click();
+    await main().getByRole('link', { name: 'paid', exact: true }).click();
+    const value = main().getByLabel('Value of condition 2');
+    await value.fill('50');
+    await value.press('Enter');
+    await main().getByText('event.status == "paid" && event.total > 50').waitFor();
+    await main()
+      .getByRole('textbox', { name: /^Phone/ })
+      .click();
+    await page.keyboard.type('event.customer.phone');
+    await untilSaved();
+
+    // And not more than one a day to one person.
+    await main().getByRole('link', { name: 'Cadence' }).click();
+    await main().getByRole('button', { name: 'Add a limit' }).click();
+    await main().getByLabel('At most').fill('1');
+    await page.getByText('With this draft:').waitFor();
+    await untilSaved();
+
+    await main().getByRole('button', { name: 'Review and publish' }).click();
+    await main().getByRole('button', { name: 'Publish 2 changes' }).click();
+    await page.getByText(/Published as configuration \d+/).waitFor();
+
+    await send('C-2');
+    await expect.poll(states, { timeout: 60_000 }).toContain('SENT');
+    await send('C-3');
+    await expect.poll(states, { timeout: 60_000 }).toContain('SUPPRESSED');
+    expect(await kept()).toMatchObject([{ channel: 'sms', to: '+4915112345678' }]);
+  });
+});
