@@ -24,7 +24,7 @@ async function open(query: string, headers: Readonly<Record<string, string>> = {
   return one;
 }
 const until = (one: Follower, is: (one: Follower) => boolean): Promise<unknown> =>
-  vi.waitFor(() => (is(one) ? true : Promise.reject(new Error(JSON.stringify(one.told)))), { timeout: 10_000 });
+  vi.waitFor(() => (is(one) ? true : Promise.reject(new Error(JSON.stringify(one.told)))), { timeout: 60_000 });
 /** As a browser shows the session at the port that listens: cookies are named after it. */
 const sessionOf = (browser: Browser) => ({
   authorization: '',
@@ -178,7 +178,7 @@ describe('A live stream', () => {
       },
     });
     ground.clock.pass(SESSION_LASTS.idle / 2);
-    await vi.waitFor(() => expect(asked).toBeGreaterThan(1), { timeout: 10_000 });
+    await vi.waitFor(() => expect(asked).toBeGreaterThan(1), { timeout: 60_000 });
     await until(one, (stream) => stream.endedAt() === null);
     expect(await usedAt()).toBe(before);
     ground.clock.pass(SESSION_LASTS.idle / 2);
@@ -190,7 +190,7 @@ describe('A live stream', () => {
     for (let at = 0; at < MOST_STREAMS_OF_ONE; at += 1) many.push(await open('topics=events'));
     expect((await open('topics=events')).status).toBe(429);
     many[0]?.leave();
-    await vi.waitFor(async () => expect((await open('topics=events')).status).toBe(200), { timeout: 10_000 });
+    await vi.waitFor(async () => expect((await open('topics=events')).status).toBe(200), { timeout: 60_000 });
   });
 
   it('ends after a time that is asked for', async () => {

@@ -83,7 +83,7 @@ describeWith('chromium', 'building a notification in the portal', () => {
     await main().getByLabel('Field of the event').fill('event.customer.email');
     await button('Bind them').click();
     await main().getByText('email = event.customer.email').waitFor();
-    await expect.poll(() => code.textContent(), { timeout: 20_000 }).not.toContain('CARILLON_API_KEY');
+    await expect.poll(() => code.textContent(), { timeout: 60_000 }).not.toContain('CARILLON_API_KEY');
     await expect.poll(() => code.textContent()).toContain('customer.email has to be what the token says in email');
     await main().getByRole('tab', { name: 'Go' }).click();
     await main().getByRole('group', { name: 'the code in Go' }).waitFor();
@@ -92,11 +92,11 @@ describeWith('chromium', 'building a notification in the portal', () => {
     await main().locator('label', { hasText: 'API key' }).click();
     await main().locator('label', { hasText: 'backend' }).click();
     await main().getByRole('tab', { name: 'curl' }).click();
-    await expect.poll(() => code.textContent(), { timeout: 20_000 }).toContain('CARILLON_API_KEY');
+    await expect.poll(() => code.textContent(), { timeout: 60_000 }).toContain('CARILLON_API_KEY');
     await main().locator('label', { hasText: 'second' }).click();
     // Both keys again: that is what counts already, so no draft is left of it.
     const drafts = async () => (await demo.ask<{ items: object[] }>('/v1/workspaces/shop/drafts')).items.length;
-    await expect.poll(drafts, { timeout: 20_000 }).toBe(0);
+    await expect.poll(drafts, { timeout: 60_000 }).toBe(0);
     await expectAccessible(page, 'secure your endpoint');
   });
 

@@ -44,7 +44,7 @@ describeWith('chromium', 'the portal without a mouse', () => {
   const focused = (): Promise<Focused> => page.evaluate<Focused>(FOCUSED);
   /** Whatever has come onto the page, something has the focus: who types goes on from there. */
   const expectFocus = (after: string): Promise<void> =>
-    expect.poll(async () => (await focused()).isLost, { timeout: 15_000, message: `focus after ${after}` }).toBe(false);
+    expect.poll(async () => (await focused()).isLost, { timeout: 60_000, message: `focus after ${after}` }).toBe(false);
 
   /** Presses Tab until what is called so has the focus, and then the key. */
   async function reach(name: RegExp, key = 'Enter'): Promise<void> {

@@ -120,7 +120,7 @@ describeWith('chromium', 'lists that tell what changes, in a browser', () => {
           await page.evaluate('document.querySelector("main ol").parentElement.scrollTop += 1000');
           return page.locator(`[data-key="${id}"]`).count();
         },
-        { timeout: 20_000, interval: 300 },
+        { timeout: 60_000, interval: 300 },
       )
       .toBe(1);
     const row = page.locator(`[data-key="${id}"]`);
@@ -141,7 +141,7 @@ describeWith('chromium', 'lists that tell what changes, in a browser', () => {
     await expectAccessible(page, 'a lost stream');
     await picture(page, 'lost');
     const email = await send();
-    await expect.poll(() => rows().first().textContent(), { timeout: 10_000 }).toContain(email);
+    await expect.poll(() => rows().first().textContent(), { timeout: 60_000 }).toContain(email);
     await page.unroute('**/live?**');
     await untilLive();
     await page.getByText('Changes are not told as they come').waitFor({ state: 'detached' });
@@ -166,7 +166,7 @@ describeWith('chromium', 'lists that tell what changes, in a browser', () => {
     const again = page.waitForRequest((request) => request.url().includes('/live?'));
     await show('visible');
     expect((await again).headers()['last-event-id']).toBeTruthy();
-    await expect.poll(() => rows().first().textContent(), { timeout: 20_000 }).toContain(missed);
+    await expect.poll(() => rows().first().textContent(), { timeout: 60_000 }).toContain(missed);
   });
 
   it('brings events and the overview up to date by the same stream', async () => {
@@ -175,7 +175,7 @@ describeWith('chromium', 'lists that tell what changes, in a browser', () => {
     await lead.waitFor();
     const before = await lead.textContent();
     await send();
-    await expect.poll(() => lead.textContent(), { timeout: 10_000 }).not.toBe(before);
+    await expect.poll(() => lead.textContent(), { timeout: 60_000 }).not.toBe(before);
     await Promise.all([page.goto(`${demo.control}/workspaces/lab/events`), untilLive()]);
     await rows().first().waitFor();
     const newest = await rows().first().getAttribute('data-key');

@@ -129,7 +129,7 @@ describeWith('chromium', 'an operator at night, in a browser', () => {
       await page.locator('main [data-key]').first().click();
       const lines = page.getByRole('list', { name: 'Story' });
       await lines.waitFor();
-      await expect.poll(() => lines.innerText(), { timeout: 20_000 }).toMatch(/once\.r[\s\S]*event\.kind == "once"/);
+      await expect.poll(() => lines.innerText(), { timeout: 60_000 }).toMatch(/once\.r[\s\S]*event\.kind == "once"/);
       clicks += 1;
       await page.getByText('What came in').click();
       await page.getByText('dan@example.com').first().waitFor();

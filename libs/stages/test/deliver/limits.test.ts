@@ -375,7 +375,7 @@ describe('what counts', () => {
     const never = senderOf(() => new Promise<ProviderResult>(() => undefined));
     // Nor does it renew its lease any more.
     void attempt(first, never, { pause: () => new Promise(() => undefined) });
-    await expect.poll(async () => (await read(first)).state, { timeout: 20_000 }).toBe('SENDING');
+    await expect.poll(async () => (await read(first)).state).toBe('SENDING');
     topology.clock.pass(31 * SECOND);
     await sweep(topology.ports, topology.clock.now());
     await attempt(second);
