@@ -22,7 +22,7 @@ export default defineConfig({
     // Bounds against standing still for ever, not against slowness: CI may be many times slower than the author's machine.
     testTimeout: 180_000,
     hookTimeout: 240_000,
-    expect: { poll: { timeout: 60_000 } },
+    expect: { poll: { timeout: 120_000 } },
     maxWorkers: 2,
     fsModuleCache: !IS_PLANTED,
     projects: LANES.map((lane, groupOrder) => ({

@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 export async function untilFound<T>(
   what: string,
   look: () => T | undefined | Promise<T | undefined>,
-  within = 60_000,
+  within = 120_000,
 ): Promise<T> {
   const deadline = Date.now() + within;
   for (;;) {
