@@ -20,8 +20,8 @@ export default defineConfig({
   plugins: [plantedInTests()],
   test: {
     // Bounds against standing still for ever, not against slowness: CI may be many times slower than the author's machine.
-    testTimeout: 180_000,
-    hookTimeout: 240_000,
+    testTimeout: 360_000,
+    hookTimeout: 360_000,
     expect: { poll: { timeout: 120_000 } },
     maxWorkers: 2,
     fsModuleCache: !IS_PLANTED,
