@@ -180,6 +180,8 @@ async function takePictures(browser: Browser, folder: string, screen: string): P
   await page.emulateMedia({ colorScheme: 'dark' });
   await page.goto(`${control}/workspaces/shop/deliveries`);
   await page.locator('main [data-key]').first().waitFor();
+  // The bars come after the rows.
+  await page.getByText(/^[1-9]\d* created in 24 hours/).waitFor();
   await save(page, 'deliveries-phone-dark.png');
 }
 
