@@ -35,7 +35,8 @@ async function newHome(): Promise<Home> {
     place: 'cluster',
     folder,
     settings: { CARILLON_URL: 'http://127.0.0.1:7401', CARILLON_TOKEN: await place.token() },
-    demoNumber: 2,
+    // Known when the demo is in.
+    demoNumber: Number.NaN,
     serving: { control: 'http://127.0.0.1:7401', events: 'http://127.0.0.1:7400/events' },
     stored: () => Promise.reject(new Error('nobody looks into the volumes')),
     leave: () => removeFolder(folder),

@@ -22,6 +22,8 @@ export type ComposedShop = {
   readonly all: <T>(list: string) => Promise<readonly T[]>;
   /** Deliveries once each of `told` has one that nothing is left to do for. */
   readonly settled: () => Promise<readonly Delivery[]>;
+  /** Lines of `doctor` that are not ok. */
+  readonly troubles: () => Promise<readonly string[]>;
   /** Expects one delivery for each of `told`, no message twice, and a message of each that counts as sent. */
   readonly expectEachOnce: () => Promise<void>;
 };
@@ -74,6 +76,12 @@ export function composedShop(place: Composed): ComposedShop {
     tell,
     all,
     settled,
+    async troubles() {
+      // It ends with 1 where a line is not ok, and has said so by then.
+      const said = await place.carillon('doctor').catch((error: { readonly stdout?: string }) => error.stdout ?? '');
+      const lines = said.split('\n').filter((line) => line !== '');
+      return lines.length === 0 ? ['it says nothing'] : lines.filter((line) => !line.startsWith('ok '));
+    },
     async open() {
       await place.carillon('apply', '-f', '/app/demo');
       key = /cln_\S+/.exec(await place.carillon('api-key', 'create', 'backend', '--workspace', 'shop'))?.[0] ?? '';

@@ -12,6 +12,7 @@ import { buildImage, findEngine, TARGETS } from '../../tools/images.ts';
 const run = promisify(execFile);
 const engine = await findEngine();
 const NAME = 'carillon-images-proof';
+const READY = 'http://127.0.0.1:7401/readyz';
 
 type Inspected = {
   readonly Size: number;
@@ -115,17 +116,38 @@ describe.skipIf(engine === null)('The images (needs docker, or podman with runc 
       const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
       return answer?.status === 200 ? true : undefined;
     });
-    await call('exec', NAME, 'node', '/app/health-check.js', 'http://127.0.0.1:7401/readyz');
+    await call('exec', NAME, 'node', '/app/health-check.js', READY);
     expect(JSON.parse(await call('exec', NAME, 'carillon', 'people', 'list', '--json'))).toBeDefined();
     expect(await call('exec', NAME, 'carillon', '--version')).toBe(image.split(':').at(-1));
     await call('stop', '--time', '20', NAME);
     expect(await call('inspect', '--format', '{{.State.ExitCode}}', NAME)).toBe('0');
   });
 
+  /** What a container says that cannot start: once, with its health, and without a restart. */
+  async function expectNotStarted(words: RegExp, ...options: readonly string[]): Promise<void> {
+    await call('run', '--detach', '--restart', 'always', '--name', NAME, ...options, image);
+    try {
+      const lines = await untilFound('the line', async () => {
+        const { stdout, stderr } = await run(engine ?? '', ['logs', NAME]);
+        const said = `${stdout}${stderr}`.split('\n').filter((line) => line.includes('not started'));
+        return said.length > 0 ? said : undefined;
+      });
+      expect(lines).toEqual([expect.stringMatching(words)]);
+      await expect(call('exec', NAME, 'node', '/app/health-check.js', READY)).rejects.toThrow();
+      expect(await call('inspect', '--format', '{{.RestartCount}} {{.State.Running}}', NAME)).toBe('0 true');
+    } finally {
+      await call('rm', '--force', '--time', '0', NAME);
+    }
+  }
+
   it.each([
     [
       'a broker that is away',
-      { CARILLON_BROKERS: '127.0.0.1:1', CARILLON_MONGODB_URL: 'mongodb://127.0.0.1:1' },
+      {
+        CARILLON_BROKERS: '127.0.0.1:1',
+        CARILLON_MONGODB_URL: 'mongodb://127.0.0.1:1',
+        CARILLON_SCHEMA_REGISTRY_URL: 'http://127.0.0.1:1',
+      },
       /log_unavailable.*127\.0\.0\.1:1/,
     ],
     ['a secret whose file is missing', { CARILLON_HEALTH_TOKEN_FILE: '/run/secrets/none' }, /\/run\/secrets\/none/],
@@ -133,34 +155,37 @@ describe.skipIf(engine === null)('The images (needs docker, or podman with runc 
   ] as const)(
     'say %s in one line of the log, show it as health, and are not started over and over',
     async (_what, env, words) => {
-      const cluster = 'CARILLON_BROKERS' in env ? { CARILLON_SCHEMA_REGISTRY_URL: 'http://127.0.0.1:1' } : {};
-      const variables = Object.entries({ ...env, ...cluster }).flatMap((pair) => ['--env', pair.join('=')]);
-      await call('run', '--detach', '--restart', 'always', '--name', NAME, ...variables, image);
-      try {
-        const lines = await untilFound('the line', async () => {
-          const { stdout, stderr } = await run(engine ?? '', ['logs', NAME]);
-          const said = `${stdout}${stderr}`.split('\n').filter((line) => line.includes('not started'));
-          return said.length > 0 ? said : undefined;
-        });
-        expect(lines).toEqual([expect.stringMatching(words)]);
-        await expect(
-          call('exec', NAME, 'node', '/app/health-check.js', 'http://127.0.0.1:7401/readyz'),
-        ).rejects.toThrow();
-        expect(await call('inspect', '--format', '{{.RestartCount}} {{.State.Running}}', NAME)).toBe('0 true');
-      } finally {
-        await call('rm', '--force', '--time', '0', NAME);
-      }
+      await expectNotStarted(words, ...Object.entries(env).flatMap((pair) => ['--env', pair.join('=')]));
     },
     300_000,
   );
+
+  it('say in the same way that their volume is of another version', async () => {
+    const volume = `${NAME}-volume`;
+    const mounted = ['--volume', `${volume}:/data`];
+    const age = "new (require('node:sqlite').DatabaseSync)('/data/carillon.db').exec('PRAGMA user_version = 9999')";
+    try {
+      await call('run', '--detach', '--name', NAME, ...mounted, image);
+      await untilFound('it is ready', () =>
+        call('exec', NAME, 'node', '/app/health-check.js', READY).catch(() => undefined),
+      );
+      await call('stop', '--time', '20', NAME);
+      await call('rm', NAME);
+      await call('run', '--rm', '--entrypoint', 'node', ...mounted, image, '-e', age);
+      await expectNotStarted(/data_version/, ...mounted);
+    } finally {
+      await call('rm', '--force', '--time', '0', NAME).catch(() => undefined);
+      await call('volume', 'rm', '--force', volume);
+    }
+  }, 300_000);
 
   it('say that their memory is little, and go on', async () => {
     await call('run', '--detach', '--name', NAME, '--memory', '256m', image);
     try {
       await untilFound('it is ready', () =>
-        call('exec', NAME, 'node', '/app/health-check.js', 'http://127.0.0.1:7401/readyz').catch(() => undefined),
+        call('exec', NAME, 'node', '/app/health-check.js', READY).catch(() => undefined),
       );
-      const ready = await call('exec', NAME, 'node', '/app/health-check.js', 'http://127.0.0.1:7401/readyz');
+      const ready = await call('exec', NAME, 'node', '/app/health-check.js', READY);
       expect(ready).toContain('at most 256 MiB');
       expect((await run(engine ?? '', ['logs', NAME])).stderr).toMatch(/at most 256 MiB.*little memory/);
     } finally {

@@ -100,7 +100,7 @@ export async function run(home: Home, args: readonly string[], input = ''): Prom
 }
 
 /** What a chapter meets: the product with the demo in it, started by it or before it. */
-type Serving = Pick<Carillon, 'control' | 'events' | 'key' | 'pid' | 'screen' | 'stop'>;
+type Serving = Pick<Carillon, 'home' | 'control' | 'events' | 'key' | 'pid' | 'screen' | 'stop'>;
 
 /** `carillon up --demo`, which is `npm start`, on free ports. Answers when it has printed its screen. */
 async function startProcess(
@@ -135,6 +135,7 @@ async function startProcess(
   );
   const found = (pattern: RegExp): string => pattern.exec(screen)?.[1] ?? '';
   return {
+    home,
     control: found(/Portal +(\S+)/),
     events: found(/Events +(http:\/\/[^/\s]+\/events)/),
     key: found(/API key +(cln_\w+)/),
@@ -156,8 +157,10 @@ async function settleIn(home: Home, { control, events }: NonNullable<Home['servi
   };
   await cp(DEMO, join(home.folder, 'carillon-demo'), { recursive: true });
   const key = /cln_\w+/.exec(await done('api-key', 'create', 'backend', '--workspace', 'shop'))?.[0] ?? '';
-  await done('apply', '-f', 'carillon-demo');
-  return { control, events, key, pid: 0, screen: '', stop: async () => null };
+  const applied = await done('apply', '-f', 'carillon-demo');
+  // Roles that started at the same moment have written there, too.
+  const demoNumber = Number(/applied as configuration (\d+)/.exec(applied)?.[1]);
+  return { home: { ...home, demoNumber }, control, events, key, pid: 0, screen: '', stop: async () => null };
 }
 
 /** The product with the demo in it, on free ports where it does not serve there already. */
@@ -191,7 +194,6 @@ export async function startCarillon(
 
   return {
     ...serving,
-    home,
     folder,
     command: (command, input) => run(home, command, input),
     ask,
