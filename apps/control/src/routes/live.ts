@@ -26,6 +26,8 @@ const ASKED_FOR: Duration = 400;
 const ENDS_WITHIN: Duration = 300;
 /** Streams of one person, token or machine: a browser has one for each tab that is looked at. */
 export const MOST_STREAMS_OF_ONE = 20;
+/** Where streams stand, whose sealed words are kept: they move on together. */
+const MOST_PLACES = 100;
 /** Of one process. */
 export const MOST_STREAMS = 1_000;
 
@@ -51,6 +53,8 @@ export function liveRoute(
   const open = new Set<() => void>();
   const countOf = new Map<string, number>();
   const principals = sharedPrincipals(access);
+  const masked = new WeakMap<LiveRow, string>();
+  const seal = sealedOnce(cursors);
   let hasEnded = false;
 
   /** One more stream of somebody; what is answered gives its place back. */
@@ -105,7 +109,7 @@ export function liveRoute(
       const giveBack = take(principal);
       const stream = createLiveStream(
         (topic, row) => shownRow(principal, topic, row),
-        (positions) => cursors.seal(JSON.stringify(positions), place),
+        (positions) => seal(JSON.stringify(positions), place),
       );
       const subscriptions: Subscription[] = [];
       const timers: NodeJS.Timeout[] = [];
@@ -151,11 +155,16 @@ export function liveRoute(
     },
   );
 
-  function shownRow(principal: Principal, topic: LiveTopic, { workspace, body, text }: LiveRow): string | null {
+  /** Masked once for all who see it so: a row is of one workspace, and they differ in nothing else. */
+  function shownRow(principal: Principal, topic: LiveTopic, row: LiveRow): string | null {
     const { permission, schema } = lists[topic];
-    if (!principal.may(permission, workspace)) return null;
-    const isHidden = !principal.may('bodies', workspace);
-    return isHidden ? JSON.stringify(maskAnswer(principal, schema, body, isHidden)) : text;
+    if (!principal.may(permission, row.workspace)) return null;
+    if (principal.may('bodies', row.workspace)) return row.text;
+    const known = masked.get(row);
+    if (known !== undefined) return known;
+    const text = JSON.stringify(maskAnswer(principal, schema, row.body, true));
+    masked.set(row, text);
+    return text;
   }
 
   return {
@@ -199,6 +208,18 @@ const rightsOf = (principal: Principal, workspaces: readonly string[]): string =
   JSON.stringify(
     [null, ...workspaces].map((one) => PERMISSIONS.filter((permission) => principal.may(permission, one))),
   );
+
+/** Seals the same place once for all streams that stand there. */
+function sealedOnce(cursors: Cursors): (text: string, place: string) => string {
+  const sealed = new Map<string, string>();
+  return (text, place) => {
+    const key = JSON.stringify([text, place]);
+    const known = sealed.get(key) ?? cursors.seal(text, place);
+    if (sealed.size >= MOST_PLACES) sealed.clear();
+    sealed.set(key, known);
+    return known;
+  };
+}
 
 /** Who asks, asked once for all streams of one credential at about the same time. */
 function sharedPrincipals(access: Access): (request: FastifyRequest) => Promise<Principal | null> {
