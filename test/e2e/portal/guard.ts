@@ -15,6 +15,8 @@ export type Guard = {
 
 /** What Chromium itself writes of a call that was refused. */
 const REFUSED = /^Failed to load resource: the server responded with a status of (\d{3})/;
+/** Another program of the machine added or took away a network: Chromium cuts every call then, to this machine itself too. */
+const CUT_BY_THE_MACHINE = /^Failed to load resource: net::ERR_NETWORK_CHANGED/;
 const AWAY = /^Failed to load resource: net::ERR_/;
 /** What Chromium says of a mail that tries to leave its frame: that it was not let. */
 const HELD_MAIL =
@@ -57,7 +59,7 @@ export function guardPages(origins: () => readonly string[]): Guard {
       page.on('pageerror', (error) => found.push(`error: ${error.message}`));
       page.on('console', (message) => {
         const { url } = message.location();
-        if (MAIL.test(url) || HELD_MAIL.test(message.text())) return;
+        if (MAIL.test(url) || HELD_MAIL.test(message.text()) || CUT_BY_THE_MACHINE.test(message.text())) return;
         // Whoever publishes or discards a draft takes it away under a page that shows it.
         if (REFUSED.exec(message.text())?.[1] === '404' && new URL(url).pathname.endsWith('/draft')) return;
         found.push(REFUSED.test(message.text()) ? `${message.text()} at ${url}` : message.text());
