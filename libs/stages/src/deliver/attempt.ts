@@ -281,7 +281,8 @@ async function settle(
       if (seen.attempts.some((one) => one.token === token && one.result !== null)) return seen;
       // First: nobody would look at a delivery again that has ended, and this process may end between the two.
       await suppressCondemned(sending, result, ports);
-      const next = await moveAndTell(settleAttempt(seen, settling, moment(ports)), ports);
+      // One that is called stale is looked at again, and then it has its result.
+      const next = await moveAndTell(settleAttempt(seen, settling, moment(ports)), ports, { together: true });
       if (!next) continue;
       // Whoever needs the place finds it out without us too.
       if (refused && holds(seen, token)) await giveBack(seen, token, ports).catch(() => undefined);

@@ -74,9 +74,9 @@ async function begin(
     },
     moment,
   );
-  const wrote = next ? await ledger.replace(next).catch(() => 'unknown' as const) : 'stale';
+  const wrote = next ? await ledger.replace(next, { together: true }).catch(() => 'unknown' as const) : 'stale';
   if (next && wrote === 'done') return next;
-  // A repeat of our own write reads as stale: the token says whose it is.
+  // A repeat of our own write reads as stale, and so may one that went together with others: the token says whose it is.
   const seen = next ? await readAgain(delivery, ports) : null;
   if (seen?.token === token && seen.state === 'SENDING') return seen;
   // The step was taken and is called a doubt by now: then the place counts.

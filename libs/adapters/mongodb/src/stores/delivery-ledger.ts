@@ -149,6 +149,7 @@ export function createDeliveryLedger({ deliveries: ledger }: Collections, attemp
         attempt,
         nexts.map((next) => ({ id: next.id, version: next.version, fields: changeOf(next) })),
       ),
+    { oneAtATime: true },
   );
 
   const inRuns = createRuns();
