@@ -207,6 +207,8 @@ const TRYING: Calls = {
   [`POST ${WORKSPACE}/expressions/check`]: { body: { source: 'event.total > 100' } },
   [`POST ${WORKSPACE}/accounts/{name}/check`]: { body: {} },
   [`POST ${WORKSPACE}/integrations/{name}/check`]: { body: { user_ids: ['ada'] } },
+  'GET /v1/onboarding': {},
+  [`POST ${WORKSPACE}/onboarding`]: { body: { step: 'came', seconds: 60, clicks: 3 } },
   'GET /v1/status': {},
   'POST /v1/doctor': { body: {} },
   'POST /v1/backup': { body: { file: '{folder}/backup.carillon' } },

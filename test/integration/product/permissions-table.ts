@@ -33,6 +33,8 @@ const PARTS: Readonly<Record<string, readonly [reads: Needed, changes: Needed]>>
   events: [['read'], ['operate']],
   deliveries: [['read'], ['operate']],
   dropped: [['read'], ['operate']],
+  // How somebody comes along says each page of theirs; what was measured is for owners of the deployment.
+  onboarding: [['people'], ['read']],
   'dead-letters': [['read'], ['operate']],
   insights: [['read'], ['operate']],
   why: [['read'], ['read']],
