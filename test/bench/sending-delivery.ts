@@ -11,6 +11,7 @@ import {
   type AccountBody,
   type ChannelName,
   type Decision,
+  type DeliveryState,
   type Intent,
   type NotificationBody,
   type TemplateBody,
@@ -39,6 +40,8 @@ export type SendingDelivery = {
   intended(account: string): number;
   /** Messages that this account has accepted. */
   accepted(account: string): number;
+  /** How many deliveries there are in each state. */
+  states(): Promise<Partial<Record<DeliveryState, number>>>;
   /** Messages that it accepted twice. */
   twice(): number;
   close(): Promise<void>;
@@ -247,6 +250,7 @@ export async function startSendingDelivery(
     },
     intended: (name) => intended.get(name) ?? 0,
     accepted: (name) => accepted.get(name) ?? 0,
+    states: () => topology.data.ledger.countByState(),
     twice: () => twice,
     async close() {
       await Promise.all(started.map((role) => role.close()));

@@ -1,6 +1,6 @@
 import { untilFound } from '@carillon/testing/topology';
 import { afterEach, expect, it } from 'vitest';
-import type { DeliveryRole } from '../src/index.ts';
+import { startDelivery, type DeliveryRole } from '../src/index.ts';
 import { RoleUnderTest } from './delivery-role.ts';
 
 const ROLES = 4;
@@ -14,12 +14,18 @@ afterEach(async () => {
   await under.close();
 });
 
+/** Messages of one person take turns within a process. Each role has a store to itself, as processes have: no turn is common to them. */
+function launch(): Promise<DeliveryRole> {
+  const { ports } = under;
+  return startDelivery({ aloneOnStore: false }, { ...ports, limits: { ...ports.limits } });
+}
+
 it(`of ${MESSAGES} messages to one person under a limit of ${MOST}, over ${ROLES} consumers at once, exactly ${MOST} are sent`, async () => {
   under = await RoleUnderTest.open({ partitions: ROLES });
   const limits = [{ max: MOST, per: '1d', then: 'drop' as const }];
   await under.shop({ cadence: { limits }, retry: { attempts: 3, first: '1s', max: '1s' } }, 'shop', 8);
   await under.start();
-  for (let role = 1; role < ROLES; role += 1) others.push(await under.another());
+  for (let role = 1; role < ROLES; role += 1) others.push(await launch());
   const { topology } = under;
   for (let from = 0; from < MESSAGES; from += 50) {
     await Promise.all(
