@@ -1,7 +1,4 @@
-import type { Change } from './planting.ts';
-
-/** A bug of how often somebody is told, and the tests of which one has to find it. */
-export type CadenceBug = { readonly changes: readonly Change[]; readonly tests: readonly string[] };
+import type { FoundBug } from './failed-with.ts';
 
 const DOMAIN = 'libs/domain/src';
 const STAGE = 'libs/stages/src/deliver';
@@ -15,7 +12,7 @@ const ITEMS = 'libs/domain/test/digests/items.test.ts';
 const HEAD = 'libs/domain/test/digests/head.test.ts';
 
 /** The mutants of the models of limits and digests, in the product's own code, and three mistakes with clocks and retries. */
-export const CADENCE_BUGS: Readonly<Record<string, CadenceBug>> = {
+export const CADENCE_BUGS: Readonly<Record<string, FoundBug>> = {
   'the place of one attempt is moved to the next': {
     changes: [
       {
