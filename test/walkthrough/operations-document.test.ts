@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { buildProgram } from '@carillon/cli';
+import { buildProgram, SECRETS_OF_A_PROCESS } from '@carillon/cli';
 import type { DeliveryReason, DeliveryState } from '@carillon/domain';
 import { describe, expect, it } from 'vitest';
 
@@ -100,13 +100,14 @@ describe('variables of the environment', () => {
   const sources = ['apps/cli/src', 'libs/adapters/system/src']
     .flatMap((folder) =>
       readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-        .filter((file) => file.endsWith('.ts'))
+        .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
         .map((file) => read(join(folder, file))),
     )
     .join('\n');
   // Files of certificates are named by what they are for.
   const prefixes = [...sources.matchAll(/pemTexts\(source, '(\w+)'/g)].map(([, prefix = '']) => prefix);
   const names = new Set(sources.match(/\b(?:CARILLON|OTEL)_[A-Z_]*[A-Z]\b/g));
+  for (const secret of SECRETS_OF_A_PROCESS) names.add(`${secret}_FILE`);
   for (const prefix of prefixes) {
     names.delete(prefix);
     for (const what of ['CA', 'CERT', 'KEY']) names.add(`${prefix}_${what}_FILE`);

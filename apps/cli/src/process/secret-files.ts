@@ -4,7 +4,7 @@ import type { Environment } from './environment.ts';
 
 const SUFFIX = '_FILE';
 /** Secrets of a process. Those of workspaces and accounts are not here: they are stored sealed, and may be called `…_FILE` themselves. */
-const SECRETS: ReadonlySet<string> = new Set([
+export const SECRETS_OF_A_PROCESS: ReadonlySet<string> = new Set([
   'CARILLON_LEDGER_KEY',
   'CARILLON_API_KEY_PEPPER',
   'CARILLON_MASTER_KEY',
@@ -26,7 +26,7 @@ export function withSecretFiles(env: Environment, faults: string[]): Environment
   for (const [variable, path] of Object.entries(env)) {
     if (!variable.endsWith(SUFFIX) || !path) continue;
     const name = variable.slice(0, -SUFFIX.length);
-    if (!SECRETS.has(name)) continue;
+    if (!SECRETS_OF_A_PROCESS.has(name)) continue;
     if (env[name]) faults.push(`${name} and ${variable} are both set: give one of them`);
     else found[name] = textOf(variable, path, faults);
   }
