@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import {
   BASE_GONE,
   beginAttempt,
@@ -13,6 +14,8 @@ import { logRecord } from '@carillon/testing';
 import { givenIntent, MORNING } from '@carillon/testing/given';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openEmbedded, restoreBackup, type Embedded, type Restored, type RestoreOptions } from '../src/index.ts';
+import { DELIVERIES_INTENT_APART } from '../src/schema/deliveries.ts';
+import { MIGRATIONS } from '../src/schema/migrations.ts';
 import { temporaryFolder, wallClock } from './open-embedded.ts';
 
 let folder = temporaryFolder();
@@ -53,6 +56,19 @@ function sending(before: Delivery): Delivery {
   const begun = beginAttempt(before, start, moment);
   if (!begun) throw new Error('it begins');
   return begun;
+}
+
+/** Writes a file as the last version wrote it that had the intent of a delivery within its document. */
+function asBeforeIntentsStoodApart(file: string): void {
+  const db = new DatabaseSync(file);
+  db.exec(`
+    UPDATE deliveries SET document = json_set(document, '$.intent',
+      json((SELECT intent FROM delivery_intents WHERE place = deliveries.intent_place)));
+    ALTER TABLE deliveries DROP COLUMN intent_place;
+    DROP TABLE delivery_intents;
+    PRAGMA user_version = ${MIGRATIONS.indexOf(DELIVERIES_INTENT_APART)};
+  `);
+  db.close();
 }
 
 const refusal = (restored: Promise<Restored>): Promise<string> =>
@@ -180,6 +196,28 @@ describe('a restore', () => {
       expect(await ledger.get('dlv_later' as DeliveryId)).toBeNull();
       expect(await ledger.countByState()).toEqual({ SENDING: 3 });
     });
+  });
+
+  it('carries over from a folder, and reads a backup, of before intents stood apart', async () => {
+    await within('data', async ({ ledger }) => {
+      await ledger.replace(sending(delivery('waits')));
+      await ledger.insert([sending(delivery('late'))]);
+    });
+    for (const file of [at('copy.backup'), join(at('data'), 'carillon.db')]) asBeforeIntentsStoodApart(file);
+    const restored = await restoreBackup(at('copy.backup'), at('new'), { ...options, newer: at('data') });
+    expect(restored.carriedOver).toMatchObject({ deliveries: 2 });
+    await within('new', async ({ ledger }) => {
+      for (const name of ['waits', 'late', 'calls']) {
+        const { intent, state, token } = (await ledger.get(`dlv_${name}` as DeliveryId)) ?? {};
+        expect([state, token]).toEqual(['SENDING', 't1']);
+        // Its configuration is one that the backup has: none.
+        expect(intent).toEqual({ ...delivery(name).intent, ...(name !== 'calls' && { configNumber: -1 }) });
+      }
+    });
+    await restoreBackup(at('copy.backup'), at('calm'), { ...options, cancelUnsent: true });
+    await within('calm', async ({ ledger }) =>
+      expect(await ledger.countByState()).toEqual({ CANCELLED: 1, IN_DOUBT: 1 }),
+    );
   });
 
   it('refuses a newer folder that is none: empty, in use, of another deployment, or older', async () => {

@@ -1,0 +1,41 @@
+import type { Delivery } from '@carillon/domain';
+import { stringifyJson } from '@carillon/kernel';
+import { deliveryOf } from '@carillon/testing';
+import { expect, it } from 'vitest';
+import { describeWith } from '../../../../test/support/requirements.ts';
+import type { DeliveryDocument } from '../src/documents.ts';
+import { usePlayground } from './open-mongo.ts';
+
+describeWith('mongodb', 'a delivery that an early version wrote into MongoDB', () => {
+  const playground = usePlayground();
+
+  it('is found as every other, and has its intent apart from its next move on', async () => {
+    const database = playground.database();
+    const { ledger } = await playground.open({ database });
+    const first = deliveryOf({ intent: { variables: { total: 9_007_199_254_740_993n, name: 'Grüße "x"' } } });
+    await ledger.insert([first]);
+    const documents = playground.client().db(database).collection<DeliveryDocument>('deliveries');
+    // With the whole intent in its body, and nothing beside it that lists are filtered by now.
+    await documents.updateOne(
+      { _id: first.id },
+      { $set: { body: stringifyJson(first) }, $unset: { intent: '', rule: '', person: '', reason: '' } },
+    );
+    const later = (await playground.open({ database })).ledger;
+    expect(await later.get(first.id)).toEqual(first);
+    const { person, rule } = first.intent;
+    expect((await later.list({ person, rule, reasons: [first.reason] }, 10)).items).toEqual([first]);
+    const move = async (facts: Partial<Delivery>): Promise<Delivery> => {
+      const seen = await later.get(first.id);
+      if (!seen) throw new Error('it is gone');
+      const next = { ...seen, ...facts, version: seen.version + 1 };
+      expect(await later.replace(next)).toBe('done');
+      expect(await later.get(first.id)).toEqual(next);
+      return next;
+    };
+    await move({ state: 'SENDING', nextAt: null, leaseUntil: 130 });
+    const [apart] = await documents.find({ _id: first.id }).toArray();
+    expect([apart?.intent, apart?.body.includes('Grüße')]).toEqual([stringifyJson(first.intent), false]);
+    await move({ state: 'SENT', leaseUntil: null });
+    expect((await ledger.get(first.id))?.intent).toEqual(first.intent);
+  });
+});
