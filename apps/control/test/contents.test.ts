@@ -116,6 +116,15 @@ describe('Who may see bodies', () => {
     expect(await send(reader, url, asking)).toMatchObject({ status: 403, body: { code: 'forbidden_role' } });
     expect(await send(limited, url, { ...asking, answer: '[]' })).toMatchObject({ status: 400 });
     expect(await send(limited, url, asking)).toMatchObject({ status: 200, body: { answered: null } });
+    // A folder says where a partner is, and a key of the workspace goes there.
+    const operator = await controlOf(['read', 'bodies', 'operate']);
+    expect(await send(operator, url, asking)).toMatchObject({ status: 200 });
+    expect(await send(operator, url, { ...asking, files })).toMatchObject({
+      status: 403,
+      body: { code: 'forbidden_role' },
+    });
+    expect(await send(limited, url, { ...asking, files })).toMatchObject({ status: 200 });
+    await operator.app.close();
     await reader.app.close();
   });
 

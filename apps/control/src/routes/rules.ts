@@ -62,7 +62,7 @@ const testRequest = z.strictObject({
     .boolean()
     .default(false)
     .describe(
-      'Of a rule that asks a partner: calls it in earnest, as the engine would, for whoever may check credentials; not with `answer`',
+      'Of a rule that asks a partner: calls it in earnest, as the engine would, for whoever may check credentials, with `files` for whoever may publish them; not with `answer`',
     ),
 });
 
@@ -127,7 +127,7 @@ export function ruleRoutes(
       if (body.ask_partner && body.answer !== undefined) {
         throw new CarillonError('invalid_request', 'ask_partner: leave it out, or answer: not both');
       }
-      if (body.ask_partner) demandOneOf(CHECKS, principal, placed.workspace);
+      if (body.ask_partner) demandOneOf(body.files ? PUBLISHES : CHECKS, principal, placed.workspace);
       const event = await eventToTry(placed, body, sight, principal, ports);
       const entry = ports.compileRule(placed);
       if (!entry.ok) throw new CarillonError('invalid_configuration', entry.error.map((one) => one.message).join('; '));
@@ -152,6 +152,9 @@ export async function draftsFor(
 
 /** A folder renders any template over any field: for whoever may publish one, or see all of it anyway. */
 const DRAFTS = ['configure', 'bodies'] as const satisfies readonly Permission[];
+
+/** A folder says where a partner is, and the workspace's own secret would go there: for whoever could publish that. */
+const PUBLISHES = ['configure'] as const satisfies readonly Permission[];
 
 /** Throws `forbidden_role` with who could. */
 function demandOneOf(enough: readonly Permission[], principal: Principal, workspace: string): void {
