@@ -259,6 +259,15 @@ describe('Whoever tampers with the audit is found by', () => {
     expect(await verify(ground.log, lines)).toEqual({ records: 42, seals: 6, sealedThrough: 40, fault: null });
   });
 
+  it('nothing, where it is sealed while somebody verifies it', async () => {
+    const read: EventLog['read'] = async (...asked) => {
+      const page = await ground.log.read(...asked);
+      await write(3, 40);
+      return page;
+    };
+    expect(await verify({ ...ground.log, read })).toMatchObject({ records: 46, sealedThrough: 44, fault: null });
+  });
+
   it('the position of a record that was changed', async () => {
     const left = (await records()).with(7, { ...blank, offset: 7, ...other('another') });
     const seal = { place: 'store', through: 19 };

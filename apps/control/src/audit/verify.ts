@@ -1,4 +1,5 @@
 import type { AuditSeal } from '@carillon/domain';
+import type { LogRecord } from '@carillon/ports';
 import type { ControlPorts } from '../ports.ts';
 import { chainOf, contentsOf, isGenuine, leafOf, link } from './chain.ts';
 
@@ -110,42 +111,59 @@ export async function verifyAudit(ports: VerifyPorts, kept: readonly KeptSeal[] 
     return { kind: 'changed', position: through };
   }
 
-  while (next < end) {
-    const page = await log.read('carillon.audit', 0, next, PAGE);
-    if (page.length === 0) break;
-    await readStored(page.at(-1)?.offset ?? next);
-    // What stands behind a place is needed to tell what was taken from it: a page is known before its seals are held.
-    for (const { offset, value } of page) found.set(offset, leafOf(value));
-    for (const { offset, value } of page) {
-      if (offset !== next) return verdict({ kind: 'missing', position: next, seal: null });
-      hash = link(hash, offset, value);
-      hashes.set(offset, hash);
-      for (const map of [hashes, found, leavesOf]) map.delete(offset - AT_HAND);
-      next = offset + 1;
-      records += 1;
-      const decoded = codecs.audit.decode(value);
-      if (decoded.ok && decoded.value.kind === 'seal') {
-        const seal = told('topic', decoded.value.seal);
-        missed.delete(seal.name);
-        const fault = faultOf(seal, offset);
-        if (fault) return verdict(fault);
-      }
-      for (const seal of waiting.get(offset) ?? []) {
-        const fault = faultOf(seal, offset);
-        if (fault) return verdict(fault);
-        missed.set(seal.name, seal);
-      }
-      waiting.delete(offset);
+  /** Holds one record and the seals of its position. */
+  function follow({ offset, value }: Pick<LogRecord, 'offset' | 'value'>): AuditFault | null {
+    if (offset !== next) return { kind: 'missing', position: next, seal: null };
+    hash = link(hash, offset, value);
+    hashes.set(offset, hash);
+    for (const map of [hashes, found, leavesOf]) map.delete(offset - AT_HAND);
+    next = offset + 1;
+    records += 1;
+    const decoded = codecs.audit.decode(value);
+    if (decoded.ok && decoded.value.kind === 'seal') {
+      const seal = told('topic', decoded.value.seal);
+      missed.delete(seal.name);
+      const fault = faultOf(seal, offset);
+      if (fault) return fault;
     }
+    for (const seal of waiting.get(offset) ?? []) {
+      const fault = faultOf(seal, offset);
+      if (fault) return fault;
+      missed.set(seal.name, seal);
+    }
+    waiting.delete(offset);
+    return null;
   }
+
+  async function followTo(bound: number): Promise<AuditFault | null> {
+    while (next < bound) {
+      const page = await log.read('carillon.audit', 0, next, PAGE);
+      if (page.length === 0) break;
+      await readStored(page.at(-1)?.offset ?? next);
+      // What stands behind a place is needed to tell what was taken from it: a page is known before its seals are held.
+      for (const { offset, value } of page) found.set(offset, leafOf(value));
+      for (const record of page) {
+        const fault = follow(record);
+        if (fault) return fault;
+      }
+    }
+    return null;
+  }
+
+  const first = await followTo(end);
+  if (first) return verdict(first);
   if (start > 0 && records === 0) return verdict({ kind: 'missing', position: 0, seal: null });
-  // A seal stands on the topic before anywhere else: one that is not there was cut off, with all that came behind it.
   await readStored(next);
+  // A seal stands on the topic before anywhere else. Those that were written meanwhile are there behind the end that was seen first.
+  stored = Number.POSITIVE_INFINITY;
+  const second = await followTo((await log.bounds('carillon.audit', 0)).end);
+  if (second) return verdict(second);
+  // One that is not there was cut off, with all that came behind it.
   const left = [...missed.values(), ...[...waiting.values()].flat()].toSorted((a, b) => a.through - b.through);
-  const [first] = left;
-  if (!first) return verdict(null);
-  const { place, through } = first;
-  if (!first.isGenuine) return verdict({ kind: 'forged_seal', position: through, seal: { place, through } });
+  const [lost] = left;
+  if (!lost) return verdict(null);
+  const { place, through } = lost;
+  if (!lost.isGenuine) return verdict({ kind: 'forged_seal', position: through, seal: { place, through } });
   return verdict({ kind: 'cut_off', position: next, seal: { place, through } });
 }
 
