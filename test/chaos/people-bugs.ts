@@ -64,8 +64,18 @@ export const PEOPLE_BUGS: Readonly<Record<string, FoundBug>> = {
     changes: [
       {
         file: `${CONTROL}/routes/live.ts`,
-        from: "const isHidden = !principal.may('bodies', workspace);",
-        to: 'const isHidden = workspace === null;',
+        from: "if (principal.may('bodies', row.workspace)) return row.text;",
+        to: 'if (row.workspace !== null) return row.text;',
+      },
+    ],
+    tests: [`${TESTS}/live.test.ts`],
+  },
+  'a row that somebody may see whole is kept for those who may not': {
+    changes: [
+      {
+        file: `${CONTROL}/routes/live.ts`,
+        from: "if (principal.may('bodies', row.workspace)) return row.text;",
+        to: "if (principal.may('bodies', row.workspace)) masked.set(row, row.text);",
       },
     ],
     tests: [`${TESTS}/live.test.ts`],

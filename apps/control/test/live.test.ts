@@ -140,6 +140,24 @@ describe('A live stream', () => {
     expect(row?.['to']).toMatch(/^a.*@/);
   });
 
+  it('shows one row to each of those who follow it as they may see it, whoever is told first', async () => {
+    await ground.addPerson('vera@example.com', { shop: 'viewer' });
+    const vera = await ground.signedIn('vera@example.com');
+    const all = [
+      await open('topics=deliveries'),
+      await open('topics=deliveries', sessionOf(vera)),
+      await open('topics=deliveries'),
+      await open('topics=deliveries', sessionOf(vera)),
+    ];
+    await ground.ledger.insert([made({ intent: { to: 'ada@example.com' } })]);
+    for (const one of all) await until(one, () => rows(one, 'deliveries').length === 1);
+    const [first, second, third, fourth] = all.map((one) => rows(one, 'deliveries')[0]?.['to']);
+    expect([first, third]).toEqual(['ada@example.com', 'ada@example.com']);
+    expect(second).toMatch(/^a.*@/);
+    expect(second).not.toBe('ada@example.com');
+    expect(fourth).toBe(second);
+  });
+
   it('ends within two seconds of the session, of a role that changed, and with the process', async () => {
     const id = await ground.addPerson('olga@example.com', { shop: 'operator' });
     const [first, second] = [await ground.signedIn('olga@example.com'), await ground.signedIn('olga@example.com')];
