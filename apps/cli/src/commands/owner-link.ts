@@ -7,7 +7,7 @@ import { answer, command } from './api-command.ts';
 /** `carillon owner-link`: for whoever has the data folder, or the owner token. */
 export function ownerLinkCommand(program: Command): void {
   command(program, 'owner-link', 'make a link that signs in to the portal as owner, once and within 15 minutes')
-    .option('--email <address>', 'the owner of the deployment whom it signs in; left out: the first one')
+    .option('--email <address>', 'the owner of the deployment whom it signs in; may be left out where there is one')
     .action(async (options: CommonOptions & { email?: string }) => {
       await answer(
         options,
