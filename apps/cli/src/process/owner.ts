@@ -1,17 +1,24 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { CarillonError } from '@carillon/kernel';
 import { ENDPOINTS_FILE, OWNER_TOKEN_FILE } from '../data-files.ts';
+
+/** Token files that this process made and has told nobody of: a start that failed since is tried again, and tells then. */
+const untold = new Set<string>();
+
+export type Owner = {
+  /** The management API's token. */
+  readonly token: string;
+  /** The word that signs its first owner in, told once by the process that made the token; null by any other. */
+  greet(newLinkWord: () => Promise<string>): Promise<string | null>;
+};
 
 /**
  * The management API's token: CARILLON_OWNER_TOKEN, else that of the data folder, made at its first start; mode 0600. Two
  * processes that make it at once end with the same one.
  */
-export function ownerToken(
-  dataDir: string,
-  given: string | undefined,
-): { readonly token: string; readonly fresh: boolean } {
+export function ownerToken(dataDir: string, given: string | undefined): Owner {
   if (given) {
     if (given.length < 32) {
       throw new CarillonError(
@@ -19,19 +26,31 @@ export function ownerToken(
         'CARILLON_OWNER_TOKEN must have at least 32 characters; make one with: openssl rand -hex 32',
       );
     }
-    return { token: given, fresh: false };
+    return { token: given, greet: async () => null };
   }
-  const file = join(dataDir, OWNER_TOKEN_FILE);
-  const token = `own_${randomBytes(32).toString('base64url')}`;
+  const file = resolve(dataDir, OWNER_TOKEN_FILE);
+  if (!existsSync(file) && makeToken(file)) untold.add(file);
+  return {
+    token: readFileSync(file, 'utf8').trim(),
+    async greet(newLinkWord) {
+      if (!untold.has(file)) return null;
+      const word = await newLinkWord();
+      untold.delete(file);
+      return word;
+    },
+  };
+}
+
+/** False where another process was faster. */
+function makeToken(file: string): boolean {
   // Of its own name: processes in containers share the folder, and each of them is number 1.
   const whole = `${file}.${randomBytes(6).toString('hex')}.new`;
-  if (existsSync(file)) return { token: readFileSync(file, 'utf8').trim(), fresh: false };
-  writeFileSync(whole, `${token}\n`, { mode: 0o600, flag: 'wx' });
+  writeFileSync(whole, `own_${randomBytes(32).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' });
   try {
     linkSync(whole, file);
-    return { token, fresh: true };
+    return true;
   } catch {
-    return { token: readFileSync(file, 'utf8').trim(), fresh: false };
+    return false;
   } finally {
     unlinkSync(whole);
   }

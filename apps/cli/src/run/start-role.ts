@@ -89,7 +89,7 @@ async function startOne(
       const facts = { ownerToken: owner.token, eventsUrl };
       const { address, newLinkWord } = await startControlRole(foundation, facts, health, closing);
       leaveEndpoints(settings.dataDir, { control: address, gateway });
-      return { address, health: address, welcome: owner.fresh ? await newLinkWord() : null };
+      return { address, health: address, welcome: await owner.greet(newLinkWord) };
     }
   }
   const address = await startHealth(role);

@@ -49,7 +49,7 @@ export async function startAll(settings: ProcessSettings, env: Environment, opti
       dataDir: settings.dataDir,
       control: control.address,
       gateway,
-      welcome: owner.fresh ? await control.newLinkWord() : null,
+      welcome: await owner.greet(control.newLinkWord),
       demo,
       recovered,
     };
