@@ -109,5 +109,11 @@ describeWith('chromium', 'the overview of a workspace in a browser', () => {
     await choice('The story of this delivery').waitFor();
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Journey' }).waitFor();
+    // It leads among all workspaces, where there are no drafts.
+    await page.waitForURL('**/workspaces/-/deliveries**');
+    await find('no');
+    await choice(/^Ask why somebody was not told/).waitFor();
+    await find('publish');
+    await page.getByText('Nothing fits').waitFor();
   });
 });

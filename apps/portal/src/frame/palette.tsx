@@ -18,11 +18,11 @@ type Command = { readonly id: string; readonly name: string; readonly note?: str
 
 /** What can be done from anywhere; each begins where its screen would. */
 const ACTIONS = [
-  { name: 'New notification', to: '/workspaces/$w/notifications', search: { new: 'yes' } },
-  { name: 'Review and publish', to: '/workspaces/$w/drafts', search: {} },
-  { name: 'Ask why somebody was not told', to: '/workspaces/$w/why', search: {} },
-  { name: 'Decide what is in doubt', to: '/workspaces/$w/deliveries/in-doubt', search: {} },
-  { name: 'Promote a test environment', to: '/workspaces/$w/promote', search: {} },
+  { name: 'New notification', to: '/workspaces/$w/notifications', search: { new: 'yes' }, isOfOne: true },
+  { name: 'Review and publish', to: '/workspaces/$w/drafts', search: {}, isOfOne: true },
+  { name: 'Ask why somebody was not told', to: '/workspaces/$w/why', search: {}, isOfOne: false },
+  { name: 'Decide what is in doubt', to: '/workspaces/$w/deliveries/in-doubt', search: {}, isOfOne: false },
+  { name: 'Promote a test environment', to: '/workspaces/$w/promote', search: {}, isOfOne: true },
 ] as const;
 
 /** Goes to a screen, a workspace or a resource by its name, does something, or finds an event or a delivery by its id, without the mouse. */
@@ -95,7 +95,8 @@ export function Palette({ onClose }: { readonly onClose: () => void }): ReactNod
           name,
           run: () => go(navigate({ to, params: { w: workspace } })),
         })),
-        ...ACTIONS.map(({ name, to, search }) => ({
+        // Among all workspaces nothing is made, published or promoted.
+        ...ACTIONS.filter(({ isOfOne }) => isOne || !isOfOne).map(({ name, to, search }) => ({
           id: name,
           name,
           note: 'do',

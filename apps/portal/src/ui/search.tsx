@@ -14,6 +14,12 @@ export function Search({
   readonly onFind: (word: string) => void;
 }): ReactNode {
   const [typed, setTyped] = useState(found);
+  const [known, setKnown] = useState(found);
+  // What was looked for stands in the address, which also goes back. The field stays the same one, or the focus would be lost.
+  if (known !== found) {
+    setKnown(found);
+    setTyped(found);
+  }
   return (
     <form
       role="search"

@@ -112,7 +112,8 @@ export function Histogram({ workspace, search, onRange }: HistogramProps): React
           </Button>
         )}
       </div>
-      {error && !(data && isAway(error)) && <Problem error={error} onRetry={() => void refetch()} />}
+      {/* That nothing answers at all is said by the frame. */}
+      {error && !isAway(error) && <Problem error={error} onRetry={() => void refetch()} />}
       {data && (
         <Bars
           summary={`${total.toLocaleString('en')} deliveries by state, in steps of ${data.bucket}. Drag over a part to see it alone.`}

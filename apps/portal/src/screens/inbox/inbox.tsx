@@ -94,7 +94,6 @@ export function Inbox(): ReactNode {
           <>
             <div className={cls(styles.tools)}>
               <Search
-                key={recipient ?? ''}
                 label="Address, or its beginning"
                 found={recipient ?? ''}
                 onFind={(word) => find({ recipient: word })}

@@ -117,7 +117,6 @@ export function OptOuts(): ReactNode {
             <>
               <div className={cls(styles.tools)}>
                 <Search
-                  key={person}
                   label="Person or address"
                   found={person}
                   onFind={(word) => show(word === '' ? {} : { person: word })}

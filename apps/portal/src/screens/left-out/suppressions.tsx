@@ -128,12 +128,7 @@ export function Suppressions(): ReactNode {
           list={
             <>
               <div className={cls(styles.tools)}>
-                <Search
-                  key={filter.address ?? ''}
-                  label="Address"
-                  found={filter.address ?? ''}
-                  onFind={(address) => change({ address })}
-                />
+                <Search label="Address" found={filter.address ?? ''} onFind={(address) => change({ address })} />
                 <Choice
                   label="Channel"
                   any="Any channel"

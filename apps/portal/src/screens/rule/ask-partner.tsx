@@ -26,7 +26,8 @@ export function AskPartner({
   const people = ids.length === 1 ? '1 person' : `${ids.length} people`;
   return (
     <p>
-      <Button off={off} isDisabled={isBusy} onPress={() => setAsked(true)}>
+      {/* Not disabled: the focus comes back to it from the dialog. */}
+      <Button off={off} isPending={isBusy} onPress={() => setAsked(true)}>
         Ask {integration} now…
       </Button>
       <Dialog

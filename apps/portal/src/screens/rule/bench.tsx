@@ -1,5 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
+import { CircleCheck, CircleX } from 'lucide-react';
 import { useEffect, useState, type ReactNode } from 'react';
 import { api, bodyOf } from '../../api/client.ts';
 import { Problem } from '../../ui/answers.tsx';
@@ -10,7 +11,6 @@ import { Curl } from '../../ui/curl.tsx';
 import { Actions, Card } from '../../ui/page.tsx';
 import { NativeSelect } from '../../ui/native-select.tsx';
 import { Segments } from '../../ui/segments.tsx';
-import { Lamp } from '../../ui/state.tsx';
 import { useSettings } from '../../ui/settings.ts';
 import { clockOf, dayOf } from '../../ui/time-words.ts';
 import { AskPartner } from './ask-partner.tsx';
@@ -178,10 +178,11 @@ function pretty(text: string): string {
 function Result({ tested }: { readonly tested: Tested }): ReactNode {
   const { fires, words } = verdictOf(tested);
   const decided = decidingPart(tested.explained);
+  const Shape = fires ? CircleCheck : CircleX;
   return (
     <>
       <p role="status" className={cls(styles.verdict, fires ? styles.fires : styles.stays)}>
-        <Lamp tone={fires ? 'good' : 'bad'}>{fires ? 'Fires' : 'Does not fire'}</Lamp>
+        <Shape size={16} aria-hidden />
         <span>{words}</span>
       </p>
       {tested.explained.length > 0 && (
