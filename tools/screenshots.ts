@@ -143,6 +143,8 @@ async function takePictures(browser: Browser, folder: string, screen: string): P
   await page.goto(`${control}/workspaces/shop/notifications/order-paid/rules/paid`);
   await page.getByRole('button', { name: /^Run/ }).click();
   await page.getByText('Fires: 1 person is told.').waitFor();
+  // A click brings into sight what it clicks, and on a slow machine the page is not whole by then.
+  await page.evaluate('scrollTo(0, 0), document.querySelector("main").scrollTo(0, 0)');
   await inBothThemes(page, 'rule');
   await page.goto(`${control}/workspaces/shop/templates/order-paid`);
   await page.frameLocator('iframe').getByText('Thank you').waitFor();

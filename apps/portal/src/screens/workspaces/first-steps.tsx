@@ -30,8 +30,9 @@ export function firstStepsWords({ people, steps }: Pick<Numbers, 'people' | 'ste
   const last = steps.find(({ step }) => step === 'message');
   const began = people === 1 ? '1 person began by a link' : `${people} people began by a link`;
   if (!last || last.reached === 0) return `${began}; nobody has read a first message yet.`;
-  const took = `after ${spanWords(last.seconds ?? 0)} and ${last.clicks ?? 0} clicks`;
-  return `${began}; ${last.reached} read a first message, ${took} (half of them sooner).`;
+  const median = last.reached === 1 ? '' : ', in the median';
+  const took = `after ${spanWords(last.seconds ?? 0)} and ${last.clicks ?? 0} clicks${median}`;
+  return `${began}; ${last.reached} read a first message, ${took}.`;
 }
 
 /** For owners of the deployment: how long the first steps take, and where people stop. Nothing of it leaves the deployment. */
