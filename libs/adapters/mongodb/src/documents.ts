@@ -40,9 +40,11 @@ export type DeliveryDocument = {
   readonly unlistedAt?: number;
   readonly unpublishedSince?: number;
   /** All but the intent, of which it holds the id. */
-  readonly body: string;
-  /** Written once for each holder of the slot. Missing where an early version wrote the document: the body holds it. */
+  readonly moving?: string;
+  /** Written once for each holder of the slot. */
   readonly intent?: string;
+  /** In place of `moving` where an early version wrote the document. Those find none where it is missing, and send nothing. */
+  readonly body?: string;
   /** Token of the call that inserted it, and of the one that wrote it last: who reads its own, did it. */
   readonly inserted: string;
   readonly written: string;

@@ -1,9 +1,9 @@
 import { parseJson } from '@carillon/kernel';
-import type { Delivery } from '@carillon/domain';
 import type { InboxMessage } from '@carillon/ports';
 import type { Collection, Db } from 'mongodb';
 import type { Attempt } from '../attempts.ts';
 import type { DeliveryDocument, InboxDocument } from '../documents.ts';
+import { readDelivery, WHOLE } from '../stores/delivery-fields.ts';
 
 const AT_ONCE = 500;
 
@@ -17,14 +17,17 @@ export async function fillDeliveries(db: Db, attempt: Attempt): Promise<void> {
     for (;;) {
       const found = await attempt(() =>
         deliveries
-          .find({ workspace, rule: null as unknown as string }, { projection: { body: 1, version: 1 }, limit: AT_ONCE })
+          .find(
+            { workspace, rule: null as unknown as string },
+            { projection: { ...WHOLE, version: 1 }, limit: AT_ONCE },
+          )
           .toArray(),
       );
       if (found.length === 0) break;
       await attempt(() =>
         deliveries.bulkWrite(
-          found.map(({ _id, version, body }) => {
-            const { reason, intent } = parseJson(body) as unknown as Delivery;
+          found.map(({ _id, version, ...whole }) => {
+            const { reason, intent } = readDelivery(whole);
             const update = { $set: { reason, person: intent.person, rule: intent.rule } };
             return { updateOne: { filter: { _id, version }, update } };
           }),

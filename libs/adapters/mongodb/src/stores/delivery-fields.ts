@@ -3,10 +3,10 @@ import { parseJson, stringifyJson } from '@carillon/kernel';
 import type { DeliveryDocument } from '../documents.ts';
 
 /** What a delivery is read from. */
-export type Whole = Pick<DeliveryDocument, 'body' | 'intent'>;
-export const WHOLE = { body: 1, intent: 1 } as const;
+export type Whole = Pick<DeliveryDocument, 'moving' | 'intent' | 'body'>;
+export const WHOLE = { moving: 1, intent: 1, body: 1 } as const;
 
-/** What every move may change. The body names its intent by its id. */
+/** What every move may change. What moves names its intent by its id. */
 export const movingFields = ({ intent, ...moving }: Delivery) => ({
   version: moving.version,
   state: moving.state,
@@ -16,7 +16,7 @@ export const movingFields = ({ intent, ...moving }: Delivery) => ({
   leaseEnds: moving.state === 'SENDING' ? (moving.leaseUntil ?? undefined) : undefined,
   unlistedAt: moving.state === 'COLLECTED' ? (moving.nextAt ?? undefined) : undefined,
   unpublishedSince: moving.unpublished.length > 0 ? moving.updatedAt : undefined,
-  body: stringifyJson({ ...moving, intent: intent.id }),
+  moving: stringifyJson({ ...moving, intent: intent.id }),
 });
 
 /** The same with an intent that is new to the document. Slot and time of creation never change, and neither does who inserted it. */
@@ -30,13 +30,18 @@ export const fieldsOf = (delivery: Delivery) => ({
   intent: stringifyJson(delivery.intent),
 });
 
-export function readDelivery({ body, intent }: Whole): Delivery {
-  // Early versions wrote the intent within the body.
-  if (intent === undefined) return withReceipts(parseJson(body) as unknown as Delivery);
-  const moving = parseJson(body) as unknown as Omit<Delivery, 'intent'> & { readonly intent: string };
+export const sizeOf = ({ moving, intent, body }: Whole): number =>
+  (moving?.length ?? 0) + (intent?.length ?? 0) + (body?.length ?? 0);
+
+export function readDelivery({ moving, intent, body }: Whole): Delivery {
+  const text = moving ?? body;
+  if (text === undefined) throw new Error('a delivery has nothing that it could be read from');
+  // The first versions wrote the intent within.
+  if (intent === undefined) return withReceipts(parseJson(text) as unknown as Delivery);
+  const moved = parseJson(text) as unknown as Omit<Delivery, 'intent'> & { readonly intent: string };
   const whole = parseJson(intent) as unknown as Delivery['intent'];
-  if (whole.id !== moving.intent) throw new Error(`delivery ${moving.id} names an intent that is not beside it`);
-  return withReceipts({ ...moving, intent: whole });
+  if (whole.id !== moved.intent) throw new Error(`delivery ${moved.id} names an intent that is not beside it`);
+  return withReceipts({ ...moved, intent: whole });
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Attempt } from '../attempts.ts';
 import type { Collections } from '../collections.ts';
 import { compareAndSet, compareAndSetEach, insertEach, writeToken } from '../compare-and-set.ts';
 import { keyOf, type DeliveryDocument } from '../documents.ts';
-import { createIntents, fieldsOf, movingFields, readDelivery, WHOLE, type Whole } from './delivery-fields.ts';
+import { createIntents, fieldsOf, movingFields, readDelivery, sizeOf, WHOLE, type Whole } from './delivery-fields.ts';
 import { ComeAgain } from '../failures.ts';
 import { BY_STATE } from '../schema/wanted.ts';
 import {
@@ -75,12 +75,12 @@ export function createDeliveryLedger({ deliveries: ledger }: Collections, attemp
   const intents = createIntents();
   const read = (document: Whole): Delivery => {
     const delivery = readDelivery(document);
-    // Where an earlier version wrote it, the intent does not stand apart yet.
-    if (document.intent !== undefined) intents.remember(delivery);
+    // What an early version wrote is written whole once more.
+    if (document.moving !== undefined) intents.remember(delivery);
     return delivery;
   };
   const changeOf = (next: Delivery): Readonly<Record<string, unknown>> =>
-    intents.isThere(next) ? movingFields(next) : fieldsOf(next);
+    intents.isThere(next) ? movingFields(next) : { ...fieldsOf(next), body: undefined };
 
   type Asked = readonly [filter: Readonly<Record<string, unknown>>, sort: Record<string, 1>, limit: number];
   const bodies = (...[filter, sort, limit]: Asked): Promise<Whole[]> =>
@@ -200,7 +200,7 @@ export function createDeliveryLedger({ deliveries: ledger }: Collections, attemp
     dueWorkspaces: (now) => attempt(() => ledger.distinct('workspace', { dueAt: queued({ $lte: now }) })),
     async due(workspace, now, limit) {
       const found = await bodies({ workspace: { $eq: workspace }, dueAt: queued({ $lte: now }) }, { dueAt: 1 }, limit);
-      return found.map((one) => ({ delivery: read(one), bytes: one.body.length + (one.intent?.length ?? 0) }));
+      return found.map((one) => ({ delivery: read(one), bytes: sizeOf(one) }));
     },
     // With a bound: FerretDB reads and sorts all that the filter finds, of which the first is asked for.
     async nextDueAt(until) {
