@@ -10,12 +10,15 @@ import { LiveLine } from '../../ui/live-line.tsx';
 import { LiveRows } from '../../ui/live-rows.tsx';
 import { Menu } from '../../ui/menu.tsx';
 import { PageHead } from '../../ui/page.tsx';
+import { lazyPart, Part } from '../../ui/part.tsx';
 import { Search } from '../../ui/search.tsx';
 import { Split } from '../../ui/split.tsx';
 import { Time } from '../../ui/time.tsx';
-import { MessagePanel } from './message.tsx';
 import { channelWords, titleOf, type Message } from './message-words.ts';
 import styles from './inbox.module.css';
+
+// Comes after the list that it is opened from.
+const MessagePanel = lazyPart(() => import('./message.tsx').then(({ MessagePanel: loaded }) => loaded));
 
 const keyOf = ({ id }: Message): string => id;
 const row = (message: Message): ReactNode => (
@@ -81,13 +84,15 @@ export function Inbox(): ReactNode {
         panelLabel="Message"
         panel={
           open === undefined ? null : (
-            <MessagePanel
-              key={open}
-              id={open}
-              view={view}
-              onView={(next) => void navigate({ search: { ...filter, open, view: next }, replace: true })}
-              onClose={close}
-            />
+            <Part loading={<Loading what="the message" />}>
+              <MessagePanel
+                key={open}
+                id={open}
+                view={view}
+                onView={(next) => void navigate({ search: { ...filter, open, view: next }, replace: true })}
+                onClose={close}
+              />
+            </Part>
           )
         }
         list={
