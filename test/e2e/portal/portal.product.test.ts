@@ -146,12 +146,20 @@ describeWith('chromium', 'the portal in a browser', () => {
     await title().waitFor();
     const heading = await title().textContent();
     // One more Tab would lead into the frame, which has a process of its own: it takes the focus whenever it gets to it.
-    for (const stop of ['section button[aria-label="Close"]', 'section dd a', '[role="tab"][aria-selected="true"]']) {
+    const stops = [
+      'section button[aria-label="Close"]',
+      'section dd a[target="_blank"]',
+      'section dd a[href*="open=dlv_"]',
+      '[role="tab"][aria-selected="true"]',
+    ];
+    for (const stop of stops) {
       await page.keyboard.press('Tab');
       await focusOn(stop);
     }
-    await page.keyboard.press('ArrowRight');
-    await focusOn('[role="tab"][data-key="text"][aria-selected="true"]');
+    for (const tab of ['phone', 'text']) {
+      await page.keyboard.press('ArrowRight');
+      await focusOn(`[role="tab"][data-key="${tab}"][aria-selected="true"]`);
+    }
     await page.locator('[role="tabpanel"] pre', { hasText: /\S/ }).waitFor();
     await page.reload();
     await page.locator('main ol li:last-child button[aria-current="true"]').waitFor();

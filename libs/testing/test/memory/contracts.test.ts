@@ -59,20 +59,24 @@ import {
 
 const NAME = 'memory, over a wire that loses nothing,';
 
-/** A port of something new, over a wire of its own that can be cut. */
+/** What stands behind a wire of its own, which can be cut. */
+const cuttable = <Port>(connect: (wire: Wire) => Port): UnderTest<Port> => {
+  const wire = createDirectWire();
+  return {
+    port: connect(wire),
+    faults: {
+      breakWrites: async () => void (wire.cut = true),
+      mendWrites: async () => void (wire.cut = false),
+    },
+    close: async () => undefined,
+  };
+};
+
+/** A port of something new. */
 const over =
   <Port>(make: () => { connect(wire: Wire): Port }) =>
-  async (): Promise<UnderTest<Port>> => {
-    const wire = createDirectWire();
-    return {
-      port: make().connect(wire),
-      faults: {
-        breakWrites: async () => void (wire.cut = true),
-        mendWrites: async () => void (wire.cut = false),
-      },
-      close: async () => undefined,
-    };
-  };
+  async (): Promise<UnderTest<Port>> =>
+    cuttable((wire) => make().connect(wire));
 
 const logId = 'log_00000000000000000000000001' as LogId;
 describeEventLog(
@@ -91,8 +95,7 @@ describeDeliveryLedger(
 describeToldMoves(`${NAME}, as one store`, async () => {
   const log = createMemoryLog({ logId, partitions: 8, now: Date.now });
   const ledger = createMemoryLedger(undefined, (records) => void log.append(records));
-  const wire = createDirectWire();
-  return { port: { ledger: ledger.connect(wire), log: log.connect(wire) }, close: async () => undefined };
+  return cuttable((wire) => ({ ledger: ledger.connect(wire), log: log.connect(wire) }));
 });
 describeConsentStore(NAME, over(createMemoryConsents));
 describeLimitStore(NAME, over(createMemoryLimits));
