@@ -149,6 +149,9 @@ async function takePictures(browser: Browser, folder: string, screen: string): P
   await page.goto(`${control}/workspaces/shop/templates/order-paid`);
   await page.frameLocator('iframe').getByText('Thank you').waitFor();
   await save(page, 'template.png');
+  await page.goto(`${control}/workspaces?test=shop`);
+  await page.getByRole('dialog').getByText('Its messages go to the sandbox').waitFor();
+  await save(page, 'test-environment.png');
 
   const silent = await fill(folder, gateway, control, key);
   await page.goto(`${control}/workspaces/shop/inbox`);

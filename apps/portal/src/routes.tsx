@@ -64,6 +64,7 @@ const earlierInbox = createRoute({
 const workspaces = createRoute({
   ...under,
   path: '/workspaces',
+  validateSearch: (words: Words) => textOf(words, 'new', 'test'),
   component: lazyRouteComponent(() => import('./screens/workspaces/workspaces.tsx'), 'Workspaces'),
 });
 const workspace = createRoute({
@@ -74,6 +75,15 @@ const workspace = createRoute({
     if (params.w === EVERY_WORKSPACE) redirect({ to: '/workspaces/$w/deliveries', params, replace: true, throw: true });
   },
   component: lazyRouteComponent(() => import('./screens/overview/overview.tsx'), 'Overview'),
+});
+const workspaceSettings = createRoute({
+  ...under,
+  path: '/workspaces/$w/settings',
+  beforeLoad: ({ params }) => {
+    // Settings are of one workspace.
+    if (params.w === EVERY_WORKSPACE) redirect({ to: '/workspaces', replace: true, throw: true });
+  },
+  component: lazyRouteComponent(() => import('./screens/workspaces/workspace-settings.tsx'), 'WorkspaceSettings'),
 });
 const deliveries = createRoute({
   ...under,
@@ -289,6 +299,7 @@ export const router = createRouter({
     earlierInbox,
     workspaces,
     workspace,
+    workspaceSettings,
     deliveries,
     inDoubt,
     deadLetters,

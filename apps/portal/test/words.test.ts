@@ -59,6 +59,11 @@ describe('words of the portal', () => {
     );
   });
 
+  it('writes what a call is based on too, so that a shell is not refused', () => {
+    const call = { method: 'PUT', path: '/v1/x', headers: { 'if-none-match': '*' }, body: {} } as const;
+    expect(curlWords(call, 'https://c.example').split(' \\\n')).toContain("  -H 'if-none-match: *'");
+  });
+
   it('names a message by what its reader sees first', () => {
     expect(titleOf({ subject: null, text: 'One\nTwo', push: null })).toBe('One');
     expect(titleOf({ subject: '', text: 'x', push: null })).toBe('(no subject)');

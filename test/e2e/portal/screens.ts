@@ -20,6 +20,7 @@ export const SCREENS: readonly Screen[] = [
   { path: '/workspaces' },
   ...of(
     '',
+    'settings',
     'notifications',
     'notifications/paid',
     'notifications/paid/rules',

@@ -12,6 +12,8 @@ export class Refusal extends Error {
   readonly requestId: string | null;
   /** RFC 6901 pointer to the field that is wrong; null where none is named. */
   readonly pointer: string | null;
+  /** Every mistake in the bodies of resources that it was sent. */
+  readonly faults: NonNullable<Problem['faults']>;
 
   constructor(message: string, status: number, problem?: Partial<Problem>) {
     super(message);
@@ -19,6 +21,7 @@ export class Refusal extends Error {
     this.code = problem?.code ?? 'no_answer';
     this.requestId = problem?.request_id ?? null;
     this.pointer = problem?.pointer ?? null;
+    this.faults = problem?.faults ?? [];
   }
 }
 

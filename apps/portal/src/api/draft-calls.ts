@@ -21,7 +21,8 @@ export type Bodies = {
   readonly integrations: Schemas['IntegrationBodyInput'];
   readonly accounts: Schemas['AccountBodyInput'];
   readonly 'jwt-providers': Schemas['JwtProviderBodyInput'];
-  readonly workspace: Schemas['WorkspaceBodyInput'];
+  /** All of it has defaults, which may be left out. */
+  readonly workspace: Partial<Schemas['WorkspaceBodyInput']>;
 };
 export type Editable = keyof Bodies;
 export type Address = { readonly kind: Editable; readonly workspace: string; readonly name: string };

@@ -23,6 +23,8 @@ const ACTIONS = [
   { name: 'Ask why somebody was not told', to: '/workspaces/$w/why', search: {}, isOfOne: false },
   { name: 'Decide what is in doubt', to: '/workspaces/$w/deliveries/in-doubt', search: {}, isOfOne: false },
   { name: 'Promote a test environment', to: '/workspaces/$w/promote', search: {}, isOfOne: true },
+  { name: 'Change the settings of the workspace', to: '/workspaces/$w/settings', search: {}, isOfOne: true },
+  { name: 'New workspace', to: '/workspaces', search: { new: 'yes' }, isOfOne: false },
 ] as const;
 
 /** Goes to a screen, a workspace or a resource by its name, does something, or finds an event or a delivery by its id, without the mouse. */

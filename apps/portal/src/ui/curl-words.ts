@@ -3,15 +3,18 @@ export type Call = {
   /** From `/v1` on, with its query. */
   readonly path: string;
   readonly body?: unknown;
+  /** Headers besides those that every call has: what a write is based on. */
+  readonly headers?: Readonly<Record<string, string>>;
 };
 
 /** A word of a shell, quoted where it has to be. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** The same call for a shell, with the token in a variable, so that it can be passed on. */
-export function curlWords({ method, path, body }: Call, origin: string): string {
+export function curlWords({ method, path, body, headers = {} }: Call, origin: string): string {
   const words = ['curl', ...(method === 'GET' ? [] : ['-X', method]), quoted(`${origin}${path}`)];
   const lines = [words.join(' '), `  -H "Authorization: Bearer $CARILLON_TOKEN"`];
+  lines.push(...Object.entries(headers).map(([name, value]) => `  -H ${quoted(`${name}: ${value}`)}`));
   if (body !== undefined) lines.push(`  -H 'Content-Type: application/json'`, `  -d ${quoted(JSON.stringify(body))}`);
   return lines.join(' \\\n');
 }

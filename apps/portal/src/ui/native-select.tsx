@@ -11,6 +11,8 @@ export type NativeSelectProps<Id extends string> = {
   readonly onChange: (id: Id) => void;
   readonly isDisabled?: boolean;
   readonly note?: string;
+  /** What is wrong with the choice, and how to mend it. */
+  readonly fault?: string | null;
 };
 
 /** One of some words, in the browser's own list: for rows of a form, where many stand close together. */
@@ -22,8 +24,10 @@ export function NativeSelect<Id extends string>({
   onChange,
   isDisabled = false,
   note,
+  fault = null,
 }: NativeSelectProps<Id>): ReactNode {
   const id = useId();
+  const described = [...(note === undefined ? [] : [`${id}-note`]), ...(fault === null ? [] : [`${id}-fault`])];
   return (
     <div className={cls(field.field)}>
       {!hidesLabel && (
@@ -37,7 +41,8 @@ export function NativeSelect<Id extends string>({
         disabled={isDisabled}
         value={value}
         {...(hidesLabel && { 'aria-label': label })}
-        {...(note !== undefined && { 'aria-describedby': `${id}-note` })}
+        {...(described.length > 0 && { 'aria-describedby': described.join(' ') })}
+        {...(fault !== null && { 'aria-invalid': true, 'data-invalid': true })}
         onChange={(event) => onChange(event.target.value as Id)}
       >
         {options.map((option) => (
@@ -49,6 +54,11 @@ export function NativeSelect<Id extends string>({
       {note !== undefined && (
         <p id={`${id}-note`} className={cls(field.note)}>
           {note}
+        </p>
+      )}
+      {fault !== null && (
+        <p id={`${id}-fault`} className={cls(field.fault)}>
+          {fault}
         </p>
       )}
     </div>

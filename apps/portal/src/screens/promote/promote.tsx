@@ -4,7 +4,7 @@ import { useState, type ReactNode } from 'react';
 import { meQuery, useMay } from '../../api/me.ts';
 import { reloadDrafts } from '../../api/use-draft.ts';
 import { Empty, Loading, Problem } from '../../ui/answers.tsx';
-import { Button } from '../../ui/button.tsx';
+import { Button, buttonClass } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { Curl } from '../../ui/curl.tsx';
 import { Actions, Card, PageBody, PageHead, Quiet, Rows } from '../../ui/page.tsx';
@@ -40,9 +40,16 @@ export function Promote(): ReactNode {
         {error && <Problem error={error} onRetry={() => void refetch()} />}
         {!data && !error && <Loading what="environments" />}
         {data && live === undefined && tests.length === 0 && (
-          <Empty title={`${w} has no test environment`}>
-            A workspace whose settings say environment: test and of: {w} is one: it works like any other, and its
-            messages stay in the sandbox.
+          <Empty
+            title={`${w} has no test environment`}
+            action={
+              <Link to="/workspaces" search={{ test: w }} className={buttonClass()}>
+                New test environment
+              </Link>
+            }
+          >
+            It works like any other workspace, and its messages stay in the sandbox. What was tried in it can be
+            promoted to {w}.
           </Empty>
         )}
         {tests.length > 0 && (

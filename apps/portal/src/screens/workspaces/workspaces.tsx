@@ -1,53 +1,126 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { useMay } from '../../api/me.ts';
 import { statusQuery } from '../../api/status.ts';
 import { Empty, Loading, Problem } from '../../ui/answers.tsx';
-import { Actions, PageBody, PageHead, Row, Rows } from '../../ui/page.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Actions, PageBody, PageHead, Quiet, Row, Rows } from '../../ui/page.tsx';
+import { lazyPart, Part } from '../../ui/part.tsx';
 import { Code } from '../../ui/text.tsx';
+import { workspacesQuery } from '../promote/queries.ts';
 import { FirstSteps } from './first-steps.tsx';
+import type { Known } from './make-workspace.ts';
+
+const NewWorkspace = lazyPart(() => import('./new-workspace.tsx').then(({ NewWorkspace: loaded }) => loaded));
 
 /** All workspaces that one may see, each with its screens. */
 export function Workspaces(): ReactNode {
   const { data, error, refetch } = useQuery(statusQuery);
+  const { data: all } = useQuery(workspacesQuery);
+  const search = useSearch({ from: '/workspaces' });
+  const navigate = useNavigate({ from: '/workspaces' });
+  // A new one is nobody's yet: whoever owns the deployment makes it.
+  const off = useMay('configure', null);
+  const names = data?.workspaces ?? [];
+  const known = new Map(all?.items.map((one) => [one.workspace, one]));
+  const named = search.test === undefined ? undefined : known.get(search.test);
+  // Of a test environment there is none.
+  const live = named?.body.environment === 'test' ? undefined : named;
+  const make = (
+    <Button kind="main" off={off} onPress={() => void navigate({ search: { new: 'yes' } })}>
+      New workspace
+    </Button>
+  );
   return (
     <>
-      <PageHead title="Workspaces" />
+      <PageHead title="Workspaces">{names.length > 0 && make}</PageHead>
       <PageBody>
         {error && <Problem error={error} onRetry={() => void refetch()} />}
         {!data && !error && <Loading what="workspaces" />}
-        {data?.workspaces.length === 0 && (
-          <Empty
-            title="No workspace yet"
-            action={<Code text="npx carillon apply -f carillon-demo" what="the command that applies the demo" />}
-          >
+        {data && names.length === 0 && (
+          <Empty title="No workspace yet" action={make}>
             A workspace holds streams, notifications and the people who look after them. Applying a configuration folder
-            makes one.
+            makes one too, such as the demo’s:
           </Empty>
         )}
-        {data && data.workspaces.length > 0 && (
+        {data && names.length === 0 && (
+          <Code text="npx carillon apply -f carillon-demo" what="the command that applies the demo" />
+        )}
+        {names.length > 0 && (
           <Rows label="Workspaces">
-            {data.workspaces.map((w) => (
-              <Row key={w}>
-                <h2>
-                  <Link to="/workspaces/$w" params={{ w }}>
-                    {w}
-                  </Link>
-                </h2>
-                <Actions>
-                  <Link to="/workspaces/$w/deliveries" params={{ w }}>
-                    Deliveries
-                  </Link>
-                  <Link to="/workspaces/$w/inbox" params={{ w }}>
-                    Inbox
-                  </Link>
-                </Actions>
-              </Row>
+            {names.map((name) => (
+              <WorkspaceRow key={name} name={name} body={known.get(name)?.body} />
             ))}
           </Rows>
         )}
         <FirstSteps />
       </PageBody>
+      {data && (search.new !== undefined || live !== undefined) && (
+        <Part>
+          <NewWorkspace
+            key={live?.workspace ?? ''}
+            live={live ?? null}
+            taken={names}
+            onClose={() => void navigate({ search: {}, replace: true })}
+          />
+        </Part>
+      )}
     </>
+  );
+}
+
+/** What it is, where its name alone does not say it. */
+function about(name: string, { name: title, environment, of }: Known['body']): string {
+  const isTest = environment === 'test';
+  const words = [
+    ...(title === undefined || title.toLowerCase() === name ? [] : [title]),
+    ...(isTest ? [of === undefined ? 'Test environment' : `Test environment of ${of}`] : []),
+  ];
+  return words.join(' · ');
+}
+
+function WorkspaceRow({
+  name,
+  body,
+}: {
+  readonly name: string;
+  /** undefined: nobody has written its settings, or they are on their way. */
+  readonly body: Known['body'] | undefined;
+}): ReactNode {
+  const off = useMay('people', null);
+  const navigate = useNavigate({ from: '/workspaces' });
+  const params = { w: name };
+  return (
+    <Row>
+      <span>
+        <h2>
+          <Link to="/workspaces/$w" params={params}>
+            {name}
+          </Link>
+        </h2>
+        {body && <Quiet>{about(name, body)}</Quiet>}
+      </span>
+      <Actions>
+        <Link to="/workspaces/$w/settings" params={params} aria-label={`Settings of ${name}`}>
+          Settings
+        </Link>
+        <Link to="/workspaces/$w/deliveries" params={params}>
+          Deliveries
+        </Link>
+        <Link to="/workspaces/$w/inbox" params={params}>
+          Inbox
+        </Link>
+        {body && body.environment !== 'test' && (
+          <Button
+            off={off}
+            aria-label={`New test environment of ${name}`}
+            onPress={() => void navigate({ search: { test: name } })}
+          >
+            New test environment
+          </Button>
+        )}
+      </Actions>
+    </Row>
   );
 }

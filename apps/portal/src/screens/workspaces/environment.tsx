@@ -1,0 +1,89 @@
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { useMay } from '../../api/me.ts';
+import { cls } from '../../ui/class-names.ts';
+import { NativeSelect } from '../../ui/native-select.tsx';
+import { Card } from '../../ui/page.tsx';
+import { RadioGroup } from '../../ui/radio-group.tsx';
+import { Checkbox } from '../../ui/toggle.tsx';
+import { workspacesQuery } from '../promote/queries.ts';
+import { withValue } from '../setup/parts.ts';
+import type { Settings } from './make-workspace.ts';
+import styles from './workspaces.module.css';
+
+const KINDS = [
+  { id: 'live', name: 'Live', note: 'People rely on it: its messages go over its accounts.' },
+  {
+    id: 'test',
+    name: 'Test environment',
+    note: 'To try things in: its messages stay in the sandbox, whatever accounts it has.',
+  },
+] as const;
+
+/** The same settings of a workspace that people rely on, or that is there to try things in. */
+const becoming = (kind: 'live' | 'test', before: Settings): Settings =>
+  kind === 'test'
+    ? { ...before, environment: kind }
+    : ['environment', 'of', 'allow_real_accounts'].reduce((body, key) => withValue(body, [key], undefined), before);
+
+/** Whether it reaches real people: for those who decide about people, and nobody else. */
+export function Environment({
+  workspace,
+  body,
+  isOff,
+  onChange,
+}: {
+  readonly workspace: string;
+  readonly body: Settings;
+  readonly isOff: boolean;
+  readonly onChange: (change: (before: Settings) => Settings) => void;
+}): ReactNode {
+  const off = useMay('people', workspace);
+  const { data } = useQuery(workspacesQuery);
+  const { environment = 'live', of = '', allow_real_accounts: isReal = false } = body;
+  const isTest = environment === 'test';
+  const live = (data?.items ?? [])
+    .filter((one) => one.workspace !== workspace && one.body.environment !== 'test')
+    .map((one) => one.workspace);
+  const options = ['', ...new Set([...(of === '' ? [] : [of]), ...live])];
+  const isFixed = isOff || off !== null;
+  return (
+    <Card title="Environment">
+      <div className={cls(styles.form)}>
+        {!isOff && off !== null && <p className={cls(styles.quiet)}>{off}</p>}
+        <RadioGroup
+          label="What it is there for"
+          options={KINDS}
+          chosen={environment}
+          isDisabled={isFixed}
+          onChoose={(kind) => onChange((before) => becoming(kind, before))}
+        />
+        {isTest && (
+          <>
+            <NativeSelect
+              label="Test environment of"
+              options={options.map((id) => ({ id, name: id === '' ? 'no workspace' : id }))}
+              value={of}
+              isDisabled={isFixed}
+              onChange={(id) => onChange((before) => withValue(before, ['of'], id === '' ? undefined : id))}
+              note="What was tried here is promoted there."
+            />
+            <Checkbox
+              isOn={isReal}
+              isDisabled={isFixed}
+              onChange={(isOn) => onChange((before) => withValue(before, ['allow_real_accounts'], isOn || undefined))}
+            >
+              Send over its accounts all the same
+            </Checkbox>
+            {isReal && (
+              <p role="status" className={cls(styles.warning)}>
+                Once this is published, its messages reach whomever its events name, over its accounts and the
+                deployment’s.
+              </p>
+            )}
+          </>
+        )}
+      </div>
+    </Card>
+  );
+}

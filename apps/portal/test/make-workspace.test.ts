@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { Refusal } from '../src/api/client.ts';
+import { nameFault, refusedFields, testBodyOf, testNameOf } from '../src/screens/workspaces/make-workspace.ts';
+
+const fault = (path: string, message: string) => ({
+  kind: 'workspace',
+  workspace: 'Shop',
+  name: '',
+  line: null,
+  column: null,
+  path,
+  message,
+  expected: 'another',
+  fix: 'choose another',
+});
+
+describe('a new workspace', () => {
+  it('is refused by words of the page only where the server could not be asked for it', () => {
+    expect(nameFault('shop', ['shop'])).toContain('There is a workspace shop already');
+    expect(nameFault('..', [])).toContain('cannot be used');
+    expect(nameFault('Shop', ['shop'])).toBeNull();
+  });
+
+  it('has the words of the server at the field that they are about', () => {
+    const faults = [fault('', 'the name "Shop" cannot be used'), fault('locale', 'this is no language')];
+    const refused = refusedFields(new Refusal('both', 422, { code: 'invalid_configuration', faults }), 'Shop');
+    expect(refused.fields['']).toBe('the name "Shop" cannot be used (another is expected). Choose another.');
+    expect(refused.fields.locale).toContain('this is no language');
+    expect([refused.fields.time_zone, refused.rest]).toEqual([null, null]);
+  });
+
+  it('says of a name that somebody else took meanwhile that it is taken', () => {
+    const lost = new Refusal('read it again, and send If-Match', 412);
+    expect(refusedFields(lost, 'shop')).toMatchObject({
+      fields: { '': 'There is a workspace shop already. Give another name.' },
+      rest: null,
+    });
+  });
+
+  it('leaves what is about no field to the page as a whole', () => {
+    const away = new Refusal('Carillon does not answer. Is it running?', 0);
+    expect(refusedFields(away, 'shop').rest).toBe(away);
+    const elsewhere = new Refusal('of: there is no workspace shop', 422, { faults: [fault('of', 'it is gone')] });
+    expect(refusedFields(elsewhere, 'shop-test').rest).toBe(elsewhere);
+  });
+});
+
+describe('a test environment', () => {
+  it('is called after its workspace, by a name that is free and no longer than names may be', () => {
+    expect(testNameOf('shop', ['shop'])).toBe('shop-test');
+    expect(testNameOf('shop', ['shop', 'shop-test', 'shop-test-2'])).toBe('shop-test-3');
+    expect(testNameOf('a'.repeat(63), [])).toBe(`${'a'.repeat(58)}-test`);
+  });
+
+  it('begins with the settings of its workspace, and reaches nobody', () => {
+    const body = { name: 'Shop', locale: 'de', categories: { orders: {} } };
+    expect(testBodyOf({ workspace: 'shop', body })).toEqual({
+      ...body,
+      name: 'Shop (test)',
+      environment: 'test',
+      of: 'shop',
+    });
+    expect(testBodyOf({ workspace: 'shop', body: { allow_real_accounts: true } })).not.toHaveProperty(
+      'allow_real_accounts',
+    );
+  });
+});

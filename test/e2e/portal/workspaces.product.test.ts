@@ -1,0 +1,221 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeWith } from '../../support/requirements.ts';
+import { expectAccessible, expectToFit, picture } from './accessible.ts';
+import { guardPages } from './guard.ts';
+import { openMember } from './member.ts';
+import { openBrowser, startDemo, type Demo } from './support.ts';
+
+type Body = Readonly<Record<string, unknown>>;
+
+describeWith('chromium', 'workspaces in the portal', () => {
+  let demo: Demo;
+  let browser: Browser;
+  let context: BrowserContext;
+  let page: Page;
+  const guard = guardPages(() => (demo ? [demo.control] : []));
+
+  const main = () => page.locator('main');
+  const dialog = () => page.getByRole('dialog');
+  const card = (name: string) => main().getByRole('region', { name, exact: true });
+  const bodyOf = async (workspace: string) => (await demo.ask<{ body: Body }>(`/v1/workspaces/${workspace}`)).body;
+  /** What the server says of a mistake in the body of a workspace: the same words have to stand at the field. */
+  const faultOf = async (workspace: string, body: Body) => {
+    const { faults } = await demo.ask<{ faults: readonly { message: string }[] }>(
+      `/v1/workspaces/${workspace}/settings/check`,
+      body,
+    );
+    return faults[0]?.message ?? '';
+  };
+  async function openWorkspaces(): Promise<void> {
+    await page.goto(demo.control);
+    await page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Workspaces' }).click();
+    await main().getByRole('heading', { name: 'Workspaces', level: 1 }).waitFor();
+  }
+  async function publish(): Promise<void> {
+    await page.locator('[data-draft="saved"]').waitFor();
+    await page.getByRole('button', { name: 'Review and publish' }).click();
+    await main().getByRole('button', { name: 'Publish 1 change' }).click();
+    await page.getByText(/Published as configuration \d+/).waitFor();
+  }
+
+  beforeAll(async () => {
+    [demo, browser] = await Promise.all([startDemo(), openBrowser()]);
+    context = await browser.newContext({ viewport: { width: 1440, height: 900 }, timezoneId: 'Europe/Berlin' });
+    await context.request.post(`${demo.control}/v1/session`, { data: { word: demo.ownerToken } });
+    page = await guard.openPage(context);
+    page.setDefaultTimeout(30_000);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await demo?.stop();
+  });
+
+  it('refuses a name where it is typed: one that is taken, one of capital letters, one that is no name at all', async () => {
+    guard.allowStatus(400, 422);
+    await openWorkspaces();
+    await main().getByRole('button', { name: 'New workspace' }).click();
+    const name = dialog().getByLabel('Name', { exact: true });
+    const make = dialog().getByRole('button', { name: 'Make the workspace' });
+    await name.fill('shop');
+    await dialog().getByText('There is a workspace shop already. Give another name.').waitFor();
+    expect(await make.isDisabled()).toBe(true);
+    await name.fill('..');
+    await dialog().getByText('The name ".." cannot be used.').waitFor();
+    expect(await make.isDisabled()).toBe(true);
+    await name.fill('Care');
+    await make.click();
+    const words = await faultOf('Care', {});
+    expect(words).toContain('cannot be used');
+    await dialog().getByText(words).waitFor();
+    expect(await name.getAttribute('aria-invalid')).toBe('true');
+    await expectAccessible(page, 'a name that is refused');
+    await name.fill('care');
+    await dialog().getByText(words).waitFor({ state: 'detached' });
+    await dialog().getByLabel('Language').fill('the language of birds');
+    await make.click();
+    await dialog()
+      .getByText(await faultOf('care', { locale: 'the language of birds' }))
+      .waitFor();
+    // Nothing of it was made.
+    expect((await demo.ask<{ workspaces: string[] }>('/v1/status')).workspaces).toEqual(['shop']);
+  });
+
+  it('makes a workspace that counts at once, and leads to its overview with the guide', async () => {
+    await openWorkspaces();
+    await main().getByRole('button', { name: 'New workspace' }).click();
+    await dialog().getByLabel('Name', { exact: true }).fill('care');
+    await dialog().getByLabel('Name for people').fill('Care');
+    // The clock of whoever makes it is offered.
+    expect(await dialog().getByLabel('Time zone').inputValue()).toBe('Europe/Berlin');
+    await dialog().getByText('As curl').click();
+    await dialog()
+      .getByText(/if-none-match: \*/)
+      .waitFor();
+    await expectAccessible(page, 'a new workspace');
+    await picture(page, 'new-workspace');
+    await expectToFit(page, 390);
+    await dialog().getByRole('button', { name: 'Make the workspace' }).click();
+    await page.waitForURL('**/workspaces/care');
+    await main().getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+    // The guide's next step works: what one may do in the new workspace is known.
+    await main().getByRole('link', { name: 'Make a notification' }).click();
+    await main().getByRole('button', { name: 'Start from an example' }).click();
+    await dialog().getByRole('button', { name: 'Make the draft' }).waitFor();
+    expect(await dialog().getByRole('button', { name: 'Make the draft' }).getAttribute('aria-disabled')).toBeNull();
+    expect(await bodyOf('care')).toEqual({ name: 'Care', time_zone: 'Europe/Berlin' });
+  });
+
+  it('makes a test environment of it, which begins with its settings and reaches nobody', async () => {
+    await openWorkspaces();
+    await picture(page, 'workspaces');
+    await main().getByRole('button', { name: 'New test environment of care' }).click();
+    expect(await dialog().getByLabel('Name', { exact: true }).inputValue()).toBe('care-test');
+    await dialog().getByText('Its messages go to the sandbox').waitFor();
+    await dialog().getByText('allow_real_accounts').first().waitFor();
+    await expectAccessible(page, 'a new test environment');
+    await picture(page, 'new-test-environment');
+    await dialog().getByRole('button', { name: 'Make the test environment' }).click();
+    await page.waitForURL('**/workspaces/care-test');
+    await page.getByText('Test environment of care: its messages stay in the inbox.').waitFor();
+    expect(await bodyOf('care-test')).toEqual({
+      name: 'Care (test)',
+      time_zone: 'Europe/Berlin',
+      environment: 'test',
+      of: 'care',
+    });
+    await openWorkspaces();
+    await main().getByText('Care (test) · Test environment of care').waitFor();
+    expect(await main().getByRole('button', { name: 'New test environment of care-test' }).count()).toBe(0);
+  });
+
+  it('is led there from the page that promotes, where a workspace has none', async () => {
+    await page.goto(`${demo.control}/workspaces/shop/promote`);
+    await main().getByRole('link', { name: 'New test environment' }).click();
+    await dialog().getByRole('heading', { name: 'New test environment of shop' }).waitFor();
+    await dialog().getByRole('button', { name: 'Cancel' }).click();
+    await page.waitForURL('**/workspaces');
+  });
+
+  it('changes its settings as a draft, that says its mistakes where they stand and counts once it is published', async () => {
+    await openWorkspaces();
+    await main().getByRole('link', { name: 'Settings of care', exact: true }).click();
+    const language = card('Name, clock and language').getByLabel('Language');
+    await language.fill('the language of birds');
+    await main()
+      .getByText(await faultOf('care', { locale: 'the language of birds' }))
+      .waitFor();
+    await expectAccessible(page, 'settings with a mistake');
+    await language.fill('de');
+    await card('Name, clock and language').getByLabel('Time zone').selectOption('Europe/Vienna');
+    await card('Categories').getByLabel('New category').fill('orders');
+    await card('Categories').getByRole('button', { name: 'Add the category' }).click();
+    await card('Categories')
+      .getByRole('group', { name: 'Category orders' })
+      .getByLabel('Name for people')
+      .fill('Orders');
+    await page.locator('[data-draft="saved"]').waitFor();
+    await expectAccessible(page, 'settings with a draft');
+    await picture(page, 'workspace-settings');
+    await expectToFit(page, 390);
+    await page.setViewportSize({ width: 1440, height: 900 });
+    expect(await bodyOf('care')).toEqual({ name: 'Care', time_zone: 'Europe/Berlin' });
+    await publish();
+    expect(await bodyOf('care')).toEqual({
+      name: 'Care',
+      time_zone: 'Europe/Vienna',
+      locale: 'de',
+      categories: { orders: { name: 'Orders' } },
+    });
+    await page.goto(`${demo.control}/workspaces/care/settings`);
+    await main().getByText('As YAML').click();
+    await main().getByRole('group', { name: 'the file' }).getByText('time_zone: Europe/Vienna').waitFor();
+  });
+
+  it('warns before a test environment reaches real people, and takes that back without a trace', async () => {
+    await page.goto(`${demo.control}/workspaces/care-test/settings`);
+    await card('Environment').getByText('Send over its accounts all the same').click();
+    await card('Environment').getByText('its messages reach whomever its events name').waitFor();
+    await page.locator('[data-draft="saved"]').waitFor();
+    await expectAccessible(page, 'a test environment that would reach people');
+    await picture(page, 'workspace-environment');
+    await card('Environment').getByText('Send over its accounts all the same').click();
+    await page.locator('[data-draft]').waitFor({ state: 'detached' });
+    expect((await demo.ask<{ items: object[] }>('/v1/workspaces/care-test/drafts')).items).toEqual([]);
+  });
+
+  it('shows a viewer what is there, and why each button is off', async () => {
+    const other = await openMember(demo, browser, { workspace: 'care', role: 'viewer' });
+    const seen = await guard.openPage(other);
+    const shown = seen.locator('main');
+    await seen.goto(`${demo.control}/workspaces`);
+    await shown.getByRole('link', { name: 'care', exact: true }).waitFor();
+    for (const name of ['New workspace', 'New test environment of care']) {
+      const off = shown.getByRole('button', { name, exact: true }).and(shown.locator('[aria-disabled="true"]'));
+      await off.waitFor();
+      const reason = await off.getAttribute('aria-describedby');
+      expect(await seen.locator(`[id="${reason}"]`).textContent()).toContain('an owner of the deployment can');
+    }
+    await expectAccessible(seen, 'workspaces for a viewer');
+    await shown.getByRole('link', { name: 'Settings of care' }).click();
+    await shown
+      .getByText('Your role does not allow this: an owner or editor of the workspace care can do it.')
+      .waitFor();
+    for (const label of ['Name for people', 'Time zone', 'Language'])
+      expect(await shown.getByLabel(label, { exact: true }).first().isDisabled()).toBe(true);
+    await expectAccessible(seen, 'settings for a viewer');
+    await picture(seen, 'workspace-settings-viewer');
+    await other.close();
+  });
+
+  it('lets an editor change the clock, and leaves whom its messages reach to an owner', async () => {
+    const other = await openMember(demo, browser, { workspace: 'care', role: 'editor' });
+    const seen = await guard.openPage(other);
+    await seen.goto(`${demo.control}/workspaces/care/settings`);
+    const environment = seen.locator('main').getByRole('region', { name: 'Environment', exact: true });
+    await environment.getByText('an owner of the workspace care can do it.').waitFor();
+    expect(await environment.getByRole('radio', { name: /^Test environment/ }).isDisabled()).toBe(true);
+    expect(await seen.getByLabel('Time zone').isEnabled()).toBe(true);
+    await other.close();
+  });
+});
