@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
-import { expectAccessible, spread, widthOf } from './accessible.ts';
+import { expectAccessible, expectToFit, spread, widthOf } from './accessible.ts';
 import { openLab, sendOrder, startTrap, type Lab, type Trap } from './lab.ts';
 import { guardPages } from './guard.ts';
 import { openBrowser, startDemo, type Demo } from './support.ts';
@@ -347,20 +347,17 @@ describeWith('chromium', 'the portal in a browser', () => {
 
   it('shows the sign-in, the reference of the API and what is not there on 320 pixels, and to everybody', async () => {
     guard.allowStatus(401, 404);
-    await page.setViewportSize({ width: 320, height: 640 });
     for (const [path, words] of [
       ['/sign-in', 'Sign in to Carillon'],
       ['/docs', 'Carillon management API'],
       ['/nowhere', 'There is no page at this address'],
     ] as const) {
+      await page.setViewportSize({ width: 320, height: 640 });
       await go(path);
       await page.getByRole('heading', { name: words }).waitFor();
-      await expect.poll(() => widthOf(page)).toBeLessThanOrEqual(320);
       await expectAccessible(page, path);
-      await spread(page);
-      await expect.poll(() => widthOf(page)).toBeLessThanOrEqual(320);
+      await expectToFit(page, 320);
     }
-    await page.setViewportSize({ width: 1280, height: 800 });
   });
 
   it('loads the page anew where a part of it is gone from the server, once, and then says what is the matter', async () => {
