@@ -67,7 +67,7 @@ describeWith('chromium', 'building a notification in the portal', () => {
   it('leads from the start page to Secure your endpoint: a key or a provider is chosen, and the code follows at once', async () => {
     await go('/');
     await page.getByRole('link', { name: 'Carillon, workspaces' }).click();
-    await main().getByRole('link', { name: 'shop' }).click();
+    await main().getByRole('link', { name: 'shop', exact: true }).click();
     await page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Notifications' }).click();
     await main().getByRole('link', { name: 'Order paid' }).click();
     await main().getByRole('link', { name: 'Secure your endpoint' }).click();
@@ -102,7 +102,7 @@ describeWith('chromium', 'building a notification in the portal', () => {
 
   it('leads from the start page to the event stream of a rule: URL, minimum fields, code to copy, and an event sent now', async () => {
     await go('/workspaces');
-    await main().getByRole('link', { name: 'shop' }).click();
+    await main().getByRole('link', { name: 'shop', exact: true }).click();
     await page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Notifications' }).click();
     await main().getByRole('link', { name: 'Order paid' }).click();
     await main()
