@@ -3,6 +3,8 @@ const MAX_DETAIL = 300;
 const MAX_READ = 2000;
 const MIN_CONTENT = 8;
 
+/** One of these stands in each spelling of an address. */
+const IN_ADDRESSES = /[@=]|%40/;
 const ADDRESS = /<?(?:"[^"]*"|[^\s<>"'(),;:=]+)(?:@|%40)[^\s<>"'(),;]+>?/gi;
 const URL = /https?:\/\/[^\s"'<>()]+/g;
 
@@ -38,6 +40,13 @@ function spellingsOf(address: string): RegExp {
   return new RegExp(String.raw`(?<![\p{L}\p{N}])<?${own}${bounce}>?(?![\p{L}\p{N}])`, 'giu');
 }
 
+function withoutAddresses(line: string, own: string): string {
+  // The pattern of an address takes longer to compile than the mail to send, and most servers repeat none.
+  if (!IN_ADDRESSES.test(line)) return line;
+  const plain = own === '' ? line : line.replaceAll(spellingsOf(own), '<address>');
+  return plain.replaceAll(ADDRESS, '<address>');
+}
+
 /**
  * The text of a reply for logs, timelines and people: one line, short, without the recipient (servers like to repeat
  * it), any other address, the credentials, or what the message says. Only whole addresses go: the local part of one may
@@ -50,10 +59,6 @@ export function redact(text: string, hidden: Partial<Hidden> = {}): string {
     plain = plain.replaceAll(credential, '<credential>');
     plain = plain.replaceAll(Buffer.from(credential).toString('base64'), '<credential>');
   }
-  plain = withoutContent(plain, hidden.content ?? []);
-  if (hidden.address !== undefined && hidden.address !== '') {
-    plain = plain.replaceAll(spellingsOf(hidden.address), '<address>');
-  }
-  plain = plain.replaceAll(ADDRESS, '<address>');
+  plain = withoutAddresses(withoutContent(plain, hidden.content ?? []), hidden.address ?? '');
   return plain.length > MAX_DETAIL ? `${plain.slice(0, MAX_DETAIL - 1)}…` : plain;
 }
