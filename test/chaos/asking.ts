@@ -7,8 +7,8 @@ import type { Finding } from './finding.ts';
 
 /**
  * Holds the answers on the log against the partner's book: each came from a call that was answered, nobody was asked
- * about again once it was there, and every call of which the product knows nothing was under way at a cut, or so soon
- * before it (`slack`) that its answer was not written down yet.
+ * about again once it was there (but where it was being written at a cut), and every call of which the product knows
+ * nothing was under way at a cut, or so soon before it (`slack`) that its answer was not written down yet.
  */
 export function findAsked({ calls, cuts }: PartnerSide, { lookups }: Evidence, slack: Slack): readonly Finding[] {
   const byTrigger = Map.groupBy(lookups, ({ lookup }) => lookup.trigger.id);
@@ -45,7 +45,9 @@ function findRepeated(
     const cutOff = booked.filter((call) => cuts.some((cut) => isCutBy(call, cut, slack))).length;
     const excused = Math.min(cutOff, hits * own.length);
     const findings: Finding[] = [];
-    if (late > 0) findings.push({ kind: 'asked', what: `${user}: ${late} calls after the answer was on the log` });
+    if (late > lateAtCuts(own, cuts, slack)) {
+      findings.push({ kind: 'asked', what: `${user}: ${late} calls after the answer was on the log` });
+    }
     if (unknown > excused) {
       const what = `${user}: ${unknown} calls of which the product knows nothing, and ${excused} were cut off`;
       findings.push({ kind: 'asked', what });
@@ -54,8 +56,15 @@ function findRepeated(
   });
 }
 
+/**
+ * An append that a cut interrupts is tried again by whoever sent it, with the time at which it was made. It may land after
+ * another process has taken the trigger over and has read the log to its end: that one asks again, once a cut.
+ */
+const lateAtCuts = (own: readonly RecordedLookup[], cuts: readonly Cut[], slack: Slack): number =>
+  cuts.filter((cut) => own.some(({ at }) => isCutBy({ at, endedAt: at }, cut, slack))).length;
+
 /** Whether a call, or what came of it, was under way at a cut. */
-export const isCutBy = ({ at, endedAt }: BookedCall, cut: Cut, slack: Slack): boolean =>
+export const isCutBy = ({ at, endedAt }: Pick<BookedCall, 'at' | 'endedAt'>, cut: Cut, slack: Slack): boolean =>
   at - slack(cut) <= cut.until && endedAt + slack(cut) >= cut.from;
 
 /** Calls that were made again because the product knew nothing of them. */

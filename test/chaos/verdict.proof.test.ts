@@ -2,9 +2,11 @@ import type { AttemptId, DeliveryId, TriggerId } from '@carillon/kernel';
 import { deliveryOf, outcomeOf, type LedgerSend } from '@carillon/testing';
 import { describe, expect, it } from 'vitest';
 import { coverageOf, showsTooLittle } from './coverage.ts';
+import type { Cut } from './cuts.ts';
 import { findDoubts, type LostAnswers } from './doubts.ts';
 import type { Evidence, RecordedChange } from './evidence.ts';
 import { ANSWERED_AT, memberIs, orderIs, TO, watchedOrderIs } from './forged-evidence.ts';
+import type { BookedCall } from './partner.ts';
 import { SETTLED_WITHIN } from './settle.ts';
 import { slacksOf } from './slack.ts';
 import { findLate, judge, type Course } from './verdict.ts';
@@ -234,9 +236,15 @@ describe('The verdict', () => {
   it('finds a partner asked once its answer is on the log, or two answers; the same record twice is none', () => {
     const { course, evidence, record, call } = watchedOrderIs();
     const late = { ...call, callId: 'req_2', at: ANSWERED_AT + 1, endedAt: ANSWERED_AT + 2 };
-    // Not even a kill excuses it.
-    const cuts = [{ from: 0, until: 2 * ANSWERED_AT }];
-    expect(kinds({ ...course, partner: { calls: [call, late], cuts } }, evidence)).toEqual(['asked']);
+    const asked = (calls: readonly BookedCall[], ...cuts: readonly Cut[]) =>
+      kinds({ ...course, partner: { calls, cuts } }, evidence);
+    expect(asked([call, late])).toEqual(['asked']);
+    // A kill long before the answer, or long after it, is no excuse; one at which it was being written is, for one call.
+    const killAt = (moment: number): Cut => ({ from: moment, until: moment });
+    expect(asked([call, late], killAt(ANSWERED_AT - 2_001))).toEqual(['asked']);
+    expect(asked([call, late], killAt(ANSWERED_AT + 2_001))).toEqual(['asked']);
+    expect(asked([call, late], killAt(ANSWERED_AT + 100))).toEqual([]);
+    expect(asked([call, late, { ...late, callId: 'req_3' }], killAt(ANSWERED_AT + 100))).toEqual(['asked']);
     const again = { ...record, at: record.at + 1 };
     expect(kinds(course, { ...evidence, lookups: [record, again] })).toEqual([]);
     const other = { ...again, lookup: { ...again.lookup, callId: 'req_2' } };
