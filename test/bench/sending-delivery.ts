@@ -76,6 +76,8 @@ export type SendingOptions = {
   readonly cadence?: NotificationBody['cadence'];
   /** So many people get the messages in turns; left out: each is for somebody else. */
   readonly people?: number;
+  /** So many in a row are for one person, and the next as many for another; left out: 1. */
+  readonly inARow?: number;
   /** So many delivery roles share the work, each with limits of its own to look at, as processes have; left out: one. */
   readonly roles?: number;
   /** On which log and stores, of how many partitions; left out: the embedded backend. */
@@ -115,6 +117,7 @@ export async function startSendingDelivery(
     took = () => undefined,
     cadence,
     people,
+    inARow = 1,
     roles = 1,
     later = 0,
     kept,
@@ -212,6 +215,8 @@ export async function startSendingDelivery(
     const placed = findRule(configuration, 'shop', { notification: name, rule: 'paid' });
     if (!placed) throw new Error(`there is no notification ${name}`);
     const now = clock.now();
+    const row = Math.floor(n / inARow);
+    const to = addressOf(channel, people === undefined ? row : row % people);
     const intent: Intent = {
       ...deliveryOf().intent,
       id: `int_${name}_${n}` as IntentId,
@@ -225,8 +230,8 @@ export async function startSendingDelivery(
       rule: ruleTitle(placed),
       ruleId: ruleIdOf(placed),
       configNumber: configuration.number,
-      to: addressOf(channel, people === undefined ? n : n % people),
-      person: addressOf(channel, people === undefined ? n : n % people),
+      to,
+      person: to,
       causedAt: now,
       sendAt: now + later,
       notAfter: now + later + DAY,
