@@ -58,6 +58,24 @@ describe('An action on many deliveries', () => {
     expect(String(unknown.body['detail'])).toContain('order-paid');
   });
 
+  it('is counted among those that are named: what it fits and is of the workspace, each once', async () => {
+    const [first, second] = await ground.deliver(2);
+    const [other] = await ground.deliver(1, { state: 'FAILED', intent: { person: 'grace' } });
+    const [sent] = await ground.deliver(1, { state: 'SENT' });
+    const [foreign] = await ground.deliver(1, { state: 'FAILED', slot: { workspace: 'club' } });
+    const ids = [first?.id, second?.id, other?.id, sent?.id, foreign?.id, 'dlv_none', first?.id];
+    expect((await owner.ask('POST', 'deliveries/count', { action: 'resend', ids })).body).toEqual({
+      action: 'resend',
+      count: 3,
+      people: 2,
+      by_state: { FAILED: 3 },
+      more: false,
+      ceiling: 10_000,
+    });
+    expect((await owner.ask('POST', 'deliveries/count', { action: 'cancel', ids })).body['count']).toBe(0);
+    expect((await owner.ask('POST', 'deliveries/count', { action: 'resend', ids: [] })).status).toBe(400);
+  });
+
   it('is counted with a turn for everybody else between any two pages', async () => {
     await ground.deliver(1_201);
     const turns = shortestTurns();
@@ -119,6 +137,47 @@ describe('An action on many deliveries', () => {
       { item: 'dlv_none', code: 'not_found' },
     ]);
     expect((await ground.ledger.get(foreign?.id as DeliveryId))?.state).toBe('FAILED');
+  });
+
+  it('dismisses receipts that nobody could place, those of the workspace alone, each on the audit', async () => {
+    const receipt = (id: string, workspace: string, stage = 'receipts') => ({
+      id,
+      workspace,
+      stage,
+      topic: 'carillon.receipts',
+      partition: 0,
+      offset: 1,
+      reason: 'unknown_receipt',
+      at: 1,
+      ownPartition: 0,
+      ownOffset: 1,
+      redrivenAt: null,
+      redrivenBy: null,
+      dismissedAt: null,
+      dismissedBy: null,
+      receipt: null,
+    });
+    const deadLetters = [receipt('ddl_1', 'shop'), receipt('ddl_2', 'club'), receipt('ddl_3', 'shop', 'evaluate')];
+    await ground.readModels.put({ deadLetters });
+    const ids = deadLetters.map(({ id }) => id);
+    const begun = await owner.ask('POST', 'receipts/dismiss', { ids });
+    expect(begun).toMatchObject({ status: 202, body: { action: 'dismiss_receipts', of: 3 } });
+    await run();
+    expect(await jobAt(idOf(begun))).toMatchObject({
+      state: 'done',
+      done: 1,
+      failures: [
+        { item: 'ddl_2', code: 'not_found' },
+        { item: 'ddl_3', code: 'not_found' },
+      ],
+    });
+    expect(await ground.readModels.deadLetter('ddl_1')).toMatchObject({ dismissedBy: 'owner' });
+    expect(await ground.readModels.deadLetter('ddl_2')).toMatchObject({ dismissedBy: null });
+    expect((await auditOf('receipt.dismiss')).map(({ target, outcome }) => [target, outcome])).toEqual([
+      ['ddl_1', 'done'],
+      ['ddl_2', 'refused'],
+      ['ddl_3', 'refused'],
+    ]);
   });
 
   it('cancels, and dismisses with what somebody knows', async () => {

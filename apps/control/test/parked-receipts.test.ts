@@ -160,4 +160,21 @@ describe('receipts that nobody could place', () => {
       body: { code: 'forbidden_role' },
     });
   });
+
+  it('wait again once a dismissal is taken back, in one’s own workspace alone', async () => {
+    await park();
+    for (const id of ['ddl_acme', 'ddl_shop']) await readModels.markDismissed(id, 5, 'bob');
+    const { ask, idsOf } = await openFor(personIn('shop', 'read', 'bodies', 'operate'));
+    expect(await ask('-/receipts/ddl_acme/reopen', 'POST')).toMatchObject({ status: 404 });
+    expect(await readModels.deadLetter('ddl_acme')).toMatchObject({ dismissedBy: 'bob' });
+    for (const time of ['first', 'again']) {
+      expect(await ask('shop/receipts/ddl_shop/reopen', 'POST'), time).toMatchObject({
+        status: 200,
+        body: { id: 'ddl_shop', dismissed_at: null, dismissed_by: null, address: 'ada@example.com' },
+      });
+    }
+    expect(await idsOf('shop/receipts?parked=true')).toEqual(['ddl_shop']);
+    const reader = await openFor(personIn('shop', 'read', 'bodies'));
+    expect(await reader.ask('shop/receipts/ddl_shop/reopen', 'POST')).toMatchObject({ status: 403 });
+  });
 });

@@ -1,74 +1,28 @@
-import { CHANGED_BY_OWNER } from '@carillon/domain';
 import { readTable } from '../src/csv/read-table.ts';
 import { createCsvReader, unguardedCell } from '@carillon/kernel';
-import type { Suppression, SuppressionList } from '@carillon/ports';
-import { publishConfiguration } from '@carillon/stages';
-import { changesOf, givenIds, orderShop, type Wish } from '@carillon/testing/given';
+import type { SuppressionList } from '@carillon/ports';
 import { createDirectWire, createMemorySuppressions } from '@carillon/testing/memory';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { accessOf, openControl, personWith, type Ground } from './control-ground.ts';
+import { entry, openSuppressions, SHOP, sourcesOf } from './suppressions-ground.ts';
 
 let suppressions: SuppressionList;
-let ground: Ground;
-let url = '';
+let ground: Awaited<ReturnType<typeof openSuppressions>>;
 const open = async (list: SuppressionList): Promise<void> => {
-  ground = await openControl(accessOf(personWith('ann', ['read', 'bodies', 'operate'])), { suppressions: list });
-  const { configuration, clock, log, codecs } = ground;
-  const workspace = (name: string): Wish => ({ ref: { kind: 'workspace', workspace: name, name: '' }, body: {} });
-  const wishes = ['club', 'shop'].flatMap((name) => [workspace(name), ...orderShop(undefined, name)]);
-  const ports = { log, codec: codecs.configuration, view: configuration, ids: givenIds, clock };
-  const changes = changesOf(await configuration.refresh(), wishes);
-  await publishConfiguration({ ...ports, readEverywhere: async () => undefined }, changes, CHANGED_BY_OWNER);
-  ({ address: url } = await ground.control.listen());
+  ground = await openSuppressions(list);
 };
 beforeEach(async () => {
   suppressions = createMemorySuppressions().connect(createDirectWire());
   await open(suppressions);
 });
-afterEach(() => ground.control.close(0));
+afterEach(() => ground.close());
 
-type Answered = {
-  readonly items: readonly {
-    readonly source: string;
-    readonly channel: string;
-    readonly address: string;
-    readonly by: string | null;
-  }[];
-  readonly detail: string;
-  readonly added: unknown;
-  readonly still: readonly { readonly source: string }[];
-};
-const SHOP = '/v1/workspaces/shop/suppressions';
-/** Over a connection: what is injected has no socket to end where its body is not read. */
-const call = async (method: 'GET' | 'POST', path: string, payload?: object | string, type = 'application/json') => {
-  const isFile = typeof payload === 'string' || payload instanceof Buffer;
-  const body = payload === undefined ? {} : { body: isFile ? payload : JSON.stringify(payload) };
-  const headers = payload === undefined ? {} : { 'content-type': type };
-  const answer = await fetch(`${url}${path}`, { method, headers, ...body });
-  return { status: answer.status, body: (await answer.json()) as Answered };
-};
-const get = (query: string) => call('GET', `${SHOP}${query}`);
-const post = (path: string, body: object) => call('POST', `${SHOP}${path}`, body);
-const importing = (csv: string, query = '') => call('POST', `${SHOP}/import${query}`, csv, 'text/csv');
-/** Over a connection, as it is streamed. */
-const exported = async (query = '', at = SHOP) => {
-  const answer = await fetch(`${url}${at}/export${query}`);
-  return { headers: Object.fromEntries(answer.headers), body: await answer.text() };
-};
+const get = (query: string) => ground.get(query);
+const post = (path: string, body: object) => ground.post(path, body);
+const importing = (csv: string, query?: string) => ground.importing(csv, query);
+const exported = (query?: string, at?: string) => ground.exported(query, at);
 
-const entry = (address: string, more: Partial<Suppression> = {}): Suppression => ({
-  workspace: 'shop',
-  channel: 'email',
-  address,
-  source: 'hard_bounce',
-  detail: '550 5.1.1 no such user',
-  deliveryId: 'dlv_1',
-  at: 1,
-  ...more,
-});
 const TOKEN = 'T:ok'.padEnd(4096, 'x');
-const sourcesOf = ({ body }: { readonly body: Answered }) => body.items.map(({ source }) => source).toSorted();
 
 describe('The list of suppressed addresses', () => {
   beforeEach(async () => {
@@ -97,7 +51,7 @@ describe('The list of suppressed addresses', () => {
 
   it('of all workspaces has those of every one', async () => {
     const address = encodeURIComponent('ada@bücher.example');
-    const all = await call('GET', `/v1/workspaces/-/suppressions?address=${address}`);
+    const all = await ground.call('GET', `/v1/workspaces/-/suppressions?address=${address}`);
     expect(sourcesOf(all)).toEqual(['complaint', 'hard_bounce', 'import']);
   });
 
@@ -156,31 +110,6 @@ describe('An address that somebody adds', () => {
     expect((await post('', { channel, address })).status).toBe(200);
     expect((await get('')).body.items).toMatchObject([{ address: canonical }]);
     expect((await post('/remove', { channel, address })).status).toBe(200);
-  });
-});
-
-describe('Taking back', () => {
-  beforeEach(() =>
-    suppressions.addAll([entry('ada@example.com'), entry('ada@example.com', { source: 'stop', at: 2 })]),
-  );
-
-  it('what one source says leaves the others, and tells which', async () => {
-    const one = await post('/remove', { channel: 'email', address: 'ADA@example.com', source: 'hard_bounce' });
-    expect(one).toMatchObject({
-      status: 200,
-      body: { removed: true, still: [{ source: 'stop', address: 'ada@example.com' }] },
-    });
-    const again = await post('/remove', { channel: 'email', address: 'ada@example.com', source: 'hard_bounce' });
-    expect(again.status).toBe(404);
-    expect(again.body.detail).toBe('there is no such suppressed address; what is there says: stop');
-  });
-
-  it('what all say leaves nothing', async () => {
-    const all = await post('/remove', { channel: 'email', address: 'ada@example.com' });
-    expect(all.body).toMatchObject({ removed: true, still: [] });
-    expect((await post('/remove', { channel: 'email', address: 'ada@example.com' })).body.detail).toBe(
-      'there is no such suppressed address',
-    );
   });
 });
 
@@ -272,7 +201,7 @@ describe('A file of addresses', () => {
 
   it('is refused where it is not UTF-8, too large, or no CSV', async () => {
     const latin = Buffer.from('address\nm\xfcller@example.com\n', 'latin1');
-    expect((await call('POST', `${SHOP}/import`, latin, 'text/csv')).body.detail).toContain('not UTF-8');
+    expect((await ground.call('POST', `${SHOP}/import`, latin, 'text/csv')).body.detail).toContain('not UTF-8');
     const large = await importing(`address\n${'ada@example.com\n'.repeat(70_000)}`);
     expect(large).toMatchObject({
       status: 413,
@@ -302,7 +231,7 @@ describe('The list as a file', () => {
     const cells = rowsOf(answer.body).flat();
     expect(answer.body).not.toMatch(/(?:^|,)"[=+\-@]/m);
     expect(cells).toEqual(expect.arrayContaining(['+4930123456', '=HYPERLINK("https://evil.example")', '@ann']));
-    await ground.control.close(0);
+    await ground.close();
     await open((suppressions = createMemorySuppressions().connect(createDirectWire())));
     expect((await importing(answer.body)).body).toMatchObject({ taken: 2, added: 2, refused: 0 });
     expect((await get('?channel=sms')).body.items).toMatchObject([
@@ -320,7 +249,7 @@ describe('The list as a file', () => {
   });
 
   it('breaks off where it cannot be read to its end, instead of ending early', async () => {
-    await ground.control.close(0);
+    await ground.close();
     let asked = 0;
     const list: SuppressionList['list'] = async () => {
       if (asked > 0) throw new Error('the database went away');

@@ -142,6 +142,8 @@ export type ReadModels = {
   markRedriven(id: string, at: Instant, by: string): Promise<void>;
   /** Of several that dismiss it the first is remembered; the others change nothing. */
   markDismissed(id: string, at: Instant, by: string): Promise<void>;
+  /** Takes a dismissal back, whoever's it was; of what nobody dismissed it changes nothing. */
+  markReopened(id: string): Promise<void>;
   /** Newest evaluations of a rule with failures first: what is shown on the rule. */
   evaluations(workspace: string, rule: string, limit: number): Promise<readonly EvaluationRow[]>;
 };

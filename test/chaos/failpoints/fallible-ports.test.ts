@@ -166,6 +166,7 @@ const TABLE: Table = {
     put: [['projection.put']],
     markRedriven: [['dead-letter.redrive']],
     markDismissed: 'a mark of an operator, and nothing goes by it',
+    markReopened: 'a mark of an operator, and nothing goes by it',
     fields: 'reads',
     event: 'reads',
     eventsWithIds: 'reads',

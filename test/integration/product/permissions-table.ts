@@ -70,6 +70,8 @@ const OWN: Readonly<Record<string, Needed>> = {
   [`GET ${WORKSPACE}/deliveries/{id}/content`]: ['bodies'],
   // Tries something out, and sends nothing.
   [`POST ${WORKSPACE}/templates/{name}/preview`]: ['read'],
+  // Counts those that are named, and changes none.
+  [`POST ${WORKSPACE}/deliveries/count`]: ['read'],
   // Checks of credentials: whoever configures or operates.
   [`POST ${WORKSPACE}/jwt-providers/{name}/check`]: ['configure', 'operate'],
   [`POST ${WORKSPACE}/integrations/{name}/check`]: ['configure', 'operate'],

@@ -1,5 +1,13 @@
-import { DECISION_STATES, MOST_JOB_ITEMS, type DeliveryState, type OperatorDecision } from '@carillon/domain';
+import {
+  DECISION_STATES,
+  MOST_JOB_ITEMS,
+  type Delivery,
+  type DeliveryState,
+  type OperatorDecision,
+} from '@carillon/domain';
+import type { DeliveryId } from '@carillon/kernel';
 import type { DeliveryFilter, Turns } from '@carillon/ports';
+import { sideBySide } from '@carillon/stages';
 import type { ControlPorts } from '../ports.ts';
 
 const PAGE = 500;
@@ -32,6 +40,37 @@ export type ChosenDeliveries = {
   readonly more: boolean;
 };
 
+type Seen = { readonly id: string; readonly state: DeliveryState; readonly person: string | null };
+
+/** Whom a rule named by no word of its own is known by the address. */
+const seenOf = ({ id, state, intent }: Delivery): Seen => ({ id, state, person: intent.person ?? intent.to });
+
+function chosenOf(rows: readonly Seen[], more: boolean): ChosenDeliveries {
+  const byState: Partial<Record<DeliveryState, number>> = {};
+  for (const { state } of rows) byState[state] = (byState[state] ?? 0) + 1;
+  const people = new Set(rows.map(({ person }) => person));
+  return { ids: rows.map(({ id }) => id), people: people.size, byState, more };
+}
+
+/** Deliveries that are read at once. */
+const READ_AT_ONCE = 8;
+
+/** Those of the named deliveries of a workspace that a decision fits as they are now. */
+export async function chooseOf(
+  ids: readonly string[],
+  workspace: string,
+  decision: OperatorDecision,
+  { ledger }: Pick<ControlPorts, 'ledger'>,
+): Promise<ChosenDeliveries> {
+  const fitting: readonly DeliveryState[] = DECISION_STATES[decision];
+  const rows: Seen[] = [];
+  await sideBySide(new Set(ids), READ_AT_ONCE, async (id) => {
+    const delivery = await ledger.get(id as DeliveryId);
+    if (delivery?.slot.workspace === workspace && fitting.includes(delivery.state)) rows.push(seenOf(delivery));
+  });
+  return chosenOf(rows, false);
+}
+
 /** The deliveries that match a filter and that a decision fits as they are now, the newest first. */
 export async function chooseDeliveries(
   filter: DeliveryFilter,
@@ -42,14 +81,10 @@ export async function chooseDeliveries(
   const states = filter.states ? fitting.filter((one) => filter.states?.includes(one)) : fitting;
   const { rows, more } = await upToTheCeiling(
     (limit, cursor) => ledger.list({ ...filter, states }, limit, cursor),
-    // Whom a rule named by no word of its own is known by the address.
-    ({ id, state, intent }) => ({ id, state, person: intent.person ?? intent.to }),
+    seenOf,
     turns,
   );
-  const byState: Partial<Record<DeliveryState, number>> = {};
-  for (const { state } of rows) byState[state] = (byState[state] ?? 0) + 1;
-  const people = new Set(rows.map(({ person }) => person));
-  return { ids: rows.map(({ id }) => id), people: people.size, byState, more };
+  return chosenOf(rows, more);
 }
 
 /**

@@ -9,6 +9,7 @@ export const PERMISSION_OF: Readonly<Record<JobAction, Permission>> = {
   cancel_deliveries: 'operate',
   dismiss_deliveries: 'operate',
   redrive_dead_letters: 'operate',
+  dismiss_receipts: 'operate',
   promote: 'configure',
   write_backup: 'people',
 };

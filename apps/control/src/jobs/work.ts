@@ -32,6 +32,7 @@ export const AUDITED_AS: Readonly<Record<JobAction, AuditAction>> = {
   cancel_deliveries: 'delivery.cancel',
   dismiss_deliveries: 'delivery.dismiss',
   redrive_dead_letters: 'dead_letter.redrive',
+  dismiss_receipts: 'receipt.dismiss',
   promote: 'promotion.write',
   write_backup: 'backup.write',
 };
@@ -59,6 +60,8 @@ export function workerOf(job: Job, ports: WorkPorts): JobWorker {
       );
     case 'redrive_dead_letters':
       return eachFor(ports, (item) => redrive(item, job, by, ports));
+    case 'dismiss_receipts':
+      return eachFor(ports, (item) => dismissReceipt(item, job, ports));
     case 'promote':
       return promoting(work.from, job, ports);
     case 'write_backup':
@@ -123,6 +126,15 @@ async function redrive(id: string, job: Job, by: string, ports: WorkPorts): Prom
   }
   if (row.redrivenBy === by) return;
   await redriveLetter(row, { by, asking: ports.ids.derive('request', job.id, id) }, ports);
+}
+
+/** Whoever dismissed it first stays the one who did, so that an item that comes twice changes nothing. */
+async function dismissReceipt(id: string, { workspace, byName }: Job, { readModels, clock }: WorkPorts): Promise<void> {
+  const row = await readModels.deadLetter(id);
+  if (row?.stage !== 'receipts' || row.workspace !== workspace) {
+    throw new CarillonError('not_found', `there is no parked receipt ${id} in workspace ${workspace ?? ''}`);
+  }
+  await readModels.markDismissed(id, clock.now(), byName);
 }
 
 /**

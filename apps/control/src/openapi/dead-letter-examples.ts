@@ -44,4 +44,5 @@ export const DEAD_LETTER_EXAMPLES = {
   listParkedReceipts: { answers: page(PARKED_RECEIPT) },
   readParkedReceipt: { answers: PARKED_RECEIPT },
   dismissParkedReceipt: { takes: {}, answers: { ...PARKED_RECEIPT, dismissed_at: LATER, dismissed_by: 'owner' } },
+  reopenParkedReceipt: { takes: {}, answers: PARKED_RECEIPT },
 };

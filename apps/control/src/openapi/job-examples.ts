@@ -43,6 +43,10 @@ export const JOB_EXAMPLES = {
       ceiling: 10000,
     },
   },
+  countChosenDeliveries: {
+    takes: { action: 'resend', ids: ['dlv_37G5398XK2YK0SPEA59673M7JP'] },
+    answers: { action: 'resend', count: 1, people: 1, by_state: { FAILED: 1 }, more: false, ceiling: 10000 },
+  },
   resendDeliveries: { takes: FAILED_LATELY, answers: BEGUN },
   cancelDeliveries: {
     takes: { filter: { notification: 'order-paid' }, expected: 412 },
@@ -61,6 +65,10 @@ export const JOB_EXAMPLES = {
   redriveDeadLetters: {
     takes: { filter: { last: '1h' }, expected: 17 },
     answers: { ...BEGUN, action: 'redrive_dead_letters', of: 17 },
+  },
+  dismissParkedReceipts: {
+    takes: { ids: ['ddl_7Q0Z4V3M1CSXB6YH2RK9TJW8PD'] },
+    answers: { ...BEGUN, action: 'dismiss_receipts', of: 1 },
   },
   startPromotion: { takes: {}, answers: { ...BEGUN, action: 'promote', of: 40, parameters: { from: 'shop-test' } } },
   startBackup: {

@@ -65,6 +65,24 @@ export const LIST_EXAMPLES = {
     takes: { channel: 'email', address: 'bob@example.com', source: 'operator' },
     answers: { removed: true, still: [SUPPRESSION] },
   },
+  removeSuppressions: {
+    takes: { entries: [{ channel: 'email', address: 'bob@example.com', source: 'hard_bounce' }] },
+    answers: { removed: 1, addresses: 1, still: 0, items: [SUPPRESSION] },
+  },
+  restoreSuppressions: {
+    takes: {
+      entries: [
+        {
+          channel: 'email',
+          address: 'bob@example.com',
+          source: 'hard_bounce',
+          detail: '550 5.1.1 no such user',
+          delivery_id: DELIVERY_ID,
+        },
+      ],
+    },
+    answers: { restored: 1 },
+  },
   listConsents: { answers: page(CONSENT) },
   readConsents: { answers: CONSENT },
   setConsent: {

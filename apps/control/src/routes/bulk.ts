@@ -1,5 +1,6 @@
 import {
   backupRequest,
+  chosenIds,
   chosenItems,
   deadLetterCountBody,
   deliveryCountBody,
@@ -15,7 +16,7 @@ import { lacking } from '../access/guard.ts';
 import { principalOf } from '../access/principal.ts';
 import { EVERY_WORKSPACE, sightOf } from '../access/sight.ts';
 import { liveOf, promotedRefs } from '../drafts/promote.ts';
-import { chooseDeadLetters, chooseDeliveries } from '../jobs/choose.ts';
+import { chooseDeadLetters, chooseDeliveries, chooseOf } from '../jobs/choose.ts';
 import { showJob } from '../jobs/shown.ts';
 import { mustBeExpected, startJob, type JobPorts } from '../jobs/start.ts';
 import type { ControlPorts } from '../ports.ts';
@@ -32,6 +33,7 @@ const DONE = { resend: 'sent again', cancel: 'cancelled', dismiss: 'dismissed' }
 export function bulkRoutes(app: ApiServer, ports: BulkPorts): void {
   deliveryJobs(app, ports);
   deadLetterJobs(app, ports);
+  receiptJob(app, ports);
   promotionJob(app, ports);
   backupJob(app, ports);
 }
@@ -100,6 +102,26 @@ function deliveryJobs(app: ApiServer, ports: BulkPorts): void {
     async (request) => {
       const { action, ...wanted } = request.query;
       const { ids, people, byState, more } = await chosen(request, wanted, action);
+      return { action, count: ids.length, people, by_state: { ...byState }, more, ceiling: MOST_JOB_ITEMS };
+    },
+  );
+
+  app.post(
+    '/v1/workspaces/:workspace/deliveries/count',
+    {
+      config: { permission: 'read', audit: false },
+      schema: {
+        operationId: 'countChosenDeliveries',
+        tags: ['Deliveries'],
+        summary: 'How many of these deliveries an action fits, and to how many people: asked before it is done to them',
+        params: inWorkspace,
+        body: z.strictObject({ action: z.enum(DECISIONS), ids: chosenIds }),
+        response: { 200: deliveryCountBody },
+      },
+    },
+    async (request) => {
+      const { action, ids: named } = request.body;
+      const { ids, people, byState, more } = await chooseOf(named, request.params.workspace, action, ports);
       return { action, count: ids.length, people, by_state: { ...byState }, more, ceiling: MOST_JOB_ITEMS };
     },
   );
@@ -234,6 +256,29 @@ function deadLetterJobs(app: ApiServer, ports: BulkPorts): void {
         items = found.ids;
       }
       return begin(request, reply, { workspace, work: { action: 'redrive_dead_letters' }, items }, ports);
+    },
+  );
+}
+
+/** Only those that are named: most are dismissed because somebody looked at them. */
+function receiptJob(app: ApiServer, ports: BulkPorts): void {
+  app.post(
+    '/v1/workspaces/:workspace/receipts/dismiss',
+    {
+      config: { permission: 'operate', audit: 'job.start', answers: ['location'] },
+      schema: {
+        operationId: 'dismissParkedReceipts',
+        tags: ['Receipts'],
+        summary:
+          'Says that nothing is to be done about many receipts that nobody could place, as a job; moves no delivery',
+        params: inWorkspace,
+        body: z.strictObject({ ids: chosenIds }),
+        response: { 202: jobBody },
+      },
+    },
+    (request, reply) => {
+      const { workspace } = request.params;
+      return begin(request, reply, { workspace, work: { action: 'dismiss_receipts' }, items: request.body.ids }, ports);
     },
   );
 }

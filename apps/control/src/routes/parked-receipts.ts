@@ -1,6 +1,7 @@
 import { parkedReceiptBody, parkedReceiptPage } from '@carillon/contracts';
 import { RECEIPT_SOURCES } from '@carillon/domain';
 import type { DeadLetterRow } from '@carillon/ports';
+import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { principalOf } from '../access/principal.ts';
 import { sightOf, type Sight } from '../access/sight.ts';
@@ -117,12 +118,38 @@ export function parkedReceiptRoutes(
       const sight = sightOf(request);
       const { id } = request.params;
       await find(sight, id);
-      const principal = principalOf(request);
-      await readModels.markDismissed(id, clock.now(), principal.name);
+      await readModels.markDismissed(id, clock.now(), principalOf(request).name);
       // Whoever was first stays the one who did, also where the answer was lost and the call comes again.
-      const row = await find(sight, id);
-      if (row.workspace !== null) audited(request, { workspace: row.workspace });
-      return showParkedReceipt(row, principal.may('bodies', row.workspace));
+      return shown(request, await find(sight, id));
     },
   );
+
+  app.post(
+    '/v1/workspaces/:workspace/receipts/:id/reopen',
+    {
+      config: { permission: 'operate', audit: 'receipt.reopen', across: true, problems: ['not_found'] },
+      schema: {
+        operationId: 'reopenParkedReceipt',
+        tags: ['Receipts'],
+        summary:
+          'Takes back that nothing is to be done about a receipt: it waits again; of one that waits it changes nothing',
+        params: withIdAcross,
+        body: noBody,
+        response: { 200: parkedReceiptBody },
+      },
+    },
+    async (request) => {
+      const sight = sightOf(request);
+      const { id } = request.params;
+      await find(sight, id);
+      await readModels.markReopened(id);
+      return shown(request, await find(sight, id));
+    },
+  );
+}
+
+/** To whoever operates and does not read messages it is shown without address and words. */
+function shown(request: FastifyRequest, row: DeadLetterRow): ReturnType<typeof showParkedReceipt> {
+  if (row.workspace !== null) audited(request, { workspace: row.workspace });
+  return showParkedReceipt(row, principalOf(request).may('bodies', row.workspace));
 }

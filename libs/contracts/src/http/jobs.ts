@@ -74,12 +74,11 @@ export const deadLetterCountBody = z
   .meta({ id: 'DeadLetterCount' });
 
 const IDS = `expected 1 to ${MOST_JOB_ITEMS} ids`;
+/** Items by their ids. */
+export const chosenIds = z.array(z.string().min(1).max(100)).min(1, IDS).max(MOST_JOB_ITEMS, IDS);
 /** Items by their ids, or all that match a filter; `choiceOf` says that it is one of both. */
 export const chosenItems = <Filter extends z.ZodType>(filter: Filter) => ({
-  ids: z
-    .array(z.string().min(1).max(100))
-    .min(1, IDS)
-    .max(MOST_JOB_ITEMS, IDS)
+  ids: chosenIds
     .optional()
     .describe('These; one that is not there, or that the action does not fit, is a failure of the job'),
   filter: filter

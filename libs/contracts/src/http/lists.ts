@@ -35,6 +35,18 @@ export const unsuppressedBody = z
   .meta({ id: 'Unsuppressed' });
 export type UnsuppressedBody = z.infer<typeof unsuppressedBody>;
 
+export const unsuppressedManyBody = z
+  .object({
+    removed: z.int().describe('Entries that were there'),
+    addresses: z.int().describe('Addresses that these are of'),
+    still: z.int().describe('Of those, how many another source still holds back'),
+    items: z.array(suppressionBody).describe('What was there: `restore` takes it'),
+  })
+  .meta({ id: 'UnsuppressedMany' });
+export const restoredBody = z
+  .object({ restored: z.int().describe('Entries that were not there') })
+  .meta({ id: 'Restored' });
+
 export const consentBody = z
   .object({
     workspace: z.string(),

@@ -40,6 +40,7 @@ export const AUDIT_ACTIONS = [
   'promotion.write',
   'receipt.dismiss',
   'receipt.read',
+  'receipt.reopen',
   'resource.change',
   'resource.remove',
   'resource.rollback',

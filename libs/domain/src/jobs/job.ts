@@ -4,7 +4,7 @@ import { SYSTEM_ACTOR, type Actor } from '../people/actor.ts';
 
 /** What a job does, once for each of its items. */
 export type JobWork =
-  | { readonly action: 'resend_deliveries' | 'cancel_deliveries' | 'redrive_dead_letters' }
+  | { readonly action: 'resend_deliveries' | 'cancel_deliveries' | 'redrive_dead_letters' | 'dismiss_receipts' }
   | { readonly action: 'dismiss_deliveries'; readonly as: 'failed' | 'sent'; readonly reason: string }
   /** Its items are resources of the test environment `from`, as `kind/name`; the job belongs to the live workspace. */
   | { readonly action: 'promote'; readonly from: string }
@@ -16,6 +16,7 @@ export const JOB_ACTIONS = [
   'cancel_deliveries',
   'dismiss_deliveries',
   'redrive_dead_letters',
+  'dismiss_receipts',
   'promote',
   'write_backup',
 ] as const satisfies readonly JobAction[];

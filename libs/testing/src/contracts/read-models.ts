@@ -241,6 +241,20 @@ export function describeReadModels(name: string, make: () => Promise<UnderTest<R
       expect(await models().deadLetter(row.id)).toEqual({ ...row, dismissedAt: 99, dismissedBy: 'ann' });
     });
 
+    it('has a receipt open again once its dismissal is taken back, and lets somebody else dismiss it then', async () => {
+      const workspace = freshName('shop');
+      const row = deadLetter(workspace, { stage: 'receipts', topic: 'carillon.receipts', receipt: PARKED });
+      await models().put({ deadLetters: [row] });
+      await models().markDismissed(row.id, 99, 'ann');
+      await models().markReopened(row.id);
+      await models().markReopened(row.id);
+      await models().markReopened(freshName('unknown'));
+      expect(await models().deadLetter(row.id)).toEqual(row);
+      expect((await models().deadLetters({ workspace, open: true }, 10)).items).toEqual([row]);
+      await models().markDismissed(row.id, 100, 'bob');
+      expect(await models().deadLetter(row.id)).toEqual({ ...row, dismissedAt: 100, dismissedBy: 'bob' });
+    });
+
     it('shows evaluations of a rule with failures first, each once', async () => {
       const workspace = freshName('shop');
       const quiet = evaluation(workspace);

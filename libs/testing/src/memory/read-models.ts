@@ -116,6 +116,13 @@ export function createMemoryReadModels() {
         };
         return wire.ask('readModels.markDismissed', mark, { writes: true });
       },
+      markReopened: (id) => {
+        const mark = (): void => {
+          const row = deadLetters.get(id);
+          if (row) deadLetters.set(id, { ...row, dismissedAt: null, dismissedBy: null });
+        };
+        return wire.ask('readModels.markReopened', mark, { writes: true });
+      },
       evaluations: (workspace, rule, limit) =>
         wire.ask('readModels.evaluations', () =>
           [...evaluations.values()]

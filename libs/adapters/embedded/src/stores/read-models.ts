@@ -121,6 +121,9 @@ export const readModelWrites = ({ sql, now }: Transaction) => ({
       id,
     );
   },
+  'readModels.markReopened'(id: string): void {
+    sql.run('UPDATE dead_letter_rows SET dismissed_at = NULL, dismissed_by = NULL WHERE id = ?', id);
+  },
 });
 
 const countOf = (rows: Rows): number =>
@@ -227,6 +230,7 @@ export const createReadModels = (reader: Reader, write: Write<ReturnType<typeof 
   },
   markRedriven: (id, at, by) => write('readModels.markRedriven', { bytes: 128 }, id, at, by),
   markDismissed: (id, at, by) => write('readModels.markDismissed', { bytes: 128 }, id, at, by),
+  markReopened: (id) => write('readModels.markReopened', { bytes: 128 }, id),
   async evaluations(workspace, rule, limit) {
     const rows = reader.all(
       `SELECT * FROM evaluation_rows WHERE workspace = ? AND rule = ? ORDER BY (failed > 0) DESC, sequence DESC LIMIT ?`,

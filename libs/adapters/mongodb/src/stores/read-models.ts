@@ -177,6 +177,9 @@ export function createReadModels(collections: Collections, attempt: Attempt, clo
       const isOpen = { _id: id, dismissedAt: null };
       await attempt(() => deadLetters.updateOne(isOpen, { $set: { dismissedAt: at, dismissedBy: by } }));
     },
+    async markReopened(id) {
+      await attempt(() => deadLetters.updateOne({ _id: id }, { $set: { dismissedAt: null, dismissedBy: null } }));
+    },
     async evaluations(workspace, rule, limit) {
       const found = await attempt(() =>
         evaluations
