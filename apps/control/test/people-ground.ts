@@ -39,9 +39,9 @@ export async function openPeople(ports: Partial<ControlPorts> = {}) {
   const quick = createPasswords(QUICK);
   const passwords = {
     hash: (password: string, source: string) => quick.hash(password, source),
-    async matches(password: string, hash: string | null, source: string) {
+    async matches(password: string, hash: string | null, asker: Parameters<typeof quick.matches>[2]) {
       hashed.push(hash);
-      const isRight = await quick.matches(password, hash, source);
+      const isRight = await quick.matches(password, hash, asker);
       await during.match();
       return isRight;
     },

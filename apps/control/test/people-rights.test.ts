@@ -140,6 +140,22 @@ describe('An owner', () => {
     expect((await ground.browser().call('POST', '/v1/session', { word })).body).toMatchObject({ person: own });
   });
 
+  test('is signed in by no word that does not say which of several is meant', async () => {
+    const before = await ground.access.makeLink();
+    const id = await ground.addPerson(ADA);
+    await owner.call('PUT', `/v1/people/${id}`, { owner: true });
+    for (const word of [TOKEN, before.word]) {
+      const { status, body } = await ground.browser().call('POST', '/v1/session', { word });
+      expect(status).toBe(403);
+      expect(body).toMatchObject({
+        code: 'forbidden',
+        detail: expect.stringContaining('there are 2 owners') as unknown,
+      });
+    }
+    await owner.call('PUT', `/v1/people/${id}`, { owner: false });
+    expect((await ground.browser().call('POST', '/v1/session', { word: TOKEN })).status).toBe(200);
+  });
+
   test('is made anew by a link where nobody of them can get in', async () => {
     await ground.directory.changeRoster((roster) => ({ ...roster, owners: ['per_gone'] }));
     const links = [await ground.access.makeLink()];

@@ -10,6 +10,7 @@ import { isForged, refuseForeign } from './origin.ts';
 import { createDirectory } from './people/directory.ts';
 import { createGuessing, type Guessing } from './people/guessing.ts';
 import { createPasswords, type Passwords } from './people/passwords.ts';
+import type { Asker } from './people/places.ts';
 import { createSessions, SESSION_LASTS } from './people/sessions.ts';
 import { secondFactor } from './people/second-factor.ts';
 import { tokenPrincipal } from './people/tokens.ts';
@@ -114,11 +115,20 @@ export function createAccess(
     );
   }
 
-  /** The owner whom a link signs in; the first one is made here. */
-  async function ownerFor(personId: string | null): Promise<string> {
+  /**
+   * The owner whom a word signs in that names nobody: the only one there is, or the first one, who is made here. Throws `forbidden` where
+   * there are several: what is done in the session would stand under the name of somebody who did not do it.
+   */
+  async function onlyOwner(): Promise<string> {
     const { owners: past } = await directory.roster();
     // One who is disabled or gone keeps nobody else out.
-    const [first] = personId === null ? await directory.activeOf(past) : [personId];
+    const [first, ...others] = await directory.activeOf(past);
+    if (others.length > 0) {
+      throw new CarillonError(
+        'forbidden',
+        `there are ${others.length + 1} owners, and this does not say which of them signs in: npx carillon owner-link --email ADDRESS makes a link for one`,
+      );
+    }
     if (first !== undefined) return first;
     const { id } = await directory.addPerson({ name: 'Owner', email: null, memberships: [], passwordHash: null });
     const isNew = (one: string): boolean => !past.includes(one);
@@ -148,19 +158,19 @@ export function createAccess(
   }
 
   async function openWithWord(word: string, request: FastifyRequest): Promise<Opened> {
-    if (same(word, config.ownerToken)) return openFor(await ownerFor(null), 'owner_token', request);
+    if (same(word, config.ownerToken)) return openFor(await onlyOwner(), 'owner_token', request);
     const meant = await useLink(word);
     if (meant === undefined) throw refusal();
-    return openFor(await ownerFor(meant), 'link', request);
+    return openFor(meant ?? (await onlyOwner()), 'link', request);
   }
 
   /** The same work for an account that is not there, has no password or is disabled: time tells nobody which. */
   async function checkPassword(
     { password, code }: Extract<SignIn, { email: string }>,
     found: PeopleRecord<'person'> | null,
-    source: string,
+    asker: Asker,
   ): Promise<string | null> {
-    const right = await passwords.matches(password, found?.body.password?.hash ?? null, source);
+    const right = await passwords.matches(password, found?.body.password?.hash ?? null, asker);
     if (!right || !found || found.body.state !== 'active') return null;
     return (await secondFactor(found.id, code, directory, ports)) ? found.id : null;
   }
@@ -170,9 +180,9 @@ export function createAccess(
       throw new CarillonError('forbidden', 'passwords are switched off here: sign in with the identity provider');
     }
     const source = sourceOf(request.ip);
-    const personId = await guessing.attempt(given.email, source, async () => {
+    const personId = await guessing.attempt(given.email, source, async (wrongBefore) => {
       const found = await people.findByKey('person', emailKey(given.email));
-      const id = await checkPassword(given, found, source);
+      const id = await checkPassword(given, found, { source, wrong: wrongBefore });
       return id === null ? null : { id, epoch: found?.body.epoch ?? 0 };
     });
     if (personId === null) {

@@ -32,8 +32,8 @@ export function createAsker(access: Pick<Access, 'guessing' | 'passwords'>, peop
       });
     }
     const source = sourceOf(request.ip);
-    const right = await access.guessing.attempt(person.email ?? id, source, async () =>
-      (await access.passwords.matches(password, stored.hash, source)) ? true : null,
+    const right = await access.guessing.attempt(person.email ?? id, source, async (wrong) =>
+      (await access.passwords.matches(password, stored.hash, { source, wrong })) ? true : null,
     );
     if (right === null) {
       throw new CarillonError('forbidden', 'current_password: this is not your password', {

@@ -21,9 +21,9 @@ export type Guessing = {
    * Runs `check`, which answers null for a wrong word. After some wrong words the attempts at an account from a source run one after
    * the other, each after a wait that doubles up to 8 s: guessing takes for ever, and a right word is always taken, for it waits
    * and is looked at like any other. It is the same for an account that is not there. Throws `rate_limited`, without a
-   * look at the word, only for whoever sends many at once.
+   * look at the word, only for whoever sends many at once. `check` is told how many wrong words came from the source lately.
    */
-  attempt<T>(email: string, source: string, check: () => Promise<T | null>): Promise<T | null>;
+  attempt<T>(email: string, source: string, check: (wrong: number) => Promise<T | null>): Promise<T | null>;
 };
 
 /** How many wrong words there were lately of one kind. */
@@ -82,18 +82,16 @@ export function createGuessing(
   }
 
   return {
-    async attempt(email, source, check) {
+    async attempt<T>(email: string, source: string, check: (wrong: number) => Promise<T | null>) {
       const account = emailKey(email);
       const own = { id: digestOf(JSON.stringify(['both', account, source])), free: FREE };
-      const tallies = [
-        own,
-        { id: digestOf(JSON.stringify(['account', account])), free: FREE_OF_ACCOUNT },
-        { id: digestOf(JSON.stringify(['source', source])), free: FREE_OF_SOURCE },
-      ];
+      const ofSource = { id: digestOf(JSON.stringify(['source', source])), free: FREE_OF_SOURCE };
+      const tallies = [own, { id: digestOf(JSON.stringify(['account', account])), free: FREE_OF_ACCOUNT }, ofSource];
       const now = clock.now();
-      const waits = await Promise.all(tallies.map(async (one) => waitFor(await countOf(one, now), one.free)));
-      const wait = Math.max(...waits);
-      const answer = await (wait === 0 ? check() : inTurn(own.id, wait, check));
+      const counts = await Promise.all(tallies.map((one) => countOf(one, now)));
+      const wait = Math.max(...tallies.map(({ free }, at) => waitFor(counts[at] ?? 0, free)));
+      const look = (): Promise<T | null> => check(counts[tallies.indexOf(ofSource)] ?? 0);
+      const answer = await (wait === 0 ? look() : inTurn(own.id, wait, look));
       if (answer === null) for (const one of tallies) await count(one);
       else await store.remove('guesses', own.id);
       return answer;

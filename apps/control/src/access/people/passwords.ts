@@ -1,7 +1,7 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { CarillonError } from '@carillon/kernel';
 import { emailKey } from '@carillon/domain';
-import { createPlaces } from './places.ts';
+import { createPlaces, type Asker } from './places.ts';
 
 /** Second of the recommended settings of RFC 9106, with OWASP's memory: 19 MiB, 2 passes, 1 lane. */
 const COSTS = { memory: 19_456, passes: 2, parallelism: 1 } as const;
@@ -17,10 +17,10 @@ export const SHORTEST_PASSWORD = 12;
 export const LONGEST_PASSWORD = 200;
 
 export type Passwords = {
-  /** In PHC form. `source`: who asks, as {@link sourceOf} has it; sources take turns. */
+  /** In PHC form. */
   hash(password: string, source: string): Promise<string>;
   /** Whether it is the one of this hash; null: nobody's, which takes the same time and is never right. */
-  matches(password: string, hash: string | null, source: string): Promise<boolean>;
+  matches(password: string, hash: string | null, asker: Asker): Promise<boolean>;
 };
 
 type Costs = { readonly memory: number; readonly passes: number; readonly parallelism: number };
@@ -42,12 +42,12 @@ export function createPasswords(costs: Costs = COSTS): Passwords {
   return {
     async hash(password, source) {
       const salt = randomBytes(SALT_BYTES);
-      return phc(costs, salt, await places.take(source, () => derive(password, salt, costs, HASH_BYTES)));
+      return phc(costs, salt, await places.take({ source, wrong: 0 }, () => derive(password, salt, costs, HASH_BYTES)));
     },
-    async matches(password, hash, source) {
+    async matches(password, hash, asker) {
       const wanted = hash === null ? nobody : readPhc(hash);
       const work = () => derive(password, wanted.salt, wanted.costs, wanted.hash.length);
-      const found = await places.take(source, work);
+      const found = await places.take(asker, work);
       return timingSafeEqual(found, wanted.hash) && hash !== null;
     },
   };

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { createPlaces } from './places.ts';
 
+const source = (name: string, wrong = 0) => ({ source: name, wrong });
+
 /** Work that ends when it is told to, by the order in which it began. */
 function held() {
   const begun: string[] = [];
@@ -25,8 +27,8 @@ function held() {
 test('Whoever comes after a flood of one source waits for one of its turns, and not for all', async () => {
   const places = createPlaces({ atOnce: 1, waiting: 100 });
   const { begun, work, endOne, settled } = held();
-  const all = Array.from({ length: 50 }, (_, at) => places.take('flood', work(`flood ${at}`)));
-  const right = places.take('ada', work('ada'));
+  const all = Array.from({ length: 50 }, (_, at) => places.take(source('flood'), work(`flood ${at}`)));
+  const right = places.take(source('ada'), work('ada'));
   await settled();
   await endOne();
   await endOne();
@@ -39,11 +41,11 @@ test('Whoever comes after a flood of one source waits for one of its turns, and 
 test('Where all waits are taken, the source with the most gives one up; of a source that has as many, one more is refused', async () => {
   const places = createPlaces({ atOnce: 1, waiting: 4 });
   const { begun, work, endOne } = held();
-  const flood = Array.from({ length: 5 }, (_, at) => places.take('flood', work(`flood ${at}`)));
+  const flood = Array.from({ length: 5 }, (_, at) => places.take(source('flood'), work(`flood ${at}`)));
   const answers = Promise.allSettled(flood);
-  await expect(places.take('flood', work('more'))).rejects.toMatchObject({ code: 'overloaded' });
-  const others = ['ada', 'bob'].map((name) => places.take(name, work(name)));
-  await expect(places.take('ada', work('ada again'))).rejects.toMatchObject({ code: 'overloaded' });
+  await expect(places.take(source('flood'), work('more'))).rejects.toMatchObject({ code: 'overloaded' });
+  const others = ['ada', 'bob'].map((name) => places.take(source(name), work(name)));
+  await expect(places.take(source('ada'), work('ada again'))).rejects.toMatchObject({ code: 'overloaded' });
   for (let at = 0; at < 6; at += 1) await endOne();
   expect(await Promise.all(others)).toEqual(['ada', 'bob']);
   expect(begun).toEqual(['flood 0', 'flood 1', 'ada', 'bob', 'flood 2']);
@@ -56,9 +58,31 @@ test('Where all waits are taken, the source with the most gives one up; of a sou
   ]);
 });
 
+test('A crowd of sources that guess, one word each, keeps nobody out who has not guessed wrong as often', async () => {
+  const places = createPlaces({ atOnce: 1, waiting: 128 });
+  const { begun, work, endOne, settled } = held();
+  const first = places.take(source('first'), work('first'));
+  const crowd = Array.from({ length: 128 }, (_, at) =>
+    places.take(source(`guesser ${at}`, 1 + (at % 3)), work('guess')),
+  );
+  const answers = Promise.allSettled(crowd);
+  const right = places.take(source('ada'), work('ada'));
+  const mistyped = places.take(source('bob', 1), work('bob'));
+  await expect(places.take(source('one more', 3), work('guess'))).rejects.toMatchObject({ code: 'overloaded' });
+  await settled();
+  await endOne();
+  await endOne();
+  expect(begun.slice(0, 2)).toEqual(['first', 'ada']);
+  for (let at = 0; at < 128; at += 1) await endOne();
+  expect(await Promise.all([first, right, mistyped])).toEqual(['first', 'ada', 'bob']);
+  // Of those who guessed least, bob came last; of the others two gave their wait up.
+  expect(begun.indexOf('bob')).toBe(2 + 43);
+  expect((await answers).filter(({ status }) => status === 'rejected')).toHaveLength(2);
+});
+
 test('A place is free again after work that failed', async () => {
   const places = createPlaces({ atOnce: 1, waiting: 0 });
   const fails = async () => Promise.reject(new Error('no'));
-  await expect(places.take('ada', fails)).rejects.toThrow('no');
-  expect(await places.take('ada', async () => 'yes')).toBe('yes');
+  await expect(places.take(source('ada'), fails)).rejects.toThrow('no');
+  expect(await places.take(source('ada'), async () => 'yes')).toBe('yes');
 });
