@@ -1,64 +1,79 @@
-import { afterEach, expect, test } from 'vitest';
-import { foldOnboarding } from '../src/audit/onboarding.ts';
-import { accessOf, openControl, personWith, TOKEN, type Ground } from './control-ground.ts';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { TOKEN } from './control-ground.ts';
+import { openPeople, type Browser, type PeopleGround } from './people-ground.ts';
 
-let open: Ground | undefined;
-afterEach(() => open?.control.app.close());
-
-const entry = (id: string, target: string) => ({
-  actor: { kind: 'person', id } as const,
-  target,
-  outcome: 'done' as const,
+let ground: PeopleGround;
+beforeEach(async () => {
+  ground = await openPeople();
+  const authorization = `Bearer ${TOKEN}`;
+  const payload = { name: 'first' };
+  const made = await ground.control.app.inject({
+    method: 'POST',
+    url: '/v1/workspaces/shop/api-keys',
+    headers: { authorization },
+    payload,
+  });
+  expect(made.statusCode).toBe(201);
 });
+afterEach(() => ground.control.app.close());
 
-test('Each person counts once for a step, by the first time, and is stopped where they went no further', () => {
-  // As the audit is listed: the newest first.
-  const numbers = foldOnboarding([
-    entry('per_2', 'event/300s/20'),
-    entry('per_1', 'message/900s/90'),
-    entry('per_1', 'message/60s/11'),
-    entry('per_1', 'event/50s/9'),
-    entry('per_2', 'came/0s/0'),
-    entry('per_1', 'came/0s/0'),
-    { ...entry('per_3', 'came/0s/0'), outcome: 'refused' as const },
-    entry('per_3', 'words of a later version'),
-  ]);
-  expect(numbers.people).toBe(2);
-  expect(numbers.steps.filter(({ reached }) => reached > 0)).toEqual([
+const reach = (who: Browser, step: string, seconds: number, clicks: number) =>
+  who.call('POST', '/v1/workspaces/shop/onboarding', { step, seconds, clicks });
+type Numbers = {
+  readonly people: number;
+  readonly steps: readonly { readonly step: string; readonly reached: number }[];
+};
+const numbers = async (owner: Browser) => (await owner.call<Numbers>('GET', '/v1/onboarding')).body;
+
+test('Each person counts once for a step, by the first time, and is stopped where they went no further', async () => {
+  await ground.addPerson('ada@example.com', { shop: 'viewer' });
+  await ground.addPerson('bob@example.com', { shop: 'editor' });
+  const [ada, bob] = [await ground.signedIn('ada@example.com'), await ground.signedIn('bob@example.com')];
+  for (const [who, step, seconds, clicks] of [
+    [ada, 'came', 0, 0],
+    [bob, 'came', 0, 0],
+    [ada, 'event', 50, 9],
+    [ada, 'message', 60, 11],
+    [ada, 'message', 900, 90],
+    [bob, 'event', 300, 20],
+  ] as const) {
+    expect(await reach(who, step, seconds, clicks)).toMatchObject({ status: 200, body: { noted: true } });
+  }
+  const { people, steps } = await numbers(await ground.owner());
+  expect(people).toBe(2);
+  expect(steps.filter(({ reached }) => reached > 0)).toEqual([
     { step: 'came', reached: 2, stopped: 0, seconds: 0, clicks: 0 },
     { step: 'event', reached: 2, stopped: 1, seconds: 50, clicks: 9 },
     { step: 'message', reached: 1, stopped: 1, seconds: 60, clicks: 11 },
   ]);
 });
 
-test('A step is noted by whoever reaches it, and read by owners alone', async () => {
-  open = await openControl();
-  const owner = { authorization: `Bearer ${TOKEN}` };
-  const { app } = open.control;
-  const url = '/v1/workspaces/shop/onboarding';
-  const key = {
-    method: 'POST',
-    url: '/v1/workspaces/shop/api-keys',
-    headers: owner,
-    payload: { name: 'first' },
-  } as const;
-  expect((await app.inject(key)).statusCode).toBe(201);
-  const step = { step: 'message', seconds: 42, clicks: 11 };
-  expect((await app.inject({ method: 'POST', url, headers: owner, payload: step })).json()).toEqual({ noted: true });
-  const wrong = await app.inject({ method: 'POST', url, headers: owner, payload: { ...step, step: 'gone' } });
-  expect(wrong.statusCode).toBe(400);
-  const read = await app.inject({ method: 'GET', url: '/v1/onboarding', headers: owner });
-  expect(read.json()).toMatchObject({ people: 1, complete: true });
-  expect(read.json<{ steps: object[] }>().steps.at(-1)).toEqual({
-    step: 'message',
-    reached: 1,
-    stopped: 1,
-    seconds: 42,
-    clicks: 11,
-  });
-  await app.close();
+test('A step lets nothing grow: neither the audit nor the person, however often it is noted', async () => {
+  await ground.addPerson('ada@example.com', { shop: 'viewer' });
+  const ada = await ground.signedIn('ada@example.com');
+  await reach(ada, 'came', 1, 1);
+  const { end } = await ground.log.bounds('carillon.audit', 0);
+  const stored = await ground.people.list('person', {}, 10);
+  for (let times = 0; times < 20; times += 1) await reach(ada, 'came', times, times);
+  expect((await ground.log.bounds('carillon.audit', 0)).end).toBe(end);
+  expect(await ground.people.list('person', {}, 10)).toEqual(stored);
+});
 
-  open = await openControl(accessOf(personWith('ann', ['read', 'configure', 'bodies', 'operate', 'audit'])));
-  const refused = await open.control.app.inject({ method: 'GET', url: '/v1/onboarding' });
-  expect(refused.json()).toMatchObject({ code: 'forbidden_role' });
+test('A step is one of the guide, of a person, and read by owners alone; who is removed is counted no more', async () => {
+  const id = await ground.addPerson('ada@example.com', { shop: 'owner' });
+  const ada = await ground.signedIn('ada@example.com');
+  expect(await reach(ada, 'gone', 1, 1)).toMatchObject({ status: 400 });
+  await reach(ada, 'came', 1, 1);
+  expect(await ada.call('GET', '/v1/onboarding')).toMatchObject({ status: 403, body: { code: 'forbidden_role' } });
+  const byToken = await ground.control.app.inject({
+    method: 'POST',
+    url: '/v1/workspaces/shop/onboarding',
+    headers: { authorization: `Bearer ${TOKEN}` },
+    payload: { step: 'came', seconds: 1, clicks: 1 },
+  });
+  expect(byToken.json()).toMatchObject({ code: 'forbidden' });
+  const owner = await ground.owner();
+  expect((await numbers(owner)).people).toBe(1);
+  await owner.call('DELETE', `/v1/people/${id}`);
+  expect((await numbers(owner)).people).toBe(0);
 });

@@ -1,20 +1,25 @@
 import { notedBody, onboardingBody, reachedStep } from '@carillon/contracts';
-import { audited } from '../audit/facts.ts';
-import { listAudit, type AuditRow } from '../audit/list.ts';
-import { foldOnboarding, reachedText } from '../audit/onboarding.ts';
+import type { Access } from '../access/access.ts';
+import { createAsker } from '../access/people/asker.ts';
+import { createDirectory } from '../access/people/directory.ts';
+import { guideNumbers } from '../guide-numbers.ts';
 import type { ControlPorts } from '../ports.ts';
 import { inWorkspace, type ApiServer } from './app.ts';
 
-const AT_ONCE = 500;
-/** Pages of the audit that one question looks through. */
-const MOST_PAGES = 10;
-
 /** How long the first steps take, and where people stop: on this deployment alone, for its owners. */
-export function onboardingRoutes(app: ApiServer, ports: Pick<ControlPorts, 'log' | 'codecs'>): void {
+export function onboardingRoutes(
+  app: ApiServer,
+  access: Access,
+  ports: Pick<ControlPorts, 'people' | 'ids' | 'clock'>,
+): void {
+  const directory = createDirectory(ports);
+  const { asker } = createAsker(access, ports.people);
+
   app.post(
     '/v1/workspaces/:workspace/onboarding',
     {
-      config: { permission: 'read', audit: 'guide.reach' },
+      // A step is counted, and is no act that anybody has to answer for.
+      config: { permission: 'read', audit: false, problems: ['forbidden'] },
       schema: {
         operationId: 'reachStep',
         tags: ['Onboarding'],
@@ -25,7 +30,12 @@ export function onboardingRoutes(app: ApiServer, ports: Pick<ControlPorts, 'log'
       },
     },
     async (request) => {
-      audited(request, { target: reachedText(request.body) });
+      const { id } = await asker(request);
+      await directory.changePerson(id, (person) => {
+        const { guide = [] } = person;
+        if (guide.some(({ step }) => step === request.body.step)) return null;
+        return { ...person, guide: [...guide, request.body] };
+      });
       return { noted: true as const };
     },
   );
@@ -41,18 +51,6 @@ export function onboardingRoutes(app: ApiServer, ports: Pick<ControlPorts, 'log'
         response: { 200: onboardingBody },
       },
     },
-    async () => {
-      const rows: AuditRow[] = [];
-      // Whoever may ask owns the deployment.
-      const filter = { action: 'guide.reach', sees: () => true };
-      let before: number | undefined;
-      for (let page = 0; page < MOST_PAGES; page += 1) {
-        const { items, next } = await listAudit(ports, filter, AT_ONCE, before);
-        rows.push(...items);
-        if (next === null) return { ...foldOnboarding(rows), complete: true };
-        before = next;
-      }
-      return { ...foldOnboarding(rows), complete: false };
-    },
+    async () => guideNumbers((await directory.all('person')).map(({ body }) => body)),
   );
 }

@@ -23,7 +23,6 @@ export const AUDIT_ACTIONS = [
   'draft.discard',
   'draft.publish',
   'event.send',
-  'guide.reach',
   'inbox.read',
   'invitation.accept',
   'invitation.create',

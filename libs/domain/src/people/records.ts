@@ -30,7 +30,12 @@ export type Person = {
   /** Sessions of another epoch have ended: a new password begins the next one. */
   readonly epoch: number;
   readonly createdAt: Instant;
+  /** Steps of the guide that they came to, each once. Left out: none. */
+  readonly guide?: readonly GuideStepReached[];
 };
+
+/** A step of the guide, and after how many seconds and clicks somebody came to it. */
+export type GuideStepReached = { readonly step: string; readonly seconds: number; readonly clicks: number };
 
 /** The name of a person at an identity provider. Its id is made of issuer and subject, so that it belongs to one person. */
 export type Identity = {
