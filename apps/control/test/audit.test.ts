@@ -1,6 +1,13 @@
 import type { AuditEntry } from '@carillon/domain';
 import type { EventLog } from '@carillon/ports';
-import { createDirectWire, createMemoryInbox } from '@carillon/testing/memory';
+import { hash } from 'node:crypto';
+import { stringifyJson } from '@carillon/kernel';
+import {
+  createDirectWire,
+  createMemoryConsents,
+  createMemoryInbox,
+  createMemorySuppressions,
+} from '@carillon/testing/memory';
 import { afterEach, expect, test } from 'vitest';
 import { REFUSED_SIGN_INS } from '../src/audit/hook.ts';
 import { PERMISSIONS } from '../src/access/permission.ts';
@@ -50,6 +57,42 @@ test('A change stands on the audit before it is made and with its outcome before
   expect(done).toMatchObject({ id: begun?.id, outcome: 'done', number: 0, target: '2 resources', before: null });
   expect(done?.after).toMatch(/^[0-9a-f]{64}$/);
   expect(JSON.stringify([begun, done])).not.toContain('cln_');
+});
+
+test('An address and an opt-out are changed with digests of before and after, by which nobody can try addresses', async () => {
+  const wire = createDirectWire();
+  const suppressions = createMemorySuppressions().connect(wire);
+  const consents = createMemoryConsents().connect(wire);
+  const here = await ground(undefined, { suppressions, consents });
+  await makeKey(here);
+  const post = (path: string, payload: object) =>
+    here.control.app.inject({ method: 'POST', url: `/v1/workspaces/shop/${path}`, headers: OWNER, payload });
+  const which = { channel: 'email', address: 'Ada@example.com' };
+  for (const path of ['suppressions', 'suppressions/remove', 'suppressions'])
+    expect((await post(path, which)).statusCode).toBe(200);
+  for (const opted_out of [true, false]) {
+    const said = { person: 'ada@example.com', target: 'all', opted_out };
+    expect((await post('consents', said)).statusCode).toBe(200);
+  }
+  const done = (await entries(here)).filter(({ outcome, what }) => outcome === 'done' && what !== 'api_key.create');
+  const [added, removed, again, out, back] = done;
+  expect(done.map(({ what }) => what)).toEqual([
+    'suppression.add',
+    'suppression.remove',
+    'suppression.add',
+    'consent.set',
+    'consent.set',
+  ]);
+  expect([added?.before, removed?.after, out?.before]).toEqual([null, null, null]);
+  expect(added?.after).toBe(removed?.before);
+  expect(again?.after).toBe(added?.after);
+  expect(out?.after).toBe(back?.before);
+  expect(back?.after).not.toBe(out?.after);
+  // The same person has the same target, and no name there.
+  expect(new Set([added?.target, removed?.target, again?.target]).size).toBe(1);
+  expect(out?.target).toBe(back?.target);
+  const guessed = hash('sha256', stringifyJson({ ...which, address: 'ada@example.com' }), 'hex');
+  expect(JSON.stringify(done).toLowerCase()).not.toMatch(new RegExp(`ada@example|${guessed}`));
 });
 
 test('Nothing is changed, and nobody signs in, while the audit cannot be written', async () => {

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Actor, AuditAction } from '@carillon/domain';
 import { stringifyJson, type ErrorCode, type Json } from '@carillon/kernel';
+import type { Ids } from '@carillon/ports';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 /** What only a route knows about what it did. Left out: what the address says. */
@@ -10,9 +11,9 @@ export type AuditFacts = {
   /** An id or a name. What names a person goes through a keyed hash first: nothing on the audit can be taken out again. */
   readonly target?: string;
   readonly workspace?: string;
-  /** Digests, by `digestOf`; never of what can be guessed, such as a secret. */
-  readonly before?: string;
-  readonly after?: string;
+  /** Digests, by `digestOf`; of what can be guessed, such as an address, by `keyedDigest`; of a secret none. */
+  readonly before?: string | undefined;
+  readonly after?: string | undefined;
   /** Of a page that tells a refusal by itself. */
   readonly code?: ErrorCode;
   /** What was done, where one address does several things. */
@@ -30,6 +31,17 @@ export function audited(request: FastifyRequest, facts: AuditFacts): void {
 }
 
 export const factsOf = (request: FastifyRequest): AuditFacts => request.getDecorator<AuditFacts | null>(FACTS) ?? {};
+
+/**
+ * The same of what can be guessed, such as an address, under a key of the deployment: only with it can a digest be held against what somebody
+ * thinks it is of. Null: of nothing.
+ */
+export const keyedDigest = (ids: Pick<Ids, 'keyed'>, of: readonly Json[]): string | undefined =>
+  of.length === 0 ? undefined : ids.keyed('audit digest', stringifyJson([...of]));
+
+/** Whoever an address belongs to, or is named otherwise: the same person has the same target, and it names nobody. */
+export const keyedTarget = (ids: Pick<Ids, 'keyed'>, ...names: readonly string[]): string =>
+  ids.keyed('audit target', ...names);
 
 /** SHA-256 of a value as JSON, in hexadecimal digits. */
 export const digestOf = (value: Json): string => hash('sha256', stringifyJson(value), 'hex');

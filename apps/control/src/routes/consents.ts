@@ -23,6 +23,7 @@ import { decideConsents, decideForMany, publishConsents, type PersonDecisions } 
 import { z } from 'zod';
 import { principalOf } from '../access/principal.ts';
 import { sightOf, type Sight } from '../access/sight.ts';
+import { audited, keyedDigest, keyedTarget } from '../audit/facts.ts';
 import { channelWord, consentFilter, consentFilters, TARGETS, targetWord } from '../consent-filters.ts';
 import { showConsents, targetNames, type TargetNames } from '../consent-words.ts';
 import { CSV, csvBody, importQuery, MOST_CSV_BYTES, MOST_CSV_ROWS, sendCsv } from '../csv/csv-type.ts';
@@ -61,6 +62,12 @@ export function consentRoutes(app: ApiServer, ports: Ports): void {
       return names;
     };
   };
+
+  const digestOfWords = (documents: readonly Consents[]): string | undefined =>
+    keyedDigest(
+      ports.ids,
+      documents.map(({ person, words }) => [person, words.map((word) => ({ ...word, by: word.by ?? null }))]),
+    );
 
   const readPage = (sight: Sight, limit: number, cursor?: string, isWanted: (one: Consents) => boolean = () => true) =>
     shownPage(
@@ -155,12 +162,18 @@ export function consentRoutes(app: ApiServer, ports: Ports): void {
       const person = nameOf(body.person);
       const by = principalOf(request).name;
       const said = { target, channel: body.channel, optedOut: body.opted_out, way: 'api', by } as const;
+      const before = await consents.find(workspace, [person]);
       const document = await decideConsents(
         workspace,
         person,
         withEachChannel(said).flatMap((one) => underEveryName(one, names)),
         ports,
       );
+      audited(request, {
+        target: keyedTarget(ports.ids, workspace, person),
+        before: digestOfWords(before),
+        after: digestOfWords(document ? [document] : []),
+      });
       if (document) await tell([document]);
       return showConsents(workspace, person, document, names);
     },
@@ -209,6 +222,7 @@ export function consentRoutes(app: ApiServer, ports: Ports): void {
       }
       const all = [...people].map(([person, decisions]): PersonDecisions => ({ person, decisions }));
       const { documents, changed } = await decideForMany(workspace, all, ports);
+      audited(request, { after: digestOfWords(documents) });
       await tell(documents);
       const rows = table.rows.length + table.faults.length;
       return {

@@ -14,11 +14,13 @@ import {
   SUPPRESSION_SOURCES,
   type ChannelName,
 } from '@carillon/domain';
-import { CarillonError, csvLine, formatInstant, type Instant } from '@carillon/kernel';
+import { CarillonError, csvLine, formatInstant, type Instant, type Json } from '@carillon/kernel';
 import type { Suppression, SuppressionFilter } from '@carillon/ports';
+import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { principalOf } from '../access/principal.ts';
 import { sightOf, type Sight } from '../access/sight.ts';
+import { audited, keyedDigest, keyedTarget } from '../audit/facts.ts';
 import { showSuppression } from '../bodies.ts';
 import { CSV, csvBody, importQuery, MOST_CSV_BYTES, MOST_CSV_ROWS, sendCsv } from '../csv/csv-type.ts';
 import { readTable, type RowFault } from '../csv/read-table.ts';
@@ -43,8 +45,8 @@ const AT_ONCE = 1000;
 
 const COLUMNS = ['workspace', 'channel', 'address', 'source', 'detail', 'by', 'delivery_id', 'at'] as const;
 
-export function suppressionRoutes(app: ApiServer, ports: Pick<ControlPorts, 'suppressions' | 'clock'>): void {
-  const { suppressions, clock } = ports;
+export function suppressionRoutes(app: ApiServer, ports: Pick<ControlPorts, 'suppressions' | 'clock' | 'ids'>): void {
+  const { suppressions, clock, ids } = ports;
 
   app.get(
     '/v1/workspaces/:workspace/suppressions',
@@ -65,6 +67,20 @@ export function suppressionRoutes(app: ApiServer, ports: Pick<ControlPorts, 'sup
       return { items: page.items.map(showSuppression), next: page.next };
     },
   );
+
+  /** What sources said of an address before, and say now. */
+  function tellChange(
+    request: FastifyRequest,
+    { workspace, channel, address }: Pick<Suppression, 'workspace' | 'channel' | 'address'>,
+    before: readonly Suppression[],
+    after: readonly Suppression[],
+  ): void {
+    audited(request, {
+      target: keyedTarget(ids, workspace, channel, canonicalAddress(channel, address) ?? address),
+      before: keyedDigest(ids, before.map(toldOf)),
+      after: keyedDigest(ids, after.map(toldOf)),
+    });
+  }
 
   const readPage = (sight: Sight, wanted: Filters, limit: number, cursor?: string) =>
     pageInSight(sight, limit, cursor, (most, from) => suppressions.list(filterOf(sight, wanted), most, from));
@@ -90,10 +106,12 @@ export function suppressionRoutes(app: ApiServer, ports: Pick<ControlPorts, 'sup
       if (address === null) throw new CarillonError('invalid_request', noAddress(channel), { pointer: '/address' });
       const by = principalOf(request).name;
       const at = clock.now();
+      const before = await suppressions.sources(workspace, channel, address);
       const added = await suppressions.addAll([
         { workspace, channel, address, source: 'operator', detail, deliveryId: null, by, at },
       ]);
       const items = await suppressions.sources(workspace, channel, address);
+      tellChange(request, { workspace, channel, address }, before, items);
       return { added: added > 0, items: items.map(showSuppression) };
     },
   );
@@ -111,9 +129,13 @@ export function suppressionRoutes(app: ApiServer, ports: Pick<ControlPorts, 'sup
         response: { 200: unsuppressedBody },
       },
     },
-    async ({ params: { workspace }, body: { channel, address, source } }) => {
+    async (request) => {
+      const { workspace } = request.params;
+      const { channel, address, source } = request.body;
+      const before = await suppressions.sources(workspace, channel, address);
       const removed = await suppressions.remove(workspace, channel, address, source);
       const left = await suppressions.sources(workspace, channel, address);
+      tellChange(request, { workspace, channel, address }, before, left);
       if (!removed) throw notFound('such suppressed address', stillHeld(left));
       return { removed, still: left.map(showSuppression) };
     },
@@ -237,6 +259,7 @@ export function suppressionRoutes(app: ApiServer, ports: Pick<ControlPorts, 'sup
         else entries.push(read);
       }
       let added = 0;
+      audited(request, { after: keyedDigest(ids, entries.map(toldOf)) });
       for (let from = 0; from < entries.length; from += AT_ONCE) {
         added += await suppressions.addAll(entries.slice(from, from + AT_ONCE));
       }
@@ -280,6 +303,9 @@ export function suppressionRoutes(app: ApiServer, ports: Pick<ControlPorts, 'sup
     } while (cursor !== undefined);
   }
 }
+
+/** What the audit holds a digest of. */
+const toldOf = (one: Suppression): Json => ({ ...one, by: one.by ?? null });
 
 const exportedLine = ({ workspace, channel, address, source, detail, by, deliveryId, at }: Suppression): string =>
   csvLine([workspace, channel, address, source, detail, by ?? '', deliveryId ?? '', formatInstant(at)]);
