@@ -61,7 +61,7 @@ import { providerPages, signInRoute } from './routes/sign-in.ts';
 import { streamSendRoute } from './routes/stream-send.ts';
 import { streamRoutes } from './routes/streams.ts';
 import { suppressionRoutes } from './routes/suppressions.ts';
-import { compileValidator } from './validation.ts';
+import { compileValidator, refuseStrayParameters } from './validation.ts';
 
 export type ControlSurroundings = HealthSources & {
   readonly log?: HttpLog;
@@ -113,6 +113,7 @@ export async function buildControl(
   await app.register(async (scope) => {
     const api: ApiServer = scope.withTypeProvider();
     takeCsv(scope);
+    refuseStrayParameters(scope);
     const cursors = createCursors(config, given);
     sealCursors(scope, cursors);
     // Behind the cursors: what is sealed says nothing, and what is masked leads nowhere.
@@ -126,6 +127,7 @@ export async function buildControl(
     signInRoute(api, ports);
     meRoutes(api, access, ports);
     identityRoutes(api, access, ports);
+    onboardingRoutes(api, access, ports);
     peopleRoutes(api, ports);
     tokenRoutes(api, ports);
     invitationRoutes(api, access, ports);
@@ -181,7 +183,6 @@ function apiRoutes(api: ApiServer, config: ControlConfig, ports: RoutePorts): vo
   integrationRoutes(api, config, ports);
   cohortRoutes(api, ports);
   auditRoutes(api, ports);
-  onboardingRoutes(api, ports);
   operationRoutes(api, config, ports);
   jobRoutes(api, ports);
   bulkRoutes(api, ports);

@@ -1,6 +1,7 @@
 import { CarillonError } from '@carillon/kernel';
-import type { FastifySchemaCompiler } from 'fastify';
+import type { FastifyInstance, FastifySchemaCompiler } from 'fastify';
 import { z } from 'zod';
+import { insteadOf } from './names.ts';
 
 /** A body, query or parameter that does not fit: a problem that names the field and says what was expected. */
 export const compileValidator: FastifySchemaCompiler<z.ZodType> =
@@ -8,14 +9,29 @@ export const compileValidator: FastifySchemaCompiler<z.ZodType> =
   (data: unknown) => {
     const parsed = schema.safeParse(httpPart === 'querystring' ? withLists(schema, data) : data);
     if (parsed.success) return { value: parsed.data };
-    const words = parsed.error.issues.slice(0, 10).map((issue) => {
+    const issues = parsed.error.issues.flatMap((issue) =>
+      httpPart === 'querystring' ? strayOnes(issue, schema) : [issue],
+    );
+    const words = issues.slice(0, 10).map((issue) => {
       const path = placeOf(issue.path, httpPart).join('.');
       return path === '' ? issue.message : `${path}: ${issue.message}`;
     });
-    const [first] = parsed.error.issues;
+    const [first] = issues;
     const pointer = first && first.path.length > 0 ? `/${placeOf(first.path, httpPart).join('/')}` : undefined;
     return { error: new CarillonError('invalid_request', words.join('; '), pointer === undefined ? {} : { pointer }) };
   };
+
+type Fault = Pick<z.core.$ZodIssue, 'path' | 'message'>;
+
+/** Of parameters that nobody knows each is a fault of its own, and is told which there are. */
+function strayOnes(issue: z.core.$ZodIssue, schema: z.ZodType): readonly Fault[] {
+  if (issue.code !== 'unrecognized_keys') return [issue];
+  const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
+  return issue.keys.map((name) => ({
+    path: [name],
+    message: known.length === 0 ? 'this takes no parameters' : `there is no such parameter; ${insteadOf(name, known)}`,
+  }));
+}
 
 /** Which of several values of a parameter is wrong is said by the value. */
 const placeOf = (path: readonly PropertyKey[], httpPart: string | undefined): readonly string[] =>
@@ -35,4 +51,11 @@ function withLists(schema: z.ZodType, data: unknown): unknown {
     return [[name, texts.map((text) => text.trim()).filter((text) => text !== '')] as const];
   });
   return read.length === 0 ? data : { ...given, ...Object.fromEntries(read) };
+}
+
+/** An operation that takes no parameters refuses those that it is given: whoever sends one means something by it. */
+export function refuseStrayParameters(app: FastifyInstance): void {
+  app.addHook('onRoute', (route) => {
+    route.schema = { querystring: z.strictObject({}), ...route.schema };
+  });
 }

@@ -9,7 +9,7 @@ import {
 } from '@carillon/domain';
 import { formatInstant, type AttemptId, type DeliveryId, type Instant } from '@carillon/kernel';
 import type { DeadLetterRow } from '@carillon/ports';
-import { findDrops } from '@carillon/insight';
+import { findDrops, type DropRow, type DropsPlace } from '@carillon/insight';
 import { deliveryOf } from '@carillon/testing';
 import { givenLookup, givenReceipt, givenTrigger, integration, ORDER_PAID, orderShop } from '@carillon/testing/given';
 import { openTopology, untilFound, type Topology } from '@carillon/testing/topology';
@@ -53,7 +53,7 @@ async function judged(): Promise<void> {
   });
   await running.stop();
 }
-const dropsOf = () => findDrops({ workspace: 'shop', since: 0 }, 500, topology.ports);
+const dropsOf = () => findDrops({ isMeant: (one) => one === 'shop', since: 0 }, 500, topology.ports);
 
 describe('Whom a rule dropped', () => {
   it('is listed with rule, reason, cause and event, newest first, and without those that `where` leaves out', async () => {
@@ -70,8 +70,33 @@ describe('Whom a rule dropped', () => {
       { ...row, eventId: second, who: 'recipient 1', told: 0 },
     ]);
     expect(rows[0]?.detail).toContain('unique_id');
-    expect((await findDrops({ workspace: 'acme', since: 0 }, 500, topology.ports)).rows).toEqual([]);
+    expect((await findDrops({ isMeant: (one) => one === 'acme', since: 0 }, 500, topology.ports)).rows).toEqual([]);
     expect((await findDrops({ since: topology.clock.now() + 1 }, 500, topology.ports)).rows).toEqual([]);
+  });
+
+  it('is told page by page, each row once, while events come in', async () => {
+    await topology.publish(...orderShop(watched('string(1 / (item.id.startsWith("bob") ? 0 : 1))')));
+    await topology.event({ status: 'paid', watchers: watchers('bob1', 'bob2', 'bob3') });
+    await topology.event({ status: 'paid', watchers: watchers('bob4') });
+    await judged();
+    topology.clock.pass(1_000);
+    await topology.event({ status: 'paid', watchers: watchers('ada', 'bob5') });
+    await judged();
+    const whole = (await dropsOf()).rows;
+    const paged: DropRow[] = [];
+    let after: DropsPlace | undefined;
+    do {
+      const page = await findDrops({ since: 0, after }, 1, topology.ports);
+      expect(page.rows).toHaveLength(1);
+      expect(page.complete).toBe(page.next === null);
+      paged.push(...page.rows);
+      after = page.next ?? undefined;
+      topology.clock.pass(1_000);
+      if (paged.length === 1) await topology.event({ status: 'paid', watchers: watchers('bob6') });
+      await judged();
+    } while (after);
+    expect(whole).toHaveLength(5);
+    expect(paged).toEqual(whole);
   });
 
   it('beyond the limit of recipients is one line with how many', async () => {

@@ -223,7 +223,7 @@ describe('An invitation', () => {
     await ground.addPerson(ADA, { club: 'owner' });
     const ada = await ground.signedIn(ADA);
     const { body } = await invite();
-    expect((await ada.call('GET', '/v1/invitations')).body).toEqual({ items: [] });
+    expect((await ada.call('GET', '/v1/invitations')).body).toEqual({ items: [], next: null });
     expect((await ada.call('DELETE', `/v1/invitations/${body.id}`)).status).toBe(404);
   });
 

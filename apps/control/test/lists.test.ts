@@ -1,5 +1,7 @@
-import type { ResourceBodies } from '@carillon/domain';
+import type { Delivery, ResourceBodies } from '@carillon/domain';
 import { CHANGED_BY_OWNER } from '@carillon/domain';
+import type { EventId } from '@carillon/kernel';
+import type { DuplicateRow } from '@carillon/ports';
 import { publishConfiguration } from '@carillon/stages';
 import { deliveryOf, type DeliveryFacts } from '@carillon/testing';
 import { changesOf, givenIds, orderShop, type Wish } from '@carillon/testing/given';
@@ -115,6 +117,63 @@ describe('Deliveries', () => {
     expect(unknown.status).toBe(400);
     expect(unknown.detail).toContain('rule: there is no rule gone.payed');
   });
+});
+
+describe('Duplicates', () => {
+  const duplicate = (id: string, holder: Delivery, eventId: string, minutes: number): DuplicateRow => ({
+    id,
+    workspace: 'shop',
+    notification: holder.intent.notification,
+    intentId: `int_${id}`,
+    eventId,
+    deliveryId: holder.id,
+    at: ground.clock.now() - MINUTE * minutes,
+    detail: 'the order was told already',
+  });
+  async function pages(url: string): Promise<readonly (readonly string[])[]> {
+    const seen: (readonly string[])[] = [];
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const { items, next } = await ask(`${url}${cursor === '' ? '' : `&cursor=${cursor}`}`);
+      seen.push(items.map(({ id }) => id));
+      cursor = next;
+    }
+    return seen;
+  }
+
+  it('join every page of an event, each once, in the span of time that they fall into', async () => {
+    const eventId = 'evt_0GMPXQ2V7T1C9H4B8KJ5N6R3WD' as EventId;
+    const [holder] = (await holders({ event: 'other' })) as [Delivery];
+    const made = await holders({ event: eventId }, { event: eventId }, { event: eventId }, { event: eventId });
+    // The deliveries are 4, 3, 2 and 1 minutes old.
+    const rows = [0.5, 1.5, 1.6, 3.5, 5].map((minutes, at) => duplicate(`out_${at}`, holder, eventId, minutes));
+    await readModels.put({ duplicates: [...rows, duplicate('out_strange', holder, 'evt_strange', 1)] });
+    const [oldest, third, second, newest] = made.map(({ id }) => id);
+    const url = `/v1/workspaces/shop/deliveries?event=${eventId}`;
+    expect(await pages(`${url}&limit=3`)).toEqual([
+      ['out_0', newest, 'out_1', 'out_2', second, third],
+      ['out_3', oldest, 'out_4'],
+    ]);
+    // More of them than a page takes go on with the next.
+    const single = (await pages(`${url}&limit=1`)).flat();
+    expect(single).toHaveLength(9);
+    expect(new Set(single)).toEqual(new Set((await pages(`${url}&limit=500`)).flat()));
+    expect((await pages(`${url}&limit=1&state=SUPPRESSED`)).flat()).toEqual(rows.map(({ id }) => id));
+    expect((await pages(`${url}&limit=1&state=SENT`)).flat()).not.toContain('out_0');
+  });
+
+  async function holders(...events: readonly { readonly event: string }[]): Promise<readonly Delivery[]> {
+    const now = ground.clock.now();
+    const made = events.map(({ event }, at) =>
+      deliveryOf({
+        state: 'SENT',
+        slot: { workspace: 'shop', uniqueId: `${event}-${at}` },
+        intent: { person: 'ada', eventId: event as EventId },
+        createdAt: now - MINUTE * (events.length - at),
+      }),
+    );
+    await ledger.insert(made);
+    return made;
+  }
 });
 
 describe('A cursor', () => {

@@ -133,10 +133,18 @@ export type ReadModels = {
   ): Promise<Page<EventRow>>;
   duplicatesOfEvent(eventId: string): Promise<readonly DuplicateRow[]>;
   duplicatesOfDelivery(deliveryId: string): Promise<readonly DuplicateRow[]>;
+  /** Newest first. */
   duplicates(
-    filter: { readonly workspace?: string; readonly since?: Instant },
+    filter: {
+      readonly workspace?: string;
+      /** That made the duplicate, not the delivery. */
+      readonly eventId?: string;
+      readonly since?: Instant;
+      readonly before?: Instant;
+    },
     limit: number,
-  ): Promise<readonly DuplicateRow[]>;
+    cursor?: string,
+  ): Promise<Page<DuplicateRow>>;
   deadLetters(filter: DeadLetterFilter, limit: number, cursor?: string): Promise<Page<DeadLetterRow>>;
   deadLetter(id: string): Promise<DeadLetterRow | null>;
   markRedriven(id: string, at: Instant, by: string): Promise<void>;

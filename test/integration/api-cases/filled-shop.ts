@@ -8,6 +8,7 @@ export type FilledShop = Shop & { close(): Promise<void> };
 const FILES = {
   ...shopFiles(),
   'workspaces/shop/layouts/basic.html': '<html><body>{{{body}}}</body></html>\n',
+  'workspaces/shop/layouts/plain.html': '<html><body>{{{body}}}</body></html>\n',
   'workspaces/shop/partials/footer.hbs': 'Kind regards\n',
   'workspaces/shop/integrations/crm.yaml':
     'kind: lookup\nurl: https://crm.example.com/recipients\nauthorization: { scheme: Bearer, key: { secret: CRM_KEY } }\n',

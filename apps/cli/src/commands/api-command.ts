@@ -32,6 +32,19 @@ export async function answer<T>(
   return value;
 }
 
+export type Items<Item> = { readonly items: readonly Item[] };
+
+/** A list that people read whole: what they made themselves. */
+export async function readWhole<Item>(client: Client, path: string): Promise<Items<Item>> {
+  const items: Item[] = [];
+  for (let cursor: string | undefined; ;) {
+    const page: Page<Item> = await client.get(path, { cursor });
+    items.push(...page.items);
+    if (page.next === null) return { items };
+    cursor = page.next;
+  }
+}
+
 /** The rows of a page under their head, and how to go on; `nothing` where there are none. */
 export function pageText<Row>(
   page: Page<Row>,

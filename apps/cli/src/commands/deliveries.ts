@@ -79,6 +79,7 @@ const DROPPED_OPTIONS: ReadonlySet<string> = new Set([
   'dropped',
   'since',
   'limit',
+  'cursor',
   'json',
   'url',
   'dataDir',
@@ -88,17 +89,18 @@ const DROPPED_OPTIONS: ReadonlySet<string> = new Set([
 /** Who has no delivery because a rule dropped him: each with the event whose story names the cause. */
 async function listDropped(options: ListOptions): Promise<void> {
   const others = Object.keys(options).filter((name) => !DROPPED_OPTIONS.has(name));
-  if (others.length > 0) throw new UsageError('--dropped goes with --since and --limit alone');
+  if (others.length > 0) throw new UsageError('--dropped goes with --since, --limit and --cursor alone');
   let isWide = false;
   await answer(
     options,
     async (client) => {
       isWide = await client.isWide();
-      const wanted = { from: options.since, limit: options.limit };
+      const wanted = { from: options.since, limit: options.limit, cursor: options.cursor };
       return client.get<DroppedPage>(`/v1/workspaces/${seg(client.reach)}/dropped`, wanted);
     },
-    ({ items, complete }) => {
-      const more = complete ? '' : `\n${paint('dim', 'there may be more: --limit, or --since a shorter time')}`;
+    ({ items, next, complete }) => {
+      const way = next === null ? 'there may be more, further back than is looked at' : `more: --cursor ${next}`;
+      const more = complete ? '' : `\n${paint('dim', way)}`;
       if (items.length === 0) return paint('dim', 'nobody was dropped') + more;
       const rows = items.map((one) => [
         shortTime(one.at),

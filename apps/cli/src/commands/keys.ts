@@ -3,9 +3,7 @@ import { parseDuration } from '@carillon/kernel';
 import type { Command } from 'commander';
 import { seg, type CommonOptions } from '../client.ts';
 import { clean, paint, table } from '../output.ts';
-import { answer, command } from './api-command.ts';
-
-type Items<T> = { readonly items: readonly T[] };
+import { answer, command, readWhole } from './api-command.ts';
 
 /** A key belongs to a workspace, which it may be the first thing in: then it has to be named. */
 export function keyCommands(program: Command): void {
@@ -36,7 +34,7 @@ export function keyCommands(program: Command): void {
       options,
       async (client) => {
         isWide = await client.isWide();
-        return client.get<Items<ApiKeyBodyShown>>(`/v1/workspaces/${seg(client.reach)}/api-keys`);
+        return readWhole<ApiKeyBodyShown>(client, `/v1/workspaces/${seg(client.reach)}/api-keys`);
       },
       ({ items }) =>
         items.length === 0

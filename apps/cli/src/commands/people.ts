@@ -3,9 +3,8 @@ import type { Command } from 'commander';
 import { seg, type Client, type CommonOptions } from '../client.ts';
 import { UsageError } from '../failure.ts';
 import { clean, paint, shortTime, table } from '../output.ts';
-import { answer, command } from './api-command.ts';
+import { answer, command, readWhole, type Items } from './api-command.ts';
 
-type Items<T> = { readonly items: readonly T[] };
 type Invited = InvitationShown & { readonly word: string; readonly link: string; readonly mailed: string };
 type Roles = { readonly role?: readonly string[]; readonly owner?: boolean };
 
@@ -33,7 +32,7 @@ async function personIn<One>(
   return idOf(found);
 }
 
-const people = (client: Client): Promise<Items<PersonShown>> => client.get<Items<PersonShown>>('/v1/people');
+const people = (client: Client): Promise<Items<PersonShown>> => readWhole(client, '/v1/people');
 const idOfPerson = async (client: Client, who: string): Promise<string> =>
   personIn(
     who,
@@ -97,7 +96,7 @@ export function peopleCommands(program: Command): void {
   command(all, 'invitations', 'list invitations of the last seven days').action(async (options: CommonOptions) => {
     await answer(
       options,
-      (client) => client.get<Items<InvitationShown>>('/v1/invitations'),
+      (client) => readWhole<InvitationShown>(client, '/v1/invitations'),
       ({ items }) =>
         items.length === 0
           ? paint('dim', 'no invitations')
@@ -190,8 +189,7 @@ function invitedText(one: Invited): string {
 export function memberCommands(program: Command): void {
   const members = program.command('members').description('who has a role in a workspace: list, set, remove');
   const path = async (client: Client): Promise<string> => `/v1/workspaces/${seg(await client.workspace())}/members`;
-  const list = async (client: Client): Promise<Items<MemberShown>> =>
-    client.get<Items<MemberShown>>(await path(client));
+  const list = async (client: Client): Promise<Items<MemberShown>> => readWhole(client, await path(client));
   const memberPath = async (client: Client, who: string): Promise<string> => {
     const { items } = who.includes('@') ? await list(client) : { items: [] };
     const known = items.some(({ email }) => email?.toLowerCase() === who.trim().toLowerCase());
@@ -281,7 +279,7 @@ export function tokenCommands(program: Command): void {
   command(tokens, 'list', 'list tokens, never their secrets').action(async (options: CommonOptions) => {
     await answer(
       options,
-      (client) => client.get<Items<TokenShown>>('/v1/tokens'),
+      (client) => readWhole<TokenShown>(client, '/v1/tokens'),
       ({ items }) =>
         items.length === 0
           ? paint('dim', 'no tokens')

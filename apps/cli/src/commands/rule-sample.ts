@@ -2,7 +2,7 @@ import type { RuleSampleBody, StreamFieldBody } from '@carillon/contracts';
 import { Option, type Command } from 'commander';
 import { seg, type CommonOptions } from '../client.ts';
 import { paint, shortTime, table } from '../output.ts';
-import { answer, command } from './api-command.ts';
+import { answer, command, readWhole } from './api-command.ts';
 
 const LANGUAGES = ['curl', 'javascript', 'python', 'go'] as const;
 type Language = (typeof LANGUAGES)[number];
@@ -65,7 +65,7 @@ export function fieldsCommand(events: Command): void {
       await answer(
         self.optsWithGlobals<CommonOptions>(),
         (client) =>
-          client.get<{ items: StreamFieldBody[] }>(`/v1/workspaces/${seg(client.reach)}/streams/${seg(stream)}/fields`),
+          readWhole<StreamFieldBody>(client, `/v1/workspaces/${seg(client.reach)}/streams/${seg(stream)}/fields`),
         ({ items }) =>
           items.length === 0
             ? paint('dim', 'no fields: no event has come yet')

@@ -4,10 +4,9 @@ import { seg, type Client, type CommonOptions } from '../client.ts';
 import { environment } from '../config.ts';
 import { UsageError } from '../failure.ts';
 import { clean, paint, table } from '../output.ts';
-import { answer, command } from './api-command.ts';
+import { answer, command, readWhole, type Items } from './api-command.ts';
 import { readSecret } from './typed-secret.ts';
 
-type Items<T> = { readonly items: readonly T[] };
 type Where = CommonOptions & { readonly deployment?: boolean };
 
 const DEPLOYMENT = '--deployment';
@@ -44,9 +43,9 @@ export function secretCommands(program: Command): void {
       await answer(
         options,
         async (client) => {
-          const own = (): Promise<Items<SecretBody>> => client.get('/v1/secrets');
+          const own = (): Promise<Items<SecretBody>> => readWhole(client, '/v1/secrets');
           if (options.deployment) return own();
-          const { items } = await client.get<Items<SecretBody>>(`/v1/workspaces/${seg(client.reach)}/secrets`);
+          const { items } = await readWhole<SecretBody>(client, `/v1/workspaces/${seg(client.reach)}/secrets`);
           return { items: client.named === undefined ? [...(await own()).items, ...items] : items };
         },
         ({ items }) =>

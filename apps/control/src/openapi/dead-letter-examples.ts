@@ -1,3 +1,5 @@
+import { page } from './operation-example.ts';
+
 const AT = '2026-11-22T10:42:00.000Z';
 const LATER = '2026-11-22T10:42:00.180Z';
 
@@ -33,8 +35,6 @@ const PARKED_RECEIPT = {
   dismissed_at: null,
   dismissed_by: null,
 };
-
-const page = (item: object) => ({ items: [item], next: null });
 
 /** Examples of what could not be processed, by operation. */
 export const DEAD_LETTER_EXAMPLES = {

@@ -4,7 +4,7 @@ import { DEAD_LETTER_EXAMPLES } from './dead-letter-examples.ts';
 import { DRAFT_EXAMPLES } from './draft-examples.ts';
 import { JOB_EXAMPLES } from './job-examples.ts';
 import { LIST_EXAMPLES } from './list-examples.ts';
-import type { OperationExample } from './operation-example.ts';
+import { page, type OperationExample } from './operation-example.ts';
 import { PEOPLE_EXAMPLES } from './people-examples.ts';
 import { RESOURCE_EXAMPLES } from './resource-examples.ts';
 import { SECRET_EXAMPLES } from './secret-examples.ts';
@@ -162,7 +162,6 @@ const API_KEY = {
 };
 
 const steps = (step: string, detail: string) => ({ steps: [{ step, ok: true, detail }] });
-const page = (item: object) => ({ items: [item], next: null });
 
 /** By `operationId`. A test fails where one is missing. */
 export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
@@ -189,7 +188,7 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
   planConfiguration: { takes: FOLDER, answers: PLAN },
   applyConfiguration: { takes: FOLDER, answers: { ...PLAN, applied: true, draft_conflicts: [], new_number: 8 } },
   exportConfiguration: { answers: { number: 7, files: FOLDER.files } },
-  listApiKeys: { answers: { items: [API_KEY] } },
+  listApiKeys: { answers: page(API_KEY) },
   createApiKey: {
     takes: { name: 'backend', expires_in: '90d' },
     answers: { name: 'backend', key: 'cln_7Qm4k2Zp_…', expires_at: '2027-02-20T10:42:00.000Z' },
@@ -211,6 +210,7 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
           told: 1,
         },
       ],
+      next: null,
       complete: true,
     },
   },

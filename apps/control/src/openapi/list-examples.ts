@@ -1,6 +1,7 @@
+import { page } from './operation-example.ts';
+
 const LATER = '2026-11-22T10:42:00.180Z';
 const DELIVERY_ID = 'dlv_37G5398XK2YK0SPEA59673M7JP';
-const page = (item: object) => ({ items: [item], next: null });
 
 const SUPPRESSION = {
   workspace: 'shop',

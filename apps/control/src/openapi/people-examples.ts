@@ -1,3 +1,5 @@
+import { page } from './operation-example.ts';
+
 const AT = '2026-11-22T10:42:00.000Z';
 const LATER = '2026-12-22T10:42:00.000Z';
 const PERSON_ID = 'per_37G5398XK2YK0SPEA59673M7JP';
@@ -89,6 +91,7 @@ export const PEOPLE_EXAMPLES = {
           bound_at: AT,
         },
       ],
+      next: null,
     },
   },
   connectIdentity: {
@@ -98,7 +101,7 @@ export const PEOPLE_EXAMPLES = {
   removeIdentity: { answers: { removed: true } },
   closeSession: { answers: { ok: true } },
   createOwnerLink: { takes: {}, answers: { word: 'zLXJYq4H…', ends_at: '2026-11-22T10:57:00.000Z' } },
-  listSessions: { answers: { items: [SESSION] } },
+  listSessions: { answers: page(SESSION) },
   endSessions: { answers: { ended: 2 } },
   endSession: { answers: { ended: 1 } },
   readMe: { answers: ME },
@@ -111,15 +114,15 @@ export const PEOPLE_EXAMPLES = {
   },
   confirmTotp: { takes: { code: '123456' }, answers: RECOVERY_CODES },
   removeTotp: { takes: { current_password: 'correct horse battery staple' }, answers: { removed: true } },
-  listPeople: { answers: { items: [PERSON] } },
+  listPeople: { answers: page(PERSON) },
   readPerson: { answers: PERSON },
   changePerson: { takes: { state: 'active' }, answers: PERSON },
   removePerson: { answers: { removed: true } },
   resetCredentials: { answers: { removed: true } },
-  listMembers: { answers: { items: [MEMBER] } },
+  listMembers: { answers: page(MEMBER) },
   changeMember: { takes: { roles: ['editor'] }, answers: MEMBER },
   removeMember: { answers: { removed: true } },
-  listInvitations: { answers: { items: [INVITATION] } },
+  listInvitations: { answers: page(INVITATION) },
   createInvitation: {
     takes: { email: 'bob@example.com', memberships: [{ workspace: 'shop', role: 'operator' }] },
     answers: {
@@ -144,7 +147,7 @@ export const PEOPLE_EXAMPLES = {
     takes: { word: 'inv_…', name: 'Bob', password: 'correct horse battery staple' },
     answers: { ok: true, person: PERSON_ID, way: 'invitation' },
   },
-  listTokens: { answers: { items: [TOKEN] } },
+  listTokens: { answers: page(TOKEN) },
   createToken: {
     takes: { name: 'nightly report', scopes: ['read'], workspaces: ['shop'], expires_in: '30d' },
     answers: { ...TOKEN, token: 'svc_…' },

@@ -1,3 +1,5 @@
+import { page } from './operation-example.ts';
+
 const AT = '2026-11-22T10:42:00.000Z';
 
 const SECRET = {
@@ -35,10 +37,10 @@ const ALONE = state(masterKey(NEW, { data_keys: 3, alone: 3 }));
 const BOTH = state(masterKey(OLD, { data_keys: 3 }), masterKey(NEW, { data_keys: 3, starts: false }));
 
 export const SECRET_EXAMPLES = {
-  listSecrets: { answers: { items: [SECRET] } },
+  listSecrets: { answers: page(SECRET) },
   setSecret: { takes: { value: 'a key of the partner' }, answers: SECRET },
   removeSecret: { answers: REMOVED },
-  listDeploymentSecrets: { answers: { items: [OWN] } },
+  listDeploymentSecrets: { answers: page(OWN) },
   setDeploymentSecret: { takes: { value: 'a password' }, answers: OWN },
   removeDeploymentSecret: { answers: REMOVED },
   readMasterKeys: { answers: BOTH },

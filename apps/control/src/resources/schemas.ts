@@ -37,9 +37,6 @@ export const writeHeaders = z.looseObject({
   'if-none-match': z.string().max(200).optional().describe('`*`: makes it, where there is none of this name'),
 });
 
-/** Configurations are listed whole, as long as that is bearable. */
-export const listPaging = { limit: pageSize.default(500), cursor: z.string().max(500).optional() };
-
 /** Of lists by number, newest first. */
 export const numberPaging = z.strictObject({
   limit: pageSize.default(50),

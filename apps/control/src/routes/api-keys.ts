@@ -8,6 +8,7 @@ import { publishChanges } from '../resources/publish-changes.ts';
 import { insteadOf } from '../names.ts';
 import type { ControlPorts, PublishingPorts } from '../ports.ts';
 import { sightOf } from '../access/sight.ts';
+import { listPaging, pageOfAll } from '../whole-lists.ts';
 import { acrossWorkspaces, inWorkspace, notFound, withName, type ApiServer } from './app.ts';
 
 const NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
@@ -24,17 +25,20 @@ export function apiKeyRoutes(app: ApiServer, ports: KeyMakingPorts & Pick<Contro
         tags: ['API keys'],
         summary: 'API keys; never the secret part',
         params: acrossWorkspaces,
+        querystring: z.strictObject(listPaging),
         response: { 200: apiKeyList },
       },
     },
     async (request) => {
       const configuration = await ports.configuration.refresh();
-      const keys = sightOf(request).names.flatMap((workspace) => listResources(configuration, 'api_key', workspace));
-      const lastUses = await ports.keyUses.lastUses(keys.map(({ body }) => body.key_id));
+      const all = sightOf(request).names.flatMap((workspace) => listResources(configuration, 'api_key', workspace));
+      const { rows, next } = pageOfAll(all, ({ ref }) => `${ref.workspace}/${ref.name}`, request.query);
+      const lastUses = await ports.keyUses.lastUses(rows.map(({ body }) => body.key_id));
       return {
-        items: keys.map((key) =>
+        items: rows.map((key) =>
           showApiKey(key, configuration, lastUses.get(key.body.key_id) ?? null, ports.clock.now()),
         ),
+        next,
       };
     },
   );

@@ -2,7 +2,6 @@ import { deliveryBody, deliveryPage, traceBody } from '@carillon/contracts';
 import {
   CHANNEL_NAMES,
   DELIVERY_STATES,
-  isSearched,
   operatorCancel,
   operatorDismiss,
   operatorResend,
@@ -22,7 +21,8 @@ import { answersOf, seesMasked } from '../access/masking/mask-answers.ts';
 import { sightOf, type Sight } from '../access/sight.ts';
 import { audited } from '../audit/facts.ts';
 import { expiresOf } from '../deliveries.ts';
-import { showDelivery, showDuplicate, traceFor } from '../bodies.ts';
+import { listDeliveries } from '../deliveries-listed.ts';
+import { showDelivery, traceFor } from '../bodies.ts';
 import type { ControlPorts, RoutePorts } from '../ports.ts';
 import { namesOf, rulesOf, unknownFilter } from '../names.ts';
 import { shownPage } from '../pages-in-sight.ts';
@@ -78,7 +78,7 @@ export function deliveryRoutes(
   ports: StoryPorts &
     Pick<ControlPorts, 'ledger' | 'readModels' | 'configuration' | 'clock' | 'ids' | 'log' | 'codecs' | 'watch'>,
 ): void {
-  const { ledger, readModels } = ports;
+  const { ledger } = ports;
   const moment = (): Moment => ({ now: ports.clock.now(), derive: ports.ids.derive });
 
   async function find(sight: Sight, id: string): Promise<Delivery> {
@@ -115,55 +115,11 @@ export function deliveryRoutes(
       const sight = sightOf(request);
       const filter = readFilter(request, query, ports.clock.now());
       const isSeen = ({ slot }: Delivery): boolean => sight.sees(slot.workspace);
-      const page = await shownPage(
-        query.limit,
-        query.cursor,
-        (limit, cursor) => ledger.list(filter, limit, cursor),
-        isSeen,
-      );
-      const oldest = page.next === null ? Number.NEGATIVE_INFINITY : (page.items.at(-1)?.createdAt ?? 0);
-      const duplicates = query.cursor === undefined ? await duplicateRows(filter, query.limit, isSeen, oldest) : [];
-      const items = [...page.items.map(showDelivery), ...duplicates];
-      if (items.length === 0) await refuseUnknown(sight, query, ports);
-      return { items: items.toSorted((a, b) => (a.created_at < b.created_at ? 1 : -1)), next: page.next };
+      const page = await listDeliveries(filter, query.limit, query.cursor, isSeen, ports);
+      if (page.items.length === 0) await refuseUnknown(sight, query, ports);
+      return { items: [...page.items], next: page.next };
     },
   );
-
-  /** Duplicates are no documents of their own: they join the page whose span of time they fall into. */
-  async function duplicateRows(
-    filter: DeliveryFilter,
-    limit: number,
-    isSeen: (delivery: Delivery) => boolean,
-    oldest: Instant,
-  ) {
-    const { workspace, eventId, since, before, states, reasons, to } = filter;
-    if (states?.includes('SUPPRESSED') === false || reasons?.includes('duplicate') === false) return [];
-    const rows = eventId
-      ? await readModels.duplicatesOfEvent(eventId)
-      : await readModels.duplicates(
-          { ...(workspace !== undefined && { workspace }), ...(since !== undefined && { since }) },
-          limit,
-        );
-    const shown = [];
-    for (const row of rows) {
-      if (row.at < oldest || row.at >= (before ?? Number.POSITIVE_INFINITY)) continue;
-      const holder = await ledger.get(row.deliveryId as DeliveryId);
-      if (!holder || !isSeen(holder)) continue;
-      const { slot, intent } = holder;
-      if (to !== undefined && !isFound(intent.to, to, filter.toIsWhole)) continue;
-      if (filter.channels?.includes(slot.channel) === false) continue;
-      const wanted: readonly (readonly [unknown, unknown])[] = [
-        [filter.uniqueId, slot.uniqueId],
-        [filter.notification, row.notification],
-        [filter.rule, intent.rule],
-        [filter.person, intent.person],
-        [filter.test, intent.test !== undefined],
-      ];
-      if (wanted.some(([want, is]) => want !== undefined && want !== is)) continue;
-      shown.push(showDuplicate(row, holder));
-    }
-    return shown;
-  }
 
   app.get(
     '/v1/workspaces/:workspace/deliveries/:id',
@@ -301,9 +257,6 @@ export async function refuseUnknown(
     if (page.items.length === 0) throw unknownFilter(field, field, name, known);
   }
 }
-
-const isFound = (address: string | null, wanted: readonly string[], isWhole = false): boolean =>
-  isWhole ? wanted.some((one) => one === address) : isSearched(address, wanted);
 
 /** The delivery that somebody decided about, of whatever workspace it is. */
 function told(request: FastifyRequest, delivery: Delivery): ReturnType<typeof showDelivery> {

@@ -1,6 +1,6 @@
 import { droppedPage } from '@carillon/contracts';
 import { formatInstant, type Duration } from '@carillon/kernel';
-import { findDrops, type DropPorts, type DropRow } from '@carillon/insight';
+import { findDrops, type DropPorts, type DropRow, type DropsPlace } from '@carillon/insight';
 import { z } from 'zod';
 import type { ControlPorts } from '../ports.ts';
 import { sightOf } from '../access/sight.ts';
@@ -20,21 +20,24 @@ export function droppedRoute(app: ApiServer, ports: DropPorts & Pick<ControlPort
         summary:
           'Recipients that rules dropped for an error, a limit or an invalid item, newest first; of the last day',
         params: acrossWorkspaces,
-        querystring: z.strictObject({ limit: paging.limit, ...timeRange }),
+        querystring: z.strictObject({ ...paging, ...timeRange }),
         response: { 200: droppedPage },
       },
     },
     async (request) => {
       const { query } = request;
-      const { workspace, sees } = sightOf(request);
       const now = ports.clock.now();
       const { since = now - DAY, before = now + 1 } = readRange(query, now);
-      const wanted = { since, ...(workspace !== undefined && { workspace }) };
-      const { rows, complete } = await findDrops(wanted, query.limit, ports);
-      return { items: rows.filter((row) => sees(row.workspace) && row.at < before).map(showDropped), complete };
+      const after = query.cursor === undefined ? undefined : readPlace(query.cursor);
+      const wanted = { since, before, isMeant: sightOf(request).sees, after };
+      const { rows, next, complete } = await findDrops(wanted, query.limit, ports);
+      return { items: rows.map(showDropped), next: next && JSON.stringify(next), complete };
     },
   );
 }
+
+/** What was sealed here: nobody else makes one. */
+const readPlace = (cursor: string): DropsPlace => JSON.parse(cursor) as DropsPlace;
 
 const showDropped = ({ at, workspace, rule, eventId, who, reason, detail, count, told }: DropRow) => ({
   at: formatInstant(at),

@@ -7,6 +7,7 @@ import { createAsker } from '../access/people/asker.ts';
 import { createDirectory } from '../access/people/directory.ts';
 import { createProviderSignIn, type ProviderPorts } from '../access/providers/provider-sign-in.ts';
 import { audited } from '../audit/facts.ts';
+import { listPaging, oldestFirst, pageOfAll } from '../whole-lists.ts';
 import { notFound, type ApiServer } from './app.ts';
 
 /** Accounts of identity providers that somebody signs in with. */
@@ -29,10 +30,15 @@ export function identityRoutes(app: ApiServer, access: Access, ports: ProviderPo
         operationId: 'listIdentities',
         tags: ['Me'],
         summary: 'Accounts of identity providers that you sign in with',
+        querystring: z.strictObject(listPaging),
         response: { 200: identityList },
       },
     },
-    async (request) => ({ items: (await directory.all('identity', (await asker(request)).id)).map(shown) }),
+    async (request) => {
+      const all = await directory.all('identity', (await asker(request)).id);
+      const { rows, next } = pageOfAll(all, ({ id, body }) => oldestFirst(body.boundAt, id), request.query);
+      return { items: rows.map(shown), next };
+    },
   );
 
   app.post(

@@ -29,6 +29,7 @@ import { beginAudit } from '../audit/hook.ts';
 import { unknownFilter } from '../names.ts';
 import type { ControlPorts } from '../ports.ts';
 import { createRate } from '../rate.ts';
+import { listPaging, newestFirst, pageOfAll } from '../whole-lists.ts';
 import { notFound, type ApiServer } from './app.ts';
 
 type InvitationPorts = Pick<
@@ -70,7 +71,8 @@ export function invitationRoutes(app: ApiServer, access: Access, ports: Invitati
       schema: {
         operationId: 'listInvitations',
         tags: ['People'],
-        summary: 'Invitations of the last seven days, used ones among them; never their words',
+        summary: 'Invitations of the last seven days, the newest first, used ones among them; never their words',
+        querystring: z.strictObject(listPaging),
         response: { 200: invitationList },
       },
     },
@@ -78,7 +80,8 @@ export function invitationRoutes(app: ApiServer, access: Access, ports: Invitati
       const seen = (await directory.all('invitation')).filter(
         (one) => invitations.lasts(one) && seesInvitation(sightOf(request), one),
       );
-      return { items: seen.toSorted((a, b) => b.body.createdAt - a.body.createdAt).map(showInvitation) };
+      const { rows, next } = pageOfAll(seen, ({ id, body }) => newestFirst(body.createdAt, id), request.query);
+      return { items: rows.map(showInvitation), next };
     },
   );
 

@@ -18,6 +18,7 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { createDirectory } from '../access/people/directory.ts';
 import type { ControlPorts } from '../ports.ts';
+import { listPaging, oldestFirst, pageOfAll } from '../whole-lists.ts';
 import { inWorkspace, notFound, withId, type ApiServer } from './app.ts';
 
 const showPerson = ({ id, body }: PeopleRecord<'person'>, owners: readonly string[]): PersonShown => ({
@@ -34,6 +35,8 @@ const showPerson = ({ id, body }: PeopleRecord<'person'>, owners: readonly strin
 
 const rolesIn = (memberships: readonly Membership[], workspace: string): Role[] =>
   memberships.filter((one) => one.workspace === workspace).map(({ role }) => role);
+
+const placeOf = ({ id, body }: PeopleRecord<'person'>): string => oldestFirst(body.createdAt, id);
 
 /** People of the deployment, and who of them is what in a workspace. */
 export function peopleRoutes(app: ApiServer, ports: Pick<ControlPorts, 'people' | 'ids' | 'clock'>): void {
@@ -67,15 +70,15 @@ export function peopleRoutes(app: ApiServer, ports: Pick<ControlPorts, 'people' 
       schema: {
         operationId: 'listPeople',
         tags: ['People'],
-        summary: 'Everybody who may sign in',
+        summary: 'Everybody who may sign in, the oldest account first',
+        querystring: z.strictObject(listPaging),
         response: { 200: peopleList },
       },
     },
-    async () => {
+    async ({ query }) => {
       const { owners } = await directory.roster();
-      const all = await directory.all('person');
-      const sorted = all.toSorted((a, b) => a.body.createdAt - b.body.createdAt);
-      return { items: sorted.map((one) => showPerson(one, owners)) };
+      const { rows, next } = pageOfAll(await directory.all('person'), placeOf, query);
+      return { items: rows.map((one) => showPerson(one, owners)), next };
     },
   );
 
@@ -209,13 +212,15 @@ export function peopleRoutes(app: ApiServer, ports: Pick<ControlPorts, 'people' 
         tags: ['People'],
         summary: 'Who has a role in a workspace; owners of the deployment have all of them everywhere',
         params: inWorkspace,
+        querystring: z.strictObject(listPaging),
         response: { 200: memberList },
       },
     },
-    async ({ params: { workspace } }) => {
+    async ({ params: { workspace }, query }) => {
       const all = await directory.all('person');
       const members = all.filter(({ body }) => rolesIn(body.memberships, workspace).length > 0);
-      return { items: members.map((one) => showMember(one, workspace)) };
+      const { rows, next } = pageOfAll(members, placeOf, query);
+      return { items: rows.map((one) => showMember(one, workspace)), next };
     },
   );
 

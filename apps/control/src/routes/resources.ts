@@ -1,7 +1,7 @@
 import { resourceAt } from '../resources/versions.ts';
 import { resourceYaml } from '@carillon/configuration';
 import { deletedResourceBody, resourcePlanBody } from '@carillon/contracts';
-import { listResources, resourceKey, type Resource, type ResourceRef } from '@carillon/domain';
+import { listResources, resourceKey, type Resource } from '@carillon/domain';
 import { CarillonError } from '@carillon/kernel';
 import { z } from 'zod';
 import { changedBy } from '../access/changed-by.ts';
@@ -16,14 +16,14 @@ import type { ControlPorts } from '../ports.ts';
 import { planResources } from '../resources/plan-resources.ts';
 import { etagOf, preconditionOf } from '../resources/preconditions.ts';
 import { faultBody, publishResource, warningBody } from '../resources/publish-resources.ts';
-import { listPaging, schemasOf, writeHeaders } from '../resources/schemas.ts';
+import { schemasOf, writeHeaders } from '../resources/schemas.ts';
 import { asWanted, showingActors, showResource } from '../resources/shown.ts';
+import { listPaging, type ListQuery, pageOfAll } from '../whole-lists.ts';
 import { acrossWorkspaces, noBody, type ApiServer } from './app.ts';
 import { versionRoutes } from './versions.ts';
 
 type Schemas = ReturnType<typeof schemasOf>;
 type ListPorts = ResourcePorts & Pick<ControlPorts, 'drafts'>;
-type Query = { readonly limit: number; readonly cursor?: string | undefined };
 
 /** List, read, write, remove, plan and versions of every kind of resource that people write. */
 export async function resourceRoutes(app: ApiServer, ports: ListPorts): Promise<void> {
@@ -57,13 +57,14 @@ function listRoute(app: ApiServer, kind: KindOfResource, path: string, { list }:
       },
     },
     async (request) => {
-      const { limit, cursor } = request.query as Query;
       const configuration = await ports.configuration.refresh();
       const { sees } = sightOf(request);
       const all = listResources(configuration, kind.kind).filter(({ ref }) => sees(ref.workspace));
-      const after = cursor === undefined ? '' : readCursor(cursor);
-      const rest = all.filter(({ ref }) => placeOf(ref) > after);
-      const page = rest.slice(0, limit);
+      const { rows: page, next } = pageOfAll(
+        all,
+        ({ ref }) => `${ref.workspace}/${ref.name}`,
+        request.query as ListQuery,
+      );
       const show = showingActors(ports);
       const shown = { ...ports, drafts: await draftsOnPage(page, ports) };
       const items = [];
@@ -71,8 +72,7 @@ function listRoute(app: ApiServer, kind: KindOfResource, path: string, { list }:
         const also = resource.ref.kind === 'jwt_provider' ? showJwtProvider(resource as never, configuration) : {};
         items.push({ ...also, ...(await showResource(resource, show, shown)) });
       }
-      const last = page.at(-1);
-      return { items, next: rest.length > limit && last ? writeCursor(placeOf(last.ref)) : null } as never;
+      return { items, next } as never;
     },
   );
 }
@@ -91,11 +91,6 @@ async function draftsOnPage(
   const byKey = new Map(all.map((draft) => [resourceKey(draft.ref), draft]));
   return { find: async (ref) => byKey.get(resourceKey(ref)) ?? null };
 }
-
-const placeOf = ({ workspace, name }: ResourceRef): string => `${workspace}/${name}`;
-const writeCursor = (place: string): string => Buffer.from(place).toString('base64url');
-/** A cursor is a place in the order of names: one that somebody made up shows nothing that the list would not. */
-const readCursor = (cursor: string): string => Buffer.from(cursor, 'base64url').toString();
 
 const MEDIA_TYPE = /^\s*(?:application|text)\/(?:x-)?(yaml|json)\b/i;
 /** The first of the media types that is answered here. JSON where nothing else is asked for. */

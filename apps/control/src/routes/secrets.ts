@@ -7,6 +7,7 @@ import { principalOf } from '../access/principal.ts';
 import { sightOf } from '../access/sight.ts';
 import { insteadOf } from '../names.ts';
 import type { ControlPorts } from '../ports.ts';
+import { listPaging, type ListQuery, pageOfAll } from '../whole-lists.ts';
 import { acrossWorkspaces, inWorkspace, notFound, type ApiServer } from './app.ts';
 
 type SecretPorts = Pick<ControlPorts, 'configuration' | 'vault' | 'secrets'>;
@@ -32,12 +33,13 @@ export function secretRoutes(app: ApiServer, ports: SecretPorts): void {
         tags: ['Secrets'],
         summary: 'Stored secrets of a workspace: names, fingerprints, who set them, what uses them; never a value',
         params: acrossWorkspaces,
+        querystring: z.strictObject(listPaging),
         response: { 200: secretList },
       },
     },
     async (request) => {
-      const items = await Promise.all(sightOf(request).names.map((workspace) => vault.list(workspace)));
-      return { items: await shown(items.flat(), ports) };
+      const found = await Promise.all(sightOf(request).names.map((workspace) => vault.list(workspace)));
+      return page(found.flat(), request.query);
     },
   );
 
@@ -85,10 +87,11 @@ export function secretRoutes(app: ApiServer, ports: SecretPorts): void {
         operationId: 'listDeploymentSecrets',
         tags: ['Secrets'],
         summary: "The deployment's own stored secrets, which carillon.yaml names; no workspace reads them",
+        querystring: z.strictObject(listPaging),
         response: { 200: secretList },
       },
     },
-    async () => ({ items: await shown(await vault.list(DEPLOYMENT), ports) }),
+    async ({ query }) => page(await vault.list(DEPLOYMENT), query),
   );
 
   app.put(
@@ -122,6 +125,11 @@ export function secretRoutes(app: ApiServer, ports: SecretPorts): void {
     },
     async ({ params }) => remove(DEPLOYMENT, params.name),
   );
+
+  async function page(all: readonly SealedSecret[], query: ListQuery) {
+    const { rows, next } = pageOfAll(all, ({ workspace, name }) => `${workspace}/${name}`, query);
+    return { items: await shown(rows, ports), next };
+  }
 
   async function remove(workspace: string, name: string): Promise<{ removed: true }> {
     if (!(await vault.remove(workspace, name))) throw notFound(`stored secret ${name}`);

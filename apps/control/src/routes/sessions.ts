@@ -18,6 +18,7 @@ import { createDirectory } from '../access/people/directory.ts';
 import { createSessions } from '../access/people/sessions.ts';
 import { principalOf, refuseToken } from '../access/principal.ts';
 import type { ControlPorts } from '../ports.ts';
+import { listPaging, newestFirst, pageOfAll } from '../whole-lists.ts';
 import { notFound, type ApiServer } from './app.ts';
 
 type SessionPorts = Pick<ControlPorts, 'people' | 'ids' | 'clock'>;
@@ -151,15 +152,16 @@ export function sessionRoutes(app: ApiServer, access: Access, ports: SessionPort
       schema: {
         operationId: 'listSessions',
         tags: ['Sessions'],
-        summary: 'Where somebody is signed in',
-        querystring: ofPerson,
+        summary: 'Where somebody is signed in, the newest session first',
+        querystring: ofPerson.extend(listPaging),
         response: { 200: sessionList },
       },
     },
     async (request) => {
       const found = await directory.all('session', whose(request, request.query.person));
-      const lasting = found.filter(sessions.lasts).toSorted((a, b) => b.body.usedAt - a.body.usedAt);
-      return { items: lasting.map((one) => showSession(one, principalOf(request).session?.id)) };
+      const place = ({ id, body }: PeopleRecord<'session'>): string => newestFirst(body.createdAt, id);
+      const { rows, next } = pageOfAll(found.filter(sessions.lasts), place, request.query);
+      return { items: rows.map((one) => showSession(one, principalOf(request).session?.id)), next };
     },
   );
 

@@ -3,10 +3,12 @@ import { streamFieldPage } from '@carillon/contracts';
 import type { Configuration } from '@carillon/domain';
 import { formatInstant } from '@carillon/kernel';
 import { mergeFields } from '@carillon/stages';
+import { z } from 'zod';
 import type { ControlPorts } from '../ports.ts';
 import { principalOf } from '../access/principal.ts';
 import { sightOf, type Sight } from '../access/sight.ts';
 import { insteadOf, placeOf, streamsOf } from '../names.ts';
+import { listPaging, pageOfAll } from '../whole-lists.ts';
 import { notFound, withNameAcross, type ApiServer } from './app.ts';
 
 /** Fields that are shown of a stream: every partition keeps its own, and hostile events may name others in each. */
@@ -47,6 +49,7 @@ export function streamRoutes(app: ApiServer, ports: Pick<ControlPorts, 'configur
         summary:
           'Fields that events of a stream were seen to have; `name` is the EVENT_PATH with its slash as %2F, or what follows the slash',
         params: withNameAcross,
+        querystring: z.strictObject(listPaging),
         response: { 200: streamFieldPage },
       },
     },
@@ -56,16 +59,17 @@ export function streamRoutes(app: ApiServer, ports: Pick<ControlPorts, 'configur
       const path = streamPath(name, sightOf(request), configuration);
       const maySeeBodies = principalOf(request).may('bodies', workspaceIn(path));
       const fields = mergeFields(await ports.readModels.fields(path)).slice(0, MOST_SHOWN);
+      const { rows, next } = pageOfAll(fields, (field) => field.path, request.query);
       return {
         stream: path,
-        items: fields.map(({ firstAt, lastAt, types, sample, ...field }) => ({
+        items: rows.map(({ firstAt, lastAt, types, sample, ...field }) => ({
           ...field,
           types: [...types],
           sample: maySeeBodies ? sample : null,
           first_seen: formatInstant(firstAt),
           last_seen: formatInstant(lastAt),
         })),
-        next: null,
+        next,
       };
     },
   );

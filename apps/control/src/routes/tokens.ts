@@ -11,6 +11,7 @@ import { audited, digestOf as factsDigest } from '../audit/facts.ts';
 import { sightOf, type Sight } from '../access/sight.ts';
 import { unknownFilter } from '../names.ts';
 import type { ControlPorts } from '../ports.ts';
+import { listPaging, oldestFirst, pageOfAll } from '../whole-lists.ts';
 import { notFound, type ApiServer } from './app.ts';
 
 const timeOrNull = (at: Instant | null): string | null => (at === null ? null : formatInstant(at));
@@ -46,15 +47,16 @@ export function tokenRoutes(
       schema: {
         operationId: 'listTokens',
         tags: ['Service tokens'],
-        summary: 'Service tokens, by what they may; never the secret part',
+        summary: 'Service tokens, the oldest first: what they may, never the secret part',
+        querystring: z.strictObject(listPaging),
         response: { 200: tokenList },
       },
     },
     async (request) => {
       const all = await directory.all('token');
       const mine = all.filter(({ body }) => seesToken(sightOf(request), body));
-      const sorted = mine.toSorted((a, b) => a.body.createdAt - b.body.createdAt);
-      return { items: sorted.map((one) => showToken(one, clock.now())) };
+      const { rows, next } = pageOfAll(mine, ({ id, body }) => oldestFirst(body.createdAt, id), request.query);
+      return { items: rows.map((one) => showToken(one, clock.now())), next };
     },
   );
 

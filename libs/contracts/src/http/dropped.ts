@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { next } from './fields.ts';
 
 /** RFC 3339. */
 const time = z.string();
@@ -19,6 +20,7 @@ export const droppedBody = z
 export const droppedPage = z
   .object({
     items: z.array(droppedBody),
+    next,
     complete: z.boolean().describe('False: there may be more, before these'),
   })
   .meta({ id: 'DroppedPage' });

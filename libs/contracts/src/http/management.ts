@@ -170,7 +170,7 @@ export const apiKeyBody = z
     used_by: z.array(z.string()).describe('Notifications and streams that name it'),
   })
   .meta({ id: 'ApiKey' });
-export const apiKeyList = z.object({ items: z.array(apiKeyBody) }).meta({ id: 'ApiKeyList' });
+export const apiKeyList = pageOf(apiKeyBody).meta({ id: 'ApiKeyList' });
 export type ApiKeyBodyShown = z.infer<typeof apiKeyBody>;
 /** The only answer that ever holds a whole key. */
 export const newApiKeyBody = z

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { open, OPEN } from './privacy.ts';
-import { nullable, time } from './fields.ts';
+import { nullable, pageOf, time } from './fields.ts';
 
 /** Bodies of the management API about who may use it. */
 
@@ -68,7 +68,7 @@ const identity = z
   })
   .meta({ id: 'ConnectedIdentity' });
 export type IdentityShown = z.infer<typeof identity>;
-export const identityList = z.object({ items: z.array(identity) }).meta({ id: 'ConnectedIdentityList' });
+export const identityList = pageOf(identity).meta({ id: 'ConnectedIdentityList' });
 export const connectInput = z.strictObject({
   provider: z.string().min(1).max(100).describe('Its name'),
   current_password: password.optional().describe('Needed where there is one'),
@@ -97,7 +97,7 @@ const session = z
     agent: z.string().describe('What the browser says of itself'),
   })
   .meta({ id: 'PersonSession', ...OPEN });
-export const sessionList = z.object({ items: z.array(session) }).meta({ id: 'PersonSessionList', ...OPEN });
+export const sessionList = pageOf(session).meta({ id: 'PersonSessionList', ...OPEN });
 export type SessionShown = z.infer<typeof session>;
 export const endedBody = z.object({ ended: z.int() }).meta({ id: 'EndedSessions', ...OPEN });
 
@@ -165,7 +165,7 @@ const person = z
   .meta({ id: 'PersonAccount', ...OPEN });
 export type PersonShown = z.infer<typeof person>;
 export const personShown = person;
-export const peopleList = z.object({ items: z.array(person) }).meta({ id: 'PeopleList', ...OPEN });
+export const peopleList = pageOf(person).meta({ id: 'PeopleList', ...OPEN });
 export const personInput = z.strictObject({
   name: personName.optional(),
   state: z.enum(['active', 'disabled']).optional(),
@@ -177,7 +177,7 @@ const member = z
   .object({ person: z.string(), name: z.string(), email: nullable(z.string()), roles: z.array(z.enum(ROLES)) })
   .meta({ id: 'Member', ...OPEN });
 export const memberShown = member;
-export const memberList = z.object({ items: z.array(member) }).meta({ id: 'MemberList', ...OPEN });
+export const memberList = pageOf(member).meta({ id: 'MemberList', ...OPEN });
 export type MemberShown = z.infer<typeof member>;
 export const memberInput = z.strictObject({ roles: z.array(z.enum(ROLES)).min(1).max(4) });
 
@@ -195,7 +195,7 @@ const invitation = z
   .meta({ id: 'Invitation', ...OPEN });
 export const invitationShown = invitation;
 export type InvitationShown = z.infer<typeof invitation>;
-export const invitationList = z.object({ items: z.array(invitation) }).meta({ id: 'InvitationList', ...OPEN });
+export const invitationList = pageOf(invitation).meta({ id: 'InvitationList', ...OPEN });
 export const invitationInput = z.strictObject({
   email,
   memberships: z.array(membershipInput).max(200).default([]),
@@ -244,7 +244,7 @@ const token = z
   })
   .meta({ id: 'ServiceToken', ...OPEN });
 export type TokenShown = z.infer<typeof token>;
-export const tokenList = z.object({ items: z.array(token) }).meta({ id: 'ServiceTokenList', ...OPEN });
+export const tokenList = pageOf(token).meta({ id: 'ServiceTokenList', ...OPEN });
 export const tokenInput = z.strictObject({
   name: personName,
   scopes: z.array(z.enum(SCOPES)).min(1).max(4),

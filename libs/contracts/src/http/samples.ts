@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { next } from './fields.ts';
 import { OPEN } from './privacy.ts';
 
 /** What a client of a rule's stream has to send, and code that sends it. */
@@ -57,7 +58,7 @@ export const streamFieldPage = z
   .object({
     stream: z.string().describe('Its EVENT_PATH'),
     items: z.array(streamFieldBody),
-    next: z.null().describe('There is no further page'),
+    next,
   })
   .meta({ id: 'StreamFieldPage' });
 export type StreamFieldBody = z.infer<typeof streamFieldBody>;

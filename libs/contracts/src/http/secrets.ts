@@ -1,5 +1,6 @@
 import { ACTOR_KINDS } from '@carillon/domain';
 import { z } from 'zod';
+import { pageOf } from './fields.ts';
 
 const time = z.string().describe('RFC 3339 time in UTC');
 
@@ -24,7 +25,7 @@ export const secretBody = z
       .describe('Resources of the newest configuration that name it. Empty: nothing does'),
   })
   .meta({ id: 'Secret' });
-export const secretList = z.object({ items: z.array(secretBody) }).meta({ id: 'SecretList' });
+export const secretList = pageOf(secretBody).meta({ id: 'SecretList' });
 export type SecretBody = z.infer<typeof secretBody>;
 
 /** In the configuration's own limits: a file of keys is some thousand characters. */

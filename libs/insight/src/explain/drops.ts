@@ -28,9 +28,22 @@ export type DropRow = {
   readonly told: number;
 };
 
+/** Where a page of drops ended: in which place of the log, and how many of its rows were told. */
+export type DropsPlace = { readonly at: Instant; readonly id: string; readonly told: number };
+
+export type DropsWanted = {
+  readonly since: Instant;
+  readonly before?: Instant;
+  /** Left out: all. */
+  readonly isMeant?: (workspace: string) => boolean;
+  readonly after?: DropsPlace | undefined;
+};
+
 export type Drops = {
-  /** Newest first. */
+  /** The newest first, by when they were judged. */
   readonly rows: readonly DropRow[];
+  /** Where the next page goes on; null: there is none, or the log was not looked at any further. */
+  readonly next: DropsPlace | null;
   /** False: there may be more, before these. */
   readonly complete: boolean;
 };
@@ -50,19 +63,25 @@ const AT_ONCE = 250;
 /** Events that are judged again for one question. */
 const MOST_EVENTS = 2000;
 
-/** Where drops may be found, and how to find them there. */
-type Place = { readonly at: Instant; readonly find: () => Promise<readonly DropRow[]>; readonly events: number };
+/** Where drops may be found, and how to find them there. No two have the same `id`. */
+type Place = {
+  readonly at: Instant;
+  readonly id: string;
+  readonly find: () => Promise<readonly DropRow[]>;
+  readonly events: number;
+};
+const newestFirst = (a: Pick<Place, 'at' | 'id'>, b: Pick<Place, 'at' | 'id'>): number =>
+  b.at - a.at || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 
 /**
  * Who was dropped since a time, newest first, by all rules of a workspace or of all. Nothing is kept for this: what the engine noted of its
  * batches says where to look, and those events are judged again, which gives the same answer for ever (promise 6).
  */
 export async function findDrops(
-  { workspace, since }: { readonly workspace?: string; readonly since: Instant },
+  { since, before = Number.POSITIVE_INFINITY, isMeant = () => true, after }: DropsWanted,
   limit: number,
   ports: DropPorts,
 ): Promise<Drops> {
-  const isMeant = (of: string): boolean => workspace === undefined || of === workspace;
   const evaluations = await newest('carillon.evaluations', ports.codecs.evaluation, since, ports.log);
   const lookups = await newest('carillon.lookups', ports.codecs.lookup, since, ports.log);
   const places: Place[] = [
@@ -71,25 +90,39 @@ export async function findDrops(
       if (rules.length === 0) return [];
       const named = new Set(rules.map((rule) => [rule.workspace, rule.rule].join('\n')));
       const find = (): Promise<readonly DropRow[]> => judgeAgain(evaluation, named, ports);
-      return [{ at: evaluation.at, events: evaluation.to - evaluation.from, find }];
+      const { at, partition, from, to } = evaluation;
+      return [{ at, id: `events ${partition} ${from}`, events: to - from, find }];
     }),
     ...lookups.found
       .filter(({ trigger }) => isMeant(trigger.workspace))
-      .map((lookup): Place => ({ at: lookup.answeredAt, events: 1, find: () => resolveAgain(lookup, ports) })),
+      .map((lookup): Place => {
+        const find = (): Promise<readonly DropRow[]> => resolveAgain(lookup, ports);
+        return { at: lookup.answeredAt, id: `lookup ${lookup.trigger.id} ${lookup.callId}`, events: 1, find };
+      }),
   ];
+  const isTold = (place: Place): boolean => after !== undefined && newestFirst(place, after) < 0;
   const rows: DropRow[] = [];
   let left = MOST_EVENTS;
-  let complete = evaluations.complete && lookups.complete;
-  for (const place of places.toSorted((a, b) => b.at - a.at)) {
+  let next: DropsPlace | null = null;
+  for (const place of places.toSorted(newestFirst)) {
+    if (isTold(place)) continue;
+    const { at, id } = place;
+    const told = id === after?.id ? after.told : 0;
     if (rows.length >= limit || left <= 0) {
-      complete = false;
+      next = { at, id, told };
       break;
     }
     left -= place.events;
-    rows.push(...(await place.find()));
+    // Judged again, the same is dropped in the same order.
+    const found = (await place.find()).filter((row) => row.at >= since && row.at < before);
+    const shown = found.toSorted((a, b) => b.at - a.at).slice(told, told + limit - rows.length);
+    rows.push(...shown);
+    if (told + shown.length < found.length) {
+      next = { at, id, told: told + shown.length };
+      break;
+    }
   }
-  const sorted = rows.filter(({ at }) => at >= since).toSorted((a, b) => b.at - a.at);
-  return { rows: sorted.slice(0, limit), complete: complete && sorted.length <= limit };
+  return { rows, next, complete: next === null && evaluations.complete && lookups.complete };
 }
 
 /** Records of all partitions of a topic since a time; those that cannot be read are dead letters, and left out here. */

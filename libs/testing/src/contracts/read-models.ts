@@ -185,9 +185,22 @@ export function describeReadModels(name: string, make: () => Promise<UnderTest<R
       await models().put({ duplicates: [one] });
       expect(await models().duplicatesOfEvent(one.eventId)).toEqual([one]);
       expect(await models().duplicatesOfDelivery(one.deliveryId)).toEqual([one, two]);
-      expect(await models().duplicates({ workspace }, 10)).toEqual([two, one]);
-      expect(await models().duplicates({ workspace }, 1)).toEqual([two]);
-      expect(await models().duplicates({ workspace, since: 20 }, 10)).toEqual([two]);
+      expect(await models().duplicates({ workspace }, 10)).toEqual({ items: [two, one], next: null });
+      expect((await models().duplicates({ workspace }, 1)).items).toEqual([two]);
+      expect((await models().duplicates({ workspace, since: 20 }, 10)).items).toEqual([two]);
+      expect((await models().duplicates({ workspace, before: 20 }, 10)).items).toEqual([one]);
+      expect((await models().duplicates({ workspace, eventId: one.eventId }, 10)).items).toEqual([one]);
+    });
+
+    it('turns pages of duplicates that neither repeat nor skip while others arrive', async () => {
+      const workspace = freshName('shop');
+      const made = [1, 1, 1, 2, 2].map((at) => duplicate(workspace, { at }));
+      await models().put({ duplicates: made });
+      const seen = await allPages(
+        (cursor) => models().duplicates({ workspace }, 2, cursor),
+        () => models().put({ duplicates: [duplicate(workspace, { at: 100 })] }),
+      );
+      expect(idsOf(seen).toSorted()).toEqual(idsOf(made).toSorted());
     });
 
     it('lists dead letters newest first, those without a workspace too', async () => {

@@ -9,6 +9,8 @@ type At = { readonly at: number; readonly id: string };
 const padded = (number: number): string => String(number).padStart(16, '0');
 const placeOf = ({ partition, offset }: EventRow): string => `${padded(partition)}/${padded(offset)}`;
 const byAge = (a: At, b: At): number => a.at - b.at || (a.id < b.id ? -1 : 1);
+const isWithin = (at: number, { since, before }: { readonly since?: number; readonly before?: number }): boolean =>
+  at >= (since ?? Number.NEGATIVE_INFINITY) && at < (before ?? Number.POSITIVE_INFINITY);
 const fits = (wanted: string | undefined, is: string | null): boolean => wanted === undefined || wanted === is;
 
 /** Rows that people look up, each under the name of what it describes. */
@@ -63,8 +65,7 @@ export function createMemoryReadModels() {
                 fits(filter.workspace, row.workspace) &&
                 fits(filter.stream, row.stream) &&
                 fits(filter.traceId, row.traceId) &&
-                row.at >= (filter.since ?? Number.NEGATIVE_INFINITY) &&
-                row.at < (filter.before ?? Number.POSITIVE_INFINITY),
+                isWithin(row.at, filter),
             ),
             (row) => [row.at, placeOf(row)],
             (row) => row,
@@ -76,13 +77,18 @@ export function createMemoryReadModels() {
         wire.ask('readModels.duplicatesOfEvent', () => duplicatesWhere((row) => row.eventId === eventId)),
       duplicatesOfDelivery: (deliveryId) =>
         wire.ask('readModels.duplicatesOfDelivery', () => duplicatesWhere((row) => row.deliveryId === deliveryId)),
-      duplicates: (filter, limit) =>
+      duplicates: (filter, limit, cursor) =>
         wire.ask('readModels.duplicates', () =>
-          duplicatesWhere(
-            (row) => fits(filter.workspace, row.workspace) && row.at >= (filter.since ?? Number.NEGATIVE_INFINITY),
-          )
-            .toReversed()
-            .slice(0, limit),
+          pageOf(
+            [...duplicates.values()].filter(
+              (row) =>
+                fits(filter.workspace, row.workspace) && fits(filter.eventId, row.eventId) && isWithin(row.at, filter),
+            ),
+            (row) => [row.at, row.id],
+            (row) => row,
+            limit,
+            cursor,
+          ),
         ),
       deadLetters: (filter, limit, cursor) =>
         wire.ask('readModels.deadLetters', () =>
@@ -92,8 +98,7 @@ export function createMemoryReadModels() {
                 fits(filter.workspace, row.workspace) &&
                 (filter.ofReceipts === undefined || filter.ofReceipts === (row.stage === 'receipts')) &&
                 (!filter.open || (row.redrivenAt === null && row.dismissedAt === null)) &&
-                row.at >= (filter.since ?? Number.NEGATIVE_INFINITY) &&
-                row.at < (filter.before ?? Number.POSITIVE_INFINITY),
+                isWithin(row.at, filter),
             ),
             (row) => [row.at, row.id],
             (row) => row,

@@ -195,17 +195,23 @@ export const createReadModels = (reader: Reader, write: Write<ReturnType<typeof 
     ) as DuplicateTableRow[];
     return rows.map(duplicateOf);
   },
-  async duplicates(filter, limit) {
+  async duplicates(filter, limit, cursor) {
+    const [at, id] = cursor === undefined ? [] : keysOf(cursor, 'number', 'string');
     const { where, values } = conditionsOf([
       ['workspace = ?', filter.workspace],
+      ['event_id = ?', filter.eventId],
       ['at >= ?', filter.since],
+      ['at < ?', filter.before],
+      ['(at, id) < (?, ?)', at, id],
     ]);
+    // Those of one event are few; in the order of time all others would be looked at.
+    const index = filter.eventId === undefined ? '' : 'INDEXED BY duplicate_rows_event';
     const rows = reader.all(
-      `SELECT * FROM duplicate_rows ${where} ORDER BY at DESC, id DESC LIMIT ?`,
+      `SELECT * FROM duplicate_rows ${index} ${where} ORDER BY at DESC, id DESC LIMIT ?`,
       ...values,
-      limit,
+      limit + 1,
     ) as DuplicateTableRow[];
-    return rows.map(duplicateOf);
+    return pageOf(rows, limit, duplicateOf, (row) => cursorAt(row.at, row.id));
   },
   async deadLetters(filter, limit, cursor) {
     const [at, id] = cursor === undefined ? [] : keysOf(cursor, 'number', 'string');

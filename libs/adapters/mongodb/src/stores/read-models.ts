@@ -146,10 +146,16 @@ export function createReadModels(collections: Collections, attempt: Attempt, clo
       );
       return found.map(duplicateOf);
     },
-    async duplicates(filter, limit) {
-      const wanted = filterOf<DuplicateDocument>(newest(filter));
-      const found = await attempt(() => duplicates.find(wanted, { sort: sortOf(BY_ID), limit }).toArray());
-      return found.map(duplicateOf);
+    async duplicates(filter, limit, cursor) {
+      const wanted = filterOf<DuplicateDocument>(
+        newest(filter),
+        equalities({ eventId: filter.eventId }),
+        afterCursor(cursor, BY_ID),
+      );
+      const found = await attempt(() =>
+        duplicates.find<DuplicateDocument>(wanted, { sort: sortOf(BY_ID), limit: limit + 1 }).toArray(),
+      );
+      return pageOf(found, limit, duplicateOf, BY_ID);
     },
     async deadLetters(filter, limit, cursor) {
       const wanted = filterOf<DeadLetterDocument>(

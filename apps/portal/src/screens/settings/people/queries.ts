@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api, bodyOf, type Schemas } from '../../../api/client.ts';
+import { wholeList } from '../../../api/whole-list.ts';
 
 export type Person = Schemas['PersonAccount'];
 export type Role = Person['memberships'][number]['role'];
@@ -16,12 +17,13 @@ export const INVITATIONS = '/v1/invitations';
 
 export const peopleQuery = queryOptions({
   queryKey: [PEOPLE],
-  queryFn: ({ signal }) => bodyOf(api.GET(PEOPLE, { signal })),
+  queryFn: ({ signal }) => wholeList((query) => bodyOf(api.GET(PEOPLE, { params: { query }, signal }))),
 });
 export const membersQuery = (workspace: string) =>
   queryOptions({
     queryKey: [MEMBERS, workspace],
-    queryFn: ({ signal }) => bodyOf(api.GET(MEMBERS, { params: { path: { workspace } }, signal })),
+    queryFn: ({ signal }) =>
+      wholeList((query) => bodyOf(api.GET(MEMBERS, { params: { path: { workspace }, query }, signal }))),
   });
 
 /** What each role is for, in a line. */
