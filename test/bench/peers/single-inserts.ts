@@ -18,7 +18,7 @@ const slotText = ({ slot }: Delivery): string => stringifyJson({ ...slot });
 
 /** Of the product's table, in the order of `valuesOf`. */
 const COLUMNS = `id, version, state, workspace, notification_id, channel, unique_id, notification, event_id, recipient,
-  next_at, lease_until, has_unpublished, created_at, updated_at, document, reason, person, rule, is_test,
+  next_at, lease_until, has_unpublished, created_at, updated_at, document, phase, reason, person, rule, is_test,
   intent_place`;
 
 function valuesOf(delivery: Delivery, intentPlace: number | bigint): (string | number | bigint | null)[] {
@@ -27,7 +27,8 @@ function valuesOf(delivery: Delivery, intentPlace: number | bigint): (string | n
   const found = [intent.notification, intent.eventId, intent.to, nextAt, leaseUntil];
   const document = stringifyJson({ ...delivery, intent: intent.id });
   const moved = [delivery.unpublished.length > 0 ? 1 : 0, createdAt, updatedAt, document];
-  const listed = [delivery.reason, intent.person, intent.rule, intent.test === undefined ? 0 : 1];
+  const phase = state === 'WAITING' || state === 'SENDING' ? 'OPEN' : state;
+  const listed = [phase, delivery.reason, intent.person, intent.rule, intent.test === undefined ? 0 : 1];
   return [id, version, state, ...unique, ...found, ...moved, ...listed, intentPlace];
 }
 

@@ -65,6 +65,12 @@ function asBeforeIntentsStoodApart(file: string): void {
     UPDATE deliveries SET document = json_set(document, '$.intent',
       json((SELECT intent FROM delivery_intents WHERE place = deliveries.intent_place)));
     ALTER TABLE deliveries DROP COLUMN intent_place;
+    DROP INDEX deliveries_phase;
+    DROP INDEX deliveries_slot;
+    ALTER TABLE deliveries DROP COLUMN phase;
+    CREATE UNIQUE INDEX deliveries_slot ON deliveries (workspace, notification_id, channel, unique_id);
+    CREATE INDEX deliveries_state ON deliveries (workspace, state, created_at, id, notification, person);
+    CREATE INDEX deliveries_unique_id ON deliveries (unique_id, created_at, id);
     DROP TABLE delivery_intents;
     PRAGMA user_version = ${MIGRATIONS.indexOf(DELIVERIES_INTENT_APART)};
   `);

@@ -106,3 +106,17 @@ export const DELIVERIES_INTENT_APART = `
   INSERT INTO delivery_intents SELECT rowid, json_extract(document, '$.intent') FROM deliveries ORDER BY rowid;
   UPDATE deliveries SET intent_place = rowid, document = json_set(document, '$.intent', json_extract(document, '$.intent.id'));
 `;
+
+/**
+ * Lists and counts find a state by its phase (stores/delivery-phases.ts), which moves between WAITING and SENDING leave as it is. And the
+ * index of slots begins with the unique_id, so that who searches for one needs none besides.
+ */
+export const DELIVERIES_BY_PHASE = `
+  ALTER TABLE deliveries ADD COLUMN phase TEXT;
+  UPDATE deliveries SET phase = iif(state IN ('WAITING', 'SENDING'), 'OPEN', state);
+  DROP INDEX deliveries_state;
+  CREATE INDEX deliveries_phase ON deliveries (workspace, phase, created_at, id, notification, person);
+  DROP INDEX deliveries_slot;
+  CREATE UNIQUE INDEX deliveries_slot ON deliveries (unique_id, workspace, notification_id, channel);
+  DROP INDEX deliveries_unique_id;
+`;

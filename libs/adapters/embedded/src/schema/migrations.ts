@@ -6,6 +6,7 @@ import { CONSENTS_SCHEMA } from './consents.ts';
 import {
   DELIVERIES_BY_WORKSPACE_AND_STATE,
   DELIVERIES_BY_ANY_FILTER,
+  DELIVERIES_BY_PHASE,
   DELIVERIES_COUNTED_BY_INSERT,
   DELIVERIES_INTENT_APART,
   DELIVERIES_NOT_BY_TIME_ALONE,
@@ -72,6 +73,7 @@ export const MIGRATIONS: readonly string[] = [
   KEPT_ANSWERS_SCHEMA,
   INBOX_BY_FILTER,
   DELIVERIES_INTENT_APART,
+  DELIVERIES_BY_PHASE,
 ];
 
 const pragma = (db: DatabaseSync, name: string): number => Number(db.prepare(`PRAGMA ${name}`).get()?.[name]);
@@ -109,7 +111,7 @@ export function migrate(db: DatabaseSync, steps: readonly string[] = MIGRATIONS)
   }
 }
 
-const SLOT_COLUMNS = 'workspace,notification_id,channel,unique_id';
+const SLOT_COLUMNS = 'unique_id,workspace,notification_id,channel';
 
 /** The promise "one acceptance per slot" stands on this index: without it nothing starts. */
 export function verifySlotIndex(db: DatabaseSync): void {

@@ -1,7 +1,9 @@
 import type { SQLInputValue } from 'node:sqlite';
 
+export type Condition = readonly [sql: string, ...values: (SQLInputValue | undefined)[]];
+
 /** The WHERE of a list: those conditions whose value was given. The SQL is ours, only values come from outside. */
-export function conditionsOf(given: readonly (readonly [sql: string, ...values: (SQLInputValue | undefined)[]])[]): {
+export function conditionsOf(given: readonly Condition[]): {
   readonly where: string;
   readonly values: readonly SQLInputValue[];
 } {

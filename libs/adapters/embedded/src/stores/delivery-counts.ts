@@ -3,6 +3,8 @@ import { DELIVERY_STATES, type DeliveryState } from '@carillon/domain';
 import type { Instant } from '@carillon/kernel';
 import type { DeliveryLedger, DeliverySpan, StateCount } from '@carillon/ports';
 import type { Reader } from '../reader.ts';
+import { conditionsOf } from './conditions.ts';
+import { inState } from './delivery-phases.ts';
 
 /** Of a span whose deliveries are counted by notification or by people: a day of a million in one go would hold everybody up for a second. */
 const PARTS = 24;
@@ -16,6 +18,18 @@ function partsOf({ since, before }: DeliverySpan): readonly { readonly from: Ins
   });
 }
 
+/** The deliveries of a part of a span in one state, as what follows SELECT. */
+function fromPart(workspace: string, state: DeliveryState, from: Instant, until: Instant, notification?: string) {
+  const { index, condition } = inState(state);
+  const { where, values } = conditionsOf([
+    ['workspace = ?', workspace],
+    condition,
+    ['created_at >= ? AND created_at < ?', from, until],
+    ['notification = ?', notification],
+  ]);
+  return { rows: `FROM deliveries ${index} ${where}`, values };
+}
+
 /**
  * What is counted over time. Each question is about one state and one part of the span, along an index that holds all that is counted: the
  * process goes on with other work between two of them.
@@ -25,20 +39,13 @@ export const deliveryCounts = (
 ): Pick<DeliveryLedger, 'countOverTime' | 'countByNotification' | 'countPeople'> => ({
   async countOverTime({ workspace, since, before, notification }, part) {
     const counts: StateCount[] = [];
-    const only = notification === undefined ? '' : 'AND notification = ?';
-    const named = notification === undefined ? [] : [notification];
     for (let at = since - (since % part); at < before; at += part) {
       const [from, until] = [Math.max(at, since), Math.min(at + part, before)];
       for (const state of DELIVERY_STATES) {
-        const { deliveries } = reader.get(
-          `SELECT count(*) AS deliveries FROM deliveries INDEXED BY deliveries_state
-           WHERE workspace = ? AND state = ? AND created_at >= ? AND created_at < ? ${only}`,
-          workspace,
-          state,
-          from,
-          until,
-          ...named,
-        ) as { readonly deliveries: number };
+        const { rows, values } = fromPart(workspace, state, from, until, notification);
+        const { deliveries } = reader.get(`SELECT count(*) AS deliveries ${rows}`, ...values) as {
+          readonly deliveries: number;
+        };
         if (deliveries > 0) counts.push({ at, state, deliveries });
       }
       await others();
@@ -49,21 +56,18 @@ export const deliveryCounts = (
     const counted = new Map<string, { notification: string; state: DeliveryState; deliveries: number }>();
     for (const state of DELIVERY_STATES) {
       for (const { from, until } of partsOf(span)) {
-        const rows = reader.all(
-          `SELECT notification, count(*) AS deliveries FROM deliveries INDEXED BY deliveries_state
-           WHERE workspace = ? AND state = ? AND created_at >= ? AND created_at < ? GROUP BY notification`,
-          span.workspace,
-          state,
-          from,
-          until,
+        const part = fromPart(span.workspace, state, from, until);
+        const found = reader.all(
+          `SELECT notification, count(*) AS deliveries ${part.rows} GROUP BY notification`,
+          ...part.values,
         ) as { readonly notification: string; readonly deliveries: number }[];
-        for (const { notification, deliveries } of rows) {
+        for (const { notification, deliveries } of found) {
           const key = JSON.stringify([state, notification]);
           const sum = (counted.get(key)?.deliveries ?? 0) + deliveries;
           counted.set(key, { notification, state, deliveries: sum });
         }
         // An empty part costs nothing that others would wait for.
-        if (rows.length > 0) await others();
+        if (found.length > 0) await others();
       }
     }
     return [...counted.values()];
@@ -71,18 +75,16 @@ export const deliveryCounts = (
   async countPeople(span, states) {
     // Each once, in whatever parts they are. To tell them apart in the database takes twice as long, in one go; so does one row for each.
     const people = new Set<string>();
-    for (const { from, until } of partsOf(span)) {
-      const { found } = reader.get(
-        `SELECT json_group_array(person) AS found FROM deliveries INDEXED BY deliveries_state
-         WHERE workspace = ? AND state IN (SELECT value FROM json_each(?)) AND created_at >= ? AND created_at < ? AND person IS NOT NULL`,
-        span.workspace,
-        JSON.stringify(states),
-        from,
-        until,
-      ) as { readonly found: string };
-      const some = JSON.parse(found) as readonly string[];
-      for (const person of some) people.add(person);
-      if (some.length > 0) await others();
+    for (const state of states) {
+      for (const { from, until } of partsOf(span)) {
+        const { rows, values } = fromPart(span.workspace, state, from, until);
+        const { found } = reader.get(`SELECT json_group_array(person) AS found ${rows}`, ...values) as {
+          readonly found: string;
+        };
+        const some = JSON.parse(found) as readonly (string | null)[];
+        for (const person of some) if (person !== null) people.add(person);
+        if (some.length > 0) await others();
+      }
     }
     return people.size;
   },

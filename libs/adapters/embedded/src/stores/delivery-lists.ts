@@ -1,12 +1,11 @@
-import type { SQLInputValue } from 'node:sqlite';
 import type { DeliveryFilter } from '@carillon/ports';
 import type { Reader } from '../reader.ts';
-import { conditionsOf } from './conditions.ts';
+import { conditionsOf, type Condition } from './conditions.ts';
 import { cursorAt, keysOf } from './cursor.ts';
+import { inState } from './delivery-phases.ts';
 import { WHOLE, type DocumentRow } from './delivery-row.ts';
 
 type Key = { readonly created_at: number; readonly id: string };
-type Condition = readonly [sql: string, ...values: (SQLInputValue | undefined)[]];
 
 /** One walk along an index that holds what is wanted in the order of the list. */
 type Walk = { readonly index: string; readonly conditions: readonly Condition[] };
@@ -64,14 +63,9 @@ function walksOf(filter: DeliveryFilter, workspaces: () => readonly string[]): r
   const conditions = conditionsOfFilter(filter);
   const { workspace, states, reasons, channels } = filter;
   const alone = (index: string): readonly Walk[] => [{ index, conditions }];
-  const inEach = (index: string, column?: string, values: readonly string[] = []): readonly Walk[] => {
-    const places = workspace === undefined ? workspaces() : [workspace];
-    return places.flatMap((place) => {
-      const here: readonly Condition[] =
-        workspace === undefined ? [['workspace = ?', place], ...conditions] : conditions;
-      if (column === undefined) return [{ index, conditions: here }];
-      return values.map((value) => ({ index, conditions: [[`${column} = ?`, value], ...here] }));
-    });
+  const inEach = (index: string, ...more: readonly Condition[]): readonly Walk[] => {
+    if (workspace !== undefined) return [{ index, conditions: [...more, ...conditions] }];
+    return workspaces().map((place) => ({ index, conditions: [['workspace = ?', place], ...more, ...conditions] }));
   };
   if (filter.to !== undefined) {
     const index = filter.eventId === undefined ? 'INDEXED BY deliveries_recipient' : 'INDEXED BY deliveries_event';
@@ -79,15 +73,24 @@ function walksOf(filter: DeliveryFilter, workspaces: () => readonly string[]): r
       filter.toIsWhole === true ? ['recipient = ?', text] : beginsWith(text);
     return filter.to.map((text) => ({ index, conditions: [wanted(text), ...conditions] }));
   }
-  if (filter.uniqueId !== undefined) return alone('INDEXED BY deliveries_unique_id');
+  if (filter.uniqueId !== undefined) return alone('INDEXED BY deliveries_slot');
   if (filter.person !== undefined) return alone('INDEXED BY deliveries_person');
   if (filter.eventId !== undefined) return alone('INDEXED BY deliveries_event');
   if (filter.test === true) return inEach('INDEXED BY deliveries_test');
   if (filter.rule !== undefined) return inEach('INDEXED BY deliveries_rule');
-  if (reasons !== undefined) return inEach('INDEXED BY deliveries_reason', 'reason', reasons);
+  if (reasons !== undefined)
+    return reasons.flatMap((reason) => inEach('INDEXED BY deliveries_reason', ['reason = ?', reason]));
   if (filter.notification !== undefined) return inEach('INDEXED BY deliveries_notification');
-  if (states !== undefined) return inEach('INDEXED BY deliveries_state', 'state', states);
-  if (channels !== undefined) return inEach('INDEXED BY deliveries_channel', 'channel', channels);
+  if (states !== undefined) {
+    return states.flatMap((state) => {
+      const { index, condition } = inState(state);
+      // What is being sent is found without its workspace.
+      if (state === 'SENDING') return [{ index, conditions: [condition, ...conditions] }];
+      return inEach(index, condition);
+    });
+  }
+  if (channels !== undefined)
+    return channels.flatMap((channel) => inEach('INDEXED BY deliveries_channel', ['channel = ?', channel]));
   return inEach('INDEXED BY deliveries_workspace');
 }
 

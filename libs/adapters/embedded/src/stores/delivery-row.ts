@@ -1,12 +1,14 @@
 import { withReceipts, type Delivery } from '@carillon/domain';
 import { parseJson, stringifyJson } from '@carillon/kernel';
 import type { Row, Statements } from '../statements.ts';
+import { phaseOf } from './delivery-phases.ts';
 
 /** What a move may change, and what says which row it is. */
 export type MovedRow = {
   readonly id: string;
   readonly version: number;
   readonly state: string;
+  readonly phase: string;
   readonly reason: string;
   readonly nextAt: number | null;
   readonly leaseUntil: number | null;
@@ -43,6 +45,7 @@ export function toMovedRow({ intent, ...moving }: Delivery): MovedRow {
     id: moving.id,
     version: moving.version,
     state: moving.state,
+    phase: phaseOf(moving.state),
     reason: moving.reason,
     nextAt: moving.nextAt,
     leaseUntil: moving.leaseUntil,
@@ -88,8 +91,8 @@ function addIntent(sql: Statements, place: number, intent: string): void {
 
 const INSERT = `INSERT INTO deliveries (
     id, version, state, workspace, notification_id, channel, unique_id, notification, event_id, recipient, next_at, lease_until,
-    has_unpublished, created_at, updated_at, document, reason, person, rule, is_test, intent_place
-  ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
+    has_unpublished, created_at, updated_at, document, phase, reason, person, rule, is_test, intent_place
+  ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
 
 /** The place of its intent; null where its id or slot is taken. */
 export function insertRow(sql: Statements, row: DeliveryRow): number | null {
@@ -112,6 +115,7 @@ export function insertRow(sql: Statements, row: DeliveryRow): number | null {
     row.createdAt,
     row.updatedAt,
     row.document,
+    row.phase,
     row.reason,
     row.person,
     row.rule,
@@ -127,12 +131,12 @@ const MOVED = 'version = ?, state = ?, next_at = ?, lease_until = ?, has_unpubli
 const FACTS = ['notification', 'event_id', 'recipient', 'person', 'rule', 'is_test', 'intent_place'];
 
 /**
- * SQLite writes each index anew of which an update names a column, though the value stays. So a move names what moves alone: of the
- * indexes that only lists use, it writes that of the state. Another intent, as a take-over brings it, writes all of them.
+ * SQLite writes each index anew of which an update names a column, though the value stays. So a move names what moves alone, and writes
+ * no index that only lists use; those of phase and reason where these change. Another intent, as a take-over brings it, writes all of them.
  */
-export const MOVE = `UPDATE deliveries SET ${MOVED} WHERE id = ? AND version = ? AND intent_place = ? AND reason = ?`;
-const MOVE_FOR_A_REASON = `UPDATE deliveries SET ${MOVED}, reason = ? WHERE id = ? AND version = ? AND intent_place = ?`;
-const REPLACE = `UPDATE deliveries SET ${MOVED}, reason = ?, ${FACTS.map((column) => `${column} = ?`).join(', ')} WHERE id = ? AND version = ?`;
+export const MOVE = `UPDATE deliveries SET ${MOVED} WHERE id = ? AND version = ? AND intent_place = ? AND phase = ? AND reason = ?`;
+const MOVE_ON = `UPDATE deliveries SET ${MOVED}, phase = ?, reason = ? WHERE id = ? AND version = ? AND intent_place = ?`;
+const REPLACE = `UPDATE deliveries SET ${MOVED}, phase = ?, reason = ?, ${FACTS.map((column) => `${column} = ?`).join(', ')} WHERE id = ? AND version = ?`;
 
 const movedValues = (row: MovedRow) => [
   row.version,
@@ -148,8 +152,8 @@ const movedValues = (row: MovedRow) => [
 export function moveRow(sql: Statements, row: MovedRow, place: number): 'done' | 'stale' {
   const moved = movedValues(row);
   const before = [row.id, row.version - 1, place];
-  const changed =
-    sql.run(MOVE, ...moved, ...before, row.reason) || sql.run(MOVE_FOR_A_REASON, ...moved, row.reason, ...before);
+  const found = [row.phase, row.reason];
+  const changed = sql.run(MOVE, ...moved, ...before, ...found) || sql.run(MOVE_ON, ...moved, ...found, ...before);
   return changed === 1 ? 'done' : 'stale';
 }
 
@@ -161,7 +165,7 @@ export function replaceRow(sql: Statements, row: DeliveryRow): number | 'stale' 
   const place = endOf(sql) + 1;
   addIntent(sql, place, row.intent);
   const facts = [row.notification, row.eventId, row.recipient, row.person, row.rule, row.isTest, place];
-  sql.run(REPLACE, ...movedValues(row), row.reason, ...facts, ...before);
+  sql.run(REPLACE, ...movedValues(row), row.phase, row.reason, ...facts, ...before);
   sql.run('DELETE FROM delivery_intents WHERE place = ?', held['intent_place'] ?? null);
   return place;
 }
