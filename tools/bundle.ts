@@ -16,6 +16,7 @@ export const ENTRIES = {
   carillon: 'apps/cli/bin/carillon.js',
   'health-check': 'apps/cli/src/health-check.ts',
   'embedded-page-check': 'libs/adapters/embedded/src/damage/check-thread.ts',
+  'embedded-wal-copier': 'libs/adapters/embedded/src/wal/copy-thread.ts',
   'embedded-writer': 'libs/adapters/embedded/src/writing/thread.ts',
   'mjml-worker': 'libs/adapters/mjml/src/worker.ts',
   'template-worker': 'libs/adapters/handlebars/src/worker.ts',

@@ -1,3 +1,4 @@
+import type { FoundWal } from '@carillon/adapter-embedded';
 import type { KafkaLogLine } from '@carillon/adapter-kafka';
 import type { Check } from '@carillon/control';
 import type { CarillonError, Instant } from '@carillon/kernel';
@@ -18,6 +19,8 @@ export type Backend = Stores & {
   readonly calledOffBelow: ReadonlyMap<number, number>;
   /** The same by partition of `carillon.cohorts`: what messages below these offsets change. */
   readonly calledOffCohortsBelow: ReadonlyMap<number, number>;
+  /** The write-ahead log of the data file that a process left which did not stop in order; null where there was none. */
+  readonly foundWal: FoundWal | null;
   /** What this process depends on, for `/readyz`. */
   readiness(): readonly ReadinessCheck[];
   /** What `doctor` says of it; looks at it now, and within seconds. `Kafka` and `database` not ok: they are away. Never rejects. */

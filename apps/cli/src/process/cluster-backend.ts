@@ -54,6 +54,7 @@ export async function openClusterBackend(cluster: ClusterSettings, options: Back
       kind: 'cluster',
       place: `cluster, Kafka at ${cluster.kafka.brokers.join(', ')}`,
       alone: false,
+      foundWal: null,
       calledOffBelow: new Map(),
       calledOffCohortsBelow: new Map(),
       readiness: () => watches.map((watch) => watch.check()),

@@ -6,7 +6,7 @@ import { openEmbedded, type Embedded, type EmbeddedOptions } from '@carillon/ada
 import { systemClock } from '@carillon/adapter-system';
 import { logRecord } from '@carillon/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { fileReadiness, openEmbeddedBackend } from './embedded-backend.ts';
+import { fileCheck, fileReadiness, openEmbeddedBackend } from './embedded-backend.ts';
 import { readSettings } from './settings.ts';
 
 let dataDir = '';
@@ -77,6 +77,20 @@ describe('Whether a process on one machine is ready', () => {
     expect(said).toMatchObject({ ok: false });
     expect(said?.detail).toMatch(/^damaged: .*restore FILE --data-dir NEW/s);
     expect(backend.readiness()).toMatchObject([{ name: 'data file', ok: false }]);
+  });
+
+  it('doctor says what holds a write-ahead log that is not copied into the file, and from when on writes are refused', () => {
+    const MIB = 1024 * 1024;
+    const stats = { fileBytes: 300 * MIB, walBytes: 64 * MIB, walLeft: 30 * MIB, notCopied: null };
+    const step = 'data file';
+    expect(fileCheck('/data', stats)).toEqual({ step, ok: true, detail: '300 MiB, write-ahead log 64 MiB, in /data' });
+    const held = fileCheck('/data', { ...stats, walBytes: 500 * MIB, walLeft: 400 * MIB });
+    expect(held).toMatchObject({ step, ok: false });
+    expect(held.detail).toMatch(
+      /lacks 400 MiB of the log \(something reads an old state: a backup.*4096 MiB of log on, writes are refused/,
+    );
+    const full = { ...stats, walLeft: 400 * MIB, notCopied: 'disk I/O error' };
+    expect(fileCheck('/data', full).detail).toContain('(disk I/O error)');
   });
 
   it('doctor says that the pages of a whole file are whole', async () => {

@@ -1,5 +1,11 @@
 import { statfs } from 'node:fs/promises';
-import { openEmbedded, type Embedded, type PageState } from '@carillon/adapter-embedded';
+import {
+  openEmbedded,
+  WAL_BOUNDS,
+  type Embedded,
+  type EmbeddedStats,
+  type PageState,
+} from '@carillon/adapter-embedded';
 import { checkSteps, type Check } from '@carillon/control';
 import { formatInstant, isCarillonError, messageOf } from '@carillon/kernel';
 import type { ReadinessCheck } from '@carillon/runtime';
@@ -62,6 +68,23 @@ export function fileReadiness(data: Pick<Embedded, 'health' | 'probe'>): Readine
 
 const MIB = 1024 * 1024;
 const mib = (bytes: number): string => `${Math.ceil(bytes / MIB)} MiB`;
+/** A log of this length is none that is copied in time: something holds it. */
+const HELD_LOG = 256 * MIB;
+
+export function fileCheck(
+  dataDir: string,
+  { fileBytes, walBytes, walLeft, notCopied }: Pick<EmbeddedStats, 'fileBytes' | 'walBytes' | 'walLeft' | 'notCopied'>,
+): Check {
+  const said = `${mib(fileBytes)}, write-ahead log ${mib(walBytes)}, in ${dataDir}`;
+  const step = 'data file';
+  if (walLeft < HELD_LOG) return { step, ok: true, detail: said };
+  const why =
+    notCopied ??
+    'something reads an old state: a backup, a look at its pages, or another program that has carillon.db open';
+  const end = `from ${mib(WAL_BOUNDS.most)} of log on, writes are refused until that has ended`;
+  return { step, ok: false, detail: `${said}. The file lacks ${mib(walLeft)} of the log (${why}); ${end}` };
+}
+
 /** Less free disk than this is worth a word. */
 const LEAST_FREE = 512 * MIB;
 
@@ -83,11 +106,10 @@ function pageCheck(pages: PageState): Check {
 }
 
 async function diskChecks(dataDir: string, data: Embedded): Promise<Check[]> {
-  const { fileBytes, walBytes } = data.stats();
   const [disk, pages] = await Promise.all([statfs(dataDir), data.lookAtPages(PAGES_WITHIN)]);
   const free = disk.bavail * disk.bsize;
   return [
-    { step: 'data file', ok: true, detail: `${mib(fileBytes)}, write-ahead log ${mib(walBytes)}, in ${dataDir}` },
+    fileCheck(dataDir, data.stats()),
     pageCheck(pages),
     { step: 'free disk', ok: free >= LEAST_FREE, detail: `${mib(free)} free` },
   ];

@@ -55,5 +55,9 @@ const startFacts = ({ control, gateway, dataDir, welcome, demo, recovered }: Scr
   welcome,
   api_key: demo?.key ?? null,
   demo: demo?.folder ?? null,
-  recovered: { resumed: recovered.resumed, in_doubt: recovered.inDoubt },
+  recovered: {
+    resumed: recovered.resumed,
+    in_doubt: recovered.inDoubt,
+    write_ahead_log: recovered.foundWal && { bytes: recovered.foundWal.bytes, took_ms: recovered.foundWal.tookMs },
+  },
 });

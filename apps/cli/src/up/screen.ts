@@ -1,6 +1,7 @@
 import { VERSION } from '../version.ts';
 import { resolve } from 'node:path';
 import { runnable } from '../runnable.ts';
+import type { FoundWal } from '@carillon/adapter-embedded';
 import { paint } from '../output.ts';
 
 export type ScreenFacts = {
@@ -13,7 +14,7 @@ export type ScreenFacts = {
   readonly welcome: string | null;
   /** The demo's key and folder, where this start made them. */
   readonly demo: { readonly key: string; readonly folder: string } | null;
-  readonly recovered: { readonly resumed: number; readonly inDoubt: number };
+  readonly recovered: { readonly resumed: number; readonly inDoubt: number; readonly foundWal: FoundWal | null };
 };
 
 const DEMO_EVENT =
@@ -45,8 +46,13 @@ function linesOf(facts: ScreenFacts): string {
   }
   const recovered = recoveredWords(facts.recovered);
   if (recovered !== '') lines.push('', `  ${recovered}`);
+  if (facts.recovered.foundWal) lines.push('', `  ${foundWalWords(facts.recovered.foundWal)}`);
   return `${lines.join('\n')}\n`;
 }
+
+const MIB = 1024 * 1024;
+const foundWalWords = ({ bytes, tookMs }: FoundWal): string =>
+  `The process before did not stop in order: its write-ahead log, ${Math.ceil(bytes / MIB)} MiB, was read in ${(tookMs / 1000).toFixed(1)} s`;
 
 function recoveredWords({ resumed, inDoubt }: ScreenFacts['recovered']): string {
   const parts: string[] = [];

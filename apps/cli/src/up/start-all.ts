@@ -51,7 +51,7 @@ export async function startAll(settings: ProcessSettings, env: Environment, opti
       gateway,
       welcome: await owner.greet(control.newLinkWord),
       demo,
-      recovered,
+      recovered: { ...recovered, foundWal: backend.foundWal },
     };
     return { facts, close: () => closing.close() };
   } catch (error) {

@@ -37,6 +37,8 @@ import { createSchemaRegistry } from './stores/schema-registry.ts';
 import { createSecretStore } from './stores/secret-store.ts';
 import { createConsentStore } from './stores/consent-store.ts';
 import { createSuppressionList } from './stores/suppression-list.ts';
+import { littleOf, WAL_BOUNDS, type WalBounds } from './wal/bounds.ts';
+import { createWalCopier, type CopySettings, type WalCopier } from './wal/copier.ts';
 import type { WriterSettings } from './writing/protocol.ts';
 import { createWriter, DEFAULT_QUEUE_BYTES, type Writer, type WriterStats } from './writing/writer.ts';
 
@@ -58,6 +60,8 @@ export type EmbeddedOptions = {
    * work goes on; damage that is found then ends all reading and writing.
    */
   readonly pageCheckPatience?: Duration;
+  /** How long the write-ahead log may be. */
+  readonly walBounds?: WalBounds;
   /** How long a write waits where some other program has locked the data file. */
   readonly busyTimeout?: Duration;
 };
@@ -66,7 +70,16 @@ export type EmbeddedStats = WriterStats & {
   readonly fileBytes: number;
   /** The write-ahead log beside it: grows while a reader holds on to an old state. */
   readonly walBytes: number;
+  /** What of it the data file lacks. */
+  readonly walLeft: number;
+  /** How often it was copied into the data file beside the writer. */
+  readonly copyings: number;
+  /** Why it could not be copied the last time; null where it could. */
+  readonly notCopied: string | null;
 };
+
+/** The write-ahead log that was found when the folder was opened, of a process that did not stop in order. */
+export type FoundWal = { readonly bytes: number; readonly tookMs: Duration };
 
 export type EmbeddedHealth = {
   readonly pages: PageState;
@@ -86,6 +99,8 @@ export type Embedded = Stores & {
   readonly calledOffBelow: ReadonlyMap<number, number>;
   /** The same by partition of `carillon.cohorts`: what messages below these offsets change. */
   readonly calledOffCohortsBelow: ReadonlyMap<number, number>;
+  /** Null after a clean stop. */
+  readonly foundWal: FoundWal | null;
   /** Writes a consistent copy with the keys, for its owner alone, while everything goes on. */
   backup(file: string): Promise<void>;
   readonly stats: () => EmbeddedStats;
@@ -121,8 +136,10 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
   const missing = cutShort(files.database, files.keys);
   if (missing !== null) throw damage(options.dataDir, missing);
   const hadLog = existsSync(`${files.database}-wal`);
+  const found = { bytes: sizeOf(`${files.database}-wal`), since: performance.now() };
   const lock = lockFolder(options.dataDir, options.holder ?? 'carillon', options.clock.now());
   const busyTimeout = options.busyTimeout ?? BUSY_TIMEOUT;
+  const walBounds = options.walBounds ?? WAL_BOUNDS;
   let damaged: string | null = null;
   try {
     refuseDamagedWal(options.dataDir, files.database);
@@ -134,7 +151,19 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
       createdAt: options.clock.now(),
       busyTimeout,
       maxFileBytes: options.maxFileBytes ?? null,
+      walBounds,
     };
+    const copySettings: CopySettings = { file: files.database, busyTimeout, little: littleOf(walBounds) };
+    const copier = createWalCopier({
+      bounds: walBounds,
+      start: () =>
+        new Worker(threadEntry('./wal/copy-thread.ts', './embedded-wal-copier.js'), {
+          workerData: copySettings,
+          execArgv: [],
+          name: 'carillon-wal-copier',
+        }),
+      found: foundDamage,
+    });
     const writer = createWriter({
       clock: options.clock,
       maxQueueBytes: options.maxQueueBytes ?? DEFAULT_QUEUE_BYTES,
@@ -146,6 +175,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
           name: 'carillon-writer',
         }),
       damage: { known: () => damaged, found: foundDamage },
+      copier,
     });
     const pages = createPageCheck(
       options.clock,
@@ -159,12 +189,15 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
     );
     try {
       await writer.open();
+      const foundWal =
+        found.bytes > 0 ? { bytes: found.bytes, tookMs: Math.round(performance.now() - found.since) } : null;
       if (hadLog || !lock.afterCleanStop) await pages.look(options.pageCheckPatience ?? PAGE_CHECK_PATIENCE);
       if (damaged !== null) throw new CarillonError('data_damaged', damaged);
       const reader = openReader(files.database, busyTimeout, { known: () => damaged, found: foundDamage });
-      return assemble(options, { writer, reader, lock, pages, damaged: () => damaged });
+      return assemble(options, { writer, copier, reader, lock, pages, foundWal, damaged: () => damaged });
     } catch (error) {
       await pages.close();
+      await copier.close();
       await writer.close();
       throw isCarillonError(error) && error.code === 'data_damaged' && damaged === null
         ? damage(options.dataDir, error.detail)
@@ -195,13 +228,16 @@ const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false 
 
 type Opened = {
   readonly writer: Writer;
+  readonly copier: WalCopier;
   readonly reader: Reader;
   readonly lock: FolderLock;
   readonly pages: PageCheck;
+  readonly foundWal: FoundWal | null;
   readonly damaged: () => string | null;
 };
 
-function assemble(options: EmbeddedOptions, { writer, reader, lock, pages, damaged }: Opened): Embedded {
+function assemble(options: EmbeddedOptions, opened: Opened): Embedded {
+  const { writer, copier, reader, lock, pages, damaged } = opened;
   const { database, keys } = dataFiles(options.dataDir);
   const log = createEventLog(reader, writer.writes(), options.turns ?? { next: () => nextTurn() });
   let closed: Promise<void> | null = null;
@@ -209,6 +245,7 @@ function assemble(options: EmbeddedOptions, { writer, reader, lock, pages, damag
     await log.stop();
     await pages.close();
     await writer.drain();
+    await copier.close();
     // The writer is to be the last one at the file: then it leaves one file, without a write-ahead log beside it.
     reader.close();
     await writer.close();
@@ -244,8 +281,13 @@ function assemble(options: EmbeddedOptions, { writer, reader, lock, pages, damag
     calledOffBelow: readCalledOff(reader, 'carillon.events'),
     calledOffCohortsBelow: readCalledOff(reader, 'carillon.cohorts'),
     applyRetention: (now, policy = DEFAULT_RETENTION) => applyRetention(log, writer.writes(), now, policy),
+    foundWal: opened.foundWal,
     backup: (file) => writeBackup(database, keys, file),
-    stats: () => ({ ...writer.stats(), fileBytes: sizeOf(database), walBytes: sizeOf(`${database}-wal`) }),
+    stats() {
+      const { log: written, ...copied } = copier.stats();
+      const bytes = { fileBytes: sizeOf(database), walBytes: sizeOf(`${database}-wal`), walLeft: written.left };
+      return { ...writer.stats(), ...bytes, ...copied };
+    },
     lookAtPages: (patience) => pages.look(patience),
     health: () => ({ pages: pages.state(), damaged: damaged(), failing: writer.stats().failing }),
     async probe() {

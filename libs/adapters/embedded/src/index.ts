@@ -6,9 +6,11 @@ export {
   type EmbeddedHealth,
   type EmbeddedOptions,
   type EmbeddedStats,
+  type FoundWal,
 } from './embedded.ts';
 export type { EmbeddedLog } from './log/event-log.ts';
 export type { CarriedOver } from './restore/carry-over.ts';
 export type { Outstanding, Span } from './restore/outstanding.ts';
 export { restoreBackup, type Restored, type RestoreOptions } from './restore/restore.ts';
+export { WAL_BOUNDS, type WalBounds } from './wal/bounds.ts';
 export { DEFAULT_RETENTION, type Removed, type RetentionPolicy } from './retention.ts';

@@ -6,7 +6,8 @@ import { promisify } from 'node:util';
 import { isCarillonError } from '@carillon/kernel';
 import { deliveryOf, logRecord } from '@carillon/testing';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { openEmbedded, type Embedded, type EmbeddedOptions } from '../src/index.ts';
+import { openEmbedded, WAL_BOUNDS, type Embedded, type EmbeddedOptions } from '../src/index.ts';
+import { createWalCopier } from '../src/wal/copier.ts';
 import { createCommit } from '../src/writing/commit.ts';
 import type { WriterSettings } from '../src/writing/protocol.ts';
 import { createWriter } from '../src/writing/writer.ts';
@@ -38,6 +39,7 @@ async function openWriter() {
     createdAt: 1,
     busyTimeout: 50,
     maxFileBytes: null,
+    walBounds: WAL_BOUNDS,
   };
   const threads: Worker[] = [];
   const writer = createWriter({
@@ -45,6 +47,11 @@ async function openWriter() {
     maxQueueBytes: 1_000_000,
     joints: {},
     damage: { known: () => null, found: (what) => what },
+    copier: createWalCopier({
+      bounds: WAL_BOUNDS,
+      start: () => expect.unreachable('there is little to copy'),
+      found: () => undefined,
+    }),
     start() {
       const entry = new URL('../src/writing/thread.ts', import.meta.url);
       const thread = new Worker(entry, { workerData: settings, execArgv: [] });

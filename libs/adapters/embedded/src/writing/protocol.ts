@@ -1,5 +1,7 @@
 import type { ErrorCode, Instant } from '@carillon/kernel';
 import type { Statements } from '../statements.ts';
+import type { WalBounds } from '../wal/bounds.ts';
+import type { WalState } from '../wal/wal.ts';
 
 /** What an operation of the writer sees: the open transaction, and the time at which its batch was made. */
 export type Transaction = { readonly sql: Statements; readonly now: () => Instant };
@@ -40,6 +42,7 @@ export type WriterSettings = {
   readonly busyTimeout: number;
   /** Size that the file may have at most; null: as large as the disk allows. */
   readonly maxFileBytes: number | null;
+  readonly walBounds: WalBounds;
 };
 
 /** What this process knows of damage of the data file. `found` answers the words for it: those of the first damage. */
@@ -54,7 +57,8 @@ export type ToWriter =
   | { readonly kind: 'close' };
 
 export type FromWriter =
-  | { readonly kind: 'ready' }
+  | { readonly kind: 'ready'; readonly log: WalState }
   | { readonly kind: 'unopened'; readonly failure: Failure }
-  | { readonly kind: 'replies'; readonly replies: readonly Reply[] }
+  /** `log`: the write-ahead log after it; null where nothing was committed. */
+  | { readonly kind: 'replies'; readonly replies: readonly Reply[]; readonly log: WalState | null }
   | { readonly kind: 'closed' };

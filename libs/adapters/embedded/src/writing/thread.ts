@@ -15,7 +15,6 @@ const answer = (message: FromWriter): void => port.postMessage(message);
 
 let file: WritableFile | null = null;
 
-const isDamage = (error: unknown): boolean => isCarillonError(error) && error.code === 'data_damaged';
 const passing = (cause: unknown): CarillonError =>
   new CarillonError(
     'log_unavailable',
@@ -29,7 +28,7 @@ function commit(batch: Extract<ToWriter, { kind: 'batch' }>): readonly Reply[] {
     return file.commit(batch.now, batch.requests);
   } catch (error) {
     discard();
-    const failure = failureOf(isDamage(error) ? error : passing(error));
+    const failure = failureOf(isCarillonError(error) ? error : passing(error));
     return batch.requests.map(() => ({ ok: false, failure }));
   }
 }
@@ -45,7 +44,9 @@ function discard(): void {
 
 port.on('message', (message: ToWriter) => {
   if (message.kind === 'batch') {
-    answer({ kind: 'replies', replies: commit(message) });
+    const replies = commit(message);
+    answer({ kind: 'replies', replies, log: file?.log() ?? null });
+    file?.copyRest();
     return;
   }
   discard();
@@ -55,7 +56,7 @@ port.on('message', (message: ToWriter) => {
 
 try {
   file = openForWriting(settings);
-  answer({ kind: 'ready' });
+  answer({ kind: 'ready', log: file.log() });
 } catch (error) {
   answer({ kind: 'unopened', failure: failureOf(error) });
   port.close();

@@ -3,18 +3,31 @@ import { CarillonError, messageOf, type Instant } from '@carillon/kernel';
 import { establishLog } from '../log/establish.ts';
 import { migrate, verifySlotIndex } from '../schema/migrations.ts';
 import { statementsOf } from '../statements.ts';
+import { littleOf } from '../wal/bounds.ts';
+import { PAGE_BYTES, walOf, type WalState } from '../wal/wal.ts';
 import { blamesFile, createCommit } from './commit.ts';
 import { createOperations } from './operations.ts';
 import type { Reply, Request, WriterSettings } from './protocol.ts';
 
 export type WritableFile = {
   commit(now: Instant, requests: readonly Request[]): Reply[];
+  /** The write-ahead log after the last commit. */
+  log(): WalState;
+  /** Copies the little that others left of a log that is long enough to begin anew. */
+  copyRest(): void;
   close(): void;
 };
 
-const PAGE_BYTES = 4096;
+const MIB = 1024 * 1024;
 const unreadable = (error: unknown): CarillonError | null =>
   blamesFile(error) ? new CarillonError('data_damaged', messageOf(error)) : null;
+
+const logIsFull = (bytes: number): CarillonError =>
+  new CarillonError(
+    'log_unavailable',
+    `the write-ahead log of the data file has grown to ${Math.floor(bytes / MIB)} MiB and cannot begin anew, because something reads an old state of the ` +
+      'file: a backup, a look at its pages, or another program that has carillon.db open. End that; it goes on by itself',
+  );
 
 /**
  * Opens the file for the one writer: write-ahead log, every commit on the disk before it counts, schema up to date. Throws
@@ -27,8 +40,8 @@ export function openForWriting(settings: WriterSettings): WritableFile {
       PRAGMA page_size = ${PAGE_BYTES};
       PRAGMA journal_mode = WAL;
       PRAGMA synchronous = FULL;
-      PRAGMA wal_autocheckpoint = 4000;
-      PRAGMA journal_size_limit = 67108864;
+      PRAGMA wal_autocheckpoint = 0;
+      PRAGMA journal_size_limit = ${settings.walBounds.waitFrom};
       PRAGMA cache_size = -32768;
       PRAGMA temp_store = MEMORY;
     `);
@@ -40,14 +53,29 @@ export function openForWriting(settings: WriterSettings): WritableFile {
     const sql = statementsOf(db);
     establishLog(db, sql, settings);
     let now = settings.createdAt;
+    const wal = walOf(db);
+    const bounds = settings.walBounds;
+    let log = wal.state();
     const commit = createCommit(db, createOperations({ sql, now: () => now }));
     return {
       commit(at, requests) {
         now = at;
         try {
-          return commit(requests);
+          if (log.bytes >= bounds.most && !wal.beginAnew()) throw logIsFull(log.bytes);
+          const replies = commit(requests);
+          log = wal.state();
+          return replies;
         } catch (error) {
           throw unreadable(error) ?? error;
+        }
+      },
+      log: () => log,
+      copyRest() {
+        if (log.bytes < bounds.copyFrom || log.left === 0 || log.left > littleOf(bounds)) return;
+        try {
+          log = wal.copy();
+        } catch {
+          // What was committed stands in the log. If it cannot be copied for long, the log grows to its bound, and that is said.
         }
       },
       close: () => db.close(),

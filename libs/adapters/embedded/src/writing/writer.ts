@@ -1,6 +1,7 @@
 import type { Worker } from 'node:worker_threads';
 import { CarillonError } from '@carillon/kernel';
 import type { Clock } from '@carillon/ports';
+import type { WalCopier } from '../wal/copier.ts';
 import { joinRequests, type Joined } from './joining.ts';
 import type { DamageKnown, Failure, FromWriter, Joints, Load, Operations, Reply, ToWriter, Write } from './protocol.ts';
 
@@ -32,6 +33,7 @@ export type WriterOptions = {
   readonly maxQueueBytes: number;
   readonly joints: Joints;
   readonly damage: DamageKnown;
+  readonly copier: Pick<WalCopier, 'grew' | 'room'>;
   /** Starts a thread; called again when one died. */
   start(): Worker;
 };
@@ -80,6 +82,7 @@ export function createWriter(options: WriterOptions): Writer {
       let cause: unknown = null;
       started.on('message', (message: FromWriter) => {
         if (message.kind === 'ready') resolve();
+        if ('log' in message && message.log) options.copier.grew(message.log);
         if (message.kind === 'unopened') reject(errorOf(message.failure));
         if (message.kind === 'replies') settle(message.replies);
         if (message.kind === 'closed') ended?.();
@@ -159,6 +162,8 @@ export function createWriter(options: WriterOptions): Writer {
   async function send(): Promise<void> {
     try {
       await (opening ?? launch());
+      const room = options.copier.room();
+      if (room) await room;
     } catch (error) {
       thread = null;
       opening = null;

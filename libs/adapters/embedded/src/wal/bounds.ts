@@ -1,0 +1,17 @@
+const MIB = 1024 * 1024;
+
+/** How long the write-ahead log of the data file may be, in bytes. */
+export type WalBounds = {
+  /** What the data file lacks is copied into it from so much on, beside the writer. */
+  readonly copyFrom: number;
+  /** From this length on writes wait for a copying that is under way: a disk that is slow at copying slows those who write. */
+  readonly waitFrom: number;
+  /** No transaction begins at a log of this length: writes are refused until it can begin anew. */
+  readonly most: number;
+};
+
+/** A start after a kill reads the log whole: a long one takes it some seconds. */
+export const WAL_BOUNDS: WalBounds = { copyFrom: 32 * MIB, waitFrom: 64 * MIB, most: 4096 * MIB };
+
+/** What a commit copies itself when the rest is done: more would hold the writer up. */
+export const littleOf = ({ copyFrom }: WalBounds): number => copyFrom / 8;

@@ -1,0 +1,41 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { FRAME_HEADER_BYTES } from '../damage/wal-frames.ts';
+
+export const PAGE_BYTES = 4096;
+const FRAME_BYTES = PAGE_BYTES + FRAME_HEADER_BYTES;
+
+/** The write-ahead log, in bytes of the file beside the data file. */
+export type WalState = {
+  /** Up to the last commit of this round: the file itself is never shorter, and may be longer. */
+  readonly bytes: number;
+  /** Of these, what the data file lacks. */
+  readonly left: number;
+};
+
+export type Wal = {
+  /** Takes two microseconds, and no lock. */
+  state(): WalState;
+  /** Copies what no reader of an old state needs as it was. Holds nobody up, and does nothing while another copies. */
+  copy(): WalState;
+  /** Whether the next commit begins the log anew. Waits for those who read old states, as long as the connection waits for any lock. */
+  beginAnew(): boolean;
+};
+
+/** The log of the connection. SQLite calls the copying a checkpoint, and so are other things called here. */
+export function walOf(db: DatabaseSync): Wal {
+  const asked = db.prepare('PRAGMA wal_checkpoint(NOOP)');
+  const copying = db.prepare('PRAGMA wal_checkpoint(PASSIVE)');
+  const state = (): WalState => {
+    const row = asked.get();
+    const frames = Math.max(0, Number(row?.['log']));
+    return { bytes: frames * FRAME_BYTES, left: (frames - Math.max(0, Number(row?.['checkpointed']))) * FRAME_BYTES };
+  };
+  return {
+    state,
+    copy() {
+      copying.get();
+      return state();
+    },
+    beginAnew: () => db.prepare('PRAGMA wal_checkpoint(RESTART)').get()?.['busy'] === 0,
+  };
+}

@@ -1,0 +1,40 @@
+/**
+ * Opens the data folder given with the bounds of its write-ahead log in the words after it, appends and writes each acknowledged record to
+ * stdout, until somebody ends it. With a last word something reads an old state meanwhile, and what is refused is written too.
+ */
+import { writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { messageOf } from '@carillon/kernel';
+import { openEmbedded } from '../src/index.ts';
+
+const [dataDir = '', copyFrom, waitFrom, most, held] = process.argv.slice(2);
+const embedded = await openEmbedded({
+  dataDir,
+  clock: { now: () => Date.now() },
+  busyTimeout: 50,
+  walBounds: { copyFrom: Number(copyFrom), waitFrom: Number(waitFrom), most: Number(most) },
+});
+if (held !== undefined) {
+  const other = new DatabaseSync(join(dataDir, 'carillon.db'), { readOnly: true });
+  other.exec('BEGIN');
+  other.prepare('SELECT count(*) FROM records').get();
+}
+
+async function fill(caller: number): Promise<void> {
+  for (let at = 0; ; at += 1) {
+    const text = `${caller}:${at}`;
+    const value = new TextEncoder().encode(`${text}:${'x'.repeat(20_000)}`);
+    const record = { topic: 'carillon.events', partition: caller, key: 'k', value, headers: {} } as const;
+    try {
+      const [offset] = await embedded.log.append([record]);
+      writeSync(1, `${caller} ${offset} ${text}\n`);
+    } catch (error) {
+      writeSync(1, `refused: ${messageOf(error)}\n`);
+      return;
+    }
+  }
+}
+writeSync(1, 'open\n');
+await Promise.all([0, 1, 2, 3].map(fill));
+setInterval(() => undefined, 60_000);
