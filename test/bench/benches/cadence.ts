@@ -159,10 +159,7 @@ another day; on the embedded backend, and with a log in memory over FerretDB. An
     {
       title: 'all messages are for one person, and the next 900 for another, under a limit that never fills',
       counted: 'messages',
-      sides: [
-        sends('four delivery roles', { ...ONE_AT_A_TIME, roles: 4 }),
-        sends('one delivery role', ONE_AT_A_TIME),
-      ],
+      sides: [sends('four delivery roles', { ...ONE_AT_A_TIME, roles: 4 }), sends('one delivery role', ONE_AT_A_TIME)],
       comparisons: [
         {
           side: 'four delivery roles',

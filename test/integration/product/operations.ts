@@ -202,12 +202,14 @@ const PEOPLE_WHO_GET_THEM: Calls = {
   [`POST ${WORKSPACE}/consents/import`]: { csv: 'person,target,opted_out\nbob,all,true\n' },
   [`GET ${WORKSPACE}/consents/export`]: {},
   [`GET ${WORKSPACE}/integrations/{name}/cohorts`]: {},
+  [`GET ${WORKSPACE}/integrations/{name}/fields`]: {},
 };
 
 const TRYING: Calls = {
   [`GET ${WORKSPACE}/rules/{name}/sample`]: {},
   [`POST ${WORKSPACE}/rules/{name}/test`]: { body: { event } },
   [`POST ${WORKSPACE}/templates/{name}/preview`]: { body: { event } },
+  [`GET ${WORKSPACE}/templates/{name}/missing`]: {},
   [`POST ${WORKSPACE}/notifications/{name}/test-send`]: { body: { event, channel: 'email', to: 'a@example.com' } },
   [`POST ${WORKSPACE}/cadence/explain`]: { body: { notification: 'order-paid', person: 'ada' } },
   [`POST ${WORKSPACE}/cadence/simulate`]: { body: { last: '1d' } },

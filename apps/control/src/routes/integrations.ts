@@ -1,4 +1,4 @@
-import { checkBody } from '@carillon/contracts';
+import { answerFieldPage, checkBody } from '@carillon/contracts';
 import {
   attribute,
   attributionOf,
@@ -9,6 +9,7 @@ import {
   type LookupIntegration,
   type OwnAnswer,
 } from '@carillon/domain';
+import { answerFields, type AnswerFieldsPorts } from '@carillon/insight';
 import { formatDuration } from '@carillon/kernel';
 import type { PartnerAnswer } from '@carillon/ports';
 import { z } from 'zod';
@@ -16,6 +17,7 @@ import { CHECKS } from '../access/permission.ts';
 import { configurationTried } from '../drafts/with-drafts.ts';
 import type { Check, ControlConfig, ControlPorts, PlanningPorts } from '../ports.ts';
 import { answerWords, askPartner, readPartnerSecrets } from '../partner-calls.ts';
+import { principalOf } from '../access/principal.ts';
 import { sightOf } from '../access/sight.ts';
 import { namesOf, placeOf } from '../names.ts';
 import { notFound, withNameAcross, type ApiServer } from './app.ts';
@@ -44,7 +46,7 @@ type PartnerCheckPorts = Pick<ControlPorts, 'secrets' | 'partners' | 'ids'>;
 export function integrationRoutes(
   app: ApiServer,
   config: Pick<ControlConfig, 'eventsUrl'>,
-  ports: PlatformCheckPorts & PartnerCheckPorts & PlanningPorts & Pick<ControlPorts, 'drafts'>,
+  ports: PlatformCheckPorts & PartnerCheckPorts & PlanningPorts & AnswerFieldsPorts & Pick<ControlPorts, 'drafts'>,
 ): void {
   app.post(
     '/v1/workspaces/:workspace/integrations/:name/check',
@@ -71,6 +73,34 @@ export function integrationRoutes(
         ? await checkPlatform(workspace, name, platform, config, ports)
         : await checkPartner(configuration, workspace, name, body?.user_ids ?? [MADE_UP], ports);
       return { steps };
+    },
+  );
+  app.get(
+    '/v1/workspaces/:workspace/integrations/:name/fields',
+    {
+      config: { permission: 'read', across: true, problems: ['not_found'] },
+      schema: {
+        operationId: 'listAnswerFields',
+        tags: ['Integrations'],
+        summary: 'Variables that a partner was seen to answer, over its newest answers',
+        params: withNameAcross,
+        response: { 200: answerFieldPage },
+      },
+    },
+    async (request) => {
+      const { name: integration } = request.params;
+      const configuration = ports.configuration.current();
+      const names = namesOf(configuration, 'integration');
+      const workspace = placeOf('integration', integration, sightOf(request), names);
+      const maySeeBodies = principalOf(request).may('bodies', workspace);
+      const { people, fields } = await answerFields({ workspace, integration }, ports);
+      const items = fields.map(({ path, types, sample, count }) => ({
+        path,
+        types: [...types],
+        sample: maySeeBodies ? sample : null,
+        count,
+      }));
+      return { integration, people, items, next: null };
     },
   );
 }

@@ -1,4 +1,9 @@
-import { templatePreviewBody, type TemplatePreviewBody } from '@carillon/contracts';
+import {
+  missingVariablesBody,
+  templatePreviewBody,
+  type MissingVariablesBody,
+  type TemplatePreviewBody,
+} from '@carillon/contracts';
 import {
   CHANNEL_NAMES,
   channelsOf,
@@ -12,7 +17,8 @@ import {
   type Configuration,
   type Resource,
 } from '@carillon/domain';
-import { CarillonError, isLocale, isTimeZone, type JsonObject } from '@carillon/kernel';
+import { missingVariables } from '@carillon/insight';
+import { CarillonError, formatInstant, isLocale, isTimeZone, type JsonObject } from '@carillon/kernel';
 import { z } from 'zod';
 import { principalOf, type Principal } from '../access/principal.ts';
 import { sightOf, type Sight } from '../access/sight.ts';
@@ -84,9 +90,17 @@ const previewRequest = z.strictObject({
 });
 type PreviewRequest = z.infer<typeof previewRequest>;
 
+const missingQuery = z.strictObject({
+  channel: oneOfWords('channel', CHANNEL_NAMES).optional().describe('Left out: all that the template has'),
+  drafts: z
+    .enum(['true', 'false'])
+    .default('false')
+    .describe('`true`: as it is with the drafts of the workspace, those of rules among them'),
+});
+
 export type TemplatePorts = PreviewPorts &
   PlanningPorts &
-  Pick<RoutePorts, 'clock' | 'configuration' | 'templates' | 'drafts' | 'log' | 'readModels'>;
+  Pick<RoutePorts, 'book' | 'clock' | 'configuration' | 'templates' | 'drafts' | 'log' | 'readModels' | 'turns'>;
 
 /** `template preview`: what a template makes of an event, by the code that makes what is sent. Nothing is written. */
 export function templateRoutes(app: ApiServer, ports: TemplatePorts): void {
@@ -105,6 +119,56 @@ export function templateRoutes(app: ApiServer, ports: TemplatePorts): void {
     },
     async (request) => previewTemplate(request.params, request.body, sightOf(request), principalOf(request), ports),
   );
+  app.get(
+    '/v1/workspaces/:workspace/templates/:name/missing',
+    {
+      config: { permission: 'read', problems: ['not_found', 'invalid_request', 'invalid_configuration'] },
+      schema: {
+        operationId: 'listMissingVariables',
+        tags: ['Templates'],
+        summary: 'Variables that the messages of a template would lack, over the newest 1,000 events of its streams',
+        params: withName,
+        querystring: missingQuery,
+        response: { 200: missingVariablesBody },
+      },
+    },
+    async (request) => countMissing(request.params, request.query, sightOf(request), ports),
+  );
+}
+
+/** Throws `not_found`, and `invalid_configuration` of a draft with mistakes. It tells names and numbers of events, nothing that they hold. */
+async function countMissing(
+  { workspace, name }: z.infer<typeof withName>,
+  { channel, drafts }: z.infer<typeof missingQuery>,
+  sight: Sight,
+  ports: TemplatePorts,
+): Promise<MissingVariablesBody> {
+  const configuration = await configurationTried({ kind: 'template', name }, drafts === 'true', sight, ports);
+  const found = templateWith(configuration, workspace, name, channel);
+  const counted = { workspace, template: name, channels: found.channels };
+  const { since, variables, ...counts } = await missingVariables(counted, configuration, ports);
+  return {
+    template: name,
+    version: found.template.version,
+    ...counts,
+    since: since === null ? null : formatInstant(since),
+    variables: variables.map(({ eventId, ...one }) => ({ ...one, event_id: eventId })),
+  };
+}
+
+/** A template and the channels that are asked about. Throws `not_found`, and `invalid_request` for a channel that it has nothing for. */
+function templateWith(
+  configuration: Configuration,
+  workspace: string,
+  name: string,
+  channel: ChannelName | undefined,
+): { readonly template: Resource<'template'>; readonly channels: readonly ChannelName[] } {
+  const template = findResource(configuration, 'template', workspace, name);
+  if (!template) throw notFound(`template ${name} in workspace ${workspace}`);
+  const channels = CHANNEL_NAMES.filter((one) => templateOf(template.body, one));
+  if (channel === undefined) return { template, channels };
+  if (channels.includes(channel)) return { template, channels: [channel] };
+  throw new CarillonError('invalid_request', `channel: template ${name} has ${channels.join(', ')} alone`);
 }
 
 /**
@@ -119,16 +183,11 @@ export async function previewTemplate(
   ports: TemplatePorts,
 ): Promise<TemplatePreviewBody> {
   const configuration = await configurationTried({ kind: 'template', name }, asked.drafts, sight, ports);
-  const template = findResource(configuration, 'template', workspace, name);
-  if (!template) throw notFound(`template ${name} in workspace ${workspace}`);
-  const channels = CHANNEL_NAMES.filter((channel) => templateOf(template.body, channel));
-  if (asked.channel !== undefined && !channels.includes(asked.channel)) {
-    throw new CarillonError('invalid_request', `channel: template ${name} has ${channels.join(', ')} alone`);
-  }
+  const { template, channels } = templateWith(configuration, workspace, name, asked.channel);
   const variables = await variablesToTry(asked, sight, principal, ports);
   const messages = [];
   const renderedBy = { ...ports, configuration: { current: () => configuration } };
-  for (const channel of asked.channel === undefined ? channels : [asked.channel]) {
+  for (const channel of channels) {
     const notification = userOf(configuration, workspace, name, channel);
     const notificationId = notification ? notificationIdOf(notification) : `template:${name}`;
     const isOfDigest = isTemplateOfDigest(configuration, workspace, name, channel);

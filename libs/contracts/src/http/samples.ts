@@ -61,4 +61,49 @@ export const streamFieldPage = z
     next,
   })
   .meta({ id: 'StreamFieldPage' });
+/** Variables that a partner was seen to answer. */
+export const answerFieldPage = z
+  .object({
+    integration: z.string(),
+    people: z.int().describe('People in its newest answers that were looked at'),
+    items: z.array(
+      z
+        .object({
+          path: z.string().describe('As templates name it: `first_name`; `cards[].last4` for the elements of a list'),
+          types: z.array(z.string()),
+          sample: z
+            .string()
+            .nullable()
+            .describe(
+              'Beginning of a value as JSON text; null for objects and lists, and without the permission bodies',
+            ),
+          count: z.int().describe('People for whom it was answered'),
+        })
+        .meta({ id: 'AnswerField' }),
+    ),
+    next: z.null().describe('There is no further page'),
+  })
+  .meta({ id: 'AnswerFieldPage' });
 export type StreamFieldBody = z.infer<typeof streamFieldBody>;
+
+/** What the messages of a template would lack, over the newest events whose rules send it. */
+export const missingVariablesBody = z
+  .object({
+    template: z.string(),
+    version: z.int(),
+    events: z.int().describe('Newest events of the streams whose rules send it that were looked at, at most 1,000'),
+    since: z.string().nullable().describe('When the oldest of them came; RFC 3339, UTC; null: there is none'),
+    sending: z.int().describe('Of them, those for which a rule would send it'),
+    failed: z.int().describe('Of those, the ones of which no message could be made'),
+    variables: z
+      .array(
+        z.object({
+          variable: z.string().describe('`customer.name`; `items[].price` of the elements of a list'),
+          missing: z.int().describe('Events whose message lacked it'),
+          event_id: z.string().describe('The newest of them'),
+        }),
+      )
+      .describe('Those that are missing most often first; what a template asks about is not missing'),
+  })
+  .meta({ id: 'MissingVariables' });
+export type MissingVariablesBody = z.infer<typeof missingVariablesBody>;

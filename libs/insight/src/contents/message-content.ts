@@ -51,7 +51,7 @@ export type MessageContent = {
 };
 
 /** Addresses that stop messages work for whoever has them: nobody but the recipient is shown them. */
-const KEPT_BACK = {
+export const KEPT_BACK = {
   unsubscribe_url: 'https://kept-back.invalid/unsubscribe',
   preferences_url: 'https://kept-back.invalid/preferences',
 };

@@ -1,0 +1,109 @@
+/** Examples of trying rules, templates and streams before they are used, by operation. */
+const AT = '2026-11-22T10:42:00.000Z';
+const LATER = '2026-11-22T10:42:00.180Z';
+const EVENT_ID = 'evt_0GMPXQ2V7T1C9H4B8KJ5N6R3WD';
+const DELIVERY_ID = 'dlv_37G5398XK2YK0SPEA59673M7JP';
+const page = (item: object) => ({ items: [item], next: null });
+
+export const TRYING_EXAMPLES = {
+  sampleRule: {
+    answers: {
+      rule: 'order-paid.paid',
+      rule_version: 3,
+      stream: 'shop/orders',
+      url: 'http://127.0.0.1:7400/events/shop/orders',
+      credential: { kind: 'api_key', variable: 'CARILLON_API_KEY', advice: 'an API key of the stream: backend' },
+      event: '{"status":"paid","total":101,"customer":{"email":"ada@example.com"}}',
+      fires: true,
+      recipients: 1,
+      asks: null,
+      answered: [],
+      fields: [{ path: 'status', type: 'string', used_by: ['when'], value: '"paid"', origin: 'condition' }],
+      whole_event: [],
+      code: { curl: 'curl -X POST …', javascript: 'await fetch(…)', python: 'urlopen(…)', go: 'http.Post(…)' },
+    },
+  },
+  previewTemplate: {
+    takes: { event: '{"order_id":"A-1001"}', channel: 'sms' },
+    answers: {
+      template: 'order-paid',
+      version: 2,
+      messages: [
+        {
+          ok: true,
+          error: null,
+          channel: 'sms',
+          from: null,
+          subject: null,
+          html: null,
+          text: 'Order A-1001 is paid.',
+          sms: { encoding: 'GSM-7', segments: 1, units: 21, first_outside_gsm: null },
+          push: null,
+          links: null,
+          missing: [],
+          fields: ['order_id'],
+          variant: null,
+          notes: [],
+        },
+      ],
+    },
+  },
+  listMissingVariables: {
+    answers: {
+      template: 'order-paid',
+      version: 2,
+      events: 1000,
+      since: '2026-11-24T08:00:00.000Z',
+      sending: 412,
+      failed: 0,
+      variables: [{ variable: 'customer.name', missing: 31, event_id: EVENT_ID }],
+    },
+  },
+  testSendNotification: {
+    takes: { channel: 'sms', to: '+4930123456', event: '{"order_id":"A-1001"}', locale: 'de-AT' },
+    answers: {
+      delivery_id: DELIVERY_ID,
+      notification: 'order-paid',
+      channel: 'sms',
+      to: '+4930123456',
+      template: 'order-paid',
+      template_version: 2,
+      notes: [],
+      not_after: '2026-11-22T11:42:00.000Z',
+    },
+  },
+  testRule: {
+    takes: { event: '{"status":"paid","total":40}' },
+    answers: {
+      rule: 'order-paid.paid',
+      rule_version: 3,
+      stream: 'shop/orders',
+      fired: false,
+      outcome: 'not_fired',
+      error: null,
+      explained: [{ source: 'event.total > 100', depth: 0, value: 'false' }],
+      asks: null,
+      answered: null,
+      problems: [],
+      recipients: [],
+      dropped: [],
+    },
+  },
+  sendEvent: {
+    takes: { event: '{"order_id":"A-1001","status":"paid","total":120}' },
+    answers: { id: EVENT_ID, stream: 'shop/orders' },
+  },
+  listAnswerFields: {
+    answers: {
+      integration: 'crm',
+      people: 40,
+      ...page({ path: 'first_name', types: ['string'], sample: '"Ada"', count: 38 }),
+    },
+  },
+  listStreamFields: {
+    answers: {
+      stream: 'shop/orders',
+      ...page({ path: 'total', types: ['number'], sample: '120', first_seen: AT, last_seen: LATER, count: 1204 }),
+    },
+  },
+};

@@ -1,0 +1,222 @@
+import {
+  channelsOf,
+  evaluateRuleInParts,
+  streamTable,
+  templateForReader,
+  type ChannelName,
+  type CompiledRule,
+  type Configuration,
+  type PlacedRule,
+  type SourceEvent,
+} from '@carillon/domain';
+import type { Instant, JsonObject } from '@carillon/kernel';
+import type { Clock, EventRow, ReadModels, TemplateRenderer, Turns } from '@carillon/ports';
+import { inTurns, mergeFields, templateContext, type RuleBook } from '@carillon/stages';
+import { KEPT_BACK } from '../contents/message-content.ts';
+import { newestEvents, type NewestEventsPorts } from './newest-events.ts';
+
+export type MissingVariablesPorts = NewestEventsPorts & {
+  readonly readModels: Pick<ReadModels, 'fields'>;
+  readonly book: RuleBook;
+  readonly templates: Pick<TemplateRenderer, 'render'>;
+  readonly turns: Turns;
+  readonly clock: Pick<Clock, 'now'>;
+};
+
+/** A template of a workspace, on these channels. */
+export type CountedTemplate = {
+  readonly workspace: string;
+  readonly template: string;
+  readonly channels: readonly ChannelName[];
+};
+
+export type MissingVariable = {
+  /** As rendering names it: `customer.name`, `items[].price`. */
+  readonly variable: string;
+  /** Events whose message lacked it. */
+  readonly missing: number;
+  /** The newest of them. */
+  readonly eventId: string;
+};
+
+export type MissingVariables = {
+  /** Newest events that were looked at. */
+  readonly events: number;
+  /** When the oldest of them came; null: there is none. */
+  readonly since: Instant | null;
+  /** Of them, those for which a rule would send the template. */
+  readonly sending: number;
+  /** Of those, the ones of which no message could be made on a channel. */
+  readonly failed: number;
+  /** Those that are missing most often first. */
+  readonly variables: readonly MissingVariable[];
+};
+
+/** Events of one question. */
+const MOST_EVENTS = 1000;
+/** In milliseconds. A template may take long for each event; nobody waits longer for the count, which says how far it came. */
+const LONGEST = 5000;
+
+/**
+ * Which variables the messages of a template lack, over the newest events of the streams whose rules send it: each event is judged by the
+ * rules of this configuration, and what would be sent is rendered by the code that sends. What a template asks about (`if`, `default`) is
+ * therefore not missing, nor what a rule gives its recipients. Of several recipients of an event the first stands for all.
+ */
+export async function missingVariables(
+  counted: CountedTemplate,
+  configuration: Configuration,
+  ports: MissingVariablesPorts,
+): Promise<MissingVariables> {
+  const senders = sendersOf(counted, configuration, ports.book);
+  const known = await fieldsBeforePartners(senders, ports);
+  const until = ports.clock.now() + LONGEST;
+  const tally = new Tally();
+  for await (const { row, event } of newestEvents([...senders.keys()], MOST_EVENTS, ports)) {
+    const rules = senders.get(row.stream) ?? [];
+    const isPartners = (name: string): boolean => known.get(row.stream)?.has(topOf(name)) === false;
+    const lack = event && (await lackOf(counted, event, { rules, isPartners }, configuration, ports));
+    tally.count(row, lack);
+    if (ports.clock.now() >= until) break;
+  }
+  return tally.sum();
+}
+
+/** What the messages of one event lack. */
+type Lack = { readonly missing: ReadonlySet<string>; /** One of them cannot be made. */ readonly hasFailed: boolean };
+type Senders = {
+  readonly rules: readonly CompiledRule[];
+  /** Whether the answer of a partner is expected to have it. */
+  readonly isPartners: (name: string) => boolean;
+};
+
+/** Null: no rule sends the template for this event. */
+async function lackOf(
+  counted: CountedTemplate,
+  event: SourceEvent,
+  { rules, isPartners }: Senders,
+  configuration: Configuration,
+  ports: MissingVariablesPorts,
+): Promise<Lack | null> {
+  const missing = new Set<string>();
+  let sends = false;
+  let hasFailed = false;
+  for (const rule of rules) {
+    const variables = await variablesOf(rule, event, ports.turns);
+    if (variables === null) continue;
+    for (const channel of channelsSending(rule.placed, counted)) {
+      sends = true;
+      const names = await lackedBy({ ...counted, channel }, event.body, variables, configuration, ports);
+      hasFailed ||= names === null;
+      for (const name of names ?? []) if (rule.from !== 'lookup' || !isPartners(name)) missing.add(name);
+    }
+  }
+  return sends ? { missing, hasFailed } : null;
+}
+
+const channelsSending = (
+  { notification }: PlacedRule,
+  { template, channels }: Omit<CountedTemplate, 'workspace'>,
+): readonly ChannelName[] =>
+  channelsOf(notification.body).flatMap(([channel, said]) =>
+    said.template === template && channels.includes(channel) ? [channel] : [],
+  );
+
+/** Rules that send the template, by their stream, also those that are switched off: they are to send it one day. */
+function sendersOf(
+  counted: CountedTemplate,
+  configuration: Configuration,
+  book: RuleBook,
+): ReadonlyMap<string, readonly CompiledRule[]> {
+  const senders = new Map<string, readonly CompiledRule[]>();
+  for (const stream of streamTable(configuration).streams.keys()) {
+    const rules = book.rulesOf(configuration, stream).flatMap((entry) => {
+      const isOne =
+        entry.ok && entry.placed.workspace === counted.workspace && channelsSending(entry.placed, counted).length > 0;
+      return isOne ? [{ ...entry.rule, placed: { ...entry.placed, enabled: true } }] : [];
+    });
+    if (rules.length > 0) senders.set(stream, rules);
+  }
+  return senders;
+}
+
+/** Of streams with a rule that asks a partner: the first names of fields that events were seen to have. Any other is the partner's. */
+async function fieldsBeforePartners(
+  senders: ReadonlyMap<string, readonly CompiledRule[]>,
+  { readModels }: Pick<MissingVariablesPorts, 'readModels'>,
+): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const known = new Map<string, ReadonlySet<string>>();
+  for (const [stream, rules] of senders) {
+    if (rules.every((rule) => rule.from !== 'lookup')) continue;
+    const fields = mergeFields(await readModels.fields(stream));
+    known.set(stream, new Set(fields.map(({ path }) => topOf(path))));
+  }
+  return known;
+}
+
+const topOf = (path: string): string => /^[^.[]*/.exec(path)?.[0] ?? path;
+
+/** What a rule gives the first recipient; null: it tells nobody of this event. */
+async function variablesOf(rule: CompiledRule, event: SourceEvent, turns: Turns): Promise<JsonObject | null> {
+  const outcome = await inTurns(
+    evaluateRuleInParts(rule, event, () => 'trg_missing'),
+    turns,
+  );
+  if (outcome.kind === 'asks') return outcome.userIds.length > 0 ? {} : null;
+  return outcome.kind === 'fired' ? (outcome.recipients[0]?.variables ?? null) : null;
+}
+
+/** Names that rendering looks for in vain; null: no message can be made. */
+async function lackedBy(
+  { workspace, template, channel }: Omit<CountedTemplate, 'channels'> & { readonly channel: ChannelName },
+  body: JsonObject,
+  variables: JsonObject,
+  configuration: Configuration,
+  { book, templates }: Pick<MissingVariablesPorts, 'book' | 'templates'>,
+): Promise<readonly string[] | null> {
+  const { names } = book.template(configuration, workspace, template, channel);
+  const context = templateContext(body, variables, names);
+  const found = templateForReader(configuration, workspace, template, channel, context);
+  if (!found?.chosen || found.chosen.fault !== null) return null;
+  // A strict one would stop at the first that is missing.
+  const loose = { ...found.chosen.template, strict: false };
+  const rendered = await templates.render(
+    `${found.chosen.key} counted`,
+    loose,
+    { ...context, ...KEPT_BACK },
+    found.locality,
+  );
+  return rendered.ok ? rendered.missing : null;
+}
+
+class Tally {
+  #events = 0;
+  #since: Instant | null = null;
+  #sending = 0;
+  #failed = 0;
+  readonly #variables = new Map<string, MissingVariable>();
+
+  /** Newer events come first. */
+  count({ id: eventId, at }: Pick<EventRow, 'id' | 'at'>, lack: Lack | null): void {
+    this.#events += 1;
+    this.#since = at;
+    if (lack === null) return;
+    this.#sending += 1;
+    if (lack.hasFailed) this.#failed += 1;
+    for (const variable of lack.missing) {
+      const before = this.#variables.get(variable) ?? { variable, missing: 0, eventId };
+      this.#variables.set(variable, { ...before, missing: before.missing + 1 });
+    }
+  }
+
+  sum(): MissingVariables {
+    const byCount = (a: MissingVariable, b: MissingVariable): number =>
+      b.missing - a.missing || (a.variable < b.variable ? -1 : 1);
+    return {
+      events: this.#events,
+      since: this.#since,
+      sending: this.#sending,
+      failed: this.#failed,
+      variables: [...this.#variables.values()].toSorted(byCount),
+    };
+  }
+}
