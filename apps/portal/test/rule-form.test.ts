@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { completeExpression, withField } from '../src/screens/rule/completion.ts';
+import { formChangeWords } from '../src/screens/rule/form-change-words.ts';
 import {
   conditionOf,
   COMPARED,
@@ -181,5 +182,36 @@ describe('the verdict of a test', () => {
     const one = { fired: true, recipients: [{} as never] };
     expect(verdictOf(tested([part('true', 0, 'true')], one)).words).toBe('Fires: 1 person is told.');
     expect(verdictOf(tested([], { fired: true, dropped: ['x'] })).words).toBe('Fires, but nobody is told, 1 dropped.');
+  });
+});
+
+describe('a change of a form in words', () => {
+  const total = { kind: 'compare', path: ['event', 'total'], op: '>', value: 70 } as never;
+  it.each([
+    [{ kind: 'replace', at: [1], condition: total }, 'condition 2 becomes: event.total is more than 70'],
+    [{ kind: 'remove', at: [1, 0] }, 'condition 2.1 is removed'],
+    [{ kind: 'add', at: [], condition: total }, 'added: event.total is more than 70'],
+    [{ kind: 'group', at: [0], condition: total }, 'condition 1 gets an alternative: event.total is more than 70'],
+    [{ kind: 'match', at: [], match: 'any' }, 'match any'],
+    [
+      { kind: 'add', at: [], condition: { kind: 'expression', source: 'event.a > event.b' } as never },
+      'added: event.a > event.b',
+    ],
+    [
+      { kind: 'add', at: [], condition: { kind: 'has', path: ['event', 'coupon'], not: true } as never },
+      'added: event.coupon is not there',
+    ],
+  ] as const)('says %j as “%s”', (change, words) => {
+    expect(formChangeWords({ ...change, at: [...change.at] })).toBe(words);
+  });
+
+  it('keeps every value of a condition, so that it can be typed again', () => {
+    fc.assert(
+      fc.property(condition, (one) => {
+        const row = rowOf(one)!;
+        expect(formChangeWords({ kind: 'add', at: [], condition: one as never })).toContain(row.field);
+        expect(formChangeWords({ kind: 'add', at: [], condition: one as never })).toContain(row.value);
+      }),
+    );
   });
 });

@@ -267,6 +267,37 @@ describeWith('chromium', 'building a notification in the portal', () => {
     expect((await published()).rules.paid.when).toBe('event.status == "paid" && event.total > 100');
   });
 
+  it('says which change of a form no longer fits once somebody is back, in words that can be copied', async () => {
+    guard.allowStatus(401, 404);
+    await go(`${NOTIFICATION}/rules/paid`);
+    const value = main().getByLabel('Value of condition 2');
+    await value.waitFor();
+    await context.clearCookies();
+    await value.fill('90');
+    await value.press('Enter');
+    await page.getByRole('heading', { name: 'Sign in to Carillon' }).waitFor();
+    await saveDraft('notifications', 'order-paid', (body: { rules: { paid: object } }) => ({
+      ...body,
+      rules: { paid: { ...body.rules.paid, when: 'event.total > 5' } },
+    }));
+    await context.request.post(`${demo.control}/v1/session`, { data: { word: demo.ownerToken } });
+    await go(`${NOTIFICATION}/rules/paid`);
+    const told = main().getByRole('alert');
+    await told.getByText('is not in the condition. The condition was changed meanwhile.').waitFor();
+    await expectAccessible(page, 'a dropped change');
+    await told.getByRole('button', { name: 'Copy what was dropped' }).click();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
+      'condition 2 becomes: event.total is more than 90',
+    );
+    await told.getByRole('button', { name: 'Dismiss' }).click();
+    await page.reload();
+    await source().getByText('event.total > 5').waitFor();
+    await expect.poll(() => told.count()).toBe(0);
+    await button('Discard').click();
+    await page.getByRole('button', { name: 'Discard the draft' }).click();
+    await page.getByText('The draft is gone.').waitFor();
+  });
+
   it('makes a notification from a sentence, publishes it, and sends it to the sandbox', async () => {
     // Its own stream is not there before it is published, and its sample not before its template is.
     guard.allowStatus(400, 404);

@@ -1,5 +1,4 @@
-import { useEffect, useEffectEvent, useId, useRef, useState, type ReactNode } from 'react';
-import { TRIES_AGAIN } from '../../api/draft-session.ts';
+import { useId, type ReactNode } from 'react';
 import { Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
@@ -7,10 +6,11 @@ import { CodeField } from '../../ui/code-field.tsx';
 import type { Complete } from '../../ui/code-words.ts';
 import { Id } from '../../ui/text.tsx';
 import { mostSeen, shareWords, type SeenField } from './completion.ts';
+import { DroppedChanges } from './dropped-changes.tsx';
 import type { Condition } from './form-rows.ts';
-import { keepChanges, mayBeTakenLater, readKeptChanges } from './kept-changes.ts';
-import { checkExpression, type Check, type FormChange } from './queries.ts';
+import type { Check, FormChange } from './queries.ts';
 import { ConditionRow } from './row.tsx';
+import { useFormChanges } from './use-form-changes.ts';
 import styles from './rule.module.css';
 
 type Form = NonNullable<Check['form']>;
@@ -38,62 +38,15 @@ const EMPTY: Form = { match: 'all', conditions: [] };
 export function ExpressionFormView(props: FormViewProps): ReactNode {
   const { workspace, form: name, source, check, error, stream, fields, complete, onWrite } = props;
   const listId = useId();
-  const [fault, setFault] = useState<string | null>(null);
-  // One change after another, each of the text that the one before it made.
-  const newest = useRef(source);
-  const queue = useRef(Promise.resolve());
-  useEffect(() => {
-    newest.current = source;
-  }, [source]);
   const isBlank = source.trim() === '' || source.trim() === 'true';
   const form = isBlank ? EMPTY : (check?.form ?? null);
-
-  const waiting = useRef<readonly FormChange[]>([]);
-  const again = useRef<ReturnType<typeof setTimeout>>(undefined);
-  useEffect(() => () => clearTimeout(again.current), []);
-
-  async function work(): Promise<void> {
-    for (let [change] = waiting.current; change; [change] = waiting.current) {
-      const from = newest.current.trim() === 'true' ? '' : newest.current;
-      try {
-        const { source: next, faults } = await checkExpression(workspace, { source: from, place: 'when', change });
-        const [first] = faults;
-        setFault(first ? `${first.message}. ${first.fix}` : null);
-        if (!first) {
-          newest.current = next.trim() === '' ? 'true' : next;
-          onWrite(newest.current);
-        }
-      } catch (failed) {
-        setFault(failed instanceof Error ? failed.message : 'It could not be changed.');
-        if (mayBeTakenLater(failed)) {
-          again.current = setTimeout(begin, TRIES_AGAIN);
-          return;
-        }
-      }
-      waiting.current = waiting.current.slice(1);
-      keepChanges(name, { source: newest.current, changes: waiting.current });
-    }
-  }
-  function begin(): void {
-    clearTimeout(again.current);
-    queue.current = queue.current.then(work);
-  }
-  function apply(change: FormChange): void {
-    waiting.current = [...waiting.current, change];
-    keepChanges(name, { source: newest.current, changes: waiting.current });
-    begin();
-  }
-  // What was typed before a session ended, or while nobody answered, is worked in by whoever comes back to the same text.
-  const takeUp = useEffectEvent(() => {
-    const kept = readKeptChanges(name);
-    if (kept?.source !== newest.current || waiting.current.length > 0) return;
-    waiting.current = kept.changes;
-    begin();
+  const { fault, dropped, dismissDropped, apply } = useFormChanges({
+    workspace,
+    form: name,
+    source,
+    isRead: form !== null,
+    onWrite,
   });
-  const isRead = form !== null;
-  useEffect(() => {
-    if (isRead) takeUp();
-  }, [isRead]);
 
   if (form === null) {
     if (error) return <Problem error={error} />;
@@ -151,6 +104,7 @@ export function ExpressionFormView(props: FormViewProps): ReactNode {
         complete={complete}
         onChange={apply}
       />
+      {dropped.length > 0 && <DroppedChanges dropped={dropped} onDismiss={dismissDropped} />}
       {fault !== null && (
         <p role="alert" className={cls(styles.fault)}>
           {fault}

@@ -1,12 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useEffect, useMemo, useState, type ReactNode } from 'react';
+import { useMemo, type ReactNode } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { CodeField } from '../../ui/code-field.tsx';
 import { Card } from '../../ui/page.tsx';
 import { Segments } from '../../ui/segments.tsx';
 import { Id } from '../../ui/text.tsx';
+import { useSettled } from '../../ui/use-settled.ts';
 import { completeExpression, withField, type SeenField } from './completion.ts';
 import { ExpressionFormView } from './form.tsx';
 import { checkQuery, fieldsQuery, type Check } from './queries.ts';
@@ -19,16 +20,6 @@ const VIEWS = [
 ] as const;
 const NONE: readonly SeenField[] = [];
 const ROOTS = ['event', 'event_id', 'time'];
-
-/** A value that follows another after a pause: what is typed is not asked about letter by letter. */
-export function useSettled<Value>(value: Value, pause: number): Value {
-  const [settled, setSettled] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), pause);
-    return () => clearTimeout(timer);
-  }, [value, pause]);
-  return settled;
-}
 
 /** In milliseconds. */
 const PAUSE = 250;
