@@ -219,7 +219,7 @@ const templates = createRoute({
 const template = createRoute({
   ...under,
   path: '/workspaces/$w/templates/$t',
-  validateSearch: (words: Words) => textOf(words, 'channel', 'locale'),
+  validateSearch: (words: Words) => textOf(words, 'channel', 'locale', 'beside'),
   component: lazyRouteComponent(() => import('./screens/templates/template.tsx'), 'Template'),
 });
 const layout = createRoute({

@@ -1,5 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { untilFound } from '@carillon/testing';
 import { describeWith } from '../../support/requirements.ts';
 import { expectAccessible, expectToFit } from './accessible.ts';
 import { guardPages } from './guard.ts';
@@ -55,6 +56,14 @@ describeWith('chromium', 'templates in a browser', () => {
     await page.evaluate('document.adoptedStyleSheets = []');
     await page.setViewportSize({ width: 1440, height: 900 });
   }
+  const part = (name: string) => page.getByRole('textbox', { name, exact: true });
+  async function write(name: string, text: string): Promise<void> {
+    // Chromium’s own editing keeps the colour of text that is typed over by a style, which the policy refuses.
+    guard.allowWords(/Applying inline style|style-src-attr inline/);
+    await part(name).click();
+    await page.keyboard.press('Control+a');
+    await page.keyboard.insertText(text);
+  }
   /** A sandboxed frame runs nothing, and is read from outside. */
   const frame = () => page.frameLocator('iframe');
 
@@ -65,12 +74,50 @@ describeWith('chromium', 'templates in a browser', () => {
     expect(await page.locator('iframe').getAttribute('src')).toMatch(/^\/previews\/shop\/order-paid\/html\?/);
     await page.getByText('Used', { exact: true }).waitFor();
     await look('template');
-    await page.getByLabel('Subject', { exact: true }).fill('Now {{order_id}} and {{not_there}}');
+    await write('Subject', 'Now {{order_id}} and {{not_there}}');
     await saved();
     await page.locator('dd bdi', { hasText: /^Now / }).waitFor();
     await page.locator('dd', { hasText: 'not_there' }).first().waitFor();
+  });
+
+  it('counts what the newest events lack, with a link to such an event', async () => {
+    const key = await demo.makeKey('shop', 'sender');
+    await demo.apply({
+      'workspaces/shop/streams/orders.yaml': 'key: event.order_id\nsecurity: { api_keys: [backend, sender] }\n',
+    });
+    const order = { status: 'paid', total: 120, customer: { name: 'Ada', email: 'ada@example.com' } };
+    await demo.send('shop/orders', key, { ...order, order_id: 'A-1', not_there: 'it is' });
+    const without = await demo.send('shop/orders', key, { ...order, order_id: 'A-2' });
+    await demo.send('shop/orders', key, { ...order, order_id: 'A-3', total: 1 });
+    await untilFound('all are in the list', async () => {
+      const { items } = await demo.ask<{ items: readonly object[] }>('/v1/workspaces/shop/events');
+      return items.length >= 3 ? items : undefined;
+    });
+    await page.reload();
+    await page.locator('[data-missing="1"]').getByText('Of the newest 3 events, 2 would send it.').waitFor();
+    await page.locator('[data-missing="1"] li', { hasText: 'not_therein 1' }).waitFor();
+    await page.getByRole('region', { name: 'Variables' }).scrollIntoViewIfNeeded();
+    await look('template-missing');
+    await page.getByRole('link', { name: 'The newest without not_there' }).click();
+    await page.waitForURL(`**/events/${without}`);
+    await page.goBack();
     await button('Discard').click();
     await button('Discard the draft').click();
+    await page.getByText('The draft is gone.').waitFor();
+  });
+
+  it('offers fields and helpers in parts of one line too', async () => {
+    guard.allowWords(/Applying inline style|style-src-attr inline/);
+    await open('order-paid');
+    const subject = part('Subject');
+    await subject.click();
+    await page.keyboard.press('End');
+    await page.keyboard.type(' {{custom');
+    await page.getByRole('option', { name: /^customer\.name/ }).click();
+    await expect.poll(() => subject.textContent()).toContain(' {{customer.name}}');
+    await button('Discard').click();
+    await button('Discard the draft').click();
+    await page.getByText('The draft is gone.').waitFor();
   });
 
   it('begins a template from scratch, keeps the last good preview while it is wrong, and puts a language beside it', async () => {
@@ -96,12 +143,27 @@ describeWith('chromium', 'templates in a browser', () => {
     await button('Language').click();
     await page.getByRole('dialog').getByLabel('Language').fill('de');
     await button('Add it').click();
-    await page.getByText('Read by who reads de.').waitFor();
-    await html.click();
-    await page.keyboard.press('Control+a');
-    await page.keyboard.insertText('<p>Alles gut</p>');
+    await page.getByText('Read by who reads de. Without it they would get the one without a language.').waitFor();
+    // Both stand beside one another, part by part.
+    const before = page.locator('[data-fallback="html"]');
+    await before.getByText('Word for word the one without a language.').waitFor();
+    await write('HTML · de', '<p>Alles gut</p>');
     await frame().getByText('Alles gut').waitFor();
+    await before.waitFor({ state: 'detached' });
+    expect(await part('HTML · no language').textContent()).toContain('All good again');
+    await page.locator('[data-fallback="text"]').getByText('Made from the HTML in de.').waitFor();
+    const [own, other] = await Promise.all([part('HTML · de').boundingBox(), part('HTML · no language').boundingBox()]);
+    expect(other?.y).toBe(own?.y);
     await look('template-languages');
+    await page.setViewportSize({ width: 390, height: 844 });
+    await expect
+      .poll(async () => (await part('HTML · no language').boundingBox())?.x)
+      .toBe((await part('HTML · de').boundingBox())?.x);
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await button('nothing Beside it').or(button('No language Beside it')).click();
+    await page.getByRole('option', { name: 'nothing' }).click();
+    await part('HTML').waitFor();
+    await page.waitForURL(/beside=alone/);
   });
 
   it('says what an SMS costs and which character makes it dear', async () => {

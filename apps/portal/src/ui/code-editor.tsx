@@ -74,6 +74,8 @@ export function CodeEditor(props: EditorProps): ReactNode {
             ...closeBracketsKeymap,
             ...completionKeymap,
             ...historyKeymap,
+            // A line break has no place there; it would come as a blank.
+            ...(begun.isSingleLine === true ? [{ key: 'Enter', run: () => true }] : []),
             ...defaultKeymap.filter(({ key }) => key !== 'Mod-Enter'),
           ]),
           ...(begun.isSingleLine === true ? [oneLine] : []),

@@ -1,13 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import type { EditedDraft, Fault } from '../../api/use-draft.ts';
+import type { EditedDraft } from '../../api/use-draft.ts';
 import { CodeField } from '../../ui/code-field.tsx';
 import type { Complete } from '../../ui/code-words.ts';
 import { cls } from '../../ui/class-names.ts';
-import { Field } from '../../ui/field.tsx';
 import { Segments } from '../../ui/segments.tsx';
 import { Select } from '../../ui/select.tsx';
 import { Checkbox } from '../../ui/toggle.tsx';
+import { languageName, partFallback, settingsFallback } from './fallbacks.ts';
 import { layoutsQuery } from './queries.ts';
 import { BASE, partIn, variantIn, withPart, withVariant, type Channel } from './template-parts.ts';
 import styles from './templates.module.css';
@@ -15,60 +15,128 @@ import styles from './templates.module.css';
 type Props = {
   readonly draft: EditedDraft<'templates'>;
   readonly channel: Channel;
-  readonly locale: string;
+  /** Languages that are shown, one or two: each part stands in all of them beside one another. */
+  readonly locales: readonly string[];
   readonly complete: Complete;
   readonly onRun: () => void;
 };
+type ColumnProps = Omit<Props, 'locales'> & {
+  readonly locale: string;
+  /** What a part is called there: with its language where there are several. */
+  readonly named: (label: string) => string;
+  /** What is true of all columns is said in this one alone. */
+  readonly isFirst: boolean;
+};
 
-const wordsOf = (faults: readonly Fault[]): string | null =>
-  faults.length === 0 ? null : faults.map(({ message, fix }) => `${message}. ${fix}`).join(' ');
+const FIELDS: Readonly<Record<Channel, readonly string[]>> = {
+  email: ['subject', 'preheader', 'from', 'html', 'mjml', 'text'],
+  sms: ['text'],
+  push: ['title', 'body', 'link', 'image', 'collapse'],
+};
+const pathOf = (channel: Channel, locale: string, part: string): string =>
+  locale === BASE ? `${channel}.${part}` : `${channel}.locales.${locale}.${part}`;
 
-/** The parts of one channel in one language. */
+/** Whether a field here shows the faults at a path. */
+export const isAtField = (path: string, channel: Channel, locales: readonly string[]): boolean =>
+  locales.some((locale) => FIELDS[channel].some((part) => path === pathOf(channel, locale, part)));
+
+/** The parts of one channel. */
 export function PartFields(props: Props): ReactNode {
   const { channel } = props;
   return (
     <div className={cls(styles.fields)}>
       {channel === 'email' && <EmailFields {...props} />}
-      {channel === 'sms' && <Part {...props} part="text" label="Text" language="text" lines={6} isNeeded />}
+      {channel === 'sms' && <Part {...props} part="text" label="Text" lines={6} isNeeded />}
       {channel === 'push' && <PushFields {...props} />}
+      <Columns {...props}>{(column) => <Settings {...column} />}</Columns>
+    </div>
+  );
+}
+
+/** What belongs to the one without a language alone. */
+function Settings({ draft, channel, locale, named }: ColumnProps): ReactNode {
+  const words = settingsFallback(draft.body, channel, locale);
+  if (words !== null) return <p className={cls(styles.quiet)}>{words}</p>;
+  const variant = variantIn(draft.body, channel, locale);
+  return (
+    channel === 'email' && (
+      <Checkbox
+        isOn={variant['strict'] === true}
+        onChange={(isOn) =>
+          draft.change((before) => withVariant(before, channel, locale, { ...variant, strict: isOn }))
+        }
+      >
+        {named('Send nothing where a variable is missing')}
+      </Checkbox>
+    )
+  );
+}
+
+/** The same in each language that is shown: on a phone one below the other. */
+function Columns({
+  locales,
+  children,
+  ...props
+}: Props & { readonly children: (column: ColumnProps) => ReactNode }): ReactNode {
+  return (
+    <div className={cls(styles.columns)} data-columns={locales.length}>
+      {locales.map((locale, at) => (
+        <div key={`${props.channel} ${locale}`} className={cls(styles.cell)}>
+          {children({
+            ...props,
+            locale,
+            isFirst: at === 0,
+            named: (label) => (locales.length === 1 ? label : `${label} · ${languageName(locale)}`),
+          })}
+        </div>
+      ))}
     </div>
   );
 }
 
 function EmailFields(props: Props): ReactNode {
-  const { draft, channel, locale } = props;
-  const { data: layouts } = useQuery(layoutsQuery(draft.workspace));
-  const variant = variantIn(draft.body, channel, locale);
-  const written = variant['mjml'] !== undefined ? 'mjml' : variant['html'] !== undefined ? 'html' : 'text';
-  const layout = typeof variant['layout'] === 'string' ? variant['layout'] : '';
   return (
     <>
-      <Part {...props} part="subject" label="Subject" language="text" lines={1} isNeeded />
+      <Part {...props} part="subject" label="Subject" lines={1} isNeeded />
       <Part
         {...props}
         part="preheader"
         label="Preheader"
-        language="text"
         lines={1}
         note="Beside the subject in the list of mails; left empty, the beginning of the body."
       />
-      <Part {...props} part="from" label="Sender" language="text" lines={1} note="Left empty, that of the account." />
-      <div className={cls(styles.wide)}>
-        <Select
-          label="Layout"
-          options={[
-            { id: '', name: 'none' },
-            ...(layouts?.items ?? []).map(({ name }) => ({ id: name, name })),
-            ...(layout === '' || layouts?.items.some(({ name }) => name === layout)
-              ? []
-              : [{ id: layout, name: layout }]),
-          ]}
-          chosen={layout}
-          onChoose={(name) => draft.change((before) => withPart(before, channel, locale, 'layout', name))}
-        />
-      </div>
+      <Part {...props} part="from" label="Sender" lines={1} note="Left empty, that of the account." />
+      <Columns {...props}>{(column) => <LayoutChoice {...column} />}</Columns>
+      <Columns {...props}>{(column) => <EmailBody {...column} />}</Columns>
+    </>
+  );
+}
+
+function LayoutChoice({ draft, channel, locale, named }: ColumnProps): ReactNode {
+  const { data: layouts } = useQuery(layoutsQuery(draft.workspace));
+  const layout = partIn(draft.body, channel, locale, 'layout');
+  const names = new Set([...(layouts?.items ?? []).map(({ name }) => name), ...(layout === '' ? [] : [layout])]);
+  return (
+    <>
+      <Select
+        label={named('Layout')}
+        options={[{ id: '', name: 'none' }, ...[...names].map((name) => ({ id: name, name }))]}
+        chosen={layout}
+        onChoose={(name) => draft.change((before) => withPart(before, channel, locale, 'layout', name))}
+      />
+      <Fallback draft={draft} channel={channel} locale={locale} part="layout" />
+    </>
+  );
+}
+
+function EmailBody(props: ColumnProps): ReactNode {
+  const { draft, channel, locale, named } = props;
+  const variant = variantIn(draft.body, channel, locale);
+  const written = variant['mjml'] !== undefined ? 'mjml' : variant['html'] !== undefined ? 'html' : 'text';
+  return (
+    <>
       <Segments
-        label="Written in"
+        label={named('Written in')}
         options={[
           { id: 'html', name: 'HTML' },
           { id: 'mjml', name: 'MJML' },
@@ -82,8 +150,10 @@ function EmailFields(props: Props): ReactNode {
           draft.change((before) => withVariant(before, channel, locale, other));
         }}
       />
-      {written !== 'text' && (
-        <Part
+      {written === 'text' ? (
+        <Fallback draft={draft} channel={channel} locale={locale} part="html" />
+      ) : (
+        <OnePart
           {...props}
           key={written}
           part={written}
@@ -93,25 +163,14 @@ function EmailFields(props: Props): ReactNode {
           isNeeded
         />
       )}
-      <Part
+      <OnePart
         {...props}
         part="text"
         label="Text"
-        language="text"
         lines={written === 'text' ? 12 : 4}
         isNeeded={written === 'text'}
         {...(written !== 'text' && { note: 'For programs that show no HTML; left empty, made from it.' })}
       />
-      {locale === BASE && (
-        <Checkbox
-          isOn={variant['strict'] === true}
-          onChange={(isOn) =>
-            draft.change((before) => withVariant(before, channel, locale, { ...variant, strict: isOn }))
-          }
-        >
-          Send nothing where a variable is missing
-        </Checkbox>
-      )}
     </>
   );
 }
@@ -119,22 +178,20 @@ function EmailFields(props: Props): ReactNode {
 function PushFields(props: Props): ReactNode {
   return (
     <>
-      <Part {...props} part="title" label="Title" language="text" lines={1} />
-      <Part {...props} part="body" label="Body" language="text" lines={3} />
+      <Part {...props} part="title" label="Title" lines={1} />
+      <Part {...props} part="body" label="Body" lines={3} />
       <Part
         {...props}
         part="link"
         label="A tap opens"
-        language="text"
         lines={1}
         note="An https address; left out where it comes out empty."
       />
-      <Part {...props} part="image" label="Picture" language="text" lines={1} />
+      <Part {...props} part="image" label="Picture" lines={1} />
       <Part
         {...props}
         part="collapse"
         label="Takes the place of"
-        language="text"
         lines={1}
         note="A later one with the same key takes the place of this one."
       />
@@ -142,45 +199,69 @@ function PushFields(props: Props): ReactNode {
   );
 }
 
-function Part({
+type PartProps = {
+  readonly part: string;
+  readonly label: string;
+  readonly language?: 'html' | 'text';
+  readonly lines: number;
+  readonly note?: string;
+  readonly isNeeded?: boolean;
+};
+
+/** One part in each language that is shown. */
+function Part({ part, label, lines, note, isNeeded, ...props }: Props & PartProps): ReactNode {
+  const own = { part, label, lines, ...(note !== undefined && { note }), ...(isNeeded === true && { isNeeded }) };
+  return <Columns {...props}>{(column) => <OnePart {...column} {...own} />}</Columns>;
+}
+
+function OnePart({
   draft,
   channel,
   locale,
+  named,
+  isFirst,
   part,
   label,
-  language,
+  language = 'text',
   lines,
   note,
   complete,
   onRun,
   isNeeded = false,
-}: Props & {
-  readonly part: string;
-  readonly label: string;
-  readonly language: 'html' | 'text';
-  readonly lines: number;
-  readonly note?: string;
-  readonly isNeeded?: boolean;
-}): ReactNode {
-  const path = locale === BASE ? `${channel}.${part}` : `${channel}.locales.${locale}.${part}`;
-  const faults = draft.faultsAt(path);
-  const value = partIn(draft.body, channel, locale, part);
-  const change = (text: string): void =>
-    draft.change((before) => withPart(before, channel, locale, part, text, isNeeded));
-  if (language === 'text' && lines === 1) {
-    return <Field label={label} note={note} value={value} onChange={change} fault={wordsOf(faults)} />;
-  }
+}: ColumnProps & PartProps): ReactNode {
   return (
-    <CodeField
-      label={label}
-      language={language}
-      value={value}
-      onChange={change}
-      complete={complete}
-      onRun={onRun}
-      minLines={lines}
-      faults={faults.map(({ line, column, message, fix }) => ({ line: line ?? 1, column: column ?? 1, message, fix }))}
-      {...(note !== undefined && { note })}
-    />
+    <div className={cls(styles.cell)}>
+      <CodeField
+        label={named(label)}
+        language={language}
+        isSingleLine={lines === 1}
+        value={partIn(draft.body, channel, locale, part)}
+        onChange={(text) => draft.change((before) => withPart(before, channel, locale, part, text, isNeeded))}
+        complete={complete}
+        onRun={onRun}
+        minLines={lines}
+        faults={draft
+          .faultsAt(pathOf(channel, locale, part))
+          .map(({ line, column, message, fix }) => ({ line: line ?? 1, column: column ?? 1, message, fix }))}
+        {...(isFirst && note !== undefined && { note })}
+      />
+      <Fallback draft={draft} channel={channel} locale={locale} part={part} />
+    </div>
+  );
+}
+
+/** What its readers get where a part has no words of its own. */
+function Fallback({
+  draft,
+  channel,
+  locale,
+  part,
+}: Pick<ColumnProps, 'draft' | 'channel' | 'locale'> & { readonly part: string }): ReactNode {
+  const fallback = partFallback(draft.body, channel, locale, part);
+  if (fallback === null) return null;
+  return (
+    <p data-fallback={part} className={cls(fallback.isFault ? styles.fault : styles.quiet)}>
+      {fallback.words}
+    </p>
   );
 }

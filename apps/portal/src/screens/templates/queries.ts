@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api, bodyOf, type Schemas } from '../../api/client.ts';
+import { readPublished } from '../../api/draft-calls.ts';
 
 export type Previewed = Schemas['TemplatePreview']['messages'][number];
 
@@ -73,6 +74,52 @@ export const fieldsQuery = (workspace: string, stream: string | null) =>
         }),
       ),
     enabled: stream !== null,
+  });
+
+/** Variables that a partner was seen to answer. */
+export const answerFieldsQuery = (workspace: string, integration: string) =>
+  queryOptions({
+    queryKey: ['/v1/workspaces/{workspace}/integrations/{name}/fields', workspace, integration],
+    queryFn: ({ signal }) =>
+      bodyOf(
+        api.GET('/v1/workspaces/{workspace}/integrations/{name}/fields', {
+          params: { path: { workspace, name: integration } },
+          signal,
+        }),
+      ),
+    staleTime: 60_000,
+    retry: false,
+  });
+
+/** The workspace's own settings, as they count. */
+export const workspaceQuery = (workspace: string) =>
+  queryOptions({
+    queryKey: ['/v1/workspaces/{workspace}', workspace],
+    queryFn: ({ signal }) => readPublished({ kind: 'workspace', workspace, name: '' }, signal),
+  });
+
+export type MissingVariables = Schemas['MissingVariables'];
+
+/** What messages of a template would lack, over the newest 1,000 events; `saving` is the draft that counts, null: what is published. */
+export const missingQuery = (
+  workspace: string,
+  name: string,
+  channel: PreviewAsked['channel'],
+  saving: string | null,
+) =>
+  queryOptions({
+    queryKey: ['/v1/workspaces/{workspace}/templates/{name}/missing', workspace, name, channel, saving],
+    queryFn: ({ signal }) =>
+      bodyOf(
+        api.GET('/v1/workspaces/{workspace}/templates/{name}/missing', {
+          params: { path: { workspace, name }, query: { channel, drafts: saving === null ? 'false' : 'true' } },
+          signal,
+        }),
+      ),
+    staleTime: 60_000,
+    retry: false,
+    // What was counted of the text before stands until the new one is counted.
+    placeholderData: (before) => before,
   });
 
 export type PreviewAsked = {

@@ -69,18 +69,6 @@ export function withLocale(body: unknown, channel: Channel, locale: string): Tem
   return withVariant(body, channel, locale, base);
 }
 
-/** For whom a variant counts, and what counts where there is none, in a sentence. */
-export function fallbackWords(locale: string, locales: readonly string[]): string {
-  if (locale === BASE) {
-    return locales.length === 0
-      ? 'Everybody reads this one. A language of its own can be added beside it.'
-      : 'Read by everybody whose language, and that of the workspace, has no variant.';
-  }
-  const [language = ''] = locale.split('-');
-  const wider = locale !== language && locales.includes(language) ? `${language}, then ` : '';
-  return `Read by who reads ${locale}. Where a reader’s language has none it falls back to ${wider}the workspace’s language, then the one without.`;
-}
-
 /** A language tag such as de or de-AT. */
 export const isLocale = (text: string): boolean => /^[a-z]{2,3}(?:-[A-Z][a-z]{3})?(?:-(?:[A-Z]{2}|\d{3}))?$/.test(text);
 
@@ -168,6 +156,10 @@ export const HELPERS: readonly (readonly [name: string, help: string])[] = [
   ['plural', 'The form that goes with a number: {{plural count one="item" other="items"}}'],
   ['default', 'The first, or the second where the first is missing'],
   ['url', 'The address if it is one for https, else nothing'],
+  ['eq', 'Whether both are equal: {{#if (eq status "paid")}}'],
+  ['ne', 'Whether they are not equal'],
+  ['lt', 'Whether the first is less: {{#if (lt total 100)}}'],
+  ['gt', 'Whether the first is more'],
   ['#if', 'If there is a value'],
   ['#unless', 'If there is none'],
   ['#each', 'Once for each item of a list'],
@@ -175,11 +167,13 @@ export const HELPERS: readonly (readonly [name: string, help: string])[] = [
 ];
 
 /** Where the name at the caret begins, if the caret stands inside {{…}}; null: it does not. */
-export function nameAt(before: string): { readonly from: number; readonly typed: string } | null {
+export function nameAt(before: string): { readonly from: number; readonly isPartial: boolean } | null {
   const open = before.lastIndexOf('{{');
   if (open < 0 || before.indexOf('}}', open) >= 0) return null;
-  const typed = /[#\w.[\]]*$/.exec(before)?.[0] ?? '';
-  return { from: before.length - typed.length, typed };
+  const tag = before.slice(open);
+  const isPartial = /^\{\{\{?~?#?>/.test(tag);
+  const typed = (isPartial ? /[\w-]*$/ : /[#\w.[\]]*$/).exec(tag)?.[0] ?? '';
+  return { from: before.length - typed.length, isPartial };
 }
 
 /** Characters and segments of an SMS in one line, and what made it dear. */

@@ -8,36 +8,25 @@ import { Empty, Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { CodeField } from '../../ui/code-field.tsx';
-import type { Complete } from '../../ui/code-words.ts';
-import { Dialog } from '../../ui/dialog.tsx';
-import { Field } from '../../ui/field.tsx';
 import { Card, PageHead } from '../../ui/page.tsx';
 import { Segments } from '../../ui/segments.tsx';
 import { Select } from '../../ui/select.tsx';
 import { AsFile } from '../drafts/as-file.tsx';
 import { DraftActions, DraftNotices } from '../drafts/draft-actions.tsx';
-import { PartFields } from './part-fields.tsx';
+import type { SeenField } from '../rule/completion.ts';
+import { besideOf, Languages, type TemplateSearch } from './languages.tsx';
+import { isAtField, PartFields } from './part-fields.tsx';
 import { Preview } from './preview.tsx';
-import { fieldsQuery, wordOf, type Previewed } from './queries.ts';
+import { fieldsQuery, wordOf, workspaceQuery, type Previewed } from './queries.ts';
 import { SendTest } from './send-test.tsx';
-import {
-  BASE,
-  CHANNEL_NAMES,
-  CHANNELS,
-  channelsIn,
-  fallbackWords,
-  HELPERS,
-  isLocale,
-  localesIn,
-  nameAt,
-  withChannel,
-  withLocale,
-  withVariant,
-  type Channel,
-} from './template-parts.ts';
+import { BASE, CHANNEL_NAMES, CHANNELS, channelsIn, localesIn, withChannel, type Channel } from './template-parts.ts';
+import { useCompletion } from './use-completion.ts';
 import { useEvent } from './use-event.ts';
+import { useMissing } from './use-missing.tsx';
 import { Variables } from './variables.tsx';
 import styles from './templates.module.css';
+
+const NONE: readonly SeenField[] = [];
 
 /** One template: its parts on the left, and on the right what a reader gets of them. */
 export function Template(): ReactNode {
@@ -91,24 +80,17 @@ function Editor({
   const channel: Channel = channels.find((one) => one === search.channel) ?? channels[0] ?? 'email';
   const locales = localesIn(body, channel);
   const locale = search.locale !== undefined && locales.includes(search.locale) ? search.locale : BASE;
-  const go = (next: { readonly channel?: string; readonly locale?: string }): void =>
-    void navigate({ search: { channel, locale, ...next }, replace: true });
+  const { data: settings } = useQuery(workspaceQuery(workspace));
+  const ofWorkspace = settings?.body.locale ?? 'en';
+  const beside = besideOf(search.beside, locale, locales, ofWorkspace);
+  /** Another channel or language has its own beside it. */
+  const go = (next: TemplateSearch): void => void navigate({ search: { channel, locale, ...next }, replace: true });
   const event = useEvent(workspace, name);
   const [message, setMessage] = useState<Previewed | null>(null);
   const { data: seen } = useQuery(fieldsQuery(workspace, event.stream));
   const available = (seen?.items ?? []).map(({ path }) => path);
-  const complete: Complete = (before) => {
-    const at = nameAt(before);
-    if (!at) return null;
-    const fields = (seen?.items ?? []).map(({ path, types, sample }) => ({
-      label: path,
-      detail: types.join(' or '),
-      kind: 'field' as const,
-      ...(sample !== null && { info: sample }),
-    }));
-    const helpers = HELPERS.map(([label, info]) => ({ label, info, kind: 'function' as const }));
-    return { from: at.from, choices: [...fields, ...helpers] };
-  };
+  const inNewest = useMissing(draft, channel);
+  const complete = useCompletion(workspace, name, seen?.items ?? NONE);
   const asked = {
     workspace,
     name,
@@ -118,10 +100,11 @@ function Editor({
     drafts: hasDraft,
     of: wordOf(JSON.stringify(body)),
   };
-  // A part that no field shows is said all the same.
-  const others = draft.faults.filter(({ path }) => !path.startsWith(channel));
+  const shown = beside === null ? [locale] : [locale, beside];
+  // A fault that no field shows is said all the same.
+  const others = draft.faults.filter(({ path }) => !isAtField(path, channel, shown));
   return (
-    <div className={cls(styles.sides)}>
+    <div className={cls(styles.sides)} data-columns={beside === null ? 1 : 2}>
       <div className={cls(styles.side)}>
         <Card title="Parts">
           <div className={cls(styles.bar)}>
@@ -150,8 +133,9 @@ function Editor({
             draft={draft}
             channel={channel}
             locale={locale}
-            locales={locales}
-            onGo={(next) => go({ locale: next })}
+            beside={beside}
+            ofWorkspace={ofWorkspace}
+            onGo={go}
           />
           {others.map(({ path, message: words, fix }) => (
             <p key={`${path} ${words}`} className={cls(styles.fault)}>
@@ -159,10 +143,9 @@ function Editor({
             </p>
           ))}
           <PartFields
-            key={`${channel} ${locale}`}
             draft={draft}
             channel={channel}
-            locale={locale}
+            locales={shown}
             complete={complete}
             onRun={() => void draft.saveNow()}
           />
@@ -183,7 +166,7 @@ function Editor({
           </details>
           <Preview asked={asked} asks={saving === 'saved'} onMessage={setMessage} />
         </Card>
-        {message && <Variables message={message} available={available} />}
+        {message && <Variables message={message} available={available} inNewest={inNewest} />}
         {draft.resource && <AsFile kind="templates" workspace={workspace} name={name} number={draft.resource.number} />}
       </div>
       {isTesting && (
@@ -198,86 +181,5 @@ function Editor({
         />
       )}
     </div>
-  );
-}
-
-/** The languages of a channel as tabs, what the chosen one falls back to, and adding one. */
-function Languages({
-  draft,
-  channel,
-  locale,
-  locales,
-  onGo,
-}: {
-  readonly draft: EditedDraft<'templates'>;
-  readonly channel: Channel;
-  readonly locale: string;
-  readonly locales: readonly string[];
-  readonly onGo: (locale: string) => void;
-}): ReactNode {
-  const [isAdding, setAdding] = useState(false);
-  const [typed, setTyped] = useState('');
-  const fault =
-    typed === '' || (isLocale(typed) && !locales.includes(typed))
-      ? null
-      : locales.includes(typed)
-        ? 'There is one already.'
-        : 'A language such as de or de-AT.';
-  const add = (): void => {
-    draft.change((before) => withLocale(before, channel, typed));
-    setAdding(false);
-    setTyped('');
-    onGo(typed);
-  };
-  return (
-    <>
-      <div className={cls(styles.bar)}>
-        {locales.length > 0 && (
-          <Segments
-            label="Language"
-            options={[{ id: BASE, name: 'No language' }, ...locales.map((id) => ({ id, name: id }))]}
-            chosen={locale}
-            onChoose={onGo}
-          />
-        )}
-        <Button onPress={() => setAdding(true)}>
-          <Plus size={16} aria-hidden />
-          Language
-        </Button>
-        {locale !== BASE && (
-          <Button
-            onPress={() => {
-              draft.change((before) => withVariant(before, channel, locale, null));
-              onGo(BASE);
-            }}
-          >
-            Remove {locale}
-          </Button>
-        )}
-      </div>
-      <p className={cls(styles.quiet)}>{fallbackWords(locale, locales)}</p>
-      <Dialog
-        title="Add a language"
-        isOpen={isAdding}
-        onClose={() => setAdding(false)}
-        foot={
-          <>
-            <Button onPress={() => setAdding(false)}>Cancel</Button>
-            <Button kind="main" isDisabled={typed === '' || fault !== null} onPress={add}>
-              Add it
-            </Button>
-          </>
-        }
-      >
-        <Field
-          label="Language"
-          placeholder="de"
-          value={typed}
-          onChange={setTyped}
-          fault={fault}
-          note="It begins as a copy of the one without a language, since it needs every part."
-        />
-      </Dialog>
-    </>
   );
 }

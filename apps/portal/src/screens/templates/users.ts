@@ -35,6 +35,37 @@ export function usersOf(
   });
 }
 
+/** What rules give beside the fields of their events to notifications that send a template. */
+export type Given = {
+  readonly variables: readonly { readonly name: string; readonly by: string }[];
+  /** Partners that rules ask. */
+  readonly partners: readonly string[];
+};
+
+export function givenTo(
+  notifications: readonly { readonly name: string; readonly body: unknown }[],
+  template: string,
+): Given {
+  const users = new Set(usersOf(notifications, template).map(({ notification }) => notification));
+  const rules = notifications
+    .filter(({ name }) => users.has(name))
+    .flatMap(({ name, body }) =>
+      Object.entries(group(group(body)['rules'])).map(([rule, said]) => {
+        const recipients = group(group(said)['recipients']);
+        return { by: `${name}.${rule}`, recipients };
+      }),
+    );
+  const variables = rules.flatMap(({ by, recipients }) =>
+    Object.keys(group(recipients['variables'])).map((name) => ({ name, by })),
+  );
+  const partners = rules.flatMap(({ recipients }) =>
+    typeof recipients['integration'] === 'string' ? [recipients['integration']] : [],
+  );
+  // Rules may give the same name: one of them stands for all.
+  const named = new Map(variables.toReversed().map((one) => [one.name, one]));
+  return { variables: [...named.values()].toReversed(), partners: [...new Set(partners)] };
+}
+
 /** Templates that put in a layout or a partial. */
 export function templatesWith(
   templates: readonly { readonly name: string; readonly body: unknown }[],

@@ -23,9 +23,12 @@ function Names({ names, isBad = false }: { readonly names: readonly string[]; re
 export function Variables({
   message: { fields, missing, notes },
   available,
+  inNewest,
 }: {
   readonly message: Pick<Previewed, 'fields' | 'missing' | 'notes'>;
   readonly available: readonly string[];
+  /** What of them the newest events lack; null: it is not known yet. */
+  readonly inNewest: ReactNode;
 }): ReactNode {
   const unused = available.filter((path) => !fields.includes(path));
   return (
@@ -34,6 +37,7 @@ export function Variables({
         facts={[
           ['Used', fields.length === 0 ? 'none' : <Names key="used" names={fields} />],
           ['Missing in this event', missing.length === 0 ? 'none' : <Names key="missing" names={missing} isBad />],
+          ['Missing in the last 1,000', inNewest],
           ['Available', unused.length === 0 ? null : <Names key="available" names={unused} />],
         ]}
       />

@@ -1,0 +1,159 @@
+import { Plus } from 'lucide-react';
+import { useState, type ReactNode } from 'react';
+import type { EditedDraft } from '../../api/use-draft.ts';
+import { Button } from '../../ui/button.tsx';
+import { cls } from '../../ui/class-names.ts';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Field } from '../../ui/field.tsx';
+import { Segments } from '../../ui/segments.tsx';
+import { Select } from '../../ui/select.tsx';
+import { channelsWithout, fallbackWords, fallsBackTo } from './fallbacks.ts';
+import {
+  BASE,
+  CHANNEL_NAMES,
+  channelsIn,
+  isLocale,
+  localesIn,
+  withLocale,
+  withVariant,
+  type Channel,
+} from './template-parts.ts';
+import styles from './templates.module.css';
+
+/** In place of a language beside the chosen one, in the address: none; and the one without a language. */
+const ALONE = 'alone';
+const WITHOUT = 'base';
+
+/** What is shown of a template, in the address. */
+export type TemplateSearch = { readonly channel?: string; readonly locale?: string; readonly beside?: string };
+
+/** The language that stands beside the chosen one: the one that was asked for, else the one that it falls back to; null: none. */
+export function besideOf(
+  asked: string | undefined,
+  locale: string,
+  locales: readonly string[],
+  ofWorkspace: string,
+): string | null {
+  if (asked === WITHOUT && locale !== BASE) return BASE;
+  if (asked !== undefined && asked !== locale && locales.includes(asked)) return asked;
+  return asked === ALONE || locale === BASE ? null : fallsBackTo(locale, locales, ofWorkspace);
+}
+
+/** The languages of a channel, which two are shown, what they fall back to, and adding one. */
+export function Languages({
+  draft,
+  channel,
+  locale,
+  beside,
+  ofWorkspace,
+  onGo,
+}: {
+  readonly draft: EditedDraft<'templates'>;
+  readonly channel: Channel;
+  readonly locale: string;
+  readonly beside: string | null;
+  readonly ofWorkspace: string;
+  readonly onGo: (next: TemplateSearch) => void;
+}): ReactNode {
+  const [isAdding, setAdding] = useState(false);
+  const locales = localesIn(draft.body, channel);
+  const others = channelsIn(draft.body)
+    .filter((one) => one !== channel)
+    .map((id) => ({ id, name: CHANNEL_NAMES[id] }));
+  const all = [{ id: BASE, name: 'No language' }, ...locales.map((id) => ({ id, name: id }))];
+  const words = [
+    fallbackWords(locale, locales, ofWorkspace),
+    channelsWithout(draft.body, locale, others),
+    beside === null || beside === BASE ? null : fallbackWords(beside, locales, ofWorkspace),
+  ];
+  return (
+    <>
+      <div className={cls(styles.bar, styles.languages)}>
+        {locales.length > 0 && (
+          <Segments label="Language" options={all} chosen={locale} onChoose={(next) => onGo({ locale: next })} />
+        )}
+        <Button onPress={() => setAdding(true)}>
+          <Plus size={16} aria-hidden />
+          Language
+        </Button>
+        {locale !== BASE && (
+          <Button
+            onPress={() => {
+              draft.change((before) => withVariant(before, channel, locale, null));
+              onGo({ locale: BASE });
+            }}
+          >
+            Remove {locale}
+          </Button>
+        )}
+        {locales.length > 0 && (
+          <Select
+            label="Beside it"
+            options={[
+              { id: ALONE, name: 'nothing' },
+              ...all
+                .filter(({ id }) => id !== locale)
+                .map(({ id, name }) => ({ id: id === BASE ? WITHOUT : id, name })),
+            ]}
+            chosen={beside === null ? ALONE : beside === BASE ? WITHOUT : beside}
+            onChoose={(next) => onGo({ beside: next })}
+          />
+        )}
+      </div>
+      <p className={cls(styles.quiet)}>{words.filter((one) => one !== null).join(' ')}</p>
+      {isAdding && (
+        <AddLanguage
+          locales={locales}
+          onClose={() => setAdding(false)}
+          onAdd={(added) => {
+            draft.change((before) => withLocale(before, channel, added));
+            setAdding(false);
+            onGo({ locale: added });
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function AddLanguage({
+  locales,
+  onClose,
+  onAdd,
+}: {
+  readonly locales: readonly string[];
+  readonly onClose: () => void;
+  readonly onAdd: (locale: string) => void;
+}): ReactNode {
+  const [typed, setTyped] = useState('');
+  const fault =
+    typed === '' || (isLocale(typed) && !locales.includes(typed))
+      ? null
+      : locales.includes(typed)
+        ? 'There is one already.'
+        : 'A language such as de or de-AT.';
+  return (
+    <Dialog
+      title="Add a language"
+      isOpen
+      onClose={onClose}
+      foot={
+        <>
+          <Button onPress={onClose}>Cancel</Button>
+          <Button kind="main" isDisabled={typed === '' || fault !== null} onPress={() => onAdd(typed)}>
+            Add it
+          </Button>
+        </>
+      }
+    >
+      <Field
+        label="Language"
+        placeholder="de"
+        value={typed}
+        onChange={setTyped}
+        fault={fault}
+        note="It begins as a copy of the one without a language, since it needs every part."
+      />
+    </Dialog>
+  );
+}

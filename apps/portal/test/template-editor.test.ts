@@ -1,0 +1,146 @@
+import { describe, expect, it } from 'vitest';
+import {
+  channelsWithout,
+  fallbackWords,
+  fallsBackTo,
+  partFallback,
+  settingsFallback,
+} from '../src/screens/templates/fallbacks.ts';
+import { besideOf } from '../src/screens/templates/languages.tsx';
+import { missingWords } from '../src/screens/templates/missing-words.ts';
+import { completeTemplate } from '../src/screens/templates/template-completion.ts';
+import { givenTo } from '../src/screens/templates/users.ts';
+
+const BODY = {
+  email: {
+    subject: 'Paid',
+    preheader: 'Soon',
+    html: '<p>Paid</p>',
+    layout: 'basic',
+    strict: true,
+    locales: { de: { subject: 'Bezahlt', mjml: '<mjml/>', from: 'Laden <a@b.de>' }, fr: { subject: 'Paid' } },
+  },
+  sms: { text: 'Paid' },
+};
+
+describe('a language of a template', () => {
+  it('falls back to a wider one, then to the workspace’s, then to the one without', () => {
+    expect(fallsBackTo('de-AT', ['de-AT', 'de', 'fr'], 'fr')).toBe('de');
+    expect(fallsBackTo('de', ['de', 'fr'], 'fr-CH')).toBe('fr');
+    expect(fallsBackTo('fr', ['de', 'fr'], 'fr')).toBe('');
+    expect(fallsBackTo('zh-Hant-TW', ['zh-Hant-TW', 'zh-Hant', 'zh'], 'en')).toBe('zh-Hant');
+  });
+
+  it('says in a sentence who reads it and what they would get without it', () => {
+    expect(fallbackWords('', [], 'en')).toContain('Everybody reads this one.');
+    expect(fallbackWords('de', ['de'], 'en')).toBe(
+      'Read by who reads de. Without it they would get the one without a language.',
+    );
+    expect(fallbackWords('de-AT', ['de-AT', 'de'], 'en')).toBe(
+      'Read by who reads de-AT. Without it they would get de.',
+    );
+    expect(fallbackWords('de', ['de'], 'de-AT')).toContain('by everybody whose language has no variant');
+    expect(channelsWithout(BODY, 'de', [{ id: 'sms', name: 'SMS' }])).toBe('SMS has no de.');
+  });
+
+  it('stands beside what it falls back to, until another one is chosen or none', () => {
+    const locales = ['de-AT', 'de'];
+    expect(besideOf(undefined, 'de-AT', locales, 'en')).toBe('de');
+    expect(besideOf('base', 'de-AT', locales, 'en')).toBe('');
+    expect(besideOf('alone', 'de-AT', locales, 'en')).toBeNull();
+    expect(besideOf(undefined, '', locales, 'en')).toBeNull();
+    expect(besideOf('de', '', locales, 'en')).toBe('de');
+    expect(besideOf('de', 'de', locales, 'en')).toBe('');
+  });
+
+  it.each([
+    ['de', 'subject', null],
+    ['de', 'preheader', 'de has none, and no message is in two languages'],
+    ['de', 'mjml', null],
+    ['de', 'text', 'Made from the HTML in de.'],
+    ['de', 'from', 'Here alone: the one without a language has none.'],
+    ['de', 'layout', 'Falls back to basic, the layout of the one without a language.'],
+    ['fr', 'subject', 'Word for word the one without a language.'],
+    ['fr', 'html', 'fr has none, and no message is in two languages'],
+    ['', 'text', null],
+  ])('says of %s what stands in for %s', (locale, part, words) => {
+    const said = partFallback(BODY, 'email', locale, part);
+    if (words === null) expect(said).toBeNull();
+    else expect(said?.words).toContain(words);
+    expect(said?.isFault ?? false).toBe(words?.includes('no message is in two') ?? false);
+  });
+
+  it('has no settings of its own', () => {
+    expect(settingsFallback(BODY, 'email', 'de')).toBe(
+      'As without a language, nothing is sent where a variable is missing.',
+    );
+    expect(settingsFallback(BODY, 'email', '')).toBeNull();
+  });
+});
+
+describe('completion in a template', () => {
+  const fields = [
+    { path: 'status', types: ['string'], sample: '"paid"', count: 100 },
+    { path: 'name', types: ['string'], sample: null, count: 40 },
+  ];
+  const complete = completeTemplate({
+    fields,
+    given: [{ name: 'greeting', by: 'order-paid.paid' }],
+    answers: [{ path: 'name', types: ['string'], sample: '"Ada"', by: 'crm' }],
+    partials: ['footer'],
+  });
+
+  it('offers variables of rules, answers of partners, fields with type and share, and helpers', () => {
+    expect(complete('Hello {{gr')).toMatchObject({ from: 8 });
+    const choices = complete('Hello {{')?.choices ?? [];
+    expect(choices.slice(0, 3)).toEqual([
+      { label: 'greeting', detail: 'variable of order-paid.paid', kind: 'field' },
+      { label: 'name', detail: 'string · answered by crm', kind: 'field', info: 'newest: "Ada"' },
+      { label: 'status', detail: 'string · 100 %', kind: 'field', info: 'newest: "paid"' },
+    ]);
+    expect(choices.map(({ label }) => label)).toContain('currency');
+  });
+
+  it('offers partials where one is put in, and nothing outside of braces', () => {
+    expect(complete('{{> fo')).toEqual({ from: 4, choices: [{ label: 'footer', detail: 'partial', kind: 'word' }] });
+    expect(complete('Hello')).toBeNull();
+    expect(complete('{{name}} an')).toBeNull();
+  });
+
+  it('knows what rules give, and which partners they ask', () => {
+    const notifications = [
+      {
+        name: 'order-paid',
+        body: {
+          channels: { email: { template: 'order-paid' } },
+          rules: {
+            paid: { recipients: { from: 'event', variables: { greeting: '"Hi"' } } },
+            late: { recipients: { from: 'lookup', integration: 'crm' } },
+          },
+        },
+      },
+      { name: 'other', body: { channels: { sms: { template: 'other' } }, rules: {} } },
+    ];
+    expect(givenTo(notifications, 'order-paid')).toEqual({
+      variables: [{ name: 'greeting', by: 'order-paid.paid' }],
+      partners: ['crm'],
+    });
+  });
+});
+
+describe('what the newest events lack', () => {
+  it.each([
+    [{ events: 0, sending: 0, failed: 0, variables: [] }, 'No event came yet on a stream whose rules send it.'],
+    [{ events: 1000, sending: 0, failed: 0, variables: [] }, 'The newest 1,000 events would not send it.'],
+    [
+      { events: 1000, sending: 412, failed: 0, variables: [] },
+      'Of the newest 1,000 events, 412 would send it; none of their messages lacks a variable.',
+    ],
+    [
+      { events: 1, sending: 1, failed: 1, variables: [{ variable: 'a', missing: 1, event_id: 'evt_1' }] },
+      'Of the newest event, 1 would send it. No message can be made of 1.',
+    ],
+  ])('is told in a sentence: %j', (counted, words) => {
+    expect(missingWords(counted)).toBe(words);
+  });
+});
