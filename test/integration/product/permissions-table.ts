@@ -72,11 +72,9 @@ const OWN: Readonly<Record<string, Needed>> = {
   [`POST ${WORKSPACE}/templates/{name}/preview`]: ['read'],
   // Counts those that are named, and changes none.
   [`POST ${WORKSPACE}/deliveries/count`]: ['read'],
-  [`GET ${WORKSPACE}/templates/{name}/missing`]: ['read'],
   // Checks of credentials: whoever configures or operates.
   [`POST ${WORKSPACE}/jwt-providers/{name}/check`]: ['configure', 'operate'],
   [`POST ${WORKSPACE}/integrations/{name}/check`]: ['configure', 'operate'],
-  [`GET ${WORKSPACE}/integrations/{name}/fields`]: ['read'],
   [`POST ${WORKSPACE}/accounts/{name}/check`]: ['configure', 'operate'],
   // Takes its keys and members with it.
   [`DELETE ${WORKSPACE}`]: ['people'],
