@@ -6,11 +6,14 @@ const exclude = ['**/node_modules/**', '**/dist/**'];
 
 const SERVERS = 'test/support/servers-of-a-run.ts';
 
-/** What a lane needs beside its files. */
+/**
+ * What a lane needs beside its files. Its tests wait more than they compute, for a role that looks once a second or for a
+ * browser: more files at a time than cores end sooner.
+ */
 const NEEDS: Readonly<Record<Lane, object>> = {
-  fast: {},
-  server: { globalSetup: SERVERS },
-  product: { globalSetup: SERVERS },
+  fast: { maxWorkers: 4 },
+  server: { globalSetup: SERVERS, maxWorkers: 3 },
+  product: { globalSetup: SERVERS, maxWorkers: 3 },
   // Crashes, outages and overload take the machine.
   proof: { globalSetup: SERVERS, fileParallelism: false },
 };
@@ -23,7 +26,6 @@ export default defineConfig({
     testTimeout: 360_000,
     hookTimeout: 360_000,
     expect: { poll: { timeout: 120_000 } },
-    maxWorkers: 2,
     fsModuleCache: !IS_PLANTED,
     projects: LANES.map((lane, groupOrder) => ({
       extends: true as const,

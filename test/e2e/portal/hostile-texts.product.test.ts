@@ -129,16 +129,16 @@ describeWith('chromium', 'texts of others in the portal', () => {
       [`${at}/inbox`, 'a@example.com'],
       [`/settings/identity/api-keys?workspace=odd`, 'backend'],
     ] as const) {
+      await page.goto(`${demo.control}${path}`);
+      await page
+        .locator('main')
+        .getByText(ready)
+        .first()
+        .waitFor({ state: 'attached', timeout: 30_000 })
+        .catch(() => missing.push(`${path}: ${ready}`));
+      await page.evaluate(`for (const folded of document.querySelectorAll('main details')) folded.open = true`);
       for (const width of [1440, 390]) {
         await page.setViewportSize({ width, height: 900 });
-        await page.goto(`${demo.control}${path}`);
-        await page
-          .locator('main')
-          .getByText(ready)
-          .first()
-          .waitFor({ state: 'attached', timeout: 30_000 })
-          .catch(() => missing.push(`${path}: ${ready}`));
-        await page.evaluate(`for (const folded of document.querySelectorAll('main details')) folded.open = true`);
         const seen = await page.evaluate(
           `[window.ran === true, document.querySelectorAll(${JSON.stringify(FOREIGN)}).length, location.origin]`,
         );

@@ -80,6 +80,8 @@ export async function openLab(demo: Demo, trap: Trap): Promise<Lab> {
     [`${at}/workspace.yaml`]: 'name: Lab\n',
     [`${at}/streams/orders.yaml`]: 'security: { api_keys: [backend] }\n',
     [`${at}/accounts/flaky.yaml`]: `kind: smtp\nhost: 127.0.0.1\nport: ${smtp.port}\ntls: none\nfrom: lab@example.com\n`,
+    // Ten doubts in a row, and an account rests: the other one takes over.
+    [`${at}/accounts/as-flaky.yaml`]: `kind: smtp\nhost: 127.0.0.1\nport: ${smtp.port}\ntls: none\nfrom: lab@example.com\n`,
     [`${at}/templates/plain/email.yaml`]: 'subject: "{{ subject }}"\nfrom: lab@example.com\n',
     [`${at}/templates/plain/email.txt`]: 'Hello {{ name }}\n',
     [`${at}/templates/hostile/email.yaml`]: 'subject: "{{ subject }}"\nfrom: lab@example.com\n',
@@ -88,7 +90,7 @@ export async function openLab(demo: Demo, trap: Trap): Promise<Lab> {
     [`${at}/notifications/hostile.yaml`]: notification('hostile', 'event_id', 'hostile'),
     [`${at}/notifications/once.yaml`]: notification('once', 'event.email', 'plain'),
     [`${at}/notifications/many.yaml`]: MANY,
-    [`${at}/notifications/doubt.yaml`]: notification('doubt', 'event_id', 'plain', ', accounts: [flaky]'),
+    [`${at}/notifications/doubt.yaml`]: notification('doubt', 'event_id', 'plain', ', accounts: [flaky, as-flaky]'),
   });
   return {
     key,

@@ -5,7 +5,7 @@ import type { RestartedDemo } from './support.ts';
 
 const ORDER = { status: 'paid', total: 120, customer: { name: 'Ada', email: 'ada@example.com' } };
 
-/** The server goes and comes back under a list of deliveries that somebody looks at. */
+/** The server goes and comes back under a list of deliveries, and a story beside it, that somebody looks at. */
 export async function listOutlivesRestart({
   demo,
   browser,
@@ -26,6 +26,10 @@ export async function listOutlivesRestart({
   const rows = page.locator('main [data-key]');
   await demo.send('shop/orders', key, { ...ORDER, order_id: 'R-1' });
   await page.goto(`${demo.control}/workspaces/shop/deliveries`);
+  const id = await rows.first().getAttribute('data-key');
+  await page.goto(`${demo.control}/workspaces/shop/deliveries?open=${id}`);
+  const story = page.getByRole('heading', { name: 'Journey' });
+  await story.waitFor();
   await rows.first().waitFor();
   const before = await rows.count();
 
@@ -34,6 +38,7 @@ export async function listOutlivesRestart({
   await away.waitFor();
   // What was there stays, and can be read.
   expect(await rows.count()).toBe(before);
+  expect(await story.isVisible()).toBe(true);
 
   await demo.comeBack();
   await away.waitFor({ state: 'detached' });
