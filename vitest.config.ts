@@ -11,7 +11,8 @@ const SERVERS = 'test/support/servers-of-a-run.ts';
  * browser: more files at a time than cores end sooner.
  */
 const NEEDS: Readonly<Record<Lane, object>> = {
-  fast: { maxWorkers: 4 },
+  // Its files share processes, and what they import: nearly half of the lane's work was to import the same again.
+  fast: { maxWorkers: 4, isolate: false },
   server: { globalSetup: SERVERS, maxWorkers: 3 },
   product: { globalSetup: SERVERS, maxWorkers: 3 },
   // Crashes, outages and overload take the machine.

@@ -15,13 +15,13 @@ export function discardUnreadBody(request: IncomingMessage): void {
 function discardRest(request: IncomingMessage): void {
   request.resume();
   if (request.complete || request.readableEnded || request.destroyed) return;
-  const { socket } = request;
   let left = MAX_BYTES;
-  const timer = setTimeout(() => socket.destroy(), MAX_SPAN).unref();
+  // Its connection ends with it.
+  const timer = setTimeout(() => request.destroy(), MAX_SPAN).unref();
   const over = (): void => clearTimeout(timer);
   request.once('end', over).once('close', over);
   request.on('data', (chunk: Uint8Array) => {
     left -= chunk.length;
-    if (left < 0) socket.destroy();
+    if (left < 0) request.destroy();
   });
 }
