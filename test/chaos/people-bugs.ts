@@ -90,6 +90,30 @@ export const PEOPLE_BUGS: Readonly<Record<string, FoundBug>> = {
     ],
     tests: [`${TESTS}/audit.test.ts`],
   },
+  'a cursor of a list that is read whole repeats a row': {
+    changes: [{ file: `${CONTROL}/whole-lists.ts`, from: 'place > cursor', to: 'place >= cursor' }],
+    tests: [`${CONTROL}/whole-lists.test.ts`],
+  },
+  'duplicates of an event stand on two pages': {
+    changes: [
+      {
+        file: `${CONTROL}/deliveries-listed.ts`,
+        from: 'before: oldest ?? from?.before ?? null,',
+        to: 'before: from?.before ?? null,',
+      },
+    ],
+    tests: [`${TESTS}/lists.test.ts`],
+  },
+  'whoever guessed wrong most signs in first': {
+    changes: [
+      {
+        file: `${CONTROL}/access/people/places.ts`,
+        from: 'firstOf(one[1]) < firstOf(chosen[1])',
+        to: 'firstOf(one[1]) > firstOf(chosen[1])',
+      },
+    ],
+    tests: [`${CONTROL}/access/people/places.test.ts`],
+  },
   'a cursor of drafts repeats a row': {
     changes: [
       {
