@@ -1,76 +1,34 @@
 import type { AuditEntry } from '@carillon/domain';
 import type { LogId } from '@carillon/kernel';
-import type { AuditSeals, EventLog, Ids, LogRecord, RecordCodecs } from '@carillon/ports';
-import { givenIds, settableClock, type SettableClock } from '@carillon/testing/given';
+import type { EventLog, LogRecord, RecordCodecs } from '@carillon/ports';
+import { givenIds, settableClock } from '@carillon/testing/given';
 import { createDirectWire, createMemoryAuditSeals, createMemoryLeases } from '@carillon/testing/memory';
 import { createRecordCodecs } from '@carillon/contracts';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createAuditKeeper, type AuditKeeper } from '../src/audit/keeper.ts';
+import { createAuditKeeper } from '../src/audit/keeper.ts';
 import { onAudit } from '../src/audit/audit-log.ts';
-import { verifyAudit, type KeptSeal } from '../src/audit/verify.ts';
-import { openControl, TOKEN, type Ground } from './control-ground.ts';
+import { MINUTE, openAudit, type AuditGround } from './audit-ground.ts';
+import { openControl, TOKEN } from './control-ground.ts';
 
-const MINUTE = 60_000;
-
-let ground: Ground;
-let clock: SettableClock;
-let seals: AuditSeals;
-let lines: KeptSeal[];
-let keeper: AuditKeeper;
+let ground: AuditGround['ground'];
+let clock: AuditGround['clock'];
+let leases: AuditGround['leases'];
+let seals: AuditGround['seals'];
+let lines: AuditGround['lines'];
+let keeperOf: AuditGround['keeperOf'];
+let keeper: AuditGround['keeper'];
+let entry: AuditGround['entry'];
+let write: AuditGround['write'];
+let records: AuditGround['records'];
+let verify: AuditGround['verify'];
 let foreignCodecs: RecordCodecs;
-
-const keeperOf = (holder: string, log: EventLog = ground.log, ids: Ids = givenIds): AuditKeeper =>
-  createAuditKeeper(
-    {
-      ...ground,
-      log,
-      ids,
-      auditSeals: seals,
-      leases: leases.connect(createDirectWire()),
-      sealed: ({ through, hash, mac }, contents) => void lines.push({ through, hash, contents, mac }),
-    },
-    holder,
-  );
-let leases: ReturnType<typeof createMemoryLeases>;
-
 beforeEach(async () => {
-  ground = await openControl();
-  ({ clock } = ground);
-  leases = createMemoryLeases();
-  seals = createMemoryAuditSeals().connect(createDirectWire());
-  lines = [];
-  keeper = keeperOf('one');
+  ({ ground, clock, leases, seals, lines, keeperOf, keeper, entry, write, records, verify } = await openAudit());
   foreignCodecs = await createRecordCodecs(
     { register: async () => 900, schema: async () => null },
     settableClock().now,
   );
 });
-
-const entry = (target: string): AuditEntry => ({
-  kind: 'entry',
-  id: `aud_${target}`,
-  at: clock.now(),
-  actor: { kind: 'person', id: 'per_ann' },
-  what: 'delivery.resend',
-  target,
-  workspace: 'shop',
-  from: { address: '192.0.2.7', userAgent: null },
-  requestId: `req_${target}`,
-  number: null,
-  before: null,
-  after: null,
-  outcome: 'done',
-  code: null,
-});
-
-/** Writes so many entries and seals them. */
-async function write(count: number, from = 0): Promise<void> {
-  for (let at = from; at < from + count; at += 1) await ground.log.append([onAudit(entry(`d${at}`), ground.codecs)]);
-  clock.pass(MINUTE + 1);
-  await keeper.round();
-}
-
-const records = (): Promise<readonly LogRecord[]> => ground.log.read('carillon.audit', 0, 0, 100_000);
 
 /** The log as somebody left it who may write to its files. */
 const withRecords = (left: readonly Pick<LogRecord, 'value'>[]): EventLog => {
@@ -88,9 +46,6 @@ const blank: Omit<LogRecord, 'value' | 'offset'> = {
   headers: {},
   time: 0,
 };
-
-const verify = (log: EventLog = ground.log, kept: readonly KeptSeal[] = [], store: AuditSeals = seals) =>
-  verifyAudit({ log, ids: givenIds, codecs: ground.codecs, auditSeals: store }, kept);
 
 describe('The keeper of the audit', () => {
   it('seals after a minute: on the topic, in the store, and in words that others can keep', async () => {
@@ -374,7 +329,7 @@ describe('Whoever tampers with the audit is found by', () => {
       givenIds.keyed('audit seal', ...(what === 'audit seal with contents' ? parts.slice(0, 3) : [what, ...parts]));
     await ground.log.append([onAudit(entry('late'), ground.codecs)]);
     clock.pass(2 * MINUTE);
-    lines = [];
+    lines.length = 0;
     await keeperOf('before', ground.log, { ...givenIds, keyed }).round();
     const before = lines.map(({ contents: _contents, ...line }) => line);
     expect(before.map(({ through }) => through)).toEqual([42]);

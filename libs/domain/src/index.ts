@@ -34,6 +34,7 @@ export * from './configuration/drafts.ts';
 export * from './configuration/environments.ts';
 export * from './configuration/jwt-settings.ts';
 export * from './configuration/public-address.ts';
+export * from './configuration/retention.ts';
 export * from './configuration/sign-in.ts';
 export * from './configuration/resources.ts';
 export * from './configuration/secrets.ts';

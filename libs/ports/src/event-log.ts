@@ -98,6 +98,11 @@ export type EventLog = {
   ): Promise<readonly LogRecord[]>;
   /** `start`: the oldest offset still held; `end`: that of the next record. */
   bounds(topic: TopicName, partition: number): Promise<{ readonly start: number; readonly end: number }>;
+  /**
+   * Takes away the records before an offset, which then is the start; the offsets of the others stay. What is gone already stays gone.
+   * Durable when it resolves; when it rejects, it may have happened.
+   */
+  cut(topic: TopicName, partition: number, before: number): Promise<void>;
   /** Starts consuming; resolves when the consumer has joined its group. */
   consume(options: ConsumeOptions): Promise<Consumption>;
 };

@@ -20,6 +20,7 @@ type Infallible =
   | 'a sender’s own'
   | 'a mark of an operator, and nothing goes by it'
   | 'who may use the deployment, and nothing that is sent goes by it'
+  | 'takes away what nothing is read from any more, and is done again'
   | 'the topic has it first, and the store gets it again'
   | 'what somebody prepares, and nothing goes by it'
   | 'cut off at each write by the tests of the runner of jobs'
@@ -40,6 +41,7 @@ const TABLE: Table = {
     logId: 'reads',
     partitions: 'reads',
     bounds: 'reads',
+    cut: 'takes away what nothing is read from any more, and is done again',
     read: 'reads',
     consume: 'reads',
   },

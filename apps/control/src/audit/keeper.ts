@@ -3,6 +3,7 @@ import { parseInstant, type Duration, type Instant } from '@carillon/kernel';
 import type { LeaseStore } from '@carillon/ports';
 import type { ControlPorts } from '../ports.ts';
 import { writeAudit } from './audit-log.ts';
+import { cutAudit } from './cutting.ts';
 import { chainOf, contentsOf, isGenuine, leafOf, link, macOf } from './chain.ts';
 import { publishedAs } from './published-by.ts';
 
@@ -12,6 +13,8 @@ const SEAL = { records: 100, span: 60_000 } as const;
 const LEASE: Duration = 15_000;
 /** A request that published may still be about to write its own record. */
 const GRACE: Duration = 30_000;
+/** What is older than it is kept goes in small parts. */
+const CUT_EVERY: Duration = 3_600_000;
 const PAGE = 500;
 /** Records before the newest seal in which requests are looked for whose configuration is younger than it. */
 const LOOK_BACK = 1_000;
@@ -58,6 +61,7 @@ export function createAuditKeeper(ports: AuditKeeperPorts, holder: string): Audi
   const { logId } = log;
   const isOurs = (seal: AuditSeal): boolean => isGenuine(ids, logId, seal, contentsOf(seal));
   let fold: Fold | null = null;
+  let cutAt: Instant = 0;
 
   async function begin(): Promise<Fold> {
     const [newest, { end }] = await Promise.all([auditSeals.newest(logId), log.bounds('carillon.audit', 0)]);
@@ -178,6 +182,10 @@ export function createAuditKeeper(ports: AuditKeeperPorts, holder: string): Audi
         await makeGood(fold);
         await readOn(fold);
         if (isDue(fold)) await sealUp(fold);
+        if (Math.abs(now - cutAt) >= CUT_EVERY) {
+          await cutAudit(ports, isOurs);
+          cutAt = now;
+        }
       } catch (error) {
         // What was written, and what only may have been, is read again.
         fold = null;

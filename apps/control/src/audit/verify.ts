@@ -2,6 +2,7 @@ import type { AuditSeal } from '@carillon/domain';
 import type { LogRecord } from '@carillon/ports';
 import type { ControlPorts } from '../ports.ts';
 import { chainOf, contentsOf, isGenuine, leafOf, link } from './chain.ts';
+import { cutBefore } from './cutting.ts';
 
 /** A seal as somebody kept it elsewhere: a line of a log. Without `contents` it is of an earlier version. */
 export type KeptSeal = Pick<AuditSeal, 'through' | 'hash' | 'mac'> & { readonly contents?: string | undefined };
@@ -41,7 +42,7 @@ const AT_HAND = 20_000;
 const SEALS = 50;
 
 /**
- * Follows the chain from its start and holds every seal against it: those on the topic, in the store, and those that were kept
+ * Follows the chain from its start, or from where older records were taken away, and holds every seal against it: those on the topic, in the store, and those that were kept
  * elsewhere. Answers the first thing that does not fit. Costs one reading of the whole topic and of the seals beside it.
  */
 export async function verifyAudit(ports: VerifyPorts, kept: readonly KeptSeal[] = []): Promise<AuditVerdict> {
@@ -55,15 +56,31 @@ export async function verifyAudit(ports: VerifyPorts, kept: readonly KeptSeal[] 
   const leavesOf = new Map<number, string>();
   const hashes = new Map<number, string>();
   const found = new Map<number, string>();
-  let hash = chainOf(logId);
-  let [next, records, seals] = [0, 0, 0];
-  let sealedThrough: number | null = null;
+  // What was taken away ends with a seal, from whose hash the chain goes on.
+  const [before] = start === 0 ? [] : await auditSeals.list(logId, start - 2, 1);
+  const anchor = before?.through === start - 1 && isGenuine(ids, logId, before, contentsOf(before)) ? before : null;
+  let hash = anchor?.hash ?? chainOf(logId);
+  let [next, records, seals] = [anchor ? start : 0, 0, 0];
+  let sealedThrough: number | null = anchor?.through ?? null;
+  if (anchor) hashes.set(anchor.through, anchor.hash);
+  /** Up to where the audit itself says that records were taken away. */
+  let cut = 0;
   /** Through which position the seals of the store were read. */
-  let stored = -1;
+  let stored = anchor ? start - 1 : -1;
 
   for (const seal of kept) {
+    // What it holds was taken away: of the last such seal the hash is left to hold it against.
+    if (anchor && seal.through < anchor.through) continue;
+    if (anchor && seal.through === anchor.through) {
+      if (seal.hash === anchor.hash) continue;
+      return verdict({ kind: 'changed', position: seal.through, seal: { place: 'kept', through: seal.through } });
+    }
     const genuine = isGenuine(ids, logId, seal, seal.contents ?? null);
     waitFor({ place: 'kept', through: seal.through, hash: seal.hash, name: nameOf(seal), isGenuine: genuine });
+  }
+
+  function verdict(fault: AuditFault | null): AuditVerdict {
+    return { records, seals, sealedThrough, fault };
   }
 
   function waitFor(seal: HeldSeal): void {
@@ -86,12 +103,12 @@ export async function verifyAudit(ports: VerifyPorts, kept: readonly KeptSeal[] 
     }
   }
 
-  const verdict = (fault: AuditFault | null): AuditVerdict => ({ records, seals, sealedThrough, fault });
-
   /** Holds a seal against the chain at its position. */
   function faultOf({ place, through, hash: sealed, isGenuine: genuine }: HeldSeal, at: number): AuditFault | null {
     const seal = { place, through };
     if (!genuine) return { kind: 'forged_seal', position: at, seal };
+    // What it holds was taken away.
+    if (anchor && through < anchor.through) return null;
     if (sealed !== hashes.get(through)) return { ...firstDifference(through), seal };
     seals += 1;
     sealedThrough = Math.max(sealedThrough ?? 0, through);
@@ -120,6 +137,7 @@ export async function verifyAudit(ports: VerifyPorts, kept: readonly KeptSeal[] 
     next = offset + 1;
     records += 1;
     const decoded = codecs.audit.decode(value);
+    if (decoded.ok && decoded.value.kind === 'entry') cut = Math.max(cut, cutBefore(decoded.value) ?? 0);
     if (decoded.ok && decoded.value.kind === 'seal') {
       const seal = told('topic', decoded.value.seal);
       missed.delete(seal.name);
@@ -158,6 +176,8 @@ export async function verifyAudit(ports: VerifyPorts, kept: readonly KeptSeal[] 
   stored = Number.POSITIVE_INFINITY;
   const second = await followTo((await log.bounds('carillon.audit', 0)).end);
   if (second) return verdict(second);
+  // Records that the audit does not know to be taken away were taken by somebody else.
+  if (anchor && cut < start) return verdict({ kind: 'missing', position: cut, seal: null });
   // One that is not there was cut off, with all that came behind it.
   const left = [...missed.values(), ...[...waiting.values()].flat()].toSorted((a, b) => a.through - b.through);
   const [lost] = left;

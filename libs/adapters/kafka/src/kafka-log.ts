@@ -8,6 +8,7 @@ import { type AppenderOptions, createAppender } from './producing/appender.ts';
 import { createDisposableProducer } from './producing/disposable-producer.ts';
 import { createReader } from './reading/reader.ts';
 import { readIdentity } from './topics/identity.ts';
+import { withAdmin } from './topics/ensure-topics.ts';
 import { createWatermarks } from './watermarks.ts';
 
 export type KafkaLogOptions = Partial<AppenderOptions> &
@@ -109,6 +110,14 @@ export async function openKafkaLog(options: KafkaLogOptions): Promise<KafkaLog> 
       guard();
       inRange(topic, partition);
       return reader.bounds(topic, partition);
+    },
+    async cut(topic, partition, before) {
+      guard();
+      inRange(topic, partition);
+      const { start, end } = await reader.bounds(topic, partition);
+      const offset = String(Math.min(before, end));
+      if (before <= start) return;
+      await withAdmin(connection, (admin) => admin.deleteTopicRecords({ topic, partitions: [{ partition, offset }] }));
     },
     async consume(consuming) {
       guard();

@@ -4,7 +4,9 @@ import type { ValuePath } from '../value-path.ts';
 /** Keys that the design names and this version does not carry out. `*` stands for any name. A value may be given too. */
 const LATER: readonly (readonly [kind: FileKind, path: string, what: string])[] = [
   ['deployment', 'limits', 'limits of the deployment'],
-  ['deployment', 'retention', 'retention by configuration'],
+  ...['events', 'deliveries', 'inbox'].map(
+    (key) => ['deployment', `retention.${key}`, 'retention by configuration'] as const,
+  ),
   ['workspace', 'audit', 'the audit log'],
   ['stream', 'source', 'streams that read from Kafka'],
   ['stream', 'grace', 'timers'],

@@ -6,6 +6,7 @@ export const AUDIT_ACTIONS = [
   'access.refused',
   'api_key.create',
   'api_key.revoke',
+  'audit.cut',
   'audit.verify',
   'backup.write',
   'configuration.apply',

@@ -114,6 +114,23 @@ export function describeEventLog(name: string, make: () => Promise<UnderTest<Eve
       expect(await log().bounds('carillon.events', 0)).toEqual({ start: before.start, end: before.end + 1 });
     });
 
+    it('is cut before an offset: the start moves there, and everything behind it stays where it is', async () => {
+      const appended = await log().append(
+        Array.from({ length: 5 }, (_, at) => logRecord(`cut ${at}`, { topic: 'carillon.audit' })),
+      );
+      const [first = 0, , third = 0, , last = 0] = appended;
+      await log().cut('carillon.audit', 0, third);
+      expect(await log().bounds('carillon.audit', 0)).toEqual({ start: third, end: last + 1 });
+      const left = await log().read('carillon.audit', 0, first, 10);
+      expect(left.map(({ offset }) => offset)).toEqual(appended.slice(2));
+      // What is gone stays gone, and the end is never passed.
+      await log().cut('carillon.audit', 0, first);
+      expect((await log().bounds('carillon.audit', 0)).start).toBe(third);
+      await log().cut('carillon.audit', 0, last + 1000);
+      expect(await log().bounds('carillon.audit', 0)).toEqual({ start: last + 1, end: last + 1 });
+      expect(await log().append([logRecord('next', { topic: 'carillon.audit' })])).toEqual([last + 1]);
+    });
+
     it('keeps topics and partitions apart', async () => {
       const config = (await log().bounds('carillon.config', 0)).end;
       const other = await end(1);

@@ -82,6 +82,11 @@ export function createMemoryLog({ logId, partitions: count, now, handedOver }: M
     }
   }
 
+  function cut(topic: TopicName, partition: number, before: number): void {
+    const place = placeOf(topic, partition);
+    starts.set(place, Math.min(place.length, Math.max(starts.get(place) ?? 0, before)));
+  }
+
   const groups = createConsumerGroups({
     partitions,
     bounds,
@@ -125,6 +130,7 @@ export function createMemoryLog({ logId, partitions: count, now, handedOver }: M
           about: () => `${topic}/${partition}@${from}`,
         }),
       bounds: (topic, partition) => wire.ask('log.bounds', () => bounds(topic, partition)),
+      cut: (topic, partition, before) => wire.ask('log.cut', () => cut(topic, partition, before), { writes: true }),
       consume: (options) => groups.join(wire, options),
     }),
   };

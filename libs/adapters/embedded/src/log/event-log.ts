@@ -97,6 +97,12 @@ export function createEventLog(reader: Reader, write: Write<LogWrites>, turns: P
     },
     read: async (topic, partition, from, maxRecords, maxBytes) => read(topic, partition, from, maxRecords, maxBytes),
     bounds: async (topic, partition) => bounds(topic, partition),
+    async cut(topic, partition, before) {
+      const id = idOf(topic, partition);
+      for (let last = TRIM_ROWS; last === TRIM_ROWS;) {
+        last = await write('log.cut', { bytes: 64, rows: TRIM_ROWS }, id, before, TRIM_ROWS);
+      }
+    },
     consume: async (options) => groups.join(options),
     async trim(topic, olderThan) {
       let removed = 0;

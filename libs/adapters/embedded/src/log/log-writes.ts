@@ -56,5 +56,19 @@ export const logWrites = (transaction: Transaction) => ({
     sql.run('UPDATE partitions SET start = start + ? WHERE id = ?', to - from, partitionId);
     return to - from;
   },
+
+  /** Removes the records before an offset, at most `limit`; answers how many. */
+  'log.cut'(partitionId: number, before: number, limit: number): number {
+    const { sql } = transaction;
+    const row = sql.get('SELECT start, next FROM partitions WHERE id = ?', partitionId) as
+      | { start: number; next: number }
+      | undefined;
+    const to = Math.min(before, row?.next ?? 0, (row?.start ?? 0) + limit);
+    if (!row || to <= row.start) return 0;
+    const places = [placeOf(partitionId, row.start), placeOf(partitionId, to)] as const;
+    sql.run('DELETE FROM records WHERE place >= ? AND place < ?', ...places);
+    sql.run('UPDATE partitions SET start = ? WHERE id = ?', to, partitionId);
+    return to - row.start;
+  },
 });
 export type LogWrites = ReturnType<typeof logWrites>;

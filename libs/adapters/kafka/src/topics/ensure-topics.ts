@@ -54,7 +54,8 @@ export function inspectKafka(
   return withAdmin(connection, (admin) => patiently(() => inspectTopics(admin, definitions, options)));
 }
 
-async function withAdmin<T>(connection: KafkaConnection, work: (admin: Admin) => Promise<T>): Promise<T> {
+/** Asks the brokers what only an administrator may, over a connection of its own. */
+export async function withAdmin<T>(connection: KafkaConnection, work: (admin: Admin) => Promise<T>): Promise<T> {
   const client = createClient(connection, { initialRetryTime: 100, maxRetryTime: 1000, multiplier: 2, retries: 8 });
   const admin = client.kafka.admin();
   try {
