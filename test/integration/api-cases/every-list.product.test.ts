@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { fillLists, readEveryList } from './every-list.ts';
+import { faultsOf, fillLists, readEveryList } from './every-list.ts';
 import { openFilledShop, type FilledShop } from './filled-shop.ts';
 
 /* The same on Kafka and MongoDB is a proof. */
@@ -15,9 +15,7 @@ describe('Every list of the management API, read page by page', () => {
   it('shows each row once, in the order of the whole list', async () => {
     const lists = await readEveryList(shop);
     expect(lists.length).toBeGreaterThan(40);
-    for (const { operation, whole, paged } of lists) {
-      expect(new Set(whole).size, operation).toBe(whole.length);
-      expect(paged, operation).toEqual(whole);
-    }
+    expect(faultsOf(lists)).toEqual([]);
+    expect(lists.filter(({ whole }) => whole.length > 1).length).toBeGreaterThan(20);
   }, 300_000);
 });

@@ -78,6 +78,12 @@ const IDENTITY = ['id', 'person', 'number', 'event', 'event_id', 'workspace', 'k
 const MORE = ['channel', 'address', 'source', 'target', 'key_id', 'unique_id'];
 const identityOf = (row: Row): string => JSON.stringify([...IDENTITY, ...MORE].map((name) => row[name] ?? null));
 
+/** What is not as it should be: a row twice, or missing, or in another place. */
+export const faultsOf = (lists: readonly SeenList[]): readonly SeenList[] =>
+  lists.filter(
+    ({ whole, paged }) => new Set(whole).size < whole.length || JSON.stringify(whole) !== JSON.stringify(paged),
+  );
+
 /** Every list of the description, read whole and page by page. */
 export async function readEveryList({ api }: FilledShop): Promise<readonly SeenList[]> {
   const { paths } = (await api<Document>('GET', '/v1/openapi.json')).body;
@@ -90,6 +96,7 @@ export async function readEveryList({ api }: FilledShop): Promise<readonly SeenL
     ['/partials/{name}', 'footer'],
     ['/layouts/{name}', 'basic'],
     ['/streams/{name}', 'orders'],
+    ['/integrations/{name}/cohorts', 'cohorts'],
     ['/integrations/{name}', 'crm'],
     ['/accounts/{name}', 'mail'],
     ['/jwt-providers/{name}', 'auth'],

@@ -12,6 +12,7 @@ const FILES = {
   'workspaces/shop/partials/footer.hbs': 'Kind regards\n',
   'workspaces/shop/integrations/crm.yaml':
     'kind: lookup\nurl: https://crm.example.com/recipients\nauthorization: { scheme: Bearer, key: { secret: CRM_KEY } }\n',
+  'workspaces/shop/integrations/cohorts.yaml': 'kind: amplitude\nauthorization: { key: { secret: CRM_KEY } }\n',
   'workspaces/shop/jwt-providers/auth.yaml': 'jwks_url: https://auth.example.com/keys\naudience: shop\n',
   'workspaces/shop/accounts/mail.yaml':
     'kind: smtp\nhost: smtp.example.com\nport: 587\nfrom: Shop <shop@example.com>\n',
