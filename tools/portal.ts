@@ -11,6 +11,7 @@ import { createRequire } from 'node:module';
 import { join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+import { aboveBudget, measureBuild } from './portal-budgets.ts';
 
 const run = promisify(execFile);
 const root = resolve(import.meta.dirname, '..');
@@ -113,6 +114,12 @@ async function buildHere(): Promise<void> {
     logLevel: 'warn',
     build: { outDir: fresh, emptyOutDir: true },
   });
+  const { measured, fonts } = measureBuild(fresh);
+  const above = aboveBudget(measured, fonts);
+  if (above.length > 0) {
+    await rm(fresh, { recursive: true, force: true });
+    throw new Error(`the pages of the portal cost too much:\n${above.join('\n')}`);
+  }
   await writeFile(join(fresh, MADE_FROM), wanted);
   await putInPlace(fresh, PORTAL_BUILT, wanted);
 }

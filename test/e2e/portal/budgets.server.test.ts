@@ -1,54 +1,75 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { aboveBudget, BUDGETS, measure, measureBuild } from '../../../tools/portal-budgets.ts';
 import { PORTAL_BUILT } from '../../../tools/portal.ts';
 
-type Chunk = {
-  readonly file: string;
-  readonly css?: readonly string[];
-  readonly imports?: readonly string[];
-  readonly isDynamicEntry?: boolean;
-};
-const manifest = JSON.parse(readFileSync(join(PORTAL_BUILT, 'manifest.json'), 'utf8')) as Readonly<
-  Record<string, Chunk>
->;
-const routes = Object.keys(manifest).filter(
-  (name) => name.startsWith('src/screens/') && manifest[name]?.isDynamicEntry,
-);
+const { measured, fonts } = measureBuild(PORTAL_BUILT);
 
-/** All that a browser loads before it draws the screen. */
-function filesOf(name: string, seen = new Set<string>()): Set<string> {
-  const chunk = manifest[name];
-  if (!chunk || seen.has(chunk.file)) return seen;
-  for (const file of [chunk.file, ...(chunk.css ?? [])]) seen.add(file);
-  for (const one of chunk.imports ?? []) filesOf(one, seen);
-  return seen;
-}
-const gzipped = (files: Iterable<string>): number =>
-  [...files].reduce((sum, file) => sum + gzipSync(readFileSync(join(PORTAL_BUILT, file)), { level: 9 }).length, 0);
+describe('a build of the portal', () => {
+  it('has a chunk of its own for every screen', () => {
+    expect(measured.length).toBeGreaterThanOrEqual(40);
+    expect(measured.filter(({ isEditor }) => isEditor)).toHaveLength(5);
+  });
 
-/** In bytes: what a first visit may cost (docs/portal-design.md). */
-const ROUTE = 200_000;
-const FONTS = 60_000;
-/** These come after the list that they are opened from. */
-const PANELS = ['src/screens/deliveries/delivery-panel.tsx', 'src/screens/inbox/message.tsx'];
+  it.each(measured)('loads no more of $route than a first visit may cost', ({ first }) => {
+    expect(first).toBeGreaterThan(100_000);
+    expect(first).toBeLessThanOrEqual(BUDGETS.route);
+  });
 
-it('has a chunk of its own for every screen', () => {
-  expect(routes.length).toBeGreaterThanOrEqual(7);
-});
+  it.each(measured.filter(({ isEditor }) => isEditor))(
+    'loads the editor of $route after the page, and no more than an editor may cost',
+    ({ later }) => {
+      expect(later).toBeGreaterThan(0);
+      expect(later).toBeLessThanOrEqual(BUDGETS.editor);
+    },
+  );
 
-it.each(routes.filter((name) => !PANELS.includes(name)))('%s loads no more than a first visit may cost', (name) => {
-  const files = filesOf('index.html');
-  filesOf(name, files);
-  expect(gzipped(files)).toBeLessThanOrEqual(ROUTE);
-});
+  it('has fonts of its own, within their budget, and nothing from elsewhere', () => {
+    const assets = join(PORTAL_BUILT, 'assets');
+    expect(readdirSync(assets).filter((name) => name.endsWith('.woff2'))).toHaveLength(2);
+    expect(fonts).toBeLessThanOrEqual(BUDGETS.fonts);
+    const sheets = readdirSync(assets).filter((name) => name.endsWith('.css'));
+    for (const name of sheets) expect(readFileSync(join(assets, name), 'utf8')).not.toMatch(/url\((?!\/assets\/)/);
+  });
 
-it('has fonts of its own, within their budget, and nothing from elsewhere', () => {
-  const assets = join(PORTAL_BUILT, 'assets');
-  const fonts = readdirSync(assets).filter((name) => name.endsWith('.woff2'));
-  expect(fonts).toHaveLength(2);
-  expect(fonts.reduce((sum, name) => sum + readFileSync(join(assets, name)).length, 0)).toBeLessThanOrEqual(FONTS);
-  const sheets = readdirSync(assets).filter((name) => name.endsWith('.css'));
-  for (const name of sheets) expect(readFileSync(join(assets, name), 'utf8')).not.toMatch(/url\((?!\/assets\/)/);
+  it('is not put in place where it is above a budget: the words say of what, and by how much', () => {
+    expect(aboveBudget(measured, fonts)).toEqual([]);
+    const route = { route: 'src/screens/rule/rule.tsx', first: 200_001, later: 160_003, isEditor: true };
+    expect(aboveBudget([route, { ...route, route: 'list.tsx', first: 1, isEditor: false }], 60_001)).toEqual([
+      'src/screens/rule/rule.tsx, first visit: 200001 bytes, 1 above what it may cost',
+      'src/screens/rule/rule.tsx, what comes after it: 160003 bytes, 3 above what it may cost',
+      'fonts: 60001 bytes, 1 above what it may cost',
+    ]);
+  });
+
+  it('counts what comes after a screen once, without what the first visit brought and without other screens', () => {
+    const manifest = {
+      'index.html': { file: 'index', dynamicImports: ['src/screens/rule/rule.tsx', 'src/screens/why.tsx', 'palette'] },
+      shared: { file: 'shared', css: ['sheet'] },
+      palette: { file: 'palette' },
+      'src/screens/rule/rule.tsx': { file: 'rule', imports: ['shared'], dynamicImports: ['editor', 'dialog'] },
+      'src/screens/why.tsx': { file: 'why' },
+      editor: { file: 'editor', imports: ['shared', 'deep'], dynamicImports: ['src/screens/why.tsx', 'dialog'] },
+      dialog: { file: 'dialog', imports: ['deep'] },
+      deep: { file: 'deep' },
+    };
+    const size: Readonly<Record<string, number>> = {
+      index: 1,
+      shared: 10,
+      sheet: 100,
+      rule: 1000,
+      editor: 1,
+      deep: 10,
+      dialog: 100,
+      why: 5000,
+      palette: 5000,
+    };
+    expect(measure(manifest, (file) => size[file] ?? 0)[0]).toEqual({
+      route: 'src/screens/rule/rule.tsx',
+      first: 1111,
+      later: 111,
+      isEditor: true,
+    });
+  });
 });

@@ -5,8 +5,8 @@ import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
+import { NativeSelect } from '../../ui/native-select.tsx';
 import { Segments } from '../../ui/segments.tsx';
-import { Select } from '../../ui/select.tsx';
 import { channelsWithout, fallbackWords, fallsBackTo } from './fallbacks.ts';
 import {
   BASE,
@@ -87,7 +87,7 @@ export function Languages({
           </Button>
         )}
         {locales.length > 0 && (
-          <Select
+          <NativeSelect
             label="Beside it"
             options={[
               { id: ALONE, name: 'nothing' },
@@ -95,8 +95,8 @@ export function Languages({
                 .filter(({ id }) => id !== locale)
                 .map(({ id, name }) => ({ id: id === BASE ? WITHOUT : id, name })),
             ]}
-            chosen={beside === null ? ALONE : beside === BASE ? WITHOUT : beside}
-            onChoose={(next) => onGo({ beside: next })}
+            value={beside === null ? ALONE : beside === BASE ? WITHOUT : beside}
+            onChange={(next) => onGo({ beside: next })}
           />
         )}
       </div>

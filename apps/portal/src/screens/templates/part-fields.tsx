@@ -4,8 +4,8 @@ import type { EditedDraft } from '../../api/use-draft.ts';
 import { CodeField } from '../../ui/code-field.tsx';
 import type { Complete } from '../../ui/code-words.ts';
 import { cls } from '../../ui/class-names.ts';
+import { NativeSelect } from '../../ui/native-select.tsx';
 import { Segments } from '../../ui/segments.tsx';
-import { Select } from '../../ui/select.tsx';
 import { Checkbox } from '../../ui/toggle.tsx';
 import { languageName, partFallback, settingsFallback } from './fallbacks.ts';
 import { layoutsQuery } from './queries.ts';
@@ -118,11 +118,11 @@ function LayoutChoice({ draft, channel, locale, named }: ColumnProps): ReactNode
   const names = new Set([...(layouts?.items ?? []).map(({ name }) => name), ...(layout === '' ? [] : [layout])]);
   return (
     <>
-      <Select
+      <NativeSelect
         label={named('Layout')}
         options={[{ id: '', name: 'none' }, ...[...names].map((name) => ({ id: name, name }))]}
-        chosen={layout}
-        onChoose={(name) => draft.change((before) => withPart(before, channel, locale, 'layout', name))}
+        value={layout}
+        onChange={(name) => draft.change((before) => withPart(before, channel, locale, 'layout', name))}
       />
       <Fallback draft={draft} channel={channel} locale={locale} part="layout" />
     </>

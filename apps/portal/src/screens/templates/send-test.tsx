@@ -7,7 +7,7 @@ import { Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
-import { Select } from '../../ui/select.tsx';
+import { NativeSelect } from '../../ui/native-select.tsx';
 import type { Channel } from './template-parts.ts';
 import type { TemplateUser } from './users.ts';
 
@@ -70,11 +70,11 @@ export function SendTest({
       )}
       {hasDraft && <p>What is published is sent, not the draft: the preview shows that one.</p>}
       {able.length > 1 && (
-        <Select
+        <NativeSelect
           label="As"
           options={able.map(({ notification }) => ({ id: notification, name: notification }))}
-          chosen={name}
-          onChoose={setName}
+          value={name}
+          onChange={setName}
         />
       )}
       <Field

@@ -5,8 +5,8 @@ import { useDraft, type EditedDraft } from '../../api/use-draft.ts';
 import { Empty, Loading, Problem } from '../../ui/answers.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { CodeField } from '../../ui/code-field.tsx';
+import { NativeSelect } from '../../ui/native-select.tsx';
 import { Card, PageHead, Quiet } from '../../ui/page.tsx';
-import { Select } from '../../ui/select.tsx';
 import { DraftActions, DraftNotices } from '../drafts/draft-actions.tsx';
 import { Preview } from './preview.tsx';
 import { templatesQuery, wordOf } from './queries.ts';
@@ -116,11 +116,11 @@ function InUse({ draft }: { readonly draft: EditedDraft<'layouts'> | EditedDraft
         <Quiet>No published template puts it in yet.</Quiet>
       ) : (
         <>
-          <Select
+          <NativeSelect
             label="Template"
             options={users.map((id) => ({ id, name: id }))}
-            chosen={shown}
-            onChoose={setChosen}
+            value={shown}
+            onChange={setChosen}
           />
           <Preview
             asked={{

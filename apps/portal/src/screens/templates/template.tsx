@@ -9,8 +9,8 @@ import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { CodeField } from '../../ui/code-field.tsx';
 import { Card, PageHead } from '../../ui/page.tsx';
+import { NativeSelect } from '../../ui/native-select.tsx';
 import { Segments } from '../../ui/segments.tsx';
-import { Select } from '../../ui/select.tsx';
 import { AsFile } from '../drafts/as-file.tsx';
 import { DraftActions, DraftNotices } from '../drafts/draft-actions.tsx';
 import type { SeenField } from '../rule/completion.ts';
@@ -153,11 +153,11 @@ function Editor({
       </div>
       <div className={cls(styles.side)}>
         <Card title="Preview">
-          <Select
+          <NativeSelect
             label="With the event"
             options={event.options}
-            chosen={event.chosen}
-            onChoose={(id) => void event.choose(id)}
+            value={event.chosen}
+            onChange={(id) => void event.choose(id)}
           />
           {event.error && <Problem error={event.error} />}
           <details>
