@@ -22,7 +22,7 @@ import {
   type WindowEnd,
 } from '@carillon/domain';
 import type { Ids } from '@carillon/ports';
-import { publishOutcomes } from '../outcomes.ts';
+import { moveAndTell, publishOutcomes } from '../outcomes.ts';
 import { closeWindows } from './empty.ts';
 import { momentOf, type DigestPorts } from './ports.ts';
 
@@ -123,7 +123,8 @@ async function refuseTooLarge(
   for (const delivery of deliveries.filter(isLarge)) {
     const detail = `its values have ${sizeOf(delivery.intent)} characters, and a digest has at most ${MAX_DIGEST_CHARACTERS}`;
     const next = endUnsent(delivery, 'FAILED', 'cannot_render', detail, momentOf(ports));
-    if (next && (await ports.ledger.replace(next)) === 'done') ended.push(next);
+    const moved = next && (await moveAndTell(next, ports, { together: true }));
+    if (moved) ended.push(moved);
   }
   return { ended, fitting: deliveries.filter((delivery) => !isLarge(delivery)) };
 }
@@ -140,8 +141,8 @@ async function collectAll(
       if (isHeldFor(head, delivery)) return delivery;
       const collected: Collected = { head: head.id, n: head.n, token: ports.ids.token() };
       const next = collectFor(delivery, collected, detail, momentOf(ports));
-      if (!next || (await ports.ledger.replace(next)) === 'stale') return null;
-      return { ...next, collected };
+      const moved = next && (await moveAndTell(next, ports, { together: true }));
+      return moved ? { ...moved, collected } : null;
     }),
   );
   return held.filter((one) => one !== null);

@@ -12,7 +12,7 @@ import {
   type ListedItem,
 } from '@carillon/domain';
 import { stringifyJson, type DeliveryId } from '@carillon/kernel';
-import { publishOutcomes } from '../outcomes.ts';
+import { moveAndTell, publishOutcomes } from '../outcomes.ts';
 import { momentOf, type DigestPorts } from './ports.ts';
 
 const MAX_TRIES = 100;
@@ -127,8 +127,10 @@ async function moveItem(item: ListedItem, digest: DeliveryId, ports: DigestPorts
         return null;
       case 'is_digested':
         return seen && { delivery: seen, in: seen.digestedIn ?? digest };
-      case 'digested':
-        if ((await ports.ledger.replace(emptied.next)) === 'done') return { delivery: emptied.next, in: digest };
+      case 'digested': {
+        const moved = await moveAndTell(emptied.next, ports, { together: true });
+        if (moved) return { delivery: moved, in: digest };
+      }
     }
   }
 }
