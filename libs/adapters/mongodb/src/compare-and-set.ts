@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Collection, Filter, Document, UpdateFilter } from 'mongodb';
+import type { Collection, Filter, Document } from 'mongodb';
 import type { Attempt } from './attempts.ts';
 import { ComeAgain, duplicatesIn, isDuplicate } from './failures.ts';
 import { IN_ONE_ANSWER } from './pages.ts';
@@ -19,46 +19,72 @@ export function assignment(fields: Readonly<Record<string, unknown>>): Document 
   };
 }
 
-/**
- * Moves one document from the version before `version` to `version`. Where the database says that nothing matched, it
- * speaks of the document, not of us: an earlier try whose answer was lost may be what moved it, so the token decides.
- */
-export async function compareAndSet<Kind extends Versioned>(
+export type VersionedWrite = {
+  readonly id: string;
+  readonly version: number;
+  readonly fields: Readonly<Record<string, unknown>>;
+  /** What else has to stand in the document of the version before: without it the write is stale. */
+  readonly where?: Readonly<Record<string, string>>;
+};
+
+const SEEN = { version: 1, written: 1 } as const;
+const seenOf = (writes: readonly VersionedWrite[]): Readonly<Record<string, 1>> => ({
+  ...SEEN,
+  ...Object.fromEntries(writes.flatMap(({ where = {} }) => Object.keys(where).map((field) => [field, 1] as const))),
+});
+
+/** Moves one document from the version before `version` to `version`. */
+export const compareAndSet = <Kind extends Versioned>(
   collection: Collection<Kind>,
   attempt: Attempt,
   id: string,
   version: number,
   fields: Readonly<Record<string, unknown>>,
+): Promise<'done' | 'stale'> => compareAndSetOne(collection, attempt, { id, version, fields });
+
+/**
+ * Where the database says that nothing matched, it speaks of the document, not of us: an earlier try whose answer was lost may be what moved
+ * it, so the token decides.
+ */
+export async function compareAndSetOne<Kind extends Versioned>(
+  collection: Collection<Kind>,
+  attempt: Attempt,
+  write: VersionedWrite,
 ): Promise<'done' | 'stale'> {
   const written = writeToken();
-  const update = assignment({ ...fields, version, written }) as UpdateFilter<Kind>;
+  const { filter, update } = updateOf<Kind>(write, written);
   return attempt(async () => {
-    const before = { _id: id, version: version - 1 } as Filter<Kind>;
-    const { matchedCount } = await collection.updateOne(before, update);
+    const { matchedCount } = await collection.updateOne(filter, update);
     if (matchedCount === 1) return 'done';
-    const found = await collection.findOne<Versioned>({ _id: id } as Filter<Kind>, {
-      projection: { version: 1, written: 1 },
+    const found = await collection.findOne<Versioned>({ _id: write.id } as Filter<Kind>, {
+      projection: seenOf([write]),
     });
-    return whose(found, written, version);
+    return whose(found, written, write);
   });
 }
 
-/** What became of our write to a document that did not match when we came: the token that it holds now decides. */
-function whose(found: Versioned | null | undefined, written: string, version: number): 'done' | 'stale' {
-  if (found?.written === written) return 'done';
-  // Moved on the primary by somebody, and not yet on a majority: too early to say by whom.
-  if (found?.version === version - 1) throw new ComeAgain('a write is not yet held by a majority');
-  return 'stale';
+function updateOf<Kind extends Versioned>({ id, version, fields, where }: VersionedWrite, written: string) {
+  return {
+    filter: { ...where, _id: id, version: version - 1 } as unknown as Filter<Kind>,
+    update: assignment({ ...fields, version, written }),
+  };
 }
 
-export type VersionedWrite = {
-  readonly id: string;
-  readonly version: number;
-  readonly fields: Readonly<Record<string, unknown>>;
-};
+/** What became of our write to a document that did not match when we came: the token that it holds now decides. */
+function whose(
+  found: Versioned | null | undefined,
+  written: string,
+  { version, where = {} }: VersionedWrite,
+): 'done' | 'stale' {
+  if (found?.written === written) return 'done';
+  if (found?.version !== version - 1) return 'stale';
+  if (Object.entries(where).some(([field, value]) => Reflect.get(found, field) !== value)) return 'stale';
+  // Moved on the primary by somebody, and not yet on a majority: too early to say by whom.
+  throw new ComeAgain('a write is not yet held by a majority');
+}
 
 /**
- * `compareAndSet` of each document by itself, in one request; ids must differ. Where the database says that not all of them matched, the
+ * `compareAndSetOne` of each document by itself, in one request; ids must differ. Where the database says that not all of them matched, the
  * tokens decide: of one that somebody moved on between our write and that look nobody can tell, and it is called stale.
  */
 export async function compareAndSetEach<Kind extends Versioned>(
@@ -67,21 +93,14 @@ export async function compareAndSetEach<Kind extends Versioned>(
   writes: readonly VersionedWrite[],
 ): Promise<readonly ('done' | 'stale')[]> {
   const written = writeToken();
-  const operations = writes.map(({ id, version, fields }) => ({
-    updateOne: {
-      filter: { _id: id, version: version - 1 } as Filter<Kind>,
-      update: assignment({ ...fields, version, written }),
-    },
-  }));
+  const operations = writes.map((write) => ({ updateOne: updateOf<Kind>(write, written) }));
   return attempt(async () => {
     const { matchedCount } = await collection.bulkWrite(operations, { ordered: false });
     if (matchedCount === writes.length) return writes.map(() => 'done');
     const ids = { _id: { $in: writes.map(({ id }) => id) } } as Filter<Kind>;
-    const found = await collection
-      .find<Versioned>(ids, { ...IN_ONE_ANSWER, projection: { version: 1, written: 1 } })
-      .toArray();
+    const found = await collection.find<Versioned>(ids, { ...IN_ONE_ANSWER, projection: seenOf(writes) }).toArray();
     const newest = new Map(found.map((one) => [one._id, one]));
-    return writes.map(({ id, version }) => whose(newest.get(id), written, version));
+    return writes.map((write) => whose(newest.get(write.id), written, write));
   });
 }
 

@@ -43,6 +43,8 @@ export type DeliveryDocument = {
   readonly moving?: string;
   /** Written once for each holder of the slot. */
   readonly intent?: string;
+  /** Of the intent that stands there. */
+  readonly intentId?: string;
   /** In place of `moving` where an early version wrote the document. Those find none where it is missing, and send nothing. */
   readonly body?: string;
   /** Token of the call that inserted it, and of the one that wrote it last: who reads its own, did it. */

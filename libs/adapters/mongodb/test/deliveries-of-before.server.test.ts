@@ -44,4 +44,19 @@ describeWith('mongodb', 'a delivery that an early version wrote into MongoDB', (
       expect((await ledger.get(first.id))?.intent).toEqual(first.intent);
     },
   );
+
+  it('is not moved by whoever takes another intent for the one that stands there', async () => {
+    const database = playground.database();
+    const { ledger } = await playground.open({ database });
+    const first = deliveryOf();
+    await ledger.insert([first]);
+    const documents = playground.client().db(database).collection<DeliveryDocument>('deliveries');
+    // As a program would that knows nothing of versions.
+    const other = deliveryOf().intent;
+    await documents.updateOne({ _id: first.id }, { $set: { intent: stringifyJson(other), intentId: other.id } });
+    const next = { ...first, version: 2, state: 'SENT', nextAt: null } as const;
+    expect(await ledger.replace(next)).toBe('stale');
+    expect(await ledger.replace(next, { together: true })).toBe('stale');
+    expect(await documents.findOne({ _id: first.id })).toMatchObject({ version: 1, state: 'WAITING' });
+  });
 });

@@ -3,8 +3,8 @@ import { parseJson, stringifyJson } from '@carillon/kernel';
 import type { DeliveryDocument } from '../documents.ts';
 
 /** What a delivery is read from. */
-export type Whole = Pick<DeliveryDocument, 'moving' | 'intent' | 'body'>;
-export const WHOLE = { moving: 1, intent: 1, body: 1 } as const;
+export type Whole = Pick<DeliveryDocument, 'moving' | 'intent' | 'intentId' | 'body'>;
+export const WHOLE = { moving: 1, intent: 1, intentId: 1, body: 1 } as const;
 
 /** What every move may change. What moves names its intent by its id. */
 export const movingFields = ({ intent, ...moving }: Delivery) => ({
@@ -28,6 +28,7 @@ export const fieldsOf = (delivery: Delivery) => ({
   person: delivery.intent.person,
   rule: delivery.intent.rule,
   intent: stringifyJson(delivery.intent),
+  intentId: delivery.intent.id,
 });
 
 export const sizeOf = ({ moving, intent, body }: Whole): number =>

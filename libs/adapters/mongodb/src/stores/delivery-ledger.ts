@@ -3,7 +3,13 @@ import type { Delivery, DeliveryState } from '@carillon/domain';
 import type { DeliveryLedger } from '@carillon/ports';
 import type { Attempt } from '../attempts.ts';
 import type { Collections } from '../collections.ts';
-import { compareAndSet, compareAndSetEach, insertEach, writeToken } from '../compare-and-set.ts';
+import {
+  compareAndSetEach,
+  compareAndSetOne,
+  insertEach,
+  writeToken,
+  type VersionedWrite,
+} from '../compare-and-set.ts';
 import { keyOf, type DeliveryDocument } from '../documents.ts';
 import { createIntents, fieldsOf, movingFields, readDelivery, sizeOf, WHOLE, type Whole } from './delivery-fields.ts';
 import { ComeAgain } from '../failures.ts';
@@ -76,11 +82,15 @@ export function createDeliveryLedger({ deliveries: ledger }: Collections, attemp
   const read = (document: Whole): Delivery => {
     const delivery = readDelivery(document);
     // What an early version wrote is written whole once more.
-    if (document.moving !== undefined) intents.remember(delivery);
+    if (document.moving !== undefined && document.intentId === delivery.intent.id) intents.remember(delivery);
     return delivery;
   };
-  const changeOf = (next: Delivery): Readonly<Record<string, unknown>> =>
-    intents.isThere(next) ? movingFields(next) : { ...fieldsOf(next), body: undefined };
+  /** A move that leaves out the intent is done only where that very one stands. */
+  const writeOf = (next: Delivery): VersionedWrite => {
+    const { id, version } = next;
+    if (intents.isThere(next)) return { id, version, fields: movingFields(next), where: { intentId: next.intent.id } };
+    return { id, version, fields: { ...fieldsOf(next), body: undefined } };
+  };
 
   type Asked = readonly [filter: Readonly<Record<string, unknown>>, sort: Record<string, 1>, limit: number];
   const bodies = (...[filter, sort, limit]: Asked): Promise<Whole[]> =>
@@ -139,16 +149,11 @@ export function createDeliveryLedger({ deliveries: ledger }: Collections, attemp
     return is;
   };
   const replaceOne = (next: Delivery): Promise<'done' | 'stale'> =>
-    replaced(next, compareAndSet(ledger, attempt, next.id, next.version, changeOf(next)));
+    replaced(next, compareAndSetOne(ledger, attempt, writeOf(next)));
   const replaceTogether = gathering<Delivery, 'done' | 'stale'>(
     ({ id }) => id,
     replaceOne,
-    (nexts) =>
-      compareAndSetEach(
-        ledger,
-        attempt,
-        nexts.map((next) => ({ id: next.id, version: next.version, fields: changeOf(next) })),
-      ),
+    (nexts) => compareAndSetEach(ledger, attempt, nexts.map(writeOf)),
     { oneAtATime: true },
   );
 
