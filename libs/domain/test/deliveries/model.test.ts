@@ -34,6 +34,11 @@ const MUTANTS: Readonly<Record<string, Mutant>> = {
     rules: { proceedsBlindly: true },
     finds: /accepted twice/,
   },
+  'a bulk of writes that says stale of one that it did': {
+    rules: { saysOfTaken: 'stale' },
+    finds: /a call that was never made/,
+    bounds: { calls: 2, crashes: 0, lost: 0, waivers: 0 },
+  },
   'a sweeper that does nothing': { rules: { sweep: () => undefined }, finds: /stuck in SENDING/ },
   'an acceptance that is forgotten while a second call is under way': {
     rules: { settle: (seen, token, verdict) => proofAgain(seen, PRODUCT.settle(withoutProof(seen), token, verdict)) },

@@ -21,6 +21,8 @@ export type Decisions = {
   resend(seen: Delivery): Delivery | undefined;
   /** Whether the ledger takes this write. */
   cas(held: Delivery, next: Delivery): boolean;
+  /** What the ledger says of a write that it took. A bulk that does not look who moved a document calls some of its own stale. */
+  readonly saysOfTaken: 'done' | 'stale';
   /** Whether a worker whose write got no answer calls without reading whose it is. */
   readonly proceedsBlindly: boolean;
 };
@@ -47,6 +49,7 @@ export const PRODUCT: Decisions = {
     return resent.ok ? resent.value : undefined;
   },
   cas: (held, next) => held.version === next.version - 1,
+  saysOfTaken: 'done',
   proceedsBlindly: false,
 };
 
@@ -168,7 +171,7 @@ class Model {
     const doc = slim(candidate);
     yield go(`${what}${taken ? '' : ': stale'}`, (next, worker) => {
       if (taken) next.doc = doc;
-      then(next, worker, taken ? 'done' : 'stale');
+      then(next, worker, taken ? this.#rules.saysOfTaken : 'stale');
     });
     if (state.lost >= this.#bounds.lost) return;
     for (const applied of taken ? [true, false] : [false]) {
@@ -274,6 +277,8 @@ function fault(state: State, isEnd: boolean, bounds: Bounds): string | undefined
   if (state.endTakenBack) return 'an end was taken back by an answer';
   if (!isEnd) return undefined;
   const { doc, accepted } = state;
+  const nothingFails = bounds.crashes === 0 && bounds.lost === 0;
+  if (nothingFails && doc.attempts.some(({ result }) => result === null)) return 'a call that was never made';
   if (doc.state === 'SENDING') return 'stuck in SENDING';
   if (doc.state === 'WAITING' && state.calls < bounds.calls) return 'stuck in WAITING';
   if (doc.state === 'SENT' && accepted.length === 0) return 'SENT, but nobody accepted it';
