@@ -92,7 +92,11 @@ export function checkResources(
 
 /** Layouts and partials of a workspace as they are wanted, else as they are. */
 export function shelfIn(resources: readonly WantedResource[], workspace: string, current: Configuration): Shelf {
-  const wanted = new Map(resources.map(({ ref, body }) => [resourceKey(ref), body]));
+  const wanted = new Map(
+    resources.flatMap(({ ref, body }) =>
+      ref.kind === 'layout' || ref.kind === 'partial' ? [[resourceKey(ref), body] as const] : [],
+    ),
+  );
   const take = <Kind extends 'layout' | 'partial'>(kind: Kind, name: string): ResourceBodies[Kind] | undefined =>
     (wanted.get(resourceKey({ kind, workspace, name })) as ResourceBodies[Kind] | undefined) ??
     findResource(current, kind, workspace, name)?.body;

@@ -59,7 +59,8 @@ export function checkPlan(
     }
     if (isKind(item, 'account') && !beside.has(item)) checkStayingNotifications(item, unnamedRules, report);
     if (isKind(item, 'template') && !beside.has(item)) checkStayingTemplates(item, unnamedRules, report);
-    if (isKind(item, 'template')) checkGone(item, needsOfTemplate(item, staying), going, report);
+    // What a template is made of is read out of its text: not where nothing goes that it could need.
+    if (isKind(item, 'template') && going.size > 0) checkGone(item, needsOfTemplate(item, staying), going, report);
     if (!isKind(item, 'notification')) continue;
     checkPaths(item, paths, report);
     checkGone(item, needsOf(item.body), going, report);
