@@ -31,9 +31,11 @@ import { insightsRoute } from './routes/insights.ts';
 import { invitationRoutes } from './routes/invitations.ts';
 import { integrationRoutes } from './routes/integrations.ts';
 import { liveRoute, type LiveRoute } from './routes/live.ts';
+import { workspaceRemovalRoutes } from './routes/workspace-removal.ts';
 import { whyNotRoute } from './routes/why-not.ts';
 import { jwtProviderRoutes } from './routes/jwt-providers.ts';
 import { contentRoutes } from './routes/contents.ts';
+import { manySuppressionsRoutes } from './routes/many-suppressions.ts';
 import { masterKeyRoutes } from './routes/master-key.ts';
 import { answerRepeats, keepAnswers } from './repeats/hook.ts';
 import { bulkRoutes } from './routes/bulk.ts';
@@ -157,6 +159,7 @@ function apiRoutes(api: ApiServer, config: ControlConfig, ports: RoutePorts): vo
   configurationRoutes(api, ports, config);
   draftRoutes(api, ports);
   promoteRoute(api, ports);
+  workspaceRemovalRoutes(api, ports);
   apiKeyRoutes(api, ports);
   jwtProviderRoutes(api, ports);
   secretRoutes(api, ports);
@@ -169,6 +172,7 @@ function apiRoutes(api: ApiServer, config: ControlConfig, ports: RoutePorts): vo
   deadLetterRoutes(api, ports);
   parkedReceiptRoutes(api, ports);
   suppressionRoutes(api, ports);
+  manySuppressionsRoutes(api, ports);
   consentRoutes(api, ports);
   ruleRoutes(api, ports);
   templateRoutes(api, ports);

@@ -52,7 +52,7 @@ describe('Taking back many', () => {
   );
 
   it('is counted first, and changes nothing then', async () => {
-    const counted = await post('/remove-many', { entries, check_only: true });
+    const counted = await post('/count', { entries });
     expect(counted).toMatchObject({ status: 200, body: { removed: 2, addresses: 2, still: 1 } });
     expect(sourcesOf(await get(''))).toEqual(['hard_bounce', 'hard_bounce', 'stop']);
   });

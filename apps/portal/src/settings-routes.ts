@@ -46,6 +46,11 @@ const tokens = createRoute({
   path: 'tokens',
   component: lazyRouteComponent(() => import('./screens/settings/people/tokens.tsx'), 'Tokens'),
 });
+const signIn = createRoute({
+  ...below,
+  path: 'sign-in',
+  component: lazyRouteComponent(() => import('./screens/settings/sign-in.tsx'), 'SignInSettings'),
+});
 const profile = createRoute({
   ...below,
   path: 'profile',
@@ -86,6 +91,7 @@ export const settingsRoutes = [
     jwtProviders,
     people,
     tokens,
+    signIn,
     profile,
     sessions,
     audit,

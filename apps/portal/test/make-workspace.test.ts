@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { Refusal } from '../src/api/client.ts';
-import { nameFault, refusedFields, testBodyOf, testNameOf } from '../src/screens/workspaces/make-workspace.ts';
+import {
+  nameFault,
+  refusedFields,
+  removalWords,
+  testBodyOf,
+  testNameOf,
+} from '../src/screens/workspaces/make-workspace.ts';
 
 const fault = (path: string, message: string) => ({
   kind: 'workspace',
@@ -62,6 +68,23 @@ describe('a test environment', () => {
     });
     expect(testBodyOf({ workspace: 'shop', body: { allow_real_accounts: true } })).not.toHaveProperty(
       'allow_real_accounts',
+    );
+  });
+});
+
+describe('what goes with a workspace', () => {
+  const held = { workspace: 'shop', removed: false, number: 4, new_number: null, faults: [], waiting: 0 };
+
+  it('is told by kind, with members, secrets and whoever was told', () => {
+    const resources = { stream: 1, notification: 2, api_key: 1 };
+    expect(removalWords({ ...held, resources, members: 1, secrets: 3, told: 1_204 })).toBe(
+      'With it go 2 notifications, 1 shared stream, 1 API key, the roles of 1 member, 3 secrets. 1,204 people were told under it.',
+    );
+  });
+
+  it('is nothing of one that holds nothing', () => {
+    expect(removalWords({ ...held, resources: {}, members: 0, secrets: 0, told: 1 })).toBe(
+      'It holds nothing. 1 person was told under it.',
     );
   });
 });

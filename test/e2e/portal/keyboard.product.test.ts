@@ -63,6 +63,22 @@ describeWith('chromium', 'the portal without a mouse', () => {
     throw new Error(`${name.source} was not reached; passed: ${passed.join(' | ')}`);
   }
 
+  /** Opens a row of the list that is shown, wherever in it that stands: j leads into the list, and from row to row. */
+  async function openRow(name: RegExp): Promise<void> {
+    const row = page.locator('main [data-key]').filter({ hasText: name }).first();
+    await row.waitFor();
+    await page.keyboard.press('j');
+    await page.locator('main [data-key]:focus').waitFor();
+    await page.keyboard.press('Home');
+    for (let rows = 0; rows < MOST_TABS && !name.test((await focused()).name); rows += 1) {
+      const before = (await focused()).name;
+      await page.keyboard.press('j');
+      await expect.poll(async () => (await focused()).name, { message: `the row after ${before}` }).not.toBe(before);
+    }
+    expect((await focused()).isSeen, `a ring around ${name.source}`).toBe(true);
+    await page.keyboard.press('Enter');
+  }
+
   it('leads from the printed link to a message of a notification of one’s own, by Tab and Enter', async () => {
     guard.allowStatus(400, 404);
     await page.goto(`${demo.control}/welcome#${demo.welcome}`);
@@ -89,7 +105,8 @@ describeWith('chromium', 'the portal without a mouse', () => {
     await page.locator('main').getByText('Sent as evt_').waitFor();
     await expectFocus('the event is sent');
     await reach(/^Inbox$/);
-    await reach(/Invoice/);
+    // The demo's own messages may come before it or after it.
+    await openRow(/Invoice/);
     await page
       .getByRole('heading', { name: /Invoice/ })
       .first()

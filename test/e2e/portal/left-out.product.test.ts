@@ -76,6 +76,19 @@ describeWith('chromium', 'whom nothing is sent to, in a browser', () => {
       .click();
     await page.getByText('Messages go out to bob@example.com again.').waitFor();
     await page.getByText('Nobody is left out').waitFor();
+    // The notice does not go from under the focus, and takes back what it tells of.
+    const undo = page.getByRole('status').getByRole('button', { name: 'Undo' });
+    await undo.last().focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('Taken back.').waitFor();
+    await expect.poll(() => rows().count()).toBe(1);
+    await page.getByRole('checkbox', { name: /^Choose / }).check();
+    await button('Take back…').click();
+    await dialog().getByText('Messages go out to 1 address again').waitFor();
+    await expectAccessible(page, 'taking back what is chosen');
+    await dialog().getByRole('button', { name: 'Take back 1' }).click();
+    await page.getByText('1 taken back, of 1 address.').waitFor();
+    await page.getByText('Nobody is left out').waitFor();
   });
 
   it('takes a file in, names each refused line, and says which source still holds', async () => {

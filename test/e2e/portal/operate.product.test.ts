@@ -105,6 +105,50 @@ describeWith('chromium', 'many deliveries at once in a browser', () => {
     await page.getByRole('region', { name: 'Story' }).waitFor({ state: 'detached' });
   });
 
+  it('chooses rows by x, by a range and by the box, and says first how many people are touched', async () => {
+    await page.goto(`${demo.control}/workspaces/lab/deliveries/in-doubt`);
+    await expect.poll(() => rows().count()).toBe(DOUBTS);
+    const bar = page.getByRole('region', { name: 'Chosen rows' });
+    await rows().first().focus();
+    await page.keyboard.press('x');
+    await bar.getByText('1 chosen').waitFor();
+    await page.keyboard.press('j');
+    await page.locator('main li[aria-posinset="2"] [data-key]:focus').waitFor();
+    await page.keyboard.press('j');
+    await page.locator('main li[aria-posinset="3"] [data-key]:focus').waitFor();
+    await page.keyboard.press('Shift+X');
+    await bar.getByText('3 chosen').waitFor();
+    // Behind the rows in the order of the keyboard.
+    await page.keyboard.press('Tab');
+    await page.locator('button:focus', { hasText: 'They were sent…' }).waitFor();
+    await expectAccessible(page, 'chosen rows');
+    await picture(page, 'chosen');
+    await expectToFit(page, 390);
+    await page.setViewportSize({ width: 1440, height: 900 });
+    const box = (at: number) =>
+      page.locator(`main li[aria-posinset="${at}"]`).getByRole('checkbox', { name: /^Choose / });
+    await box(2).click();
+    await bar.getByText('2 chosen').waitFor();
+    await box(5).click();
+    await box(6).click({ modifiers: ['Shift'] });
+    await bar.getByText('4 chosen').waitFor();
+    await bar.getByRole('button', { name: 'Send again…' }).click();
+    await page.getByText('4 messages to 4 people: 4 in doubt.').waitFor();
+    await page.getByText('may be told twice').waitFor();
+    await expectAccessible(page, 'the question about chosen rows');
+    await page.getByRole('dialog').getByText('As curl').click();
+    await page.getByRole('dialog').getByText('/deliveries/resend').waitFor();
+    await page.getByRole('button', { name: 'Leave it' }).click();
+    await bar.getByRole('button', { name: 'Choose none' }).click();
+    await bar.waitFor({ state: 'detached' });
+    // Another list is another choice, and what allows nothing together says so.
+    await page.goto(`${demo.control}/workspaces/lab/deliveries`);
+    await expect.poll(() => rows().count()).toBe(DOUBTS + 1);
+    await box(1).click();
+    await box(DOUBTS + 1).click({ modifiers: ['Shift'] });
+    await bar.getByText('Nothing can be done with all of these').waitFor();
+  });
+
   it('ends doubts by a key, and all that are left with what is known of them', async () => {
     await page.goto(`${demo.control}/workspaces/lab/deliveries/in-doubt`);
     await expect.poll(() => rows().count()).toBe(DOUBTS);

@@ -134,6 +134,24 @@ describeWith('chromium', 'what waits for an operator, in a browser', () => {
     expect(items[0]).toMatchObject({ action: 'redrive_dead_letters', done });
   });
 
+  it('redrives the dead letters that were chosen, and no other', async () => {
+    await page.goto(`${control}/workspaces/shop/deliveries/dead-letters?redriven=true`);
+    await rows().nth(1).waitFor();
+    await rows().first().focus();
+    await page.keyboard.press('x');
+    await page.keyboard.press('j');
+    await page.locator('main li[aria-posinset="2"] [data-key]:focus').waitFor();
+    await page.keyboard.press('X');
+    await page.getByRole('region', { name: 'Chosen rows' }).getByText('2 chosen').waitFor();
+    await page.keyboard.press('R');
+    await page.getByRole('dialog').getByText('2 records. Whom they tell is known once they are processed').waitFor();
+    await expectAccessible(page, 'the question about chosen letters');
+    await button('Redrive 2 records').click();
+    await page.getByText('Done: 2 of 2.').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('region', { name: 'Chosen rows' }).waitFor({ state: 'detached' });
+  });
+
   it('shows receipts that nobody could place, and dismisses one', async () => {
     await page.goto(`${control}/workspaces/shop/deliveries`);
     await page.getByRole('navigation', { name: 'Lists' }).getByRole('link', { name: 'Receipts' }).click();
@@ -150,6 +168,14 @@ describeWith('chromium', 'what waits for an operator, in a browser', () => {
     await panel.getByRole('button', { name: 'Dismiss' }).click();
     await page.getByText('Dismissed. It moves no delivery.').waitFor();
     await expect.poll(() => rows().count()).toBe(1);
+    await expectAccessible(page, 'a notice with its way back');
+    // The way back is a call of its own, and is reached by a key.
+    await page.keyboard.press('z');
+    await page.getByText('Taken back.').waitFor();
+    await expect.poll(() => rows().count()).toBe(2);
+    await panel.getByRole('button', { name: 'Dismiss' }).click();
+    await page.getByText('Dismissed. It moves no delivery.').waitFor();
+    await expect.poll(() => rows().count()).toBe(1);
     await panel
       .getByText(/Dismissed/)
       .first()
@@ -158,6 +184,17 @@ describeWith('chromium', 'what waits for an operator, in a browser', () => {
     await page.getByRole('menuitemradio', { name: 'Dismissed', exact: true }).click();
     await page.waitForURL(/parked=false/);
     await expect.poll(() => rows().first().textContent()).toContain('no such user 1');
+    // The one that waits still, by its box.
+    await page.goto(`${control}/workspaces/shop/deliveries/receipts`);
+    await expect.poll(() => rows().count()).toBe(1);
+    await page.getByRole('checkbox', { name: /^Choose / }).check();
+    await button('Dismiss…').click();
+    await page.getByRole('dialog').getByText('1 receipt: nothing is to be done about them.').waitFor();
+    await expectAccessible(page, 'the question about chosen receipts');
+    await button('Dismiss 1 receipt').click();
+    await page.getByText('Done: 1 of 1.').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('heading', { name: 'None', exact: true }).waitFor();
   });
 
   it('has a word for each queue that is empty, for a failure, and for whoever may only look', async () => {

@@ -59,6 +59,7 @@ export const SCREENS: readonly Screen[] = [
   { path: '/settings/identity/jwt-providers?workspace={w}' },
   { path: '/settings/people' },
   { path: '/settings/tokens' },
+  { path: '/settings/sign-in' },
   { path: '/settings/profile', isStill: true },
   { path: '/settings/sessions' },
   { path: '/settings/audit' },

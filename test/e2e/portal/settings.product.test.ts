@@ -132,8 +132,47 @@ describeWith('chromium', 'Identity & Authentication in a browser', () => {
     await page.getByRole('heading', { name: 'No provider yet' }).waitFor();
   });
 
+  it('says how people sign in, and switches passwords off and back on with the number of people first', async () => {
+    await demo.apply({
+      'carillon.yaml': `backend: embedded
+portal_url: https://carillon.example.com
+sign_in:
+  providers:
+    - name: company
+      title: Company account
+      issuer: https://login.example.com
+      client_id: carillon
+      allowed_domains: [example.com]
+`,
+    });
+    const passwords = async () => (await demo.ask<{ passwords: boolean }>('/v1/sign-in')).passwords;
+    await page.goto(`${demo.control}/settings`);
+    await follow('Sign-in');
+    await page.getByRole('heading', { name: 'Sign-in', level: 1 }).waitFor();
+    await page.getByRole('heading', { name: 'Company account' }).waitFor();
+    await page.getByText('https://carillon.example.com/sign-in/company/callback').waitFor();
+    await page.getByText('These settings came from carillon.yaml.').waitFor();
+    await expectAccessible(page, 'how people sign in');
+    await press('Switch passwords off…');
+    await page.getByText('0 people have a password and can sign in with it no more.').waitFor();
+    await expectAccessible(page, 'before passwords are off');
+    await confirm('Switch passwords off');
+    await page.getByText('Passwords sign in nobody any more.').waitFor();
+    await expect.poll(passwords).toBe(false);
+    await page.keyboard.press('z');
+    await page.getByText('Taken back.').waitFor();
+    await expect.poll(passwords).toBe(true);
+    // Nothing else of the settings was touched.
+    await page.getByRole('heading', { name: 'Company account' }).waitFor();
+  });
+
   it('fits a phone', async () => {
-    for (const path of ['/settings', '/settings/identity/api-keys', '/settings/identity/jwt-providers?open=%2B']) {
+    for (const path of [
+      '/settings',
+      '/settings/sign-in',
+      '/settings/identity/api-keys',
+      '/settings/identity/jwt-providers?open=%2B',
+    ]) {
       await page.goto(`${demo.control}${path}`);
       await page.getByRole('heading', { level: 1 }).waitFor();
       await expectToFit(page, 390, 320);

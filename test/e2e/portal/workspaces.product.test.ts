@@ -218,4 +218,32 @@ describeWith('chromium', 'workspaces in the portal', () => {
     expect(await seen.getByLabel('Time zone').isEnabled()).toBe(true);
     await other.close();
   });
+
+  it('removes a workspace whole: what goes is counted first, its name is typed, and what still needs it is named', async () => {
+    await page.goto(`${demo.control}/workspaces/care/settings`);
+    await main().getByRole('button', { name: 'Remove care…' }).click();
+    await dialog().getByText('It is needed elsewhere still').waitFor();
+    await dialog()
+      .getByText(/care-test/)
+      .first()
+      .waitFor();
+    await expectAccessible(page, 'a workspace that is needed');
+    await dialog().getByRole('button', { name: 'Close' }).click();
+    await page.goto(`${demo.control}/workspaces/care-test/settings`);
+    await main().getByRole('button', { name: 'Remove care-test…' }).click();
+    await dialog().getByText('0 people were told under it').waitFor();
+    const go = dialog().getByRole('button', { name: 'Remove care-test', exact: true });
+    expect(await go.isDisabled()).toBe(true);
+    await expectAccessible(page, 'the question before a removal');
+    await picture(page, 'remove-workspace');
+    await expectToFit(page, 390);
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await dialog().getByLabel('Type care-test to go on').fill('care-test');
+    await go.click();
+    await page.waitForURL(`${demo.control}/workspaces`);
+    await page.getByText('care-test is gone with all that it held.').waitFor();
+    await main().getByRole('link', { name: 'care-test', exact: true }).waitFor({ state: 'detached' });
+    const { items } = await demo.ask<{ items: { target: string }[] }>('/v1/audit?action=resource.remove');
+    expect(items[0]).toMatchObject({ target: 'workspace:care-test/', workspace: 'care-test', outcome: 'done' });
+  });
 });

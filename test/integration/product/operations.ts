@@ -160,6 +160,8 @@ const MESSAGES: Calls = {
   [`POST ${WORKSPACE}/deliveries/{id}/cancel`]: { body: {} },
   [`POST ${WORKSPACE}/deliveries/{id}/dismiss`]: { body: { as: 'sent', reason: 'x' } },
   [`GET ${WORKSPACE}/deliveries/count`]: { query: 'action=resend' },
+  [`GET ${WORKSPACE}/removal`]: {},
+  [`POST ${WORKSPACE}/remove`]: { body: { number: 0 } },
   [`POST ${WORKSPACE}/deliveries/count`]: { body: { action: 'resend', ids: ['dlv_none'] } },
   [`POST ${WORKSPACE}/deliveries/resend`]: { body: { ids: ['dlv_none'] } },
   [`POST ${WORKSPACE}/deliveries/cancel`]: { body: { ids: ['dlv_none'] } },
@@ -188,6 +190,9 @@ const PEOPLE_WHO_GET_THEM: Calls = {
   [`GET ${WORKSPACE}/suppressions`]: {},
   [`POST ${WORKSPACE}/suppressions`]: { body: { channel: 'email', address: 'a@example.com' } },
   [`POST ${WORKSPACE}/suppressions/remove`]: { body: { channel: 'email', address: 'a@example.com' } },
+  [`POST ${WORKSPACE}/suppressions/count`]: {
+    body: { entries: [{ channel: 'email', address: 'a@example.com', source: 'operator' }] },
+  },
   [`POST ${WORKSPACE}/suppressions/remove-many`]: {
     body: { entries: [{ channel: 'email', address: 'a@example.com', source: 'operator' }] },
   },

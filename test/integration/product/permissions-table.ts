@@ -78,6 +78,8 @@ const OWN: Readonly<Record<string, Needed>> = {
   [`POST ${WORKSPACE}/accounts/{name}/check`]: ['configure', 'operate'],
   // Takes its keys and members with it.
   [`DELETE ${WORKSPACE}`]: ['people'],
+  [`GET ${WORKSPACE}/removal`]: ['people'],
+  [`POST ${WORKSPACE}/remove`]: ['people'],
   // Signing in.
   'POST /v1/session': 'anybody',
   'POST /v1/invitations/look': 'anybody',

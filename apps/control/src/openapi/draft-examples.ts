@@ -42,8 +42,23 @@ const FILE = {
 const PLAN = { faults: [], warnings: [], changes: [CHANGE], files: [FILE] };
 const NAMED = { kind: 'notification', name: 'order-paid' };
 
+const REMOVAL = {
+  workspace: 'shop-test',
+  removed: false,
+  number: 41,
+  new_number: null,
+  resources: { notification: 3, stream: 2, template: 3, api_key: 1 },
+  members: 2,
+  secrets: 1,
+  told: 14,
+  waiting: 2,
+  faults: [],
+};
+
 /** Examples of drafts and of what is promoted, by operation. */
 export const DRAFT_EXAMPLES = {
+  countWorkspaceRemoval: { answers: REMOVAL },
+  removeWorkspace: { takes: { number: 41 }, answers: { ...REMOVAL, removed: true, new_number: 42 } },
   readDraft: { answers: DRAFT },
   saveDraft: { takes: { body: BODY, based_on: 7 }, answers: DRAFT },
   discardDraft: { answers: { discarded: true } },

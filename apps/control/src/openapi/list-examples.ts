@@ -66,6 +66,10 @@ export const LIST_EXAMPLES = {
     takes: { channel: 'email', address: 'bob@example.com', source: 'operator' },
     answers: { removed: true, still: [SUPPRESSION] },
   },
+  countSuppressions: {
+    takes: { entries: [{ channel: 'email', address: 'bob@example.com', source: 'hard_bounce' }] },
+    answers: { removed: 1, addresses: 1, still: 0 },
+  },
   removeSuppressions: {
     takes: { entries: [{ channel: 'email', address: 'bob@example.com', source: 'hard_bounce' }] },
     answers: { removed: 1, addresses: 1, still: 0, items: [SUPPRESSION] },

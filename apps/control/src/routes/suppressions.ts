@@ -1,11 +1,4 @@
-import {
-  importedBody,
-  restoredBody,
-  suppressedBody,
-  suppressionPage,
-  unsuppressedBody,
-  unsuppressedManyBody,
-} from '@carillon/contracts';
+import { importedBody, suppressedBody, suppressionPage, unsuppressedBody } from '@carillon/contracts';
 import {
   canonicalAddress,
   CHANNEL_NAMES,
@@ -29,9 +22,9 @@ import type { ControlPorts } from '../ports.ts';
 import { acrossWorkspaces, inWorkspace, notFound, oneOfWords, paging, type ApiServer } from './app.ts';
 
 /** Longer than the longest address of any channel, which is a device token. */
-const addressText = z.string().min(1).max(4096);
-const channelWord = oneOfWords('channel', CHANNEL_NAMES);
-const sourceWord = oneOfWords('source', SUPPRESSION_SOURCES);
+export const addressText = z.string().min(1).max(4096);
+export const channelWord = oneOfWords('channel', CHANNEL_NAMES);
+export const sourceWord = oneOfWords('source', SUPPRESSION_SOURCES);
 
 const filters = {
   channel: channelWord.optional(),
@@ -41,7 +34,7 @@ const filters = {
 type Filters = z.infer<z.ZodObject<typeof filters>>;
 
 /** Rows that the store is asked for and given at once. */
-const AT_ONCE = 1000;
+export const AT_ONCE = 1000;
 
 const COLUMNS = ['workspace', 'channel', 'address', 'source', 'detail', 'by', 'delivery_id', 'at'] as const;
 
@@ -142,91 +135,6 @@ export function suppressionRoutes(app: ApiServer, ports: Pick<ControlPorts, 'sup
   );
 
   app.post(
-    '/v1/workspaces/:workspace/suppressions/remove-many',
-    {
-      config: { permission: 'operate', audit: 'suppression.remove' },
-      schema: {
-        operationId: 'removeSuppressions',
-        tags: ['Suppressions'],
-        summary: 'Takes back what single sources say of many addresses; with `check_only` it counts them first',
-        params: inWorkspace,
-        body: z.strictObject({
-          entries: z
-            .array(which.extend({ source: sourceWord }))
-            .min(1)
-            .max(AT_ONCE),
-          check_only: z.boolean().default(false).describe('Counts what would be taken back, and changes nothing'),
-        }),
-        response: { 200: unsuppressedManyBody },
-      },
-    },
-    async ({ params: { workspace }, body: { entries, check_only: isAsked } }) => {
-      const going = new Map<string, Suppression>();
-      const sources = new Map<string, readonly Suppression[]>();
-      for (const { channel, address, source } of entries) {
-        const all = await suppressions.sources(workspace, channel, address);
-        const entry = all.find((one) => one.source === source);
-        if (!entry) continue;
-        going.set(entryKey(entry), entry);
-        sources.set(`${channel} ${entry.address}`, all);
-      }
-      const isHeld = (all: readonly Suppression[]): boolean => all.some((one) => !going.has(entryKey(one)));
-      if (!isAsked) {
-        for (const { channel, address, source } of going.values()) {
-          await suppressions.remove(workspace, channel, address, source);
-        }
-      }
-      return {
-        removed: going.size,
-        addresses: sources.size,
-        still: [...sources.values()].filter(isHeld).length,
-        items: [...going.values()].map(showSuppression),
-      };
-    },
-  );
-
-  app.post(
-    '/v1/workspaces/:workspace/suppressions/restore',
-    {
-      config: { permission: 'operate', audit: 'suppression.add' },
-      schema: {
-        operationId: 'restoreSuppressions',
-        tags: ['Suppressions'],
-        summary: 'Puts back what was taken back, under the sources that it had; what is there stays as it is',
-        params: inWorkspace,
-        body: z.strictObject({
-          entries: z
-            .array(
-              which.extend({
-                source: sourceWord,
-                detail: z.string().max(500).default(''),
-                delivery_id: z.string().max(100).nullable().default(null),
-              }),
-            )
-            .min(1)
-            .max(AT_ONCE),
-        }),
-        response: { 200: restoredBody },
-      },
-    },
-    async (request) => {
-      const { workspace } = request.params;
-      const by = principalOf(request).name;
-      const at = clock.now();
-      const entries = request.body.entries.map(
-        ({ channel, address: text, source, detail, delivery_id: deliveryId }, index) => {
-          const address = canonicalAddress(channel, text);
-          if (address === null) {
-            throw new CarillonError('invalid_request', noAddress(channel), { pointer: `/entries/${index}/address` });
-          }
-          return { workspace, channel, address, source, detail, deliveryId, by, at };
-        },
-      );
-      return { restored: await suppressions.addAll(entries) };
-    },
-  );
-
-  app.post(
     '/v1/workspaces/:workspace/suppressions/import',
     {
       config: { permission: 'operate', audit: 'suppression.import' },
@@ -305,7 +213,7 @@ export function suppressionRoutes(app: ApiServer, ports: Pick<ControlPorts, 'sup
 }
 
 /** What the audit holds a digest of. */
-const toldOf = (one: Suppression): Json => ({ ...one, by: one.by ?? null });
+export const toldOf = (one: Suppression): Json => ({ ...one, by: one.by ?? null });
 
 const exportedLine = ({ workspace, channel, address, source, detail, by, deliveryId, at }: Suppression): string =>
   csvLine([workspace, channel, address, source, detail, by ?? '', deliveryId ?? '', formatInstant(at)]);
@@ -317,11 +225,8 @@ const filterOf = ({ workspace }: Sight, { channel, address, source }: Filters): 
   ...(source !== undefined && { source }),
 });
 
-/** Names one entry of a workspace. */
-const entryKey = ({ channel, source, address }: Suppression): string => `${channel} ${source} ${address}`;
-
 /** Never with the address itself: it would stand in logs. */
-const noAddress = (channel: ChannelName): string => `address: it is no ${CHANNELS[channel].address.words}`;
+export const noAddress = (channel: ChannelName): string => `address: it is no ${CHANNELS[channel].address.words}`;
 
 function stillHeld(left: readonly Suppression[]): string {
   return left.length === 0 ? '' : `what is there says: ${left.map(({ source }) => source).join(', ')}`;

@@ -83,6 +83,12 @@ export function readPublished<Kind extends Editable>(
 const OWN = '/v1/workspaces/{workspace}/settings/draft';
 const NAMED = '/v1/workspaces/{workspace}/{kind}/{name}/draft';
 
+/** Where a draft is, for a shell. */
+export const draftPath = ({ kind, workspace, name }: Address): string =>
+  kind === 'workspace'
+    ? `/v1/workspaces/${workspace}/settings/draft`
+    : `/v1/workspaces/${workspace}/${kind}/${name}/draft`;
+
 export function readDraft({ kind, workspace, name }: Address): Promise<Draft | null> {
   return orNothing(
     bodyOf(
@@ -124,6 +130,14 @@ export function saveDraft({ kind, workspace, name }: Address, { body, revision, 
       ? api.PUT(OWN, { params: { path: { workspace } }, headers, body: said })
       : api.PUT(NAMED, { params: { path: { workspace, kind, name } }, headers, body: said }),
   );
+}
+
+/** Discards a draft and answers how it is put back: as it was, over what it was based on; null where that was taken back by a restore. */
+export async function discardUndoably(address: Address, revision: string): Promise<(() => Promise<Draft>) | null> {
+  const draft = await readDraft(address);
+  await discardDraft(address, revision);
+  if (draft === null || (draft.based_on ?? 0) < 0) return null;
+  return () => saveDraft(address, { body: draft.body, revision: null, basedOn: draft.based_on });
 }
 
 /** Throws a Refusal with status 412 where it was saved since. */

@@ -47,6 +47,8 @@ export type EditedDraft<Kind extends Editable> = Pick<DraftState, 'saving' | 'sa
   readonly takeTheirs: () => Promise<void>;
   /** Answers whether the draft is gone. */
   readonly discard: () => Promise<boolean>;
+  /** Makes a draft anew of a body that was discarded; answers whether the server has it. */
+  readonly bringBack: (body: unknown) => Promise<boolean>;
 };
 
 const keyOf = (kind: Editable, workspace: string, name: string): string =>
@@ -97,6 +99,10 @@ export function reloadDrafts(workspace: string): void {
     if (key.startsWith(`carillon-draft ${workspace}/`)) void session.load();
   }
 }
+
+/** Before whoever types leaves the page for good: what waits for its saving is saved now, where the server takes it. */
+export const saveAllDrafts = (): Promise<unknown> =>
+  Promise.all([...sessions.values()].map((session) => session.saveNow()));
 
 /**
  * Whatever counts in a workspace is read anew where it is shown next, however lately it was read: a list of a second ago is the one from
@@ -153,5 +159,9 @@ export function useDraft<Kind extends Editable>(kind: Kind, workspace: string, n
     keepMine: () => session.keepMine(),
     takeTheirs: () => session.takeTheirs(),
     discard: () => session.discard(),
+    bringBack(body) {
+      session.change(body);
+      return session.saveNow();
+    },
   };
 }

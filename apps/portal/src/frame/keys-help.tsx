@@ -11,6 +11,8 @@ const KEYS: readonly (readonly [keys: readonly string[], what: string])[] = [
   ...PLACES.map(({ name, key }) => [['g', key], name] as const),
   [['j', 'k'], 'Next and previous row; arrows, Home and End too'],
   [['Enter'], 'Open'],
+  [['x'], 'Choose a row, with Shift all up to it'],
+  [['z'], 'Undo what was just done, while it is told of'],
   [['Esc'], 'Close'],
   [['?'], 'These keys'],
 ];

@@ -12,6 +12,15 @@ export function lastWorkspace(): string | null {
   }
 }
 
+/** After it was removed: the start page asks again. */
+export function forgetWorkspace(name: string): void {
+  try {
+    if (localStorage.getItem(KEY) === name) localStorage.removeItem(KEY);
+  } catch {
+    // Nothing was kept.
+  }
+}
+
 export function rememberWorkspace(name: string): void {
   try {
     localStorage.setItem(KEY, name);

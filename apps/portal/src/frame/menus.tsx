@@ -3,12 +3,10 @@ import { useLocation, useNavigate } from '@tanstack/react-router';
 import { ChevronsUpDown, CircleUser } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { api, bodyOf } from '../api/client.ts';
-import { queryClient } from '../api/query-client.ts';
-import { setSignedIn } from '../api/session.ts';
 import { statusQuery } from '../api/status.ts';
 import { Menu } from '../ui/menu.tsx';
 import { changeSettings, useSettings, type Theme } from '../ui/settings.ts';
-import { say } from '../ui/toast.tsx';
+import { say } from '../ui/notices.ts';
 import { EVERY_WORKSPACE } from './last-workspace.ts';
 import { BUILD_PLACES, PLACES } from './places.ts';
 import { useWorkspace } from './use-workspace.ts';
@@ -40,18 +38,31 @@ export function WorkspaceMenu(): ReactNode {
   );
 }
 
+/** Nothing that was typed here stays in the browser's tab. */
+function forgetTab(): void {
+  try {
+    sessionStorage.clear();
+  } catch {
+    // A browser that lets nothing be kept has kept nothing.
+  }
+}
+
 const THEMES: Readonly<Record<Theme, string>> = { system: 'Like the system', light: 'Light', dark: 'Dark' };
 
 /** How the portal looks to this browser, and leaving it. */
 export function AccountMenu({ onKeys }: { readonly onKeys: () => void }): ReactNode {
   const { theme, zone, letters } = useSettings();
-  const navigate = useNavigate();
   const signOut = useMutation({
-    mutationFn: () => bodyOf(api.DELETE('/v1/session')),
+    async mutationFn() {
+      // What was typed a moment ago is theirs, and stays on the server.
+      const { saveAllDrafts } = await import('../api/use-draft.ts');
+      await saveAllDrafts();
+      return bodyOf(api.DELETE('/v1/session'));
+    },
     onSuccess() {
-      queryClient.clear();
-      setSignedIn(false);
-      void navigate({ to: '/sign-in' });
+      forgetTab();
+      // Loaded anew: whoever comes next finds nothing of what this page had read.
+      location.assign('/sign-in');
     },
     onError: (error) => say(error.message),
   });

@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'react';
+import { undoNewest } from '../ui/notices.ts';
 import { isCommand } from '../ui/use-letter.ts';
 
 export type KeyActions = {
@@ -34,6 +35,8 @@ export function useKeys(actions: KeyActions): void {
         went = Date.now();
       } else if (event.key === '?') {
         current.current.help();
+      } else if (event.key === 'z') {
+        undoNewest();
       } else if (event.key === '/') {
         const search = document.querySelector<HTMLElement>('[data-search] input');
         if (!search) return;

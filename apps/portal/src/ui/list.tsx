@@ -1,7 +1,9 @@
 import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
-import { memo, useEffect, useMemo, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
+import { memo, useEffect, useId, useMemo, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
 import { cls } from './class-names.ts';
 import styles from './list.module.css';
+import { hasLetters } from './settings.ts';
+import type { RowChoice } from './use-choice.ts';
 
 export type ListProps<Item> = {
   readonly label: string;
@@ -13,6 +15,8 @@ export type ListProps<Item> = {
   readonly rowHeight: number;
   readonly chosen: string | null;
   readonly onOpen: (key: string) => void;
+  /** Lets rows be chosen; left out: they are only opened. */
+  readonly choice?: RowChoice | undefined;
   /** The end is near: more can be asked for. */
   readonly onEnd?: () => void;
   /** Whether the first row is in sight; new rows may come only then. */
@@ -25,8 +29,8 @@ const OVERSCAN = 8;
 const TOP = 4;
 
 /**
- * A list of any length of which only the rows in sight are in the page. Arrows, j and k, Home and End move the focus, Enter opens;
- * Tab leaves it, so that the way to what was opened is one key.
+ * A list of any length of which only the rows in sight are in the page. Arrows, j and k, Home and End move the focus, Enter opens, x
+ * chooses, with Shift up to there; Tab leaves it, so that the way to what was opened is one key.
  */
 export function List<Item>({
   label,
@@ -36,9 +40,11 @@ export function List<Item>({
   rowHeight,
   chosen,
   onOpen,
+  choice,
   onEnd,
   onTop,
 }: ListProps<Item>): ReactNode {
+  const id = useId();
   const scroller = useRef<HTMLDivElement>(null);
   const [stop, setStop] = useState<string | null>(null);
   /** The row that the focus goes to once it is drawn. */
@@ -80,6 +86,11 @@ export function List<Item>({
 
   function move(event: KeyboardEvent): void {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
+    if (choice && stopKey !== undefined && event.key.toLowerCase() === 'x' && hasLetters()) {
+      event.preventDefault();
+      choice.toggle(stopKey, event.shiftKey);
+      return;
+    }
     const from = stopKey === undefined ? 0 : keys.indexOf(stopKey);
     const to = { ArrowDown: from + 1, j: from + 1, ArrowUp: from - 1, k: from - 1, Home: 0, End: keys.length - 1 }[
       event.key
@@ -110,11 +121,22 @@ export function List<Item>({
               key={key}
               className={cls(styles.row)}
               style={{ height: size, transform: `translateY(${start}px)` }}
+              data-chosen={choice?.has(name) === true ? '' : undefined}
               aria-setsize={items.length}
               aria-posinset={index + 1}
             >
+              {choice && (
+                <ChoiceBox
+                  labelledBy={`${id}-${index}`}
+                  isChosen={choice.has(name)}
+                  isStop={name === stopKey}
+                  onFocus={() => setStop(name)}
+                  onToggle={(isRange) => choice.toggle(name, isRange)}
+                />
+              )}
               <button
                 type="button"
+                id={`${id}-${index}`}
                 data-key={name}
                 className={cls(styles.button)}
                 aria-current={name === chosen ? 'true' : undefined}
@@ -129,6 +151,42 @@ export function List<Item>({
         })}
       </ol>
     </div>
+  );
+}
+
+/** The box of a row that can be chosen; of all of them the one beside the row that takes the focus is reached by Tab. */
+function ChoiceBox({
+  labelledBy,
+  isChosen,
+  isStop,
+  onFocus,
+  onToggle,
+}: {
+  /** The id of what says which row it is. */
+  readonly labelledBy: string;
+  readonly isChosen: boolean;
+  readonly isStop: boolean;
+  readonly onFocus: () => void;
+  readonly onToggle: (isRange: boolean) => void;
+}): ReactNode {
+  const id = useId();
+  const isRange = useRef(false);
+  return (
+    <label className={cls(styles.box)} onPointerDown={({ shiftKey }) => (isRange.current = shiftKey)}>
+      <input
+        type="checkbox"
+        id={id}
+        aria-label="Choose"
+        aria-labelledby={`${id} ${labelledBy}`}
+        checked={isChosen}
+        tabIndex={isStop ? 0 : -1}
+        onFocus={onFocus}
+        onChange={() => {
+          onToggle(isRange.current);
+          isRange.current = false;
+        }}
+      />
+    </label>
   );
 }
 

@@ -35,13 +35,14 @@ export const unsuppressedBody = z
   .meta({ id: 'Unsuppressed' });
 export type UnsuppressedBody = z.infer<typeof unsuppressedBody>;
 
+const suppressionCount = {
+  removed: z.int().describe('Entries that are there'),
+  addresses: z.int().describe('Addresses that these are of'),
+  still: z.int().describe('Of those, how many another source holds back without them'),
+};
+export const suppressionCountBody = z.object(suppressionCount).meta({ id: 'SuppressionCount' });
 export const unsuppressedManyBody = z
-  .object({
-    removed: z.int().describe('Entries that were there'),
-    addresses: z.int().describe('Addresses that these are of'),
-    still: z.int().describe('Of those, how many another source still holds back'),
-    items: z.array(suppressionBody).describe('What was there: `restore` takes it'),
-  })
+  .object({ ...suppressionCount, items: z.array(suppressionBody).describe('What was there: `restore` takes it') })
   .meta({ id: 'UnsuppressedMany' });
 export const restoredBody = z
   .object({ restored: z.int().describe('Entries that were not there') })

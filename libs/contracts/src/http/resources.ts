@@ -60,6 +60,30 @@ export const deletedResourceBody = z
   .object({ deleted: z.boolean(), new_number: z.int().describe('Configuration that does without it') })
   .meta({ id: 'DeletedResource' });
 
+export const removeWorkspaceRequest = z.strictObject({
+  number: z
+    .int()
+    .min(0)
+    .describe(
+      'Configuration that you counted by, as `removal` answers it: what was changed since is not removed unseen',
+    ),
+});
+export const workspaceRemovalBody = z
+  .object({
+    workspace: z.string(),
+    removed: z.boolean(),
+    number: z.int().describe('Configuration that this was counted by'),
+    new_number: z.int().nullable().describe('Configuration that does without it; null: nothing was changed'),
+    resources: z.record(z.string(), z.int()).describe('How many it holds, by kind'),
+    members: z.int().describe('People with a role in it: they have none there once it is made again'),
+    secrets: z.int().describe('Stored secrets: they are gone once it is made again'),
+    told: z.int().describe('People who were told under it: a workspace of the same name does not know of them'),
+    waiting: z.int().describe('People for whom a message waits that will not be sent'),
+    faults: z.array(resourceFaultBody).describe('What still needs it elsewhere: as long as there is one, it stays'),
+  })
+  .meta({ id: 'WorkspaceRemoval' });
+export type WorkspaceRemovalBody = z.infer<typeof workspaceRemovalBody>;
+
 const publicationFacts = {
   number: z.int().describe('Configuration number'),
   at: time,

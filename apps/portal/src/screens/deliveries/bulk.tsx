@@ -5,30 +5,23 @@ import { useMay } from '../../api/me.ts';
 import { Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
+import { Curl } from '../../ui/curl.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
 import { stateWords } from '../../ui/state-words.ts';
+import { VERBS, type BulkAction } from './decisions.ts';
 import { filterOf, type DeliverySearch } from './delivery-search.ts';
 import { Foot, JobProgress } from './job-progress.tsx';
 import { DELIVERIES } from './queries.ts';
 import styles from './deliveries.module.css';
 
-/** `sent` and `failed`: what became of those in doubt. */
-export type BulkAction = 'resend' | 'cancel' | 'sent' | 'failed';
-
-const VERBS: Readonly<Record<BulkAction, string>> = {
-  resend: 'Send again',
-  cancel: 'Call off',
-  sent: 'They were sent',
-  failed: 'They were not sent',
+const TITLES: Readonly<Record<BulkAction, readonly [ofAll: string, ofChosen: string]>> = {
+  resend: ['Send again all that match', 'Send again what is chosen'],
+  cancel: ['Call off all that match', 'Call off what is chosen'],
+  sent: ['All that match were sent', 'All that are chosen were sent'],
+  failed: ['None that match was sent', 'None that is chosen was sent'],
 };
-const TITLES: Readonly<Record<BulkAction, string>> = {
-  resend: 'Send again all that match',
-  cancel: 'Call off all that match',
-  sent: 'All that match were sent',
-  failed: 'None that match was sent',
-};
-/** Why an action fits none of what matches. */
+/** Why an action fits none of them. */
 const NONE: Readonly<Record<BulkAction, string>> = {
   resend: 'can be sent again: only what failed, expired, was called off or is in doubt.',
   cancel: 'can be called off: only what still waits.',
@@ -39,79 +32,103 @@ const NONE: Readonly<Record<BulkAction, string>> = {
 /** From so many people on the number has to be typed. */
 const TYPED_FROM = 10;
 
+/** All that a filter shows, or those that were chosen one by one. */
+export type Which = { readonly search: DeliverySearch } | { readonly ids: readonly string[] };
+
 export type BulkProps = {
   readonly workspace: string;
-  readonly search: DeliverySearch;
+  readonly which: Which;
   readonly action: BulkAction;
-  readonly onClose: () => void;
+  /** `isBegun`: the job goes on, or has ended. */
+  readonly onClose: (isBegun: boolean) => void;
 };
+
+type Decision = 'resend' | 'cancel' | 'dismiss';
+
+/** The server says of a word of a filter that it does not know which one was meant. */
+function countOf(workspace: string, action: Decision, which: Which, signal: AbortSignal) {
+  const path = { workspace };
+  if ('ids' in which) {
+    const body = { action, ids: [...which.ids] };
+    return bodyOf(api.POST('/v1/workspaces/{workspace}/deliveries/count', { params: { path }, body, signal }));
+  }
+  const query = { action, ...filterOf(which.search) } as unknown as { readonly action: Decision };
+  return bodyOf(api.GET('/v1/workspaces/{workspace}/deliveries/count', { params: { path, query }, signal }));
+}
+
+/** What the start of a job is sent: those that are named, or as many as were counted. */
+function chosenBody(which: Which, expected: number): object {
+  if ('ids' in which) return { ids: which.ids };
+  const { state, ...rest } = filterOf(which.search);
+  return { filter: { ...rest, ...(state !== undefined && { state: [state] }) }, expected };
+}
+
+function begin(workspace: string, decision: Decision, said: object) {
+  const given = { params: { path: { workspace } }, body: said as never };
+  switch (decision) {
+    case 'resend':
+      return bodyOf(api.POST('/v1/workspaces/{workspace}/deliveries/resend', given));
+    case 'cancel':
+      return bodyOf(api.POST('/v1/workspaces/{workspace}/deliveries/cancel', given));
+    case 'dismiss':
+      return bodyOf(api.POST('/v1/workspaces/{workspace}/deliveries/dismiss', given));
+  }
+}
 
 const counted = (count: number, one: string, many: string): string =>
   `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
 
 /** Asks with the number of messages and people before anything happens, then shows how far it is. */
-export function Bulk({ workspace, search, action, onClose }: BulkProps): ReactNode {
+export function Bulk({ workspace, which, action, onClose }: BulkProps): ReactNode {
   const [job, setJob] = useState<string | null>(null);
+  const close = (): void => onClose(job !== null);
   return (
-    <Dialog title={TITLES[action]} isOpen onClose={onClose}>
+    <Dialog title={TITLES[action]['ids' in which ? 1 : 0]} isOpen onClose={close}>
       {job === null ? (
-        <Question workspace={workspace} search={search} action={action} onClose={onClose} onJob={setJob} />
+        <Question workspace={workspace} which={which} action={action} onClose={close} onJob={setJob} />
       ) : (
-        <JobProgress workspace={workspace} id={job} changes={DELIVERIES} onClose={onClose} />
+        <JobProgress workspace={workspace} id={job} changes={DELIVERIES} onClose={close} />
       )}
     </Dialog>
   );
 }
 
-function Question({
-  workspace,
-  search,
-  action,
-  onClose,
-  onJob,
-}: BulkProps & { readonly onJob: (id: string) => void }): ReactNode {
-  const filter = filterOf(search);
+type QuestionProps = Omit<BulkProps, 'onClose'> & {
+  readonly onClose: () => void;
+  readonly onJob: (id: string) => void;
+};
+
+function Question({ workspace, which, action, onClose, onJob }: QuestionProps): ReactNode {
   const off = useMay('operate', workspace);
   const [typed, setTyped] = useState('');
   const [evidence, setEvidence] = useState('');
-  // The server says of a word that it does not know which one was meant.
   const isEnd = action === 'sent' || action === 'failed';
   const decision = isEnd ? 'dismiss' : action;
-  const query = { action: decision, ...filter } as unknown as { readonly action: typeof decision };
   const count = useQuery({
-    queryKey: ['/v1/workspaces/{workspace}/deliveries/count', workspace, query],
-    queryFn: ({ signal }) =>
-      bodyOf(
-        api.GET('/v1/workspaces/{workspace}/deliveries/count', { params: { path: { workspace }, query }, signal }),
-      ),
+    queryKey: ['/v1/workspaces/{workspace}/deliveries/count', workspace, decision, which],
+    queryFn: ({ signal }) => countOf(workspace, decision, which, signal),
     staleTime: 0,
     gcTime: 0,
   });
+  const bodyFor = (expected: number): object => ({
+    ...chosenBody(which, expected),
+    ...(isEnd && { as: action, reason: evidence.trim() || 'not said' }),
+  });
   const start = useMutation({
-    mutationFn: (expected: number) => {
-      const { state, ...rest } = filter;
-      const body = { filter: { ...rest, ...(state !== undefined && { state: [state] }) }, expected };
-      const params = { path: { workspace } };
-      if (isEnd) {
-        const said = { ...body, as: action, reason: evidence.trim() || 'not said' };
-        return bodyOf(api.POST('/v1/workspaces/{workspace}/deliveries/dismiss', { params, body: said as never }));
-      }
-      return bodyOf(
-        action === 'resend'
-          ? api.POST('/v1/workspaces/{workspace}/deliveries/resend', { params, body: body as never })
-          : api.POST('/v1/workspaces/{workspace}/deliveries/cancel', { params, body: body as never }),
-      );
-    },
+    mutationFn: (expected: number) => begin(workspace, decision, bodyFor(expected)),
     onSuccess: ({ id }) => onJob(id),
     onError: () => void count.refetch(),
   });
   const { data } = count;
+  const isChosen = 'ids' in which;
   if (count.error) return <Problem error={count.error} onRetry={() => void count.refetch()} />;
   if (!data) return <Loading what="the count" rows={2} />;
   if (data.count === 0) {
     return (
       <>
-        <p>None of what matches {NONE[action]}</p>
+        <p>
+          None of what {isChosen ? 'is chosen' : 'matches'} {NONE[action]}
+        </p>
         <Foot>
           <Button onPress={onClose}>Close</Button>
         </Foot>
@@ -137,6 +154,9 @@ function Question({
           .join(', ')}
         .
       </p>
+      {isChosen && data.count < which.ids.length && (
+        <p>The others have changed since they were chosen: nothing is done with them.</p>
+      )}
       {(data.by_state['IN_DOUBT'] ?? 0) > 0 && action === 'resend' && (
         <p>Whoever got a message that is in doubt may be told twice.</p>
       )}
@@ -173,6 +193,13 @@ function Question({
         />
       )}
       {start.error && <Problem error={start.error} />}
+      <Curl
+        call={{
+          method: 'POST',
+          path: `/v1/workspaces/${workspace}/deliveries/${decision}`,
+          body: bodyFor(data.count),
+        }}
+      />
       <Foot>
         <Button onPress={onClose}>Leave it</Button>
         <Button

@@ -21,12 +21,14 @@ import { Panel, Split } from '../../ui/split.tsx';
 import { humane } from '../../ui/state-words.ts';
 import { Facts, Id } from '../../ui/text.tsx';
 import { Time } from '../../ui/time.tsx';
-import { say } from '../../ui/toast.tsx';
+import { say } from '../../ui/notices.ts';
+import { useChoice } from '../../ui/use-choice.ts';
 import { useLetter } from '../../ui/use-letter.ts';
 import { Queues } from './queues.tsx';
 import styles from './deliveries.module.css';
 
-const RedriveAll = lazyPart(() => import('./redrive-all.tsx').then(({ RedriveAll: loaded }) => loaded));
+const RedriveAll = lazyPart(() => import('./redrive.tsx').then(({ RedriveAll: loaded }) => loaded));
+const ChosenLetters = lazyPart(() => import('./redrive.tsx').then(({ ChosenLetters: loaded }) => loaded));
 
 type DeadLetter = Schemas['DeadLetter'];
 const LETTERS = '/v1/workspaces/{workspace}/dead-letters';
@@ -74,6 +76,7 @@ export function DeadLetters(): ReactNode {
   const followed = { workspace: w, topic: 'dead-letters' } as const;
   const list = useLiveList(LETTERS, `${w} ${shown ?? ''}`, load, keyOf, followed);
   const { items, error, retry } = list;
+  const choice = useChoice(items, keyOf, `${w} ${shown ?? ''}`);
   const isPhone = useMedia('(max-width: 640px)');
   const filter = shown === undefined ? {} : { redriven: shown };
   const close = (): void => {
@@ -98,7 +101,12 @@ export function DeadLetters(): ReactNode {
         panel={
           open === undefined ? null : (
             <Panel id={open} title="Dead letter" onClose={close}>
-              <Letter key={open} letter={items?.find(({ id }) => id === open)} isListRead={items !== undefined} />
+              <Letter
+                key={open}
+                letter={items?.find(({ id }) => id === open)}
+                isListRead={items !== undefined}
+                isChoosing={choice.rows.length > 0}
+              />
             </Panel>
           )
         }
@@ -148,7 +156,13 @@ export function DeadLetters(): ReactNode {
                 rowHeight={isPhone ? 64 : 40}
                 chosen={open ?? null}
                 onOpen={(id) => void navigate({ search: { ...filter, open: id }, replace: true })}
+                choice={w === EVERY_WORKSPACE ? undefined : choice}
               />
+            )}
+            {choice.isBegun && (
+              <Part>
+                <ChosenLetters workspace={w} chosen={choice.rows} onClear={choice.clear} />
+              </Part>
             )}
           </>
         }
@@ -160,15 +174,18 @@ export function DeadLetters(): ReactNode {
 function Letter({
   letter,
   isListRead,
+  isChoosing,
 }: {
   readonly letter: DeadLetter | undefined;
   readonly isListRead: boolean;
+  /** Rows are chosen: a letter of the keyboard is about those. */
+  readonly isChoosing: boolean;
 }): ReactNode {
-  if (letter) return <LetterFacts letter={letter} />;
+  if (letter) return <LetterFacts letter={letter} isChoosing={isChoosing} />;
   return isListRead ? <p>This record is not in the list: a filter leaves it out, or it is further down.</p> : null;
 }
 
-function LetterFacts({ letter }: { readonly letter: DeadLetter }): ReactNode {
+function LetterFacts({ letter, isChoosing }: { readonly letter: DeadLetter; readonly isChoosing: boolean }): ReactNode {
   const { id, workspace, stage, position, reason, at } = letter;
   const off = useMay('operate', workspace);
   const who = useWho();
@@ -180,7 +197,9 @@ function LetterFacts({ letter }: { readonly letter: DeadLetter }): ReactNode {
   const go = (): void => {
     if (off === null && !redrive.isPending) redrive.mutate();
   };
-  useLetter('R', go);
+  useLetter('R', () => {
+    if (!isChoosing) go();
+  });
   return (
     <>
       <p>{reason}</p>

@@ -13,8 +13,9 @@ import { PageHead } from '../../ui/page.tsx';
 import { lazyPart, Part } from '../../ui/part.tsx';
 import { Split } from '../../ui/split.tsx';
 import { stateWords } from '../../ui/state-words.ts';
+import { useChoice } from '../../ui/use-choice.ts';
 import { deliveryRow, deliveryRowOfAll } from './delivery-row.tsx';
-import type { BulkAction } from './bulk.tsx';
+import type { BulkAction } from './decisions.ts';
 import { filterOf, withWord, type DeliverySearch } from './delivery-search.ts';
 import { DELIVERIES, loadDeliveries, type Delivery } from './queries.ts';
 import { Queues } from './queues.tsx';
@@ -24,6 +25,9 @@ import styles from './deliveries.module.css';
 /** Asked for when something is opened: the list is there before. */
 const Histogram = lazyPart(() => import('./histogram.tsx').then(({ Histogram: loaded }) => loaded));
 const Bulk = lazyPart(() => import('./bulk.tsx').then(({ Bulk: loaded }) => loaded));
+const ChosenDeliveries = lazyPart(() =>
+  import('./chosen-deliveries.tsx').then(({ ChosenDeliveries: loaded }) => loaded),
+);
 const DeliveryPanel = lazyPart(() => import('./delivery-panel.tsx').then(({ DeliveryPanel: loaded }) => loaded));
 
 const STATES = [
@@ -90,7 +94,7 @@ export function Deliveries(): ReactNode {
         <>
           {bulk !== null && (
             <Part>
-              <Bulk workspace={w} search={search} action={bulk} onClose={() => setBulk(null)} />
+              <Bulk workspace={w} which={{ search }} action={bulk} onClose={() => setBulk(null)} />
             </Part>
           )}
           <SearchField search={search} change={change} />
@@ -215,6 +219,9 @@ export function DeliveryScreen({
   const followed = { workspace, topic: 'deliveries' } as const;
   const list = useLiveList(DELIVERIES, `${workspace} ${key}`, load, keyOf, followed);
   const { items, error, retry } = list;
+  const choice = useChoice(items, keyOf, `${workspace} ${key}`);
+  // What is done is done within one workspace.
+  const isOne = workspace !== EVERY_WORKSPACE;
   const isPhone = useMedia('(max-width: 640px)');
   const isCoarse = useMedia('(pointer: coarse)');
   const open = search.open ?? null;
@@ -243,6 +250,7 @@ export function DeliveryScreen({
                 id={open}
                 row={items?.find(({ id }) => id === open)}
                 isListRead={items !== undefined}
+                isChoosing={choice.rows.length > 0}
                 onClose={close}
               />
             </Part>
@@ -265,7 +273,13 @@ export function DeliveryScreen({
                 rowHeight={isPhone ? 64 : isCoarse ? 52 : 40}
                 chosen={open}
                 onOpen={show}
+                choice={isOne ? choice : undefined}
               />
+            )}
+            {choice.isBegun && (
+              <Part>
+                <ChosenDeliveries workspace={workspace} chosen={choice.rows} onClear={choice.clear} />
+              </Part>
             )}
           </>
         }

@@ -10,8 +10,9 @@ import { Curl } from '../../ui/curl.tsx';
 import type { Call } from '../../ui/curl-words.ts';
 import { Field } from '../../ui/field.tsx';
 import { Actions } from '../../ui/page.tsx';
-import { say } from '../../ui/toast.tsx';
+import { say } from '../../ui/notices.ts';
 import { useLetter } from '../../ui/use-letter.ts';
+import { fits } from './decisions.ts';
 import { DELIVERIES, type Delivery } from './queries.ts';
 import styles from './deliveries.module.css';
 
@@ -20,8 +21,6 @@ type Decision =
   | { readonly kind: 'cancel' }
   | { readonly kind: 'dismiss'; readonly as: 'sent' | 'failed' };
 
-/** What can be said about a delivery that stands in this state. */
-const RESENT = new Set(['FAILED', 'EXPIRED', 'CANCELLED', 'IN_DOUBT']);
 const SAID: Readonly<Record<Decision['kind'], string>> = {
   resend: 'It is sent again.',
   cancel: 'It is called off.',
@@ -46,7 +45,14 @@ function decide({ workspace, id }: Delivery, decision: Decision, evidence: strin
 }
 
 /** What an operator can do about one delivery; a refusal is told where it was pressed. */
-export function DeliveryActions({ delivery }: { readonly delivery: Delivery }): ReactNode {
+export function DeliveryActions({
+  delivery,
+  isChoosing,
+}: {
+  readonly delivery: Delivery;
+  /** Rows of the list are chosen: a letter of the keyboard is about those. */
+  readonly isChoosing: boolean;
+}): ReactNode {
   const [evidence, setEvidence] = useState('');
   const action = useMutation({
     mutationFn: (decision: Decision) => decide(delivery, decision, evidence),
@@ -63,21 +69,29 @@ export function DeliveryActions({ delivery }: { readonly delivery: Delivery }): 
   const off = useMay('operate', delivery.workspace);
   const isDoubt = state === 'IN_DOUBT';
   const byKey = (decision: Decision) => (): void => {
-    if (isDoubt && off === null && !action.isPending) action.mutate(decision);
+    if (!isChoosing && isDoubt && off === null && !action.isPending) action.mutate(decision);
   };
   useLetter('1', byKey({ kind: 'dismiss', as: 'sent' }));
   useLetter('2', byKey({ kind: 'dismiss', as: 'failed' }));
   useLetter('3', byKey({ kind: 'resend' }));
+  useLetter('R', () => {
+    if (!isChoosing && fits('resend', state) && off === null && !action.isPending) action.mutate({ kind: 'resend' });
+  });
   const press = (decision: Decision, words: string, kind: 'plain' | 'main' = 'plain'): ReactNode => (
     <Button kind={kind} off={off} isDisabled={action.isPending} onPress={() => action.mutate(decision)}>
       {words}
     </Button>
   );
-  if (!RESENT.has(state) && state !== 'WAITING') return null;
-  const call: Call = {
+  if (!fits('resend', state) && !fits('cancel', state)) return null;
+  const call = (what: Decision['kind'], body: object = {}): Call => ({
     method: 'POST',
-    path: `/v1/workspaces/${delivery.workspace}/deliveries/${delivery.id}/${state === 'WAITING' ? 'cancel' : 'resend'}`,
-  };
+    path: `/v1/workspaces/${delivery.workspace}/deliveries/${delivery.id}/${what}`,
+    body,
+  });
+  const said = { reason: evidence.trim() || 'not said' };
+  const calls = fits('cancel', state)
+    ? [call('cancel')]
+    : [call('resend'), ...(isDoubt ? [call('dismiss', { as: 'sent', ...said })] : [])];
   return (
     <>
       {action.error && <Problem error={action.error} />}
@@ -108,10 +122,10 @@ export function DeliveryActions({ delivery }: { readonly delivery: Delivery }): 
       <Actions>
         {isDoubt && press({ kind: 'dismiss', as: 'sent' }, 'It was sent')}
         {isDoubt && press({ kind: 'dismiss', as: 'failed' }, 'It was not sent')}
-        {RESENT.has(state) && press({ kind: 'resend' }, 'Send again')}
-        {state === 'WAITING' && press({ kind: 'cancel' }, 'Call off')}
+        {fits('resend', state) && press({ kind: 'resend' }, 'Send again')}
+        {fits('cancel', state) && press({ kind: 'cancel' }, 'Call off')}
       </Actions>
-      <Curl call={call} />
+      <Curl calls={calls} />
     </>
   );
 }

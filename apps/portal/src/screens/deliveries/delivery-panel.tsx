@@ -39,11 +39,13 @@ export type DeliveryPanelProps = {
   readonly row: Delivery | undefined;
   /** Whether the list was read: then a row that is not in it is not there. */
   readonly isListRead: boolean;
+  /** Rows of the list are chosen: a letter of the keyboard is about those. */
+  readonly isChoosing: boolean;
   readonly onClose: () => void;
 };
 
 /** One delivery. A duplicate has no document of its own: its row says who holds the slot, its event says what happened. */
-export function DeliveryPanel({ workspace, id, row, isListRead, onClose }: DeliveryPanelProps): ReactNode {
+export function DeliveryPanel({ workspace, id, row, isListRead, isChoosing, onClose }: DeliveryPanelProps): ReactNode {
   const isDuplicate = row !== undefined && row.duplicate_of !== null;
   const hasDocument = id.startsWith('dlv_') && !isDuplicate;
   const live = useOnChange(
@@ -79,7 +81,7 @@ export function DeliveryPanel({ workspace, id, row, isListRead, onClose }: Deliv
     <Panel id={id} title={title} onClose={onClose}>
       {error && <Problem error={error} onRetry={() => void trace.refetch()} />}
       {isMissing && <p>This row is not in the list any more. Look for the event or the delivery by its id.</p>}
-      {delivery && <Told delivery={delivery} trace={trace.data} />}
+      {delivery && <Told delivery={delivery} trace={trace.data} isChoosing={isChoosing} />}
       {!delivery && !error && !isMissing && <Loading what="the delivery" />}
     </Panel>
   );
@@ -138,7 +140,15 @@ function Gates({ delivery }: { readonly delivery: Delivery }): ReactNode {
   );
 }
 
-function Told({ delivery, trace }: { readonly delivery: Delivery; readonly trace: Trace | undefined }): ReactNode {
+function Told({
+  delivery,
+  trace,
+  isChoosing,
+}: {
+  readonly delivery: Delivery;
+  readonly trace: Trace | undefined;
+  readonly isChoosing: boolean;
+}): ReactNode {
   const isDuplicate = delivery.duplicate_of !== null;
   const { workspace } = delivery;
   const event = trace?.steps.find(({ step }) => step === 'event');
@@ -152,7 +162,9 @@ function Told({ delivery, trace }: { readonly delivery: Delivery; readonly trace
       <Evidence delivery={delivery} />
       <Gates delivery={delivery} />
       {delivery.state === 'IN_DOUBT' && <p className={cls(styles.lead)}>{DOUBT}</p>}
-      {!isDuplicate && <DeliveryActions key={`${delivery.id} ${delivery.state}`} delivery={delivery} />}
+      {!isDuplicate && (
+        <DeliveryActions key={`${delivery.id} ${delivery.state}`} delivery={delivery} isChoosing={isChoosing} />
+      )}
       {!isDuplicate && trace && (
         <>
           <h3>Journey</h3>

@@ -5,7 +5,7 @@ import { EVERY_WORKSPACE } from '../../frame/last-workspace.ts';
 import { Empty } from '../../ui/answers.tsx';
 import { Menu } from '../../ui/menu.tsx';
 import { lazyPart, Part } from '../../ui/part.tsx';
-import type { BulkAction } from './bulk.tsx';
+import type { BulkAction } from './decisions.ts';
 import { DeliveryScreen } from './deliveries.tsx';
 import type { DeliverySearch } from './delivery-search.ts';
 
@@ -40,7 +40,7 @@ export function InDoubt(): ReactNode {
           <>
             {bulk !== null && (
               <Part>
-                <Bulk workspace={w} search={DOUBTFUL} action={bulk} onClose={() => setBulk(null)} />
+                <Bulk workspace={w} which={{ search: DOUBTFUL }} action={bulk} onClose={() => setBulk(null)} />
               </Part>
             )}
             <Menu

@@ -5,6 +5,7 @@ import { queryClient } from '../../api/query-client.ts';
 import { Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
+import { Curl } from '../../ui/curl.tsx';
 import styles from './deliveries.module.css';
 
 type Job = Schemas['Job'];
@@ -73,6 +74,7 @@ export function JobProgress({
           ))}
         </ul>
       )}
+      {!isOver && <Curl call={{ method: 'POST', path: `/v1/workspaces/${workspace}/jobs/${id}/cancel`, body: {} }} />}
       {(stop.error ?? error) && <Problem error={(stop.error ?? error)!} />}
       <Foot>
         {!isOver && (

@@ -13,6 +13,8 @@ type DeliveryQuery = NonNullable<paths['/v1/workspaces/{workspace}/deliveries'][
 /** Rows of one page: enough for two screens. */
 const AT_ONCE = 50;
 
+/** Where everything about parked receipts is kept. */
+export const RECEIPTS = '/v1/workspaces/{workspace}/receipts';
 /** Where everything about deliveries is kept; an action makes all of it old. */
 export const DELIVERIES = '/v1/workspaces/{workspace}/deliveries';
 

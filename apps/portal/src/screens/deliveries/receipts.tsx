@@ -1,30 +1,33 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { ChevronsUpDown } from 'lucide-react';
 import { useMemo, type ReactNode } from 'react';
 import { api, bodyOf, type Schemas } from '../../api/client.ts';
+import { EVERY_WORKSPACE } from '../../frame/last-workspace.ts';
 import { useIsMeKnown, useMay, useWho } from '../../api/me.ts';
 import { usePages } from '../../api/page-list.ts';
-import { queryClient } from '../../api/query-client.ts';
 import { Empty, Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
-import { Curl } from '../../ui/curl.tsx';
 import { List } from '../../ui/list.tsx';
 import { useMedia } from '../../ui/media.ts';
 import { Menu } from '../../ui/menu.tsx';
-import { Actions, PageHead } from '../../ui/page.tsx';
+import { PageHead } from '../../ui/page.tsx';
+import { lazyPart, Part } from '../../ui/part.tsx';
 import { RowCells } from '../../ui/row-cells.tsx';
 import { Panel, Split } from '../../ui/split.tsx';
 import { humane } from '../../ui/state-words.ts';
 import { Facts, Id } from '../../ui/text.tsx';
 import { Time } from '../../ui/time.tsx';
-import { say } from '../../ui/toast.tsx';
+import { useChoice } from '../../ui/use-choice.ts';
+import { RECEIPTS } from './queries.ts';
 import { Queues } from './queues.tsx';
+import { ReceiptActions } from './receipt-decisions.tsx';
 import styles from './deliveries.module.css';
 
+const ChosenReceipts = lazyPart(() => import('./receipt-decisions.tsx').then(({ ChosenReceipts: loaded }) => loaded));
+
 type Receipt = Schemas['ParkedReceipt'];
-const RECEIPTS = '/v1/workspaces/{workspace}/receipts';
 const FROM = '/workspaces/$w/deliveries/receipts';
 
 const SHOWN = [
@@ -72,6 +75,7 @@ export function Receipts(): ReactNode {
     [RECEIPTS, w, 'list', shown],
     isKnown && unseen === null ? load : null,
   );
+  const choice = useChoice(items, keyOf, `${w} ${shown}`);
   const isPhone = useMedia('(max-width: 640px)');
   const filter = shown === 'true' ? {} : { parked: shown };
   const close = (): void => {
@@ -135,7 +139,13 @@ export function Receipts(): ReactNode {
                   chosen={open ?? null}
                   onOpen={(id) => void navigate({ search: { ...filter, open: id }, replace: true })}
                   onEnd={more}
+                  choice={w === EVERY_WORKSPACE ? undefined : choice}
                 />
+              )}
+              {choice.isBegun && (
+                <Part>
+                  <ChosenReceipts workspace={w} chosen={choice.rows} onClear={choice.clear} />
+                </Part>
               )}
             </>
           }
@@ -169,27 +179,8 @@ function Opened({
 }
 
 function Told({ receipt, workspace: asked }: { readonly receipt: Receipt; readonly workspace: string }): ReactNode {
-  const { id, workspace, reason, delivery_id: delivery, received_at: received } = receipt;
-  const off = useMay('operate', workspace);
+  const { workspace, reason, delivery_id: delivery, received_at: received } = receipt;
   const who = useWho();
-  const old = (): Promise<void> => queryClient.invalidateQueries({ queryKey: [RECEIPTS] });
-  const dismiss = useMutation({
-    mutationFn: () =>
-      bodyOf(
-        api.POST('/v1/workspaces/{workspace}/receipts/{id}/dismiss', {
-          params: { path: { workspace: asked, id } },
-          body: {},
-        }),
-      ),
-    onSuccess: () => say('Dismissed. It moves no delivery.'),
-    onSettled: old,
-  });
-  const again = useMutation({
-    mutationFn: () => bodyOf(api.POST('/v1/dead-letters/{id}/redrive', { params: { path: { id } }, body: {} })),
-    onSuccess: () => say('It is looked at once more.'),
-    onSettled: old,
-  });
-  const failed = dismiss.error ?? again.error;
   return (
     <>
       <p>{reason}</p>
@@ -225,21 +216,7 @@ function Told({ receipt, workspace: asked }: { readonly receipt: Receipt; readon
           ],
         ]}
       />
-      {failed && <Problem error={failed} />}
-      {receipt.dismissed_at === null && (
-        <>
-          <p>To dismiss it says that you have looked and nothing is to be done: no delivery is moved by it.</p>
-          <Actions>
-            <Button off={off} isDisabled={again.isPending} onPress={() => again.mutate()}>
-              Try to place it again
-            </Button>
-            <Button kind="main" off={off} isDisabled={dismiss.isPending} onPress={() => dismiss.mutate()}>
-              Dismiss
-            </Button>
-          </Actions>
-          <Curl call={{ method: 'POST', path: `/v1/workspaces/${asked}/receipts/${id}/dismiss`, body: {} }} />
-        </>
-      )}
+      <ReceiptActions receipt={receipt} workspace={asked} />
     </>
   );
 }

@@ -8,15 +8,20 @@ import { Code } from '../../ui/text.tsx';
 import styles from './drafts.module.css';
 
 type Resource = {
-  readonly kind: Editable;
+  readonly kind: Editable | 'deployment';
   readonly workspace: string;
-  /** Empty of the workspace's own settings. */
+  /** Empty of the workspace's own settings, and of the deployment's. */
   readonly name: string;
 };
 
-async function readFile({ kind, workspace, name }: Resource, signal: AbortSignal): Promise<string> {
+function placeOf({ kind, workspace, name }: Resource): string {
+  if (kind === 'deployment') return '/v1/deployment';
   const at = `/v1/workspaces/${encodeURIComponent(workspace)}`;
-  const answer = await fetch(kind === 'workspace' ? at : `${at}/${kind}/${encodeURIComponent(name)}`, {
+  return kind === 'workspace' ? at : `${at}/${kind}/${encodeURIComponent(name)}`;
+}
+
+async function readFile({ kind, workspace, name }: Resource, signal: AbortSignal): Promise<string> {
+  const answer = await fetch(placeOf({ kind, workspace, name }), {
     headers: { accept: 'application/yaml' },
     signal,
   });

@@ -5,29 +5,41 @@ import { reloadDrafts } from '../../api/use-draft.ts';
 import { Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
+import { Curl } from '../../ui/curl.tsx';
 import { Actions } from '../../ui/page.tsx';
-import { say } from '../../ui/toast.tsx';
+import { say, undoing } from '../../ui/notices.ts';
 import { placeWords, titleOf } from './change-words.ts';
+import { discardingCall, savingCall } from './draft-call.ts';
 import type { Conflict } from './queries.ts';
 import styles from './drafts.module.css';
 
 /** What two people made of one resource, by field, and the choice between them. */
 export function ConflictCard({ conflict }: { readonly conflict: Conflict }): ReactNode {
-  const { kind, name, workspace, revision, theirs, mine } = conflict;
+  const { kind, name, workspace, revision, base, theirs, mine } = conflict;
   const address = { kind: segmentOf(kind), workspace, name };
   const choose = useMutation({
     mutationFn: async (choice: 'mine' | 'theirs'): Promise<void> => {
       if (choice === 'mine') await saveDraft(address, { body: mine.body, revision, basedOn: theirs.number });
       else await discardDraft(address, revision);
     },
-    onSuccess: (_done, choice) =>
-      say(
-        choice === 'mine'
-          ? 'Your draft now begins from what is published.'
-          : 'Your draft is gone; what is published stays.',
-      ),
+    onSuccess(_done, choice) {
+      if (choice === 'mine') say('Your draft now begins from what is published.');
+      else say('Your draft is gone; what is published stays.', putBack);
+    },
     onSettled: () => reloadDrafts(workspace),
   });
+  // What began from a configuration that a restore took back cannot be begun from it anew.
+  const putBack =
+    (base.number ?? 0) < 0
+      ? null
+      : undoing(
+          () => saveDraft(address, { body: mine.body, revision: null, basedOn: base.number }),
+          () => reloadDrafts(workspace),
+        );
+  const calls = [
+    savingCall(address, { body: mine.body, revision, basedOn: theirs.number }),
+    discardingCall(address, revision),
+  ];
   return (
     <section aria-label={`Conflict: ${titleOf(conflict)}`} className={cls(styles.conflict)}>
       <h2>{titleOf(conflict)} was changed by somebody else since this draft began</h2>
@@ -67,6 +79,7 @@ export function ConflictCard({ conflict }: { readonly conflict: Conflict }): Rea
           Take theirs
         </Button>
       </Actions>
+      <Curl calls={calls} />
     </section>
   );
 }

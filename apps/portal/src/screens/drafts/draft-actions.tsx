@@ -6,14 +6,28 @@ import type { EditedDraft } from '../../api/use-draft.ts';
 import { Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
+import { Curl } from '../../ui/curl.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Actions } from '../../ui/page.tsx';
-import { say } from '../../ui/toast.tsx';
+import { say } from '../../ui/notices.ts';
+import { discardingCall } from './draft-call.ts';
 import styles from './drafts.module.css';
 
 type Shown = Pick<
   EditedDraft<Editable>,
-  'workspace' | 'hasDraft' | 'saving' | 'saveNow' | 'discard' | 'body' | 'resource' | 'isLoading'
+  | 'kind'
+  | 'workspace'
+  | 'name'
+  | 'draftRevision'
+  | 'hasDraft'
+  | 'saving'
+  | 'saveNow'
+  | 'discard'
+  | 'body'
+  | 'resource'
+  | 'isLoading'
+  | 'bringBack'
+  | 'conflict'
 >;
 
 const SAVING: Readonly<Record<EditedDraft<Editable>['saving'], string>> = {
@@ -42,6 +56,18 @@ export function DraftActions({
     if (!(await draft.saveNow())) return;
     await navigate({ to: '/workspaces/$w/drafts', params: { w: workspace } });
   };
+  const discard = async (): Promise<void> => {
+    const { body, conflict } = draft;
+    if (!(await draft.discard())) {
+      say('The draft is still there: it was saved again meanwhile, or Carillon did not answer.');
+      return;
+    }
+    // One in conflict began from what is not there any more: made anew it would be published over theirs.
+    say('The draft is gone.', conflict === null ? () => bringBack(body) : null);
+  };
+  const bringBack = async (body: Shown['body']): Promise<void> => {
+    if (!(await draft.bringBack(body))) throw new Error('it is not saved yet; the page of the draft says why.');
+  };
   return (
     <>
       <span role="status" className={cls(styles.chip)} data-draft={saving}>
@@ -64,15 +90,7 @@ export function DraftActions({
               kind="danger"
               onPress={() => {
                 setAsking(false);
-                void draft
-                  .discard()
-                  .then((isGone) =>
-                    say(
-                      isGone
-                        ? 'The draft is gone.'
-                        : 'The draft is still there: it was saved again meanwhile, or Carillon did not answer.',
-                    ),
-                  );
+                void discard();
               }}
             >
               Discard the draft
@@ -85,6 +103,7 @@ export function DraftActions({
             ? 'It was never published: nothing of it stays.'
             : 'What is published stays as it is; what you changed is gone.'}
         </p>
+        {draft.draftRevision !== null && <Curl call={discardingCall(draft, draft.draftRevision)} />}
       </Dialog>
     </>
   );

@@ -2,7 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { api, bodyOf } from '../../api/client.ts';
-import { discardDraft, DRAFTS, segmentOf } from '../../api/draft-calls.ts';
+import { discardUndoably, DRAFTS, segmentOf } from '../../api/draft-calls.ts';
 import { reachStep } from '../../api/first-steps.ts';
 import { useMay } from '../../api/me.ts';
 import { queryClient } from '../../api/query-client.ts';
@@ -15,9 +15,10 @@ import { Field } from '../../ui/field.tsx';
 import { Actions, Card, PageBody, PageHead, Quiet, Rows } from '../../ui/page.tsx';
 import { Lamp } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';
-import { say } from '../../ui/toast.tsx';
+import { say, undoing } from '../../ui/notices.ts';
 import { actionWords, counted, placeWords, titleOf } from './change-words.ts';
 import { ConflictCard } from './conflict.tsx';
+import { discardingCall } from './draft-call.ts';
 import { Fields } from './fields.tsx';
 import { FileDiff } from './file-diff.tsx';
 import { changesOf, filesOf } from './plan-parts.ts';
@@ -110,11 +111,12 @@ function DraftRow({
   readonly onChoose: (isChosen: boolean) => void;
 }): ReactNode {
   const isOwn = (one: { readonly kind: string; readonly name: string }): boolean => keyOf(one) === keyOf(draft);
+  const address = { kind: segmentOf(draft.kind), workspace: draft.workspace, name: draft.name };
+  const isOld = (): void => reloadDrafts(draft.workspace);
   const discard = useMutation({
-    mutationFn: () =>
-      discardDraft({ kind: segmentOf(draft.kind), workspace: draft.workspace, name: draft.name }, draft.revision),
-    onSuccess: () => say(`The draft of ${titleOf(draft)} is gone.`),
-    onSettled: () => reloadDrafts(draft.workspace),
+    mutationFn: () => discardUndoably(address, draft.revision),
+    onSuccess: (putBack) => say(`The draft of ${titleOf(draft)} is gone.`, putBack && undoing(putBack, isOld)),
+    onSettled: isOld,
   });
   const off = useMay('configure', draft.workspace);
   const faults = (plan?.faults ?? []).filter(isOwn);
@@ -169,6 +171,7 @@ function DraftRow({
       {filesOf(plan, draft).map((file) => (
         <FileDiff key={file.path} file={file} />
       ))}
+      <Curl call={discardingCall(address, draft.revision)} />
     </li>
   );
 }

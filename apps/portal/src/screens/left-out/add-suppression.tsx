@@ -10,8 +10,8 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
 import { NativeSelect } from '../../ui/native-select.tsx';
 import { Actions } from '../../ui/page.tsx';
-import { say } from '../../ui/toast.tsx';
-import { SUPPRESSIONS } from './calls.ts';
+import { say, undoing } from '../../ui/notices.ts';
+import { removeSuppressions, SUPPRESSIONS } from './calls.ts';
 import { CHANNEL_OPTIONS, type Channel } from './left-out-words.ts';
 import styles from './left-out.module.css';
 
@@ -27,14 +27,21 @@ export function AddSuppression({
   const [address, setAddress] = useState('');
   const [detail, setDetail] = useState('');
   const body = { channel, address: address.trim(), detail: detail.trim() };
+  const isOld = (): Promise<void> => queryClient.invalidateQueries({ queryKey: [SUPPRESSIONS] });
   const add = useMutation({
     mutationFn: () =>
       bodyOf(api.POST('/v1/workspaces/{workspace}/suppressions', { params: { path: { workspace } }, body })),
     onSuccess: ({ added }) => {
-      say(added ? `Nothing is sent to ${body.address} any more.` : `${body.address} was there already.`);
+      const entries = [{ channel, address: body.address, source: 'operator' }];
+      if (added) {
+        say(
+          `Nothing is sent to ${body.address} any more.`,
+          undoing(() => removeSuppressions(workspace, { entries }), isOld),
+        );
+      } else say(`${body.address} was there already.`);
       onClose();
     },
-    onSettled: () => queryClient.invalidateQueries({ queryKey: [SUPPRESSIONS] }),
+    onSettled: isOld,
   });
   const fault = add.error instanceof Refusal && add.error.pointer === '/address' ? add.error.message : null;
   return (

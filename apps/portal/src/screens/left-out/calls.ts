@@ -25,6 +25,36 @@ export const loadConsents =
     return bodyOf(api.GET(CONSENTS, { params: { path: { workspace }, query }, signal }));
   };
 
+type Entries = { readonly entries: readonly Pick<Suppression, 'channel' | 'address' | 'source'>[] };
+
+// Its words come from answers of the server, which knows them.
+const sent = (workspace: string, body: Entries) => ({ params: { path: { workspace } }, body: body as never });
+
+/** How many of these are there, and how many addresses stay held back without them. */
+export const countSuppressions = (workspace: string, body: Entries): Promise<Schemas['SuppressionCount']> =>
+  bodyOf(api.POST('/v1/workspaces/{workspace}/suppressions/count', sent(workspace, body)));
+
+/** Takes back what single sources say of addresses. */
+export const removeSuppressions = (workspace: string, body: Entries): Promise<Schemas['UnsuppressedMany']> =>
+  bodyOf(api.POST('/v1/workspaces/{workspace}/suppressions/remove-many', sent(workspace, body)));
+
+/** Puts back what was taken back, as it was. */
+export const restoreSuppressions = (workspace: string, entries: readonly Suppression[]): Promise<Schemas['Restored']> =>
+  bodyOf(
+    api.POST('/v1/workspaces/{workspace}/suppressions/restore', {
+      params: { path: { workspace } },
+      body: {
+        entries: entries.map(({ channel, address, source, detail, delivery_id }) => ({
+          channel,
+          address,
+          source,
+          detail,
+          delivery_id,
+        })),
+      } as never,
+    }),
+  );
+
 export type SaidConsent = {
   readonly person: string;
   readonly target: 'all' | 'category' | 'notification';

@@ -4,6 +4,8 @@ import { queryClient } from '../../api/query-client.ts';
 import { Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
+import { Curl } from '../../ui/curl.tsx';
+import type { Call } from '../../ui/curl-words.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import type { Import } from './calls.ts';
 import styles from './left-out.module.css';
@@ -16,6 +18,7 @@ export function ImportFile({
   title,
   note,
   workspace,
+  call,
   queryKey,
   send,
   command,
@@ -25,6 +28,8 @@ export function ImportFile({
   /** Which columns it reads. */
   readonly note: string;
   readonly workspace: string;
+  /** What sends it. */
+  readonly call: Call;
   /** What is old afterwards. */
   readonly queryKey: readonly unknown[];
   readonly send: Import;
@@ -61,6 +66,7 @@ export function ImportFile({
       }
     >
       <p>{note}</p>
+      {!data && <Curl call={{ ...call, file: { name: file?.name ?? 'file.csv', type: 'text/csv' } }} />}
       {!data && (
         <>
           <label htmlFor={id} className={cls(styles.label)}>

@@ -11,7 +11,7 @@ import { Actions } from '../../ui/page.tsx';
 import { Panel } from '../../ui/split.tsx';
 import { Lamp } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';
-import { say } from '../../ui/toast.tsx';
+import { say, undoing } from '../../ui/notices.ts';
 import { CONSENTS, setConsent, type SaidConsent } from './calls.ts';
 import { targetWords, wayWords, type Channel, type Consent, type ConsentWord } from './left-out-words.ts';
 import styles from './left-out.module.css';
@@ -55,11 +55,15 @@ function Said({ consent }: { readonly consent: Consent }): ReactNode {
   const { workspace, person, words, exempt } = consent;
   const off = useMay('operate', workspace);
   const who = useWho();
+  const isOld = (): Promise<void> => queryClient.invalidateQueries({ queryKey: [CONSENTS] });
   const change = useMutation({
     mutationFn: (said: SaidConsent) => setConsent(workspace, said),
-    onSuccess: (_now, { opted_out: isNowOut }) =>
-      say(isNowOut ? 'Nothing of it is sent to them any more.' : 'It comes to them again.'),
-    onSettled: () => queryClient.invalidateQueries({ queryKey: [CONSENTS] }),
+    onSuccess: (_now, said) =>
+      say(
+        said.opted_out ? 'Nothing of it is sent to them any more.' : 'It comes to them again.',
+        undoing(() => setConsent(workspace, { ...said, opted_out: !said.opted_out }), isOld),
+      ),
+    onSettled: isOld,
   });
   const [first] = words;
   const call = first && opposite(person, first);

@@ -89,6 +89,7 @@ export function OptOuts(): ReactNode {
             title="Import opt-outs"
             note="Reads the columns person or address, and target (all, category, notification), name, channel, opted_out and at where there are any; the first row names them. Without a target a row means everything."
             workspace={w}
+            call={{ method: 'POST', path: `/v1/workspaces/${w}/consents/import` }}
             queryKey={[CONSENTS]}
             send={importConsents}
             command={`npx carillon consents import file.csv --workspace ${w}`}

@@ -10,7 +10,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
 import { NativeSelect } from '../../ui/native-select.tsx';
 import { Actions } from '../../ui/page.tsx';
-import { say } from '../../ui/toast.tsx';
+import { say, undoing } from '../../ui/notices.ts';
 import { CONSENTS, setConsent, type SaidConsent } from './calls.ts';
 import { CHANNEL_OPTIONS, type Channel } from './left-out-words.ts';
 import styles from './left-out.module.css';
@@ -46,13 +46,17 @@ export function SetOptOut({
     opted_out: true,
   };
   const isWhole = said.person !== '' && (target === 'all' || name.trim() !== '');
+  const isOld = (): Promise<void> => queryClient.invalidateQueries({ queryKey: [CONSENTS] });
   const save = useMutation({
     mutationFn: () => setConsent(workspace, said),
     onSuccess: () => {
-      say(`${said.person} is opted out.`);
+      say(
+        `${said.person} is opted out.`,
+        undoing(() => setConsent(workspace, { ...said, opted_out: false }), isOld),
+      );
       onClose();
     },
-    onSettled: () => queryClient.invalidateQueries({ queryKey: [CONSENTS] }),
+    onSettled: isOld,
   });
   const faultOf = (pointer: string): string | null =>
     save.error instanceof Refusal && save.error.pointer === pointer ? save.error.message : null;

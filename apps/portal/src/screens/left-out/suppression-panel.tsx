@@ -13,8 +13,8 @@ import { Actions } from '../../ui/page.tsx';
 import { Panel } from '../../ui/split.tsx';
 import { Facts, Id } from '../../ui/text.tsx';
 import { Time } from '../../ui/time.tsx';
-import { say } from '../../ui/toast.tsx';
-import { SUPPRESSIONS } from './calls.ts';
+import { say, undoing } from '../../ui/notices.ts';
+import { restoreSuppressions, SUPPRESSIONS } from './calls.ts';
 import { sourceMeaning, sourceName, type Channel, type Source, type Suppression } from './left-out-words.ts';
 import styles from './left-out.module.css';
 
@@ -58,6 +58,7 @@ function Entry({ entry }: { readonly entry: Suppression }): ReactNode {
       ),
   });
   const others = (all.data?.items ?? []).filter((one) => one.source !== source);
+  const isOld = (): Promise<void> => queryClient.invalidateQueries({ queryKey: [SUPPRESSIONS] });
   const remove = useMutation({
     mutationFn: () =>
       bodyOf(api.POST('/v1/workspaces/{workspace}/suppressions/remove', { params: { path: { workspace } }, body })),
@@ -67,9 +68,10 @@ function Entry({ entry }: { readonly entry: Suppression }): ReactNode {
         still.length === 0
           ? `Messages go out to ${address} again.`
           : `Taken back. Still held by: ${still.map((one) => sourceName(one.source)).join(', ')}.`,
+        undoing(() => restoreSuppressions(workspace, [entry]), isOld),
       );
     },
-    onSettled: () => queryClient.invalidateQueries({ queryKey: [SUPPRESSIONS] }),
+    onSettled: isOld,
   });
   return (
     <>

@@ -16,6 +16,7 @@ import { lazyPart, Part } from '../../ui/part.tsx';
 import { RowCells } from '../../ui/row-cells.tsx';
 import { Split } from '../../ui/split.tsx';
 import { Time } from '../../ui/time.tsx';
+import { useChoice } from '../../ui/use-choice.ts';
 import { importSuppressions, loadSuppressions, SUPPRESSIONS } from './calls.ts';
 import { CHANNEL_OPTIONS, sourceName, SOURCES, type Suppression } from './left-out-words.ts';
 import styles from './left-out.module.css';
@@ -25,6 +26,9 @@ const ANY = 'any';
 const ROW_HEIGHTS = { phone: 64, desk: 40 } as const;
 
 const AddSuppression = lazyPart(() => import('./add-suppression.tsx').then(({ AddSuppression: loaded }) => loaded));
+const ChosenSuppressions = lazyPart(() =>
+  import('./chosen-suppressions.tsx').then(({ ChosenSuppressions: loaded }) => loaded),
+);
 const SuppressionPanel = lazyPart(() =>
   import('./suppression-panel.tsx').then(({ SuppressionPanel: loaded }) => loaded),
 );
@@ -55,6 +59,7 @@ export function Suppressions(): ReactNode {
   const load = useMemo(() => loadSuppressions(w, JSON.parse(key) as typeof filter), [w, key]);
   const queryKey = [SUPPRESSIONS, w, key];
   const { items, error, retry, more } = usePages(queryKey, isKnown && unseen === null ? load : null);
+  const choice = useChoice(items, keyOf, `${w} ${key}`);
   const isPhone = useMedia('(max-width: 640px)');
   const change = useCallback(
     (next: Readonly<Record<string, string | undefined>>) => {
@@ -101,6 +106,7 @@ export function Suppressions(): ReactNode {
             title="Import suppressions"
             note="Reads the columns address and channel, and detail where there is one; the first row names them. Taking the same file in again changes nothing."
             workspace={w}
+            call={{ method: 'POST', path: `/v1/workspaces/${w}/suppressions/import` }}
             queryKey={[SUPPRESSIONS]}
             send={importSuppressions}
             command={`npx carillon suppressions import file.csv --workspace ${w}`}
@@ -181,7 +187,13 @@ export function Suppressions(): ReactNode {
                   chosen={open ?? null}
                   onOpen={(next) => change({ open: next })}
                   onEnd={more}
+                  choice={isOne ? choice : undefined}
                 />
+              )}
+              {choice.isBegun && (
+                <Part>
+                  <ChosenSuppressions workspace={w} chosen={choice.rows} onClear={choice.clear} />
+                </Part>
               )}
             </>
           }

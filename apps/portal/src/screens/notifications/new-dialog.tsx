@@ -7,11 +7,12 @@ import { reloadDrafts } from '../../api/use-draft.ts';
 import { Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
+import { Curl } from '../../ui/curl.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
 import { Select } from '../../ui/select.tsx';
 import { templatesQuery } from './channels.tsx';
-import { EXAMPLES, makeDrafts, notificationOf, slugOf, type Wish } from './new-notification.ts';
+import { EXAMPLES, makeDrafts, makingCalls, notificationOf, slugOf, type Wish } from './new-notification.ts';
 import { keysQuery } from './security-choice.tsx';
 import { sentenceOf } from './sentence.ts';
 import styles from './notifications.module.css';
@@ -145,6 +146,7 @@ export function NewNotification({
       <p role="status" className={cls(styles.sentence)}>
         {sentenceOf(notificationOf(wish, known))} Nobody is told before you publish it.
       </p>
+      {name !== '' && <Curl calls={makingCalls(workspace, wish, known)} />}
       {make.error && <Problem error={make.error} />}
     </Dialog>
   );

@@ -1,4 +1,6 @@
 import { saveDraft } from '../../api/draft-calls.ts';
+import type { Call } from '../../ui/curl-words.ts';
+import { savingCall } from '../drafts/draft-call.ts';
 
 /** What a new notification is made from, in the order of its sentence. */
 export type Wish = {
@@ -85,12 +87,25 @@ export function notificationOf(wish: Wish, keys: readonly string[]): object {
   };
 }
 
+/** The drafts that it is made of. */
+function draftsOf(workspace: string, wish: Wish, keys: readonly string[]) {
+  const name = slugOf(wish.title);
+  const one = (kind: 'templates' | 'notifications', body: object) => ({
+    address: { kind, workspace, name },
+    saving: { body, revision: null, basedOn: null },
+  });
+  return [
+    one('notifications', notificationOf(wish, keys)),
+    ...(wish.template === '' ? [one('templates', plainTemplate(wish))] : []),
+  ];
+}
+
+/** The same for a shell. */
+export const makingCalls = (workspace: string, wish: Wish, keys: readonly string[]): readonly Call[] =>
+  draftsOf(workspace, wish, keys).map(({ address, saving }) => savingCall(address, saving));
+
 /** Writes the drafts of it. Throws a Refusal with status 412 where there is a draft of that name. */
 export async function makeDrafts(workspace: string, wish: Wish, keys: readonly string[]): Promise<string> {
-  const name = slugOf(wish.title);
-  const begin = (kind: 'templates' | 'notifications', body: object): Promise<unknown> =>
-    saveDraft({ kind, workspace, name }, { body, revision: null, basedOn: null });
-  await begin('notifications', notificationOf(wish, keys));
-  if (wish.template === '') await begin('templates', plainTemplate(wish));
-  return name;
+  for (const { address, saving } of draftsOf(workspace, wish, keys)) await saveDraft(address, saving);
+  return slugOf(wish.title);
 }

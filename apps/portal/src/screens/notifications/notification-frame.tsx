@@ -6,7 +6,7 @@ import { Empty, Loading, Problem } from '../../ui/answers.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { LinkTabs } from '../../ui/link-tabs.tsx';
 import { PageBody, PageHead } from '../../ui/page.tsx';
-import { say } from '../../ui/toast.tsx';
+import { say } from '../../ui/notices.ts';
 import { DraftActions, DraftNotices } from '../drafts/draft-actions.tsx';
 import styles from './notifications.module.css';
 import { nameOf, rulesOf, sentenceOf, type NotificationBody } from './sentence.ts';

@@ -6,6 +6,7 @@ import { useMay } from '../../api/me.ts';
 import { Empty, Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
+import { Curl } from '../../ui/curl.tsx';
 import { Card, Quiet } from '../../ui/page.tsx';
 import { NativeSelect } from '../../ui/native-select.tsx';
 import { Lamp } from '../../ui/state.tsx';
@@ -108,6 +109,17 @@ function Timeline({ draft }: { readonly draft: NotificationDraft }): ReactNode {
             ))}
           </div>
           <Difference w={w} n={n} from={from} to={to} />
+          <Curl
+            calls={[
+              { method: 'GET', path: `/v1/workspaces/${w}/notifications/${n}/diff?from=${from}&to=${to}` },
+              {
+                method: 'POST',
+                path: `/v1/workspaces/${w}/notifications/${n}/rollback`,
+                headers: { 'If-Match': `"${draft.resource?.number ?? 0}"` },
+                body: { number: from },
+              },
+            ]}
+          />
         </Card>
       )}
     </>

@@ -2,18 +2,19 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Check, Circle } from 'lucide-react';
 import { useEffect, useState, type ReactNode } from 'react';
-import { api, bodyOf } from '../../api/client.ts';
 import { reachStep } from '../../api/first-steps.ts';
 import { useMay } from '../../api/me.ts';
 import { queryClient } from '../../api/query-client.ts';
 import { Problem } from '../../ui/answers.tsx';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
+import { Curl } from '../../ui/curl.tsx';
 import { Card } from '../../ui/page.tsx';
 import { State } from '../../ui/state.tsx';
 import { Code, Unseen } from '../../ui/text.tsx';
 import { notificationsQuery, type NotificationResource } from '../notifications/queries.ts';
 import { sampleQuery } from '../rule/queries.ts';
+import { sendEvent, sendingCall } from '../streams/sending.ts';
 import { progressWords, type Step } from './overview-words.ts';
 import { firstEventQuery, keysQuery, messageQuery, outcomeQuery } from './queries.ts';
 import styles from './overview.module.css';
@@ -133,12 +134,7 @@ function SendNow({
   const sample = useQuery(sampleQuery(workspace, rule, null));
   const send = useMutation({
     mutationFn: ({ stream, event }: { readonly stream: string; readonly event: string }) =>
-      bodyOf(
-        api.POST('/v1/workspaces/{workspace}/streams/{name}/send', {
-          params: { path: { workspace, name: stream } },
-          body: { event },
-        }),
-      ),
+      sendEvent(workspace, stream, event),
     onSuccess({ id }) {
       reachStep(workspace, 'event');
       onSent(id);
@@ -164,6 +160,7 @@ function SendNow({
             judged like any other event.
           </p>
           <Code text={data.event} what="the event" />
+          <Curl call={sendingCall(workspace, data.stream, data.event)} />
         </details>
       )}
       {(send.error ?? sample.error) && <Problem error={(send.error ?? sample.error)!} />}

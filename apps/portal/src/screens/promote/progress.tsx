@@ -4,6 +4,7 @@ import { useEffect, useRef, type ReactNode } from 'react';
 import { Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
+import { Curl } from '../../ui/curl.tsx';
 import { Actions, Card } from '../../ui/page.tsx';
 import { counted } from '../drafts/change-words.ts';
 import { cancelJob, jobQuery, type Job } from './queries.ts';
@@ -66,6 +67,7 @@ export function Progress({
               </Button>
             )}
           </Actions>
+          {!isOver && <Curl call={{ method: 'POST', path: `/v1/workspaces/${live}/jobs/${id}/cancel`, body: {} }} />}
           {cancel.error && <Problem error={cancel.error} />}
         </>
       )}

@@ -1,15 +1,16 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
-import { api, bodyOf } from '../../api/client.ts';
 import { reachStep } from '../../api/first-steps.ts';
 import { useMay } from '../../api/me.ts';
 import { Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
+import { Curl } from '../../ui/curl.tsx';
 import { Actions, Card } from '../../ui/page.tsx';
 import { Code, Id } from '../../ui/text.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
+import { sendEvent, sendingCall } from '../streams/sending.ts';
 import { sampleQuery, type Sample } from './queries.ts';
 import { savingOf, type RuleProps } from './rule-props.ts';
 import styles from './rule.module.css';
@@ -161,13 +162,7 @@ function SendNow({
 }): ReactNode {
   const off = useMay('configure', workspace);
   const send = useMutation({
-    mutationFn: () =>
-      bodyOf(
-        api.POST('/v1/workspaces/{workspace}/streams/{name}/send', {
-          params: { path: { workspace, name: stream } },
-          body: { event },
-        }),
-      ),
+    mutationFn: () => sendEvent(workspace, stream, event),
     onSuccess: () => reachStep(workspace, 'event'),
   });
   return (
@@ -184,6 +179,7 @@ function SendNow({
               : 'As you, without a key. It is judged like any other event, and people are told for real.'}
         </span>
       </Actions>
+      <Curl call={sendingCall(workspace, stream, event)} />
       {send.error && <Problem error={send.error} />}
       {send.data && (
         <p role="status">

@@ -4,7 +4,7 @@ import { lazy, Suspense, useCallback, useEffect, useRef, type ReactNode } from '
 import { Empty } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
-import { say } from '../../ui/toast.tsx';
+import { say } from '../../ui/notices.ts';
 import { NotificationFrame, type NotificationDraft } from '../notifications/notification-frame.tsx';
 import { Bench } from './bench.tsx';
 import { streamOf, type Rule, type RuleProps } from './rule-props.ts';

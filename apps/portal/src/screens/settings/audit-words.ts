@@ -43,6 +43,7 @@ const VERBS: Readonly<Record<string, string>> = {
   rotate: 'rotated',
   close: 'closed',
   open: 'opened',
+  reopen: 'reopened',
   add: 'added',
   start: 'started',
   end: 'ended',

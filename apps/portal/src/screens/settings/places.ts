@@ -6,6 +6,7 @@ export type SettingsPlace = {
     | '/settings/identity/jwt-providers'
     | '/settings/people'
     | '/settings/tokens'
+    | '/settings/sign-in'
     | '/settings/profile'
     | '/settings/sessions'
     | '/settings/audit'
@@ -39,6 +40,7 @@ export const SETTINGS: readonly SettingsGroup[] = [
     to: null,
     places: [
       { name: 'People', to: '/settings/people', note: 'Who may do what, and invitations' },
+      { name: 'Sign-in', to: '/settings/sign-in', note: 'By password, and at which identity providers' },
       { name: 'Tokens', to: '/settings/tokens', note: 'What programs call the management API with' },
     ],
   },

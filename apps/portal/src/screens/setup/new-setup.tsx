@@ -4,9 +4,11 @@ import { saveDraft } from '../../api/draft-calls.ts';
 import { reloadDrafts } from '../../api/use-draft.ts';
 import { Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
+import { Curl } from '../../ui/curl.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
 import { RadioGroup } from '../../ui/radio-group.tsx';
+import { savingCall } from '../drafts/draft-call.ts';
 import { nameFault } from './parts.ts';
 
 export type NewKind<Kind extends Editable> = {
@@ -43,12 +45,12 @@ export function NewSetup<Kind extends Editable>({
   // A name is proposed by what was chosen, until one is typed.
   const name = typed ?? (kinds.length > 1 ? freeName(chosen, taken) : '');
   const fault = nameFault(name, taken);
+  const begun = kinds.find(({ id }) => id === chosen);
   const make = async (event?: FormEvent): Promise<void> => {
     event?.preventDefault();
-    const begun = kinds.find(({ id }) => id === chosen);
     if (name === '' || fault !== null || !begun) return;
     try {
-      await saveDraft({ kind, workspace, name }, { body: begun.body, revision: null, basedOn: null });
+      await saveDraft({ kind, workspace, name }, savingOf(begun));
       reloadDrafts(workspace);
       onMade(name);
     } catch (failure) {
@@ -89,9 +91,12 @@ export function NewSetup<Kind extends Editable>({
           note="Small letters, digits and hyphens. It stays: files and addresses call it so."
         />
       </form>
+      {name !== '' && begun && <Curl call={savingCall({ kind, workspace, name }, savingOf(begun))} />}
     </Dialog>
   );
 }
+
+const savingOf = ({ body }: { readonly body: unknown }) => ({ body, revision: null, basedOn: null });
 
 function freeName(kind: string, taken: readonly string[]): string {
   for (let at = 1; ; at += 1) {

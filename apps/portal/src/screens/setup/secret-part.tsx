@@ -3,12 +3,13 @@ import { useState, type ReactNode } from 'react';
 import { useMay } from '../../api/me.ts';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
+import { Curl } from '../../ui/curl.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
 import { Problem } from '../../ui/answers.tsx';
 import { Code } from '../../ui/text.tsx';
 import { Lamp } from '../../ui/state.tsx';
-import { say } from '../../ui/toast.tsx';
+import { say } from '../../ui/notices.ts';
 import { secretsQuery, setSecret } from './queries.ts';
 import styles from './setup.module.css';
 
@@ -175,6 +176,14 @@ function SecretDialog({
           value={value}
           onChange={setValue}
           note="Stored sealed, and counts with the next message."
+        />
+        <Curl
+          call={{
+            method: 'PUT',
+            path: `/v1/workspaces/${workspace}/secrets/${name}`,
+            // The value stays out of the history of a shell.
+            body: { value: '…' },
+          }}
         />
       </form>
     </Dialog>

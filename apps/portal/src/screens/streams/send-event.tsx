@@ -1,7 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
-import { api, bodyOf } from '../../api/client.ts';
 import { reachStep } from '../../api/first-steps.ts';
 import { useMay } from '../../api/me.ts';
 import { queryClient } from '../../api/query-client.ts';
@@ -12,6 +11,7 @@ import { CodeField } from '../../ui/code-field.tsx';
 import { Curl } from '../../ui/curl.tsx';
 import { Actions, Card } from '../../ui/page.tsx';
 import { spread } from './hearers.ts';
+import { sendEvent, sendingCall } from './sending.ts';
 import styles from './streams.module.css';
 
 /** An event to write, or the proposed one, sent as whoever looks at it, without a key. */
@@ -29,13 +29,7 @@ export function SendEvent({
   const text = typed ?? (proposed === null ? '' : spread(proposed));
   const off = useMay('configure', workspace);
   const send = useMutation({
-    mutationFn: () =>
-      bodyOf(
-        api.POST('/v1/workspaces/{workspace}/streams/{name}/send', {
-          params: { path: { workspace, name: path } },
-          body: { event: text },
-        }),
-      ),
+    mutationFn: () => sendEvent(workspace, path, text),
     onSuccess() {
       reachStep(workspace, 'event');
       void queryClient.invalidateQueries({ queryKey: ['/v1/workspaces/{workspace}/events', workspace] });
@@ -75,13 +69,7 @@ export function SendEvent({
           : its story says what became of it.
         </p>
       )}
-      <Curl
-        call={{
-          method: 'POST',
-          path: `/v1/workspaces/${workspace}/streams/${encodeURIComponent(path)}/send`,
-          body: { event: text },
-        }}
-      />
+      <Curl call={sendingCall(workspace, path, text)} />
     </Card>
   );
 }

@@ -5,6 +5,7 @@ import { api, bodyOf } from '../../api/client.ts';
 import { meQuery } from '../../api/me.ts';
 import { Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
+import { Curl } from '../../ui/curl.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
 import { NativeSelect } from '../../ui/native-select.tsx';
@@ -40,12 +41,13 @@ export function SendTest({
   const [typed, setTyped] = useState<string | null>(null);
   const to = typed ?? (channel === 'email' ? (me?.person?.email ?? '') : '');
   const [name, setName] = useState(able[0]?.notification ?? '');
+  const body = { channel, to, event, ...(locale !== '' && { locale }) };
   const send = useMutation({
     mutationFn: () =>
       bodyOf(
         api.POST('/v1/workspaces/{workspace}/notifications/{name}/test-send', {
           params: { path: { workspace, name } },
-          body: { channel, to, event, ...(locale !== '' && { locale }) },
+          body,
         }),
       ),
   });
@@ -83,6 +85,9 @@ export function SendTest({
         onChange={setTyped}
         note="One message, marked as a test; nobody else gets it."
       />
+      {name !== '' && !send.data && (
+        <Curl call={{ method: 'POST', path: `/v1/workspaces/${workspace}/notifications/${name}/test-send`, body }} />
+      )}
       {send.error && <Problem error={send.error} />}
       {send.data && (
         <p role="status">

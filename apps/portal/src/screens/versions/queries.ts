@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { api, bodyOf, type Schemas } from '../../api/client.ts';
 import { readPublished, segmentOf } from '../../api/draft-calls.ts';
+import type { Call } from '../../ui/curl-words.ts';
 
 export type Publication = Schemas['Publication'];
 export type Change = Publication['changes'][number];
@@ -99,15 +100,24 @@ export function rollBack(
   return bodyOf(
     api.POST(`${placeOf(kind)}/rollback` as RollbackPath, {
       params: { path: { workspace, name } },
-      headers: current === null ? { 'if-none-match': '*' } : { 'if-match': `"${current}"` },
-      body: {
-        number,
-        with_references: withReferences,
-        check_only: false,
-        ...(message.trim() !== '' && { message: message.trim() }),
-      },
+      headers: seen(current),
+      body: rollbackBody({ number, withReferences }, message),
     }),
   );
+}
+
+const seen = (current: number | null) => (current === null ? { 'if-none-match': '*' } : { 'if-match': `"${current}"` });
+const rollbackBody = ({ number, withReferences }: Pick<Wish, 'number' | 'withReferences'>, message: string) => ({
+  number,
+  with_references: withReferences,
+  check_only: false,
+  ...(message.trim() !== '' && { message: message.trim() }),
+});
+
+/** The same for a shell. */
+export function rollbackCall(wish: Wish, current: number | null, message: string): Call {
+  const place = placeOf(wish.kind).replace('{workspace}', wish.workspace).replace('{name}', wish.name);
+  return { method: 'POST', path: `${place}/rollback`, headers: seen(current), body: rollbackBody(wish, message) };
 }
 
 const WITH_BODY: ReadonlySet<string> = new Set([

@@ -4,13 +4,14 @@ import { reloadConfiguration } from '../../api/use-draft.ts';
 import { Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
+import { Curl } from '../../ui/curl.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
-import { say } from '../../ui/toast.tsx';
+import { say } from '../../ui/notices.ts';
 import { Checkbox } from '../../ui/toggle.tsx';
 import { counted, faultWords, placeWords, titleOf } from '../drafts/change-words.ts';
 import { Fields } from '../drafts/fields.tsx';
-import { rollBack, rollbackQuery, type Change } from './queries.ts';
+import { rollBack, rollbackCall, rollbackQuery, type Change } from './queries.ts';
 import styles from './versions.module.css';
 
 /** What taking a resource back would change, before it does, and with what it refers to. */
@@ -114,6 +115,7 @@ export function Rollback({
         </div>
       )}
       {back.error && <Problem error={back.error} />}
+      {data && <Curl call={rollbackCall(wish, data.current, message)} />}
     </Dialog>
   );
 }

@@ -4,7 +4,7 @@ import { meQuery } from '../../api/me.ts';
 import { queryClient } from '../../api/query-client.ts';
 import { statusQuery } from '../../api/status.ts';
 import type { Call } from '../../ui/curl-words.ts';
-import { faultWords } from '../drafts/change-words.ts';
+import { counted, faultWords } from '../drafts/change-words.ts';
 import { workspacesQuery } from '../promote/queries.ts';
 import { withValue } from '../setup/parts.ts';
 
@@ -75,4 +75,32 @@ export function refusedFields(error: Error | null, name: string) {
   const fields = { '': ofName, name: at('name'), time_zone: at('time_zone'), locale: at('locale') };
   const isSaid = Object.values(fields).some((words) => words !== null);
   return { fields, rest: isSaid ? null : error };
+}
+
+/** Kinds in the order in which they are told, one and many. */
+const KINDS: readonly (readonly [kind: string, one: string, many: string])[] = [
+  ['notification', 'notification', 'notifications'],
+  ['template', 'template', 'templates'],
+  ['layout', 'layout', 'layouts'],
+  ['partial', 'partial', 'partials'],
+  ['stream', 'shared stream', 'shared streams'],
+  ['integration', 'integration', 'integrations'],
+  ['account', 'account', 'accounts'],
+  ['jwt_provider', 'JWT provider', 'JWT providers'],
+  ['api_key', 'API key', 'API keys'],
+];
+
+/** What goes with a workspace, in two sentences. */
+export function removalWords({ resources, members, secrets, told }: Schemas['WorkspaceRemoval']): string {
+  const held = KINDS.flatMap(([kind, one, many]) => {
+    const count = resources[kind] ?? 0;
+    return count === 0 ? [] : [counted(count, one, many)];
+  });
+  const parts = [
+    ...held,
+    ...(members === 0 ? [] : [`the roles of ${counted(members, 'member')}`]),
+    ...(secrets === 0 ? [] : [counted(secrets, 'secret')]),
+  ];
+  const what = parts.length === 0 ? 'It holds nothing.' : `With it go ${parts.join(', ')}.`;
+  return `${what} ${counted(told, 'person was', 'people were')} told under it.`;
 }

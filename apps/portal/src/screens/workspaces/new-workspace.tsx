@@ -9,7 +9,7 @@ import { Curl } from '../../ui/curl.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
 import { Actions } from '../../ui/page.tsx';
-import { say } from '../../ui/toast.tsx';
+import { say } from '../../ui/notices.ts';
 import {
   makeWorkspace,
   makingCall,

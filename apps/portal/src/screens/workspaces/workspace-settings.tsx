@@ -7,6 +7,7 @@ import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { Curl } from '../../ui/curl.tsx';
 import { Card, PageBody, PageHead } from '../../ui/page.tsx';
+import { lazyPart, Part } from '../../ui/part.tsx';
 import { AsFile } from '../drafts/as-file.tsx';
 import { faultWords, placeWords } from '../drafts/change-words.ts';
 import { DraftActions, DraftNotices } from '../drafts/draft-actions.tsx';
@@ -14,6 +15,8 @@ import { Categories } from './categories.tsx';
 import { Environment } from './environment.tsx';
 import { SettingsFields } from './settings-fields.tsx';
 import styles from './workspaces.module.css';
+
+const RemoveWorkspace = lazyPart(() => import('./remove-workspace.tsx').then(({ RemoveWorkspace: loaded }) => loaded));
 
 /** What a workspace says of itself, as a draft: name, clock, language, what people can opt out of, and what it is there for. */
 export function WorkspaceSettings(): ReactNode {
@@ -53,6 +56,11 @@ export function WorkspaceSettings(): ReactNode {
             <AsFile kind="workspace" workspace={w} name="" number={draft.resource.number} />
             <Curl call={{ method: 'GET', path: `/v1/workspaces/${w}` }} />
           </>
+        )}
+        {!draft.isLoading && !draft.error && (
+          <Part>
+            <RemoveWorkspace workspace={w} />
+          </Part>
         )}
       </PageBody>
     </>

@@ -9,7 +9,7 @@ import { cls } from '../../../ui/class-names.ts';
 import { Curl } from '../../../ui/curl.tsx';
 import { Field } from '../../../ui/field.tsx';
 import { Actions, Card } from '../../../ui/page.tsx';
-import { say } from '../../../ui/toast.tsx';
+import { say } from '../../../ui/notices.ts';
 import styles from '../settings.module.css';
 import { Checks } from './checks.tsx';
 import { JWT_PROVIDERS, nameFault, type JwtProvider } from './queries.ts';
@@ -183,7 +183,21 @@ export function ProviderForm({
         </Button>
         <Button onPress={onDone}>Cancel</Button>
       </Actions>
-      <Curl call={{ method: 'PUT', path: `/v1/workspaces/${workspace}/jwt-providers/${name || '<name>'}`, body }} />
+      <Curl
+        calls={[
+          {
+            method: 'POST',
+            path: `/v1/workspaces/${workspace}/jwt-providers/${name || '<name>'}/check`,
+            body: { settings: body },
+          },
+          {
+            method: 'PUT',
+            path: `/v1/workspaces/${workspace}/jwt-providers/${name || '<name>'}`,
+            headers: provider === null ? { 'If-None-Match': '*' } : { 'If-Match': `"${provider.number}"` },
+            body,
+          },
+        ]}
+      />
     </form>
   );
 }

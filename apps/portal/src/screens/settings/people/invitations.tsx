@@ -7,7 +7,7 @@ import { Button } from '../../../ui/button.tsx';
 import { Curl } from '../../../ui/curl.tsx';
 import { Actions, Quiet, Row, Rows } from '../../../ui/page.tsx';
 import { Time } from '../../../ui/time.tsx';
-import { say } from '../../../ui/toast.tsx';
+import { say } from '../../../ui/notices.ts';
 import { INVITATIONS } from './queries.ts';
 
 /** Who was invited and has not come yet. */
@@ -56,7 +56,12 @@ export function Invitations(): ReactNode {
           ))}
         </Rows>
       )}
-      <Curl call={{ method: 'GET', path: INVITATIONS }} />
+      <Curl
+        calls={[
+          { method: 'GET', path: INVITATIONS },
+          { method: 'DELETE', path: `${INVITATIONS}/${open[0]?.id ?? '<id>'}` },
+        ]}
+      />
     </section>
   );
 }

@@ -8,7 +8,7 @@ import { cls } from '../../../ui/class-names.ts';
 import { Curl } from '../../../ui/curl.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
 import { Actions } from '../../../ui/page.tsx';
-import { say } from '../../../ui/toast.tsx';
+import { say } from '../../../ui/notices.ts';
 import { Checkbox } from '../../../ui/toggle.tsx';
 import styles from '../settings.module.css';
 import { MEMBERS, PEOPLE, ROLES, type Role } from './queries.ts';

@@ -9,7 +9,7 @@ import { Curl } from '../../../ui/curl.tsx';
 import { Field } from '../../../ui/field.tsx';
 import { Actions, Card } from '../../../ui/page.tsx';
 import { Code } from '../../../ui/text.tsx';
-import { say } from '../../../ui/toast.tsx';
+import { say } from '../../../ui/notices.ts';
 import { KeptOnce } from '../kept-once.tsx';
 import styles from '../settings.module.css';
 import { QrCode } from './qr-code.tsx';

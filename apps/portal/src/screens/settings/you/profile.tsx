@@ -10,7 +10,7 @@ import { cls } from '../../../ui/class-names.ts';
 import { Curl } from '../../../ui/curl.tsx';
 import { Field } from '../../../ui/field.tsx';
 import { Actions, Card, PageBody } from '../../../ui/page.tsx';
-import { say } from '../../../ui/toast.tsx';
+import { say } from '../../../ui/notices.ts';
 import { SettingsHead } from '../settings-head.tsx';
 import styles from '../settings.module.css';
 import { Authenticator } from './authenticator.tsx';

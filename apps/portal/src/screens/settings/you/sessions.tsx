@@ -9,7 +9,7 @@ import { Curl } from '../../../ui/curl.tsx';
 import { Actions, PageBody, Quiet, Row, Rows } from '../../../ui/page.tsx';
 import { Lamp } from '../../../ui/state.tsx';
 import { Time } from '../../../ui/time.tsx';
-import { say } from '../../../ui/toast.tsx';
+import { say } from '../../../ui/notices.ts';
 import { SettingsHead } from '../settings-head.tsx';
 import { browserName, wayWords } from './session-words.ts';
 
@@ -96,7 +96,12 @@ function SessionList(): ReactNode {
           End all others
         </Button>
       </Actions>
-      <Curl call={{ method: 'DELETE', path: SESSIONS }} />
+      <Curl
+        calls={[
+          { method: 'DELETE', path: SESSIONS },
+          { method: 'DELETE', path: `${SESSIONS}/<id>` },
+        ]}
+      />
     </>
   );
 }

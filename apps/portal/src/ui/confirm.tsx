@@ -1,9 +1,10 @@
-import type { ReactNode } from 'react';
-import { Problem } from '../../ui/answers.tsx';
-import { Button } from '../../ui/button.tsx';
-import { Curl } from '../../ui/curl.tsx';
-import type { Call } from '../../ui/curl-words.ts';
-import { Dialog } from '../../ui/dialog.tsx';
+import { useState, type ReactNode } from 'react';
+import { Problem } from './answers.tsx';
+import { Button } from './button.tsx';
+import { Curl } from './curl.tsx';
+import type { Call } from './curl-words.ts';
+import { Dialog } from './dialog.tsx';
+import { Field } from './field.tsx';
 
 /** A question before something that cannot be taken back; it says what goes with it. */
 export function Confirm({
@@ -13,6 +14,7 @@ export function Confirm({
   call,
   error,
   isPending,
+  typed = null,
   onDo,
   onClose,
 }: {
@@ -22,9 +24,13 @@ export function Confirm({
   readonly call: Call;
   readonly error: Error | null;
   readonly isPending: boolean;
+  /** What has to be typed first, such as a name or how many people it touches; null: nothing. */
+  readonly typed?: string | null;
   readonly onDo: () => void;
   readonly onClose: () => void;
 }): ReactNode {
+  const [said, setSaid] = useState('');
+  const isSaid = typed === null || said.trim() === typed;
   return (
     <Dialog
       title={title}
@@ -33,13 +39,16 @@ export function Confirm({
       foot={
         <>
           <Button onPress={onClose}>Cancel</Button>
-          <Button kind="danger" isDisabled={isPending} onPress={onDo}>
+          <Button kind="danger" isDisabled={isPending || !isSaid} onPress={onDo}>
             {verb}
           </Button>
         </>
       }
     >
       <p>{children}</p>
+      {typed !== null && (
+        <Field label={`Type ${typed} to go on`} value={said} onChange={setSaid} autoComplete="off" autoFocus />
+      )}
       {error !== null && <Problem error={error} />}
       <Curl call={call} />
     </Dialog>

@@ -1,0 +1,87 @@
+import { resourceFault } from '@carillon/configuration';
+import type { WorkspaceRemovalBody } from '@carillon/contracts';
+import {
+  listResources,
+  resourceKey,
+  type ChangeOrigin,
+  type Configuration,
+  type ResourceChange,
+} from '@carillon/domain';
+import { CarillonError } from '@carillon/kernel';
+import { createDirectory } from '../access/people/directory.ts';
+import { planWanted, type PlannedResources } from '../planning.ts';
+import type { ControlPorts } from '../ports.ts';
+import { publishChanges } from './publish-changes.ts';
+import { faultBody, refusedPlan, type WritingPorts } from './publish-resources.ts';
+
+type Ports = WritingPorts & Pick<ControlPorts, 'vault' | 'people'>;
+
+/** All that a workspace holds in the configuration, its settings among it. */
+const heldBy = (workspace: string, current: Configuration) =>
+  [...current.resources.values()].filter(({ ref }) => ref.workspace === workspace);
+
+/** What goes where a workspace goes whole, as a plan that is refused for whatever still needs it elsewhere. */
+async function planRemoval(workspace: string, current: Configuration, ports: Ports): Promise<PlannedResources> {
+  const remove = new Set(heldBy(workspace, current).map(({ ref }) => resourceKey(ref)));
+  const plan = await planWanted([], current, { prune: false, remove }, ports);
+  // No file writes a key, so that no plan takes one away.
+  const keys = listResources(current, 'api_key', workspace).map(({ ref, number }): ResourceChange => ({
+    ref,
+    based_on: number,
+    body: null,
+  }));
+  return { ...plan, record: plan.faults.length > 0 ? [] : [...plan.record, ...keys] };
+}
+
+/** What would go with a workspace: by kind, with people, access, and whom nothing more is sent. Changes nothing. */
+export async function countRemoval(workspace: string, ports: Ports): Promise<WorkspaceRemovalBody> {
+  const current = await ports.configuration.refresh();
+  const plan = await planRemoval(workspace, current, ports);
+  return { ...(await shown(workspace, current, plan, ports)), removed: false, new_number: null };
+}
+
+/**
+ * Takes a workspace away with all that it holds, at once. `counted`: the configuration that whoever asks has counted by; where something of
+ * the workspace was changed since, it throws `conflict` and nothing is gone.
+ */
+export async function removeWorkspace(
+  workspace: string,
+  counted: number,
+  by: ChangeOrigin,
+  ports: Ports,
+): Promise<WorkspaceRemovalBody> {
+  const current = await ports.configuration.refresh();
+  const newest = Math.max(...heldBy(workspace, current).map(({ number }) => number));
+  if (newest > counted) {
+    throw new CarillonError('conflict', `${workspace} was changed since it was counted: look, and ask again`);
+  }
+  const plan = await planRemoval(workspace, current, ports);
+  if (plan.faults.length > 0) throw refusedPlan({ faults: plan.faults.map(resourceFault) });
+  const told = await shown(workspace, current, plan, ports);
+  return { ...told, removed: true, new_number: await publishChanges(plan.record, by, ports) };
+}
+
+async function shown(
+  workspace: string,
+  current: Configuration,
+  { faults, shown: changes }: PlannedResources,
+  ports: Ports,
+): Promise<Omit<WorkspaceRemovalBody, 'removed' | 'new_number'>> {
+  const resources: Record<string, number> = {};
+  for (const { ref } of heldBy(workspace, current)) {
+    if (ref.kind !== 'workspace') resources[ref.kind] = (resources[ref.kind] ?? 0) + 1;
+  }
+  const people = await createDirectory(ports).all('person');
+  const secrets = await ports.vault.list(workspace);
+  const whole = changes.find(({ resource }) => resource === `workspace ${workspace}`);
+  return {
+    workspace,
+    number: current.number,
+    resources,
+    members: people.filter(({ body }) => body.memberships.some((one) => one.workspace === workspace)).length,
+    secrets: secrets.length,
+    told: whole?.told ?? 0,
+    waiting: whole?.waiting ?? 0,
+    faults: faults.map((fault) => faultBody(resourceFault(fault))),
+  };
+}

@@ -1,0 +1,106 @@
+import { deliveryOf } from '@carillon/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Control } from '../src/index.ts';
+import { publishChanges } from '../src/resources/publish-changes.ts';
+import { accessOf, openControl, personWith } from './control-ground.ts';
+import { MAIL, openResourceGround, ORDERS, PAID, SHOP, type ResourceGround } from './resource-ground.ts';
+
+const NEW = { 'if-none-match': '*' };
+const SECRETS = [{ name: 'SMTP_PASSWORD', updatedAt: 0 }];
+
+describe('a workspace that is removed whole', () => {
+  let ground: ResourceGround;
+  let control: Control;
+  const ports = () => ({ ...ground.ports, vault: { list: async () => SECRETS } as never });
+
+  async function openAs(...permissions: Parameters<typeof personWith>[1]): Promise<Control> {
+    return (await openControl(accessOf(personWith('per_owner', permissions)), ports())).control;
+  }
+  async function ask(method: 'GET' | 'PUT' | 'POST', url: string, payload?: object, on = control) {
+    const headers = method === 'PUT' ? NEW : {};
+    const answer = await on.app.inject({ method, url: `/v1/workspaces/${url}`, headers, ...(payload && { payload }) });
+    return { status: answer.statusCode, body: answer.json<Record<string, unknown>>() };
+  }
+  beforeEach(async () => {
+    ground = await openResourceGround();
+    control = await openAs('read', 'configure', 'people');
+    for (const [url, body] of [
+      ['shop', SHOP],
+      ['shop/streams/orders', ORDERS],
+      ['shop/templates/order-paid', MAIL],
+      ['shop/notifications/order-paid', PAID],
+      ['club', { name: 'Club' }],
+    ] as const) {
+      expect(await ask('PUT', url, body)).toMatchObject({ status: 200 });
+    }
+    const by = { actor: { kind: 'person', id: 'per_owner' }, origin: 'api', message: null, requestId: null } as const;
+    const key = { key_id: 'k', digest: 'd', created_at: '2026-11-23T10:00:00.000Z' };
+    await publishChanges(
+      [{ ref: { kind: 'api_key', workspace: 'shop', name: 'backend' }, based_on: null, body: key }],
+      by,
+      ports(),
+    );
+    const people = [
+      { state: 'SENT', to: 'ada@example.com' },
+      { state: 'SENT', to: 'bob@example.com' },
+      { state: 'WAITING', to: 'eve@example.com' },
+    ] as const;
+    await ground.ports.ledger.insert(people.map(({ state, to }) => deliveryOf({ state, intent: { to } })));
+  });
+  afterEach(async () => {
+    await control.app.close();
+    await ground.close();
+  });
+
+  const counted = async () => (await ask('GET', 'shop/removal')).body;
+
+  it('is counted first: what it holds, who is told no more, and nothing of it changes', async () => {
+    expect(await counted()).toMatchObject({
+      workspace: 'shop',
+      removed: false,
+      new_number: null,
+      resources: { notification: 1, stream: 1, template: 1, api_key: 1 },
+      members: 0,
+      secrets: 1,
+      told: 2,
+      waiting: 1,
+      faults: [],
+    });
+    expect(await ask('GET', 'shop/notifications/order-paid')).toMatchObject({ status: 200 });
+  });
+
+  it('goes with its keys in one record, and nothing of another workspace with it', async () => {
+    const { number } = await counted();
+    const gone = await ask('POST', 'shop/remove', { number });
+    expect(gone).toMatchObject({ status: 200, body: { removed: true, new_number: Number(number) + 1 } });
+    const current = await ground.ports.configuration.refresh();
+    expect([...current.resources.values()].map(({ ref }) => `${ref.kind} ${ref.workspace}`)).toEqual([
+      'workspace club',
+    ]);
+    expect((await ask('GET', 'shop/removal')).status).toBe(404);
+  });
+
+  it('stays where it was changed since it was counted, or where nobody says by what', async () => {
+    const { number } = await counted();
+    await ask('PUT', 'shop/partials/foot', { text: 'Bye' });
+    expect(await ask('POST', 'shop/remove', { number })).toMatchObject({ status: 409, body: { code: 'conflict' } });
+    expect(await ask('POST', 'shop/remove', {})).toMatchObject({ status: 400, body: { pointer: '/number' } });
+    expect(await ask('GET', 'shop/notifications/order-paid')).toMatchObject({ status: 200 });
+  });
+
+  it('stays as long as a test environment of it is there, which the count says before', async () => {
+    await ask('PUT', 'shop-test', { environment: 'test', of: 'shop' });
+    const { number, faults } = await counted();
+    expect(faults).toMatchObject([{ kind: 'workspace', workspace: 'shop-test' }]);
+    const refused = await ask('POST', 'shop/remove', { number });
+    expect(refused).toMatchObject({ status: 400, body: { code: 'invalid_configuration' } });
+    expect(await ask('GET', 'shop')).toMatchObject({ status: 200 });
+  });
+
+  it('is neither counted nor removed by whoever may not decide about people', async () => {
+    const editor = await openAs('read', 'configure');
+    expect(await ask('GET', 'shop/removal', undefined, editor)).toMatchObject({ status: 403 });
+    expect(await ask('POST', 'shop/remove', { number: 0 }, editor)).toMatchObject({ status: 403 });
+    await editor.app.close();
+  });
+});

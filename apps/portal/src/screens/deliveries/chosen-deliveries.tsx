@@ -1,0 +1,52 @@
+import { useState, type ReactNode } from 'react';
+import { useMay } from '../../api/me.ts';
+import { Button } from '../../ui/button.tsx';
+import { ChosenBar } from '../../ui/chosen-bar.tsx';
+import { Quiet } from '../../ui/page.tsx';
+import { useLetter } from '../../ui/use-letter.ts';
+import { Bulk } from './bulk.tsx';
+import { actionsOfAll, VERBS, type BulkAction } from './decisions.ts';
+import type { Delivery } from './queries.ts';
+
+/** What can be done with the deliveries that were chosen in a list, and the question before it. */
+export function ChosenDeliveries({
+  workspace,
+  chosen,
+  onClear,
+}: {
+  readonly workspace: string;
+  readonly chosen: readonly Delivery[];
+  readonly onClear: () => void;
+}): ReactNode {
+  const off = useMay('operate', workspace);
+  // As they were when it was asked: what was decided leaves the list meanwhile.
+  const [asked, setAsked] = useState<{ readonly action: BulkAction; readonly ids: readonly string[] } | null>(null);
+  const fitting = actionsOfAll(chosen.map(({ state }) => state));
+  const ask = (action: BulkAction): void => setAsked({ action, ids: chosen.map(({ id }) => id) });
+  useLetter('R', () => {
+    if (off === null && asked === null && fitting.includes('resend')) ask('resend');
+  });
+  return (
+    <>
+      <ChosenBar count={chosen.length} onClear={onClear}>
+        {fitting.map((action) => (
+          <Button key={action} off={off} onPress={() => ask(action)}>
+            {VERBS[action]}…
+          </Button>
+        ))}
+        {fitting.length === 0 && <Quiet>Nothing can be done with all of these: choose rows of one state.</Quiet>}
+      </ChosenBar>
+      {asked !== null && (
+        <Bulk
+          workspace={workspace}
+          which={{ ids: asked.ids }}
+          action={asked.action}
+          onClose={(isBegun) => {
+            setAsked(null);
+            if (isBegun) onClear();
+          }}
+        />
+      )}
+    </>
+  );
+}

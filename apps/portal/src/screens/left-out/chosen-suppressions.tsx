@@ -1,0 +1,105 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState, type ReactNode } from 'react';
+import { useMay } from '../../api/me.ts';
+import { queryClient } from '../../api/query-client.ts';
+import { Loading, Problem } from '../../ui/answers.tsx';
+import { Button } from '../../ui/button.tsx';
+import { ChosenBar } from '../../ui/chosen-bar.tsx';
+import { cls } from '../../ui/class-names.ts';
+import { Curl } from '../../ui/curl.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { say, undoing } from '../../ui/notices.ts';
+import { Actions } from '../../ui/page.tsx';
+import { countSuppressions, removeSuppressions, restoreSuppressions, SUPPRESSIONS } from './calls.ts';
+import { sourceMeaning, type Suppression } from './left-out-words.ts';
+import styles from './left-out.module.css';
+
+type Props = { readonly workspace: string; readonly chosen: readonly Suppression[] };
+
+/** What can be done with the entries that were chosen in the list. */
+export function ChosenSuppressions({
+  workspace,
+  chosen,
+  onClear,
+}: Props & { readonly onClear: () => void }): ReactNode {
+  const off = useMay('operate', workspace);
+  const [asked, setAsked] = useState<readonly Suppression[] | null>(null);
+  return (
+    <>
+      <ChosenBar count={chosen.length} onClear={onClear}>
+        <Button off={off} onPress={() => setAsked(chosen)}>
+          Take back…
+        </Button>
+      </ChosenBar>
+      {asked !== null && (
+        <Dialog title="Send to these again?" isOpen onClose={() => setAsked(null)}>
+          <Question
+            workspace={workspace}
+            chosen={asked}
+            onLeave={() => setAsked(null)}
+            onDone={() => {
+              setAsked(null);
+              onClear();
+            }}
+          />
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+const addressesWords = (count: number): string =>
+  `${count.toLocaleString('en')} ${count === 1 ? 'address' : 'addresses'}`;
+
+/** Asks with the number of addresses first; what was taken back can be put back. */
+function Question({
+  workspace,
+  chosen,
+  onLeave,
+  onDone,
+}: Props & { readonly onLeave: () => void; readonly onDone: () => void }): ReactNode {
+  const entries = chosen.map(({ channel, address, source }) => ({ channel, address, source }));
+  const count = useQuery({
+    queryKey: [SUPPRESSIONS, workspace, 'count', entries],
+    queryFn: () => countSuppressions(workspace, { entries }),
+    staleTime: 0,
+    gcTime: 0,
+  });
+  const isOld = (): Promise<void> => queryClient.invalidateQueries({ queryKey: [SUPPRESSIONS] });
+  const remove = useMutation({
+    mutationFn: () => removeSuppressions(workspace, { entries }),
+    onSuccess({ removed, addresses, items }) {
+      const words = `${removed.toLocaleString('en')} taken back, of ${addressesWords(addresses)}.`;
+      say(words, removed === 0 ? null : undoing(() => restoreSuppressions(workspace, items), isOld));
+      onDone();
+    },
+    onSettled: isOld,
+  });
+  const { data } = count;
+  if (count.error) return <Problem error={count.error} onRetry={() => void count.refetch()} />;
+  if (!data) return <Loading what="the count" rows={2} />;
+  const free = data.addresses - data.still;
+  const meanings = [...new Set(chosen.map(({ source }) => sourceMeaning(source)))];
+  return (
+    <div className={cls(styles.form)}>
+      <p>
+        Messages go out to {addressesWords(free)} again from now on
+        {data.still > 0 && `; ${data.still.toLocaleString('en')} more stay held back by another source`}. What was held
+        back before stays so.
+      </p>
+      {meanings.map((meaning) => (
+        <p key={meaning}>{meaning}</p>
+      ))}
+      {remove.error && <Problem error={remove.error} />}
+      <Curl
+        call={{ method: 'POST', path: `/v1/workspaces/${workspace}/suppressions/remove-many`, body: { entries } }}
+      />
+      <Actions>
+        <Button onPress={onLeave}>Leave it</Button>
+        <Button kind="danger" isDisabled={remove.isPending || data.removed === 0} onPress={() => remove.mutate()}>
+          Take back {data.removed.toLocaleString('en')}
+        </Button>
+      </Actions>
+    </div>
+  );
+}
