@@ -145,6 +145,10 @@ export async function composed(
   const carillon = async (...words: readonly string[]): Promise<string> =>
     project(['exec', '-T', 'control', 'carillon', ...words]);
 
+  // Without the profile, Compose leaves what only the profile starts.
+  const down = async (...options: readonly string[]): Promise<string> =>
+    project(['--profile', 'telemetry', 'down', ...options], 300_000);
+
   return {
     carillon,
     token,
@@ -165,7 +169,7 @@ export async function composed(
     },
     down: async ({ volumes } = { volumes: false }) => {
       known = null;
-      await project(['down', ...(volumes ? ['--volumes'] : [])], 300_000);
+      await down(...(volumes ? ['--volumes'] : []));
     },
     kill: async (service) => {
       const { Pid } = await state(service);
@@ -180,7 +184,7 @@ export async function composed(
     },
     logs: async (service) => project(['logs', '--no-log-prefix', service]),
     leave: async () => {
-      await project(['down', '--volumes'], 300_000);
+      await down('--volumes');
       for (const child of background) {
         child.kill();
         if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');

@@ -5,7 +5,7 @@ import { mkdir, readdir, readFile, readlink, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { untilFound } from '@carillon/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { scratch } from '../integration/product/shop.ts';
 import { buildImage, findEngine, TARGETS } from '../../tools/images.ts';
 
@@ -56,14 +56,19 @@ describe.skipIf(engine === null)('The images (needs docker, or podman with runc 
     await run('tar', ['-xf', `${place}.tar`, '-C', place]);
     return place;
   }
+  const removeContainer = async (): Promise<void> => {
+    await call('rm', '--force', '--time', '0', NAME).catch(() => undefined);
+  };
   let image: string;
 
   beforeAll(async () => {
     ({ folder, remove } = await scratch());
     image = await built(true);
   }, 900_000);
+  // One that a killed run left behind is in the way of the first test.
+  beforeEach(removeContainer);
   afterAll(async () => {
-    await call('rm', '--force', NAME).catch(() => undefined);
+    await removeContainer();
     await remove();
   });
 
@@ -126,18 +131,14 @@ describe.skipIf(engine === null)('The images (needs docker, or podman with runc 
   /** What a container says that cannot start: once, with its health, and without a restart. */
   async function expectNotStarted(words: RegExp, ...options: readonly string[]): Promise<void> {
     await call('run', '--detach', '--restart', 'always', '--name', NAME, ...options, image);
-    try {
-      const lines = await untilFound('the line', async () => {
-        const { stdout, stderr } = await run(engine ?? '', ['logs', NAME]);
-        const said = `${stdout}${stderr}`.split('\n').filter((line) => line.includes('not started'));
-        return said.length > 0 ? said : undefined;
-      });
-      expect(lines).toEqual([expect.stringMatching(words)]);
-      await expect(call('exec', NAME, 'node', '/app/health-check.js', READY)).rejects.toThrow();
-      expect(await call('inspect', '--format', '{{.RestartCount}} {{.State.Running}}', NAME)).toBe('0 true');
-    } finally {
-      await call('rm', '--force', '--time', '0', NAME);
-    }
+    const lines = await untilFound('the line', async () => {
+      const { stdout, stderr } = await run(engine ?? '', ['logs', NAME]);
+      const said = `${stdout}${stderr}`.split('\n').filter((line) => line.includes('not started'));
+      return said.length > 0 ? said : undefined;
+    });
+    expect(lines).toEqual([expect.stringMatching(words)]);
+    await expect(call('exec', NAME, 'node', '/app/health-check.js', READY)).rejects.toThrow();
+    expect(await call('inspect', '--format', '{{.RestartCount}} {{.State.Running}}', NAME)).toBe('0 true');
   }
 
   it.each([
@@ -174,23 +175,19 @@ describe.skipIf(engine === null)('The images (needs docker, or podman with runc 
       await call('run', '--rm', '--entrypoint', 'node', ...mounted, image, '-e', age);
       await expectNotStarted(/data_version/, ...mounted);
     } finally {
-      await call('rm', '--force', '--time', '0', NAME).catch(() => undefined);
+      await removeContainer();
       await call('volume', 'rm', '--force', volume);
     }
   }, 300_000);
 
   it('say that their memory is little, and go on', async () => {
     await call('run', '--detach', '--name', NAME, '--memory', '256m', image);
-    try {
-      await untilFound('it is ready', () =>
-        call('exec', NAME, 'node', '/app/health-check.js', READY).catch(() => undefined),
-      );
-      const ready = await call('exec', NAME, 'node', '/app/health-check.js', READY);
-      expect(ready).toContain('at most 256 MiB');
-      expect((await run(engine ?? '', ['logs', NAME])).stderr).toMatch(/at most 256 MiB.*little memory/);
-    } finally {
-      await call('rm', '--force', '--time', '0', NAME);
-    }
+    await untilFound('it is ready', () =>
+      call('exec', NAME, 'node', '/app/health-check.js', READY).catch(() => undefined),
+    );
+    const ready = await call('exec', NAME, 'node', '/app/health-check.js', READY);
+    expect(ready).toContain('at most 256 MiB');
+    expect((await run(engine ?? '', ['logs', NAME])).stderr).toMatch(/at most 256 MiB.*little memory/);
   }, 300_000);
 
   it('are the same when they are built again, but for their dates', async () => {
