@@ -129,7 +129,7 @@ export async function buildControl(
     signInRoute(api, ports);
     meRoutes(api, access, ports);
     identityRoutes(api, access, ports);
-    onboardingRoutes(api, access, ports);
+    onboardingRoutes(api, ports);
     peopleRoutes(api, ports);
     tokenRoutes(api, ports);
     invitationRoutes(api, access, ports);
