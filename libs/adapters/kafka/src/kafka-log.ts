@@ -117,7 +117,11 @@ export async function openKafkaLog(options: KafkaLogOptions): Promise<KafkaLog> 
       const { start, end } = await reader.bounds(topic, partition);
       const offset = String(Math.min(before, end));
       if (before <= start) return;
-      await withAdmin(connection, (admin) => admin.deleteTopicRecords({ topic, partitions: [{ partition, offset }] }));
+      await withAdmin(connection, async (admin) => {
+        // kafkajs knows the leaders of those topics alone that it was asked about before.
+        await admin.fetchTopicOffsets(topic);
+        await admin.deleteTopicRecords({ topic, partitions: [{ partition, offset }] });
+      });
     },
     async consume(consuming) {
       guard();
