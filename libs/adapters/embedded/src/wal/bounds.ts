@@ -10,8 +10,8 @@ export type WalBounds = {
   readonly most: number;
 };
 
-/** A start after a kill reads the log whole: a long one takes it some seconds. */
-export const WAL_BOUNDS: WalBounds = { copyFrom: 32 * MIB, waitFrom: 64 * MIB, most: 4096 * MIB };
+/** A start after a kill reads the log whole: a gigabyte takes it some seconds. */
+export const WAL_BOUNDS: WalBounds = { copyFrom: 64 * MIB, waitFrom: 128 * MIB, most: 4096 * MIB };
 
 /** What a commit copies itself when the rest is done: more would hold the writer up. */
 export const littleOf = ({ copyFrom }: WalBounds): number => copyFrom / 8;
