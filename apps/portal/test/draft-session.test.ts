@@ -8,7 +8,10 @@ class Server {
   resource: Published | null = { kind: 'notification', number: 7, body: { name: 'old' } } as unknown as Published;
   draft: Draft | null = null;
   kept: string | null = null;
+  /** Takes no saving. */
   isAway = false;
+  /** Answers no reading. */
+  isSilent = false;
   readonly savings: Saving[] = [];
   discarded = 0;
   /** Holds a saving back until it is let go. */
@@ -25,7 +28,10 @@ class Server {
       if ((this.draft?.revision ?? null) !== revision) throw new Refusal('moved', 412);
     };
     return new DraftSession({
-      read: async () => ({ resource: this.resource, draft: this.draft }),
+      read: async () => {
+        if (this.isSilent) throw new Refusal('away', 0);
+        return { resource: this.resource, draft: this.draft };
+      },
       save: async (saving) => {
         await this.gate;
         demand(saving.revision);
@@ -61,6 +67,25 @@ describe('a draft as one tab edits it', () => {
     server.put({ name: 'draft' });
     await session.load();
     expect(shown()).toMatchObject({ body: { name: 'draft' }, saving: 'saved' });
+  });
+
+  it('is read again by itself where nobody answered, as long as somebody looks', async () => {
+    server.isSilent = true;
+    const other = server.open();
+    const leave = other.subscribe(() => undefined);
+    await other.load();
+    expect(other.snapshot()).toMatchObject({ isLoaded: false, error: { message: 'away' } });
+    await pass(TRIES_AGAIN);
+    server.isSilent = false;
+    await pass(TRIES_AGAIN);
+    expect(other.snapshot()).toMatchObject({ isLoaded: true, error: null, body: { name: 'old' } });
+    leave();
+    server.isSilent = true;
+    const left = server.open();
+    await left.load();
+    server.isSilent = false;
+    await pass(TRIES_AGAIN);
+    expect(left.snapshot().isLoaded).toBe(false);
   });
 
   it('is saved once, 600 ms after the last key, from the number that was read', async () => {

@@ -4,7 +4,7 @@ import { isSame } from './same.ts';
 
 /** In milliseconds: so long after the last key is a draft saved. */
 export const SAVES_AFTER = 600;
-/** In milliseconds: so long after a saving that nobody answered comes the next. */
+/** In milliseconds: so long after a saving or a reading that nobody answered comes the next. */
 export const TRIES_AGAIN = 3_000;
 
 /** A resource as it counts and its draft; null: there is none. */
@@ -93,6 +93,7 @@ export class DraftSession {
       read = await this.#store.read();
     } catch (error) {
       if (error instanceof Error) this.#set({ error });
+      if (mayPass(error)) this.#readIn(TRIES_AGAIN);
       return;
     }
     const { resource, draft } = read;
@@ -172,7 +173,7 @@ export class DraftSession {
       if (error instanceof Refusal && error.status === 412) await this.#meet();
       else {
         this.#set({ saving: 'failed', saveError: error });
-        if (isAway(error) || (error instanceof Refusal && error.status >= 500)) this.#saveIn(TRIES_AGAIN, 'failed');
+        if (mayPass(error)) this.#saveIn(TRIES_AGAIN, 'failed');
       }
     }
   }
@@ -280,6 +281,13 @@ export class DraftSession {
     this.#timer = setTimeout(() => void this.saveNow(), pause);
   }
 
+  /** Reads once more, as long as somebody looks. */
+  #readIn(pause: number): void {
+    setTimeout(() => {
+      if (this.#listeners.size > 0) void this.load();
+    }, pause);
+  }
+
   #keep(body: unknown): void {
     if (!this.#isDirty) return this.#store.kept.set(null);
     const { draft, resource } = this.#state;
@@ -292,6 +300,9 @@ export class DraftSession {
     for (const listener of this.#listeners) listener();
   }
 }
+
+/** Whether the server may say something else in a moment. */
+const mayPass = (error: unknown): boolean => error instanceof Refusal && (isAway(error) || error.status >= 500);
 
 function readKept(text: string | null): Kept | null {
   if (text === null) return null;
