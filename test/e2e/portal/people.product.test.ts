@@ -142,6 +142,9 @@ describeWith('chromium', 'people in a browser', () => {
     await press('Disable');
     await press('Let in again');
     await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click();
+    // It cannot be taken back: the name is typed first.
+    expect(await page.getByRole('button', { name: 'Remove Bob' }).isDisabled()).toBe(true);
+    await page.getByLabel('Type Bob to go on').fill('Bob');
     await press('Remove Bob');
     await page.getByRole('heading', { name: 'Bob', exact: true }).waitFor({ state: 'detached' });
   });

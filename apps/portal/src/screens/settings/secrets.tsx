@@ -242,6 +242,7 @@ function RemoveSecret({
       call={{ method: 'DELETE', path: `/v1/workspaces/${workspace}/secrets/${name}` }}
       error={remove.error}
       isPending={remove.isPending}
+      typed={used_by.length > 0 ? name : null}
       onDo={() => remove.mutate()}
       onClose={onClose}
     >

@@ -173,6 +173,7 @@ function RevokeKey({
       call={{ method: 'DELETE', path: `/v1/workspaces/${workspace}/api-keys/${name}` }}
       error={revoke.error}
       isPending={revoke.isPending}
+      typed={used_by.length > 0 ? name : null}
       onDo={() => revoke.mutate()}
       onClose={onClose}
     >

@@ -9,7 +9,7 @@ import { Button } from '../../../ui/button.tsx';
 import { Curl } from '../../../ui/curl.tsx';
 import { Actions, PageBody, Quiet, Row, Rows } from '../../../ui/page.tsx';
 import { Id } from '../../../ui/text.tsx';
-import { say } from '../../../ui/notices.ts';
+import { say, undoing } from '../../../ui/notices.ts';
 import { Confirm } from '../../../ui/confirm.tsx';
 import { SettingsHead } from '../settings-head.tsx';
 import { usePickedWorkspace } from '../use-picked-workspace.ts';
@@ -163,12 +163,13 @@ function ProviderRow({
 }
 
 function RemoveProvider({
-  provider: { workspace, name, number, used_by },
+  provider: { workspace, name, number, body, used_by },
   onClose,
 }: {
   readonly provider: JwtProvider;
   readonly onClose: () => void;
 }): ReactNode {
+  const isOld = (): Promise<void> => queryClient.invalidateQueries({ queryKey: [JWT_PROVIDERS] });
   const remove = useMutation({
     mutationFn: () =>
       bodyOf(
@@ -179,12 +180,20 @@ function RemoveProvider({
         }),
       ),
     async onSuccess() {
-      await queryClient.invalidateQueries({ queryKey: [JWT_PROVIDERS] });
-      say(`The provider ${name} is removed.`);
+      await isOld();
+      say(`The provider ${name} is removed.`, undoing(putBack, isOld));
       onClose();
     },
-    onError: () => queryClient.invalidateQueries({ queryKey: [JWT_PROVIDERS] }),
+    onError: isOld,
   });
+  const putBack = (): Promise<unknown> =>
+    bodyOf(
+      api.PUT('/v1/workspaces/{workspace}/jwt-providers/{name}', {
+        params: { path: { workspace, name } },
+        headers: { 'if-none-match': '*' },
+        body,
+      }),
+    );
   return (
     <Confirm
       title={`Remove the provider ${name}?`}

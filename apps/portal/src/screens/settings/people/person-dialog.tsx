@@ -64,6 +64,7 @@ export function PersonDialog({
         call={{ method: 'DELETE', path: `${PEOPLE}/${id}` }}
         error={remove.error}
         isPending={remove.isPending}
+        typed={name}
         onDo={() => remove.mutate()}
         onClose={close}
       >

@@ -8,7 +8,7 @@ import { cls } from '../../../ui/class-names.ts';
 import { Curl } from '../../../ui/curl.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
 import { Actions } from '../../../ui/page.tsx';
-import { say } from '../../../ui/notices.ts';
+import { say, undoing } from '../../../ui/notices.ts';
 import { Checkbox } from '../../../ui/toggle.tsx';
 import styles from '../settings.module.css';
 import { MEMBERS, PEOPLE, ROLES, type Role } from './queries.ts';
@@ -53,17 +53,23 @@ export function MemberRoles({
 }): ReactNode {
   const [roles, setRoles] = useState<readonly Role[]>(before);
   const params = { path: { workspace, id: person } };
+  const give = async (wanted: readonly Role[], had: readonly Role[]): Promise<void> => {
+    if (wanted.length > 0) await bodyOf(api.PUT(ONE, { params, body: { roles: [...wanted] } }));
+    else if (had.length > 0) await bodyOf(api.DELETE(ONE, { params }));
+  };
+  const areOld = (): Promise<unknown> =>
+    Promise.all([
+      queryClient.invalidateQueries({ queryKey: [MEMBERS] }),
+      queryClient.invalidateQueries({ queryKey: [PEOPLE] }),
+    ]);
   const save = useMutation({
-    mutationFn: async () => {
-      if (roles.length > 0) await bodyOf(api.PUT(ONE, { params, body: { roles: [...roles] } }));
-      else if (before.length > 0) await bodyOf(api.DELETE(ONE, { params }));
-    },
+    mutationFn: () => give(roles, before),
     async onSuccess() {
-      await Promise.all([
-        queryClient.invalidateQueries({ queryKey: [MEMBERS] }),
-        queryClient.invalidateQueries({ queryKey: [PEOPLE] }),
-      ]);
-      say(`${name} is ${roles.join(', ') || 'no member any more'} in ${workspace}.`);
+      await areOld();
+      say(
+        `${name} is ${roles.join(', ') || 'no member any more'} in ${workspace}.`,
+        undoing(() => give(before, roles), areOld),
+      );
       onClose();
     },
   });
