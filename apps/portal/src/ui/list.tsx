@@ -1,5 +1,15 @@
 import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
-import { memo, useEffect, useId, useMemo, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
+import {
+  memo,
+  useCallback,
+  useEffect,
+  useId,
+  useMemo,
+  useRef,
+  useState,
+  type KeyboardEvent,
+  type ReactNode,
+} from 'react';
 import { cls } from './class-names.ts';
 import styles from './list.module.css';
 import { hasLetters } from './settings.ts';
@@ -84,6 +94,13 @@ export function List<Item>({
     button.focus({ preventScroll: true });
   });
 
+  const choosing = useRef(choice);
+  useEffect(() => {
+    choosing.current = choice;
+  });
+  // The same function at every drawing: a key draws the boxes of two rows anew, and no others.
+  const toggle = useCallback((name: string, isRange: boolean) => choosing.current?.toggle(name, isRange), []);
+
   function move(event: KeyboardEvent): void {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
     if (choice && stopKey !== undefined && event.key.toLowerCase() === 'x' && hasLetters()) {
@@ -127,11 +144,12 @@ export function List<Item>({
             >
               {choice && (
                 <ChoiceBox
+                  name={name}
                   labelledBy={`${id}-${index}`}
                   isChosen={choice.has(name)}
                   isStop={name === stopKey}
-                  onFocus={() => setStop(name)}
-                  onToggle={(isRange) => choice.toggle(name, isRange)}
+                  onFocus={setStop}
+                  onToggle={toggle}
                 />
               )}
               <button
@@ -154,21 +172,18 @@ export function List<Item>({
   );
 }
 
-/** The box of a row that can be chosen; of all of them the one beside the row that takes the focus is reached by Tab. */
-function ChoiceBox({
-  labelledBy,
-  isChosen,
-  isStop,
-  onFocus,
-  onToggle,
-}: {
+type ChoiceBoxProps = {
+  readonly name: string;
   /** The id of what says which row it is. */
   readonly labelledBy: string;
   readonly isChosen: boolean;
   readonly isStop: boolean;
-  readonly onFocus: () => void;
-  readonly onToggle: (isRange: boolean) => void;
-}): ReactNode {
+  readonly onFocus: (name: string) => void;
+  readonly onToggle: (name: string, isRange: boolean) => void;
+};
+
+/** The box of a row that can be chosen; of all of them the one beside the row that takes the focus is reached by Tab. */
+const ChoiceBox = memo(({ name, labelledBy, isChosen, isStop, onFocus, onToggle }: ChoiceBoxProps) => {
   const id = useId();
   const isRange = useRef(false);
   return (
@@ -180,15 +195,16 @@ function ChoiceBox({
         aria-labelledby={`${id} ${labelledBy}`}
         checked={isChosen}
         tabIndex={isStop ? 0 : -1}
-        onFocus={onFocus}
+        onFocus={() => onFocus(name)}
         onChange={() => {
-          onToggle(isRange.current);
+          onToggle(name, isRange.current);
           isRange.current = false;
         }}
       />
     </label>
   );
-}
+});
+ChoiceBox.displayName = 'ChoiceBox';
 
 /** A row is drawn anew only when what it shows is another. */
 const Cells = memo(({ item, row }: { readonly item: unknown; readonly row: (item: unknown) => ReactNode }) =>

@@ -1,8 +1,7 @@
 import type { ReactNode } from 'react';
-import { cls } from '../../ui/class-names.ts';
+import { RowCells } from '../../ui/row-cells.tsx';
 import { State } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';
-import styles from './deliveries.module.css';
 import type { Delivery } from './queries.ts';
 import { reasonWords } from './reason-words.ts';
 
@@ -13,16 +12,12 @@ function row(delivery: Delivery, namesWorkspace: boolean): ReactNode {
     delivery.duplicate_of === null ? reasonWords(delivery.reason) : 'duplicate',
   ];
   return (
-    <span className={cls(styles.row)}>
-      <span className={cls(styles.state)}>
-        <State state={delivery.state} />
-      </span>
-      <bdi className={cls(styles.to)}>{delivery.to ?? '(no address)'}</bdi>
-      <span className={cls(styles.about)}>{about.filter((word) => word !== null).join(' · ')}</span>
-      <span className={cls(styles.time)}>
-        <Time at={delivery.updated_at} ago />
-      </span>
-    </span>
+    <RowCells
+      what={<State state={delivery.state} />}
+      who={delivery.to ?? '(no address)'}
+      about={about.filter((word) => word !== null).join(' · ')}
+      time={<Time at={delivery.updated_at} ago />}
+    />
   );
 }
 

@@ -4,28 +4,23 @@ import { useCallback, useMemo, type ReactNode } from 'react';
 import { api, bodyOf, type Schemas } from '../../api/client.ts';
 import { useLiveList } from '../../api/live-list.ts';
 import { Empty, Loading, Problem } from '../../ui/answers.tsx';
-import { cls } from '../../ui/class-names.ts';
 import { LiveRows } from '../../ui/live-rows.tsx';
 import { useMedia } from '../../ui/media.ts';
 import { PageHead } from '../../ui/page.tsx';
 import { Split } from '../../ui/split.tsx';
+import { RowCells } from '../../ui/row-cells.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Queues } from './queues.tsx';
-import styles from './deliveries.module.css';
 
 type Event = Schemas['Event'];
 const keyOf = ({ id, position }: Event): string => `${id} ${position}`;
 const row = (event: Event): ReactNode => (
-  <span className={cls(styles.row)}>
-    <span className={cls(styles.state)}>
-      {event.workspace}/{event.stream}
-    </span>
-    <bdi className={cls(styles.to)}>{event.id}</bdi>
-    <span className={cls(styles.about)}>{event.bytes.toLocaleString('en')} bytes</span>
-    <span className={cls(styles.time)}>
-      <Time at={event.at} ago />
-    </span>
-  </span>
+  <RowCells
+    what={`${event.workspace}/${event.stream}`}
+    who={event.id}
+    about={`${event.bytes.toLocaleString('en')} bytes`}
+    time={<Time at={event.at} ago />}
+  />
 );
 
 /** Everything that came in, fired or not. */

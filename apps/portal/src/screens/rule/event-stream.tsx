@@ -11,6 +11,7 @@ import { Actions, Card } from '../../ui/page.tsx';
 import { Code, Id } from '../../ui/text.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { sendEvent, sendingCall } from '../streams/sending.ts';
+import { SentAs } from '../streams/sent-as.tsx';
 import { sampleQuery, type Sample } from './queries.ts';
 import { savingOf, type RuleProps } from './rule-props.ts';
 import styles from './rule.module.css';
@@ -181,15 +182,7 @@ function SendNow({
       </Actions>
       <Curl call={sendingCall(workspace, stream, event)} />
       {send.error && <Problem error={send.error} />}
-      {send.data && (
-        <p role="status">
-          Sent as{' '}
-          <Link to="/workspaces/$w/events/$id" params={{ w: workspace, id: send.data.id }}>
-            {send.data.id}
-          </Link>
-          : its story says what became of it.
-        </p>
-      )}
+      {send.data && <SentAs workspace={workspace} id={send.data.id} />}
     </>
   );
 }

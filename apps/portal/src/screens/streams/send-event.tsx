@@ -1,5 +1,4 @@
 import { useMutation } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { reachStep } from '../../api/first-steps.ts';
 import { useMay } from '../../api/me.ts';
@@ -12,6 +11,7 @@ import { Curl } from '../../ui/curl.tsx';
 import { Actions, Card } from '../../ui/page.tsx';
 import { spread } from './hearers.ts';
 import { sendEvent, sendingCall } from './sending.ts';
+import { SentAs } from './sent-as.tsx';
 import styles from './streams.module.css';
 
 /** An event to write, or the proposed one, sent as whoever looks at it, without a key. */
@@ -60,15 +60,7 @@ export function SendEvent({
         </span>
       </Actions>
       {send.error && <Problem error={send.error} />}
-      {send.data && (
-        <p role="status">
-          Sent as{' '}
-          <Link to="/workspaces/$w/events/$id" params={{ w: workspace, id: send.data.id }}>
-            {send.data.id}
-          </Link>
-          : its story says what became of it.
-        </p>
-      )}
+      {send.data && <SentAs workspace={workspace} id={send.data.id} />}
       <Curl call={sendingCall(workspace, path, text)} />
     </Card>
   );
