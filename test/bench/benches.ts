@@ -1,5 +1,6 @@
 import { append } from './benches/append.ts';
 import { cadence } from './benches/cadence.ts';
+import { cadenceEditor } from './benches/cadence-editor.ts';
 import { callbacks } from './benches/callbacks.ts';
 import { claims } from './benches/claims.ts';
 import { endToEnd } from './benches/end-to-end.ts';
@@ -41,6 +42,7 @@ export const BENCHES: readonly Bench[] = [
   fcm,
   sending,
   cadence,
+  cadenceEditor,
   templates,
   management,
   slowOne,

@@ -103,6 +103,16 @@ describe('the last days under another cadence', () => {
     expect(JSON.stringify(body)).not.toContain('ada@');
   });
 
+  it('are read once for changes that follow one another at once, and anew half a minute later', async () => {
+    await told('ada@example.com', 5);
+    const count = async (): Promise<number> => (await simulate({ notification: 'order-paid' })).body.now.messages;
+    expect(await count()).toBe(1);
+    await told('bob@example.com', 4);
+    expect(await count()).toBe(1);
+    ground.topology.clock.pass(30_000);
+    expect(await count()).toBe(2);
+  });
+
   it('are a named example where nothing was sent', async () => {
     const { body } = await simulate({ notification: 'order-paid', put: limited(1) });
     expect(body).toMatchObject({ history: 'example', words: expect.stringContaining('example week') as string });

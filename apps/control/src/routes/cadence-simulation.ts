@@ -10,7 +10,8 @@ import { insteadOf, namesOf } from '../names.ts';
 import type { PlanningPorts, RoutePorts } from '../ports.ts';
 import { planResourcesOver } from '../resources/plan-resources.ts';
 import { EXAMPLE_WORDS, exampleWeek } from '../simulation/example-week.ts';
-import { historyOf, idOfNotification, MOST_SIMULATED } from '../simulation/history.ts';
+import { idOfNotification, MOST_SIMULATED } from '../simulation/history.ts';
+import { keepHistories } from '../simulation/kept-histories.ts';
 import { summaryOf } from '../simulation/summary.ts';
 import { inWorkspace, notFound, type ApiServer } from './app.ts';
 
@@ -42,6 +43,7 @@ type SimulationPorts = PlanningPorts & Pick<RoutePorts, 'drafts' | 'ledger' | 'c
 
 /** The messages of the last days as another cadence would send them. Nothing is written, and nothing goes out. */
 export function cadenceSimulationRoute(app: ApiServer, ports: SimulationPorts): void {
+  const pastOf = keepHistories(ports);
   app.post(
     '/v1/workspaces/:workspace/cadence/simulate',
     {
@@ -59,8 +61,7 @@ export function cadenceSimulationRoute(app: ApiServer, ports: SimulationPorts): 
     async (request): Promise<SimulatedCadenceBody> => {
       const { workspace } = request.params;
       const { notification, last, put, drafts } = request.body;
-      const to = ports.clock.now();
-      const from = to - spanOf(last);
+      const span = spanOf(last);
       const current = await ports.configuration.refresh();
       const given = put.map(({ kind, name, body }) => ({
         ref: { kind, workspace, name: kind === 'workspace' ? '' : name },
@@ -77,8 +78,9 @@ export function cadenceSimulationRoute(app: ApiServer, ports: SimulationPorts): 
         const names = namesOf(known, 'notification')(workspace);
         throw notFound(`notification ${notification} in workspace ${workspace}`, insteadOf(notification, names));
       }
-      const looked = proposed ? [current, proposed] : [current];
-      const past = await historyOf(workspace, notification, from, looked, ports);
+      // Limits of the workspace count all of its messages.
+      const configurations = proposed ? ([current, proposed] as const) : ([current] as const);
+      const { from, to, ...past } = await pastOf({ workspace, notification, span, configurations });
       const isOwn = past.messages.some((message) => isOf(asked, message)) || notification === undefined;
       const messages = isOwn ? past.messages : exampleWeek(known, workspace, notification, from);
       const run = async (configuration: Configuration) =>

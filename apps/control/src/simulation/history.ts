@@ -1,6 +1,5 @@
 import {
   findResource,
-  limitBookOf,
   localityOf,
   notificationIdOf,
   type Configuration,
@@ -45,21 +44,15 @@ function pastOf({ id, slot, intent }: Delivery, configuration: Configuration): P
   };
 }
 
-/**
- * The newest messages since a time: of one notification, or of the whole workspace where none is named or the limits of
- * the workspace count all of them.
- */
+/** The newest messages since a time: of one notification, or of the whole workspace where none is named. */
 export async function historyOf(
   workspace: string,
   notification: string | undefined,
   since: Instant,
-  configurations: readonly Configuration[],
+  configuration: Configuration,
   { ledger, turns }: Pick<ControlPorts, 'ledger' | 'turns'>,
 ): Promise<History> {
-  const [configuration] = configurations;
-  if (!configuration) return { messages: [], isSample: false };
-  const countsAll = configurations.some((one) => limitBookOf(one, workspace).of('').length > 0);
-  const filter = { workspace, since, ...(!countsAll && notification !== undefined && { notification }) };
+  const filter = { workspace, since, ...(notification !== undefined && { notification }) };
   const messages: PastMessage[] = [];
   let looked = 0;
   let cursor: string | undefined;
