@@ -34,10 +34,10 @@ rules:
 
 /** Messages of the last week, as they were sent, to people of three zones. */
 async function fillWeek(dataDir: string, notificationId: string): Promise<void> {
-  const { ledger, close } = await openEmbedded({ dataDir, clock: systemClock });
+  const data = await openEmbedded({ dataDir, clock: systemClock });
   const from = Date.now() - WEEK;
   for (let done = 0; done < MESSAGES; done += AT_ONCE) {
-    await ledger.insert(
+    await data.ledger.insert(
       Array.from({ length: AT_ONCE }, (_, at) => {
         const n = done + at;
         const person = `p_${(n * 7919) % PEOPLE}`;
@@ -55,7 +55,7 @@ async function fillWeek(dataDir: string, notificationId: string): Promise<void> 
       }),
     );
   }
-  await close();
+  await data.close();
 }
 
 /** The notification as it is published, with the id that its messages know it by. */
@@ -71,7 +71,7 @@ async function madeIn(at: Parameters<typeof startProduct>[0]): Promise<{ readonl
   }
 }
 
-type Stand = { readonly product: Product; readonly body: object; remove(): Promise<void> };
+type Stand = { readonly product: Product; readonly body: object; readonly remove: () => Promise<void> };
 const stand = shared<Stand>(
   async () => {
     const folder = await temporaryFolder();
