@@ -284,7 +284,8 @@ test('The list shows what was done once, with its outcome, newest first, by filt
     next: null,
   });
   const paged: unknown[] = [];
-  for (let cursor: string | null = ''; cursor !== null;) {
+  // A cursor that goes nowhere ends the test, and does not keep it.
+  for (let cursor: string | null = ''; cursor !== null && paged.length <= whole.items.length;) {
     const page: Shown = await list(`limit=1${cursor === '' ? '' : `&cursor=${cursor}`}`);
     paged.push(...page.items);
     cursor = page.next;

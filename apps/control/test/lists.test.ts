@@ -132,7 +132,8 @@ describe('Duplicates', () => {
   });
   async function pages(url: string): Promise<readonly (readonly string[])[]> {
     const seen: (readonly string[])[] = [];
-    for (let cursor: string | null = ''; cursor !== null;) {
+    // A cursor that goes nowhere ends the test, and does not keep it.
+    for (let cursor: string | null = ''; cursor !== null && seen.length < 50;) {
       const { items, next } = await ask(`${url}${cursor === '' ? '' : `&cursor=${cursor}`}`);
       seen.push(items.map(({ id }) => id));
       cursor = next;

@@ -118,7 +118,7 @@ export async function readEveryList({ api }: FilledShop): Promise<readonly SeenL
     const whole = await page('limit=500');
     if (!whole || !('items' in whole)) continue;
     const paged: string[] = [];
-    for (let cursor: string | null = ''; cursor !== null;) {
+    for (let cursor: string | null = ''; cursor !== null && paged.length <= 2 * whole.items.length + 1;) {
       const next: Page | null = await page(`limit=1${cursor === '' ? '' : `&cursor=${cursor}`}`);
       paged.push(...(next?.items ?? []).map(identityOf));
       cursor = next?.next ?? null;
