@@ -63,8 +63,12 @@ function terminalPage(screen: string, key: string, word: string): string {
   </style><div><header><span></span><span></span><span></span></header><pre><s>$</s> npm start\n${lines}</pre></div>`;
 }
 
+/** Nothing on the page loads any more, and its letters are there. */
+const IS_WHOLE = `document.fonts.status === 'loaded' && !document.querySelector('[role="status"][aria-label^="Loading"]')`;
+
 async function save(page: Page, name: string): Promise<void> {
   const path = join(images, name);
+  await page.waitForFunction(IS_WHOLE);
   await page.screenshot({ path });
   const { size } = await stat(path);
   console.log(`docs/images/${name}: ${Math.ceil(size / 1024)} KiB`);
@@ -147,7 +151,8 @@ async function takePictures(browser: Browser, folder: string, screen: string): P
   await page.evaluate('scrollTo(0, 0), document.querySelector("main").scrollTo(0, 0)');
   await inBothThemes(page, 'rule');
   await page.goto(`${control}/workspaces/shop/templates/order-paid`);
-  await page.frameLocator('iframe').getByText('Thank you').waitFor();
+  // First comes what it says without any event.
+  await page.frameLocator('iframe').getByText('Thank you, <name>!').waitFor();
   await save(page, 'template.png');
   await page.goto(`${control}/workspaces?test=shop`);
   await page.getByRole('dialog').getByText('Its messages go to the sandbox').waitFor();
