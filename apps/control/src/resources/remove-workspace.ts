@@ -42,7 +42,7 @@ export async function countRemoval(workspace: string, ports: Ports): Promise<Wor
 
 /**
  * Takes a workspace away with all that it holds, at once. `counted`: the configuration that whoever asks has counted by; where something of
- * the workspace was changed since, it throws `conflict` and nothing is gone.
+ * the workspace was changed since, it throws `conflict` and nothing is gone; one that is not there yet is `invalid_request`.
  */
 export async function removeWorkspace(
   workspace: string,
@@ -51,6 +51,10 @@ export async function removeWorkspace(
   ports: Ports,
 ): Promise<WorkspaceRemovalBody> {
   const current = await ports.configuration.refresh();
+  if (counted > current.number) {
+    const words = `number: there is no configuration ${counted} yet; the newest is ${current.number}`;
+    throw new CarillonError('invalid_request', words, { pointer: '/number' });
+  }
   const newest = Math.max(...heldBy(workspace, current).map(({ number }) => number));
   if (newest > counted) {
     throw new CarillonError('conflict', `${workspace} was changed since it was counted: look, and ask again`);
