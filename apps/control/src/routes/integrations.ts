@@ -20,6 +20,7 @@ import { answerWords, askPartner, readPartnerSecrets } from '../partner-calls.ts
 import { principalOf } from '../access/principal.ts';
 import { sightOf } from '../access/sight.ts';
 import { namesOf, placeOf } from '../names.ts';
+import { listPaging, pageOfAll } from '../whole-lists.ts';
 import { notFound, withNameAcross, type ApiServer } from './app.ts';
 import { CHECK_PATIENCE, checkPlatform, type PlatformCheckPorts } from './cohorts.ts';
 
@@ -84,6 +85,7 @@ export function integrationRoutes(
         tags: ['Integrations'],
         summary: 'Variables that a partner was seen to answer, over its newest answers',
         params: withNameAcross,
+        querystring: z.strictObject(listPaging),
         response: { 200: answerFieldPage },
       },
     },
@@ -94,13 +96,14 @@ export function integrationRoutes(
       const workspace = placeOf('integration', integration, sightOf(request), names);
       const maySeeBodies = principalOf(request).may('bodies', workspace);
       const { people, fields } = await answerFields({ workspace, integration }, ports);
-      const items = fields.map(({ path, types, sample, count }) => ({
+      const { rows, next } = pageOfAll(fields, ({ path }) => path, request.query);
+      const items = rows.map(({ path, types, sample, count }) => ({
         path,
         types: [...types],
         sample: maySeeBodies ? sample : null,
         count,
       }));
-      return { integration, people, items, next: null };
+      return { integration, people, items, next };
     },
   );
 }

@@ -81,7 +81,7 @@ export const answerFieldPage = z
         })
         .meta({ id: 'AnswerField' }),
     ),
-    next: z.null().describe('There is no further page'),
+    next,
   })
   .meta({ id: 'AnswerFieldPage' });
 export type StreamFieldBody = z.infer<typeof streamFieldBody>;
