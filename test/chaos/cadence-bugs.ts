@@ -113,9 +113,11 @@ export const CADENCE_BUGS: Readonly<Record<string, FoundBug>> = {
     changes: [
       {
         file: `${STAGE}/digests/collect.ts`,
-        from: "if (!next || (await ports.ledger.replace(next)) === 'stale') return null;",
+        from: `const moved = next && (await moveAndTell(next, ports, { together: true }));
+      return moved ? { ...moved, collected } : null;`,
         to: `if (!next) return null;
-      setTimeout(() => void ports.ledger.replace(next).catch(() => undefined), 5);`,
+      setTimeout(() => void moveAndTell(next, ports, { together: true }).catch(() => undefined), 5);
+      return { ...next, collected };`,
       },
     ],
     tests: [DIGEST_CUTS],

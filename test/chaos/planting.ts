@@ -154,8 +154,8 @@ export const TWO_OPEN_SENDS: Change = {
 /** The bug: who was refused by the fence of a document goes on as if it had won. */
 export const FENCE_IGNORED: Change = {
   file: 'libs/adapters/mongodb/src/compare-and-set.ts',
-  from: "return 'stale';",
-  to: "return 'done';",
+  from: "if (found?.version !== version - 1) return 'stale';",
+  to: "if (found?.version !== version - 1) return 'done';",
 };
 
 /** The bug: who was refused by the fence of a partition goes on as if it were its own. */
