@@ -24,6 +24,7 @@ const NONE = { items: [], next: null };
 /**
  * Deliveries, newest first, and among them the duplicates of their span of time: these are no documents of their own. `limit` is that of
  * the deliveries, and so many duplicates are among them at most; where there are more, they go on with the next page. Each row comes once.
+ * A list of one person, address, rule and the like has the newest duplicates of its own deliveries: those of all others would be gone through for them.
  */
 export async function listDeliveries(
   filter: DeliveryFilter,
@@ -40,7 +41,7 @@ export async function listDeliveries(
       : await shownPage(limit, from?.deliveries, (most, next) => ledger.list(filter, most, next), isSeen);
   // A page on which nothing is seen says nothing of its span: what falls into it comes with the next one.
   const oldest = deliveries.next === null ? null : (deliveries.items.at(-1)?.createdAt ?? from?.before ?? undefined);
-  const duplicates = oldest === undefined ? { ...NONE, next: from?.duplicates ?? null } : await duplicatesUntil(oldest);
+  const duplicates = await duplicatesBeside();
   const items = [
     ...deliveries.items.map(showDelivery),
     ...duplicates.items.flatMap(({ row, holder }) => (holder ? [showDuplicate(row, holder)] : [])),
@@ -55,6 +56,21 @@ export async function listDeliveries(
     next: place.deliveries === null && place.duplicates === null ? null : JSON.stringify(place),
   };
 
+  async function duplicatesBeside(): Promise<Page<Duplicate>> {
+    if (isNarrow(filter)) return duplicatesOf(deliveries.items);
+    return oldest === undefined ? { ...NONE, next: from?.duplicates ?? null } : duplicatesUntil(oldest);
+  }
+
+  /** What there is beyond these, each delivery counts. */
+  async function duplicatesOf(holders: readonly Delivery[]): Promise<Page<Duplicate>> {
+    const repeated = new Map<string, Delivery>(
+      holders.filter((one) => one.duplicates > 0).map((holder) => [holder.id, holder]),
+    );
+    if (repeated.size === 0) return NONE;
+    const newest = await readModels.duplicates({ deliveryIds: [...repeated.keys()], ...timesOf(filter) }, limit);
+    return { items: newest.items.map((row) => ({ row, holder: repeated.get(row.deliveryId) ?? null })), next: null };
+  }
+
   /** The duplicates that come next, down to a time; null: down to the end. */
   async function duplicatesUntil(time: Instant | null): Promise<Page<Duplicate>> {
     const { workspace, eventId, states, reasons } = filter;
@@ -65,8 +81,7 @@ export async function listDeliveries(
     const wanted = {
       ...(workspace !== undefined && { workspace }),
       ...(eventId !== undefined && { eventId }),
-      ...(since !== undefined && { since }),
-      ...(before !== undefined && { before }),
+      ...timesOf({ since, before }),
     };
     const read = async (most: number, next: string | undefined): Promise<Page<Duplicate>> => {
       const page = await readModels.duplicates(wanted, most, next);
@@ -91,6 +106,37 @@ export async function listDeliveries(
     return wanted.every(([want, is]) => want === undefined || want === is);
   }
 }
+
+/**
+ * The store does not find duplicates by what is asked for. By event it does; and whoever asks for what was suppressed looks for duplicates as such,
+ * whose deliveries are of another state.
+ */
+function isNarrow({
+  states,
+  reasons,
+  eventId,
+  channels,
+  to,
+  person,
+  uniqueId,
+  notification,
+  rule,
+  test,
+}: DeliveryFilter) {
+  if (states !== undefined || reasons !== undefined || eventId !== undefined) return false;
+  return [channels, to, person, uniqueId, notification, rule, test].some((wanted) => wanted !== undefined);
+}
+
+const timesOf = ({
+  since,
+  before,
+}: {
+  readonly since?: Instant | undefined;
+  readonly before?: Instant | undefined;
+}) => ({
+  ...(since !== undefined && { since }),
+  ...(before !== undefined && { before }),
+});
 
 const isFound = (address: string | null, wanted: readonly string[], isWhole = false): boolean =>
   isWhole ? wanted.some((one) => one === address) : isSearched(address, wanted);

@@ -162,6 +162,34 @@ describe('Duplicates', () => {
     expect((await pages(`${url}&limit=1&state=SENT`)).flat()).not.toContain('out_0');
   });
 
+  it('of others are not gone through for the list of one person, which has those of its own deliveries', async () => {
+    const [, stranger] = await holders({ event: 'strange' }, { event: 'strange too' });
+    const person = await deliver({ duplicates: 3 }, {}, { duplicates: 1 });
+    const [newest, , oldest] = (await ledger.list({ person }, 3)).items;
+    if (!stranger || !newest || !oldest) throw new Error('they were not made');
+    await readModels.put({
+      duplicates: [
+        ...Array.from({ length: 500 }, (_, at) => duplicate(`out_far_${at}`, stranger, 'evt_far', 0.001 * at)),
+        ...['a', 'b', 'c'].map((name, at) => duplicate(`out_old_${name}`, oldest, 'evt_old', 2.5 - at / 2)),
+        duplicate('out_new', newest, 'evt_new', 0.5),
+      ],
+    });
+    const list = async (query: string) =>
+      (await pages(`/v1/workspaces/shop/deliveries?person=${person}&${query}`)).map((page) =>
+        page.map((id) => (id.startsWith('out_') ? id : 'a delivery')),
+      );
+    const one = 'a delivery';
+    expect(await list('limit=2')).toEqual([
+      ['out_new', one, one],
+      ['out_old_c', 'out_old_b', one],
+    ]);
+    expect((await list('limit=50')).flat()).toHaveLength(7);
+    expect((await list('limit=50&last=1m')).flat()).toEqual(['out_new', one]);
+    // Duplicates that are asked for as such are found one by one.
+    const suppressed = (await list('limit=50&state=SUPPRESSED')).flat();
+    expect(suppressed).toEqual(['out_new', 'out_old_c', 'out_old_b', 'out_old_a']);
+  });
+
   async function holders(...events: readonly { readonly event: string }[]): Promise<readonly Delivery[]> {
     const now = ground.clock.now();
     const made = events.map(({ event }, at) =>

@@ -139,6 +139,8 @@ export type ReadModels = {
       readonly workspace?: string;
       /** That made the duplicate, not the delivery. */
       readonly eventId?: string;
+      /** Of one of these deliveries. */
+      readonly deliveryIds?: readonly string[];
       readonly since?: Instant;
       readonly before?: Instant;
     },

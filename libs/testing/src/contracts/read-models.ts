@@ -190,6 +190,12 @@ export function describeReadModels(name: string, make: () => Promise<UnderTest<R
       expect((await models().duplicates({ workspace, since: 20 }, 10)).items).toEqual([two]);
       expect((await models().duplicates({ workspace, before: 20 }, 10)).items).toEqual([one]);
       expect((await models().duplicates({ workspace, eventId: one.eventId }, 10)).items).toEqual([one]);
+      const other = duplicate(workspace, { at: 30 });
+      await models().put({ duplicates: [other] });
+      const ofBoth = { deliveryIds: [one.deliveryId, freshName('dlv')] };
+      expect((await models().duplicates(ofBoth, 10)).items).toEqual([two, one]);
+      expect((await models().duplicates({ ...ofBoth, before: 20 }, 10)).items).toEqual([one]);
+      expect((await models().duplicates({ deliveryIds: [] }, 10)).items).toEqual([]);
     });
 
     it('turns pages of duplicates that neither repeat nor skip while others arrive', async () => {

@@ -82,7 +82,10 @@ export function createMemoryReadModels() {
           pageOf(
             [...duplicates.values()].filter(
               (row) =>
-                fits(filter.workspace, row.workspace) && fits(filter.eventId, row.eventId) && isWithin(row.at, filter),
+                fits(filter.workspace, row.workspace) &&
+                fits(filter.eventId, row.eventId) &&
+                (filter.deliveryIds?.includes(row.deliveryId) ?? true) &&
+                isWithin(row.at, filter),
             ),
             (row) => [row.at, row.id],
             (row) => row,

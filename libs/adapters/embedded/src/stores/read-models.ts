@@ -200,12 +200,14 @@ export const createReadModels = (reader: Reader, write: Write<ReturnType<typeof 
     const { where, values } = conditionsOf([
       ['workspace = ?', filter.workspace],
       ['event_id = ?', filter.eventId],
+      ['delivery_id IN (SELECT value FROM json_each(?))', filter.deliveryIds && JSON.stringify(filter.deliveryIds)],
       ['at >= ?', filter.since],
       ['at < ?', filter.before],
       ['(at, id) < (?, ?)', at, id],
     ]);
-    // Those of one event are few; in the order of time all others would be looked at.
-    const index = filter.eventId === undefined ? '' : 'INDEXED BY duplicate_rows_event';
+    // Those of an event or of some deliveries are few; in the order of time all others would be looked at.
+    const named = filter.deliveryIds ? 'delivery' : filter.eventId === undefined ? null : 'event';
+    const index = named === null ? '' : `INDEXED BY duplicate_rows_${named}`;
     const rows = reader.all(
       `SELECT * FROM duplicate_rows ${index} ${where} ORDER BY at DESC, id DESC LIMIT ?`,
       ...values,

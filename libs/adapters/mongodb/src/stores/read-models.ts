@@ -150,6 +150,7 @@ export function createReadModels(collections: Collections, attempt: Attempt, clo
       const wanted = filterOf<DuplicateDocument>(
         newest(filter),
         equalities({ eventId: filter.eventId }),
+        filter.deliveryIds ? { deliveryId: { $in: filter.deliveryIds } } : {},
         afterCursor(cursor, BY_ID),
       );
       const found = await attempt(() =>
