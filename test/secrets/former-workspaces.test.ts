@@ -1,8 +1,9 @@
 import { createIds, createSealing, loadKeys } from '@carillon/adapter-system';
 import { CHANGED_BY_OWNER } from '@carillon/domain';
+import type { DraftStore } from '@carillon/ports';
 import { publishConfiguration } from '@carillon/stages';
 import { changesOf, givenIds, settableClock } from '@carillon/testing/given';
-import { createDirectWire, createMemorySecretStore } from '@carillon/testing/memory';
+import { createDirectWire, createMemoryDrafts, createMemorySecretStore } from '@carillon/testing/memory';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,13 +17,15 @@ let folder = '';
 let ground: PeopleGround;
 let owner: Browser;
 let vault: ReturnType<typeof createSealing>['vault'];
+let drafts: DraftStore;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'carillon-former-'));
   const keys = loadKeys(folder, { CARILLON_MASTER_KEY: 'a1'.repeat(32) });
   const store = createMemorySecretStore().connect(createDirectWire());
   const parts = { store, masterKeys: keys.masterKeys, ids: createIds(keys.ledgerKey), clock: settableClock() };
   ({ vault } = createSealing({ ...parts, ledgerKey: keys.ledgerKey, alone: (work) => work() }));
-  ground = await openPeople({ vault });
+  drafts = createMemoryDrafts().connect(createDirectWire());
+  ground = await openPeople({ vault, drafts });
   owner = await ground.owner();
   for (const name of ['shop', 'club']) await make(name);
 });
@@ -36,7 +39,7 @@ const make = async (workspace: string, key = 'k') => {
   expect(made.status).toBe(201);
 };
 
-/** Removes a workspace with all that is in it. */
+/** Removes a workspace with all that is in it, as a process does that dies right after it. */
 async function removeWorkspace(workspace: string): Promise<void> {
   const { log, codecs, configuration, clock } = ground;
   const ports = { log, codec: codecs.configuration, view: configuration, ids: givenIds, clock };
@@ -51,7 +54,7 @@ async function removeWorkspace(workspace: string): Promise<void> {
 }
 
 describe('A workspace that was removed', () => {
-  it('and is made again is another one: roles, tokens, invitations and secrets of before are gone, those of others stay', async () => {
+  it('and is made again is another one: roles, tokens, invitations, secrets and drafts of before are gone, those of others stay', async () => {
     const bob = await ground.addPerson(BOB, { shop: 'editor', club: 'viewer' });
     const tokens = await Promise.all(
       [['shop'], ['shop', 'club'], ['club']].map(async (workspaces) => {
@@ -70,6 +73,12 @@ describe('A workspace that was removed', () => {
     await vault.set('shop', 'CRM_KEY', 'of the shop before', BY);
     await vault.set('club', 'CRM_KEY', 'of the club', BY);
 
+    for (const workspace of ['shop', 'club']) {
+      const ref = { kind: 'partial', workspace, name: 'foot' } as const;
+      const body = { text: 'of before' };
+      await drafts.replace({ ref, body, basedOn: null, revision: 'r1', begun: 'r1', by: BY, at: 0 }, null);
+    }
+
     await removeWorkspace('shop');
     await make('shop', 'another');
 
@@ -81,6 +90,8 @@ describe('A workspace that was removed', () => {
     expect((await ground.people.list('invitation', {}, 10)).items).toEqual([]);
     expect(await vault.list('shop')).toEqual([]);
     expect(await vault.list('club')).toHaveLength(1);
+    expect((await drafts.held('shop')).drafts).toBe(0);
+    expect((await drafts.held('club')).drafts).toBe(1);
   });
 
   it('loses nothing more where it is changed after it was made again', async () => {

@@ -141,5 +141,5 @@ export type PlanningPorts = Pick<
 /** What putting a change of the configuration into force takes. */
 export type PublishingPorts = Pick<
   ControlPorts,
-  'configuration' | 'log' | 'codecs' | 'ids' | 'clock' | 'readEverywhere' | 'people' | 'vault'
+  'configuration' | 'log' | 'codecs' | 'ids' | 'clock' | 'readEverywhere' | 'people' | 'vault' | 'drafts'
 >;

@@ -6,12 +6,18 @@ import { accessOf, openControl, personWith } from './control-ground.ts';
 import { MAIL, openResourceGround, ORDERS, PAID, SHOP, type ResourceGround } from './resource-ground.ts';
 
 const NEW = { 'if-none-match': '*' };
-const SECRETS = [{ name: 'SMTP_PASSWORD', updatedAt: 0 }];
 
 describe('a workspace that is removed whole', () => {
   let ground: ResourceGround;
   let control: Control;
-  const ports = () => ({ ...ground.ports, vault: { list: async () => SECRETS } as never });
+  let secrets: readonly string[];
+  const vault = {
+    list: async () => secrets.map((name) => ({ name, updatedAt: 0 })),
+    async remove(_: string, gone: string) {
+      secrets = secrets.filter((name) => name !== gone);
+    },
+  };
+  const ports = () => ({ ...ground.ports, vault: vault as never });
 
   async function openAs(...permissions: Parameters<typeof personWith>[1]): Promise<Control> {
     return (await openControl(accessOf(personWith('per_owner', permissions)), ports())).control;
@@ -22,6 +28,7 @@ describe('a workspace that is removed whole', () => {
     return { status: answer.statusCode, body: answer.json<Record<string, unknown>>() };
   }
   beforeEach(async () => {
+    secrets = ['SMTP_PASSWORD'];
     ground = await openResourceGround();
     control = await openAs('read', 'configure', 'people');
     for (const [url, body] of [
@@ -62,6 +69,7 @@ describe('a workspace that is removed whole', () => {
       resources: { notification: 1, stream: 1, template: 1, api_key: 1 },
       members: 0,
       secrets: 1,
+      drafts: 0,
       told: 2,
       waiting: 1,
       faults: [],
@@ -78,6 +86,20 @@ describe('a workspace that is removed whole', () => {
       'workspace club',
     ]);
     expect((await ask('GET', 'shop/removal')).status).toBe(404);
+  });
+
+  it('takes its secrets and its drafts along, so that the next of its name begins without them', async () => {
+    const drafted = { body: { text: 'of before' }, based_on: null };
+    for (const at of ['shop', 'club']) {
+      expect(await ask('PUT', `${at}/partials/foot/draft`, drafted)).toMatchObject({ status: 200 });
+    }
+    const { number, drafts } = await counted();
+    expect(drafts).toBe(1);
+    await ask('POST', 'shop/remove', { number });
+    expect(secrets).toEqual([]);
+    await ask('PUT', 'shop', SHOP);
+    expect(await ask('GET', 'shop/drafts')).toMatchObject({ status: 200, body: { items: [] } });
+    expect(await ask('GET', 'club/drafts')).toMatchObject({ body: { items: [{ name: 'foot' }] } });
   });
 
   it('stays where it was changed since it was counted, or where nobody says by what', async () => {

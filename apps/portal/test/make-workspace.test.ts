@@ -75,15 +75,15 @@ describe('a test environment', () => {
 describe('what goes with a workspace', () => {
   const held = { workspace: 'shop', removed: false, number: 4, new_number: null, faults: [], waiting: 0 };
 
-  it('is told by kind, with members, secrets and whoever was told', () => {
+  it('is told by kind, with secrets, drafts, members and whoever was told', () => {
     const resources = { stream: 1, notification: 2, api_key: 1 };
-    expect(removalWords({ ...held, resources, members: 1, secrets: 3, told: 1_204 })).toBe(
-      'With it go 2 notifications, 1 shared stream, 1 API key, the roles of 1 member, 3 secrets. 1,204 people were told under it.',
+    expect(removalWords({ ...held, resources, members: 1, secrets: 3, drafts: 2, told: 1_204 })).toBe(
+      'With it go 2 notifications, 1 shared stream, 1 API key, 3 secrets, 2 drafts. 1 member has a role in it, which then leads nowhere. 1,204 people were told under it.',
     );
   });
 
   it('is nothing of one that holds nothing', () => {
-    expect(removalWords({ ...held, resources: {}, members: 0, secrets: 0, told: 1 })).toBe(
+    expect(removalWords({ ...held, resources: {}, members: 0, secrets: 0, drafts: 0, told: 1 })).toBe(
       'It holds nothing. 1 person was told under it.',
     );
   });

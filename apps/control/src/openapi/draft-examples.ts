@@ -50,6 +50,7 @@ const REMOVAL = {
   resources: { notification: 3, stream: 2, template: 3, api_key: 1 },
   members: 2,
   secrets: 1,
+  drafts: 1,
   told: 14,
   waiting: 2,
   faults: [],

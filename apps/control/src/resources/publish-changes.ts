@@ -2,14 +2,16 @@ import type { ChangeOrigin, Membership, ResourceChange } from '@carillon/domain'
 import type { Instant } from '@carillon/kernel';
 import { publishConfiguration, type ConfigurationHistory } from '@carillon/stages';
 import { createDirectory } from '../access/people/directory.ts';
+import { draftsOf } from '../drafts/plan-drafts.ts';
 import type { ControlPorts, PublishingPorts } from '../ports.ts';
 
-/** A workspace that is to be made, and was removed before. */
+/** A workspace whose last state is its removal. */
 type Former = { readonly workspace: string; readonly removedAt: Instant };
 
 /**
- * Puts changes into force, and answers their number. A workspace that was removed once begins anew where it is made again: roles, tokens,
- * invitations and stored secrets of before are gone first, so that nobody finds themselves in a workspace of others by its name.
+ * Puts changes into force, and answers their number. Secrets and drafts of a workspace that goes are gone with it. Where one of its name is
+ * made later it begins anew: what a process that died left of them, roles, tokens and invitations of before are gone first, so that nobody
+ * finds themselves in a workspace of others by its name.
  * Rejects with `conflict` as {@link publishConfiguration} does.
  */
 export async function publishChanges(
@@ -17,18 +19,23 @@ export async function publishChanges(
   by: ChangeOrigin,
   ports: PublishingPorts,
 ): Promise<number> {
-  const former = formerOf(changes, ports.configuration.history);
+  const workspaces = changes.filter(({ ref }) => ref.kind === 'workspace');
+  const made = workspaces.filter(({ body }) => body !== null);
+  const { log, codecs, configuration: view, ids, clock, readEverywhere } = ports;
+  const former = formerOf(made, view.history);
   if (former.length > 0) {
     await endRights(new Set(former.map(({ workspace }) => workspace)), ports);
-    for (const one of former) await removeSecrets(one, ports);
+    for (const one of former) await removeKept(one, ports);
   }
-  const { log, codecs, configuration: view, ids, clock, readEverywhere } = ports;
-  return publishConfiguration({ log, codec: codecs.configuration, view, ids, clock, readEverywhere }, changes, by);
+  const publishing = { log, codec: codecs.configuration, view, ids, clock, readEverywhere };
+  const number = await publishConfiguration(publishing, changes, by);
+  const removed = workspaces.filter(({ body }) => body === null);
+  for (const one of formerOf(removed, view.history)) await removeKept(one, ports);
+  return number;
 }
 
 const formerOf = (changes: readonly ResourceChange[], history: ConfigurationHistory): readonly Former[] =>
-  changes.flatMap(({ ref, body }) => {
-    if (ref.kind !== 'workspace' || body === null) return [];
+  changes.flatMap(({ ref }) => {
     const last = history.statesOf(ref).at(-1);
     return last?.resource === null ? [{ workspace: ref.workspace, removedAt: Date.parse(last.publication.at) }] : [];
   });
@@ -54,9 +61,18 @@ async function endRights(
   }
 }
 
-/** Those that were set since are meant for what is made now: where there is no workspace at all, one may be set before the first. */
-async function removeSecrets({ workspace, removedAt }: Former, { vault }: Pick<ControlPorts, 'vault'>): Promise<void> {
+/**
+ * Secrets and drafts. Those that were written since are meant for what is made now: where there is no workspace at all, a secret may be set
+ * before the first, and a workspace may begin as a draft.
+ */
+async function removeKept(
+  { workspace, removedAt }: Former,
+  { vault, drafts }: Pick<ControlPorts, 'vault' | 'drafts'>,
+): Promise<void> {
   for (const { name, updatedAt } of await vault.list(workspace)) {
     if (updatedAt <= removedAt) await vault.remove(workspace, name);
+  }
+  for (const { ref, revision, at } of await draftsOf(workspace, drafts)) {
+    if (at <= removedAt) await drafts.remove(ref, revision);
   }
 }

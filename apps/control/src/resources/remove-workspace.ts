@@ -14,7 +14,7 @@ import type { ControlPorts } from '../ports.ts';
 import { publishChanges } from './publish-changes.ts';
 import { faultBody, refusedPlan, type WritingPorts } from './publish-resources.ts';
 
-type Ports = WritingPorts & Pick<ControlPorts, 'vault' | 'people'>;
+type Ports = WritingPorts & Pick<ControlPorts, 'vault' | 'people' | 'drafts'>;
 
 /** All that a workspace holds in the configuration, its settings among it. */
 const heldBy = (workspace: string, current: Configuration) =>
@@ -77,6 +77,7 @@ async function shown(
   }
   const people = await createDirectory(ports).all('person');
   const secrets = await ports.vault.list(workspace);
+  const { drafts } = await ports.drafts.held(workspace);
   const whole = changes.find(({ resource }) => resource === `workspace ${workspace}`);
   return {
     workspace,
@@ -84,6 +85,7 @@ async function shown(
     resources,
     members: people.filter(({ body }) => body.memberships.some((one) => one.workspace === workspace)).length,
     secrets: secrets.length,
+    drafts,
     told: whole?.told ?? 0,
     waiting: whole?.waiting ?? 0,
     faults: faults.map((fault) => faultBody(resourceFault(fault))),

@@ -9,7 +9,7 @@ import { inWorkspace, type ApiServer } from './app.ts';
 /** A workspace goes with all that it holds, once somebody has read what that is. */
 export function workspaceRemovalRoutes(
   app: ApiServer,
-  ports: WritingPorts & Pick<ControlPorts, 'vault' | 'people'>,
+  ports: WritingPorts & Pick<ControlPorts, 'vault' | 'people' | 'drafts'>,
 ): void {
   app.get(
     '/v1/workspaces/:workspace/removal',
@@ -19,7 +19,7 @@ export function workspaceRemovalRoutes(
         operationId: 'countWorkspaceRemoval',
         tags: ['Workspaces'],
         summary:
-          'What would go with a workspace: resources, members, secrets, and how many people wait for a message that would not be sent',
+          'What would go with a workspace: resources, secrets, drafts, the roles of members, and how many people wait for a message that would not be sent',
         params: inWorkspace,
         response: { 200: workspaceRemovalBody },
       },

@@ -90,17 +90,19 @@ const KINDS: readonly (readonly [kind: string, one: string, many: string])[] = [
   ['api_key', 'API key', 'API keys'],
 ];
 
-/** What goes with a workspace, in two sentences. */
-export function removalWords({ resources, members, secrets, told }: Schemas['WorkspaceRemoval']): string {
+/** What goes with a workspace, and whom it was for. */
+export function removalWords({ resources, members, secrets, drafts, told }: Schemas['WorkspaceRemoval']): string {
   const held = KINDS.flatMap(([kind, one, many]) => {
     const count = resources[kind] ?? 0;
     return count === 0 ? [] : [counted(count, one, many)];
   });
   const parts = [
     ...held,
-    ...(members === 0 ? [] : [`the roles of ${counted(members, 'member')}`]),
     ...(secrets === 0 ? [] : [counted(secrets, 'secret')]),
+    ...(drafts === 0 ? [] : [counted(drafts, 'draft')]),
   ];
   const what = parts.length === 0 ? 'It holds nothing.' : `With it go ${parts.join(', ')}.`;
-  return `${what} ${counted(told, 'person was', 'people were')} told under it.`;
+  const roles =
+    members === 0 ? '' : ` ${counted(members, 'member has', 'members have')} a role in it, which then leads nowhere.`;
+  return `${what}${roles} ${counted(told, 'person was', 'people were')} told under it.`;
 }
