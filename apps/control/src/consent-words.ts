@@ -70,6 +70,17 @@ const unknown = (kind: string, name: string, known: readonly string[]) => ({
 const byTarget = (a: ConsentWord, b: ConsentWord): number =>
   a.target.kind.localeCompare(b.target.kind) || nameOfTarget(a.target).localeCompare(nameOfTarget(b.target));
 
+export const showWord = (word: ConsentWord, names: Pick<TargetNames, 'nameOf'>): ConsentBody['words'][number] => ({
+  target: word.target.kind,
+  name: names.nameOf(word.target),
+  notification_id: word.target.kind === 'notification' ? word.target.name : null,
+  channel: word.channel,
+  opted_out: word.optedOut,
+  way: word.way,
+  by: word.by ?? null,
+  at: formatInstant(word.at),
+});
+
 /** A person's document as it is shown; `null` where there is none. */
 export function showConsents(
   workspace: string,
@@ -77,16 +88,7 @@ export function showConsents(
   document: Consents | null,
   names: TargetNames,
 ): ConsentBody {
-  const words = (document?.words ?? []).toSorted(byTarget).map((word) => ({
-    target: word.target.kind,
-    name: names.nameOf(word.target),
-    notification_id: word.target.kind === 'notification' ? word.target.name : null,
-    channel: word.channel,
-    opted_out: word.optedOut,
-    way: word.way,
-    by: word.by ?? null,
-    at: formatInstant(word.at),
-  }));
+  const words = (document?.words ?? []).toSorted(byTarget).map((word) => showWord(word, names));
   const updatedAt = document ? formatInstant(document.updatedAt) : null;
   return { workspace, person, words, exempt: [...names.exempt], updated_at: updatedAt };
 }

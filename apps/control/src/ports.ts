@@ -92,6 +92,8 @@ export type ControlPorts = {
   readonly factorSealer: FactorSealer;
   /** Seals what a browser keeps while its person is at an identity provider. */
   readonly signInSealer: FactorSealer;
+  /** Seals what an undo puts back, while whoever may undo it keeps it. */
+  readonly undoSealer: FactorSealer;
   readonly identityProviders: IdentityProviders;
   readonly senders: readonly SenderFactory[];
   readonly expressions: ExpressionLanguage;

@@ -115,7 +115,7 @@ describe('What somebody sets for a person', () => {
         optedOut: true,
       },
     ]);
-    expect(await show('ADA@example.com.')).toEqual(answer.body);
+    expect(answer.body).toMatchObject(await show('ADA@example.com.'));
   });
 
   it('of a notification is kept under its id, and shown by its name', async () => {

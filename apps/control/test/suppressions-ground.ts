@@ -2,6 +2,7 @@ import { CHANGED_BY_OWNER } from '@carillon/domain';
 import type { Suppression, SuppressionList } from '@carillon/ports';
 import { publishConfiguration } from '@carillon/stages';
 import { changesOf, givenIds, orderShop, type Wish } from '@carillon/testing/given';
+import type { ControlPorts } from '../src/index.ts';
 import { accessOf, openControl, personWith } from './control-ground.ts';
 
 type Answered = {
@@ -12,14 +13,27 @@ type Answered = {
     readonly by: string | null;
   }[];
   readonly detail: string;
+  readonly undo: string;
   readonly added: unknown;
   readonly still: readonly { readonly source: string }[];
 };
 export const SHOP = '/v1/workspaces/shop/suppressions';
 
+/** Shows what it seals, under a mark that takes the key of the deployment. */
+const signer: ControlPorts['undoSealer'] = {
+  seal: (boundTo, text) => `${givenIds.keyed(...boundTo, text)}.${text}`,
+  open(boundTo, sealed) {
+    const [, mark = '', text = ''] = /^(\w+)\.(.*)$/s.exec(sealed) ?? [];
+    return mark === givenIds.keyed(...boundTo, text) ? text : null;
+  },
+};
+
 /** Two shops over this list, as somebody asks for it who operates. */
 export async function openSuppressions(suppressions: SuppressionList) {
-  const ground = await openControl(accessOf(personWith('ann', ['read', 'bodies', 'operate'])), { suppressions });
+  const ground = await openControl(accessOf(personWith('ann', ['read', 'bodies', 'operate'])), {
+    suppressions,
+    undoSealer: signer,
+  });
   const { configuration, clock, log, codecs, control } = ground;
   const workspace = (name: string): Wish => ({ ref: { kind: 'workspace', workspace: name, name: '' }, body: {} });
   const wishes = ['club', 'shop'].flatMap((name) => [workspace(name), ...orderShop(undefined, name)]);

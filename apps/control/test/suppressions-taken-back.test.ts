@@ -63,22 +63,35 @@ describe('Taking back many', () => {
     expect(await suppressions.find('club', 'email', 'bob@example.com')).not.toBeNull();
   });
 
-  it('is undone by putting back what it answered: under the sources that held, with their words and by whom', async () => {
+  it('is undone as it was: who said it, why, when, and by whom', async () => {
+    const long = { detail: `5.1.1 ${'no such user '.repeat(60)}`, source: 'complaint', at: 3 } as const;
+    await suppressions.addAll([entry('bob@example.com', { ...long, by: 'eve' })]);
+    const before = await suppressions.sources('shop', 'email', 'bob@example.com');
+    const { body } = await post('/remove-many', { entries: [...entries, { ...BOB, source: 'complaint' }] });
+    expect(await suppressions.sources('shop', 'email', 'bob@example.com')).toEqual([]);
+    expect(await post('/restore', { undo: body.undo })).toMatchObject({ status: 200, body: { restored: 3 } });
+    expect(await suppressions.sources('shop', 'email', 'bob@example.com')).toEqual(before);
+    expect((await post('/restore', { undo: body.undo })).body).toMatchObject({ restored: 0 });
+  });
+
+  it('of one is undone as it was, so that a START that comes in afterwards takes a STOP away', async () => {
+    const before = await suppressions.sources('shop', 'email', 'ada@example.com');
+    const { body } = await post('/remove', { channel: 'email', address: 'ada@example.com' });
+    expect((await post('/restore', { undo: body.undo })).body).toMatchObject({ restored: 2 });
+    expect(await suppressions.sources('shop', 'email', 'ada@example.com')).toEqual(before);
+    expect(await suppressions.remove('shop', 'email', 'ada@example.com', 'stop', 3)).toBe(true);
+  });
+
+  it('cannot be undone with words that nobody took back', async () => {
     const { body } = await post('/remove-many', { entries });
-    const was = body.items as unknown as readonly Readonly<Record<string, unknown>>[];
-    const back = was.map(({ channel, address, source, detail, delivery_id }) => ({
-      channel,
-      address,
-      source,
-      detail,
-      delivery_id,
-    }));
-    expect(await post('/restore', { entries: back })).toMatchObject({ status: 200, body: { restored: 2 } });
-    expect(await suppressions.sources('shop', 'email', 'bob@example.com')).toMatchObject([
-      { source: 'hard_bounce', detail: '550 5.1.1 no such user', deliveryId: 'dlv_1', by: 'ann' },
-    ]);
-    expect((await post('/restore', { entries: back })).body).toMatchObject({ restored: 0 });
-    const unknown = await post('/restore', { entries: [{ ...BOB, address: 'nobody' }] });
-    expect(unknown).toMatchObject({ status: 400, body: { pointer: '/entries/0/address' } });
+    const refusal = { status: 400, body: { pointer: '/undo' } };
+    const made = JSON.stringify([entry('eve@example.com')]);
+    for (const undo of ['', made, `${body.undo}A`, body.undo.toUpperCase()]) {
+      expect(await post('/restore', { undo })).toMatchObject(refusal);
+    }
+    expect(await ground.call('POST', '/v1/workspaces/club/suppressions/restore', { undo: body.undo })).toMatchObject(
+      refusal,
+    );
+    expect(sourcesOf(await get(''))).toEqual(['stop']);
   });
 });

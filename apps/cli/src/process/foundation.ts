@@ -149,6 +149,7 @@ export async function openFoundation(
     people: backend.people,
     factorSealer: createTextSealer(keys.pepper, 'totp'),
     signInSealer: createTextSealer(keys.pepper, 'sign-in'),
+    undoSealer: createTextSealer(keys.pepper, 'undo'),
     identityProviders: createIdentityProviders({ http: outboundHttp, clock }),
     configuration,
     codecs,

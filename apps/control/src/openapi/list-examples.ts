@@ -16,6 +16,8 @@ const SUPPRESSION = {
 
 const BY_HAND = { source: 'operator', detail: 'asked by phone', by: 'owner', delivery_id: null };
 
+const UNDO = '…';
+
 const CONSENT = {
   workspace: 'shop',
   person: 'ada@example.com',
@@ -64,7 +66,7 @@ export const LIST_EXAMPLES = {
   },
   removeSuppression: {
     takes: { channel: 'email', address: 'bob@example.com', source: 'operator' },
-    answers: { removed: true, still: [SUPPRESSION] },
+    answers: { removed: true, still: [SUPPRESSION], undo: UNDO },
   },
   countSuppressions: {
     takes: { entries: [{ channel: 'email', address: 'bob@example.com', source: 'hard_bounce' }] },
@@ -72,27 +74,17 @@ export const LIST_EXAMPLES = {
   },
   removeSuppressions: {
     takes: { entries: [{ channel: 'email', address: 'bob@example.com', source: 'hard_bounce' }] },
-    answers: { removed: 1, addresses: 1, still: 0, items: [SUPPRESSION] },
+    answers: { removed: 1, addresses: 1, still: 0, undo: UNDO },
   },
   restoreSuppressions: {
-    takes: {
-      entries: [
-        {
-          channel: 'email',
-          address: 'bob@example.com',
-          source: 'hard_bounce',
-          detail: '550 5.1.1 no such user',
-          delivery_id: DELIVERY_ID,
-        },
-      ],
-    },
+    takes: { undo: UNDO },
     answers: { restored: 1 },
   },
   listConsents: { answers: page(CONSENT) },
   readConsents: { answers: CONSENT },
   setConsent: {
     takes: { person: 'ada@example.com', target: 'category', name: 'orders', channel: 'email', opted_out: true },
-    answers: CONSENT,
+    answers: { ...CONSENT, changed: CONSENT.words },
   },
   importConsents: {
     takes: 'address,target,name,channel\r\nada@example.com,category,orders,email\r\n',

@@ -1,7 +1,8 @@
-import { consentBody, consentPage, importedBody } from '@carillon/contracts';
+import { consentBody, consentPage, consentSetBody, importedBody } from '@carillon/contracts';
 import {
   canonicalEmail,
   canonicalPhone,
+  changedWords,
   CHANNEL_NAMES,
   nameOfTarget,
   personName,
@@ -25,7 +26,7 @@ import { principalOf } from '../access/principal.ts';
 import { sightOf, type Sight } from '../access/sight.ts';
 import { audited, keyedDigest, keyedTarget } from '../audit/facts.ts';
 import { channelWord, consentFilter, consentFilters, TARGETS, targetWord } from '../consent-filters.ts';
-import { showConsents, targetNames, type TargetNames } from '../consent-words.ts';
+import { showConsents, showWord, targetNames, type TargetNames } from '../consent-words.ts';
 import { CSV, csvBody, importQuery, MOST_CSV_BYTES, MOST_CSV_ROWS, sendCsv } from '../csv/csv-type.ts';
 import { readTable, type RowFault } from '../csv/read-table.ts';
 import { shownPage } from '../pages-in-sight.ts';
@@ -149,8 +150,12 @@ export function consentRoutes(app: ApiServer, ports: Ports): void {
           name: z.string().max(200).default('').describe('Of the category or the notification'),
           channel: channelWord.nullable().default(null).describe('Null: all'),
           opted_out: z.boolean(),
+          alone: z
+            .boolean()
+            .default(false)
+            .describe('Allows this alone: what was said of single channels, or of older names of the category, stays'),
         }),
-        response: { 200: consentBody },
+        response: { 200: consentSetBody },
       },
     },
     async (request) => {
@@ -162,20 +167,20 @@ export function consentRoutes(app: ApiServer, ports: Ports): void {
       const person = nameOf(body.person);
       const by = principalOf(request).name;
       const said = { target, channel: body.channel, optedOut: body.opted_out, way: 'api', by } as const;
+      const decisions = body.alone ? [said] : withEachChannel(said).flatMap((one) => underEveryName(one, names));
       const before = await consents.find(workspace, [person]);
-      const document = await decideConsents(
-        workspace,
-        person,
-        withEachChannel(said).flatMap((one) => underEveryName(one, names)),
-        ports,
-      );
+      const document = await decideConsents(workspace, person, decisions, ports);
       audited(request, {
         target: keyedTarget(ports.ids, workspace, person),
         before: digestOfWords(before),
         after: digestOfWords(document ? [document] : []),
       });
       if (document) await tell([document]);
-      return showConsents(workspace, person, document, names);
+      const changed = document ? changedWords(before[0] ?? null, document) : [];
+      return {
+        ...showConsents(workspace, person, document, names),
+        changed: changed.map((word) => showWord(word, names)),
+      };
     },
   );
 

@@ -1,30 +1,27 @@
 import { restoredBody, suppressionCountBody, unsuppressedManyBody } from '@carillon/contracts';
-import { canonicalAddress } from '@carillon/domain';
 import { CarillonError } from '@carillon/kernel';
 import type { Suppression, SuppressionList } from '@carillon/ports';
 import { z } from 'zod';
-import { principalOf } from '../access/principal.ts';
 import { audited, keyedDigest } from '../audit/facts.ts';
-import { showSuppression } from '../bodies.ts';
 import type { ControlPorts } from '../ports.ts';
+import { openTaken, sealTaken } from '../taken-back.ts';
 import { inWorkspace, type ApiServer } from './app.ts';
-import { addressText, AT_ONCE, channelWord, noAddress, sourceWord, toldOf } from './suppressions.ts';
+import { addressText, AT_ONCE, channelWord, sourceWord, toldOf } from './suppressions.ts';
 
 const one = z.strictObject({ channel: channelWord, address: addressText, source: sourceWord });
 const chosen = z.strictObject({ entries: z.array(one).min(1).max(AT_ONCE) });
 type Chosen = z.infer<typeof chosen>;
 
-const kept = one.extend({
-  detail: z.string().max(500).default(''),
-  delivery_id: z.string().max(100).nullable().default(null),
-});
+/** Room for the longest reasons of as many entries as are taken back at once, sealed. */
+const UNDO_LIMIT = 16 * 1024 * 1024;
+const NOT_OURS = 'undo: it was not answered by a removal of this workspace; send the text as it came';
 
 /** Entries that somebody has chosen: counted, taken back, and put back as they were. */
 export function manySuppressionsRoutes(
   app: ApiServer,
-  ports: Pick<ControlPorts, 'suppressions' | 'clock' | 'ids'>,
+  ports: Pick<ControlPorts, 'suppressions' | 'ids' | 'undoSealer'>,
 ): void {
-  const { suppressions, clock, ids } = ports;
+  const { suppressions, ids } = ports;
 
   app.post(
     '/v1/workspaces/:workspace/suppressions/count',
@@ -63,7 +60,7 @@ export function manySuppressionsRoutes(
       for (const { channel, address, source } of going) {
         await suppressions.remove(workspace, channel, address, source);
       }
-      return { ...counted, items: going.map(showSuppression) };
+      return { ...counted, undo: sealTaken(ports, workspace, going) };
     },
   );
 
@@ -71,25 +68,20 @@ export function manySuppressionsRoutes(
     '/v1/workspaces/:workspace/suppressions/restore',
     {
       config: { permission: 'operate', audit: 'suppression.add' },
+      bodyLimit: UNDO_LIMIT,
       schema: {
         operationId: 'restoreSuppressions',
         tags: ['Suppressions'],
-        summary: 'Puts back what was taken back, under the sources that it had; what is there stays as it is',
+        summary: 'Puts back what was taken back, as it was; what is there stays as it is',
         params: inWorkspace,
-        body: z.strictObject({ entries: z.array(kept).min(1).max(AT_ONCE) }),
+        body: z.strictObject({ undo: z.string().describe('As a removal answered it') }),
         response: { 200: restoredBody },
       },
     },
     async (request) => {
       const { workspace } = request.params;
-      const by = principalOf(request).name;
-      const at = clock.now();
-      const entries = request.body.entries.map((entry, index): Suppression => {
-        const { channel, source, detail, delivery_id: deliveryId } = entry;
-        const address = canonicalAddress(channel, entry.address);
-        if (address !== null) return { workspace, channel, address, source, detail, deliveryId, by, at };
-        throw new CarillonError('invalid_request', noAddress(channel), { pointer: `/entries/${index}/address` });
-      });
+      const entries = openTaken(ports, workspace, request.body.undo);
+      if (!entries) throw new CarillonError('invalid_request', NOT_OURS, { pointer: '/undo' });
       audited(request, { after: keyedDigest(ids, entries.map(toldOf)) });
       return { restored: await suppressions.addAll(entries) };
     },

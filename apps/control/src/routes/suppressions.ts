@@ -19,6 +19,7 @@ import { CSV, csvBody, importQuery, MOST_CSV_BYTES, MOST_CSV_ROWS, sendCsv } fro
 import { readTable, type RowFault } from '../csv/read-table.ts';
 import { pageInSight } from '../pages-in-sight.ts';
 import type { ControlPorts } from '../ports.ts';
+import { sealTaken } from '../taken-back.ts';
 import { acrossWorkspaces, inWorkspace, notFound, oneOfWords, paging, type ApiServer } from './app.ts';
 
 /** Longer than the longest address of any channel, which is a device token. */
@@ -38,7 +39,10 @@ export const AT_ONCE = 1000;
 
 const COLUMNS = ['workspace', 'channel', 'address', 'source', 'detail', 'by', 'delivery_id', 'at'] as const;
 
-export function suppressionRoutes(app: ApiServer, ports: Pick<ControlPorts, 'suppressions' | 'clock' | 'ids'>): void {
+export function suppressionRoutes(
+  app: ApiServer,
+  ports: Pick<ControlPorts, 'suppressions' | 'clock' | 'ids' | 'undoSealer'>,
+): void {
   const { suppressions, clock, ids } = ports;
 
   app.get(
@@ -130,7 +134,8 @@ export function suppressionRoutes(app: ApiServer, ports: Pick<ControlPorts, 'sup
       const left = await suppressions.sources(workspace, channel, address);
       tellChange(request, { workspace, channel, address }, before, left);
       if (!removed) throw notFound('such suppressed address', stillHeld(left));
-      return { removed, still: left.map(showSuppression) };
+      const taken = before.filter((one) => source === undefined || one.source === source);
+      return { removed, still: left.map(showSuppression), undo: sealTaken(ports, workspace, taken) };
     },
   );
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { nullable, pageOf, time } from './fields.ts';
-import { anAddress, ofBodies } from './privacy.ts';
+import { anAddress, ofBodies, open } from './privacy.ts';
 
 /** Bodies of the management API about whom nothing is sent to, and who wants no more. */
 
@@ -25,12 +25,15 @@ export const suppressedBody = z
   })
   .meta({ id: 'Suppressed' });
 export type SuppressedBody = z.infer<typeof suppressedBody>;
+/** The way back of a removal. */
+const undo = { undo: open(z.string()).describe('What was there, sealed: `restore` takes it') };
 export const unsuppressedBody = z
   .object({
     removed: z.boolean(),
     still: z
       .array(suppressionBody)
       .describe('What other sources say: nothing is sent to the address as long as there is one'),
+    ...undo,
   })
   .meta({ id: 'Unsuppressed' });
 export type UnsuppressedBody = z.infer<typeof unsuppressedBody>;
@@ -41,40 +44,42 @@ const suppressionCount = {
   still: z.int().describe('Of those, how many another source holds back without them'),
 };
 export const suppressionCountBody = z.object(suppressionCount).meta({ id: 'SuppressionCount' });
-export const unsuppressedManyBody = z
-  .object({ ...suppressionCount, items: z.array(suppressionBody).describe('What was there: `restore` takes it') })
-  .meta({ id: 'UnsuppressedMany' });
+export const unsuppressedManyBody = z.object({ ...suppressionCount, ...undo }).meta({ id: 'UnsuppressedMany' });
 export const restoredBody = z
   .object({ restored: z.int().describe('Entries that were not there') })
   .meta({ id: 'Restored' });
 
+const consentWord = z.object({
+  target: z.enum(['all', 'category', 'notification']),
+  name: z
+    .string()
+    .nullable()
+    .describe('Of the category or the notification; null of all, and of a notification that is gone'),
+  notification_id: z.string().nullable().describe('What a notification keeps when it is renamed'),
+  channel: z.string().nullable().describe('Null: on all'),
+  opted_out: z.boolean().describe('False: they want it again'),
+  way: z.string(),
+  by: z.string().nullable().describe('Who said it in their place; null where they did'),
+  at: time,
+});
 export const consentBody = z
   .object({
     workspace: z.string(),
     person: anAddress(z.string()).describe(
       'Their id, or an address in its one form; a name of more than 200 bytes as `hash:…`',
     ),
-    words: z
-      .array(
-        z.object({
-          target: z.enum(['all', 'category', 'notification']),
-          name: z
-            .string()
-            .nullable()
-            .describe('Of the category or the notification; null of all, and of a notification that is gone'),
-          notification_id: z.string().nullable().describe('What a notification keeps when it is renamed'),
-          channel: z.string().nullable().describe('Null: on all'),
-          opted_out: z.boolean().describe('False: they want it again'),
-          way: z.string(),
-          by: z.string().nullable().describe('Who said it in their place; null where they did'),
-          at: time,
-        }),
-      )
-      .describe('The newest word about each target and channel'),
+    words: z.array(consentWord).describe('The newest word about each target and channel'),
     exempt: z.array(z.string()).describe('Notifications that are transactional: they come whatever somebody says'),
     updated_at: nullable(time).describe('Null: nobody ever said anything for them'),
   })
   .meta({ id: 'Consent' });
+export const consentSetBody = consentBody
+  .extend({
+    changed: z
+      .array(consentWord)
+      .describe('Of `words` those that stood the other way round before; each said back with `alone` is the way back'),
+  })
+  .meta({ id: 'ConsentSet' });
 export const consentPage = pageOf(consentBody).meta({ id: 'ConsentPage' });
 export type ConsentBody = z.infer<typeof consentBody>;
 

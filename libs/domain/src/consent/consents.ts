@@ -163,10 +163,13 @@ export function publishedWords(before: Consents, ids: ReadonlySet<string>): Cons
   return { ...before, version: before.version + 1, unpublished };
 }
 
-/** How many targets and channels stand differently in the later document. */
-export function countChanges(before: Pick<Consents, 'words'> | null, after: Pick<Consents, 'words'>): number {
+/** The words of the later document by which a target and channel stand differently. */
+export function changedWords(
+  before: Pick<Consents, 'words'> | null,
+  after: Pick<Consents, 'words'>,
+): readonly ConsentWord[] {
   const stopped = new Map((before?.words ?? []).map((word) => [placeOf(word), word.optedOut]));
-  return after.words.filter((word) => (stopped.get(placeOf(word)) ?? false) !== word.optedOut).length;
+  return after.words.filter((word) => (stopped.get(placeOf(word)) ?? false) !== word.optedOut);
 }
 
 /** What a message is, as far as somebody may want no more of it. */

@@ -1,5 +1,5 @@
 import {
-  countChanges,
+  changedWords,
   decide,
   partitionOf,
   publishedWords,
@@ -79,7 +79,7 @@ export async function decideForMany(
     for (const one of written) {
       if (!one) continue;
       documents.push(one.next);
-      changed += countChanges(one.before, one.next);
+      changed += changedWords(one.before, one.next).length;
     }
   }
   return { documents, changed };

@@ -1,5 +1,6 @@
 import { api, bodyOf, type Schemas } from '../../api/client.ts';
 import type { Page } from '../../api/pages.ts';
+import { undoing, type Undo } from '../../ui/notices.ts';
 import type { Channel, Consent, Source, Suppression } from './left-out-words.ts';
 
 export const SUPPRESSIONS = '/v1/workspaces/{workspace}/suppressions';
@@ -38,21 +39,10 @@ export const countSuppressions = (workspace: string, body: Entries): Promise<Sch
 export const removeSuppressions = (workspace: string, body: Entries): Promise<Schemas['UnsuppressedMany']> =>
   bodyOf(api.POST('/v1/workspaces/{workspace}/suppressions/remove-many', sent(workspace, body)));
 
-/** Puts back what was taken back, as it was. */
-export const restoreSuppressions = (workspace: string, entries: readonly Suppression[]): Promise<Schemas['Restored']> =>
+/** Puts back what was taken back, as it was; `undo` is of the answer to that. */
+export const restoreSuppressions = (workspace: string, undo: string): Promise<Schemas['Restored']> =>
   bodyOf(
-    api.POST('/v1/workspaces/{workspace}/suppressions/restore', {
-      params: { path: { workspace } },
-      body: {
-        entries: entries.map(({ channel, address, source, detail, delivery_id }) => ({
-          channel,
-          address,
-          source,
-          detail,
-          delivery_id,
-        })),
-      } as never,
-    }),
+    api.POST('/v1/workspaces/{workspace}/suppressions/restore', { params: { path: { workspace } }, body: { undo } }),
   );
 
 export type SaidConsent = {
@@ -64,8 +54,33 @@ export type SaidConsent = {
   readonly opted_out: boolean;
 };
 
-export const setConsent = (workspace: string, body: SaidConsent): Promise<Consent> =>
-  bodyOf(api.POST(CONSENTS, { params: { path: { workspace } }, body }));
+export const setConsent = (
+  workspace: string,
+  body: SaidConsent & { readonly alone?: boolean },
+): Promise<Schemas['ConsentSet']> => bodyOf(api.POST(CONSENTS, { params: { path: { workspace } }, body }));
+
+/** Says back what was set for a person; null where it changed nothing. What they said besides stays as it is. */
+export function consentUndo(
+  workspace: string,
+  person: string,
+  { changed }: Schemas['ConsentSet'],
+  after: () => unknown,
+): Undo | null {
+  if (changed.length === 0) return null;
+  return undoing(async () => {
+    for (const word of changed) {
+      const name = word.name ?? word.notification_id;
+      await setConsent(workspace, {
+        person,
+        target: word.target,
+        ...(name !== null && { name }),
+        channel: word.channel as Channel | null,
+        opted_out: !word.opted_out,
+        alone: true,
+      });
+    }
+  }, after);
+}
 
 export type Import = (workspace: string, text: string) => Promise<Schemas['Imported']>;
 

@@ -68,9 +68,9 @@ function Question({
   const isOld = (): Promise<void> => queryClient.invalidateQueries({ queryKey: [SUPPRESSIONS] });
   const remove = useMutation({
     mutationFn: () => removeSuppressions(workspace, { entries }),
-    onSuccess({ removed, addresses, items }) {
+    onSuccess({ removed, addresses, undo }) {
       const words = `${removed.toLocaleString('en')} taken back, of ${addressesWords(addresses)}.`;
-      say(words, removed === 0 ? null : undoing(() => restoreSuppressions(workspace, items), isOld));
+      say(words, removed === 0 ? null : undoing(() => restoreSuppressions(workspace, undo), isOld));
       onDone();
     },
     onSettled: isOld,

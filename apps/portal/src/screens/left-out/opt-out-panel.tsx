@@ -11,8 +11,8 @@ import { Actions } from '../../ui/page.tsx';
 import { Panel } from '../../ui/split.tsx';
 import { Lamp } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';
-import { say, undoing } from '../../ui/notices.ts';
-import { CONSENTS, setConsent, type SaidConsent } from './calls.ts';
+import { say } from '../../ui/notices.ts';
+import { CONSENTS, consentUndo, setConsent, type SaidConsent } from './calls.ts';
 import { targetWords, wayWords, type Channel, type Consent, type ConsentWord } from './left-out-words.ts';
 import styles from './left-out.module.css';
 
@@ -58,10 +58,10 @@ function Said({ consent }: { readonly consent: Consent }): ReactNode {
   const isOld = (): Promise<void> => queryClient.invalidateQueries({ queryKey: [CONSENTS] });
   const change = useMutation({
     mutationFn: (said: SaidConsent) => setConsent(workspace, said),
-    onSuccess: (_now, said) =>
+    onSuccess: (now, said) =>
       say(
         said.opted_out ? 'Nothing of it is sent to them any more.' : 'It comes to them again.',
-        undoing(() => setConsent(workspace, { ...said, opted_out: !said.opted_out }), isOld),
+        consentUndo(workspace, person, now, isOld),
       ),
     onSettled: isOld,
   });

@@ -10,8 +10,8 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
 import { NativeSelect } from '../../ui/native-select.tsx';
 import { Actions } from '../../ui/page.tsx';
-import { say, undoing } from '../../ui/notices.ts';
-import { CONSENTS, setConsent, type SaidConsent } from './calls.ts';
+import { say } from '../../ui/notices.ts';
+import { CONSENTS, consentUndo, setConsent, type SaidConsent } from './calls.ts';
 import { CHANNEL_OPTIONS, type Channel } from './left-out-words.ts';
 import styles from './left-out.module.css';
 
@@ -49,11 +49,9 @@ export function SetOptOut({
   const isOld = (): Promise<void> => queryClient.invalidateQueries({ queryKey: [CONSENTS] });
   const save = useMutation({
     mutationFn: () => setConsent(workspace, said),
-    onSuccess: () => {
-      say(
-        `${said.person} is opted out.`,
-        undoing(() => setConsent(workspace, { ...said, opted_out: false }), isOld),
-      );
+    onSuccess(now) {
+      const undo = consentUndo(workspace, said.person, now, isOld);
+      say(`${said.person} ${undo ? 'is opted out' : 'was opted out already'}.`, undo);
       onClose();
     },
     onSettled: isOld,

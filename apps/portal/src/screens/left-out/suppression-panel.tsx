@@ -62,13 +62,13 @@ function Entry({ entry }: { readonly entry: Suppression }): ReactNode {
   const remove = useMutation({
     mutationFn: () =>
       bodyOf(api.POST('/v1/workspaces/{workspace}/suppressions/remove', { params: { path: { workspace } }, body })),
-    onSuccess: ({ still }) => {
+    onSuccess: ({ still, undo }) => {
       setAsked(false);
       say(
         still.length === 0
           ? `Messages go out to ${address} again.`
           : `Taken back. Still held by: ${still.map((one) => sourceName(one.source)).join(', ')}.`,
-        undoing(() => restoreSuppressions(workspace, [entry]), isOld),
+        undoing(() => restoreSuppressions(workspace, undo), isOld),
       );
     },
     onSettled: isOld,

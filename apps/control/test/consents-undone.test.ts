@@ -1,0 +1,91 @@
+import { CHANGED_BY_OWNER, type Decision } from '@carillon/domain';
+import type { ConsentStore } from '@carillon/ports';
+import { decideConsents, publishConfiguration } from '@carillon/stages';
+import { changesOf, givenIds } from '@carillon/testing/given';
+import { createDirectWire, createMemoryConsents } from '@carillon/testing/memory';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { accessOf, openControl, personWith, type Ground } from './control-ground.ts';
+
+type Word = {
+  readonly target: string;
+  readonly name: string | null;
+  readonly channel: string | null;
+  readonly opted_out: boolean;
+};
+type Answered = { readonly words: readonly Word[]; readonly changed: readonly Word[] };
+
+let consents: ConsentStore;
+let ground: Ground;
+let url = '';
+beforeEach(async () => {
+  consents = createMemoryConsents().connect(createDirectWire());
+  ground = await openControl(accessOf(personWith('ann', ['read', 'bodies', 'operate'])), { consents });
+  const { configuration, clock, log, codecs } = ground;
+  const categories = { orders: { was: ['purchases'] } };
+  const shop = { ref: { kind: 'workspace', workspace: 'shop', name: '' }, body: { categories } } as const;
+  await publishConfiguration(
+    {
+      log,
+      codec: codecs.configuration,
+      view: configuration,
+      ids: givenIds,
+      clock,
+      readEverywhere: async () => undefined,
+    },
+    changesOf(await configuration.refresh(), [shop]),
+    CHANGED_BY_OWNER,
+  );
+  ({ address: url } = await ground.control.listen());
+});
+afterEach(() => ground.control.close(0));
+
+const set = async (body: object): Promise<Answered> => {
+  const headers = { 'content-type': 'application/json' };
+  const said = JSON.stringify({ person: 'ada', target: 'all', ...body });
+  const answer = await fetch(`${url}/v1/workspaces/shop/consents`, { method: 'POST', headers, body: said });
+  expect(answer.status).toBe(200);
+  return (await answer.json()) as Answered;
+};
+/** Said by the person on the page. */
+const saying = (said: Partial<Decision>) =>
+  decideConsents('shop', 'ada', [{ target: { kind: 'all' }, channel: null, optedOut: true, way: 'page', ...said }], {
+    ...ground,
+    ids: givenIds,
+    consents,
+  });
+const wordsOf = (words: readonly Word[]) =>
+  words.map(({ target, channel, opted_out: out }) => `${target} ${channel ?? 'all'} ${out ? 'out' : 'in'}`).toSorted();
+/** As the portal does for Undo: what changed is said back. */
+async function undo({ changed }: Answered): Promise<readonly string[]> {
+  let words: readonly Word[] = [];
+  for (const { target, name, channel, opted_out: out } of changed) {
+    ({ words } = await set({ target, ...(name !== null && { name }), channel, opted_out: !out, alone: true }));
+  }
+  return wordsOf(words);
+}
+
+it('changes nothing where the person said it before, so that there is nothing to undo', async () => {
+  await saying({});
+  expect((await set({ opted_out: true })).changed).toEqual([]);
+});
+
+it('is undone without what the person said of a single channel', async () => {
+  await saying({ channel: 'sms' });
+  const answer = await set({ opted_out: true });
+  expect(wordsOf(answer.changed)).toEqual(['all all out']);
+  expect(await undo(answer)).toEqual(['all all in', 'all sms out']);
+});
+
+it('is undone with what went along, where it allowed single channels too', async () => {
+  await saying({});
+  await saying({ channel: 'sms' });
+  const answer = await set({ opted_out: false });
+  expect(wordsOf(answer.changed)).toEqual(['all all in', 'all sms in']);
+  expect(await undo(answer)).toEqual(['all all out', 'all sms out']);
+});
+
+it('is undone without what the person said under an older name of the category', async () => {
+  await saying({ target: { kind: 'category', name: 'purchases' } });
+  const answer = await set({ target: 'category', name: 'orders', opted_out: true });
+  expect(await undo(answer)).toEqual(['category all in', 'category all out']);
+});
