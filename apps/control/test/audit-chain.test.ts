@@ -57,7 +57,7 @@ describe('The keeper of the audit', () => {
     expect(lines).toMatchObject([{ through: 2, hash: expect.stringMatching(/^[0-9a-f]{64}$/) as string }]);
     expect(await seals.newest(ground.log.logId)).toMatchObject({ since: 0, through: 2, leaves: { length: 3 } });
     expect(await records()).toHaveLength(4);
-    expect(await verify()).toEqual({ records: 4, seals: 2, sealedThrough: 2, fault: null });
+    expect(await verify()).toEqual({ begins: 0, records: 4, seals: 2, sealedThrough: 2, fault: null });
   });
 
   it('seals a hundred records at once, and its own seals never', async () => {
@@ -211,7 +211,13 @@ describe('Whoever tampers with the audit is found by', () => {
   const other = (target: string) => ({ value: ground.codecs.audit.encode(entry(target)) });
 
   it('nothing, where all is as it was written', async () => {
-    expect(await verify(ground.log, lines)).toEqual({ records: 42, seals: 6, sealedThrough: 40, fault: null });
+    expect(await verify(ground.log, lines)).toEqual({
+      begins: 0,
+      records: 42,
+      seals: 6,
+      sealedThrough: 40,
+      fault: null,
+    });
   });
 
   it('nothing, where it is sealed while somebody verifies it', async () => {
@@ -330,7 +336,7 @@ describe('Whoever tampers with the audit is found by', () => {
     await ground.log.append([onAudit(entry('late'), ground.codecs)]);
     clock.pass(2 * MINUTE);
     lines.length = 0;
-    await keeperOf('before', ground.log, { ...givenIds, keyed }).round();
+    await keeperOf('before', { ids: { ...givenIds, keyed } }).round();
     const before = lines.map(({ contents: _contents, ...line }) => line);
     expect(before.map(({ through }) => through)).toEqual([42]);
     expect(await verify(ground.log, before)).toMatchObject({ sealedThrough: 42, fault: null });

@@ -1,8 +1,8 @@
 import type { AuditEntry } from '@carillon/domain';
-import type { AuditSeals, EventLog, Ids, LogRecord } from '@carillon/ports';
+import type { AuditSeals, EventLog, LogRecord } from '@carillon/ports';
 import { givenIds } from '@carillon/testing/given';
 import { createDirectWire, createMemoryAuditSeals, createMemoryLeases } from '@carillon/testing/memory';
-import { createAuditKeeper, type AuditKeeper } from '../src/audit/keeper.ts';
+import { createAuditKeeper, type AuditKeeper, type AuditKeeperPorts } from '../src/audit/keeper.ts';
 import { onAudit } from '../src/audit/audit-log.ts';
 import { verifyAudit, type KeptSeal } from '../src/audit/verify.ts';
 import { openControl } from './control-ground.ts';
@@ -17,15 +17,15 @@ export async function openAudit() {
   const seals: AuditSeals = createMemoryAuditSeals().connect(createDirectWire());
   const lines: KeptSeal[] = [];
 
-  const keeperOf = (holder: string, log: EventLog = ground.log, ids: Ids = givenIds): AuditKeeper =>
+  const keeperOf = (holder: string, others: Partial<AuditKeeperPorts> = {}): AuditKeeper =>
     createAuditKeeper(
       {
         ...ground,
-        log,
-        ids,
+        ids: givenIds,
         auditSeals: seals,
         leases: leases.connect(createDirectWire()),
         sealed: ({ through, hash, mac }, contents) => void lines.push({ through, hash, contents, mac }),
+        ...others,
       },
       holder,
     );

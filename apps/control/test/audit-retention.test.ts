@@ -1,8 +1,10 @@
-import { CHANGED_BY_OWNER } from '@carillon/domain';
-import type { AuditSeals } from '@carillon/ports';
+import { CHANGED_BY_OWNER, SYSTEM_ACTOR, type AuditEntry } from '@carillon/domain';
+import type { AuditSeals, EventLog } from '@carillon/ports';
 import { publishConfiguration } from '@carillon/stages';
 import { changesOf, givenIds } from '@carillon/testing/given';
+import { createDirectWire, createMemoryAuditSeals } from '@carillon/testing/memory';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { onAudit } from '../src/audit/audit-log.ts';
 import { MINUTE, openAudit, type AuditGround } from './audit-ground.ts';
 
 let audit: AuditGround;
@@ -32,7 +34,7 @@ describe('An audit that is not kept for ever', () => {
     await audit.keeper.round();
     expect(await start()).toBe(0);
     audit.clock.pass(10 * DAY);
-    await audit.keeper.round();
+    await audit.write(1, 180);
     const cut = await start();
     // The seals of the first day hold 150 entries and one another; what is younger than thirty days is all there.
     expect(cut).toBeGreaterThan(99);
@@ -43,12 +45,13 @@ describe('An audit that is not kept for ever', () => {
     audit.clock.pass(MINUTE + 1);
     await audit.keeper.round();
     const verdict = await audit.verify(audit.ground.log, audit.lines);
-    expect(verdict.fault).toBeNull();
+    expect(verdict).toMatchObject({ begins: cut, fault: null });
     expect(verdict.records).toBe((await audit.records()).length);
     // Another process takes over, and a second cut begins where the first one ended.
     audit.clock.pass(40 * DAY);
     await audit.write(3, 200);
     audit.clock.pass(31 * DAY);
+    await audit.ground.log.append([onAudit(audit.entry('last'), audit.ground.codecs)]);
     await audit.keeperOf('two').round();
     audit.clock.pass(MINUTE + 1);
     await audit.keeperOf('two').round();
@@ -65,7 +68,8 @@ describe('An audit that is not kept for ever', () => {
   });
 
   it('misses records that somebody else took away, at a seal or beside one, and a seal of the store that is not the one', async () => {
-    await audit.write(250);
+    await audit.write(120);
+    await audit.write(130, 120);
     const sealed = await audit.seals.list(audit.ground.log.logId, -1, 10);
     const [first, second] = sealed.map(({ through }) => through + 1) as [number, number];
     await audit.ground.log.cut('carillon.audit', 0, first);
@@ -78,5 +82,161 @@ describe('An audit that is not kept for ever', () => {
       list: async (...asked) => (await audit.seals.list(...asked)).map((seal) => ({ ...seal, hash: '0'.repeat(64) })),
     };
     expect((await audit.verify(audit.ground.log, [], forged)).fault).not.toBeNull();
+  });
+
+  const entries = async (): Promise<readonly AuditEntry[]> =>
+    (await audit.records()).flatMap(({ value }) => {
+      const decoded = audit.ground.codecs.audit.decode(value);
+      return decoded.ok && decoded.value.kind === 'entry' ? [decoded.value] : [];
+    });
+  const cuts = async () =>
+    (await entries()).flatMap(({ what, outcome, target }) => (what === 'audit.cut' ? [{ outcome, target }] : []));
+
+  /** An audit whose first 250 entries are older than it is kept, and which has not been cut yet. */
+  async function grownOld(): Promise<void> {
+    for (let at = 0; at < 250; at += 50) await audit.write(50, at);
+    await keepFor('30d');
+    audit.clock.pass(40 * DAY);
+    await audit.ground.log.append([onAudit(audit.entry('young'), audit.ground.codecs)]);
+  }
+
+  it('misses records of which somebody who can write to the log alone says there that they were taken away', async () => {
+    await audit.write(250);
+    await audit.write(5, 250);
+    const [first] = await audit.seals.list(audit.ground.log.logId, -1, 10);
+    const before = (first?.through ?? 0) + 1;
+    const forged = {
+      ...audit.entry('forged'),
+      actor: SYSTEM_ACTOR,
+      what: 'audit.cut',
+      target: `records before ${before}`,
+    };
+    await audit.ground.log.append([onAudit(forged, audit.ground.codecs)]);
+    await audit.ground.log.cut('carillon.audit', 0, before);
+    expect((await audit.verify(audit.ground.log, audit.lines)).fault).toMatchObject({ kind: 'missing', position: 0 });
+    audit.clock.pass(MINUTE + 1);
+    await audit.keeper.round();
+    expect((await audit.verify(audit.ground.log, audit.lines)).fault).toMatchObject({ kind: 'missing', position: 0 });
+  });
+
+  it('misses what somebody takes away behind a true cut, also where they write the true word of it once more', async () => {
+    await grownOld();
+    await audit.keeper.round();
+    const [told] = (await entries()).filter(({ what }) => what === 'audit.cut');
+    await audit.write(120, 300);
+    await audit.write(5, 420);
+    const next = (await audit.seals.list(audit.ground.log.logId, (await start()) + 50, 1))[0]?.through ?? 0;
+    if (told) await audit.ground.log.append([onAudit(told, audit.ground.codecs)]);
+    expect((await audit.verify()).fault).toBeNull();
+    const was = await start();
+    await audit.ground.log.cut('carillon.audit', 0, next + 1);
+    expect((await audit.verify()).fault).toMatchObject({ kind: 'missing', position: was });
+  });
+
+  it('says once an hour that it could not be cut, goes on with its seals, and is cut once the log allows it', async () => {
+    await grownOld();
+    let isAllowed = false;
+    const log: EventLog = {
+      ...audit.ground.log,
+      cut: (...asked) => (isAllowed ? audit.ground.log.cut(...asked) : Promise.reject(new Error('no right'))),
+    };
+    const keeper = audit.keeperOf('barred', { log });
+    await expect(keeper.round()).rejects.toThrow('no right');
+    audit.lines.length = 0;
+    for (let second = 0; second < 120; second += 1) {
+      audit.clock.pass(1_000);
+      await keeper.round();
+    }
+    expect((await cuts()).map(({ outcome }) => outcome)).toEqual(['begun', 'failed']);
+    expect(audit.lines).not.toEqual([]);
+    expect((await audit.verify()).fault).toBeNull();
+    audit.clock.pass(60 * MINUTE);
+    await expect(keeper.round()).rejects.toThrow('no right');
+    isAllowed = true;
+    audit.clock.pass(60 * MINUTE);
+    await keeper.round();
+    expect((await cuts()).map(({ outcome }) => outcome)).toEqual([
+      'begun',
+      'failed',
+      'begun',
+      'failed',
+      'begun',
+      'done',
+    ]);
+    expect(await start()).toBeGreaterThan(250);
+    expect((await audit.verify(audit.ground.log, audit.lines)).fault).toBeNull();
+  });
+
+  it('keeps what the log finds young, though the clock of a process is a year ahead', async () => {
+    await audit.write(250);
+    await keepFor('30d');
+    audit.clock.pass(MINUTE);
+    await audit.keeper.round();
+    const { clock } = audit;
+    const ahead = { ...clock, now: () => clock.now() + 365 * DAY };
+    clock.pass(MINUTE);
+    await audit.keeperOf('ahead', { clock: ahead }).round();
+    expect(await start()).toBe(0);
+    expect(await cuts()).toEqual([]);
+  });
+
+  it('is whole for whoever verifies it while it is cut, and after each crash within a cut', async () => {
+    await grownOld();
+    for (let at = 0; at < 40; at += 1) await audit.write(100, 1_000 + 100 * at);
+    audit.clock.pass(40 * DAY);
+    await audit.ground.log.append([onAudit(audit.entry('youngest'), audit.ground.codecs)]);
+    const begins = await start();
+    const asked: number[] = [];
+    const killed: EventLog = {
+      ...audit.ground.log,
+      async cut(topic, partition, before) {
+        if (asked.push(before) > 2) throw new Error('killed');
+        await audit.ground.log.cut(topic, partition, before);
+      },
+      append: (given) => (asked.length > 2 ? Promise.reject(new Error('killed')) : audit.ground.log.append(given)),
+    };
+    let read = 0;
+    const watched: EventLog = {
+      ...audit.ground.log,
+      async read(...page) {
+        if ((read += 1) === 3)
+          await audit
+            .keeperOf('killed', { log: killed })
+            .round()
+            .catch(() => undefined);
+        return audit.ground.log.read(...page);
+      },
+    };
+    audit.clock.pass(MINUTE);
+    expect(await audit.verify(watched)).toMatchObject({ begins: asked[1], fault: null });
+    expect(asked).toHaveLength(3);
+    const [first = 0, second = 0] = asked;
+    expect(Math.max(first - begins, second - first)).toBeLessThanOrEqual(1_000);
+    audit.clock.pass(MINUTE);
+    await audit.keeperOf('two').round();
+    expect(await audit.verify(audit.ground.log, audit.lines)).toMatchObject({ begins: await start(), fault: null });
+    expect(await start()).toBeGreaterThan(second);
+  });
+
+  it('goes on behind what was taken away where the newest seal of the store is none to go on from, or where there is none', async () => {
+    await grownOld();
+    await audit.keeper.round();
+    expect(await start()).toBeGreaterThan(0);
+    audit.clock.pass(MINUTE);
+    const foreign: AuditSeals = {
+      ...audit.seals,
+      newest: async (...asked) => {
+        const seal = await audit.seals.newest(...asked);
+        return seal && { ...seal, mac: 'of another key' };
+      },
+    };
+    await audit.keeperOf('anew', { auditSeals: foreign }).round();
+    expect((await audit.verify(audit.ground.log, audit.lines)).fault).toBeNull();
+    await audit.write(3, 500);
+    const lost = createMemoryAuditSeals().connect(createDirectWire());
+    audit.clock.pass(MINUTE);
+    await audit.keeperOf('lost', { auditSeals: lost }).round();
+    expect(await audit.verify(audit.ground.log, audit.lines, lost)).toMatchObject({ fault: null });
+    expect(await audit.verify(audit.ground.log, audit.lines)).toMatchObject({ fault: null });
   });
 });

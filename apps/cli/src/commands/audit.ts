@@ -72,8 +72,9 @@ const FAULTS: Readonly<Record<NonNullable<AuditVerdictBody['fault']>['kind'], st
 
 const PLACES = { topic: 'on the topic', store: 'in the store', kept: 'that was kept' } as const;
 
-function verdictText({ records, seals, sealed_through: through, fault }: AuditVerdictBody): string {
-  const seen = `${records} records, ${seals} seals that hold${through === null ? '' : `, the last through position ${through}`}`;
+function verdictText({ begins, records, seals, sealed_through: through, fault }: AuditVerdictBody): string {
+  const since = begins > 0 ? ` from position ${begins} on, before which all was taken away` : '';
+  const seen = `${records} records${since}, ${seals} seals that hold${through === null ? '' : `, the last through position ${through}`}`;
   if (fault === null) return `The audit is whole: ${seen}.`;
   const by = fault.seal
     ? ` The first seal that fails is the one ${PLACES[fault.seal.place]} through position ${fault.seal.through}.`

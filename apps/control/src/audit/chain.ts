@@ -26,6 +26,10 @@ type Sealed = Pick<AuditSeal, 'through' | 'hash'>;
 export const macOf = (ids: Pick<Ids, 'keyed'>, logId: LogId, { through, hash: sealed }: Sealed, contents: string) =>
   ids.keyed('audit seal with contents', logId, String(through), sealed, contents);
 
+/** What only who has the key of the deployment can write under a record that says up to where the audit was cut. */
+export const cutMacOf = (ids: Pick<Ids, 'keyed'>, logId: LogId, before: number): string =>
+  ids.keyed('audit cut', logId, String(before));
+
 /** Versions before 0.1.0 held the chain alone: of such a seal the position counts, and who can write to the store may have changed the rest. */
 const macOfBefore = (ids: Pick<Ids, 'keyed'>, logId: LogId, { through, hash: sealed }: Sealed) =>
   ids.keyed('audit seal', logId, String(through), sealed);

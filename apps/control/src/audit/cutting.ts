@@ -1,62 +1,112 @@
-import { auditKeptFor, SYSTEM_ACTOR, type AuditEntry, type AuditSeal } from '@carillon/domain';
+import { auditKeptFor, SYSTEM_ACTOR, type AuditEntry, type AuditOutcome, type AuditSeal } from '@carillon/domain';
+import { isCarillonError } from '@carillon/kernel';
 import type { ControlPorts } from '../ports.ts';
 import { writeAudit } from './audit-log.ts';
+import { contentsOf, cutMacOf, isGenuine } from './chain.ts';
 
-type CuttingPorts = Pick<ControlPorts, 'log' | 'codecs' | 'ids' | 'clock' | 'configuration' | 'auditSeals'>;
+type ChainPorts = Pick<ControlPorts, 'log' | 'codecs' | 'ids' | 'auditSeals'>;
+type CuttingPorts = ChainPorts & Pick<ControlPorts, 'clock' | 'configuration'>;
 
 /** Seals that are looked at in one go: what is left is taken away an hour later. */
 const MOST_SEALS = 1_000;
 const AT_ONCE = 100;
+/** So many records, or those of one seal, go at once: an embedded log takes them away in one commit, so that a crash leaves the start behind a seal. */
+const RECORDS_AT_ONCE = 1_000;
+/** The seal of the last record that was taken away stands among the first that are left. */
+const NEAR = 500;
 
 const WORDS = 'records before ';
-/** Up to where a record of the audit says that records were taken away. */
-export const cutBefore = ({ what, target }: Pick<AuditEntry, 'what' | 'target'>): number | null =>
-  what === 'audit.cut' && target?.startsWith(WORDS) === true ? Number(target.slice(WORDS.length)) : null;
+/** Up to where a record of the audit says that records were taken away. Null where it does not, or where it is not of this deployment. */
+export function cutBefore(
+  { log, ids }: Pick<ChainPorts, 'log' | 'ids'>,
+  { what, target, after }: Pick<AuditEntry, 'what' | 'target' | 'after'>,
+): number | null {
+  if (what !== 'audit.cut' || target?.startsWith(WORDS) !== true) return null;
+  const before = Number(target.slice(WORDS.length));
+  return after === cutMacOf(ids, log.logId, before) ? before : null;
+}
+
+/** The seal from whose hash the chain goes on where the records before `start` were taken away: of the store, or where that has none, of the topic. */
+export async function anchorOf({ log, codecs, ids, auditSeals }: ChainPorts, start: number): Promise<AuditSeal | null> {
+  if (start === 0) return null;
+  const isAnchor = (seal: AuditSeal): boolean =>
+    seal.through === start - 1 && isGenuine(ids, log.logId, seal, contentsOf(seal));
+  const stored = (await auditSeals.list(log.logId, start - 2, 1)).find(isAnchor);
+  if (stored) return stored;
+  for (const { value } of await log.read('carillon.audit', 0, start, NEAR)) {
+    const decoded = codecs.audit.decode(value);
+    if (decoded.ok && decoded.value.kind === 'seal' && isAnchor(decoded.value.seal)) return decoded.value.seal;
+  }
+  return null;
+}
 
 /**
  * Takes away the records of the audit that are older than the deployment keeps them, through the last seal that holds none that is younger:
- * from there the chain goes on, and the seal, which stays in the store, says with which hash. That it was done is on the audit first, so that
- * records which somebody else took away are missed.
+ * from there the chain goes on, and the seal, which stays in the store, says with which hash. That it is done is on the audit first, so that
+ * records which somebody else took away are missed. Rejects where the log does not take them away; the audit says then that it failed.
  */
 export async function cutAudit(ports: CuttingPorts, isOurs: (seal: AuditSeal) => boolean): Promise<void> {
   const { log, ids, clock, configuration, auditSeals } = ports;
   const kept = auditKeptFor(configuration.current());
   if (kept === null) return;
-  const now = clock.now();
-  const { start } = await log.bounds('carillon.audit', 0);
-  let before = start;
-  let after = start;
-  for (let seen = 0; seen < MOST_SEALS; seen += AT_ONCE) {
-    const seals = await auditSeals.list(log.logId, after, AT_ONCE);
-    for (const seal of seals) {
-      const [last] = await log.read('carillon.audit', 0, seal.through, 1);
-      if (last?.offset !== seal.through || last.time >= now - kept || !isOurs(seal)) return finish();
-      before = seal.through + 1;
-      after = seal.through;
-    }
-    if (seals.length < AT_ONCE) break;
+  const { start, end } = await log.bounds('carillon.audit', 0);
+  const [newest] = await log.read('carillon.audit', 0, Math.max(start, end - 1), 1);
+  if (!newest) return;
+  // The log has a clock too: one of the two that is ahead takes away nothing that the other one finds young.
+  const oldest = Math.min(clock.now(), newest.time) - kept;
+  const ends = await endsOfOldSeals();
+  const before = ends.at(-1);
+  if (before === undefined) return;
+  const id = ids.random('audit');
+  const tell = (outcome: AuditOutcome, code: string | null): Promise<void> =>
+    writeAudit({ ...cutEntry, id, at: clock.now(), ...cutOf(before), outcome, code }, ports);
+  await tell('begun', null);
+  try {
+    await takeAway();
+  } catch (error) {
+    await tell('failed', isCarillonError(error) ? error.code : 'internal').catch(() => undefined);
+    throw error;
   }
-  return finish();
+  await tell('done', null);
 
-  async function finish(): Promise<void> {
-    if (before === start) return;
-    const entry: AuditEntry = {
-      kind: 'entry',
-      id: ids.derive('audit', log.logId, 'cut', String(before)),
-      at: now,
-      actor: SYSTEM_ACTOR,
-      what: 'audit.cut',
-      target: `${WORDS}${before}`,
-      workspace: null,
-      from: { address: null, userAgent: null },
-      requestId: null,
-      number: null,
-      before: null,
-      after: null,
-      outcome: 'done',
-      code: null,
-    };
-    await writeAudit(entry, ports);
-    await log.cut('carillon.audit', 0, before);
+  function cutOf(position: number): Pick<AuditEntry, 'target' | 'after'> {
+    return { target: `${WORDS}${position}`, after: cutMacOf(ids, log.logId, position) };
+  }
+
+  /** The positions behind the seals that hold nothing younger. */
+  async function endsOfOldSeals(): Promise<readonly number[]> {
+    const found: number[] = [];
+    for (let after = start; found.length < MOST_SEALS;) {
+      const seals = await auditSeals.list(log.logId, after, AT_ONCE);
+      for (const seal of seals) {
+        const [last] = await log.read('carillon.audit', 0, seal.through, 1);
+        if (last?.offset !== seal.through || last.time >= oldest || !isOurs(seal)) return found;
+        found.push(seal.through + 1);
+        after = seal.through;
+      }
+      if (seals.length < AT_ONCE) break;
+    }
+    return found;
+  }
+
+  async function takeAway(): Promise<void> {
+    let from = start;
+    for (const [at, to] of ends.entries()) {
+      const next = ends[at + 1];
+      if (next !== undefined && next - from <= RECORDS_AT_ONCE) continue;
+      await log.cut('carillon.audit', 0, to);
+      from = to;
+    }
   }
 }
+
+const cutEntry = {
+  kind: 'entry',
+  actor: SYSTEM_ACTOR,
+  what: 'audit.cut',
+  workspace: null,
+  from: { address: null, userAgent: null },
+  requestId: null,
+  number: null,
+  before: null,
+} as const;

@@ -3,8 +3,8 @@ import { parseInstant, type Duration, type Instant } from '@carillon/kernel';
 import type { LeaseStore } from '@carillon/ports';
 import type { ControlPorts } from '../ports.ts';
 import { writeAudit } from './audit-log.ts';
-import { cutAudit } from './cutting.ts';
 import { chainOf, contentsOf, isGenuine, leafOf, link, macOf } from './chain.ts';
+import { anchorOf, cutAudit } from './cutting.ts';
 import { publishedAs } from './published-by.ts';
 
 /** A seal holds so many records, or those of so long: what came since the newest seal could be cut off unseen. */
@@ -64,13 +64,14 @@ export function createAuditKeeper(ports: AuditKeeperPorts, holder: string): Audi
   let cutAt: Instant = 0;
 
   async function begin(): Promise<Fold> {
-    const [newest, { end }] = await Promise.all([auditSeals.newest(logId), log.bounds('carillon.audit', 0)]);
+    const [newest, { start, end }] = await Promise.all([auditSeals.newest(logId), log.bounds('carillon.audit', 0)]);
     // Behind a seal of another key, or of a log that was longer, nothing is built: it is for `verify` to tell.
-    const seal = newest && isOurs(newest) && newest.through < end ? newest : null;
+    const isUsable = newest !== null && isOurs(newest) && newest.through < end;
+    const seal = isUsable ? newest : await anchorOf(ports, start);
     const begun: Fold = {
-      next: seal ? seal.through + 1 : 0,
+      next: seal ? seal.through + 1 : start,
       hash: seal ? seal.hash : chainOf(logId),
-      since: seal ? seal.through + 1 : 0,
+      since: seal ? seal.through + 1 : start,
       leaves: [],
       unsealed: 0,
       oldestAt: 0,
@@ -111,6 +112,11 @@ export function createAuditKeeper(ports: AuditKeeperPorts, holder: string): Audi
       if (records.length === 0) return;
       for (const { offset, value, time } of records) {
         const isEntry = await remember(into, value);
+        if (offset !== into.next) {
+          // A gap is for `verify` to tell too: a seal tells of single records behind it alone, each at its place.
+          into.since = offset;
+          into.leaves = [];
+        }
         into.hash = link(into.hash, offset, value);
         into.leaves.push(leafOf(value));
         into.next = offset + 1;
@@ -182,15 +188,15 @@ export function createAuditKeeper(ports: AuditKeeperPorts, holder: string): Audi
         await makeGood(fold);
         await readOn(fold);
         if (isDue(fold)) await sealUp(fold);
-        if (Math.abs(now - cutAt) >= CUT_EVERY) {
-          await cutAudit(ports, isOurs);
-          cutAt = now;
-        }
       } catch (error) {
         // What was written, and what only may have been, is read again.
         fold = null;
         throw error;
       }
+      if (Math.abs(now - cutAt) < CUT_EVERY) return;
+      // What fails is tried again an hour later too: each try stands on the audit.
+      cutAt = now;
+      await cutAudit(ports, isOurs);
     },
     async end() {
       const held = fold;

@@ -2,7 +2,7 @@ import type { AuditSeal } from '@carillon/domain';
 import type { LogRecord } from '@carillon/ports';
 import type { ControlPorts } from '../ports.ts';
 import { chainOf, contentsOf, isGenuine, leafOf, link } from './chain.ts';
-import { cutBefore } from './cutting.ts';
+import { anchorOf, cutBefore } from './cutting.ts';
 
 /** A seal as somebody kept it elsewhere: a line of a log. Without `contents` it is of an earlier version. */
 export type KeptSeal = Pick<AuditSeal, 'through' | 'hash' | 'mac'> & { readonly contents?: string | undefined };
@@ -23,6 +23,8 @@ export type AuditFault = {
 };
 
 export type AuditVerdict = {
+  /** First position that the audit holds: what stood before was taken away, as it was older than the audit is kept. */
+  readonly begins: number;
   /** Records that are there, seals among them. */
   readonly records: number;
   /** Seals that hold, wherever they were found. */
@@ -46,9 +48,23 @@ const SEALS = 50;
  * elsewhere. Answers the first thing that does not fit. Costs one reading of the whole topic and of the seals beside it.
  */
 export async function verifyAudit(ports: VerifyPorts, kept: readonly KeptSeal[] = []): Promise<AuditVerdict> {
+  for (;;) {
+    const bounds = await ports.log.bounds('carillon.audit', 0);
+    const verdict = await verifyWithin(bounds, ports, kept);
+    // What was taken away while it was looked for is missed only if it is missed from the new start on.
+    if (verdict.fault === null || (await ports.log.bounds('carillon.audit', 0)).start === bounds.start) return verdict;
+  }
+}
+
+type Bounds = Awaited<ReturnType<VerifyPorts['log']['bounds']>>;
+
+async function verifyWithin(
+  { start, end }: Bounds,
+  ports: VerifyPorts,
+  kept: readonly KeptSeal[],
+): Promise<AuditVerdict> {
   const { log, ids, codecs, auditSeals } = ports;
   const { logId } = log;
-  const { start, end } = await log.bounds('carillon.audit', 0);
   /** Seals that are still to be held, by position. */
   const waiting = new Map<number, HeldSeal[]>();
   /** Those that were held and are to be found on the topic too. */
@@ -57,8 +73,7 @@ export async function verifyAudit(ports: VerifyPorts, kept: readonly KeptSeal[] 
   const hashes = new Map<number, string>();
   const found = new Map<number, string>();
   // What was taken away ends with a seal, from whose hash the chain goes on.
-  const [before] = start === 0 ? [] : await auditSeals.list(logId, start - 2, 1);
-  const anchor = before?.through === start - 1 && isGenuine(ids, logId, before, contentsOf(before)) ? before : null;
+  const anchor = await anchorOf(ports, start);
   let hash = anchor?.hash ?? chainOf(logId);
   let [next, records, seals] = [anchor ? start : 0, 0, 0];
   let sealedThrough: number | null = anchor?.through ?? null;
@@ -80,7 +95,7 @@ export async function verifyAudit(ports: VerifyPorts, kept: readonly KeptSeal[] 
   }
 
   function verdict(fault: AuditFault | null): AuditVerdict {
-    return { records, seals, sealedThrough, fault };
+    return { begins: start, records, seals, sealedThrough, fault };
   }
 
   function waitFor(seal: HeldSeal): void {
@@ -137,7 +152,7 @@ export async function verifyAudit(ports: VerifyPorts, kept: readonly KeptSeal[] 
     next = offset + 1;
     records += 1;
     const decoded = codecs.audit.decode(value);
-    if (decoded.ok && decoded.value.kind === 'entry') cut = Math.max(cut, cutBefore(decoded.value) ?? 0);
+    if (decoded.ok && decoded.value.kind === 'entry') cut = Math.max(cut, cutBefore(ports, decoded.value) ?? 0);
     if (decoded.ok && decoded.value.kind === 'seal') {
       const seal = told('topic', decoded.value.seal);
       missed.delete(seal.name);

@@ -43,6 +43,6 @@ export const AUDIT_EXAMPLES = {
         },
       ],
     },
-    answers: { ok: true, records: 43, seals: 3, sealed_through: 40, fault: null },
+    answers: { ok: true, begins: 0, records: 43, seals: 3, sealed_through: 40, fault: null },
   },
 };

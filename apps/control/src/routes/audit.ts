@@ -69,8 +69,8 @@ export function auditRoutes(app: ApiServer, ports: Pick<ControlPorts, 'log' | 'c
       },
     },
     async ({ body }) => {
-      const { records, seals, sealedThrough, fault } = await verifyAudit(ports, body?.seals);
-      return { ok: fault === null, records, seals, sealed_through: sealedThrough, fault };
+      const { begins, records, seals, sealedThrough, fault } = await verifyAudit(ports, body?.seals);
+      return { ok: fault === null, begins, records, seals, sealed_through: sealedThrough, fault };
     },
   );
 

@@ -45,6 +45,10 @@ export const keptSeal = z.strictObject({
 export const auditVerdictBody = z
   .strictObject({
     ok: z.boolean(),
+    begins: z
+      .number()
+      .int()
+      .describe('First position that is there: what stood before was older than the audit is kept, and was taken away'),
     records: z.number().int(),
     seals: z.number().int().describe('Seals that hold, on the topic, in the store and among those that were given'),
     sealed_through: z.number().int().nullable().describe('Last position that a seal holds'),

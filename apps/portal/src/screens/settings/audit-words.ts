@@ -20,6 +20,7 @@ export function faultSentence({ kind, position, seal }: Fault): string {
 
 const VERBS: Readonly<Record<string, string>> = {
   create: 'made',
+  cut: 'shortened',
   revoke: 'ended',
   verify: 'verified',
   write: 'wrote',

@@ -64,7 +64,8 @@ function Verify({ off }: { readonly off: string | null }): ReactNode {
           {verify.isPending && 'Following the chain from its start …'}
           {verdict?.ok && (
             <Lamp tone="good" name="whole">
-              Whole: {verdict.records} records, {verdict.seals} seals hold
+              Whole: {verdict.records} records{verdict.begins > 0 && ` from position ${verdict.begins} on`},{' '}
+              {verdict.seals} seals hold
             </Lamp>
           )}
           {verdict?.fault && (
