@@ -39,6 +39,8 @@ export type BackendOptions = {
   readonly turns?: Turns;
   /** Names the process to whoever finds it at work. */
   readonly holder: string;
+  /** Is told when the data of an older version begins to be brought forward. */
+  readonly migrating?: (from: number, to: number) => void;
   /** What the Kafka client says of its connections. */
   readonly kafkaSaid: (line: KafkaLogLine) => void;
   /** Called at most once: nothing that is done from now on can be right, so the process has to end. */

@@ -13,9 +13,12 @@ import { CommandError } from '../failure.ts';
 import type { Backend, BackendOptions } from './backend.ts';
 
 /** Opens the data folder of this machine, for this process alone. */
-export async function openEmbeddedBackend({ settings, clock, holder, turns }: BackendOptions): Promise<Backend> {
+export async function openEmbeddedBackend(options: BackendOptions): Promise<Backend> {
+  const { settings, clock, holder, turns, migrating } = options;
   const { dataDir } = settings;
-  const data = await openFolder(dataDir, () => openEmbedded({ dataDir, clock, holder, ...(turns && { turns }) }));
+  const data = await openFolder(dataDir, () =>
+    openEmbedded({ dataDir, clock, holder, ...(turns && { turns }), ...(migrating && { migrating }) }),
+  );
   return {
     ...data,
     kind: 'embedded',

@@ -78,7 +78,20 @@ export async function openFoundation(
   const watches = createWatches(settings, name === 'carillon up' ? 'carillon' : name.replace(' ', '-'));
   closing.add(() => watches.close());
   const turns = createTurns();
-  const options: BackendOptions = { settings, clock, turns, holder: name, kafkaSaid: watches.kafkaSaid, fatal };
+  const options: BackendOptions = {
+    settings,
+    clock,
+    turns,
+    holder: name,
+    // Nothing else is said before it has ended, which may take minutes.
+    migrating: (from, to) =>
+      watches.logger.warn(
+        { detail: `from version ${from} to ${to}` },
+        'the data is brought forward, which may take minutes',
+      ),
+    kafkaSaid: watches.kafkaSaid,
+    fatal,
+  };
   if (!settings.cluster) refuseMoved(settings.dataDir);
   refuseOpenPlaces(settings.dataDir);
   const backend = await openBackend(options);

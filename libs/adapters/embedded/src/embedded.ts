@@ -64,6 +64,8 @@ export type EmbeddedOptions = {
   readonly walBounds?: WalBounds;
   /** How long a write waits where some other program has locked the data file. */
   readonly busyTimeout?: Duration;
+  /** Is told when opening begins to bring the data of an older version forward, which may take minutes. */
+  readonly migrating?: (from: number, to: number) => void;
 };
 
 export type EmbeddedStats = WriterStats & {
@@ -176,6 +178,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
         }),
       damage: { known: () => damaged, found: foundDamage },
       copier,
+      migrating: options.migrating ?? (() => undefined),
     });
     const pages = createPageCheck(
       options.clock,

@@ -66,6 +66,23 @@ describe('the data file', () => {
     }
   });
 
+  it('says from which version it goes to which before it does, and nothing where it stays', async () => {
+    const told: (readonly number[])[] = [];
+    const migrating = (from: number, to: number): void => void told.push([from, to]);
+    const embedded = await open({ migrating });
+    await embedded.close();
+    expect(told).toEqual([]);
+    folder.remove();
+    mkdirSync(folder.path);
+    const db = new DatabaseSync(file());
+    const last = MIGRATIONS.length;
+    migrate(db, MIGRATIONS.slice(0, last - 2));
+    db.close();
+    await (await open({ migrating })).close();
+    await (await open({ migrating })).close();
+    expect(told).toEqual([[last - 2, last]]);
+  });
+
   it('goes on counting deliveries from where an older version left off', async () => {
     const first = deliveryOf({ intent: { variables: { total: 9_007_199_254_740_993n, name: 'Grüße "x" \\ \u0001' } } });
     const db = new DatabaseSync(file());

@@ -9,6 +9,7 @@ import { createWitness, logRecord, type Witness } from '@carillon/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { INDEX_BYTES, readIndex } from '../src/damage/wal-frames.ts';
 import { openEmbedded, type Embedded, type EmbeddedOptions, type WalBounds } from '../src/index.ts';
+import { createWalCopier } from '../src/wal/copier.ts';
 import { temporaryFolder, wallClock } from './open-embedded.ts';
 
 const KIB = 1024;
@@ -122,6 +123,27 @@ describe('the write-ahead log', () => {
     expect(stats().failing).toBeNull();
     for (let at = 0; at < 20; at += 1) await log.append([logRecord('x'.repeat(50_000))]);
     expect(sizeOfLog()).toBeLessThan(SMALL.most);
+  });
+
+  it('is copied later where no thread could be started for it: that keeps no write waiting, and is said', async () => {
+    let starts = 0;
+    const copier = createWalCopier({
+      bounds: SMALL,
+      start() {
+        starts += 1;
+        throw new Error('no more threads');
+      },
+      found: expect.unreachable,
+    });
+    const log = { bytes: SMALL.waitFrom, left: SMALL.waitFrom };
+    copier.grew(log);
+    await copier.room();
+    expect(copier.stats()).toMatchObject({ notCopied: 'no more threads', copyings: 1 });
+    expect(copier.room()).toBeNull();
+    copier.grew({ bytes: 2 * log.bytes, left: 2 * log.bytes });
+    await copier.room();
+    expect(starts).toBe(2);
+    await copier.close();
   });
 
   it('is wholly in the data file after a clean stop, of which a start says nothing', async () => {

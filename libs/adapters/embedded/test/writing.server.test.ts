@@ -43,6 +43,7 @@ async function openWriter() {
   };
   const threads: Worker[] = [];
   const writer = createWriter({
+    migrating: () => undefined,
     clock: wallClock,
     maxQueueBytes: 1_000_000,
     joints: {},

@@ -82,7 +82,11 @@ const pragma = (db: DatabaseSync, name: string): number => Number(db.prepare(`PR
  * Brings the file to the newest version, each step in a transaction with its number, so that a crash leaves a whole
  * version. Refuses a file of a newer program rather than guessing what it means.
  */
-export function migrate(db: DatabaseSync, steps: readonly string[] = MIGRATIONS): void {
+export function migrate(
+  db: DatabaseSync,
+  steps: readonly string[] = MIGRATIONS,
+  told: (from: number, to: number) => void = () => undefined,
+): void {
   const owner = pragma(db, 'application_id');
   const found = pragma(db, 'user_version');
   if (owner !== APPLICATION_ID && (owner !== 0 || found !== 0 || pragma(db, 'schema_version') !== 0)) {
@@ -98,6 +102,8 @@ export function migrate(db: DatabaseSync, steps: readonly string[] = MIGRATIONS)
         'that wrote it, or restore a backup that this one made',
     );
   }
+  if (found === steps.length) return;
+  if (found > 0) told(found, steps.length);
   for (const [at, step] of steps.entries()) {
     if (at < found) continue;
     db.exec('BEGIN IMMEDIATE');

@@ -68,11 +68,20 @@ export function createWalCopier(options: {
     return started;
   }
 
+  async function ask(): Promise<Copied> {
+    try {
+      thread ??= launch();
+      const answered = new Promise<Copied>((resolve) => (settle = resolve));
+      post(thread, 'copy');
+      return await answered;
+    } catch (error) {
+      return { kind: 'failed', why: messageOf(error), damaged: false };
+    }
+  }
+
+  /** Never rejects: a thread that cannot be started is tried again once the log is longer. */
   async function copy(): Promise<void> {
-    thread ??= launch();
-    const answered = new Promise<Copied>((resolve) => (settle = resolve));
-    post(thread, 'copy');
-    const copied = await answered;
+    const copied = await ask();
     underWay = null;
     copyings += 1;
     notCopied = copied.kind === 'failed' ? copied.why : null;

@@ -57,6 +57,8 @@ export type ToWriter =
   | { readonly kind: 'close' };
 
 export type FromWriter =
+  /** Comes before `ready` or `unopened`, where the file is brought forward to another version. */
+  | { readonly kind: 'migrating'; readonly from: number; readonly to: number }
   | { readonly kind: 'ready'; readonly log: WalState }
   | { readonly kind: 'unopened'; readonly failure: Failure }
   /** `log`: the write-ahead log after it; null where nothing was committed. */

@@ -55,7 +55,7 @@ port.on('message', (message: ToWriter) => {
 });
 
 try {
-  file = openForWriting(settings);
+  file = openForWriting(settings, (from, to) => answer({ kind: 'migrating', from, to }));
   answer({ kind: 'ready', log: file.log() });
 } catch (error) {
   answer({ kind: 'unopened', failure: failureOf(error) });

@@ -1,7 +1,8 @@
+import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { CarillonError, messageOf, type Instant } from '@carillon/kernel';
 import { establishLog } from '../log/establish.ts';
-import { migrate, verifySlotIndex } from '../schema/migrations.ts';
+import { migrate, MIGRATIONS, verifySlotIndex } from '../schema/migrations.ts';
 import { statementsOf } from '../statements.ts';
 import { littleOf } from '../wal/bounds.ts';
 import { PAGE_BYTES, walOf, type WalState } from '../wal/wal.ts';
@@ -30,10 +31,20 @@ const logIsFull = (bytes: number): CarillonError =>
   );
 
 /**
+ * An index over many rows is made by sorting them: in memory that takes gigabytes, and the folder for temporary files of a container is small.
+ * The setting is the process's, which has no other connection while it migrates.
+ */
+const sortBesideFile = (db: DatabaseSync, file: string): void =>
+  db.exec(`PRAGMA temp_store = FILE; PRAGMA temp_store_directory = '${dirname(file).replaceAll("'", "''")}'`);
+
+/**
  * Opens the file for the one writer: write-ahead log, every commit on the disk before it counts, schema up to date. Throws
  * `data_damaged` with SQLite's words where the file cannot be read.
  */
-export function openForWriting(settings: WriterSettings): WritableFile {
+export function openForWriting(
+  settings: WriterSettings,
+  migrating: (from: number, to: number) => void = () => undefined,
+): WritableFile {
   const db = new DatabaseSync(settings.file, { timeout: settings.busyTimeout });
   try {
     db.exec(`
@@ -43,12 +54,15 @@ export function openForWriting(settings: WriterSettings): WritableFile {
       PRAGMA wal_autocheckpoint = 0;
       PRAGMA journal_size_limit = ${settings.walBounds.waitFrom};
       PRAGMA cache_size = -32768;
-      PRAGMA temp_store = MEMORY;
     `);
     if (settings.maxFileBytes !== null) {
       db.exec(`PRAGMA max_page_count = ${Math.max(1, Math.floor(settings.maxFileBytes / PAGE_BYTES))}`);
     }
-    migrate(db);
+    migrate(db, MIGRATIONS, (from, to) => {
+      migrating(from, to);
+      sortBesideFile(db, settings.file);
+    });
+    db.exec("PRAGMA temp_store = MEMORY; PRAGMA temp_store_directory = ''");
     verifySlotIndex(db);
     const sql = statementsOf(db);
     establishLog(db, sql, settings);

@@ -34,6 +34,8 @@ export type WriterOptions = {
   readonly joints: Joints;
   readonly damage: DamageKnown;
   readonly copier: Pick<WalCopier, 'grew' | 'room'>;
+  /** Is told once where opening brings the file forward to another version. */
+  readonly migrating: (from: number, to: number) => void;
   /** Starts a thread; called again when one died. */
   start(): Worker;
 };
@@ -81,6 +83,7 @@ export function createWriter(options: WriterOptions): Writer {
     opening = new Promise((resolve, reject) => {
       let cause: unknown = null;
       started.on('message', (message: FromWriter) => {
+        if (message.kind === 'migrating') options.migrating(message.from, message.to);
         if (message.kind === 'ready') resolve();
         if ('log' in message && message.log) options.copier.grew(message.log);
         if (message.kind === 'unopened') reject(errorOf(message.failure));
