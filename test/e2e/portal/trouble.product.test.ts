@@ -128,4 +128,31 @@ describeWith('chromium', 'the portal in trouble', () => {
     expect(JSON.stringify(draft.body)).toContain('event.total > 45');
     await page.context().close();
   });
+
+  it('asks whoever signs out while the server takes nothing, and loses only what they let go', async () => {
+    guard.allowStatus(401, 404, 503);
+    const page = await signedIn();
+    await page.goto(`${demo.control}${RULE}`);
+    await total(page).waitFor();
+    await page.route('**/draft', (route) =>
+      route.request().method() === 'PUT'
+        ? route.fulfill({ status: 503, contentType: 'application/problem+json', body: JSON.stringify(BUSY) })
+        : route.fallback(),
+    );
+    await write(page, '46');
+    const signOut = async (): Promise<void> => {
+      await page.getByRole('button', { name: 'Look, keys and sign out' }).click();
+      await page.getByRole('menuitem', { name: 'Sign out' }).click();
+      await page.getByRole('dialog', { name: 'Sign out all the same?' }).waitFor();
+    };
+    await signOut();
+    await page.getByRole('button', { name: 'Stay' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(await total(page).inputValue()).toBe('46');
+    await signOut();
+    await page.getByRole('button', { name: 'Sign out and lose it' }).click();
+    await page.waitForURL(`${demo.control}/sign-in`);
+    expect(await page.evaluate('sessionStorage.length')).toBe(0);
+    await page.context().close();
+  });
 });

@@ -51,8 +51,8 @@ export type EditedDraft<Kind extends Editable> = Pick<DraftState, 'saving' | 'sa
   readonly bringBack: (body: unknown) => Promise<boolean>;
 };
 
-const keyOf = (kind: Editable, workspace: string, name: string): string =>
-  `carillon-draft ${workspace}/${kind}/${name}`;
+const DRAFT_PLACE = 'carillon-draft ';
+const keyOf = (kind: Editable, workspace: string, name: string): string => `${DRAFT_PLACE}${workspace}/${kind}/${name}`;
 
 /** All parts of the page that show one draft show the same text. */
 const sessions = new Map<string, DraftSession>();
@@ -96,13 +96,19 @@ export function reloadDrafts(workspace: string): void {
   void queryClient.invalidateQueries({ queryKey: [DRAFTS, workspace], refetchType: 'none' });
   void queryClient.invalidateQueries({ queryKey: [DRAFTS, workspace], exact: true });
   for (const [key, session] of sessions) {
-    if (key.startsWith(`carillon-draft ${workspace}/`)) void session.load();
+    if (key.startsWith(`${DRAFT_PLACE}${workspace}/`)) void session.load();
   }
 }
 
-/** Before whoever types leaves the page for good: what waits for its saving is saved now, where the server takes it. */
-export const saveAllDrafts = (): Promise<unknown> =>
-  Promise.all([...sessions.values()].map((session) => session.saveNow()));
+/**
+ * Before whoever types leaves the page for good: what waits for its saving is saved now. Answers whether the server has all of it, also
+ * what a reload left in the tab and nobody has opened since.
+ */
+export async function saveAllDrafts(): Promise<boolean> {
+  const saved = await Promise.all([...sessions.values()].map((session) => session.saveNow()));
+  const isKept = tryStorage(() => Object.keys(sessionStorage).some((key) => key.startsWith(DRAFT_PLACE))) ?? false;
+  return saved.every(Boolean) && !isKept;
+}
 
 /**
  * Whatever counts in a workspace is read anew where it is shown next, however lately it was read: a list of a second ago is the one from

@@ -24,6 +24,27 @@ export function keepChanges(form: string, kept: KeptChanges): void {
   }
 }
 
+const underWay = new Set<Promise<void>>();
+
+/** Lets whoever leaves wait for a form that works changes in; it ends by itself. */
+export function workingIn(work: Promise<void>): Promise<void> {
+  underWay.add(work);
+  const ended = (): void => void underWay.delete(work);
+  work.then(ended, ended);
+  return work;
+}
+
+export const formsAtRest = (): Promise<unknown> => Promise.allSettled(underWay);
+
+/** Whether any form of this tab has changes that are in no text yet. */
+export function hasKeptChanges(): boolean {
+  try {
+    return Object.keys(sessionStorage).some((key) => key.startsWith(placeOf('')));
+  } catch {
+    return false;
+  }
+}
+
 /** Whether the same change may be taken later: nobody was signed in, or the server was away or in trouble. */
 export const mayBeTakenLater = (error: unknown): boolean =>
   error instanceof Refusal && (error.status === 0 || error.status === 401 || error.status >= 500);

@@ -1,7 +1,7 @@
 import { useEffect, useEffectEvent, useRef, useState } from 'react';
 import { TRIES_AGAIN } from '../../api/draft-session.ts';
 import type { DroppedChange } from './dropped-changes.tsx';
-import { keepChanges, mayBeTakenLater, readKeptChanges } from './kept-changes.ts';
+import { keepChanges, mayBeTakenLater, readKeptChanges, workingIn } from './kept-changes.ts';
 import { checkExpression, type FormChange } from './queries.ts';
 
 export type FormChanges = {
@@ -76,7 +76,7 @@ export function useFormChanges({
   const keep = (): void => keepChanges(form, { source: newest.current, changes: waiting.current });
   function begin(): void {
     clearTimeout(again.current);
-    queue.current = queue.current.then(work);
+    queue.current = workingIn(queue.current.then(work));
   }
   // What was typed before is worked in by whoever comes back to the same text.
   const takeUp = useEffectEvent(() => {

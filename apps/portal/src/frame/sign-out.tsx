@@ -1,0 +1,74 @@
+import { useMutation } from '@tanstack/react-query';
+import { useState, type ReactNode } from 'react';
+import { api, bodyOf } from '../api/client.ts';
+import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { say } from '../ui/notices.ts';
+
+/** Nothing that was typed here stays in the browser's tab. */
+function forgetTab(): void {
+  try {
+    sessionStorage.clear();
+  } catch {
+    // A browser that lets nothing be kept has kept nothing.
+  }
+}
+
+/** What was typed a moment ago is theirs, and stays on the server; answers whether all of it is there. */
+async function saveAll(): Promise<boolean> {
+  const [{ saveAllDrafts }, { formsAtRest, hasKeptChanges }] = await Promise.all([
+    import('../api/use-draft.ts'),
+    import('../screens/rule/kept-changes.ts'),
+  ]);
+  await formsAtRest();
+  return (await saveAllDrafts()) && !hasKeptChanges();
+}
+
+/** Signs out of this browser, and asks first where text that was typed would go with it. */
+export function useSignOut(): { readonly begin: () => void; readonly question: ReactNode } {
+  const [isAsked, setAsked] = useState(false);
+  const leave = useMutation({
+    mutationFn: () => bodyOf(api.DELETE('/v1/session')),
+    onSuccess() {
+      forgetTab();
+      // Loaded anew: whoever comes next finds nothing of what this page had read.
+      location.assign('/sign-in');
+    },
+    onError: (error) => say(error.message),
+  });
+  const save = useMutation({
+    mutationFn: saveAll,
+    onSuccess(isSaved) {
+      if (isSaved) leave.mutate();
+      else setAsked(true);
+    },
+    onError: (error) => say(error.message),
+  });
+  return {
+    begin() {
+      if (save.isPending || leave.isPending) return;
+      say('Saving what was typed, then signing out.');
+      save.mutate();
+    },
+    question: (
+      <Dialog
+        title="Sign out all the same?"
+        isOpen={isAsked}
+        onClose={() => setAsked(false)}
+        foot={
+          <>
+            <Button onPress={() => setAsked(false)}>Stay</Button>
+            <Button kind="danger" isDisabled={leave.isPending} onPress={() => leave.mutate()}>
+              Sign out and lose it
+            </Button>
+          </>
+        }
+      >
+        <p>
+          The server does not have all that was typed here: it did not take it, or somebody else changed the same draft.
+          It stays in this tab until you sign out, and is shown where you typed it.
+        </p>
+      </Dialog>
+    ),
+  };
+}
