@@ -71,6 +71,8 @@ describe('An action on many deliveries', () => {
       by_state: { FAILED: 3 },
       more: false,
       ceiling: 10_000,
+      // What a job is begun with then: nothing is done with the others.
+      ids: expect.arrayContaining([first?.id, second?.id, other?.id]) as unknown,
     });
     expect((await owner.ask('POST', 'deliveries/count', { action: 'cancel', ids })).body['count']).toBe(0);
     expect((await owner.ask('POST', 'deliveries/count', { action: 'resend', ids: [] })).status).toBe(400);

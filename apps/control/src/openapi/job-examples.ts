@@ -45,7 +45,15 @@ export const JOB_EXAMPLES = {
   },
   countChosenDeliveries: {
     takes: { action: 'resend', ids: ['dlv_37G5398XK2YK0SPEA59673M7JP'] },
-    answers: { action: 'resend', count: 1, people: 1, by_state: { FAILED: 1 }, more: false, ceiling: 10000 },
+    answers: {
+      action: 'resend',
+      count: 1,
+      people: 1,
+      by_state: { FAILED: 1 },
+      more: false,
+      ceiling: 10000,
+      ids: ['dlv_37G5398XK2YK0SPEA59673M7JP'],
+    },
   },
   resendDeliveries: { takes: FAILED_LATELY, answers: BEGUN },
   cancelDeliveries: {

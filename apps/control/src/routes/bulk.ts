@@ -1,5 +1,6 @@
 import {
   backupRequest,
+  chosenCountBody,
   chosenIds,
   chosenItems,
   deadLetterCountBody,
@@ -116,13 +117,21 @@ function deliveryJobs(app: ApiServer, ports: BulkPorts): void {
         summary: 'How many of these deliveries an action fits, and to how many people: asked before it is done to them',
         params: inWorkspace,
         body: z.strictObject({ action: z.enum(DECISIONS), ids: chosenIds }),
-        response: { 200: deliveryCountBody },
+        response: { 200: chosenCountBody },
       },
     },
     async (request) => {
       const { action, ids: named } = request.body;
       const { ids, people, byState, more } = await chooseOf(named, request.params.workspace, action, ports);
-      return { action, count: ids.length, people, by_state: { ...byState }, more, ceiling: MOST_JOB_ITEMS };
+      return {
+        action,
+        count: ids.length,
+        people,
+        by_state: { ...byState },
+        more,
+        ceiling: MOST_JOB_ITEMS,
+        ids: [...ids],
+      };
     },
   );
 

@@ -60,6 +60,9 @@ export const deliveryCountBody = z
     ceiling: z.int().describe('Items that one job takes'),
   })
   .meta({ id: 'DeliveryCount' });
+export const chosenCountBody = deliveryCountBody
+  .extend({ ids: z.array(z.string()).describe('Those of the named ones that the action fits') })
+  .meta({ id: 'ChosenDeliveryCount' });
 export const deadLetterCountBody = z
   .object({
     count: z.int().describe('Dead letters that match and that nobody has redriven or dismissed, at most `ceiling`'),

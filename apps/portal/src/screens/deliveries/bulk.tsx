@@ -1,6 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
-import { api, bodyOf } from '../../api/client.ts';
+import { api, bodyOf, type Schemas } from '../../api/client.ts';
 import { useMay } from '../../api/me.ts';
 import { Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -46,7 +46,7 @@ export type BulkProps = {
 type Decision = 'resend' | 'cancel' | 'dismiss';
 
 /** The server says of a word of a filter that it does not know which one was meant. */
-function countOf(workspace: string, action: Decision, which: Which, signal: AbortSignal) {
+function countOf(workspace: string, action: Decision, which: Which, signal: AbortSignal): Promise<Counted> {
   const path = { workspace };
   if ('ids' in which) {
     const body = { action, ids: [...which.ids] };
@@ -56,11 +56,13 @@ function countOf(workspace: string, action: Decision, which: Which, signal: Abor
   return bodyOf(api.GET('/v1/workspaces/{workspace}/deliveries/count', { params: { path, query }, signal }));
 }
 
-/** What the start of a job is sent: those that are named, or as many as were counted. */
-function chosenBody(which: Which, expected: number): object {
-  if ('ids' in which) return { ids: which.ids };
+type Counted = Schemas['DeliveryCount'] | Schemas['ChosenDeliveryCount'];
+
+/** What the start of a job is sent: of those that are named the ones that were counted, or as many as were counted. */
+function chosenBody(which: Which, counted: Counted): object {
+  if ('ids' in which) return { ids: 'ids' in counted ? counted.ids : which.ids };
   const { state, ...rest } = filterOf(which.search);
-  return { filter: { ...rest, ...(state !== undefined && { state: [state] }) }, expected };
+  return { filter: { ...rest, ...(state !== undefined && { state: [state] }) }, expected: counted.count };
 }
 
 function begin(workspace: string, decision: Decision, said: object) {
@@ -110,12 +112,12 @@ function Question({ workspace, which, action, onClose, onJob }: QuestionProps): 
     staleTime: 0,
     gcTime: 0,
   });
-  const bodyFor = (expected: number): object => ({
-    ...chosenBody(which, expected),
+  const bodyFor = (of: Counted): object => ({
+    ...chosenBody(which, of),
     ...(isEnd && { as: action, reason: evidence.trim() || 'not said' }),
   });
   const start = useMutation({
-    mutationFn: (expected: number) => begin(workspace, decision, bodyFor(expected)),
+    mutationFn: (of: Counted) => begin(workspace, decision, bodyFor(of)),
     onSuccess: ({ id }) => onJob(id),
     onError: () => void count.refetch(),
   });
@@ -137,7 +139,7 @@ function Question({ workspace, which, action, onClose, onJob }: QuestionProps): 
   }
   const isTyped = data.people < TYPED_FROM || typed.replaceAll(/[,.\s]/g, '') === String(data.count);
   const go = (): void => {
-    if (off === null && isTyped && !data.more && !start.isPending) start.mutate(data.count);
+    if (off === null && isTyped && !data.more && !start.isPending) start.mutate(data);
   };
   return (
     <form
@@ -197,7 +199,7 @@ function Question({ workspace, which, action, onClose, onJob }: QuestionProps): 
         call={{
           method: 'POST',
           path: `/v1/workspaces/${workspace}/deliveries/${decision}`,
-          body: bodyFor(data.count),
+          body: bodyFor(data),
         }}
       />
       <Foot>
