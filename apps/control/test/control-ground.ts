@@ -62,6 +62,7 @@ export async function openControl(
     configuration,
     people,
     factorSealer: plainSealer,
+    undoSealer: plainSealer,
     apiKeys: { make: () => ({ key: 'cln_once', keyId: 'id', digest: 'digest' }) },
     readEverywhere: async () => undefined,
     diagnose: async () => [],

@@ -1,5 +1,5 @@
 import type { AuditAction } from '@carillon/domain';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -8,6 +8,8 @@ declare module 'fastify' {
      * writes (any method but GET and HEAD) and does not say so. What reads declares it where reading is audited.
      */
     readonly audit?: AuditAction | false;
+    /** What a change is made to, where a body says it: then the record before the change names it too. */
+    readonly auditTarget?: (request: FastifyRequest) => string;
   }
 }
 

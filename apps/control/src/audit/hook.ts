@@ -6,7 +6,7 @@ import { principalIfAny } from '../access/principal.ts';
 import { EVERY_WORKSPACE } from '../access/sight.ts';
 import type { ControlPorts } from '../ports.ts';
 import { createRate } from '../rate.ts';
-import { writeAudit } from './audit-log.ts';
+import { onAudit } from './audit-log.ts';
 import { audited, factsOf, prepareFacts } from './facts.ts';
 import { publishedBy } from './published-by.ts';
 
@@ -31,6 +31,7 @@ type Auditing = {
   code: ErrorCode | null;
   /** Writes the record that stands before what the request does. */
   readonly start: () => Promise<void>;
+  readonly each: (targets: readonly string[], change: () => Promise<void>) => Promise<void>;
 };
 
 /** Headers that say or give something of what was answered. */
@@ -48,6 +49,20 @@ const auditingOf = (request: FastifyRequest): Auditing | null => request.getDeco
 export const beginAudit = async (request: FastifyRequest): Promise<void> => auditingOf(request)?.start();
 
 /**
+ * Makes a change of several targets of which each is to be found on the audit: beside what is told of the request as a whole, of each a record
+ * stands before the change, and one that it was done behind it. Rejects where the log takes none.
+ */
+export async function auditEach(
+  request: FastifyRequest,
+  targets: readonly string[],
+  change: () => Promise<void>,
+): Promise<void> {
+  const auditing = auditingOf(request);
+  if (!auditing) throw new Error('the route declares no audit');
+  await auditing.each(targets, change);
+}
+
+/**
  * Writes what the routes that are added after this declare (`config.audit`), and what their permissions refuse. A record stands on the log before
  * anything is changed, and one with the outcome before the answer goes out; of what is only shown, and of a sign-in, one before the answer. Where a
  * record cannot be written the answer is `audit_unavailable`: before a change nothing was done, and what was to be shown is not shown.
@@ -58,8 +73,9 @@ export function auditRequests(app: FastifyInstance, ports: HookPorts): void {
   const isTold = refusedSignIns();
 
   async function begin(request: FastifyRequest): Promise<void> {
-    const { audit } = request.routeOptions.config;
+    const { audit, auditTarget } = request.routeOptions.config;
     if (audit === undefined || audit === false) return;
+    if (auditTarget) audited(request, { target: auditTarget(request) });
     const id = ports.ids.random('audit');
     const auditing: Auditing = {
       id,
@@ -67,8 +83,21 @@ export function auditRequests(app: FastifyInstance, ports: HookPorts): void {
       ended: false,
       code: null,
       async start() {
-        await write(entryOf(request, id, audit, 'begun', null), 'nothing was done');
+        await write([entryOf(request, id, audit, 'begun', null)], 'nothing was done');
         auditing.begun = true;
+      },
+      async each(targets, change) {
+        const begun = targets.map((target): AuditEntry => {
+          const entry = entryOf(request, ports.ids.random('audit'), audit, 'begun', null);
+          return { ...entry, target, before: null, after: null };
+        });
+        await write(begun, 'of what the audit does not tell nothing was done');
+        await change();
+        const at = ports.clock.now();
+        await write(
+          begun.map((entry) => ({ ...entry, at, outcome: 'done' })),
+          'it may have been done; that it was begun is on the audit',
+        );
       },
     };
     request.setDecorator<Auditing | null>(AUDITING, auditing);
@@ -90,10 +119,11 @@ export function auditRequests(app: FastifyInstance, ports: HookPorts): void {
         ended: true,
         code: 'forbidden_role',
         start: async () => undefined,
+        each: async () => undefined,
       });
       const target = `${request.method} ${request.routeOptions.url ?? ''}`;
       const refused = entryOf(request, id, 'access.refused', 'refused', auditing?.code ?? 'forbidden_role');
-      await write({ ...refused, target }, 'the request was refused');
+      await write([{ ...refused, target }], 'the request was refused');
       return;
     }
     if (!auditing || audit === undefined || audit === false) return;
@@ -108,12 +138,12 @@ export function auditRequests(app: FastifyInstance, ports: HookPorts): void {
     const published = publishedBy(request.id, ports.configuration.history);
     const entry = { ...entryOf(request, auditing.id, audit, outcome, auditing.code), ...published };
     const told = auditing.begun && outcome !== 'refused';
-    await write(entry, told ? 'it may have been done; that it was begun is on the audit' : 'nothing was done');
+    await write([entry], told ? 'it may have been done; that it was begun is on the audit' : 'nothing was done');
   }
 
-  async function write(entry: AuditEntry, otherwise: string): Promise<void> {
+  async function write(entries: readonly AuditEntry[], otherwise: string): Promise<void> {
     try {
-      await writeAudit(entry, ports);
+      await ports.log.append(entries.map((entry) => onAudit(entry, ports.codecs)));
     } catch (error) {
       throw new CarillonError(
         'audit_unavailable',

@@ -21,6 +21,7 @@ import {
   type Instant,
 } from '@carillon/kernel';
 import { decideConsents, decideForMany, publishConsents, type PersonDecisions } from '@carillon/stages';
+import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { principalOf } from '../access/principal.ts';
 import { sightOf, type Sight } from '../access/sight.ts';
@@ -84,6 +85,11 @@ export function consentRoutes(app: ApiServer, ports: Ports): void {
     return (await Promise.all(sight.names.map((workspace) => consents.find(workspace, names)))).flat();
   }
 
+  function auditTarget({ params, body }: FastifyRequest): string {
+    const { workspace } = params as z.infer<typeof inWorkspace>;
+    return keyedTarget(ports.ids, workspace, nameOf((body as { readonly person: string }).person));
+  }
+
   /** The store has it; what the log does not get now it gets from the sweeper of the delivery role. */
   const tell = (documents: readonly Consents[]): Promise<unknown> =>
     publishConsents(documents, ports).catch((error: unknown) => ports.watch.trouble('tell consents', error));
@@ -138,7 +144,7 @@ export function consentRoutes(app: ApiServer, ports: Ports): void {
   app.post(
     '/v1/workspaces/:workspace/consents',
     {
-      config: { permission: 'operate', audit: 'consent.set' },
+      config: { permission: 'operate', audit: 'consent.set', auditTarget },
       schema: {
         operationId: 'setConsent',
         tags: ['Consents'],
@@ -171,7 +177,6 @@ export function consentRoutes(app: ApiServer, ports: Ports): void {
       const before = await consents.find(workspace, [person]);
       const document = await decideConsents(workspace, person, decisions, ports);
       audited(request, {
-        target: keyedTarget(ports.ids, workspace, person),
         before: digestOfWords(before),
         after: digestOfWords(document ? [document] : []),
       });

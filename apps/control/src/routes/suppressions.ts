@@ -8,7 +8,7 @@ import {
   type ChannelName,
 } from '@carillon/domain';
 import { CarillonError, csvLine, formatInstant, type Instant, type Json } from '@carillon/kernel';
-import type { Suppression, SuppressionFilter } from '@carillon/ports';
+import type { Ids, Suppression, SuppressionFilter } from '@carillon/ports';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { principalOf } from '../access/principal.ts';
@@ -65,15 +65,16 @@ export function suppressionRoutes(
     },
   );
 
+  const which = z.strictObject({ channel: channelWord, address: addressText });
+  function auditTarget({ params, body }: FastifyRequest): string {
+    const { workspace } = params as z.infer<typeof inWorkspace>;
+    const { channel, address } = body as z.infer<typeof which>;
+    return targetOf(ids, { workspace, channel, address: canonicalAddress(channel, address) ?? address });
+  }
+
   /** What sources said of an address before, and say now. */
-  function tellChange(
-    request: FastifyRequest,
-    { workspace, channel, address }: Pick<Suppression, 'workspace' | 'channel' | 'address'>,
-    before: readonly Suppression[],
-    after: readonly Suppression[],
-  ): void {
+  function tellChange(request: FastifyRequest, before: readonly Suppression[], after: readonly Suppression[]): void {
     audited(request, {
-      target: keyedTarget(ids, workspace, channel, canonicalAddress(channel, address) ?? address),
       before: keyedDigest(ids, before.map(toldOf)),
       after: keyedDigest(ids, after.map(toldOf)),
     });
@@ -82,11 +83,10 @@ export function suppressionRoutes(
   const readPage = (sight: Sight, wanted: Filters, limit: number, cursor?: string) =>
     pageInSight(sight, limit, cursor, (most, from) => suppressions.list(filterOf(sight, wanted), most, from));
 
-  const which = z.strictObject({ channel: channelWord, address: addressText });
   app.post(
     '/v1/workspaces/:workspace/suppressions',
     {
-      config: { permission: 'operate', audit: 'suppression.add' },
+      config: { permission: 'operate', audit: 'suppression.add', auditTarget },
       schema: {
         operationId: 'addSuppression',
         tags: ['Suppressions'],
@@ -108,7 +108,7 @@ export function suppressionRoutes(
         { workspace, channel, address, source: 'operator', detail, deliveryId: null, by, at },
       ]);
       const items = await suppressions.sources(workspace, channel, address);
-      tellChange(request, { workspace, channel, address }, before, items);
+      tellChange(request, before, items);
       return { added: added > 0, items: items.map(showSuppression) };
     },
   );
@@ -116,7 +116,7 @@ export function suppressionRoutes(
   app.post(
     '/v1/workspaces/:workspace/suppressions/remove',
     {
-      config: { permission: 'operate', audit: 'suppression.remove', problems: ['not_found'] },
+      config: { permission: 'operate', audit: 'suppression.remove', auditTarget, problems: ['not_found'] },
       schema: {
         operationId: 'removeSuppression',
         tags: ['Suppressions'],
@@ -132,7 +132,7 @@ export function suppressionRoutes(
       const before = await suppressions.sources(workspace, channel, address);
       const removed = await suppressions.remove(workspace, channel, address, source);
       const left = await suppressions.sources(workspace, channel, address);
-      tellChange(request, { workspace, channel, address }, before, left);
+      tellChange(request, before, left);
       if (!removed) throw notFound('such suppressed address', stillHeld(left));
       const taken = before.filter((one) => source === undefined || one.source === source);
       return { removed, still: left.map(showSuppression), undo: sealTaken(ports, workspace, taken) };
@@ -216,6 +216,12 @@ export function suppressionRoutes(
     } while (cursor !== undefined);
   }
 }
+
+/** The same for each change of what is said of an address. */
+export const targetOf = (
+  ids: Pick<Ids, 'keyed'>,
+  { workspace, channel, address }: Pick<Suppression, 'workspace' | 'channel' | 'address'>,
+): string => keyedTarget(ids, workspace, channel, address);
 
 /** What the audit holds a digest of. */
 export const toldOf = (one: Suppression): Json => ({ ...one, by: one.by ?? null });
