@@ -1,5 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import {
+  intakeUntil,
   openEmbedded,
   WAL_BOUNDS,
   type Embedded,
@@ -84,7 +85,7 @@ export function fileCheck(
   const why =
     notCopied ??
     'something reads an old state: a backup, a look at its pages, or another program that has carillon.db open';
-  const end = `from ${mib(WAL_BOUNDS.most)} of log on, writes are refused until that has ended`;
+  const end = `from ${mib(intakeUntil(WAL_BOUNDS))} of log on events are refused until that has ended, and from ${mib(WAL_BOUNDS.most)} on all writes`;
   return { step, ok: false, detail: `${said}. The file lacks ${mib(walLeft)} of the log (${why}); ${end}` };
 }
 

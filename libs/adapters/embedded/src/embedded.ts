@@ -37,7 +37,7 @@ import { createSchemaRegistry } from './stores/schema-registry.ts';
 import { createSecretStore } from './stores/secret-store.ts';
 import { createConsentStore } from './stores/consent-store.ts';
 import { createSuppressionList } from './stores/suppression-list.ts';
-import { littleOf, WAL_BOUNDS, type WalBounds } from './wal/bounds.ts';
+import { intakeUntil, littleOf, logIsFull, WAL_BOUNDS, type WalBounds } from './wal/bounds.ts';
 import { createWalCopier, type CopySettings, type WalCopier } from './wal/copier.ts';
 import type { WriterSettings } from './writing/protocol.ts';
 import { createWriter, DEFAULT_QUEUE_BYTES, type Writer, type WriterStats } from './writing/writer.ts';
@@ -87,7 +87,7 @@ export type EmbeddedHealth = {
   readonly pages: PageState;
   /** In words with the way out, where the data file is damaged: then it takes no more, and nothing is read of it. */
   readonly damaged: string | null;
-  /** Why the last write failed; null while writing works. */
+  /** Why the last write failed, or nothing new is taken in; null while writing works. */
   readonly failing: string | null;
 };
 
@@ -242,7 +242,7 @@ type Opened = {
 function assemble(options: EmbeddedOptions, opened: Opened): Embedded {
   const { writer, copier, reader, lock, pages, damaged } = opened;
   const { database, keys } = dataFiles(options.dataDir);
-  const log = createEventLog(reader, writer.writes(), options.turns ?? { next: () => nextTurn() });
+  const log = createEventLog(reader, writer.writes(), options.turns ?? { next: () => nextTurn() }, fullForIntake);
   let closed: Promise<void> | null = null;
   async function close(): Promise<void> {
     await log.stop();
@@ -257,6 +257,20 @@ function assemble(options: EmbeddedOptions, opened: Opened): Embedded {
     else lock.abandon();
   }
   const leases = createLeaseStore(writer.writes());
+  let probing: Promise<void> | null = null;
+  async function probe(): Promise<void> {
+    const now = options.clock.now();
+    // A lease that is over when it begins: a row is written, and nobody is kept from anything.
+    await leases.acquire(PROBE, PROBE, now, now).catch(() => undefined);
+  }
+  function fullForIntake(): CarillonError | null {
+    const { bytes } = copier.stats().log;
+    if (bytes < intakeUntil(options.walBounds ?? WAL_BOUNDS)) return null;
+    // Only a commit begins the log anew, and where nothing is taken in there may be no other.
+    copier.again();
+    probing ??= probe().finally(() => (probing = null));
+    return logIsFull(bytes);
+  }
   return {
     log,
     checkpoints: createCheckpointStore(reader, writer.writes()),
@@ -292,12 +306,12 @@ function assemble(options: EmbeddedOptions, opened: Opened): Embedded {
       return { ...writer.stats(), ...bytes, ...copied };
     },
     lookAtPages: (patience) => pages.look(patience),
-    health: () => ({ pages: pages.state(), damaged: damaged(), failing: writer.stats().failing }),
-    async probe() {
-      const now = options.clock.now();
-      // A lease that is over when it begins: a row is written, and nobody is kept from anything.
-      await leases.acquire(PROBE, PROBE, now, now).catch(() => undefined);
-    },
+    health: () => ({
+      pages: pages.state(),
+      damaged: damaged(),
+      failing: writer.stats().failing ?? fullForIntake()?.detail ?? null,
+    }),
+    probe,
     close() {
       closed ??= close();
       return closed;

@@ -12,5 +12,5 @@ export type { EmbeddedLog } from './log/event-log.ts';
 export type { CarriedOver } from './restore/carry-over.ts';
 export type { Outstanding, Span } from './restore/outstanding.ts';
 export { restoreBackup, type Restored, type RestoreOptions } from './restore/restore.ts';
-export { WAL_BOUNDS, type WalBounds } from './wal/bounds.ts';
+export { intakeUntil, WAL_BOUNDS, type WalBounds } from './wal/bounds.ts';
 export { DEFAULT_RETENTION, type Removed, type RetentionPolicy } from './retention.ts';

@@ -2,7 +2,6 @@
  * Opens the data folder given with the bounds of its write-ahead log in the words after it, appends and writes each acknowledged record to
  * stdout, until somebody ends it. With a last word something reads an old state meanwhile, and what is refused is written too.
  */
-import { writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { messageOf } from '@carillon/kernel';
@@ -25,16 +24,16 @@ async function fill(caller: number): Promise<void> {
   for (let at = 0; ; at += 1) {
     const text = `${caller}:${at}`;
     const value = new TextEncoder().encode(`${text}:${'x'.repeat(20_000)}`);
-    const record = { topic: 'carillon.events', partition: caller, key: 'k', value, headers: {} } as const;
+    const record = { topic: 'carillon.intents', partition: caller, key: 'k', value, headers: {} } as const;
     try {
       const [offset] = await embedded.log.append([record]);
-      writeSync(1, `${caller} ${offset} ${text}\n`);
+      process.stdout.write(`${caller} ${offset} ${text}\n`);
     } catch (error) {
-      writeSync(1, `refused: ${messageOf(error)}\n`);
+      process.stdout.write(`refused: ${messageOf(error)}\n`);
       return;
     }
   }
 }
-writeSync(1, 'open\n');
+process.stdout.write('open\n');
 await Promise.all([0, 1, 2, 3].map(fill));
 setInterval(() => undefined, 60_000);

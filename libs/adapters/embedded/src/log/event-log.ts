@@ -23,7 +23,13 @@ export type EmbeddedLog = EventLog & {
 
 type RecordRow = { place: number; time: number; key: string; headers: string; value: Uint8Array };
 
-export function createEventLog(reader: Reader, write: Write<LogWrites>, turns: Pick<Turns, 'next'>): EmbeddedLog {
+export function createEventLog(
+  reader: Reader,
+  write: Write<LogWrites>,
+  turns: Pick<Turns, 'next'>,
+  /** Why nothing new is taken in just now. */
+  full: () => CarillonError | null,
+): EmbeddedLog {
   const logId = (reader.get('SELECT log_id FROM log_identity') as { log_id: string } | undefined)?.log_id;
   if (!logId) throw new CarillonError('data_version', 'the data file holds no log id; restore a backup');
   const ids = new Map<TopicName, readonly number[]>();
@@ -90,6 +96,8 @@ export function createEventLog(reader: Reader, write: Write<LogWrites>, turns: P
     arrived,
     async append(records) {
       if (records.length === 0) return [];
+      const refused = records.every(({ topic }) => topic === 'carillon.events') ? full() : null;
+      if (refused) throw refused;
       const packed = packRecords(records, idOf);
       const offsets = await write('log.append', { bytes: sizeOf(packed), rows: records.length }, packed);
       arrived(records);

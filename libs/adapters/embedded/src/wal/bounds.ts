@@ -1,3 +1,5 @@
+import { CarillonError } from '@carillon/kernel';
+
 const MIB = 1024 * 1024;
 
 /** How long the write-ahead log of the data file may be, in bytes. */
@@ -10,8 +12,18 @@ export type WalBounds = {
   readonly most: number;
 };
 
+/** From this length on nothing new is taken in: the rest is for what is under way, whose end is to be written down. */
+export const intakeUntil = ({ most }: WalBounds): number => (most / 4) * 3;
+
 /** A start after a kill reads the log whole: a gigabyte takes it some seconds. */
 export const WAL_BOUNDS: WalBounds = { copyFrom: 64 * MIB, waitFrom: 128 * MIB, most: 4096 * MIB };
 
 /** What a commit copies itself when the rest is done: more would hold the writer up. */
 export const littleOf = ({ copyFrom }: WalBounds): number => copyFrom / 8;
+
+export const logIsFull = (bytes: number): CarillonError =>
+  new CarillonError(
+    'log_unavailable',
+    `the write-ahead log of the data file has grown to ${Math.floor(bytes / MIB)} MiB and cannot begin anew, because something reads an old state of the ` +
+      'file: a backup, a look at its pages, or another program that has carillon.db open. End that; it goes on by itself',
+  );

@@ -24,6 +24,8 @@ export type WalCopier = {
   grew(log: WalState): void;
   /** Null where the log may grow further; where it is long and is being copied, what ends with the copying. */
   room(): Promise<void> | null;
+  /** After the next commit it is tried again, though the last time it got nowhere. */
+  again(): void;
   /** The log after the last commit, how often it was copied, and why the last copying failed; null where it did not. */
   stats(): { readonly log: WalState; readonly copyings: number; readonly notCopied: string | null };
   /** Ends the thread. Safe to call twice. */
@@ -98,6 +100,9 @@ export function createWalCopier(options: {
       if (underWay === null && log.left >= from && log.bytes >= againFrom) underWay = copy();
     },
     room: () => (log.bytes < bounds.waitFrom ? null : underWay),
+    again() {
+      againFrom = 0;
+    },
     stats: () => ({ log, copyings, notCopied }),
     async close() {
       const last = thread;

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import type { Duration } from '@carillon/kernel';
 import { FRAME_HEADER_BYTES } from '../damage/wal-frames.ts';
 
 export const PAGE_BYTES = 4096;
@@ -17,8 +18,8 @@ export type Wal = {
   state(): WalState;
   /** Copies what no reader of an old state needs as it was. Holds nobody up, and does nothing while another copies. */
   copy(): WalState;
-  /** Whether the next commit begins the log anew. Waits for those who read old states, as long as the connection waits for any lock. */
-  beginAnew(): boolean;
+  /** Copies the rest; whether the next commit begins the log anew. Waits so long for those who read old states. */
+  beginAnew(patience: Duration): boolean;
 };
 
 /** The log of the connection. SQLite calls the copying a checkpoint, and so are other things called here. */
@@ -36,6 +37,14 @@ export function walOf(db: DatabaseSync): Wal {
       copying.get();
       return state();
     },
-    beginAnew: () => db.prepare('PRAGMA wal_checkpoint(RESTART)').get()?.['busy'] === 0,
+    beginAnew(patience) {
+      const before = Number(db.prepare('PRAGMA busy_timeout').get()?.['timeout']);
+      db.exec(`PRAGMA busy_timeout = ${patience}`);
+      try {
+        return db.prepare('PRAGMA wal_checkpoint(RESTART)').get()?.['busy'] === 0;
+      } finally {
+        db.exec(`PRAGMA busy_timeout = ${before}`);
+      }
+    },
   };
 }

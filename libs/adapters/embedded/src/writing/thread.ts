@@ -56,6 +56,7 @@ port.on('message', (message: ToWriter) => {
 
 try {
   file = openForWriting(settings, (from, to) => answer({ kind: 'migrating', from, to }));
+  file.makeRoom();
   answer({ kind: 'ready', log: file.log() });
 } catch (error) {
   answer({ kind: 'unopened', failure: failureOf(error) });

@@ -4,7 +4,7 @@ import { CarillonError, messageOf, type Instant } from '@carillon/kernel';
 import { establishLog } from '../log/establish.ts';
 import { migrate, MIGRATIONS, verifySlotIndex } from '../schema/migrations.ts';
 import { statementsOf } from '../statements.ts';
-import { littleOf } from '../wal/bounds.ts';
+import { littleOf, logIsFull } from '../wal/bounds.ts';
 import { PAGE_BYTES, walOf, type WalState } from '../wal/wal.ts';
 import { blamesFile, createCommit } from './commit.ts';
 import { createOperations } from './operations.ts';
@@ -14,21 +14,18 @@ export type WritableFile = {
   commit(now: Instant, requests: readonly Request[]): Reply[];
   /** The write-ahead log after the last commit. */
   log(): WalState;
+  /** Copies a log that was left and is long. At a start nobody reads yet; the look at the pages that follows would hold it. */
+  makeRoom(): void;
   /** Copies the little that others left of a log that is long enough to begin anew. */
   copyRest(): void;
   close(): void;
 };
 
-const MIB = 1024 * 1024;
+/** Whoever reads a page or two has ended by then. All writes wait meanwhile: whoever reads an old state for long is not waited for. */
+const A_MOMENT = 100;
+
 const unreadable = (error: unknown): CarillonError | null =>
   blamesFile(error) ? new CarillonError('data_damaged', messageOf(error)) : null;
-
-const logIsFull = (bytes: number): CarillonError =>
-  new CarillonError(
-    'log_unavailable',
-    `the write-ahead log of the data file has grown to ${Math.floor(bytes / MIB)} MiB and cannot begin anew, because something reads an old state of the ` +
-      'file: a backup, a look at its pages, or another program that has carillon.db open. End that; it goes on by itself',
-  );
 
 /**
  * An index over many rows is made by sorting them: in memory that takes gigabytes, and the folder for temporary files of a container is small.
@@ -75,7 +72,8 @@ export function openForWriting(
       commit(at, requests) {
         now = at;
         try {
-          if (log.bytes >= bounds.most && !wal.beginAnew()) throw logIsFull(log.bytes);
+          if (log.bytes >= bounds.most && !wal.beginAnew(Math.min(A_MOMENT, settings.busyTimeout)))
+            throw logIsFull(log.bytes);
           const replies = commit(requests);
           log = wal.state();
           return replies;
@@ -84,6 +82,9 @@ export function openForWriting(
         }
       },
       log: () => log,
+      makeRoom() {
+        if (log.bytes >= bounds.most / 2 && wal.beginAnew(settings.busyTimeout)) log = { bytes: 0, left: 0 };
+      },
       copyRest() {
         if (log.bytes < bounds.copyFrom || log.left === 0 || log.left > littleOf(bounds)) return;
         try {
