@@ -87,7 +87,7 @@ describe('Whether a process on one machine is ready', () => {
     const held = fileCheck('/data', { ...stats, walBytes: 500 * MIB, walLeft: 400 * MIB });
     expect(held).toMatchObject({ step, ok: false });
     expect(held.detail).toMatch(
-      /lacks 400 MiB of the log \(something reads an old state: a backup.*4096 MiB of log on, writes are refused/,
+      /lacks 400 MiB of the log \(something reads an old state: a backup.*3072 MiB of log on events are refused.*4096 MiB/,
     );
     const full = { ...stats, walLeft: 400 * MIB, notCopied: 'disk I/O error' };
     expect(fileCheck('/data', full).detail).toContain('(disk I/O error)');
