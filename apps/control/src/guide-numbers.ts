@@ -22,6 +22,5 @@ export function guideNumbers(people: readonly Pick<Person, 'guide'>[]): Onboardi
         clicks: median(reached.map(({ clicks }) => clicks)),
       };
     }),
-    complete: true,
   };
 }

@@ -15,6 +15,8 @@ const RECORDS_AT_ONCE = 1_000;
 /** The seal of the last record that was taken away stands among the first that are left. */
 const NEAR = 500;
 
+const NOT_TAKEN = 'the log did not take away the records of the audit that are older than it is kept';
+
 const WORDS = 'records before ';
 /** Up to where a record of the audit says that records were taken away. Null where it does not, or where it is not of this deployment. */
 export function cutBefore(
@@ -65,7 +67,7 @@ export async function cutAudit(ports: CuttingPorts, isOurs: (seal: AuditSeal) =>
     await takeAway();
   } catch (error) {
     await tell('failed', isCarillonError(error) ? error.code : 'internal').catch(() => undefined);
-    throw error;
+    throw new Error(`${NOT_TAKEN}: it is tried again in an hour`, { cause: error });
   }
   await tell('done', null);
 

@@ -34,7 +34,7 @@ export const factsOf = (request: FastifyRequest): AuditFacts => request.getDecor
 
 /**
  * The same of what can be guessed, such as an address, under a key of the deployment: only with it can a digest be held against what somebody
- * thinks it is of. Null: of nothing.
+ * thinks it is of. Undefined: of nothing.
  */
 export const keyedDigest = (ids: Pick<Ids, 'keyed'>, of: readonly Json[]): string | undefined =>
   of.length === 0 ? undefined : ids.keyed('audit digest', stringifyJson([...of]));

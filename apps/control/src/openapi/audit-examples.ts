@@ -28,7 +28,6 @@ export const AUDIT_EXAMPLES = {
         { step: 'event', reached: 2, stopped: 1, seconds: 110, clicks: 9 },
         { step: 'message', reached: 1, stopped: 1, seconds: 140, clicks: 11 },
       ],
-      complete: true,
     },
   },
   listAllAudit: { answers: { items: [ENTRY], next: null } },

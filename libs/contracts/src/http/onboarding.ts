@@ -24,7 +24,6 @@ export const onboardingBody = z
         clicks: median.describe('Median since the link was opened; null: nobody came as far'),
       }),
     ),
-    complete: z.boolean().describe('Always true'),
   })
   .meta({ id: 'Onboarding' });
 export type OnboardingBody = z.infer<typeof onboardingBody>;

@@ -71,10 +71,7 @@ export function FirstSteps(): ReactNode {
           ))}
         </tbody>
       </table>
-      <Quiet>
-        Measured on this deployment and kept on its audit; for its owners alone, without a name or an address
-        {data.complete ? '.' : '. The audit goes further back than was looked at.'}
-      </Quiet>
+      <Quiet>Measured on this deployment alone; for its owners alone, without a name or an address.</Quiet>
       <Curl call={{ method: 'GET', path: '/v1/onboarding' }} />
     </Card>
   );
