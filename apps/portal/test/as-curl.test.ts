@@ -101,6 +101,13 @@ describe('each action of the portal', () => {
     expect(Object.keys(WITHOUT).filter((call) => !asked.some((one) => one.call === call))).toEqual([]);
   });
 
+  it('stores nothing that only holds a place: what a person has to fill in is empty, which is refused', () => {
+    const held = sources.flatMap(({ file, text }) =>
+      [...text.matchAll(/body: \{[^}]*'(?:…|\.\.\.)'[^}]*\}/g)].map(([body]) => `${body} (${file})`),
+    );
+    expect(held).toEqual([]);
+  });
+
   it('names no call for a shell that is never shown', () => {
     const shown = sources.map(({ text }) => text).join('\n');
     for (const { file, text } of sources) {

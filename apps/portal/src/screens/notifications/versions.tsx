@@ -109,17 +109,7 @@ function Timeline({ draft }: { readonly draft: NotificationDraft }): ReactNode {
             ))}
           </div>
           <Difference w={w} n={n} from={from} to={to} />
-          <Curl
-            calls={[
-              { method: 'GET', path: `/v1/workspaces/${w}/notifications/${n}/diff?from=${from}&to=${to}` },
-              {
-                method: 'POST',
-                path: `/v1/workspaces/${w}/notifications/${n}/rollback`,
-                headers: { 'If-Match': `"${draft.resource?.number ?? 0}"` },
-                body: { number: from },
-              },
-            ]}
-          />
+          <Curl call={{ method: 'GET', path: `/v1/workspaces/${w}/notifications/${n}/diff?from=${from}&to=${to}` }} />
         </Card>
       )}
     </>

@@ -206,7 +206,8 @@ function SetSecret({
           call={{
             method: 'PUT',
             path: `/v1/workspaces/${workspace}/secrets/${name || '<NAME>'}`,
-            body: { value: '…' },
+            // What stands here is replaced by whoever pastes it; forgotten, it is refused and no secret is lost.
+            body: { value: '' },
           }}
         />
         <Actions>

@@ -181,8 +181,8 @@ function SecretDialog({
           call={{
             method: 'PUT',
             path: `/v1/workspaces/${workspace}/secrets/${name}`,
-            // The value stays out of the history of a shell.
-            body: { value: '…' },
+            // What stands here is replaced by whoever pastes it; forgotten, it is refused and no secret is lost.
+            body: { value: '' },
           }}
         />
       </form>

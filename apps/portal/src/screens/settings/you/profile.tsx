@@ -161,7 +161,7 @@ function Password({ person }: { readonly person: Profiled }): ReactNode {
             Set the password
           </Button>
         </Actions>
-        <Curl call={{ method: 'PUT', path: '/v1/me/password', body: { password: '…' } }} />
+        <Curl call={{ method: 'PUT', path: '/v1/me/password', body: { password: '' } }} />
       </form>
     </Card>
   );
