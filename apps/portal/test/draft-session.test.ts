@@ -223,6 +223,29 @@ describe('a draft as one tab edits it', () => {
     expect(shown()).toMatchObject({ body: { name: 'old' }, draft: null, saving: 'saved', saveError: null });
   });
 
+  it('is put back after it was thrown away as it was shown, over what it was based on', async () => {
+    server.put({ name: 'draft' }, 7);
+    await session.load();
+    session.change({ name: 'draft and a last word' });
+    const putBack = session.wayBack();
+    await session.discard();
+    server.resource = { kind: 'notification', number: 8, body: { name: 'newer' } } as unknown as Published;
+    await putBack();
+    expect(server.draft).toMatchObject({ body: { name: 'draft and a last word' }, based_on: 7 });
+    expect(shown()).toMatchObject({ body: { name: 'draft and a last word' }, saving: 'saved' });
+  });
+
+  it('is not put back over what was typed since it was thrown away', async () => {
+    server.put({ name: 'draft' }, 7);
+    await session.load();
+    const putBack = session.wayBack();
+    await session.discard();
+    session.change({ name: 'typed anew' });
+    await expect(putBack()).rejects.toThrow('another draft was begun since');
+    expect(server.draft?.body).toEqual({ name: 'typed anew' });
+    expect(shown()).toMatchObject({ body: { name: 'typed anew' }, isMoved: false });
+  });
+
   it('begins a resource that there is not yet, and drops it again', async () => {
     server.resource = null;
     await session.load();

@@ -244,6 +244,24 @@ export class DraftSession {
     return isGone;
   }
 
+  /** How the draft is put back once it is discarded: as it is shown now, over what it is based on. Rejects where another was begun since. */
+  wayBack(): () => Promise<void> {
+    const { body, draft, resource } = this.#state;
+    const basedOn = draft ? draft.based_on : (resource?.number ?? null);
+    return async () => {
+      // What was typed since is saved first, so that it is refused here and not there.
+      await this.saveNow();
+      try {
+        await this.#store.save({ body, revision: null, basedOn });
+      } catch (error) {
+        if (error instanceof Refusal && error.status === 412) throw new Error(OTHER_BEGUN, { cause: error });
+        throw error;
+      }
+      this.#store.changed();
+      await this.#reload();
+    };
+  }
+
   /** What was read before is older than what was just done. */
   async #reload(): Promise<void> {
     await this.#loading;
@@ -300,6 +318,8 @@ export class DraftSession {
     for (const listener of this.#listeners) listener();
   }
 }
+
+const OTHER_BEGUN = 'another draft was begun since, which stays. Discard it first to have this one back.';
 
 /** Whether the server may say something else in a moment. */
 const mayPass = (error: unknown): boolean => error instanceof Refusal && (isAway(error) || error.status >= 500);

@@ -47,8 +47,8 @@ export type EditedDraft<Kind extends Editable> = Pick<DraftState, 'saving' | 'sa
   readonly takeTheirs: () => Promise<void>;
   /** Answers whether the draft is gone. */
   readonly discard: () => Promise<boolean>;
-  /** Makes a draft anew of a body that was discarded; answers whether the server has it. */
-  readonly bringBack: (body: unknown) => Promise<boolean>;
+  /** How the draft is put back once it is discarded; what was begun since stays, and the way rejects. */
+  readonly wayBack: () => () => Promise<void>;
 };
 
 const DRAFT_PLACE = 'carillon-draft ';
@@ -165,9 +165,6 @@ export function useDraft<Kind extends Editable>(kind: Kind, workspace: string, n
     keepMine: () => session.keepMine(),
     takeTheirs: () => session.takeTheirs(),
     discard: () => session.discard(),
-    bringBack(body) {
-      session.change(body);
-      return session.saveNow();
-    },
+    wayBack: () => session.wayBack(),
   };
 }

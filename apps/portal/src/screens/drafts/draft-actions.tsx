@@ -26,7 +26,7 @@ type Shown = Pick<
   | 'body'
   | 'resource'
   | 'isLoading'
-  | 'bringBack'
+  | 'wayBack'
   | 'conflict'
 >;
 
@@ -57,16 +57,14 @@ export function DraftActions({
     await navigate({ to: '/workspaces/$w/drafts', params: { w: workspace } });
   };
   const discard = async (): Promise<void> => {
-    const { body, conflict } = draft;
+    const { conflict } = draft;
+    const putBack = draft.wayBack();
     if (!(await draft.discard())) {
       say('The draft is still there: it was saved again meanwhile, or Carillon did not answer.');
       return;
     }
     // One in conflict began from what is not there any more: made anew it would be published over theirs.
-    say('The draft is gone.', conflict === null ? () => bringBack(body) : null);
-  };
-  const bringBack = async (body: Shown['body']): Promise<void> => {
-    if (!(await draft.bringBack(body))) throw new Error('it is not saved yet; the page of the draft says why.');
+    say('The draft is gone.', conflict === null ? putBack : null);
   };
   return (
     <>
