@@ -9,7 +9,8 @@ import {
 import { besideOf } from '../src/screens/templates/languages.tsx';
 import { missingWords } from '../src/screens/templates/missing-words.ts';
 import { completeTemplate } from '../src/screens/templates/template-completion.ts';
-import { givenTo } from '../src/screens/templates/users.ts';
+import { localesIn, variantIn, withRemoved, withSource, withVariant } from '../src/screens/templates/template-parts.ts';
+import { givenTo, sentAs } from '../src/screens/templates/users.ts';
 
 const BODY = {
   email: {
@@ -128,6 +129,28 @@ describe('completion in a template', () => {
   });
 });
 
+describe('what is taken from a template', () => {
+  const textAlone = withVariant(BODY, 'email', 'de', { subject: 'Bezahlt', text: '' });
+
+  it('comes back by Undo: the source of a mail, and a whole language', () => {
+    expect(variantIn(withSource(textAlone, 'de', 'mjml', '<mjml/>'), 'email', 'de')).toEqual({
+      subject: 'Bezahlt',
+      mjml: '<mjml/>',
+    });
+    const { fr } = BODY.email.locales;
+    const removed = withVariant(BODY, 'email', 'fr', null);
+    expect(localesIn(removed, 'email')).toEqual(['de']);
+    expect(variantIn(withRemoved(removed, 'email', 'fr', fr), 'email', 'fr')).toEqual(fr);
+  });
+
+  it('stays away where something was written in its place since', () => {
+    expect(() => withSource(BODY, 'de', 'html', '<p>Old</p>')).toThrow('written anew since');
+    expect(() => withSource(withVariant(textAlone, 'email', 'de', null), 'de', 'html', '<p>Old</p>')).toThrow();
+    expect(() => withRemoved(BODY, 'email', 'de', {})).toThrow('written anew since');
+    expect(() => withRemoved(BODY, 'push', 'de', {})).toThrow();
+  });
+});
+
 describe('what the newest events lack', () => {
   it.each([
     [{ events: 0, sending: 0, failed: 0, variables: [] }, 'No event came yet on a stream whose rules send it.'],
@@ -141,6 +164,17 @@ describe('what the newest events lack', () => {
       'Of the newest event, 1 would send it. No message can be made of 1.',
     ],
   ])('is told in a sentence: %j', (counted, words) => {
-    expect(missingWords(counted)).toBe(words);
+    expect(missingWords(counted, 'message')).toBe(words);
+  });
+
+  it('is not counted of digests, nor of what nothing sends, and nothing is said of events then', () => {
+    const counted = { events: 0, sending: 0, failed: 0, variables: [] };
+    const body = { channels: { email: { template: 'mail' } }, cadence: { digest: { template: 'sum' } } };
+    const wordsOf = (template: string, channel = 'email'): string =>
+      missingWords(counted, sentAs([{ name: 'order-paid', body }], template, channel));
+    expect(wordsOf('sum')).toContain('a digest alone');
+    expect(wordsOf('mail')).toContain('No event came yet');
+    expect(wordsOf('mail', 'sms')).toContain('No notification sends it on this channel');
+    expect(wordsOf('unused')).toContain('No notification sends it on this channel');
   });
 });

@@ -6,15 +6,18 @@ import { cls } from '../../ui/class-names.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
 import { NativeSelect } from '../../ui/native-select.tsx';
+import { say } from '../../ui/notices.ts';
 import { Segments } from '../../ui/segments.tsx';
-import { channelsWithout, fallbackWords, fallsBackTo } from './fallbacks.ts';
+import { channelsWithout, fallbackWords, fallsBackTo, languageName } from './fallbacks.ts';
 import {
   BASE,
   CHANNEL_NAMES,
   channelsIn,
   isLocale,
   localesIn,
+  variantIn,
   withLocale,
+  withRemoved,
   withVariant,
   type Channel,
 } from './template-parts.ts';
@@ -79,8 +82,12 @@ export function Languages({
         {locale !== BASE && (
           <Button
             onPress={() => {
+              const removed = variantIn(draft.body, channel, locale);
               draft.change((before) => withVariant(before, channel, locale, null));
               onGo({ locale: BASE });
+              say(`${languageName(locale)} is removed from ${CHANNEL_NAMES[channel]}.`, async () => {
+                draft.change((before) => withRemoved(before, channel, locale, removed));
+              });
             }}
           >
             Remove {locale}

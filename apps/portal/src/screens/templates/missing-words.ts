@@ -1,12 +1,14 @@
 import type { MissingVariables } from './queries.ts';
+import type { SentAs } from './users.ts';
 
 /** Over what the missing variables were counted, in sentences. */
-export function missingWords({
-  events,
-  sending,
-  failed,
-  variables,
-}: Pick<MissingVariables, 'events' | 'sending' | 'failed' | 'variables'>): string {
+export function missingWords(
+  { events, sending, failed, variables }: Pick<MissingVariables, 'events' | 'sending' | 'failed' | 'variables'>,
+  as: SentAs,
+): string {
+  if (as === 'digest')
+    return 'It is sent as a digest alone, of many events at once: what it lacks of one is not counted.';
+  if (as === 'nothing') return 'No notification sends it on this channel yet.';
   if (events === 0) return 'No event came yet on a stream whose rules send it.';
   const newest = events === 1 ? 'newest event' : `newest ${events.toLocaleString('en')} events`;
   if (sending === 0) return `The ${newest} would not send it.`;

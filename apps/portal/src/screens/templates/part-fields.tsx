@@ -5,11 +5,12 @@ import { CodeField } from '../../ui/code-field.tsx';
 import type { Complete } from '../../ui/code-words.ts';
 import { cls } from '../../ui/class-names.ts';
 import { NativeSelect } from '../../ui/native-select.tsx';
+import { say } from '../../ui/notices.ts';
 import { Segments } from '../../ui/segments.tsx';
 import { Checkbox } from '../../ui/toggle.tsx';
 import { languageName, partFallback, settingsFallback } from './fallbacks.ts';
 import { layoutsQuery } from './queries.ts';
-import { BASE, partIn, variantIn, withPart, withVariant, type Channel } from './template-parts.ts';
+import { BASE, partIn, variantIn, withPart, withSource, withVariant, type Channel } from './template-parts.ts';
 import styles from './templates.module.css';
 
 type Props = {
@@ -148,6 +149,10 @@ function EmailBody(props: ColumnProps): ReactNode {
           const source = mjml ?? html ?? '';
           const other = next === 'text' ? { text: '', ...rest } : { ...rest, [next]: source };
           draft.change((before) => withVariant(before, channel, locale, other));
+          if (next !== 'text' || written === 'text' || typeof source !== 'string' || source === '') return;
+          say(`The ${written === 'mjml' ? 'MJML' : 'HTML'} is gone: the mail is text alone.`, async () => {
+            draft.change((before) => withSource(before, locale, written, source));
+          });
         }}
       />
       {written === 'text' ? (

@@ -69,6 +69,23 @@ export function withLocale(body: unknown, channel: Channel, locale: string): Tem
   return withVariant(body, channel, locale, base);
 }
 
+const AGAIN = 'it was written anew since, which stays.';
+
+/** Puts the source back that a mail had before it was text alone. Throws where it has one again, or its language is gone. */
+export function withSource(body: unknown, locale: string, part: 'html' | 'mjml', source: string): TemplateBody {
+  const now = variantIn(body, 'email', locale);
+  const isThere = locale === BASE || localesIn(body, 'email').includes(locale);
+  if (!isThere || now['html'] !== undefined || now['mjml'] !== undefined) throw new Error(AGAIN);
+  const rest = now['text'] === '' ? without(now, 'text') : now;
+  return withVariant(body, 'email', locale, { ...rest, [part]: source });
+}
+
+/** Puts a language back that was removed. Throws where it was added again, or its channel is gone. */
+export function withRemoved(body: unknown, channel: Channel, locale: string, variant: Loose): TemplateBody {
+  if (!channelsIn(body).includes(channel) || localesIn(body, channel).includes(locale)) throw new Error(AGAIN);
+  return withVariant(body, channel, locale, variant);
+}
+
 /** A language tag such as de or de-AT. */
 export const isLocale = (text: string): boolean => /^[a-z]{2,3}(?:-[A-Z][a-z]{3})?(?:-(?:[A-Z]{2}|\d{3}))?$/.test(text);
 

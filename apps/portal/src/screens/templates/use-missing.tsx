@@ -2,12 +2,15 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { EditedDraft } from '../../api/use-draft.ts';
+import { Problem } from '../../ui/answers.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { Id } from '../../ui/text.tsx';
 import { useSettled } from '../../ui/use-settled.ts';
+import { notificationsQuery } from '../notifications/queries.ts';
 import { missingWords } from './missing-words.ts';
 import { missingQuery } from './queries.ts';
 import type { Channel } from './template-parts.ts';
+import { sentAs } from './users.ts';
 import styles from './templates.module.css';
 
 /** In milliseconds after the last saving: a thousand events are judged and rendered for each count. */
@@ -20,12 +23,16 @@ export function useMissing(draft: EditedDraft<'templates'>, channel: Channel): R
   const { workspace, name, draftRevision, saving, faults } = draft;
   const saved = useSettled(draftRevision, PAUSE);
   const isSettled = saving === 'saved' && saved === draftRevision && faults.length === 0;
-  const { data } = useQuery({ ...missingQuery(workspace, name, channel, saved), enabled: isSettled });
+  const { data, error, refetch } = useQuery({ ...missingQuery(workspace, name, channel, saved), enabled: isSettled });
+  const { data: notifications } = useQuery(notificationsQuery(workspace));
+  // A count of before is shown on: it says itself what it counted.
+  if (error && !data) return <Problem error={error} onRetry={() => void refetch()} />;
   if (!data) return null;
   const { variables } = data;
+  const as = notifications ? sentAs(notifications.items, name, channel) : 'message';
   return (
     <div className={cls(styles.counts)} data-missing={variables.length}>
-      <p className={cls(styles.quiet)}>{missingWords(data)}</p>
+      <p className={cls(styles.quiet)}>{missingWords(data, as)}</p>
       {variables.length > 0 && (
         <ul className={cls(styles.counts)}>
           {variables.slice(0, MOST).map(({ variable, missing, event_id: id }) => (

@@ -35,6 +35,19 @@ export function usersOf(
   });
 }
 
+/** As what notifications send a template on a channel: of one event each, as digests alone, or not at all. */
+export type SentAs = 'message' | 'digest' | 'nothing';
+
+export function sentAs(
+  notifications: readonly { readonly name: string; readonly body: unknown }[],
+  template: string,
+  channel: string,
+): SentAs {
+  const users = usersOf(notifications, template);
+  if (users.some(({ channels }) => channels.includes(channel))) return 'message';
+  return users.some(({ channels }) => channels.length === 0) ? 'digest' : 'nothing';
+}
+
 /** What rules give beside the fields of their events to notifications that send a template. */
 export type Given = {
   readonly variables: readonly { readonly name: string; readonly by: string }[];
