@@ -70,11 +70,11 @@ export type TopologyOptions = {
 /** Log and stores that a topology stands on, and the end of what holds them. */
 export type Backing = { readonly data: MemoryBackendPorts; close(): Promise<void> };
 
-let renderer: TemplateRenderer | null = null;
-/** One for all topologies of a test file: its workers take longer to start than most tests, and keep nothing of one. */
 /** Of links that tests follow. */
 const LINK_KEY = new Uint8Array(32).fill(7);
 
+let renderer: TemplateRenderer | null = null;
+/** One for all topologies of a process: its workers take longer to start than most tests, and keep nothing of one. */
 const sharedRenderer = (): TemplateRenderer => (renderer ??= createTemplateRenderer());
 
 /** What apps are told to watch; failures are kept, so that a test can say that there were none. */
