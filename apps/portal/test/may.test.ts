@@ -35,5 +35,6 @@ describe('why somebody may not do something', () => {
 
   it('sends for an owner of the deployment where it belongs to no workspace', () => {
     expect(whyNot(me, 'configure', null)).toContain('an owner of the deployment');
+    expect(whyNot(me, 'read', null)).toBe('It belongs to no workspace: an owner of the deployment sees it.');
   });
 });

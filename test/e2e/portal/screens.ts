@@ -195,6 +195,12 @@ export async function lookAt(
     if (wide > width) found.push(`${where}: is ${wide} px wide`);
   }
   const said = await page.locator('main').innerText();
+  // Who may not see something reads that in its place: what the server refuses to them was never asked for.
+  if (state === 'viewer') {
+    for (const alarm of await page.locator('main [role="alert"]').allInnerTexts()) {
+      found.push(`${state} ${path}: warns of ${alarm}`);
+    }
+  }
   const word = NOT_FOR_PEOPLE.exec(said);
   if (word) found.push(`${state} ${path}: says ${said.slice(Math.max(0, word.index - 40), word.index + 40)}`);
   return found;
@@ -216,8 +222,8 @@ export async function lookAtAll(
     event,
   }: { readonly demo: Demo; readonly browser: Browser; readonly guard: Guard; readonly event: string },
 ): Promise<string[]> {
-  // Of a workspace without anything, what an address names is not there; a viewer is refused what has bodies.
-  guard.allowStatus(403, 404);
+  // Of a workspace without anything, what an address names is not there.
+  if (state === 'empty') guard.allowStatus(404);
   const context = await openIn(state, { demo, browser, guard });
   const rest = [...looks];
   const found: string[] = [];

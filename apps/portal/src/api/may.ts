@@ -29,7 +29,11 @@ export function whyNot(me: Me, wanted: Wanted, workspace: string | null): string
   const has = (given: readonly string[]): boolean => permissions.some((one) => given.includes(one));
   const places = me.workspaces.filter((one) => workspace === EVERY || one.workspace === workspace);
   if (workspace === null ? has(me.permissions) : places.some((one) => has(one.permissions))) return null;
-  if (workspace === null) return 'You may see this, not change it: an owner of the deployment can.';
+  if (workspace === null) {
+    return permissions.includes('read')
+      ? 'It belongs to no workspace: an owner of the deployment sees it.'
+      : 'You may see this, not change it: an owner of the deployment can.';
+  }
   const roles = me.roles_with.filter(({ permission }) => permissions.some((one) => one === permission));
   const names = [...new Set(roles.flatMap((one) => one.roles))];
   const where = workspace === EVERY ? 'a workspace' : `the workspace ${workspace}`;

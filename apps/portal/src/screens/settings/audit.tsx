@@ -14,7 +14,7 @@ import { Lamp } from '../../ui/state.tsx';
 import { Id } from '../../ui/text.tsx';
 import { Time } from '../../ui/time.tsx';
 import { actionWords, faultSentence, outcomeWords, whoWords } from './audit-words.ts';
-import { NotAllowed } from './not-allowed.tsx';
+import { IfAllowed } from './if-allowed.tsx';
 import { useNamesOfPeople } from './people/names.ts';
 import { SettingsHead } from './settings-head.tsx';
 import styles from './settings.module.css';
@@ -37,15 +37,11 @@ export function Audit(): ReactNode {
         lead="Who did what, and from where. The records are chained and sealed: what is changed or missing shows."
       />
       <PageBody>
-        {off === null ? (
-          <>
-            <Verify off={offVerify} />
-            <FilterForm key={JSON.stringify(filters)} filters={filters} />
-            <Entries filters={filters} />
-          </>
-        ) : (
-          <NotAllowed what="the audit" reason={off} />
-        )}
+        <IfAllowed what="the audit" reason={off}>
+          <Verify off={offVerify} />
+          <FilterForm key={JSON.stringify(filters)} filters={filters} />
+          <Entries filters={filters} />
+        </IfAllowed>
       </PageBody>
     </>
   );

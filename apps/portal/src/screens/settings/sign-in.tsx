@@ -13,7 +13,7 @@ import { Lamp } from '../../ui/state.tsx';
 import { Code, Facts, Id } from '../../ui/text.tsx';
 import { AsFile } from '../drafts/as-file.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
-import { NotAllowed } from './not-allowed.tsx';
+import { IfAllowed } from './if-allowed.tsx';
 import { peopleQuery } from './people/queries.ts';
 import { SettingsHead } from './settings-head.tsx';
 
@@ -59,7 +59,7 @@ const isOld = (): Promise<unknown> =>
 
 /** How people prove who they are: by password, and at which identity providers. */
 export function SignInSettings(): ReactNode {
-  const unseen = useMay('read', '-');
+  const unseen = useMay('read', null);
   const isKnown = useIsMeKnown();
   const { data, error, refetch } = useQuery({ ...deploymentQuery, enabled: isKnown && unseen === null });
   return (
@@ -69,10 +69,11 @@ export function SignInSettings(): ReactNode {
         lead="How people prove who they are. A link of carillon owner-link works whatever stands here."
       />
       <PageBody>
-        {unseen !== null && <NotAllowed what="how people sign in" reason={unseen} />}
-        {error && <Problem error={error} onRetry={() => void refetch()} />}
-        {data === undefined && !error && unseen === null && <Loading what="how people sign in" rows={4} />}
-        {data !== undefined && <Ways resource={data} />}
+        <IfAllowed what="how people sign in" reason={unseen}>
+          {error && <Problem error={error} onRetry={() => void refetch()} />}
+          {data === undefined && !error && <Loading what="how people sign in" rows={4} />}
+          {data !== undefined && <Ways resource={data} />}
+        </IfAllowed>
       </PageBody>
     </>
   );

@@ -7,7 +7,7 @@ import { Button } from '../../../ui/button.tsx';
 import { Curl } from '../../../ui/curl.tsx';
 import { Actions, PageBody, Quiet, Row, Rows } from '../../../ui/page.tsx';
 import { Lamp } from '../../../ui/state.tsx';
-import { NotAllowed } from '../not-allowed.tsx';
+import { IfAllowed } from '../if-allowed.tsx';
 import { SettingsHead } from '../settings-head.tsx';
 import { usePickedWorkspace } from '../use-picked-workspace.ts';
 import { NoWorkspace, WorkspacePicker } from '../workspace-picker.tsx';
@@ -30,14 +30,10 @@ export function People(): ReactNode {
         </Button>
       </SettingsHead>
       <PageBody>
-        {offAll === null ? (
-          <Everybody />
-        ) : offSome === null ? (
-          <Members />
-        ) : (
-          <NotAllowed what="the people" reason={offSome} />
-        )}
-        {offSome === null && <Invitations />}
+        <IfAllowed what="the people" reason={offAll === null ? null : offSome}>
+          {offAll === null ? <Everybody /> : <Members />}
+          {offSome === null && <Invitations />}
+        </IfAllowed>
       </PageBody>
       {isInviting && <Invite mayMakeOwners={offAll === null} onClose={() => setInviting(false)} />}
     </>
@@ -102,7 +98,9 @@ function Members(): ReactNode {
       {workspace !== null && (
         <>
           <WorkspacePicker workspace={workspace} all={picked.all} />
-          {off === null ? <MemberList workspace={workspace} /> : <NotAllowed what="its members" reason={off} />}
+          <IfAllowed what="its members" reason={off}>
+            <MemberList workspace={workspace} />
+          </IfAllowed>
         </>
       )}
     </>

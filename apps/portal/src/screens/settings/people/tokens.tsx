@@ -19,7 +19,7 @@ import { Checkbox } from '../../../ui/toggle.tsx';
 import { Confirm } from '../../../ui/confirm.tsx';
 import { ENDS, endOf, type End } from '../ends.ts';
 import { KeptOnce } from '../kept-once.tsx';
-import { NotAllowed } from '../not-allowed.tsx';
+import { IfAllowed } from '../if-allowed.tsx';
 import { SettingsHead } from '../settings-head.tsx';
 import styles from '../settings.module.css';
 
@@ -48,7 +48,11 @@ export function Tokens(): ReactNode {
           New token
         </Button>
       </SettingsHead>
-      <PageBody>{off === null ? <TokenList /> : <NotAllowed what="the tokens" reason={off} />}</PageBody>
+      <PageBody>
+        <IfAllowed what="the tokens" reason={off}>
+          <TokenList />
+        </IfAllowed>
+      </PageBody>
       {isMaking && <NewToken onClose={() => setMaking(false)} />}
     </>
   );
