@@ -4,8 +4,21 @@ import { findId, isLikeId } from '../src/frame/find-id.ts';
 import { readDeliverySearch } from '../src/screens/deliveries/delivery-search.ts';
 import { segmentWords, titleOf } from '../src/screens/inbox/message-words.ts';
 import { curlWords } from '../src/ui/curl-words.ts';
+import { isTyped } from '../src/ui/is-typed.ts';
 import { stateWords, toneOf } from '../src/ui/state-words.ts';
 import { agoWords, momentWords, spanWords } from '../src/ui/time-words.ts';
+
+describe('words that a question asks for', () => {
+  it.each([
+    ['Ada  Lovelace', 'Ada Lovelace', true],
+    ['Ada Lovelace', ' Ada  Lovelace ', true],
+    ['Ada\u00a0Lovelace', 'Ada Lovelace', true],
+    ['Ada Lovelace', 'ada lovelace', false],
+    ['Ada Lovelace', 'AdaLovelace', false],
+  ])('for %j, %j is enough: %j', (wanted, said, enough) => {
+    expect(isTyped(said, wanted)).toBe(enough);
+  });
+});
 
 describe('words of the portal', () => {
   const now = new Date('2026-11-23T10:00:00.000Z');

@@ -5,6 +5,7 @@ import { Curl } from './curl.tsx';
 import type { Call } from './curl-words.ts';
 import { Dialog } from './dialog.tsx';
 import { Field } from './field.tsx';
+import { isTyped } from './is-typed.ts';
 
 /** A question before something that cannot be taken back; it says what goes with it. */
 export function Confirm({
@@ -30,7 +31,7 @@ export function Confirm({
   readonly onClose: () => void;
 }): ReactNode {
   const [said, setSaid] = useState('');
-  const isSaid = typed === null || said.trim() === typed;
+  const isSaid = typed === null || isTyped(said, typed);
   return (
     <Dialog
       title={title}

@@ -91,7 +91,7 @@ export function DeliveryActions({
   const said = { reason: evidence.trim() || 'not said' };
   const calls = fits('cancel', state)
     ? [call('cancel')]
-    : [call('resend'), ...(isDoubt ? [call('dismiss', { as: 'sent', ...said })] : [])];
+    : [call('resend'), ...(isDoubt ? (['sent', 'failed'] as const).map((as) => call('dismiss', { as, ...said })) : [])];
   return (
     <>
       {action.error && <Problem error={action.error} />}

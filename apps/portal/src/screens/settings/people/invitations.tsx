@@ -59,7 +59,8 @@ export function Invitations(): ReactNode {
       <Curl
         calls={[
           { method: 'GET', path: INVITATIONS },
-          { method: 'DELETE', path: `${INVITATIONS}/${open[0]?.id ?? '<id>'}` },
+          // Of several none stands for the others: whoever copies it would end the wrong one.
+          { method: 'DELETE', path: `${INVITATIONS}/${open.length === 1 && open[0] ? open[0].id : '<id>'}` },
         ]}
       />
     </section>
