@@ -11,6 +11,7 @@ type Word = {
   readonly name: string | null;
   readonly channel: string | null;
   readonly opted_out: boolean;
+  readonly at: string;
 };
 type Answered = { readonly words: readonly Word[]; readonly changed: readonly Word[] };
 
@@ -39,11 +40,12 @@ beforeEach(async () => {
 });
 afterEach(() => ground.control.close(0));
 
+let status = 0;
 const set = async (body: object): Promise<Answered> => {
   const headers = { 'content-type': 'application/json' };
   const said = JSON.stringify({ person: 'ada', target: 'all', ...body });
   const answer = await fetch(`${url}/v1/workspaces/shop/consents`, { method: 'POST', headers, body: said });
-  expect(answer.status).toBe(200);
+  status = answer.status;
   return (await answer.json()) as Answered;
 };
 /** Said by the person on the page. */
@@ -58,11 +60,16 @@ const wordsOf = (words: readonly Word[]) =>
 /** As the portal does for Undo: what changed is said back. */
 async function undo({ changed }: Answered): Promise<readonly string[]> {
   let words: readonly Word[] = [];
-  for (const { target, name, channel, opted_out: out } of changed) {
-    ({ words } = await set({ target, ...(name !== null && { name }), channel, opted_out: !out, alone: true }));
-  }
+  for (const word of changed) ({ words } = await set(sayingBack(word)));
   return wordsOf(words);
 }
+const sayingBack = ({ target, name, channel, opted_out: out, at }: Word) => ({
+  target,
+  ...(name !== null && { name }),
+  channel,
+  opted_out: !out,
+  undoes: at,
+});
 
 it('changes nothing where the person said it before, so that there is nothing to undo', async () => {
   await saying({});
@@ -88,4 +95,20 @@ it('is undone without what the person said under an older name of the category',
   await saying({ target: { kind: 'category', name: 'purchases' } });
   const answer = await set({ target: 'category', name: 'orders', opted_out: true });
   expect(await undo(answer)).toEqual(['category all in', 'category all out']);
+});
+
+it('is undone under an older name of the category, where it was allowed under that', async () => {
+  await saying({ target: { kind: 'category', name: 'purchases' } });
+  const answer = await set({ target: 'category', name: 'orders', opted_out: false });
+  expect(wordsOf(answer.changed)).toEqual(['category all in']);
+  expect(await undo(answer)).toEqual(['category all in', 'category all out']);
+});
+
+it('is undone no more once the person said something else', async () => {
+  const { changed } = await set({ opted_out: true });
+  await saying({});
+  for (const word of changed) await set(sayingBack(word));
+  expect(status).toBe(409);
+  const [document] = await consents.find('shop', ['ada']);
+  expect(document?.words).toMatchObject([{ optedOut: true, way: 'page' }]);
 });

@@ -155,6 +155,30 @@ describeWith('chromium', 'whom nothing is sent to, in a browser', () => {
     await page.getByText('nobody@example.com never said anything').waitFor();
   });
 
+  it('undoes an opt-out alone: what was said before stays, and is not said again', async () => {
+    const said = { person: 'dora@example.com', target: 'all' };
+    await demo.ask('/v1/workspaces/shop/consents', { ...said, channel: 'sms', opted_out: true });
+    await page.goto(`${demo.control}/workspaces/shop/opt-outs`);
+    const optOut = async (): Promise<void> => {
+      await button('Opt somebody out').first().click();
+      await page.getByLabel('Person', { exact: true }).fill(said.person);
+      await dialog().getByRole('button', { name: 'Opt them out' }).click();
+    };
+    await optOut();
+    await page.getByText('dora@example.com is opted out.').waitFor();
+    await optOut();
+    await page.getByText('dora@example.com was opted out already.').waitFor();
+    // The second changed nothing: the way back that is left is the first's.
+    const undo = page.getByRole('status').getByRole('button', { name: 'Undo' });
+    expect(await undo.count()).toBe(1);
+    await undo.click();
+    await page.getByText('Taken back.').waitFor();
+    const { words } = await demo.ask<{ words: { channel: string | null; opted_out: boolean }[] }>(
+      `/v1/workspaces/shop/consents/person?person=${said.person}`,
+    );
+    expect(words.filter((word) => word.opted_out)).toMatchObject([{ channel: 'sms' }]);
+  });
+
   it('says what went wrong and asks again, and tells a viewer which role sees addresses', async () => {
     guard.allowStatus(500);
     for (const [screen, path] of [

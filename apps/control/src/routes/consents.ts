@@ -144,7 +144,7 @@ export function consentRoutes(app: ApiServer, ports: Ports): void {
   app.post(
     '/v1/workspaces/:workspace/consents',
     {
-      config: { permission: 'operate', audit: 'consent.set', auditTarget },
+      config: { permission: 'operate', audit: 'consent.set', auditTarget, problems: ['conflict'] },
       schema: {
         operationId: 'setConsent',
         tags: ['Consents'],
@@ -156,10 +156,10 @@ export function consentRoutes(app: ApiServer, ports: Ports): void {
           name: z.string().max(200).default('').describe('Of the category or the notification'),
           channel: channelWord.nullable().default(null).describe('Null: all'),
           opted_out: z.boolean(),
-          alone: z
-            .boolean()
-            .default(false)
-            .describe('Allows this alone: what was said of single channels, or of older names of the category, stays'),
+          undoes: z
+            .string()
+            .optional()
+            .describe('The `at` of a word that `changed` told of: says it back alone, and only where it still stands'),
         }),
         response: { 200: consentSetBody },
       },
@@ -173,8 +173,14 @@ export function consentRoutes(app: ApiServer, ports: Ports): void {
       const person = nameOf(body.person);
       const by = principalOf(request).name;
       const said = { target, channel: body.channel, optedOut: body.opted_out, way: 'api', by } as const;
-      const decisions = body.alone ? [said] : withEachChannel(said).flatMap((one) => underEveryName(one, names));
+      const isUndo = body.undoes !== undefined;
+      const decisions = isUndo ? [said] : withEachChannel(said).flatMap((one) => underEveryName(one, names));
       const before = await consents.find(workspace, [person]);
+      if (isUndo && !before.some(({ words }) => words.some((word) => isUndone(word, said, body.undoes, names)))) {
+        throw new CarillonError('conflict', 'undoes: that word stands no more; what was said since stays', {
+          pointer: '/undoes',
+        });
+      }
       const document = await decideConsents(workspace, person, decisions, ports);
       audited(request, {
         before: digestOfWords(before),
@@ -303,6 +309,15 @@ const withEachChannel = (said: Decision): readonly Decision[] =>
 /** To allow a category takes back what was said under its old names too, which holds messages back as well. */
 const underEveryName = (said: Decision, names: TargetNames): readonly Decision[] =>
   said.optedOut ? [said] : names.everyName(said.target).map((target) => ({ ...said, target }));
+
+/** Whether a word is the one, said at this time, that a decision says back; it may stand under an older name of the category. */
+const isUndone = (word: ConsentWord, said: Decision, at: string | undefined, names: TargetNames): boolean =>
+  word.channel === said.channel &&
+  word.optedOut !== said.optedOut &&
+  formatInstant(word.at) === at &&
+  names
+    .everyName(said.target)
+    .some((one) => one.kind === word.target.kind && nameOfTarget(one) === nameOfTarget(word.target));
 
 /** Whether the first row of a file names the column `address` and none that is called `person`. */
 function isByAddress(text: string): boolean {

@@ -77,7 +77,9 @@ export const consentSetBody = consentBody
   .extend({
     changed: z
       .array(consentWord)
-      .describe('Of `words` those that stood the other way round before; each said back with `alone` is the way back'),
+      .describe(
+        'Of `words` those that stood the other way round before; each said back with its `at` as `undoes` is the way back',
+      ),
   })
   .meta({ id: 'ConsentSet' });
 export const consentPage = pageOf(consentBody).meta({ id: 'ConsentPage' });

@@ -56,10 +56,10 @@ export type SaidConsent = {
 
 export const setConsent = (
   workspace: string,
-  body: SaidConsent & { readonly alone?: boolean },
+  body: SaidConsent & { readonly undoes?: string },
 ): Promise<Schemas['ConsentSet']> => bodyOf(api.POST(CONSENTS, { params: { path: { workspace } }, body }));
 
-/** Says back what was set for a person; null where it changed nothing. What they said besides stays as it is. */
+/** Says back what was set for a person; null where it changed nothing. What they said besides, or since, stays as it is. */
 export function consentUndo(
   workspace: string,
   person: string,
@@ -76,7 +76,7 @@ export function consentUndo(
         ...(name !== null && { name }),
         channel: word.channel as Channel | null,
         opted_out: !word.opted_out,
-        alone: true,
+        undoes: word.at,
       });
     }
   }, after);
