@@ -102,6 +102,26 @@ const save = (next: number, logId: LogId = topology.data.log.logId) =>
   });
 
 describe('the interpreter of stages', () => {
+  it('tells the lag after each batch without asking the log for it', async () => {
+    let asked = 0;
+    const log: EventLog = {
+      ...topology.data.log,
+      async bounds(topic, partition) {
+        asked += 1;
+        return topology.data.log.bounds(topic, partition);
+      },
+    };
+    await start(passingOn([]), { log });
+    for (const [at, text] of ['a', 'b', 'c'].entries()) {
+      await append(text);
+      await reached(at + 1);
+    }
+    await untilFound('three batches ended', () => (ended.length === 3 ? true : undefined));
+    expect(ended).toMatchObject([{ lag: 0 }, { lag: 0 }, { lag: 0 }]);
+    // Once, where it begins.
+    expect(asked).toBe(1);
+  });
+
   it('appends what a batch gives, then saves state and position, and tells fates and lag', async () => {
     await append('a', 'b');
     await start(passingOn([]));

@@ -7,7 +7,10 @@ import { openShop, shopFiles, smtpDeployment } from './shop.ts';
 const MESSAGES = 2000;
 /** As many as post at once in a burst of the benches. */
 const CONNECTIONS = 64;
-/** Measured: 62. It was 128. How many messages share a commit is up to the disk, and with it the last few of these. */
+/**
+ * Measured: 62. It was 128. How many messages share a commit is up to the disk, and with it the last few of these. What waits in the write-ahead log
+ * to be copied is not among them, before and after: with ten times the messages it would no longer count.
+ */
 const MOST_KILOBYTES = 80;
 const TAKES = 600_000;
 
@@ -23,7 +26,7 @@ function kilobytesWritten(pid: number): number | null {
 
 it(
   'a message of a burst, from its event to its accepted mail and all that is shown of it, costs the disk less than 80 KB',
-  async () => {
+  async ({ skip }) => {
     const smtp = await startScriptedSmtp();
     const deployment = smtpDeployment(smtp.port, ', connections: 10');
     const files = {
@@ -62,7 +65,8 @@ rules:
       const before = kilobytesWritten(shop.product.pid);
       await burst(MESSAGES);
       const after = kilobytesWritten(shop.product.pid);
-      if (before !== null && after !== null) expect((after - before) / MESSAGES).toBeLessThan(MOST_KILOBYTES);
+      if (before === null || after === null) skip('the system does not tell what is written to this disk');
+      else expect((after - before) / MESSAGES).toBeLessThan(MOST_KILOBYTES);
     } finally {
       await shop.close();
       await smtp.stop();

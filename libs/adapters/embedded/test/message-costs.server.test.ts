@@ -54,12 +54,13 @@ function bytesWritten(): number | null {
 }
 
 describe('a message', () => {
-  it('is written to the ledger three times, and to the disk less than 64 KB', async () => {
+  it('is written to the ledger three times, and to the disk less than 64 KB', async ({ skip }) => {
     const before = { requests: embedded.stats().requests, bytes: bytesWritten() };
     for (let at = 0; at < MESSAGES; at += AT_ONCE)
       await Promise.all(Array.from({ length: AT_ONCE }, (_, n) => send(at + n)));
     expect(embedded.stats().requests - before.requests).toBe(3 * MESSAGES);
     const bytes = bytesWritten();
-    if (bytes !== null && before.bytes !== null) expect((bytes - before.bytes) / 1024 / MESSAGES).toBeLessThan(64);
+    if (bytes === null || before.bytes === null) skip('the system does not tell what this process writes');
+    else expect((bytes - before.bytes) / 1024 / MESSAGES).toBeLessThan(64);
   });
 });

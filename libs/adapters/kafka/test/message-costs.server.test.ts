@@ -47,7 +47,9 @@ describeWith('kafka', 'a message on Kafka', () => {
         assigned.saw(partition);
         return {
           from: end,
-          async handle(records: readonly LogRecord[]) {
+          async handle(records: readonly LogRecord[], partitionEnd: () => number) {
+            // Of a role the lag is shown after each batch, from this (libs/runtime/test/stage-consumer.test.ts).
+            expect(partitionEnd()).toBeGreaterThan(records.at(-1)?.offset ?? 0);
             if (next) await log.append(records.map(({ key }) => recordFor(next, key)));
             read += records.length;
           },
