@@ -128,6 +128,29 @@ test('Of each address of many that are freed or held back again the audit tells 
   expect(ofAda.every(({ actor }) => actor?.id === 'owner')).toBe(true);
 });
 
+test('Of each address and person of a file the audit tells under the target that they have alone', async () => {
+  const wire = createDirectWire();
+  const [suppressions, consents] = [createMemorySuppressions().connect(wire), createMemoryConsents().connect(wire)];
+  const here = await ground(undefined, { suppressions, consents });
+  await makeKey(here);
+  const post = async (path: string, payload: object | string) => {
+    const headers = { ...OWNER, ...(typeof payload === 'string' && { 'content-type': 'text/csv' }) };
+    const url = `/v1/workspaces/shop/${path}`;
+    const answer = await here.control.app.inject({ method: 'POST', url, headers, payload });
+    expect(answer.statusCode).toBe(200);
+  };
+  await post('suppressions/import', 'address\nAda@example.com\nbob@example.com\n');
+  await post('suppressions', { channel: 'email', address: 'ada@example.com' });
+  await post('consents/import', 'person\nAda@example.com\nbob@example.com\n');
+  await post('consents', { person: 'ada@example.com', target: 'all', opted_out: false });
+  const done = (await entries(here)).filter(({ outcome, target }) => outcome === 'done' && target !== null);
+  const words = (what: string) => done.flatMap((one) => (one.what === what ? [one.target] : []));
+  expect(words('suppression.import')).toHaveLength(2);
+  expect(words('suppression.import')).toContain(words('suppression.add')[0]);
+  expect(words('consent.import')).toHaveLength(2);
+  expect(words('consent.import')).toContain(words('consent.set')[0]);
+});
+
 test('Of each address of many the audit says whether it was freed, also where that failed on the way', async () => {
   const kept = createMemorySuppressions().connect(createDirectWire());
   const suppressions: SuppressionList = {

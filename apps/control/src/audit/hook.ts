@@ -48,18 +48,28 @@ const auditingOf = (request: FastifyRequest): Auditing | null => request.getDeco
  */
 export const beginAudit = async (request: FastifyRequest): Promise<void> => auditingOf(request)?.start();
 
+/** Targets that are changed between two writes of the audit. */
+const PART = 250;
+/** Of more, as of a large file, the audit tells as of one change. */
+export const MOST_TARGETS = 1_000;
+
 /**
- * Makes a change of several targets of which each is to be found on the audit: beside what is told of the request as a whole, of each a record
- * stands before the change, and one that it was done behind it. Rejects where the log takes none.
+ * Makes a change of several things of which each is to be found on the audit: beside what is told of the request as a whole, of each target a
+ * record stands before the change, and one that it was done behind it. Rejects where the log takes none.
  */
-export async function auditEach(
+export async function auditEach<T>(
   request: FastifyRequest,
-  targets: readonly string[],
-  change: () => Promise<void>,
+  things: readonly T[],
+  targetOf: (thing: T) => string,
+  change: (part: readonly T[]) => Promise<void>,
 ): Promise<void> {
   const auditing = auditingOf(request);
   if (!auditing) throw new Error('the route declares no audit');
-  await auditing.each(targets, change);
+  if (things.length > MOST_TARGETS) return change(things);
+  for (let from = 0; from < things.length; from += PART) {
+    const part = things.slice(from, from + PART);
+    await auditing.each([...new Set(part.map(targetOf))], () => change(part));
+  }
 }
 
 /**

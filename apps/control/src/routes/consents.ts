@@ -26,6 +26,7 @@ import { z } from 'zod';
 import { principalOf } from '../access/principal.ts';
 import { sightOf, type Sight } from '../access/sight.ts';
 import { audited, keyedDigest, keyedTarget } from '../audit/facts.ts';
+import { auditEach } from '../audit/hook.ts';
 import { channelWord, consentFilter, consentFilters, TARGETS, targetWord } from '../consent-filters.ts';
 import { showConsents, showWord, targetNames, type TargetNames } from '../consent-words.ts';
 import { CSV, csvBody, importQuery, MOST_CSV_BYTES, MOST_CSV_ROWS, sendCsv } from '../csv/csv-type.ts';
@@ -237,14 +238,21 @@ export function consentRoutes(app: ApiServer, ports: Ports): void {
         people.set(person, [...(people.get(person) ?? []), ...read.decisions]);
       }
       const all = [...people].map(([person, decisions]): PersonDecisions => ({ person, decisions }));
-      const { documents, changed } = await decideForMany(workspace, all, ports);
+      const documents: Consents[] = [];
+      let added = 0;
+      const target = ({ person }: PersonDecisions): string => keyedTarget(ports.ids, workspace, person);
+      await auditEach(request, all, target, async (part) => {
+        const decided = await decideForMany(workspace, part, ports);
+        documents.push(...decided.documents);
+        added += decided.changed;
+      });
       audited(request, { after: digestOfWords(documents) });
       await tell(documents);
       const rows = table.rows.length + table.faults.length;
       return {
         rows,
         taken: rows - faults.length,
-        added: changed,
+        added,
         refused: faults.length,
         faults: faults.toSorted((a, b) => a.line - b.line),
         ignored_columns: [...table.ignored],

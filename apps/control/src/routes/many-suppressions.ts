@@ -1,6 +1,5 @@
 import { restoredBody, suppressionCountBody, unsuppressedManyBody } from '@carillon/contracts';
 import { CarillonError } from '@carillon/kernel';
-import type { FastifyRequest } from 'fastify';
 import type { Suppression, SuppressionList } from '@carillon/ports';
 import { z } from 'zod';
 import { audited, keyedDigest } from '../audit/facts.ts';
@@ -14,8 +13,6 @@ const one = z.strictObject({ channel: channelWord, address: addressText, source:
 const chosen = z.strictObject({ entries: z.array(one).min(1).max(AT_ONCE) });
 type Chosen = z.infer<typeof chosen>;
 
-/** Entries that are changed between two writes of the audit. */
-const PART = 250;
 /** Room for the longest reasons of as many entries as are taken back at once, sealed. */
 const UNDO_LIMIT = 16 * 1024 * 1024;
 const NOT_OURS = 'undo: it was not answered by a removal of this workspace; send the text as it came';
@@ -26,6 +23,7 @@ export function manySuppressionsRoutes(
   ports: Pick<ControlPorts, 'suppressions' | 'ids' | 'undoSealer'>,
 ): void {
   const { suppressions, ids } = ports;
+  const target = (entry: Suppression): string => targetOf(ids, entry);
 
   app.post(
     '/v1/workspaces/:workspace/suppressions/count',
@@ -61,7 +59,7 @@ export function manySuppressionsRoutes(
       const { workspace } = request.params;
       const { going, counted } = await find(workspace, request.body, suppressions);
       audited(request, { before: keyedDigest(ids, going.map(toldOf)) });
-      await inParts(request, going, async (part) => {
+      await auditEach(request, going, target, async (part) => {
         for (const { channel, address, source } of part) {
           await suppressions.remove(workspace, channel, address, source);
         }
@@ -90,25 +88,12 @@ export function manySuppressionsRoutes(
       if (!entries) throw new CarillonError('invalid_request', NOT_OURS, { pointer: '/undo' });
       audited(request, { after: keyedDigest(ids, entries.map(toldOf)) });
       let restored = 0;
-      await inParts(request, entries, async (part) => {
+      await auditEach(request, entries, target, async (part) => {
         restored += await suppressions.addAll(part);
       });
       return { restored };
     },
   );
-
-  /** Changes entries part by part, so that the audit says of each address what came of it. */
-  async function inParts(
-    request: FastifyRequest,
-    entries: readonly Suppression[],
-    change: (part: readonly Suppression[]) => Promise<void>,
-  ): Promise<void> {
-    for (let from = 0; from < entries.length; from += PART) {
-      const part = entries.slice(from, from + PART);
-      const targets = new Set(part.map((entry) => targetOf(ids, entry)));
-      await auditEach(request, [...targets], () => change(part));
-    }
-  }
 }
 
 /** Names one entry of a workspace. */

@@ -14,6 +14,7 @@ import { z } from 'zod';
 import { principalOf } from '../access/principal.ts';
 import { sightOf, type Sight } from '../access/sight.ts';
 import { audited, keyedDigest, keyedTarget } from '../audit/facts.ts';
+import { auditEach } from '../audit/hook.ts';
 import { showSuppression } from '../bodies.ts';
 import { CSV, csvBody, importQuery, MOST_CSV_BYTES, MOST_CSV_ROWS, sendCsv } from '../csv/csv-type.ts';
 import { readTable, type RowFault } from '../csv/read-table.ts';
@@ -173,9 +174,12 @@ export function suppressionRoutes(
       }
       let added = 0;
       audited(request, { after: keyedDigest(ids, entries.map(toldOf)) });
-      for (let from = 0; from < entries.length; from += AT_ONCE) {
-        added += await suppressions.addAll(entries.slice(from, from + AT_ONCE));
-      }
+      const target = (one: Suppression): string => targetOf(ids, one);
+      await auditEach(request, entries, target, async (part) => {
+        for (let from = 0; from < part.length; from += AT_ONCE) {
+          added += await suppressions.addAll(part.slice(from, from + AT_ONCE));
+        }
+      });
       return {
         rows: table.rows.length + table.faults.length,
         taken: entries.length,
