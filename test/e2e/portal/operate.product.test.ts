@@ -129,6 +129,10 @@ describeWith('chromium', 'many deliveries at once in a browser', () => {
       page.locator(`main li[aria-posinset="${at}"]`).getByRole('checkbox', { name: /^Choose / });
     await box(2).click();
     await bar.getByText('2 chosen').waitFor();
+    // Letters count where the box has the focus too.
+    await page.keyboard.press('R');
+    await page.getByText('2 messages to 2 people: 2 in doubt.').waitFor();
+    await page.getByRole('button', { name: 'Leave it' }).click();
     await box(5).click();
     await box(6).click({ modifiers: ['Shift'] });
     await bar.getByText('4 chosen').waitFor();
@@ -141,6 +145,7 @@ describeWith('chromium', 'many deliveries at once in a browser', () => {
     await page.getByRole('button', { name: 'Leave it' }).click();
     await bar.getByRole('button', { name: 'Choose none' }).click();
     await bar.waitFor({ state: 'detached' });
+    await page.locator('main [data-key]:focus').waitFor();
     // Another list is another choice, and what allows nothing together says so.
     await page.goto(`${demo.control}/workspaces/lab/deliveries`);
     await expect.poll(() => rows().count()).toBe(DOUBTS + 1);

@@ -150,6 +150,27 @@ describeWith('chromium', 'what waits for an operator, in a browser', () => {
     await page.getByText('Done: 2 of 2.').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
     await page.getByRole('region', { name: 'Chosen rows' }).waitFor({ state: 'detached' });
+    // Not at the top of the page: its button went with the bar.
+    await page.locator('main [data-key]:focus').waitFor();
+  });
+
+  it('forgets what was chosen as soon as another list is shown', async () => {
+    const show = async (name: string): Promise<void> => {
+      await button(/^Shown:/).click();
+      await page.getByRole('menuitemradio', { name, exact: true }).click();
+      await button(`Shown: ${name}`).waitFor();
+    };
+    const bar = page.getByRole('region', { name: 'Chosen rows' });
+    await page.goto(`${control}/workspaces/shop/deliveries/dead-letters`);
+    await rows().first().waitFor();
+    await rows().first().focus();
+    await page.keyboard.press('x');
+    await bar.getByText('1 chosen').waitFor();
+    await show('Not redriven');
+    await bar.waitFor({ state: 'detached' });
+    await show('All of them');
+    await rows().first().waitFor();
+    expect(await bar.count()).toBe(0);
   });
 
   it('shows receipts that nobody could place, and dismisses one', async () => {

@@ -4,6 +4,7 @@ import { Button } from './button.tsx';
 import { cls } from './class-names.ts';
 import { NARROW, useMedia } from './media.ts';
 import styles from './split.module.css';
+import { TEXT_FIELD } from './use-letter.ts';
 
 export type SplitProps = {
   readonly list: ReactNode;
@@ -55,7 +56,7 @@ export function Panel({ id, title, onClose, children }: PanelProps): ReactNode {
       if (event.key !== 'Escape' || event.defaultPrevented || !(event.target instanceof Element)) return;
       if (event.target.closest('[role="dialog"], [role="listbox"], [role="menu"]')) return;
       // A field beside the panel has an Escape of its own.
-      if (event.target.closest('input, textarea') && !inside.current?.contains(event.target)) return;
+      if (event.target.closest(TEXT_FIELD) && !inside.current?.contains(event.target)) return;
       close.current();
     };
     document.addEventListener('keydown', hear);

@@ -1,5 +1,6 @@
 import { useMemo, useState } from 'react';
 import { choosing, NONE_CHOSEN, type Chosen } from './choose-rows.ts';
+import { focusList } from './focus-list.ts';
 
 /** What a list needs to let rows be chosen. */
 export type RowChoice = {
@@ -25,6 +26,8 @@ export function useChoice<Item>(
   scope: string,
 ): Choice<Item> {
   const [kept, setKept] = useState<{ readonly scope: string; readonly chosen: Chosen } | null>(null);
+  // Forgotten at once: whoever comes back to the first list finds nothing chosen.
+  if (kept !== null && kept.scope !== scope) setKept({ scope, chosen: NONE_CHOSEN });
   const chosen = kept?.scope === scope ? kept.chosen : NONE_CHOSEN;
   const { keys } = chosen;
   const rows = useMemo(
@@ -38,6 +41,10 @@ export function useChoice<Item>(
     toggle(key, isRange) {
       setKept({ scope, chosen: choosing(chosen, key, { isRange, order: (items ?? NOTHING).map(keyOf) }) });
     },
-    clear: () => setKept((before) => before && { scope, chosen: NONE_CHOSEN }),
+    clear() {
+      setKept((before) => before && { scope, chosen: NONE_CHOSEN });
+      // The button that was pressed goes with the bar below the list.
+      focusList();
+    },
   };
 }

@@ -1,10 +1,12 @@
 import { useEffect, useRef } from 'react';
 import { hasLetters } from './settings.ts';
 
+/** What text is typed into: a box that is ticked, as that of a row, takes no letters. */
+export const TEXT_FIELD = 'input:not([type="checkbox"]), textarea';
+
 /** Whoever types means letters. */
 export const isTyping = ({ target }: KeyboardEvent): boolean =>
-  target instanceof HTMLElement &&
-  target.closest('input, textarea, select, [contenteditable], [role="dialog"]') !== null;
+  target instanceof HTMLElement && target.closest(`${TEXT_FIELD}, select, [contenteditable], [role="dialog"]`) !== null;
 
 /** Whether a key may count as a command: nobody types, no other key is held, and whoever looks has not turned letters off. */
 export const isCommand = (event: KeyboardEvent): boolean =>

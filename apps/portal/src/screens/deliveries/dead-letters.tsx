@@ -11,6 +11,7 @@ import { Empty, Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { Curl } from '../../ui/curl.tsx';
+import { focusList } from '../../ui/focus-list.ts';
 import { LiveRows } from '../../ui/live-rows.tsx';
 import { useMedia } from '../../ui/media.ts';
 import { Menu } from '../../ui/menu.tsx';
@@ -81,7 +82,7 @@ export function DeadLetters(): ReactNode {
   const filter = shown === undefined ? {} : { redriven: shown };
   const close = (): void => {
     void navigate({ search: filter, replace: true });
-    requestAnimationFrame(() => document.querySelector<HTMLElement>('main [data-key][tabindex="0"]')?.focus());
+    focusList();
   };
   const name = SHOWN.find(({ id }) => id === shown)?.name ?? 'All of them';
   return (

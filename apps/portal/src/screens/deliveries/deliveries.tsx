@@ -6,6 +6,7 @@ import { EVERY_WORKSPACE } from '../../frame/last-workspace.ts';
 import { Empty, Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
+import { focusList } from '../../ui/focus-list.ts';
 import { Menu } from '../../ui/menu.tsx';
 import { LiveRows } from '../../ui/live-rows.tsx';
 import { useMedia } from '../../ui/media.ts';
@@ -232,8 +233,7 @@ export function DeliveryScreen({
   const close = (): void => {
     const { open: _closed, ...rest } = search;
     change(rest);
-    // Back to the row that it came from.
-    requestAnimationFrame(() => document.querySelector<HTMLElement>('main [data-key][tabindex="0"]')?.focus());
+    focusList();
   };
   return (
     <>

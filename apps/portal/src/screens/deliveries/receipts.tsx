@@ -9,6 +9,7 @@ import { usePages } from '../../api/page-list.ts';
 import { Empty, Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
+import { focusList } from '../../ui/focus-list.ts';
 import { List } from '../../ui/list.tsx';
 import { useMedia } from '../../ui/media.ts';
 import { Menu } from '../../ui/menu.tsx';
@@ -80,7 +81,7 @@ export function Receipts(): ReactNode {
   const filter = shown === 'true' ? {} : { parked: shown };
   const close = (): void => {
     void navigate({ search: filter, replace: true });
-    requestAnimationFrame(() => document.querySelector<HTMLElement>('main [data-key][tabindex="0"]')?.focus());
+    focusList();
   };
   const name = SHOWN.find(({ id }) => id === shown)?.name ?? '';
   return (

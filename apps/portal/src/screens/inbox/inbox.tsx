@@ -7,6 +7,7 @@ import { useMay } from '../../api/me.ts';
 import { Empty, Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
+import { focusList } from '../../ui/focus-list.ts';
 import { LiveLine } from '../../ui/live-line.tsx';
 import { LiveRows } from '../../ui/live-rows.tsx';
 import { Menu } from '../../ui/menu.tsx';
@@ -88,7 +89,7 @@ function Messages({ w }: { readonly w: string }): ReactNode {
     void navigate({ search: { ...filter, ...next, ...(open !== undefined && { open }) }, replace: true });
   const close = (): void => {
     void navigate({ search: filter, replace: true });
-    requestAnimationFrame(() => document.querySelector<HTMLElement>('main [data-key][tabindex="0"]')?.focus());
+    focusList();
   };
   return (
     <>

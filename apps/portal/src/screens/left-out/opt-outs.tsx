@@ -6,6 +6,7 @@ import { EVERY_WORKSPACE } from '../../frame/last-workspace.ts';
 import { Empty, Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
+import { focusList } from '../../ui/focus-list.ts';
 import { List } from '../../ui/list.tsx';
 import { useMedia } from '../../ui/media.ts';
 import { Actions, PageHead } from '../../ui/page.tsx';
@@ -52,7 +53,7 @@ export function OptOuts(): ReactNode {
   const found = person === '' ? {} : { person };
   const close = (): void => {
     show(found);
-    requestAnimationFrame(() => document.querySelector<HTMLElement>('main [data-key][tabindex="0"]')?.focus());
+    focusList();
   };
   const isOne = w !== EVERY_WORKSPACE;
   const setButton = isOne && (

@@ -7,6 +7,7 @@ import { EVERY_WORKSPACE } from '../../frame/last-workspace.ts';
 import { Empty, Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
+import { focusList } from '../../ui/focus-list.ts';
 import { List } from '../../ui/list.tsx';
 import { useMedia } from '../../ui/media.ts';
 import { Menu } from '../../ui/menu.tsx';
@@ -71,7 +72,7 @@ export function Suppressions(): ReactNode {
   const isFiltered = Object.keys(filter).length > 0;
   const close = (): void => {
     change({});
-    requestAnimationFrame(() => document.querySelector<HTMLElement>('main [data-key][tabindex="0"]')?.focus());
+    focusList();
   };
   const chosen = items?.find((one) => keyOf(one) === open);
   const isOne = w !== EVERY_WORKSPACE;
