@@ -1,5 +1,4 @@
-import type { AuditEntry } from '@carillon/domain';
-import type { EventLog, SuppressionList } from '@carillon/ports';
+import type { EventLog } from '@carillon/ports';
 import { hash } from 'node:crypto';
 import { stringifyJson } from '@carillon/kernel';
 import {
@@ -11,7 +10,7 @@ import {
 import { afterEach, expect, test } from 'vitest';
 import { REFUSED_SIGN_INS } from '../src/audit/hook.ts';
 import { PERMISSIONS } from '../src/access/permission.ts';
-import { accessOf, openControl, personWith, TOKEN, type Ground } from './control-ground.ts';
+import { accessOf, auditEntries as entries, openControl, personWith, TOKEN, type Ground } from './control-ground.ts';
 
 let open: Ground | undefined;
 afterEach(() => open?.control.app.close());
@@ -21,14 +20,6 @@ const OWNER = { authorization: `Bearer ${TOKEN}` };
 async function ground(...given: Parameters<typeof openControl>): Promise<Ground> {
   open = await openControl(...given);
   return open;
-}
-
-async function entries({ log, codecs }: Ground): Promise<readonly AuditEntry[]> {
-  const records = await log.read('carillon.audit', 0, 0, 10_000);
-  return records.flatMap(({ value }) => {
-    const decoded = codecs.audit.decode(value);
-    return decoded.ok && decoded.value.kind === 'entry' ? [decoded.value] : [];
-  });
 }
 
 const makeKey = ({ control }: Ground) =>
@@ -95,87 +86,6 @@ test('An address and an opt-out are changed with digests of before and after, by
   expect(out?.target).toBe(back?.target);
   const guessed = hash('sha256', stringifyJson({ ...which, address: 'ada@example.com' }), 'hex');
   expect(JSON.stringify(done).toLowerCase()).not.toMatch(new RegExp(`ada@example|${guessed}`));
-});
-
-test('Of each address of many that are freed or held back again the audit tells under the target that it has alone', async () => {
-  const suppressions = createMemorySuppressions().connect(createDirectWire());
-  const here = await ground(undefined, { suppressions });
-  await makeKey(here);
-  const post = async (path: string, payload: object) => {
-    const url = `/v1/workspaces/shop/suppressions${path}`;
-    const answer = await here.control.app.inject({ method: 'POST', url, headers: OWNER, payload });
-    expect(answer.statusCode).toBe(200);
-    return answer.json<{ undo: string }>();
-  };
-  const many = Array.from({ length: 300 }, (_, at) => ({ channel: 'email', address: `p${at}@example.com` }));
-  const others = many.map((one) => ({ ...one, source: 'hard_bounce' as const, channel: 'email' as const }));
-  await suppressions.addAll(others.map((one) => ({ ...one, workspace: 'shop', detail: '', deliveryId: null, at: 1 })));
-  await post('', { channel: 'email', address: 'Ada@example.com' });
-  const [ada] = (await entries(here)).slice(-1);
-  const entriesOf = [...others, { channel: 'email', address: 'ada@example.com', source: 'operator' }];
-  const { undo } = await post('/remove-many', { entries: entriesOf });
-  await post('/restore', { undo });
-  const ofAda = (await entries(here)).filter(({ target }) => target === ada?.target);
-  expect(ofAda.map(({ what, outcome }) => `${what} ${outcome}`)).toEqual([
-    'suppression.add begun',
-    'suppression.add done',
-    'suppression.remove begun',
-    'suppression.remove done',
-    'suppression.add begun',
-    'suppression.add done',
-  ]);
-  expect(new Set(ofAda.map(({ id }) => id)).size).toBe(3);
-  expect(ofAda.every(({ actor }) => actor?.id === 'owner')).toBe(true);
-});
-
-test('Of each address and person of a file the audit tells under the target that they have alone', async () => {
-  const wire = createDirectWire();
-  const [suppressions, consents] = [createMemorySuppressions().connect(wire), createMemoryConsents().connect(wire)];
-  const here = await ground(undefined, { suppressions, consents });
-  await makeKey(here);
-  const post = async (path: string, payload: object | string) => {
-    const headers = { ...OWNER, ...(typeof payload === 'string' && { 'content-type': 'text/csv' }) };
-    const url = `/v1/workspaces/shop/${path}`;
-    const answer = await here.control.app.inject({ method: 'POST', url, headers, payload });
-    expect(answer.statusCode).toBe(200);
-  };
-  await post('suppressions/import', 'address\nAda@example.com\nbob@example.com\n');
-  await post('suppressions', { channel: 'email', address: 'ada@example.com' });
-  await post('consents/import', 'person\nAda@example.com\nbob@example.com\n');
-  await post('consents', { person: 'ada@example.com', target: 'all', opted_out: false });
-  const done = (await entries(here)).filter(({ outcome, target }) => outcome === 'done' && target !== null);
-  const words = (what: string) => done.flatMap((one) => (one.what === what ? [one.target] : []));
-  expect(words('suppression.import')).toHaveLength(2);
-  expect(words('suppression.import')).toContain(words('suppression.add')[0]);
-  expect(words('consent.import')).toHaveLength(2);
-  expect(words('consent.import')).toContain(words('consent.set')[0]);
-});
-
-test('Of each address of many the audit says whether it was freed, also where that failed on the way', async () => {
-  const kept = createMemorySuppressions().connect(createDirectWire());
-  const suppressions: SuppressionList = {
-    ...kept,
-    remove: async (workspace, channel, address, source) => {
-      if (address === 'p260@example.com') throw new Error('away');
-      return kept.remove(workspace, channel, address, source);
-    },
-  };
-  const here = await ground(undefined, { suppressions });
-  await makeKey(here);
-  const entriesOf = Array.from({ length: 300 }, (_, at) => ({
-    channel: 'email' as const,
-    address: `p${at}@example.com`,
-    source: 'complaint' as const,
-  }));
-  await kept.addAll(entriesOf.map((one) => ({ ...one, workspace: 'shop', detail: '', deliveryId: null, at: 1 })));
-  const url = '/v1/workspaces/shop/suppressions/remove-many';
-  const payload = { entries: entriesOf };
-  expect((await here.control.app.inject({ method: 'POST', url, headers: OWNER, payload })).statusCode).toBe(500);
-  const told = (await entries(here)).filter(({ what, target }) => what === 'suppression.remove' && target !== null);
-  const ended = new Set(told.flatMap(({ target, outcome }) => (outcome === 'done' ? [target] : [])));
-  const begun = new Set(told.flatMap(({ target, outcome }) => (outcome === 'begun' ? [target] : [])));
-  expect([begun.size, ended.size]).toEqual([300, 250]);
-  expect((await entries(here)).at(-1)).toMatchObject({ what: 'suppression.remove', outcome: 'failed' });
 });
 
 test('Nothing is changed, and nobody signs in, while the audit cannot be written', async () => {

@@ -1,4 +1,5 @@
 import { createRecordCodecs } from '@carillon/contracts';
+import type { AuditEntry } from '@carillon/domain';
 import type { LogId } from '@carillon/kernel';
 import type { EventLog, RecordCodecs } from '@carillon/ports';
 import { createConfigurationView, type FollowedConfiguration } from '@carillon/stages';
@@ -74,6 +75,15 @@ export async function openControl(
     access ? { access } : {},
   );
   return { control, log, configuration, codecs, clock };
+}
+
+/** What the audit tells that was done, in its order. */
+export async function auditEntries({ log, codecs }: Pick<Ground, 'log' | 'codecs'>): Promise<readonly AuditEntry[]> {
+  const records = await log.read('carillon.audit', 0, 0, 10_000);
+  return records.flatMap(({ value }) => {
+    const decoded = codecs.audit.decode(value);
+    return decoded.ok && decoded.value.kind === 'entry' ? [decoded.value] : [];
+  });
 }
 
 /** Somebody who has these permissions, in one workspace or everywhere. */

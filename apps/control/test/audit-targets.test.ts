@@ -1,0 +1,95 @@
+import type { SuppressionList } from '@carillon/ports';
+import { createDirectWire, createMemoryConsents, createMemorySuppressions } from '@carillon/testing/memory';
+import { afterEach, expect, test } from 'vitest';
+import { auditEntries as entries, openControl, TOKEN, type Ground } from './control-ground.ts';
+
+let open: Ground | undefined;
+afterEach(() => open?.control.app.close());
+
+const OWNER = { authorization: `Bearer ${TOKEN}` };
+
+/** With the workspace `shop`, which a first key makes. */
+async function ground(ports: Parameters<typeof openControl>[1]): Promise<Ground> {
+  open = await openControl(undefined, ports);
+  const url = '/v1/workspaces/shop/api-keys';
+  await open.control.app.inject({ method: 'POST', url, headers: OWNER, payload: { name: 'backend' } });
+  return open;
+}
+
+test('Of each address of many that are freed or held back again the audit tells under the target that it has alone', async () => {
+  const suppressions = createMemorySuppressions().connect(createDirectWire());
+  const here = await ground({ suppressions });
+  const post = async (path: string, payload: object) => {
+    const url = `/v1/workspaces/shop/suppressions${path}`;
+    const answer = await here.control.app.inject({ method: 'POST', url, headers: OWNER, payload });
+    expect(answer.statusCode).toBe(200);
+    return answer.json<{ undo: string }>();
+  };
+  const many = Array.from({ length: 300 }, (_, at) => ({ channel: 'email', address: `p${at}@example.com` }));
+  const others = many.map((one) => ({ ...one, source: 'hard_bounce' as const, channel: 'email' as const }));
+  await suppressions.addAll(others.map((one) => ({ ...one, workspace: 'shop', detail: '', deliveryId: null, at: 1 })));
+  await post('', { channel: 'email', address: 'Ada@example.com' });
+  const [ada] = (await entries(here)).slice(-1);
+  const entriesOf = [...others, { channel: 'email', address: 'ada@example.com', source: 'operator' }];
+  const { undo } = await post('/remove-many', { entries: entriesOf });
+  await post('/restore', { undo });
+  const ofAda = (await entries(here)).filter(({ target }) => target === ada?.target);
+  expect(ofAda.map(({ what, outcome }) => `${what} ${outcome}`)).toEqual([
+    'suppression.add begun',
+    'suppression.add done',
+    'suppression.remove begun',
+    'suppression.remove done',
+    'suppression.add begun',
+    'suppression.add done',
+  ]);
+  expect(new Set(ofAda.map(({ id }) => id)).size).toBe(3);
+  expect(ofAda.every(({ actor }) => actor?.id === 'owner')).toBe(true);
+});
+
+test('Of each address and person of a file the audit tells under the target that they have alone', async () => {
+  const wire = createDirectWire();
+  const [suppressions, consents] = [createMemorySuppressions().connect(wire), createMemoryConsents().connect(wire)];
+  const here = await ground({ suppressions, consents });
+  const post = async (path: string, payload: object | string) => {
+    const headers = { ...OWNER, ...(typeof payload === 'string' && { 'content-type': 'text/csv' }) };
+    const url = `/v1/workspaces/shop/${path}`;
+    const answer = await here.control.app.inject({ method: 'POST', url, headers, payload });
+    expect(answer.statusCode).toBe(200);
+  };
+  await post('suppressions/import', 'address\nAda@example.com\nbob@example.com\n');
+  await post('suppressions', { channel: 'email', address: 'ada@example.com' });
+  await post('consents/import', 'person\nAda@example.com\nbob@example.com\n');
+  await post('consents', { person: 'ada@example.com', target: 'all', opted_out: false });
+  const done = (await entries(here)).filter(({ outcome, target }) => outcome === 'done' && target !== null);
+  const words = (what: string) => done.flatMap((one) => (one.what === what ? [one.target] : []));
+  expect(words('suppression.import')).toHaveLength(2);
+  expect(words('suppression.import')).toContain(words('suppression.add')[0]);
+  expect(words('consent.import')).toHaveLength(2);
+  expect(words('consent.import')).toContain(words('consent.set')[0]);
+});
+
+test('Of each address of many the audit says whether it was freed, also where that failed on the way', async () => {
+  const kept = createMemorySuppressions().connect(createDirectWire());
+  const suppressions: SuppressionList = {
+    ...kept,
+    remove: async (workspace, channel, address, source) => {
+      if (address === 'p260@example.com') throw new Error('away');
+      return kept.remove(workspace, channel, address, source);
+    },
+  };
+  const here = await ground({ suppressions });
+  const entriesOf = Array.from({ length: 300 }, (_, at) => ({
+    channel: 'email' as const,
+    address: `p${at}@example.com`,
+    source: 'complaint' as const,
+  }));
+  await kept.addAll(entriesOf.map((one) => ({ ...one, workspace: 'shop', detail: '', deliveryId: null, at: 1 })));
+  const url = '/v1/workspaces/shop/suppressions/remove-many';
+  const payload = { entries: entriesOf };
+  expect((await here.control.app.inject({ method: 'POST', url, headers: OWNER, payload })).statusCode).toBe(500);
+  const told = (await entries(here)).filter(({ what, target }) => what === 'suppression.remove' && target !== null);
+  const ended = new Set(told.flatMap(({ target, outcome }) => (outcome === 'done' ? [target] : [])));
+  const begun = new Set(told.flatMap(({ target, outcome }) => (outcome === 'begun' ? [target] : [])));
+  expect([begun.size, ended.size]).toEqual([300, 250]);
+  expect((await entries(here)).at(-1)).toMatchObject({ what: 'suppression.remove', outcome: 'failed' });
+});
