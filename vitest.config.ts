@@ -12,7 +12,7 @@ const SERVERS = 'test/support/servers-of-a-run.ts';
  */
 const NEEDS: Readonly<Record<Lane, object>> = {
   // Its files share processes, and what they import: nearly half of the lane's work was to import the same again.
-  fast: { maxWorkers: 4, isolate: false },
+  fast: { maxWorkers: 4, isolate: false, setupFiles: 'test/support/leaves-nothing.ts' },
   server: { globalSetup: SERVERS, maxWorkers: 3 },
   product: { globalSetup: SERVERS, maxWorkers: 3 },
   // Crashes, outages and overload take the machine.

@@ -1,10 +1,19 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { serveUntilAsked } from './lifetime.ts';
 
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+const before = new Map(SIGNALS.map((signal) => [signal, process.listeners(signal)]));
+
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => {
   vi.useRealTimers();
   vi.restoreAllMocks();
+  // A process ends after it; this one runs other files, and would end with the first signal that one of them gives itself.
+  for (const signal of SIGNALS) {
+    for (const listener of process.listeners(signal)) {
+      if (before.get(signal)?.includes(listener) !== true) process.off(signal, listener);
+    }
+  }
 });
 
 it('a process that is asked to end does so within 15 s, also when a part of it never closes', async () => {
