@@ -108,8 +108,8 @@ export const PEOPLE_BUGS: Readonly<Record<string, FoundBug>> = {
     changes: [
       {
         file: `${CONTROL}/access/people/places.ts`,
-        from: 'firstOf(one[1]) < firstOf(chosen[1])',
-        to: 'firstOf(one[1]) > firstOf(chosen[1])',
+        from: '({ wrong }) => wrong);',
+        to: '({ wrong }) => -wrong);',
       },
     ],
     tests: [`${CONTROL}/access/people/places.test.ts`],
