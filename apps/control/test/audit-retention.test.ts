@@ -1,11 +1,10 @@
-import { CHANGED_BY_OWNER, SYSTEM_ACTOR, type AuditEntry } from '@carillon/domain';
+import { SYSTEM_ACTOR, type AuditEntry } from '@carillon/domain';
 import type { AuditSeals, EventLog } from '@carillon/ports';
-import { publishConfiguration } from '@carillon/stages';
-import { changesOf, givenIds } from '@carillon/testing/given';
 import { createDirectWire, createMemoryAuditSeals } from '@carillon/testing/memory';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { onAudit } from '../src/audit/audit-log.ts';
 import { MINUTE, openAudit, type AuditGround } from './audit-ground.ts';
+import { publishWishes } from './control-ground.ts';
 
 let audit: AuditGround;
 beforeEach(async () => {
@@ -14,13 +13,8 @@ beforeEach(async () => {
 
 describe('An audit that is not kept for ever', () => {
   const keepFor = async (span: string | null): Promise<void> => {
-    const { log, codecs, configuration: view, clock } = audit.ground;
     const body = span === null ? {} : { retention: { audit: span } };
-    await publishConfiguration(
-      { log, codec: codecs.configuration, view, ids: givenIds, clock, readEverywhere: async () => undefined },
-      changesOf(await view.refresh(), [{ ref: { kind: 'deployment', workspace: '', name: '' }, body }]),
-      CHANGED_BY_OWNER,
-    );
+    await publishWishes(audit.ground, [{ ref: { kind: 'deployment', workspace: '', name: '' }, body }]);
   };
   const DAY = 86_400_000;
   const start = async (): Promise<number> => (await audit.ground.log.bounds('carillon.audit', 0)).start;

@@ -1,9 +1,7 @@
-import { CHANGED_BY_OWNER } from '@carillon/domain';
-import { publishConfiguration } from '@carillon/stages';
-import { changesOf, givenIds, orderShop, type Wish } from '@carillon/testing/given';
+import { orderShop, type Wish } from '@carillon/testing/given';
 import { createDirectWire, createMemoryConsents } from '@carillon/testing/memory';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { accessOf, openControl, personWith, type Ground } from './control-ground.ts';
+import { accessOf, openControl, personWith, type Ground, publishWishes } from './control-ground.ts';
 
 const SHOP = '/v1/workspaces/shop/consents';
 let ground: Ground;
@@ -11,7 +9,6 @@ let ground: Ground;
 beforeEach(async () => {
   const consents = createMemoryConsents().connect(createDirectWire());
   ground = await openControl(accessOf(personWith('ann', ['read', 'bodies', 'operate'])), { consents });
-  const { configuration, clock, codecs, log } = ground;
   const categories = { orders: { was: ['purchases'] } };
   const workspace: Wish = { ref: { kind: 'workspace', workspace: 'shop', name: '' }, body: { categories } };
   const wishes = [workspace, ...orderShop(undefined, 'shop')].map((wish) =>
@@ -19,18 +16,7 @@ beforeEach(async () => {
       ? { ...wish, body: { ...wish.body, category: 'orders' } }
       : wish,
   ) as readonly Wish[];
-  await publishConfiguration(
-    {
-      log,
-      codec: codecs.configuration,
-      view: configuration,
-      ids: givenIds,
-      clock,
-      readEverywhere: async () => undefined,
-    },
-    changesOf(await configuration.refresh(), wishes),
-    CHANGED_BY_OWNER,
-  );
+  await publishWishes(ground, wishes);
 });
 afterEach(() => ground.control.close(0));
 

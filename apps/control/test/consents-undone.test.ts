@@ -1,10 +1,10 @@
-import { CHANGED_BY_OWNER, type Decision } from '@carillon/domain';
+import { type Decision } from '@carillon/domain';
 import type { ConsentStore } from '@carillon/ports';
-import { decideConsents, publishConfiguration } from '@carillon/stages';
-import { changesOf, givenIds } from '@carillon/testing/given';
+import { decideConsents } from '@carillon/stages';
+import { givenIds } from '@carillon/testing/given';
 import { createDirectWire, createMemoryConsents } from '@carillon/testing/memory';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { accessOf, openControl, personWith, type Ground } from './control-ground.ts';
+import { accessOf, openControl, personWith, type Ground, publishWishes } from './control-ground.ts';
 
 type Word = {
   readonly target: string;
@@ -21,21 +21,9 @@ let url = '';
 beforeEach(async () => {
   consents = createMemoryConsents().connect(createDirectWire());
   ground = await openControl(accessOf(personWith('ann', ['read', 'bodies', 'operate'])), { consents });
-  const { configuration, clock, log, codecs } = ground;
   const categories = { orders: { was: ['purchases'] } };
   const shop = { ref: { kind: 'workspace', workspace: 'shop', name: '' }, body: { categories } } as const;
-  await publishConfiguration(
-    {
-      log,
-      codec: codecs.configuration,
-      view: configuration,
-      ids: givenIds,
-      clock,
-      readEverywhere: async () => undefined,
-    },
-    changesOf(await configuration.refresh(), [shop]),
-    CHANGED_BY_OWNER,
-  );
+  await publishWishes(ground, [shop]);
   ({ address: url } = await ground.control.listen());
 });
 afterEach(() => ground.control.close(0));

@@ -1,12 +1,12 @@
-import { CHANGED_BY_OWNER, optOutFor, personName, type Consents, type Decision } from '@carillon/domain';
+import { optOutFor, personName, type Consents, type Decision } from '@carillon/domain';
 import { createCsvReader, unguardedCell } from '@carillon/kernel';
 import type { ConsentStore, EventLog } from '@carillon/ports';
-import { decideConsents, publishConfiguration } from '@carillon/stages';
-import { changesOf, givenIds, orderShop, type Wish } from '@carillon/testing/given';
+import { decideConsents } from '@carillon/stages';
+import { givenIds, orderShop, type Wish } from '@carillon/testing/given';
 import { createDirectWire, createMemoryConsents, createMemoryLog } from '@carillon/testing/memory';
 import type { LogId } from '@carillon/kernel';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { accessOf, openControl, personWith, type Ground } from './control-ground.ts';
+import { accessOf, openControl, personWith, type Ground, publishWishes } from './control-ground.ts';
 
 let consents: ConsentStore;
 let ground: Ground;
@@ -20,7 +20,6 @@ async function open(
 ): Promise<void> {
   const watch = { trouble: (where: string) => void troubles.push(where) } as never;
   ground = await openControl(accessOf(who), { consents, watch, ...more });
-  const { configuration, clock, codecs } = ground;
   const categories = { orders: { was: ['purchases'] } };
   const workspace = (name: string): Wish => ({
     ref: { kind: 'workspace', workspace: name, name: '' },
@@ -37,12 +36,7 @@ async function open(
     ref: { ...reset.ref, name: 'password-reset' },
     body: { ...reset.body, id: 'ntf_reset', transactional: true },
   } as Wish;
-  const ports = { log: ground.log, codec: codecs.configuration, view: configuration, ids: givenIds, clock };
-  await publishConfiguration(
-    { ...ports, readEverywhere: async () => undefined },
-    changesOf(await configuration.refresh(), [...changed, transactional]),
-    CHANGED_BY_OWNER,
-  );
+  await publishWishes(ground, [...changed, transactional]);
   ({ address: url } = await ground.control.listen());
 }
 beforeEach(async () => {

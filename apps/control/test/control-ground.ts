@@ -1,9 +1,16 @@
 import { createRecordCodecs } from '@carillon/contracts';
-import type { AuditEntry } from '@carillon/domain';
+import { CHANGED_BY_OWNER, type AuditEntry } from '@carillon/domain';
 import type { LogId } from '@carillon/kernel';
-import type { EventLog, RecordCodecs } from '@carillon/ports';
-import { createConfigurationView, type FollowedConfiguration } from '@carillon/stages';
-import { givenIds, oneLongTurn, settableClock, type SettableClock } from '@carillon/testing/given';
+import type { Clock, EventLog, RecordCodecs } from '@carillon/ports';
+import { createConfigurationView, publishConfiguration, type FollowedConfiguration } from '@carillon/stages';
+import {
+  changesOf,
+  givenIds,
+  oneLongTurn,
+  settableClock,
+  type SettableClock,
+  type Wish,
+} from '@carillon/testing/given';
 import { createDirectWire, createMemoryLog, createMemoryPeople } from '@carillon/testing/memory';
 import { createAccess, type Access } from '../src/access/access.ts';
 import type { Permission } from '../src/access/permission.ts';
@@ -75,6 +82,25 @@ export async function openControl(
     access ? { access } : {},
   );
   return { control, log, configuration, codecs, clock };
+}
+
+/** Publishes these resources as the owner would; the view of this ground has read them when it resolves. */
+export async function publishWishes(
+  { log, codecs, configuration, clock }: Pick<Ground, 'log' | 'codecs' | 'configuration'> & { readonly clock: Clock },
+  wishes: readonly Wish[],
+): Promise<void> {
+  await publishConfiguration(
+    {
+      log,
+      codec: codecs.configuration,
+      view: configuration,
+      ids: givenIds,
+      clock,
+      readEverywhere: async () => undefined,
+    },
+    changesOf(await configuration.refresh(), wishes),
+    CHANGED_BY_OWNER,
+  );
 }
 
 /** What the audit tells that was done, in its order. */

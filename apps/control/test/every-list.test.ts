@@ -1,11 +1,9 @@
 import type { ResourceBodies } from '@carillon/domain';
-import { CHANGED_BY_OWNER } from '@carillon/domain';
-import { publishConfiguration } from '@carillon/stages';
-import { changesOf, givenIds, orderShop, type Wish } from '@carillon/testing/given';
+import { orderShop, type Wish } from '@carillon/testing/given';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deploymentOwner } from '../src/access/principal.ts';
 import type { ApiDocument, Operation } from '../src/index.ts';
-import { accessOf, openControl, type Ground } from './control-ground.ts';
+import { accessOf, openControl, type Ground, publishWishes } from './control-ground.ts';
 
 /* What every operation that reads has in common, asked of each that the description has. */
 
@@ -22,19 +20,8 @@ let reads: readonly Read[];
 let document: ApiDocument;
 beforeAll(async () => {
   ground = await openControl(accessOf(deploymentOwner('session')));
-  const { configuration, clock, log, codecs, control } = ground;
-  await publishConfiguration(
-    {
-      log,
-      codec: codecs.configuration,
-      view: configuration,
-      ids: givenIds,
-      clock,
-      readEverywhere: async () => undefined,
-    },
-    changesOf(await configuration.refresh(), [WORKSPACE, ...orderShop()]),
-    CHANGED_BY_OWNER,
-  );
+  const { control } = ground;
+  await publishWishes(ground, [WORKSPACE, ...orderShop()]);
   document = control.description();
   reads = Object.entries(document.paths).flatMap(([path, { get: operation }]) =>
     operation

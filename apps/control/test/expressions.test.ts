@@ -1,11 +1,9 @@
-import { CHANGED_BY_OWNER } from '@carillon/domain';
-import { publishConfiguration } from '@carillon/stages';
-import { changesOf, givenExpressions, givenIds, orderShop } from '@carillon/testing/given';
+import { givenExpressions, orderShop } from '@carillon/testing/given';
 import { createDirectWire, createMemoryReadModels } from '@carillon/testing/memory';
 import { afterEach, expect, it } from 'vitest';
 import { deploymentOwner } from '../src/access/principal.ts';
 import { CONTENT_EXAMPLES } from '../src/openapi/content-examples.ts';
-import { accessOf, openControl, type Ground } from './control-ground.ts';
+import { accessOf, openControl, type Ground, publishWishes } from './control-ground.ts';
 
 let ground: Ground | null = null;
 afterEach(async () => {
@@ -28,19 +26,8 @@ async function openShop() {
     ],
   });
   ground = await openControl(accessOf(deploymentOwner('session')), { readModels, expressions: givenExpressions });
-  const { configuration, clock, log, codecs, control } = ground;
-  await publishConfiguration(
-    {
-      log,
-      codec: codecs.configuration,
-      view: configuration,
-      ids: givenIds,
-      clock,
-      readEverywhere: async () => undefined,
-    },
-    changesOf(await configuration.refresh(), [SHOP, ...orderShop()]),
-    CHANGED_BY_OWNER,
-  );
+  const { control } = ground;
+  await publishWishes(ground, [SHOP, ...orderShop()]);
   return async (payload: object) => {
     const answer = await control.app.inject({ method: 'POST', url: '/v1/workspaces/shop/expressions/check', payload });
     return { status: answer.statusCode, body: answer.json<Record<string, unknown>>() };

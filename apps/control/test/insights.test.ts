@@ -1,12 +1,10 @@
 import type { InsightsBody } from '@carillon/contracts';
 import { deliveryOf, type DeliveryFacts } from '@carillon/testing';
 import { createDirectWire, createMemoryLedger } from '@carillon/testing/memory';
-import { changesOf, givenIds, orderShop } from '@carillon/testing/given';
-import { CHANGED_BY_OWNER } from '@carillon/domain';
-import { publishConfiguration } from '@carillon/stages';
+import { orderShop } from '@carillon/testing/given';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { deploymentOwner } from '../src/access/principal.ts';
-import { accessOf, openControl, type Ground } from './control-ground.ts';
+import { accessOf, openControl, type Ground, publishWishes } from './control-ground.ts';
 
 const HOUR = 3_600_000;
 let ground: Ground;
@@ -15,17 +13,12 @@ beforeEach(async () => {
   ledger = createMemoryLedger().connect(createDirectWire());
   const checkpoints = { load: async () => null, save: async () => undefined } as never;
   ground = await openControl(accessOf(deploymentOwner('session')), { ledger, checkpoints });
-  const { configuration, clock, log, codecs } = ground;
-  const ports = { log, codec: codecs.configuration, view: configuration, ids: givenIds, clock };
+  const { clock } = ground;
   const wishes = [
     { ref: { kind: 'workspace', workspace: 'shop', name: '' }, body: {} } as const,
     ...orderShop(undefined, 'shop'),
   ];
-  await publishConfiguration(
-    { ...ports, readEverywhere: async () => undefined },
-    changesOf(await configuration.refresh(), wishes),
-    CHANGED_BY_OWNER,
-  );
+  await publishWishes(ground, wishes);
   // In the middle of an hour, so that the first bucket begins before the span.
   clock.pass(HOUR / 2);
 });

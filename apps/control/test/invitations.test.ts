@@ -1,10 +1,9 @@
 import type { ResourceBodies } from '@carillon/domain';
-import { CHANGED_BY_OWNER } from '@carillon/domain';
-import { publishConfiguration } from '@carillon/stages';
-import { changesOf, givenIds, type Wish } from '@carillon/testing/given';
+import { givenIds, type Wish } from '@carillon/testing/given';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { digestOf } from '../src/access/people/words.ts';
 import { openPeople, PASSWORD, type Browser, type PeopleGround } from './people-ground.ts';
+import { publishWishes } from './control-ground.ts';
 
 const ADA = 'ada@example.com';
 const BOB = 'bob@example.com';
@@ -23,17 +22,11 @@ beforeEach(async () => {
 afterEach(() => ground.control.app.close());
 
 async function publish(names: readonly string[], deployment?: ResourceBodies['deployment']): Promise<void> {
-  const { configuration, clock, log, codecs } = ground;
   const wishes: readonly Wish[] = [
     ...names.map((workspace) => ({ ref: { kind: 'workspace' as const, workspace, name: '' }, body: {} })),
     ...(deployment ? [{ ref: { kind: 'deployment' as const, workspace: '', name: '' }, body: deployment }] : []),
   ];
-  const ports = { log, codec: codecs.configuration, view: configuration, ids: givenIds, clock };
-  await publishConfiguration(
-    { ...ports, readEverywhere: async () => undefined },
-    changesOf(await configuration.refresh(), wishes),
-    CHANGED_BY_OWNER,
-  );
+  await publishWishes(ground, wishes);
 }
 
 const SHOP_EDITOR = { email: BOB, memberships: [{ workspace: 'shop', role: 'editor' }] };

@@ -1,8 +1,6 @@
 import type { Delivery } from '@carillon/domain';
 import { deliveryOf, type DeliveryFacts } from '@carillon/testing';
-import { CHANGED_BY_OWNER } from '@carillon/domain';
-import { publishConfiguration } from '@carillon/stages';
-import { changesOf, givenIds, orderShop, type Wish } from '@carillon/testing/given';
+import { givenIds, orderShop, type Wish } from '@carillon/testing/given';
 import {
   createDirectWire,
   createMemoryJobs,
@@ -17,7 +15,7 @@ import type { LogId } from '@carillon/kernel';
 import { createJobRunner, type JobRunner } from '../src/jobs/runner.ts';
 import type { ControlPorts } from '../src/index.ts';
 import type { Principal } from '../src/access/principal.ts';
-import { accessOf, openControl, type Ground } from './control-ground.ts';
+import { accessOf, openControl, type Ground, publishWishes } from './control-ground.ts';
 
 /** A process that is killed at its nth write, before it happened or after; from then on nothing of it is heard or done. */
 export function mortalWire(dies: {
@@ -103,17 +101,12 @@ export async function openJobsGround() {
     };
   }
 
-  async function publishShop({ configuration, log, codecs, clock: time }: Ground): Promise<void> {
+  async function publishShop(ground: Ground): Promise<void> {
     const wishes = ['shop', 'club'].flatMap((name): readonly Wish[] => [
       { ref: { kind: 'workspace', workspace: name, name: '' }, body: {} },
       ...orderShop(undefined, name),
     ]);
-    const ports = { log, codec: codecs.configuration, view: configuration, ids: givenIds, clock: time };
-    await publishConfiguration(
-      { ...ports, readEverywhere: async () => undefined },
-      changesOf(await configuration.refresh(), wishes),
-      CHANGED_BY_OWNER,
-    );
+    await publishWishes(ground, wishes);
   }
 
   let runners = 0;

@@ -1,15 +1,13 @@
 import type { Delivery, ResourceBodies } from '@carillon/domain';
-import { CHANGED_BY_OWNER } from '@carillon/domain';
 import type { EventId } from '@carillon/kernel';
 import type { DuplicateRow } from '@carillon/ports';
-import { publishConfiguration } from '@carillon/stages';
 import { deliveryOf, type DeliveryFacts } from '@carillon/testing';
-import { changesOf, givenIds, orderShop, type Wish } from '@carillon/testing/given';
+import { givenIds, orderShop, type Wish } from '@carillon/testing/given';
 import { createDirectWire, createMemoryLedger, createMemoryReadModels } from '@carillon/testing/memory';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deploymentOwner } from '../src/access/principal.ts';
 import { createCursors } from '../src/cursors.ts';
-import { accessOf, openControl, type Ground } from './control-ground.ts';
+import { accessOf, openControl, type Ground, publishWishes } from './control-ground.ts';
 
 const MINUTE = 60_000;
 const wire = createDirectWire();
@@ -23,14 +21,8 @@ const workspace = (name: string, body: ResourceBodies['workspace']): Wish => ({
 let ground: Ground;
 beforeEach(async () => {
   ground = await openControl(accessOf(deploymentOwner('session')), { ledger, readModels });
-  const { configuration, clock, log, codecs } = ground;
   const wishes = ['shop', 'club'].flatMap((name) => [workspace(name, {}), ...orderShop(undefined, name)]);
-  const ports = { log, codec: codecs.configuration, view: configuration, ids: givenIds, clock };
-  await publishConfiguration(
-    { ...ports, readEverywhere: async () => undefined },
-    changesOf(await configuration.refresh(), wishes),
-    CHANGED_BY_OWNER,
-  );
+  await publishWishes(ground, wishes);
 });
 afterEach(() => ground.control.app.close());
 

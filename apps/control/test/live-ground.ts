@@ -1,8 +1,5 @@
-import { CHANGED_BY_OWNER } from '@carillon/domain';
-import { publishConfiguration } from '@carillon/stages';
-import { changesOf, givenIds } from '@carillon/testing/given';
 import { createDirectWire, createMemoryBackend } from '@carillon/testing/memory';
-import { TOKEN } from './control-ground.ts';
+import { TOKEN, publishWishes } from './control-ground.ts';
 import { openPeople } from './people-ground.ts';
 
 /** The API listening on a port of its own, over stores in memory, with two workspaces. */
@@ -12,21 +9,9 @@ export async function openLive() {
   const troubles: unknown[] = [];
   const watch = { trouble: (_where: string, error: unknown) => troubles.push(error) } as never;
   const ground = await openPeople({ ledger, readModels, inbox, drafts, watch });
-  const { configuration, log, codecs, clock } = ground;
-  await publishConfiguration(
-    {
-      log,
-      codec: codecs.configuration,
-      view: configuration,
-      ids: givenIds,
-      clock,
-      readEverywhere: async () => undefined,
-    },
-    changesOf(
-      await configuration.refresh(),
-      ['shop', 'club'].map((workspace) => ({ ref: { kind: 'workspace', workspace, name: '' }, body: {} })),
-    ),
-    CHANGED_BY_OWNER,
+  await publishWishes(
+    ground,
+    ['shop', 'club'].map((workspace) => ({ ref: { kind: 'workspace', workspace, name: '' }, body: {} })),
   );
   const { address } = await ground.control.listen();
   return { ...ground, ledger, readModels, inbox, drafts, address, troubles, close: () => ground.control.close(1_000) };

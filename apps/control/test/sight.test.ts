@@ -1,12 +1,11 @@
-import { CHANGED_BY_OWNER, DELIVERY_STATES } from '@carillon/domain';
+import { DELIVERY_STATES } from '@carillon/domain';
 import type { Delivery, ResourceBodies } from '@carillon/domain';
-import { publishConfiguration } from '@carillon/stages';
 import { deliveryOf } from '@carillon/testing';
-import { changesOf, givenIds, ORDER_PAID, orderShop, type Wish } from '@carillon/testing/given';
+import { ORDER_PAID, orderShop, type Wish } from '@carillon/testing/given';
 import { createDirectWire, createMemoryLedger, createMemoryReadModels } from '@carillon/testing/memory';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deploymentOwner, type Principal } from '../src/access/principal.ts';
-import { accessOf, openControl, personWith, type Ground } from './control-ground.ts';
+import { accessOf, openControl, personWith, type Ground, publishWishes } from './control-ground.ts';
 
 const HOUR = 3_600_000;
 const WORKSPACES = ['acme', 'club', 'shop'] as const;
@@ -47,14 +46,8 @@ const personIn = (...names: readonly string[]): Principal => ({
 async function openFor(who: Principal) {
   const ground = await openControl(accessOf(who), { ledger, readModels });
   opened.push(ground);
-  const { configuration, clock, log, codecs } = ground;
   const wishes = WORKSPACES.flatMap((name) => [workspace(name, {}), ...orderShop(undefined, name)]);
-  const ports = { log, codec: codecs.configuration, view: configuration, ids: givenIds, clock };
-  await publishConfiguration(
-    { ...ports, readEverywhere: async () => undefined },
-    changesOf(await configuration.refresh(), wishes),
-    CHANGED_BY_OWNER,
-  );
+  await publishWishes(ground, wishes);
   const ask = async (url: string, method: 'GET' | 'POST' | 'PUT' = 'GET', payload?: object) => {
     const answer = await ground.control.app.inject({ method, url, ...(payload && { payload }) });
     return { status: answer.statusCode, body: answer.json<Answered>() };
@@ -252,13 +245,12 @@ describe('A name that nothing has', () => {
   });
 
   it('is no mistake of `why` where it was there before it was taken away, for whoever may look there', async () => {
-    const { list, ask, configuration, log, codecs, clock } = await openFor(personIn('shop', 'acme'));
+    const ground = await openFor(personIn('shop', 'acme'));
+    const { list, ask } = ground;
     const gone: Wish = { ref: { kind: 'notification', workspace: 'shop', name: 'order-paid' }, body: null };
     const hidden: Wish = { ref: { kind: 'notification', workspace: 'club', name: 'secret' }, body: ORDER_PAID };
-    const ports = { log, codec: codecs.configuration, view: configuration, ids: givenIds, clock };
     for (const wish of [gone, hidden, { ...hidden, body: null }] as const) {
-      const changes = changesOf(await configuration.refresh(), [wish]);
-      await publishConfiguration({ ...ports, readEverywhere: async () => undefined }, changes, CHANGED_BY_OWNER);
+      await publishWishes(ground, [wish]);
     }
     for (const name of ['order-paid', 'order-paid.paid']) {
       expect((await list(`/v1/workspaces/shop/why?address=ada@example.com&notification=${name}`)).items).toEqual([]);

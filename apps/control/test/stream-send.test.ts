@@ -1,7 +1,7 @@
 import { readSourceRecord } from '@carillon/stages';
 import { describe, expect, it } from 'vitest';
 import { useDrafts } from './draft-ground.ts';
-import { PAID } from './resource-ground.ts';
+import { ORDERS, PAID } from './resource-ground.ts';
 
 const EVENT = { order_id: 'A-1', status: 'paid', total: 120, email: 'ada@example.com' };
 
@@ -39,7 +39,7 @@ describe('an event that somebody sends by hand', () => {
     const viewer = { ...under, ask: await under.as('vera', ['read', 'operate', 'bodies']) };
     expect(await send(JSON.stringify(EVENT), 'orders', viewer)).toMatchObject({ status: 403 });
     await under.apply('workspace', '', { name: 'Lab' }, 'lab');
-    await under.apply('stream', 'probes', { security: { api_keys: [] } }, 'lab').catch(() => undefined);
+    await under.apply('stream', 'probes', ORDERS, 'lab');
     expect(await send(JSON.stringify(EVENT), 'lab%2Fprobes')).toMatchObject({ status: 404 });
   });
 

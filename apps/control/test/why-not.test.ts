@@ -1,11 +1,9 @@
 import type { WhyNotBody } from '@carillon/contracts';
-import { CHANGED_BY_OWNER } from '@carillon/domain';
-import { publishConfiguration } from '@carillon/stages';
-import { changesOf, givenIds, orderShop } from '@carillon/testing/given';
+import { orderShop } from '@carillon/testing/given';
 import { createDirectWire, createMemoryLedger, createMemoryReadModels } from '@carillon/testing/memory';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { deploymentOwner } from '../src/access/principal.ts';
-import { accessOf, openControl, type Ground } from './control-ground.ts';
+import { accessOf, openControl, type Ground, publishWishes } from './control-ground.ts';
 
 let ground: Ground;
 const readModels = createMemoryReadModels().connect(createDirectWire());
@@ -16,16 +14,10 @@ beforeEach(async () => {
   const turns = { isOver: () => false, next: async () => undefined } as never;
   const checkpoints = { load: async () => null } as never;
   ground = await openControl(accessOf(deploymentOwner('session')), { ledger, readModels, turns, checkpoints });
-  const { configuration, clock, log, codecs } = ground;
-  const ports = { log, codec: codecs.configuration, view: configuration, ids: givenIds, clock };
-  await publishConfiguration(
-    { ...ports, readEverywhere: async () => undefined },
-    changesOf(await configuration.refresh(), [
-      { ref: { kind: 'workspace', workspace: 'shop', name: '' }, body: {} },
-      ...orderShop(undefined, 'shop'),
-    ]),
-    CHANGED_BY_OWNER,
-  );
+  await publishWishes(ground, [
+    { ref: { kind: 'workspace', workspace: 'shop', name: '' }, body: {} },
+    ...orderShop(undefined, 'shop'),
+  ]);
 });
 afterEach(() => ground.control.app.close());
 
