@@ -60,7 +60,11 @@ export function createWalCopier(options: {
   function launch(): Worker {
     const started = options.start();
     started.unref();
+    let isGone = false;
     const gone = (why: string): void => {
+      // A thread that failed ends after that too: by then the next one may be copying.
+      if (isGone) return;
+      isGone = true;
       if (thread === started) thread = null;
       settle({ kind: 'failed', why, damaged: false });
     };
