@@ -220,8 +220,9 @@ describeWith('chromium', 'building a notification in the portal', () => {
     await untilSaved();
     // Every call of the page is refused until somebody signs in again.
     guard.allowStatus(401);
-    await context.clearCookies();
+    // The page may ask for something at any time, and shows the sign-in then: typing has to come first.
     await value.fill('75');
+    await context.clearCookies();
     await value.press('Enter');
     await page.getByRole('heading', { name: 'Sign in to Carillon' }).waitFor();
     await context.request.post(`${demo.control}/v1/session`, { data: { word: demo.ownerToken } });
@@ -271,9 +272,8 @@ describeWith('chromium', 'building a notification in the portal', () => {
     guard.allowStatus(401, 404);
     await go(`${NOTIFICATION}/rules/paid`);
     const value = main().getByLabel('Value of condition 2');
-    await value.waitFor();
-    await context.clearCookies();
     await value.fill('90');
+    await context.clearCookies();
     await value.press('Enter');
     await page.getByRole('heading', { name: 'Sign in to Carillon' }).waitFor();
     await saveDraft('notifications', 'order-paid', (body: { rules: { paid: object } }) => ({
