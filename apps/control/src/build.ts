@@ -35,6 +35,7 @@ import { workspaceRemovalRoutes } from './routes/workspace-removal.ts';
 import { whyNotRoute } from './routes/why-not.ts';
 import { jwtProviderRoutes } from './routes/jwt-providers.ts';
 import { contentRoutes } from './routes/contents.ts';
+import { manyConsentsRoutes } from './routes/many-consents.ts';
 import { manySuppressionsRoutes } from './routes/many-suppressions.ts';
 import { masterKeyRoutes } from './routes/master-key.ts';
 import { answerRepeats, keepAnswers } from './repeats/hook.ts';
@@ -174,6 +175,7 @@ function apiRoutes(api: ApiServer, config: ControlConfig, ports: RoutePorts): vo
   suppressionRoutes(api, ports);
   manySuppressionsRoutes(api, ports);
   consentRoutes(api, ports);
+  manyConsentsRoutes(api, ports);
   ruleRoutes(api, ports);
   templateRoutes(api, ports);
   testSendRoute(api, ports);

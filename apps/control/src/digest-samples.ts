@@ -1,6 +1,6 @@
 import {
-  channelOf,
   digestSettings,
+  digestTemplateOf,
   digestValues,
   findResource,
   listResources,
@@ -45,18 +45,8 @@ export const isTemplateOfDigest = (
   channel: ChannelName,
 ): boolean =>
   listResources(configuration, 'notification', workspace).some(
-    (notification) => digestTemplateOf(notification, channel) === template,
+    ({ body }) => digestTemplateOf(body, channel) === template,
   );
-
-/**
- * The template of a notification's digests on a channel; undefined where it has none there, or where its messages become
- * digests only over a limit and look the same.
- */
-export function digestTemplateOf({ body }: Resource<'notification'>, channel: ChannelName): string | undefined {
-  const [digest, said] = [digestSettings(body), channelOf(body, channel)];
-  if (!digest || !said) return undefined;
-  return digest.template ?? (digest.when === 'always' ? said.template : undefined);
-}
 
 /** The digest that a message becomes an item of, with others like it; the message itself where it goes alone. */
 export function asDigest(
@@ -65,7 +55,7 @@ export function asDigest(
   configuration: Configuration,
 ): { readonly intent: Intent; readonly note: string | null } {
   const { workspace, channel } = intent.slot;
-  const template = digestTemplateOf(notification, channel);
+  const template = digestTemplateOf(notification.body, channel);
   if (template === undefined || digestSettings(notification.body)?.when !== 'always') return { intent, note: null };
   const { variables, note } = sampledAsDigest(intent.variables, SAMPLE_ITEMS, true, intent.causedAt);
   const version = findResource(configuration, 'template', workspace, template)?.version ?? 0;

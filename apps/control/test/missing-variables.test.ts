@@ -30,6 +30,8 @@ const BUYER = { email: 'ada@example.com' };
 const ITEMS = [{ name: 'Pen', price: 1 }];
 
 let topology: Topology;
+/** The notification as it is at first. */
+let paid: typeof ORDER_PAID;
 let control: Control;
 let newest: EventId;
 let priceless: EventId;
@@ -43,12 +45,13 @@ beforeAll(async () => {
     variables: { shown: '"Dear " + event.customer.email' },
   } as const;
   const rules = { [name]: { ...rule!, when: 'event.status == "paid"', recipients } };
+  paid = { ...ORDER_PAID, rules };
   await topology.publish(
     workspaceSettings({}),
     stream('orders', ORDERS),
     template('order-paid', { email: MAIL }),
     template('unused', { email: MAIL }),
-    notification('order-paid', { ...ORDER_PAID, rules }),
+    notification('order-paid', paid),
   );
   /** One after the other: the newest is known by its time. */
   const event = async (body: Parameters<Topology['event']>[0]): Promise<EventId> => {
@@ -120,6 +123,29 @@ describe('Variables that messages of a template lack', () => {
     expect(await counted('order-paid', '?channel=email')).toMatchObject({ status: 200, sending: 3 });
     expect(await counted('order-paid', '?channel=sms')).toMatchObject({ status: 400 });
     expect(await counted('order-payed')).toMatchObject({ status: 404 });
+  });
+});
+
+describe('Variables that items of a digest lack', () => {
+  const digest = (when: 'always' | 'over_limit', of: string) =>
+    notification('order-paid', { ...paid, cadence: { digest: { when, window: { fixed: '1h' }, template: of } } });
+  const sum = { subject: '{{count}} orders', text: '{{#each items}}{{order_id}} {{shown}} {{gone}} {{/each}}' };
+
+  it('are counted as of the digest of each event, with what the rule gives', async () => {
+    await topology.publish(template('sum', { email: sum }), digest('always', 'sum'));
+    const { variables, ...facts } = await counted('sum');
+    expect(facts).toMatchObject({ events: 4, sending: 3, failed: 0 });
+    expect(variables.map(({ variable, missing }) => [variable, missing])).toEqual([
+      ['items[].gone', 3],
+      ['items[].order_id', 2],
+    ]);
+  });
+
+  it('are none of a template that no message is sent with alone any more', async () => {
+    expect(await counted('order-paid')).toMatchObject({ events: 0, sending: 0 });
+    await topology.publish(digest('over_limit', 'sum'));
+    expect(await counted('order-paid')).toMatchObject({ events: 4, sending: 3 });
+    await topology.publish(notification('order-paid', paid));
   });
 });
 

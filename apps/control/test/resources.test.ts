@@ -187,7 +187,15 @@ describe('a resource over the API', () => {
       changes: [
         { action: 'update', resource: 'notification shop/order-paid', fields: [{ path: 'name', after: 'Other' }] },
       ],
+      files: [{ path: 'workspaces/shop/notifications/order-paid.yaml' }],
     });
+    expect((plan.body['files'] as readonly { text: string }[])[0]?.text).toContain('name: Other');
+    // Also where what it refers to is not there yet; of a body whose form is wrong there is none.
+    const channels = { email: { template: 'to-come' } };
+    const early = await ask('POST', 'notifications/early/check', { ...PAID, channels });
+    expect(early.body['faults']).toHaveLength(1);
+    expect(early.body['files']).toMatchObject([{ path: 'workspaces/shop/notifications/early.yaml' }]);
+    expect((await ask('POST', 'notifications/early/check', { rules: 7 })).body['files']).toEqual([]);
     expect(await get('notifications/order-paid')).toEqual(before);
   });
 

@@ -20,7 +20,7 @@ type Answered = {
 export const SHOP = '/v1/workspaces/shop/suppressions';
 
 /** Shows what it seals, under a mark that takes the key of the deployment. */
-const signer: ControlPorts['undoSealer'] = {
+export const signer: ControlPorts['undoSealer'] = {
   seal: (boundTo, text) => `${givenIds.keyed(...boundTo, text)}.${text}`,
   open(boundTo, sealed) {
     const [, mark = '', text = ''] = /^(\w+)\.(.*)$/s.exec(sealed) ?? [];

@@ -70,6 +70,7 @@ const workspaces = createRoute({
 const workspace = createRoute({
   ...under,
   path: '/workspaces/$w',
+  validateSearch: (words: Words) => textOf(words, 'last'),
   beforeLoad: ({ params }) => {
     // Numbers are of one workspace; of all of them together there is the list.
     if (params.w === EVERY_WORKSPACE) redirect({ to: '/workspaces/$w/deliveries', params, replace: true, throw: true });

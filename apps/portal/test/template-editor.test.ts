@@ -167,12 +167,20 @@ describe('what the newest events lack', () => {
     expect(missingWords(counted, 'message')).toBe(words);
   });
 
-  it('is not counted of digests, nor of what nothing sends, and nothing is said of events then', () => {
+  it('is told of the items of a digest', () => {
+    const none = { events: 20, sending: 0, failed: 0, variables: [] };
+    expect(missingWords(none, 'digest')).toBe('The newest 20 events would not go into it.');
+    expect(missingWords({ ...none, sending: 12 }, 'digest')).toBe(
+      'Of the newest 20 events, 12 would be items of it; none of them lacks a variable.',
+    );
+  });
+
+  it('is not counted of what nothing sends, and nothing is said of events then', () => {
     const counted = { events: 0, sending: 0, failed: 0, variables: [] };
     const body = { channels: { email: { template: 'mail' } }, cadence: { digest: { template: 'sum' } } };
     const wordsOf = (template: string, channel = 'email'): string =>
       missingWords(counted, sentAs([{ name: 'order-paid', body }], template, channel));
-    expect(wordsOf('sum')).toContain('a digest alone');
+    expect(wordsOf('sum')).toContain('No event came yet');
     expect(wordsOf('mail')).toContain('No event came yet');
     expect(wordsOf('mail', 'sms')).toContain('No notification sends it on this channel');
     expect(wordsOf('unused')).toContain('No notification sends it on this channel');

@@ -44,13 +44,24 @@ describeWith('chromium', 'texts of others in the portal', () => {
           },
         },
       })}\n`;
+    const provider = {
+      name: 'company',
+      title: first.slice(0, 60),
+      issuer: 'https://login.example.com',
+      client_id: second.slice(0, 256),
+      roles: [{ group: third, workspace: 'odd', role: 'viewer' }],
+    };
     await demo.apply({
-      'carillon.yaml': 'backend: embedded\n',
-      [`${AT}/workspace.yaml`]: `${JSON.stringify({ name: first })}\n`,
+      'carillon.yaml': `backend: embedded\nsign_in: ${JSON.stringify({ providers: [provider] })}\n`,
+      [`${AT}/workspace.yaml`]: `${JSON.stringify({ name: first, categories: { orders: { name: second } } })}\n`,
+      [`${AT}/layouts/frame.html`]: `<p>${third}</p>{{{body}}}{{> foot}}\n`,
+      [`${AT}/partials/foot.hbs`]: `${second}\n`,
       [`${AT}/streams/orders.yaml`]: 'security: { api_keys: [backend] }\n',
       [`${AT}/accounts/refusing.yaml`]: `kind: smtp\nhost: 127.0.0.1\nport: ${smtp.port}\ntls: none\nfrom: lab@example.com\n`,
       [`${AT}/templates/odd/email.yaml`]: `${JSON.stringify({ subject: `{{ name }} ${third}`, from: 'odd@example.com' })}\n`,
-      [`${AT}/templates/odd/email.txt`]: `${second}\n{{ all }}\n`,
+      [`${AT}/templates/odd/email.txt`]: `${second}\n{{ all }}\n{{ lacking }}\n`,
+      [`${AT}/templates/odd/email.de.yaml`]: `${JSON.stringify({ subject: `${first} {{ name }}` })}\n`,
+      [`${AT}/templates/odd/sms.txt`]: `${third} {{ name }}\n`,
       [`${AT}/notifications/kept.yaml`]: notification(`Kept ${second}`, 'kept', ''),
       [`${AT}/notifications/refused.yaml`]: notification(`Refused ${third}`, 'refused', 'refusing'),
     });
@@ -85,6 +96,16 @@ describeWith('chromium', 'texts of others in the portal', () => {
       }),
     });
     expect(draft.status, await draft.clone().text()).toBeLessThan(300);
+    // What operators and files say, about people that nobody made up as people.
+    const oneLine = texts.filter((text) => !/[\u0000-\u001F\u007F]/.test(text));
+    for (const [at, text] of texts.entries()) {
+      const address = `held-${at}@example.com`;
+      await demo.ask('/v1/workspaces/odd/suppressions', { channel: 'email', address, detail: text.slice(0, 500) });
+    }
+    for (const person of oneLine) {
+      await demo.ask('/v1/workspaces/odd/consents', { person, target: 'all', opted_out: true });
+    }
+    await demo.ask('/v1/workspaces/odd/tokens', { name: first.slice(0, 80), permissions: ['read'] });
     context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: 'en-GB' });
     await context.request.post(`${demo.control}/v1/session`, { data: { word: demo.ownerToken } });
     page = await guard.openPage(context);
@@ -109,7 +130,10 @@ describeWith('chromium', 'texts of others in the portal', () => {
     const idOf = (address: string): string => found.find(({ to }) => to === address)?.id ?? '';
     const at = '/workspaces/odd';
     const missing: string[] = [];
-    for (const [path, ready] of [
+    const [first = '', second = ''] = texts;
+    const press = (name: string | RegExp) => async (): Promise<void> =>
+      page.getByRole('button', { name }).first().click();
+    const screens: readonly (readonly [path: string, ready: string, act?: () => Promise<void>])[] = [
       ['/workspaces', 'odd'],
       [at, 'By notification'],
       [`${at}/notifications`, 'Kept "><script>'],
@@ -128,15 +152,63 @@ describeWith('chromium', 'texts of others in the portal', () => {
       [`${at}/events/${event}`, 'Story'],
       [`${at}/inbox`, 'a@example.com'],
       [`/settings/identity/api-keys?workspace=odd`, 'backend'],
-    ] as const) {
-      await page.goto(`${demo.control}${path}`);
+      [`${at}/settings`, 'Categories'],
+      ['/settings/sign-in', 'login.example.com'],
+      ['/settings/tokens', '"><script>'],
+      ['/settings/audit', 'consent.set'],
+      [`${at}/notifications/kept/secure`, 'backend'],
+      [`${at}/cadence`, 'Limits'],
+      [`${at}/layouts/frame`, 'foot'],
+      [`${at}/partials/foot`, 'Text'],
+      [`${at}/templates/odd?channel=email&locale=de`, 'lacking'],
+      [`${at}/templates/odd?channel=sms`, 'segment'],
+      [`${at}/versions`, 'Roll back to'],
+      [`${at}/deliveries?recipient=${encodeURIComponent(first)}`, 'No delivery fits'],
+      [`${at}/why?who=${encodeURIComponent(second)}`, 'Ask', press(/^Ask/)],
+      [`${at}/suppressions`, 'held-1@'],
+      [`${at}/suppressions`, 'Why', () => page.locator('main [data-key]').first().click()],
+      [`${at}/suppressions`, 'Messages go out to', () => chooseAll('Take back…')],
+      [`${at}/opt-outs`, 'Opted out'],
+      [`${at}/opt-outs`, 'Does not want', () => page.locator('main [data-key]').first().click()],
+      [`${at}/opt-outs`, 'all that they opted out of', () => chooseAll('They want it again…')],
+      [`${at}/deliveries`, 'messages to', () => chooseAll('Send again…')],
+      [`${at}/opt-outs`, 'refused', () => takeIn(`person,target\n${quoted(first)},${quoted(second)}\n`)],
+      [`${at}/notifications`, '.yaml', () => asYaml()],
+    ];
+    /** Whatever rows of the state of the first can be chosen together. */
+    const chooseAll = async (then: string): Promise<void> => {
+      const row =
+        then === 'Send again…' ? page.locator('main li', { hasText: 'c@example.com' }) : page.locator('main li');
+      for (const box of await row.getByRole('checkbox', { name: /^Choose/ }).all()) await box.check();
+      await page.getByRole('button', { name: then }).click();
+    };
+    const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`;
+    const takeIn = async (csv: string): Promise<void> => {
+      await page.getByRole('button', { name: 'Import…' }).click();
+      const name = `${first.replaceAll('/', '')}.csv`;
       await page
-        .locator('main')
+        .getByLabel('CSV file in UTF-8')
+        .setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(csv) });
+      await page.getByText('As curl').click();
+      await page.getByRole('button', { name: 'Take it in' }).click();
+    };
+    const asYaml = async (): Promise<void> => {
+      await page.getByRole('button', { name: 'New notification' }).click();
+      await page.getByRole('dialog').getByLabel('Name', { exact: true }).fill(first);
+      await page.getByRole('dialog').getByText('As YAML').click();
+    };
+    for (const [path, ready, act] of screens) {
+      await page.goto(`${demo.control}${path}`);
+      const whole = page.locator('body');
+      await act?.().catch((error: unknown) => missing.push(`${path}: ${String(error).slice(0, 200)}`));
+      await whole
         .getByText(ready)
         .first()
         .waitFor({ state: 'attached', timeout: 30_000 })
         .catch(() => missing.push(`${path}: ${ready}`));
-      await page.evaluate(`for (const folded of document.querySelectorAll('main details')) folded.open = true`);
+      await page.evaluate(
+        `for (const folded of document.querySelectorAll('main details, [role=dialog] details')) folded.open = true`,
+      );
       for (const width of [1440, 390]) {
         await page.setViewportSize({ width, height: 900 });
         const seen = await page.evaluate(

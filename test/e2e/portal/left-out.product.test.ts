@@ -179,6 +179,22 @@ describeWith('chromium', 'whom nothing is sent to, in a browser', () => {
     expect(words.filter((word) => word.opted_out)).toMatchObject([{ channel: 'sms' }]);
   });
 
+  it('takes back what chosen people opted out of, in all workspaces, with their number first and a way back', async () => {
+    await page.goto(`${demo.control}/workspaces/-/opt-outs`);
+    const outs = () => rows().filter({ hasText: 'Opted out' });
+    await expect.poll(() => outs().count()).toBe(2);
+    for (const one of await page.getByRole('checkbox', { name: /^Choose Opted out/ }).all()) await one.check();
+    await button('They want it again…').click();
+    await dialog().getByText('2 people: all that they opted out of').waitFor();
+    await expectAccessible(page, 'taking back chosen opt-outs');
+    await dialog().getByRole('button', { name: 'Send to 2 people again' }).click();
+    await page.getByText('It comes to 2 people again.').waitFor();
+    await expect.poll(() => outs().count()).toBe(0);
+    await page.getByRole('status').getByRole('button', { name: 'Undo' }).last().click();
+    await page.getByText('Taken back.').waitFor();
+    await expect.poll(() => outs().count()).toBe(2);
+  });
+
   it('says what went wrong and asks again, and tells a viewer which role sees addresses', async () => {
     guard.allowStatus(500);
     for (const [screen, path] of [
@@ -211,7 +227,7 @@ describeWith('chromium', 'whom nothing is sent to, in a browser', () => {
     const seen = await guard.openPage(viewer);
     for (const screen of ['suppressions', 'opt-outs', 'deliveries/receipts']) {
       await seen.goto(`${demo.control}/workspaces/shop/${screen}`);
-      await seen.getByText(/You do not see (addresses|people|receipts) here/).waitFor();
+      await seen.getByText(/You do not see the (addresses|people|receipts)/).waitFor();
       await seen.getByText(/Your role does not allow this: an owner, editor or operator/).waitFor();
       await expectAccessible(seen, `${screen}, of a viewer`);
     }

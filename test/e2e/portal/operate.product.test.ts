@@ -152,6 +152,20 @@ describeWith('chromium', 'many deliveries at once in a browser', () => {
     await box(1).click();
     await box(DOUBTS + 1).click({ modifiers: ['Shift'] });
     await bar.getByText('Nothing can be done with all of these').waitFor();
+    // Of all workspaces too; the letter for states counts where a row has the focus.
+    await page.goto(`${demo.control}/workspaces/-/deliveries/in-doubt`);
+    await expect.poll(() => rows().count()).toBe(DOUBTS);
+    await box(1).click();
+    await bar.getByText('1 chosen').waitFor();
+    await page.keyboard.press('R');
+    await page.getByText('1 message to 1 person: 1 in doubt.').waitFor();
+    await page.getByRole('button', { name: 'Leave it' }).click();
+    await page.goto(`${demo.control}/workspaces/lab/deliveries`);
+    await rows().first().focus();
+    await page.keyboard.press('s');
+    await page.getByRole('menuitemradio', { name: 'In doubt' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.locator('main [data-key]:focus').waitFor();
   });
 
   it('ends doubts by a key, and all that are left with what is known of them', async () => {
@@ -167,7 +181,18 @@ describeWith('chromium', 'many deliveries at once in a browser', () => {
     await story.getByText('it ends as sent, and nobody is told again').waitFor();
     await expectAccessible(page, 'a doubt');
     await picture(page, 'in-doubt');
+    // A key asks first; Escape leaves the doubt and what is open, Enter ends it.
+    const question = story.getByRole('group', { name: 'Before it is done' });
     await page.keyboard.press('1');
+    await question.getByText('It ends as sent: 1 person is not told again').waitFor();
+    await question.locator('button:focus', { hasText: 'It was sent' }).waitFor();
+    await expectAccessible(page, 'the question of one key');
+    await page.keyboard.press('Escape');
+    await question.waitFor({ state: 'detached' });
+    await page.locator('main [data-key]:focus').waitFor();
+    await page.keyboard.press('1');
+    await question.locator('button:focus').waitFor();
+    await page.keyboard.press('Enter');
     await page.getByText('The doubt is ended.').waitFor();
     await story.locator('h2 [data-state="SENT"]').waitFor();
     // The row stays while it is read, and says what became of it.

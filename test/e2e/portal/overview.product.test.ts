@@ -64,6 +64,36 @@ describeWith('chromium', 'the overview of a workspace in a browser', () => {
     await page.keyboard.press('g');
     await page.keyboard.press('o');
     await page.waitForURL(`${demo.control}/workspaces/shop`);
+    await page.keyboard.press('r');
+    await page.waitForURL(/last=7d/);
+    await page.getByText('1 message in 7 days to 1 person').first().waitFor();
+    await page.getByText('Last 7 days').waitFor();
+    // After g a letter is a place, on a screen that has a use of its own for it too.
+    for (const times of [1, 2]) {
+      await page.keyboard.press('g');
+      await page.keyboard.press('n');
+      await page.waitForURL(`${demo.control}/workspaces/shop/notifications`);
+      await page.getByRole('heading', { name: 'Order paid' }).waitFor();
+      expect(await page.getByRole('dialog').count(), `the time ${times}`).toBe(0);
+    }
+    await page.keyboard.press('n');
+    const dialog = page.getByRole('dialog', { name: 'New notification' });
+    await dialog.getByRole('button', { name: /Parcel on its way/ }).click();
+    await dialog.getByText('As YAML').click();
+    await dialog.getByText('workspaces/shop/notifications/parcel-on-its-way.yaml').waitFor();
+    await dialog.getByText('workspaces/shop/templates/parcel-on-its-way/sms.txt').waitFor();
+    await expectAccessible(page, 'a new notification as files');
+    await page.keyboard.press('Escape');
+    await page.getByRole('link', { name: 'Order paid' }).click();
+    await page.getByRole('navigation', { name: 'Parts of the notification' }).waitFor();
+    await page.keyboard.press('5');
+    await page.waitForURL(/order-paid\/secure$/);
+    await page.keyboard.press('?');
+    await page.getByRole('heading', { name: 'Keys' }).waitFor();
+    await expectAccessible(page, 'the keys');
+    await expectToFit(page, 390);
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.keyboard.press('Escape');
   });
 
   it('names what only a person can decide', async () => {

@@ -23,6 +23,14 @@ describeWith('chromium', 'the portal in a browser', () => {
   const row = (text: string) => page.locator('main [data-key]', { hasText: text });
   /** Of what is open beside the list. */
   const title = () => page.locator('main section h2[tabindex="-1"]');
+  /** Presses what is to be done, and confirms it. */
+  const decide = async (words: string): Promise<void> => {
+    await page.getByRole('button', { name: words, exact: true }).click();
+    await page
+      .getByRole('group', { name: 'Before it is done' })
+      .getByRole('button', { name: words, exact: true })
+      .click();
+  };
   const steps = (name: string) => page.locator(`[data-step="${name}"]`);
   /** A key that was pressed has done its work once the focus, or what it changed, is where it leads. */
   const focusOn = (selector: string) => page.locator(`${selector}:focus`).waitFor();
@@ -279,13 +287,13 @@ describeWith('chromium', 'the portal in a browser', () => {
     await page.getByText('Nobody can say whether this reached its reader').waitFor();
     await expectAccessible(page, 'in doubt');
     await page.getByLabel('How you know').pressSequentially('line 7 of the log', { delay: 120 });
-    await page.getByRole('button', { name: 'It was sent', exact: true }).click();
+    await decide('It was sent');
     await title().locator('[data-state="SENT"]').waitFor();
     await page.getByText('line 7 of the log').first().waitFor();
     await row('doubt-a@').waitFor({ state: 'detached' });
     await row('doubt-b@').click();
     await title().filter({ hasText: 'doubt-b@' }).waitFor();
-    await page.getByRole('button', { name: 'It was not sent' }).click();
+    await decide('It was not sent');
     await title().locator('[data-state="FAILED"]').waitFor();
     await row('doubt-b@').waitFor({ state: 'detached' });
     await row('doubt-c@').click();
@@ -293,7 +301,7 @@ describeWith('chromium', 'the portal in a browser', () => {
     const attempts = steps('attempt');
     await attempts.first().waitFor();
     expect(await attempts.count()).toBe(1);
-    await page.getByRole('button', { name: 'Send again' }).click();
+    await decide('Send again');
     await attempts.nth(1).waitFor();
     await lab.untilStates('FAILED', 'IN_DOUBT', 'SENT', 'SENT', 'SENT', 'SUPPRESSED');
   });

@@ -103,6 +103,8 @@ describeWith('chromium', 'what waits for an operator, in a browser', () => {
     await expectToFit(page, 390);
     await page.setViewportSize({ width: 1440, height: 900 });
     await page.keyboard.press('R');
+    await panel.getByText('1 record. Whom it tells').waitFor();
+    await page.keyboard.press('Enter');
     await page.getByText('Its record is on the log once more.').waitFor();
     // It cannot be read this time either: it stands here once more, as a letter of its own.
     await panel.getByText('Redriven', { exact: true }).waitFor();

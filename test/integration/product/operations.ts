@@ -202,6 +202,8 @@ const PEOPLE_WHO_GET_THEM: Calls = {
   [`GET ${WORKSPACE}/consents`]: {},
   [`GET ${WORKSPACE}/consents/person`]: { query: 'person=ada' },
   [`POST ${WORKSPACE}/consents`]: { body: { person: 'ada', target: 'all', opted_out: true } },
+  [`POST ${WORKSPACE}/consents/allow-many`]: { body: { people: ['ada'] } },
+  [`POST ${WORKSPACE}/consents/restore`]: { body: { undo: 'x' } },
   [`POST ${WORKSPACE}/consents/import`]: { csv: 'person,target,opted_out\nbob,all,true\n' },
   [`GET ${WORKSPACE}/consents/export`]: {},
   [`GET ${WORKSPACE}/integrations/{name}/cohorts`]: {},

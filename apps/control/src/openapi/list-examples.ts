@@ -86,6 +86,14 @@ export const LIST_EXAMPLES = {
     takes: { person: 'ada@example.com', target: 'category', name: 'orders', channel: 'email', opted_out: true },
     answers: { ...CONSENT, changed: CONSENT.words },
   },
+  allowConsents: {
+    takes: { people: ['ada@example.com', 'p_1177'] },
+    answers: { people: 2, words: 3, undo: UNDO },
+  },
+  restoreConsents: {
+    takes: { undo: UNDO },
+    answers: { restored: 3 },
+  },
   importConsents: {
     takes: 'address,target,name,channel\r\nada@example.com,category,orders,email\r\n',
     answers: { rows: 1, taken: 1, added: 1, refused: 0, faults: [], ignored_columns: [] },

@@ -1,6 +1,7 @@
 import type { WrittenKind } from '@carillon/configuration';
 import type { OperationExample } from './operation-example.ts';
 import { KINDS_OF_RESOURCES } from '../resources/kinds.ts';
+import { filesOfAll } from '../resources/publish-resources.ts';
 
 const AT = '2026-11-22T10:42:00.000Z';
 const ADA = { kind: 'person', id: 'per_5Q8W2ZC4M1V7X9K3B6N0HTR2PD', name: 'Ada' };
@@ -75,7 +76,8 @@ function examplesOf({
   const resource = [kind, [workspace, name].filter((part) => part !== '').join('/')].join(' ').trim();
   const field = { path: 'name', before: null, after: 'Order paid' };
   const change = { action: 'update', resource, note: null, told: null, waiting: null, fields: [field] };
-  const plan = { number: 12, faults: [], warnings: [], changes: [change] };
+  const files = filesOfAll([{ ref: { kind, workspace, name }, body }]);
+  const plan = { number: 12, faults: [], warnings: [], changes: [change], files };
   return {
     [`list${many}`]: { answers: { items: [item], next: null } },
     [`get${one}`]: { answers: shown },

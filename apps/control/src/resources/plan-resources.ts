@@ -6,6 +6,7 @@ import {
   type PlannedChange,
   type ResourceFault,
   type ResourceWarning,
+  type WantedResource,
   type WrittenKind,
 } from '@carillon/configuration';
 import type { PlanBody } from '@carillon/contracts';
@@ -32,6 +33,8 @@ export type ResourcesPlan = {
   readonly current: Configuration;
   readonly faults: readonly ResourceFault[];
   readonly warnings: readonly ResourceWarning[];
+  /** What was put, but for bodies whose form is wrong. */
+  readonly wanted: readonly WantedResource[];
   /** What changes, templates that are compiled again with it. */
   readonly changes: readonly PlannedChange[];
   /** The same for people. */
@@ -58,12 +61,14 @@ export async function planResourcesOver(
   const hidden = await hiddenSecretWarnings(reading.resources, ports.secrets);
   const warnings = [...reading.warnings, ...hidden.map(resourceWarning)];
   const faults = [...reading.faults, ...faultsOfRemovals(current, put, remove), ...takenIds(current, put, remove)];
-  if (faults.length > 0) return { current, faults, warnings, changes: [], shown: [], record: [] };
+  const wanted = reading.resources;
+  if (faults.length > 0) return { current, faults, warnings, wanted, changes: [], shown: [], record: [] };
   const options = { prune: false, remove: new Set(remove.map(resourceKey)) };
   const planned = await planWanted(reading.resources, current, options, ports);
   return {
     current,
     faults: planned.faults.map(resourceFault),
+    wanted,
     warnings: [...warnings, ...planned.warnings.map(resourceWarning)],
     changes: planned.changes.filter(({ action }) => action !== 'missing' && action !== 'unchanged'),
     shown: planned.shown.filter(({ action }) => action !== 'missing'),

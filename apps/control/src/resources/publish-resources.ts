@@ -1,5 +1,5 @@
-import type { ResourceFault, ResourceWarning } from '@carillon/configuration';
-import type { ResourceFaultBody } from '@carillon/contracts';
+import { resourceFiles, type ResourceFault, type ResourceWarning, type WantedResource } from '@carillon/configuration';
+import type { ResourceFaultBody, ResourcePlanBody } from '@carillon/contracts';
 import { resourceKey, type ChangeOrigin, type Configuration, type ResourceRef } from '@carillon/domain';
 import { CarillonError, isCarillonError } from '@carillon/kernel';
 import { repeatMarkers } from '@carillon/stages';
@@ -17,6 +17,19 @@ export const warningBody = ({ ref, ...warning }: ResourceWarning): ResourceFault
   ...ref,
   ...warning,
   expected: '',
+});
+
+/** Resources as files, each with its path in the folder. */
+export const filesOfAll = (resources: readonly WantedResource[]): ResourcePlanBody['files'] =>
+  resources.flatMap((one) => [...resourceFiles(one)].map(([path, text]) => ({ path, text })));
+
+/** What a plan would change, for people. */
+export const showPlan = ({ current, faults, warnings, shown, wanted }: ResourcesPlan): ResourcePlanBody => ({
+  number: current.number,
+  faults: faults.map(faultBody),
+  warnings: warnings.map(warningBody),
+  changes: [...shown],
+  files: filesOfAll(wanted),
 });
 
 /** Mistakes that are told in words; all of them are in `faults`. */

@@ -35,13 +35,16 @@ import { shownPage } from '../pages-in-sight.ts';
 import type { ControlPorts } from '../ports.ts';
 import { acrossWorkspaces, inWorkspace, paging, type ApiServer } from './app.ts';
 
-const personText = z
+export const personText = z
   .string()
   .trim()
   .min(1)
   .max(4096)
   .refine((text) => !CONTROL.test(text), 'has a control character')
   .describe('The id that a rule gives them, or an address, whatever its case and form');
+
+/** People of one request that names them. */
+export const MOST_PEOPLE = 1000;
 
 /** People whose documents are read at once for a file. */
 const AT_ONCE = 500;
@@ -51,10 +54,24 @@ const COLUMNS = ['workspace', 'person', 'target', 'name', 'channel', 'opted_out'
 const READ = [...COLUMNS, 'address'] as const;
 
 type Ports = Pick<ControlPorts, 'consents' | 'configuration' | 'log' | 'codecs' | 'ids' | 'clock' | 'watch'>;
+export type ConsentRoutePorts = Ports & Pick<ControlPorts, 'undoSealer'>;
+
+/** What every write of consents needs: the name of a person, words for the audit, and the log told of it. */
+export const consentWrites = (ports: Ports) => ({
+  nameOf: (text: string): string => personName(text, (...parts) => ports.ids.keyed(...parts)),
+  digestOfWords: (documents: readonly Consents[]): string | undefined =>
+    keyedDigest(
+      ports.ids,
+      documents.map(({ person, words }) => [person, words.map((word) => ({ ...word, by: word.by ?? null }))]),
+    ),
+  /** The store has it; what the log does not get now it gets from the sweeper of the delivery role. */
+  tell: (documents: readonly Consents[]): Promise<unknown> =>
+    publishConsents(documents, ports).catch((error: unknown) => ports.watch.trouble('tell consents', error)),
+});
 
 export function consentRoutes(app: ApiServer, ports: Ports): void {
   const { consents, clock } = ports;
-  const nameOf = (text: string): string => personName(text, (...parts) => ports.ids.keyed(...parts));
+  const { nameOf, digestOfWords, tell } = consentWrites(ports);
   /** Of the workspaces that are shown, each once. */
   const namesIn = (): ((workspace: string) => TargetNames) => {
     const known = new Map<string, TargetNames>();
@@ -65,12 +82,6 @@ export function consentRoutes(app: ApiServer, ports: Ports): void {
       return names;
     };
   };
-
-  const digestOfWords = (documents: readonly Consents[]): string | undefined =>
-    keyedDigest(
-      ports.ids,
-      documents.map(({ person, words }) => [person, words.map((word) => ({ ...word, by: word.by ?? null }))]),
-    );
 
   const readPage = (sight: Sight, limit: number, cursor?: string, isWanted: (one: Consents) => boolean = () => true) =>
     shownPage(
@@ -90,10 +101,6 @@ export function consentRoutes(app: ApiServer, ports: Ports): void {
     const { workspace } = params as z.infer<typeof inWorkspace>;
     return keyedTarget(ports.ids, workspace, nameOf((body as { readonly person: string }).person));
   }
-
-  /** The store has it; what the log does not get now it gets from the sweeper of the delivery role. */
-  const tell = (documents: readonly Consents[]): Promise<unknown> =>
-    publishConsents(documents, ports).catch((error: unknown) => ports.watch.trouble('tell consents', error));
 
   app.get(
     '/v1/workspaces/:workspace/consents',

@@ -15,7 +15,7 @@ import { KINDS_OF_RESOURCES, type KindOfResource } from '../resources/kinds.ts';
 import type { ControlPorts } from '../ports.ts';
 import { planResources } from '../resources/plan-resources.ts';
 import { etagOf, preconditionOf } from '../resources/preconditions.ts';
-import { faultBody, publishResource, warningBody } from '../resources/publish-resources.ts';
+import { publishResource, showPlan } from '../resources/publish-resources.ts';
 import { schemasOf, writeHeaders } from '../resources/schemas.ts';
 import { asWanted, showingActors, showResource } from '../resources/shown.ts';
 import { listPaging, type ListQuery, pageOfAll } from '../whole-lists.ts';
@@ -236,12 +236,7 @@ function planRoute(app: ApiServer, kind: KindOfResource, { body }: Schemas, port
     async (request) => {
       const ref = refOf(kind, request.params as Params);
       const plan = await planResources({ put: [{ ref, body: request.body }], remove: [] }, ports);
-      return {
-        number: plan.current.number,
-        faults: plan.faults.map(faultBody),
-        warnings: plan.warnings.map(warningBody),
-        changes: [...plan.shown],
-      };
+      return showPlan(plan);
     },
   );
 }

@@ -15,7 +15,7 @@ import { STRICT_JSON_PROBLEMS } from '../resources/body-json.ts';
 import type { KindOfResource } from '../resources/kinds.ts';
 import { planResources } from '../resources/plan-resources.ts';
 import { preconditionOf } from '../resources/preconditions.ts';
-import { faultBody, publishResource, warningBody } from '../resources/publish-resources.ts';
+import { publishResource, showPlan } from '../resources/publish-resources.ts';
 import { beforeOf, diffQuery, numberPaging, numberParam, writeHeaders } from '../resources/schemas.ts';
 import { showingActors, showResource } from '../resources/shown.ts';
 import {
@@ -134,14 +134,14 @@ export function versionRoutes(app: ApiServer, kind: KindOfResource, shown: z.Zod
       if (body.check_only) {
         const current = await ports.configuration.refresh();
         const plan = await planResources(requestOver(current), ports);
-        return { applied: false, new_number: null, gone: namesOf(goneReferences(wish, current)), ...planOf(plan) };
+        return { applied: false, new_number: null, gone: namesOf(goneReferences(wish, current)), ...showPlan(plan) };
       }
       const precondition = preconditionOf(request.headers);
       const gone = namesOf(goneReferences(wish, await ports.configuration.refresh()));
       const by = changedBy(request, 'rollback', body.message ?? null);
       const write = { ref, precondition, principal: principalOf(request), request: requestOver };
       const { plan, number } = await publishResource(write, by, ports);
-      return { applied: number !== null, new_number: number, gone, ...planOf(plan) };
+      return { applied: number !== null, new_number: number, gone, ...showPlan(plan) };
     },
   );
 }
@@ -168,13 +168,6 @@ export function publicationRoute(app: ApiServer, ports: ResourcePorts): void {
     },
   );
 }
-
-const planOf = ({ current, faults, warnings, shown }: Awaited<ReturnType<typeof planResources>>) => ({
-  number: current.number,
-  faults: faults.map(faultBody),
-  warnings: warnings.map(warningBody),
-  changes: [...shown],
-});
 
 const namesOf = (resources: readonly Resource[]) => resources.map(({ ref: { kind, name } }) => ({ kind, name }));
 

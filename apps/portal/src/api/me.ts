@@ -26,6 +26,17 @@ export function useMay(wanted: Wanted, workspace: string | null): string | null 
   return data === undefined ? null : whyNot(data, wanted, workspace);
 }
 
+/** The same of several workspaces: why not in the first of them where they may not; null where they may in all. */
+export function useMayInAll(wanted: Wanted, workspaces: readonly string[]): string | null {
+  const { data } = useQuery(meQuery);
+  if (data === undefined) return null;
+  for (const workspace of workspaces) {
+    const why = whyNot(data, wanted, workspace);
+    if (why !== null) return why;
+  }
+  return null;
+}
+
 /** Whether it is known what whoever is signed in may do: before, nothing is asked for that they may not see. */
 export const useIsMeKnown = (): boolean => useQuery(meQuery).data !== undefined;
 

@@ -20,6 +20,15 @@ export function useKeys(actions: KeyActions): void {
   });
   useEffect(() => {
     let went = 0;
+    // Before any screen hears it: after `g` a letter is no key of theirs.
+    const hearFirst = (event: KeyboardEvent): void => {
+      const afterG = Date.now() - went < WAITS;
+      went = 0;
+      if (!afterG || !isCommand(event)) return;
+      event.preventDefault();
+      event.stopPropagation();
+      current.current.go(event.key);
+    };
     const hear = (event: KeyboardEvent): void => {
       if (event.key.toLowerCase() === 'k' && (event.metaKey || event.ctrlKey)) {
         event.preventDefault();
@@ -27,11 +36,7 @@ export function useKeys(actions: KeyActions): void {
         return;
       }
       if (!isCommand(event)) return;
-      const afterG = Date.now() - went < WAITS;
-      went = 0;
-      if (afterG) {
-        current.current.go(event.key);
-      } else if (event.key === 'g') {
+      if (event.key === 'g') {
         went = Date.now();
       } else if (event.key === '?') {
         current.current.help();
@@ -47,7 +52,11 @@ export function useKeys(actions: KeyActions): void {
         document.querySelector<HTMLElement>('main [data-key][tabindex="0"]')?.focus();
       }
     };
+    document.addEventListener('keydown', hearFirst, true);
     document.addEventListener('keydown', hear);
-    return () => document.removeEventListener('keydown', hear);
+    return () => {
+      document.removeEventListener('keydown', hearFirst, true);
+      document.removeEventListener('keydown', hear);
+    };
   }, []);
 }

@@ -11,10 +11,11 @@ export function MenuNow({
   choices,
   chosen,
   onChoose,
-  isOpenAtFirst,
-}: MenuProps & { readonly isOpenAtFirst: boolean }): ReactNode {
+  isOpen,
+  onOpenChange,
+}: MenuProps & { readonly isOpen: boolean; readonly onOpenChange: (isOpen: boolean) => void }): ReactNode {
   return (
-    <MenuTrigger defaultOpen={isOpenAtFirst}>
+    <MenuTrigger isOpen={isOpen} onOpenChange={onOpenChange}>
       <Button aria-label={label} className={cls(styles.trigger)}>
         {trigger}
       </Button>

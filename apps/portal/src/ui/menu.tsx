@@ -1,6 +1,7 @@
 import { lazy, Suspense, useState, type ReactNode } from 'react';
 import { Button } from 'react-aria-components';
 import { cls } from './class-names.ts';
+import { useLetters } from './use-letter.ts';
 import styles from './popup.module.css';
 
 export type MenuChoice = {
@@ -16,6 +17,8 @@ export type MenuProps = {
   readonly choices: readonly MenuChoice[];
   /** Which of them holds now, where one does. */
   readonly chosen?: string;
+  /** A key that opens it. */
+  readonly letter?: string;
   readonly onChoose: (id: string) => void;
 };
 
@@ -26,20 +29,16 @@ const MenuNow = lazy(async () => ({ default: (await import('./menu-now.tsx')).Me
  * before that opens it as soon as it is there.
  */
 export function Menu(props: MenuProps): ReactNode {
-  const [isAsked, setAsked] = useState(false);
+  const [isOpen, setOpen] = useState(false);
+  useLetters(props.letter ?? '', () => setOpen(true));
   const early = (
-    <Button
-      aria-label={props.label}
-      aria-haspopup="menu"
-      className={cls(styles.trigger)}
-      onPress={() => setAsked(true)}
-    >
+    <Button aria-label={props.label} aria-haspopup="menu" className={cls(styles.trigger)} onPress={() => setOpen(true)}>
       {props.trigger}
     </Button>
   );
   return (
     <Suspense fallback={early}>
-      <MenuNow {...props} isOpenAtFirst={isAsked} />
+      <MenuNow {...props} isOpen={isOpen} onOpenChange={setOpen} />
     </Suspense>
   );
 }

@@ -13,16 +13,19 @@ export const isCommand = (event: KeyboardEvent): boolean =>
   hasLetters() && !event.defaultPrevented && !event.metaKey && !event.ctrlKey && !event.altKey && !isTyping(event);
 
 /** Does something when a key is pressed that writes a character, as long as the screen is shown. */
-export function useLetter(key: string, act: () => void): void {
+export const useLetter = (key: string, act: () => void): void => useLetters(key, act);
+
+/** The same for each character of `keys`; `act` is told which. */
+export function useLetters(keys: string, act: (key: string) => void): void {
   const current = useRef(act);
   useEffect(() => {
     current.current = act;
   });
   useEffect(() => {
     const hear = (event: KeyboardEvent): void => {
-      if (event.key === key && isCommand(event)) current.current();
+      if (event.key.length === 1 && keys.includes(event.key) && isCommand(event)) current.current(event.key);
     };
     document.addEventListener('keydown', hear);
     return () => document.removeEventListener('keydown', hear);
-  }, [key]);
+  }, [keys]);
 }

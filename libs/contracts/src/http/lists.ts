@@ -82,6 +82,13 @@ export const consentSetBody = consentBody
       ),
   })
   .meta({ id: 'ConsentSet' });
+export const allowedManyBody = z
+  .object({
+    people: z.int().describe('People for whom something was changed'),
+    words: z.int().describe('Targets and channels that stand differently now'),
+    ...undo,
+  })
+  .meta({ id: 'AllowedMany' });
 export const consentPage = pageOf(consentBody).meta({ id: 'ConsentPage' });
 export type ConsentBody = z.infer<typeof consentBody>;
 

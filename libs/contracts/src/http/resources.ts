@@ -2,7 +2,7 @@ import { ACTOR_KINDS, ORIGINS } from '@carillon/domain';
 import { z } from 'zod';
 import { next, time } from './fields.ts';
 import { changeBody } from './management.ts';
-import { OPEN } from './privacy.ts';
+import { OPEN, open } from './privacy.ts';
 
 /** Who did something. Names are looked up when they are shown: a person may be removed, and records keep the id. */
 export const actorBody = z
@@ -52,6 +52,9 @@ export const resourcePlanBody = z
     faults: z.array(resourceFaultBody),
     warnings: z.array(resourceFaultBody),
     changes: z.array(changeBody).describe('Also of templates that are compiled again with it'),
+    files: open(z.array(z.object({ path: z.string(), text: z.string() }))).describe(
+      'What it would be as files of a folder, as `export` writes them; none of a body whose form is wrong',
+    ),
   })
   .meta({ id: 'ResourcePlan' });
 export type ResourcePlanBody = z.infer<typeof resourcePlanBody>;

@@ -1,4 +1,6 @@
 import { DEFAULTS, WEEKDAYS } from '@carillon/shapes/values';
+import type { ChannelName } from '../channels/channel.ts';
+import { channelOf } from '../channels/configured.ts';
 import type { DigestBody, NotificationBody } from '../configuration/resources.ts';
 import { writtenDuration } from '../configuration/written-duration.ts';
 import { wallMinute } from '../cadence/settings.ts';
@@ -24,6 +26,16 @@ export function digestSettings({ cadence }: NotificationBody): DigestSettings | 
     maxItems: digest.max_items ?? DEFAULTS.digest.max_items,
     template: digest.template ?? null,
   };
+}
+
+/**
+ * The template of a notification's digests on a channel; undefined where it has none there, or where its messages become
+ * digests only over a limit and look the same.
+ */
+export function digestTemplateOf(body: NotificationBody, channel: ChannelName): string | undefined {
+  const [digest, said] = [digestSettings(body), channelOf(body, channel)];
+  if (!digest || !said) return undefined;
+  return digest.template ?? (digest.when === 'always' ? said.template : undefined);
 }
 
 /** The window as its file says it; durations that are not written count as the shape refuses them. */

@@ -1,5 +1,8 @@
 import {
   channelsOf,
+  digestSettings,
+  digestTemplateOf,
+  digestValues,
   evaluateRuleInParts,
   streamTable,
   templateForReader,
@@ -60,7 +63,8 @@ const LONGEST = 5000;
 /**
  * Which variables the messages of a template lack, over the newest events of the streams whose rules send it: each event is judged by the
  * rules of this configuration, and what would be sent is rendered by the code that sends. What a template asks about (`if`, `default`) is
- * therefore not missing, nor what a rule gives its recipients. Of several recipients of an event the first stands for all.
+ * therefore not missing, nor what a rule gives its recipients. Of several recipients of an event the first stands for all. A template of
+ * digests is rendered as the digest of that one event: what an item lacks, the digests that it would be in lack.
  */
 export async function missingVariables(
   counted: CountedTemplate,
@@ -103,23 +107,38 @@ async function lackOf(
   for (const rule of rules) {
     const variables = await variablesOf(rule, event, ports.turns);
     if (variables === null) continue;
-    for (const channel of channelsSending(rule.placed, counted)) {
+    for (const sending of sendings(rule.placed, counted)) {
       sends = true;
-      const names = await lackedBy({ ...counted, channel }, event.body, variables, configuration, ports);
+      const names = await lackedBy({ ...counted, ...sending }, event, variables, configuration, ports);
       hasFailed ||= names === null;
-      for (const name of names ?? []) if (rule.from !== 'lookup' || !isPartners(name)) missing.add(name);
+      for (const name of names ?? []) {
+        if (rule.from !== 'lookup' || !isPartners(sending.as === 'digest' ? ofItem(name) : name)) missing.add(name);
+      }
     }
   }
   return sends ? { missing, hasFailed } : null;
 }
 
-const channelsSending = (
-  { notification }: PlacedRule,
+/** As what a template is sent on a channel. */
+type Sending = { readonly channel: ChannelName; readonly as: 'message' | 'digest' };
+
+function sendings(
+  { notification: { body } }: PlacedRule,
   { template, channels }: Omit<CountedTemplate, 'workspace'>,
-): readonly ChannelName[] =>
-  channelsOf(notification.body).flatMap(([channel, said]) =>
-    said.template === template && channels.includes(channel) ? [channel] : [],
-  );
+): readonly Sending[] {
+  // What is always collected never goes out alone.
+  const isAlone = digestSettings(body)?.when !== 'always';
+  return channelsOf(body).flatMap(([channel, said]): Sending[] => {
+    if (!channels.includes(channel)) return [];
+    return [
+      ...(isAlone && said.template === template ? [{ channel, as: 'message' } as const] : []),
+      ...(digestTemplateOf(body, channel) === template ? [{ channel, as: 'digest' } as const] : []),
+    ];
+  });
+}
+
+/** `price` of `items[].price`: what an item lacks, as its event names it. */
+const ofItem = (name: string): string => name.replace(/^items\[\]\./, '');
 
 /** Rules that send the template, by their stream, also those that are switched off: they are to send it one day. */
 function sendersOf(
@@ -131,7 +150,7 @@ function sendersOf(
   for (const stream of streamTable(configuration).streams.keys()) {
     const rules = book.rulesOf(configuration, stream).flatMap((entry) => {
       const isOne =
-        entry.ok && entry.placed.workspace === counted.workspace && channelsSending(entry.placed, counted).length > 0;
+        entry.ok && entry.placed.workspace === counted.workspace && sendings(entry.placed, counted).length > 0;
       return isOne ? [{ ...entry.rule, placed: { ...entry.placed, enabled: true } }] : [];
     });
     if (rules.length > 0) senders.set(stream, rules);
@@ -167,14 +186,17 @@ async function variablesOf(rule: CompiledRule, event: SourceEvent, turns: Turns)
 
 /** Names that rendering looks for in vain; null: no message can be made. */
 async function lackedBy(
-  { workspace, template, channel }: Omit<CountedTemplate, 'channels'> & { readonly channel: ChannelName },
-  body: JsonObject,
+  { workspace, template, channel, as }: Omit<CountedTemplate, 'channels'> & Sending,
+  { body, time }: SourceEvent,
   variables: JsonObject,
   configuration: Configuration,
   { book, templates }: Pick<MissingVariablesPorts, 'book' | 'templates'>,
 ): Promise<readonly string[] | null> {
   const { names } = book.template(configuration, workspace, template, channel);
-  const context = templateContext(body, variables, names);
+  const context =
+    as === 'digest'
+      ? digestValues([{ causedAt: time, variables: { ...body, ...variables } }])
+      : templateContext(body, variables, names);
   const found = templateForReader(configuration, workspace, template, channel, context);
   if (!found?.chosen || found.chosen.fault !== null) return null;
   // A strict one would stop at the first that is missing.

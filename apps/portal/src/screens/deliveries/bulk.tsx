@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
-import { api, bodyOf, type Schemas } from '../../api/client.ts';
-import { useMay } from '../../api/me.ts';
+import { api, bodyOf } from '../../api/client.ts';
+import { useMayInAll } from '../../api/me.ts';
 import { Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
@@ -9,6 +9,7 @@ import { Curl } from '../../ui/curl.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
 import { stateWords } from '../../ui/state-words.ts';
+import { beginEach, inWords, sumOfCounts, type Begun, type Group } from './by-workspace.ts';
 import { VERBS, type BulkAction } from './decisions.ts';
 import { filterOf, type DeliverySearch } from './delivery-search.ts';
 import { Foot, JobProgress } from './job-progress.tsx';
@@ -32,11 +33,12 @@ const NONE: Readonly<Record<BulkAction, string>> = {
 /** From so many people on the number has to be typed. */
 const TYPED_FROM = 10;
 
-/** All that a filter shows, or those that were chosen one by one. */
-export type Which = { readonly search: DeliverySearch } | { readonly ids: readonly string[] };
+/** All that a filter shows of a workspace, or those that were chosen one by one, of one or several. */
+export type Which =
+  | { readonly search: DeliverySearch; readonly workspace: string }
+  | { readonly groups: readonly Group[] };
 
 export type BulkProps = {
-  readonly workspace: string;
   readonly which: Which;
   readonly action: BulkAction;
   /** `isBegun`: the job goes on, or has ended. */
@@ -45,24 +47,33 @@ export type BulkProps = {
 
 type Decision = 'resend' | 'cancel' | 'dismiss';
 
-/** The server says of a word of a filter that it does not know which one was meant. */
-function countOf(workspace: string, action: Decision, which: Which, signal: AbortSignal): Promise<Counted> {
-  const path = { workspace };
-  if ('ids' in which) {
-    const body = { action, ids: [...which.ids] };
-    return bodyOf(api.POST('/v1/workspaces/{workspace}/deliveries/count', { params: { path }, body, signal }));
+/** What was counted, and what the start of a job is sent in each workspace. */
+type Counted = ReturnType<typeof sumOfCounts> & {
+  readonly starts: readonly { readonly workspace: string; readonly said: object }[];
+};
+
+async function countOf(action: Decision, which: Which, signal: AbortSignal): Promise<Counted> {
+  if ('groups' in which) {
+    const counts = await Promise.all(
+      which.groups.map(async ({ workspace, ids }) => {
+        const body = { action, ids: [...ids] };
+        const params = { path: { workspace } };
+        const own = await bodyOf(api.POST('/v1/workspaces/{workspace}/deliveries/count', { params, body, signal }));
+        return { ...own, workspace };
+      }),
+    );
+    const fitting = counts.filter(({ count }) => count > 0);
+    return { ...sumOfCounts(counts), starts: fitting.map(({ workspace, ids }) => ({ workspace, said: { ids } })) };
   }
-  const query = { action, ...filterOf(which.search) } as unknown as { readonly action: Decision };
-  return bodyOf(api.GET('/v1/workspaces/{workspace}/deliveries/count', { params: { path, query }, signal }));
-}
-
-type Counted = Schemas['DeliveryCount'] | Schemas['ChosenDeliveryCount'];
-
-/** What the start of a job is sent: of those that are named the ones that were counted, or as many as were counted. */
-function chosenBody(which: Which, counted: Counted): object {
-  if ('ids' in which) return { ids: 'ids' in counted ? counted.ids : which.ids };
-  const { state, ...rest } = filterOf(which.search);
-  return { filter: { ...rest, ...(state !== undefined && { state: [state] }) }, expected: counted.count };
+  const { workspace, search } = which;
+  const { state, ...rest } = filterOf(search);
+  // The server says of a word of a filter that it does not know which one was meant.
+  const query = { action, ...filterOf(search) } as unknown as { readonly action: Decision };
+  const own = await bodyOf(
+    api.GET('/v1/workspaces/{workspace}/deliveries/count', { params: { path: { workspace }, query }, signal }),
+  );
+  const said = { filter: { ...rest, ...(state !== undefined && { state: [state] }) }, expected: own.count };
+  return { ...sumOfCounts([own]), starts: [{ workspace, said }] };
 }
 
 function begin(workspace: string, decision: Decision, said: object) {
@@ -81,15 +92,15 @@ const counted = (count: number, one: string, many: string): string =>
   `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
 
 /** Asks with the number of messages and people before anything happens, then shows how far it is. */
-export function Bulk({ workspace, which, action, onClose }: BulkProps): ReactNode {
-  const [job, setJob] = useState<string | null>(null);
+export function Bulk({ which, action, onClose }: BulkProps): ReactNode {
+  const [job, setJob] = useState<Begun | null>(null);
   const close = (): void => onClose(job !== null);
   return (
-    <Dialog title={TITLES[action]['ids' in which ? 1 : 0]} isOpen onClose={close}>
+    <Dialog title={TITLES[action]['groups' in which ? 1 : 0]} isOpen onClose={close}>
       {job === null ? (
-        <Question workspace={workspace} which={which} action={action} onClose={close} onJob={setJob} />
+        <Question which={which} action={action} onClose={close} onJob={setJob} />
       ) : (
-        <JobProgress workspace={workspace} id={job} changes={DELIVERIES} onClose={close} />
+        <JobProgress begun={job} changes={DELIVERIES} onClose={close} />
       )}
     </Dialog>
   );
@@ -97,39 +108,40 @@ export function Bulk({ workspace, which, action, onClose }: BulkProps): ReactNod
 
 type QuestionProps = Omit<BulkProps, 'onClose'> & {
   readonly onClose: () => void;
-  readonly onJob: (id: string) => void;
+  readonly onJob: (begun: Begun) => void;
 };
 
-function Question({ workspace, which, action, onClose, onJob }: QuestionProps): ReactNode {
-  const off = useMay('operate', workspace);
+function Question({ which, action, onClose, onJob }: QuestionProps): ReactNode {
+  const chosen = 'groups' in which ? which.groups : null;
+  const off = useMayInAll('operate', 'groups' in which ? which.groups.map((one) => one.workspace) : [which.workspace]);
   const [typed, setTyped] = useState('');
   const [evidence, setEvidence] = useState('');
   const isEnd = action === 'sent' || action === 'failed';
   const decision = isEnd ? 'dismiss' : action;
   const count = useQuery({
-    queryKey: ['/v1/workspaces/{workspace}/deliveries/count', workspace, decision, which],
-    queryFn: ({ signal }) => countOf(workspace, decision, which, signal),
+    queryKey: ['/v1/workspaces/{workspace}/deliveries/count', decision, which],
+    queryFn: ({ signal }) => countOf(decision, which, signal),
     staleTime: 0,
     gcTime: 0,
   });
-  const bodyFor = (of: Counted): object => ({
-    ...chosenBody(which, of),
+  const bodyFor = (said: object): object => ({
+    ...said,
     ...(isEnd && { as: action, reason: evidence.trim() || 'not said' }),
   });
   const start = useMutation({
-    mutationFn: (of: Counted) => begin(workspace, decision, bodyFor(of)),
-    onSuccess: ({ id }) => onJob(id),
+    mutationFn: ({ starts }: Counted) =>
+      beginEach(starts, ({ workspace, said }) => begin(workspace, decision, bodyFor(said))),
+    onSuccess: onJob,
     onError: () => void count.refetch(),
   });
   const { data } = count;
-  const isChosen = 'ids' in which;
   if (count.error) return <Problem error={count.error} onRetry={() => void count.refetch()} />;
   if (!data) return <Loading what="the count" rows={2} />;
   if (data.count === 0) {
     return (
       <>
         <p>
-          None of what {isChosen ? 'is chosen' : 'matches'} {NONE[action]}
+          None of what {chosen ? 'is chosen' : 'matches'} {NONE[action]}
         </p>
         <Foot>
           <Button onPress={onClose}>Close</Button>
@@ -150,13 +162,14 @@ function Question({ workspace, which, action, onClose, onJob }: QuestionProps): 
       }}
     >
       <p>
-        {counted(data.count, 'message', 'messages')} to {counted(data.people, 'person', 'people')}:{' '}
+        {counted(data.count, 'message', 'messages')} to {counted(data.people, 'person', 'people')}
+        {inWords(data.starts.length)}:{' '}
         {Object.entries(data.by_state)
           .map(([state, of]) => `${of?.toLocaleString('en') ?? 0} ${stateWords(state).toLowerCase()}`)
           .join(', ')}
         .
       </p>
-      {isChosen && data.count < which.ids.length && (
+      {chosen && data.count < chosen.reduce((sum, { ids }) => sum + ids.length, 0) && (
         <p>The others have changed since they were chosen: nothing is done with them.</p>
       )}
       {(data.by_state['IN_DOUBT'] ?? 0) > 0 && action === 'resend' && (
@@ -196,11 +209,11 @@ function Question({ workspace, which, action, onClose, onJob }: QuestionProps): 
       )}
       {start.error && <Problem error={start.error} />}
       <Curl
-        call={{
+        calls={data.starts.map(({ workspace, said }) => ({
           method: 'POST',
           path: `/v1/workspaces/${workspace}/deliveries/${decision}`,
-          body: bodyFor(data),
-        }}
+          body: bodyFor(said),
+        }))}
       />
       <Foot>
         <Button onPress={onClose}>Leave it</Button>

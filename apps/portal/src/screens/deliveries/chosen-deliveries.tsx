@@ -1,28 +1,31 @@
 import { useState, type ReactNode } from 'react';
-import { useMay } from '../../api/me.ts';
+import { useMayInAll } from '../../api/me.ts';
 import { Button } from '../../ui/button.tsx';
 import { ChosenBar } from '../../ui/chosen-bar.tsx';
 import { Quiet } from '../../ui/page.tsx';
 import { useLetter } from '../../ui/use-letter.ts';
 import { Bulk } from './bulk.tsx';
+import { groupsOf, type Group } from './by-workspace.ts';
 import { actionsOfAll, VERBS, type BulkAction } from './decisions.ts';
 import type { Delivery } from './queries.ts';
 
 /** What can be done with the deliveries that were chosen in a list, and the question before it. */
 export function ChosenDeliveries({
-  workspace,
   chosen,
   onClear,
 }: {
-  readonly workspace: string;
   readonly chosen: readonly Delivery[];
   readonly onClear: () => void;
 }): ReactNode {
-  const off = useMay('operate', workspace);
+  const groups = groupsOf(chosen);
+  const off = useMayInAll(
+    'operate',
+    groups.map(({ workspace }) => workspace),
+  );
   // As they were when it was asked: what was decided leaves the list meanwhile.
-  const [asked, setAsked] = useState<{ readonly action: BulkAction; readonly ids: readonly string[] } | null>(null);
+  const [asked, setAsked] = useState<{ readonly action: BulkAction; readonly groups: readonly Group[] } | null>(null);
   const fitting = actionsOfAll(chosen.map(({ state }) => state));
-  const ask = (action: BulkAction): void => setAsked({ action, ids: chosen.map(({ id }) => id) });
+  const ask = (action: BulkAction): void => setAsked({ action, groups });
   useLetter('R', () => {
     if (off === null && asked === null && fitting.includes('resend')) ask('resend');
   });
@@ -38,8 +41,7 @@ export function ChosenDeliveries({
       </ChosenBar>
       {asked !== null && (
         <Bulk
-          workspace={workspace}
-          which={{ ids: asked.ids }}
+          which={{ groups: asked.groups }}
           action={asked.action}
           onClose={(isBegun) => {
             setAsked(null);

@@ -9,6 +9,7 @@ import { queryClient } from '../../api/query-client.ts';
 import { EVERY_WORKSPACE } from '../../frame/last-workspace.ts';
 import { Empty, Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
+import { AskFirst } from '../../ui/ask-first.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { Curl } from '../../ui/curl.tsx';
 import { focusList } from '../../ui/focus-list.ts';
@@ -157,12 +158,12 @@ export function DeadLetters(): ReactNode {
                 rowHeight={isPhone ? 64 : 40}
                 chosen={open ?? null}
                 onOpen={(id) => void navigate({ search: { ...filter, open: id }, replace: true })}
-                choice={w === EVERY_WORKSPACE ? undefined : choice}
+                choice={choice}
               />
             )}
             {choice.isBegun && (
               <Part>
-                <ChosenLetters workspace={w} chosen={choice.rows} onClear={choice.clear} />
+                <ChosenLetters chosen={choice.rows} onClear={choice.clear} />
               </Part>
             )}
           </>
@@ -195,8 +196,9 @@ function LetterFacts({ letter, isChoosing }: { readonly letter: DeadLetter; read
     onSuccess: () => say('Its record is on the log once more.'),
     onSettled: () => queryClient.invalidateQueries({ queryKey: [LETTERS] }),
   });
+  const [isAsked, setAsked] = useState(false);
   const go = (): void => {
-    if (off === null && !redrive.isPending) redrive.mutate();
+    if (off === null && !redrive.isPending) setAsked(true);
   };
   useLetter('R', () => {
     if (!isChoosing) go();
@@ -233,11 +235,28 @@ function LetterFacts({ letter, isChoosing }: { readonly letter: DeadLetter; read
         It helps once the cause is mended; until then it ends here again.
       </p>
       {redrive.error && <Problem error={redrive.error} />}
-      <Actions>
-        <Button kind="main" off={off} isDisabled={redrive.isPending} onPress={go}>
-          Redrive
-        </Button>
-      </Actions>
+      <AskFirst
+        asked={
+          isAsked
+            ? {
+                verb: 'Redrive',
+                about: '1 record. Whom it tells is known once it is processed; nobody is told twice of the same.',
+              }
+            : null
+        }
+        isPending={redrive.isPending}
+        onDo={() => {
+          setAsked(false);
+          redrive.mutate();
+        }}
+        onLeave={() => setAsked(false)}
+      >
+        <Actions>
+          <Button kind="main" off={off} isDisabled={redrive.isPending} onPress={go}>
+            Redrive
+          </Button>
+        </Actions>
+      </AskFirst>
       <Curl call={{ method: 'POST', path: `/v1/dead-letters/${id}/redrive`, body: {} }} />
     </>
   );

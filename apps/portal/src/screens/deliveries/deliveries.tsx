@@ -95,12 +95,13 @@ export function Deliveries(): ReactNode {
         <>
           {bulk !== null && (
             <Part>
-              <Bulk workspace={w} which={{ search }} action={bulk} onClose={() => setBulk(null)} />
+              <Bulk which={{ search, workspace: w }} action={bulk} onClose={() => setBulk(null)} />
             </Part>
           )}
           <SearchField search={search} change={change} />
           <Menu
             label={`State: ${stateName(search.state)}`}
+            letter="s"
             trigger={
               <>
                 {stateName(search.state)}
@@ -221,8 +222,6 @@ export function DeliveryScreen({
   const list = useLiveList(DELIVERIES, `${workspace} ${key}`, load, keyOf, followed);
   const { items, error, retry } = list;
   const choice = useChoice(items, keyOf, `${workspace} ${key}`);
-  // What is done is done within one workspace.
-  const isOne = workspace !== EVERY_WORKSPACE;
   const isPhone = useMedia('(max-width: 640px)');
   const isCoarse = useMedia('(pointer: coarse)');
   const open = search.open ?? null;
@@ -273,12 +272,12 @@ export function DeliveryScreen({
                 rowHeight={isPhone ? 64 : isCoarse ? 52 : 40}
                 chosen={open}
                 onOpen={show}
-                choice={isOne ? choice : undefined}
+                choice={choice}
               />
             )}
             {choice.isBegun && (
               <Part>
-                <ChosenDeliveries workspace={workspace} chosen={choice.rows} onClear={choice.clear} />
+                <ChosenDeliveries chosen={choice.rows} onClear={choice.clear} />
               </Part>
             )}
           </>

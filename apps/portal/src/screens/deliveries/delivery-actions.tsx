@@ -11,8 +11,9 @@ import type { Call } from '../../ui/curl-words.ts';
 import { Field } from '../../ui/field.tsx';
 import { Actions } from '../../ui/page.tsx';
 import { say } from '../../ui/notices.ts';
+import { AskFirst } from '../../ui/ask-first.tsx';
 import { useLetter } from '../../ui/use-letter.ts';
-import { fits } from './decisions.ts';
+import { fits, VERBS } from './decisions.ts';
 import { DELIVERIES, type Delivery } from './queries.ts';
 import styles from './deliveries.module.css';
 
@@ -26,6 +27,27 @@ const SAID: Readonly<Record<Decision['kind'], string>> = {
   cancel: 'It is called off.',
   dismiss: 'The doubt is ended.',
 };
+
+const verbOf = (decision: Decision): string =>
+  decision.kind === 'dismiss' ? (decision.as === 'sent' ? 'It was sent' : 'It was not sent') : VERBS[decision.kind];
+
+/** What a decision does, and to whom. */
+function consequence(decision: Decision, { state, to }: Delivery): ReactNode {
+  const whom = <bdi>{to ?? 'without an address'}</bdi>;
+  if (decision.kind === 'cancel') return <>1 person is not told: {whom}. It can be sent again later.</>;
+  if (decision.kind === 'resend') {
+    return (
+      <>
+        It goes to 1 person: {whom}.{state === 'IN_DOUBT' && ' If it had reached them after all, they are told twice.'}
+      </>
+    );
+  }
+  return decision.as === 'sent' ? (
+    <>It ends as sent: 1 person is not told again, {whom}. This cannot be taken back.</>
+  ) : (
+    <>It ends as failed: 1 person is not told, {whom}. It can be sent again later.</>
+  );
+}
 
 function decide({ workspace, id }: Delivery, decision: Decision, evidence: string) {
   const params = { path: { workspace, id } };
@@ -68,18 +90,22 @@ export function DeliveryActions({
   const { state } = delivery;
   const off = useMay('operate', delivery.workspace);
   const isDoubt = state === 'IN_DOUBT';
+  const [asked, setAsked] = useState<{ readonly decision: Decision; readonly of: string } | null>(null);
+  // What was asked of another state is no question any more.
+  const question = asked?.of === state ? asked.decision : null;
+  const ask = (decision: Decision): void => setAsked({ decision, of: state });
   const byKey = (decision: Decision) => (): void => {
-    if (!isChoosing && isDoubt && off === null && !action.isPending) action.mutate(decision);
+    if (!isChoosing && isDoubt && off === null && !action.isPending) ask(decision);
   };
   useLetter('1', byKey({ kind: 'dismiss', as: 'sent' }));
   useLetter('2', byKey({ kind: 'dismiss', as: 'failed' }));
   useLetter('3', byKey({ kind: 'resend' }));
   useLetter('R', () => {
-    if (!isChoosing && fits('resend', state) && off === null && !action.isPending) action.mutate({ kind: 'resend' });
+    if (!isChoosing && fits('resend', state) && off === null && !action.isPending) ask({ kind: 'resend' });
   });
-  const press = (decision: Decision, words: string, kind: 'plain' | 'main' = 'plain'): ReactNode => (
-    <Button kind={kind} off={off} isDisabled={action.isPending} onPress={() => action.mutate(decision)}>
-      {words}
+  const press = (decision: Decision): ReactNode => (
+    <Button off={off} isDisabled={action.isPending} onPress={() => ask(decision)}>
+      {verbOf(decision)}
     </Button>
   );
   if (!fits('resend', state) && !fits('cancel', state)) return null;
@@ -119,12 +145,28 @@ export function DeliveryActions({
           onChange={setEvidence}
         />
       )}
-      <Actions>
-        {isDoubt && press({ kind: 'dismiss', as: 'sent' }, 'It was sent')}
-        {isDoubt && press({ kind: 'dismiss', as: 'failed' }, 'It was not sent')}
-        {fits('resend', state) && press({ kind: 'resend' }, 'Send again')}
-        {fits('cancel', state) && press({ kind: 'cancel' }, 'Call off')}
-      </Actions>
+      <AskFirst
+        asked={
+          question && {
+            verb: verbOf(question),
+            about: consequence(question, delivery),
+            isDanger: question.kind === 'cancel',
+          }
+        }
+        isPending={action.isPending}
+        onDo={() => {
+          setAsked(null);
+          if (question !== null) action.mutate(question);
+        }}
+        onLeave={() => setAsked(null)}
+      >
+        <Actions>
+          {isDoubt && press({ kind: 'dismiss', as: 'sent' })}
+          {isDoubt && press({ kind: 'dismiss', as: 'failed' })}
+          {fits('resend', state) && press({ kind: 'resend' })}
+          {fits('cancel', state) && press({ kind: 'cancel' })}
+        </Actions>
+      </AskFirst>
       <Curl calls={calls} />
     </>
   );

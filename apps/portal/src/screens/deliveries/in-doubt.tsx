@@ -40,7 +40,7 @@ export function InDoubt(): ReactNode {
           <>
             {bulk !== null && (
               <Part>
-                <Bulk workspace={w} which={{ search: DOUBTFUL }} action={bulk} onClose={() => setBulk(null)} />
+                <Bulk which={{ search: DOUBTFUL, workspace: w }} action={bulk} onClose={() => setBulk(null)} />
               </Part>
             )}
             <Menu

@@ -1,4 +1,4 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useMutation, useQueries } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { api, bodyOf, type Schemas } from '../../api/client.ts';
 import { queryClient } from '../../api/query-client.ts';
@@ -6,6 +6,7 @@ import { Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { Curl } from '../../ui/curl.tsx';
+import { sumOfJobs, type Begun } from './by-workspace.ts';
 import styles from './deliveries.module.css';
 
 type Job = Schemas['Job'];
@@ -26,59 +27,83 @@ const END_WORDS: Readonly<Record<Job['state'], string>> = {
   failed: 'Nothing of it could be done',
 };
 
-/** How far a job is. It goes on when this is closed. */
+const JOB = '/v1/workspaces/{workspace}/jobs/{id}';
+
+/** How far jobs are, of which there is one in each workspace. They go on when this is closed. */
 export function JobProgress({
-  workspace,
-  id,
+  begun,
   changes,
   onClose,
 }: {
-  readonly workspace: string;
-  readonly id: string;
+  readonly begun: Begun;
   /** The path of the lists that are old once it is over. */
   readonly changes: string;
   readonly onClose: () => void;
 }): ReactNode {
-  const params = { path: { workspace, id } };
-  const queryKey = ['/v1/workspaces/{workspace}/jobs/{id}', workspace, id];
-  const { data, error } = useQuery({
-    queryKey,
-    queryFn: ({ signal }) => bodyOf(api.GET('/v1/workspaces/{workspace}/jobs/{id}', { params, signal })),
-    refetchInterval: ({ state }) => (state.data && state.data.ended_at !== null ? false : POLLED_EVERY),
+  const asked = useQueries({
+    queries: begun.jobs.map((path) => ({
+      queryKey: [JOB, path.workspace, path.id],
+      queryFn: ({ signal }: { readonly signal: AbortSignal }) => bodyOf(api.GET(JOB, { params: { path }, signal })),
+      refetchInterval: ({ state }: { readonly state: { readonly data: Job | undefined } }) =>
+        state.data && state.data.ended_at !== null ? (false as const) : POLLED_EVERY,
+    })),
   });
+  const jobs = asked.flatMap(({ data }) => (data === undefined ? [] : [data]));
+  const running = begun.jobs.filter(({ id }) => jobs.some((job) => job.id === id && job.ended_at === null));
   const stop = useMutation({
-    mutationFn: () => bodyOf(api.POST('/v1/workspaces/{workspace}/jobs/{id}/cancel', { params, body: {} })),
-    onSettled: () => queryClient.invalidateQueries({ queryKey }),
+    mutationFn: () =>
+      Promise.all(
+        running.map((path) =>
+          bodyOf(api.POST('/v1/workspaces/{workspace}/jobs/{id}/cancel', { params: { path }, body: {} })),
+        ),
+      ),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: [JOB] }),
   });
   const close = (): void => {
     void queryClient.invalidateQueries({ queryKey: [changes] });
     onClose();
   };
-  if (!data) return error ? <Problem error={error} /> : <Loading what="the job" rows={2} />;
-  const isOver = data.ended_at !== null;
+  const error = stop.error ?? asked.find((one) => one.error !== null)?.error ?? null;
+  if (jobs.length < begun.jobs.length) return error ? <Problem error={error} /> : <Loading what="the job" rows={2} />;
+  const { state, isOver, of, done, failed } = sumOfJobs(jobs);
+  const isStopped = jobs.some((job) => job.cancelled_by !== null);
+  const failures = jobs.flatMap((job) => job.failures);
   return (
     <div className={cls(styles.bulk)}>
       <p role="status">
-        {data.cancelled_by !== null && !isOver ? 'It stops once what is under way is over' : END_WORDS[data.state]}:{' '}
-        {data.done.toLocaleString('en')} of {data.of.toLocaleString('en')}
-        {data.failed > 0 && `, ${data.failed.toLocaleString('en')} could not be`}.
-        {data.cancelled_because === 'rights_lost' && ' Whoever began it may no longer do this.'}
+        {isStopped && !isOver ? 'It stops once what is under way is over' : END_WORDS[state]}:{' '}
+        {done.toLocaleString('en')} of {of.toLocaleString('en')}
+        {failed > 0 && `, ${failed.toLocaleString('en')} could not be`}.
+        {jobs.some((job) => job.cancelled_because === 'rights_lost') && ' Whoever began it may no longer do this.'}
       </p>
-      <progress aria-label="How far it is" max={Math.max(1, data.of)} value={data.done + data.failed} />
-      {data.failures.length > 0 && (
+      <progress aria-label="How far it is" max={Math.max(1, of)} value={done + failed} />
+      {begun.refused.map(({ workspace, why }) => (
+        <p key={workspace} role="alert">
+          Nothing was begun in {workspace}: {why}
+        </p>
+      ))}
+      {failures.length > 0 && (
         <ul aria-label="What could not be done" className={cls(styles.failures)} tabIndex={0}>
-          {data.failures.map(({ item, detail }) => (
+          {failures.map(({ item, detail }) => (
             <li key={item}>
               {item}: {detail}
             </li>
           ))}
         </ul>
       )}
-      {!isOver && <Curl call={{ method: 'POST', path: `/v1/workspaces/${workspace}/jobs/${id}/cancel`, body: {} }} />}
-      {(stop.error ?? error) && <Problem error={(stop.error ?? error)!} />}
+      {running.length > 0 && (
+        <Curl
+          calls={running.map(({ workspace, id }) => ({
+            method: 'POST',
+            path: `/v1/workspaces/${workspace}/jobs/${id}/cancel`,
+            body: {},
+          }))}
+        />
+      )}
+      {error && <Problem error={error} />}
       <Foot>
         {!isOver && (
-          <Button isDisabled={stop.isPending || data.cancelled_by !== null} onPress={() => stop.mutate()}>
+          <Button isDisabled={stop.isPending || isStopped} onPress={() => stop.mutate()}>
             Stop
           </Button>
         )}

@@ -1,15 +1,17 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { api, bodyOf, type Schemas } from '../../api/client.ts';
-import { useMay } from '../../api/me.ts';
+import { useMay, useMayInAll } from '../../api/me.ts';
 import { queryClient } from '../../api/query-client.ts';
 import { Problem } from '../../ui/answers.tsx';
+import { AskFirst } from '../../ui/ask-first.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ChosenBar } from '../../ui/chosen-bar.tsx';
 import { Curl } from '../../ui/curl.tsx';
 import type { Call } from '../../ui/curl-words.ts';
 import { say, undoing } from '../../ui/notices.ts';
 import { Actions, Quiet } from '../../ui/page.tsx';
+import { beginEach, groupsOf, inWords, type Group } from './by-workspace.ts';
 import { RECEIPTS } from './queries.ts';
 import { JobDialog, StartJob } from './start-job.tsx';
 
@@ -58,6 +60,7 @@ export function ReceiptActions({
     },
     onSettled: isOld,
   });
+  const [isAsked, setAsked] = useState(false);
   const calls: readonly Call[] = isDismissed
     ? [{ method: 'POST', path: `/v1/workspaces/${asked}/receipts/${id}/reopen`, body: {} }]
     : [
@@ -70,81 +73,108 @@ export function ReceiptActions({
       {!isDismissed && (
         <p>To dismiss it says that you have looked and nothing is to be done: no delivery is moved by it.</p>
       )}
-      <Actions>
-        {isDismissed ? (
-          <Button off={off} isDisabled={act.isPending} onPress={() => act.mutate('reopen')}>
-            Have it wait again
-          </Button>
-        ) : (
-          <>
-            <Button off={off} isDisabled={act.isPending} onPress={() => act.mutate('place')}>
-              Try to place it again
+      <AskFirst
+        asked={
+          isAsked
+            ? {
+                verb: 'Try to place it again',
+                about:
+                  'If it fits a delivery now, that delivery moves, and an address that it calls bad is suppressed: 1 person.',
+              }
+            : null
+        }
+        isPending={act.isPending}
+        onDo={() => {
+          setAsked(false);
+          act.mutate('place');
+        }}
+        onLeave={() => setAsked(false)}
+      >
+        <Actions>
+          {isDismissed ? (
+            <Button off={off} isDisabled={act.isPending} onPress={() => act.mutate('reopen')}>
+              Have it wait again
             </Button>
-            <Button kind="main" off={off} isDisabled={act.isPending} onPress={() => act.mutate('dismiss')}>
-              Dismiss
-            </Button>
-          </>
-        )}
-      </Actions>
+          ) : (
+            <>
+              <Button off={off} isDisabled={act.isPending} onPress={() => setAsked(true)}>
+                Try to place it again
+              </Button>
+              <Button kind="main" off={off} isDisabled={act.isPending} onPress={() => act.mutate('dismiss')}>
+                Dismiss
+              </Button>
+            </>
+          )}
+        </Actions>
+      </AskFirst>
       <Curl calls={calls} />
     </>
   );
 }
 
+const DISMISSED_MANY = '/v1/workspaces/{workspace}/receipts/dismiss';
+const dismissMany = ({ workspace, ids }: Group) =>
+  bodyOf(api.POST(DISMISSED_MANY, { params: { path: { workspace } }, body: { ids: [...ids] } }));
+
 /** What can be done with the receipts that were chosen in the list. */
 export function ChosenReceipts({
-  workspace,
   chosen,
   onClear,
 }: {
-  readonly workspace: string;
   readonly chosen: readonly Receipt[];
   readonly onClear: () => void;
 }): ReactNode {
-  const off = useMay('operate', workspace);
-  const [ids, setIds] = useState<string[] | null>(null);
+  const groups = groupsOf(chosen);
+  const off = useMayInAll(
+    'operate',
+    groups.map(({ workspace }) => workspace),
+  );
+  const [asked, setAsked] = useState<readonly Group[] | null>(null);
+  const isOfOne = chosen.every(({ workspace }) => workspace !== null);
   const isOpen = chosen.every((one) => one.dismissed_at === null);
-  const words = `${ids?.length.toLocaleString('en')} ${ids?.length === 1 ? 'receipt' : 'receipts'}`;
+  const count = (asked ?? []).reduce((sum, { ids }) => sum + ids.length, 0);
+  const words = `${count.toLocaleString('en')} ${count === 1 ? 'receipt' : 'receipts'}`;
   return (
     <>
       <ChosenBar count={chosen.length} onClear={onClear}>
-        {isOpen ? (
-          <Button off={off} onPress={() => setIds(chosen.map(({ id }) => id))}>
+        {isOpen && isOfOne ? (
+          <Button off={off} onPress={() => setAsked(groups)}>
             Dismiss…
           </Button>
         ) : (
-          <Quiet>Some of them are dismissed already.</Quiet>
+          <Quiet>
+            {isOpen
+              ? 'Some of them belong to no workspace: each is dismissed by itself.'
+              : 'Some of them are dismissed already.'}
+          </Quiet>
         )}
       </ChosenBar>
-      {ids !== null && (
+      {asked !== null && (
         <JobDialog
           title="Dismiss what is chosen"
-          workspace={workspace}
           changes={RECEIPTS}
           onClose={(isBegun) => {
-            setIds(null);
+            setAsked(null);
             if (isBegun) onClear();
           }}
         >
           {(onJob, leave) => (
             <StartJob
-              workspace={workspace}
+              workspaces={asked.map(({ workspace }) => workspace)}
               verb={`Dismiss ${words}`}
-              call={{ method: 'POST', path: `/v1/workspaces/${workspace}/receipts/dismiss`, body: { ids } }}
-              start={() =>
-                bodyOf(
-                  api.POST('/v1/workspaces/{workspace}/receipts/dismiss', {
-                    params: { path: { workspace } },
-                    body: { ids },
-                  }),
-                )
-              }
+              calls={asked.map(({ workspace, ids }) => ({
+                method: 'POST',
+                path: `/v1/workspaces/${workspace}/receipts/dismiss`,
+                body: { ids },
+              }))}
+              start={() => beginEach(asked, dismissMany)}
               onJob={onJob}
               onLeave={leave}
             >
               <p>
-                {words}: nothing is to be done about them. No delivery is moved, nobody is told of anything, and each
-                can be made to wait again.
+                {words}
+                {inWords(asked.length)}: nothing is to be done about them. No delivery is moved, nobody is told of
+                anything, and each can be made to wait again.
               </p>
             </StartJob>
           )}

@@ -3,13 +3,13 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { ChevronsUpDown } from 'lucide-react';
 import { useMemo, type ReactNode } from 'react';
 import { api, bodyOf, type Schemas } from '../../api/client.ts';
-import { EVERY_WORKSPACE } from '../../frame/last-workspace.ts';
 import { useIsMeKnown, useMay, useWho } from '../../api/me.ts';
 import { usePages } from '../../api/page-list.ts';
 import { Empty, Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { focusList } from '../../ui/focus-list.ts';
+import { IfAllowed } from '../../ui/if-allowed.tsx';
 import { List } from '../../ui/list.tsx';
 import { useMedia } from '../../ui/media.ts';
 import { Menu } from '../../ui/menu.tsx';
@@ -91,8 +91,7 @@ export function Receipts(): ReactNode {
         lead="What providers reported and nobody could place. What fits a delivery stands in its story instead."
       />
       <Queues workspace={w} />
-      {unseen !== null && <Empty title="You do not see receipts here">{unseen}</Empty>}
-      {unseen === null && (
+      <IfAllowed what="the receipts" reason={unseen}>
         <Split
           panelLabel="Receipt"
           panel={open === undefined ? null : <Opened key={open} workspace={w} id={open} onClose={close} />}
@@ -140,18 +139,18 @@ export function Receipts(): ReactNode {
                   chosen={open ?? null}
                   onOpen={(id) => void navigate({ search: { ...filter, open: id }, replace: true })}
                   onEnd={more}
-                  choice={w === EVERY_WORKSPACE ? undefined : choice}
+                  choice={choice}
                 />
               )}
               {choice.isBegun && (
                 <Part>
-                  <ChosenReceipts workspace={w} chosen={choice.rows} onClear={choice.clear} />
+                  <ChosenReceipts chosen={choice.rows} onClear={choice.clear} />
                 </Part>
               )}
             </>
           }
         />
-      )}
+      </IfAllowed>
     </>
   );
 }

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { api, bodyOf, type Schemas } from '../../api/client.ts';
-import { useMay } from '../../api/me.ts';
+import { useMayInAll } from '../../api/me.ts';
 import { Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ChosenBar } from '../../ui/chosen-bar.tsx';
@@ -9,12 +9,13 @@ import { cls } from '../../ui/class-names.ts';
 import type { Call } from '../../ui/curl-words.ts';
 import { Quiet } from '../../ui/page.tsx';
 import { useLetter } from '../../ui/use-letter.ts';
+import { beginEach, groupsOf, inWords, type Begun, type Group } from './by-workspace.ts';
 import { Foot } from './job-progress.tsx';
 import { JobDialog, StartJob } from './start-job.tsx';
 import styles from './deliveries.module.css';
 
 type Props = { readonly workspace: string; readonly onClose: (isBegun: boolean) => void };
-type Redrive = { readonly filter: object; readonly expected: number } | { readonly ids: string[] };
+type Redrive = { readonly filter: object; readonly expected: number } | { readonly ids: readonly string[] };
 
 const LETTERS = '/v1/workspaces/{workspace}/dead-letters';
 const counted = (count: number): string => `${count.toLocaleString('en')} ${count === 1 ? 'record' : 'records'}`;
@@ -36,7 +37,7 @@ const callOf = (workspace: string, body: Redrive): Call => ({
 /** Puts all open records on their topics once more, as a job; how many these are is asked first. */
 export function RedriveAll({ workspace, onClose }: Props): ReactNode {
   return (
-    <JobDialog title="Redrive all that are open" workspace={workspace} changes={LETTERS} onClose={onClose}>
+    <JobDialog title="Redrive all that are open" changes={LETTERS} onClose={onClose}>
       {(onJob, leave) => <Question workspace={workspace} onJob={onJob} onLeave={leave} />}
     </JobDialog>
   );
@@ -48,7 +49,7 @@ function Question({
   onLeave,
 }: {
   readonly workspace: string;
-  readonly onJob: (id: string) => void;
+  readonly onJob: (begun: Begun) => void;
   readonly onLeave: () => void;
 }): ReactNode {
   const params = { path: { workspace } };
@@ -80,10 +81,10 @@ function Question({
   const body = { filter: {}, expected: data.count };
   return (
     <StartJob
-      workspace={workspace}
+      workspaces={[workspace]}
       verb={`Redrive ${counted(data.count)}`}
-      call={callOf(workspace, body)}
-      start={() => begin(workspace, body)}
+      calls={[callOf(workspace, body)]}
+      start={() => beginEach([{ workspace }], () => begin(workspace, body))}
       isOff={data.more}
       onJob={onJob}
       onRefused={() => void refetch()}
@@ -105,18 +106,22 @@ function Question({
 
 /** What can be done with the records that were chosen in the list. */
 export function ChosenLetters({
-  workspace,
   chosen,
   onClear,
 }: {
-  readonly workspace: string;
   readonly chosen: readonly Schemas['DeadLetter'][];
   readonly onClear: () => void;
 }): ReactNode {
-  const off = useMay('operate', workspace);
-  const [asked, setAsked] = useState<string[] | null>(null);
-  const fitting = chosen.every((one) => one.dismissed_at === null && one.stage !== 'receipts');
-  const ask = (): void => setAsked(chosen.map(({ id }) => id));
+  const groups = groupsOf(chosen);
+  const off = useMayInAll(
+    'operate',
+    groups.map(({ workspace }) => workspace),
+  );
+  const [asked, setAsked] = useState<readonly Group[] | null>(null);
+  const isOfOne = chosen.every(({ workspace }) => workspace !== null);
+  const fitting = isOfOne && chosen.every((one) => one.dismissed_at === null && one.stage !== 'receipts');
+  const ask = (): void => setAsked(groups);
+  const count = (asked ?? []).reduce((sum, { ids }) => sum + ids.length, 0);
   useLetter('R', () => {
     if (off === null && asked === null && chosen.length > 0 && fitting) ask();
   });
@@ -128,13 +133,16 @@ export function ChosenLetters({
             Redrive…
           </Button>
         ) : (
-          <Quiet>Receipts are among them: each is looked at by itself, under Receipts.</Quiet>
+          <Quiet>
+            {isOfOne
+              ? 'Some of them are dismissed, or receipts: each receipt is looked at by itself, under Receipts.'
+              : 'Some of them belong to no workspace: each is redriven by itself.'}
+          </Quiet>
         )}
       </ChosenBar>
       {asked !== null && (
         <JobDialog
           title="Redrive what is chosen"
-          workspace={workspace}
           changes={LETTERS}
           onClose={(isBegun) => {
             setAsked(null);
@@ -143,15 +151,16 @@ export function ChosenLetters({
         >
           {(onJob, leave) => (
             <StartJob
-              workspace={workspace}
-              verb={`Redrive ${counted(asked.length)}`}
-              call={callOf(workspace, { ids: asked })}
-              start={() => begin(workspace, { ids: asked })}
+              workspaces={asked.map(({ workspace }) => workspace)}
+              verb={`Redrive ${counted(count)}`}
+              calls={asked.map(({ workspace, ids }) => callOf(workspace, { ids }))}
+              start={() => beginEach(asked, ({ workspace, ids }) => begin(workspace, { ids }))}
               onJob={onJob}
               onLeave={leave}
             >
               <p>
-                {counted(asked.length)}. {WHOM}
+                {counted(count)}
+                {inWords(asked.length)}. {WHOM}
               </p>
             </StartJob>
           )}

@@ -1,50 +1,45 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
-import { useMay } from '../../api/me.ts';
+import { useMayInAll } from '../../api/me.ts';
 import { Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { Curl } from '../../ui/curl.tsx';
 import type { Call } from '../../ui/curl-words.ts';
 import { Dialog } from '../../ui/dialog.tsx';
+import type { Begun } from './by-workspace.ts';
 import { Foot, JobProgress } from './job-progress.tsx';
 import styles from './deliveries.module.css';
 
 /** A dialog that asks before a job begins, and then shows how far it is. */
 export function JobDialog({
   title,
-  workspace,
   changes,
   children,
   onClose,
 }: {
   readonly title: string;
-  readonly workspace: string;
   /** The path of the lists that are old once it is over. */
   readonly changes: string;
   /** The question. */
-  readonly children: (onJob: (id: string) => void, leave: () => void) => ReactNode;
+  readonly children: (onJob: (begun: Begun) => void, leave: () => void) => ReactNode;
   /** `isBegun`: the job goes on, or has ended. */
   readonly onClose: (isBegun: boolean) => void;
 }): ReactNode {
-  const [job, setJob] = useState<string | null>(null);
+  const [job, setJob] = useState<Begun | null>(null);
   const close = (): void => onClose(job !== null);
   return (
     <Dialog title={title} isOpen onClose={close}>
-      {job === null ? (
-        children(setJob, close)
-      ) : (
-        <JobProgress workspace={workspace} id={job} changes={changes} onClose={close} />
-      )}
+      {job === null ? children(setJob, close) : <JobProgress begun={job} changes={changes} onClose={close} />}
     </Dialog>
   );
 }
 
 /** What a job is about, the same for a shell, and the button that begins it. */
 export function StartJob({
-  workspace,
+  workspaces,
   verb,
-  call,
+  calls,
   start,
   isOff = false,
   children,
@@ -52,28 +47,28 @@ export function StartJob({
   onRefused,
   onLeave,
 }: {
-  readonly workspace: string;
+  readonly workspaces: readonly string[];
   readonly verb: string;
-  readonly call: Call;
-  readonly start: () => Promise<{ readonly id: string }>;
+  readonly calls: readonly Call[];
+  readonly start: () => Promise<Begun>;
   /** Why not, the words above say. */
   readonly isOff?: boolean;
   readonly children: ReactNode;
-  readonly onJob: (id: string) => void;
+  readonly onJob: (begun: Begun) => void;
   readonly onRefused?: () => void;
   readonly onLeave: () => void;
 }): ReactNode {
-  const off = useMay('operate', workspace);
+  const off = useMayInAll('operate', workspaces);
   const started = useMutation({
     mutationFn: start,
-    onSuccess: ({ id }) => onJob(id),
+    onSuccess: onJob,
     onError: () => onRefused?.(),
   });
   return (
     <div className={cls(styles.bulk)}>
       {children}
       {started.error && <Problem error={started.error} />}
-      <Curl call={call} />
+      <Curl calls={calls} />
       <Foot>
         <Button onPress={onLeave}>Leave it</Button>
         <Button kind="main" off={off} isDisabled={isOff || started.isPending} onPress={() => started.mutate()}>

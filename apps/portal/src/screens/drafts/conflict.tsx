@@ -8,13 +8,21 @@ import { cls } from '../../ui/class-names.ts';
 import { Curl } from '../../ui/curl.tsx';
 import { Actions } from '../../ui/page.tsx';
 import { say, undoing } from '../../ui/notices.ts';
+import { AsFiles } from './as-file.tsx';
 import { placeWords, titleOf } from './change-words.ts';
 import { discardingCall, savingCall } from './draft-call.ts';
-import type { Conflict } from './queries.ts';
+import type { Conflict, DraftsPlan } from './queries.ts';
 import styles from './drafts.module.css';
 
 /** What two people made of one resource, by field, and the choice between them. */
-export function ConflictCard({ conflict }: { readonly conflict: Conflict }): ReactNode {
+export function ConflictCard({
+  conflict,
+  files,
+}: {
+  readonly conflict: Conflict;
+  /** Of the resource, theirs before and mine after. */
+  readonly files: DraftsPlan['files'];
+}): ReactNode {
   const { kind, name, workspace, revision, base, theirs, mine } = conflict;
   const address = { kind: segmentOf(kind), workspace, name };
   const choose = useMutation({
@@ -80,6 +88,14 @@ export function ConflictCard({ conflict }: { readonly conflict: Conflict }): Rea
         </Button>
       </Actions>
       <Curl calls={calls} />
+      {files.length > 0 && (
+        <AsFiles
+          files={files.flatMap(({ path, before, after }) => [
+            ...(before === null ? [] : [{ path: `Theirs: ${path}`, text: before }]),
+            ...(after === null ? [] : [{ path: `Mine: ${path}`, text: after }]),
+          ])}
+        />
+      )}
     </section>
   );
 }

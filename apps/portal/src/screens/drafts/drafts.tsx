@@ -77,7 +77,11 @@ export function Drafts(): ReactNode {
         )}
         {plan.error && <Problem error={plan.error} onRetry={() => void plan.refetch()} />}
         {shown?.conflicts.map((conflict) => (
-          <ConflictCard key={`${keyOf(conflict)} ${conflict.revision}`} conflict={conflict} />
+          <ConflictCard
+            key={`${keyOf(conflict)} ${conflict.revision}`}
+            conflict={conflict}
+            files={filesOf(shown, conflict)}
+          />
         ))}
         {drafts.length > 0 && (
           <Rows label="Drafts">

@@ -16,7 +16,7 @@ import { lazyPart, Part } from '../../ui/part.tsx';
 import { Search } from '../../ui/search.tsx';
 import { Split } from '../../ui/split.tsx';
 import { Time } from '../../ui/time.tsx';
-import { IfAllowed } from '../settings/if-allowed.tsx';
+import { IfAllowed } from '../../ui/if-allowed.tsx';
 import { channelWords, titleOf, type Message } from './message-words.ts';
 import styles from './inbox.module.css';
 

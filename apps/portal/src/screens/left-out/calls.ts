@@ -59,6 +59,19 @@ export const setConsent = (
   body: SaidConsent & { readonly undoes?: string },
 ): Promise<Schemas['ConsentSet']> => bodyOf(api.POST(CONSENTS, { params: { path: { workspace } }, body }));
 
+/** Allows again what people of a workspace opted out of, in their place. */
+export const allowConsents = (workspace: string, people: readonly string[]): Promise<Schemas['AllowedMany']> =>
+  bodyOf(
+    api.POST('/v1/workspaces/{workspace}/consents/allow-many', {
+      params: { path: { workspace } },
+      body: { people: [...people] },
+    }),
+  );
+
+/** Says back what was allowed, where it still stands; `undo` is of the answer to that. */
+export const restoreConsents = (workspace: string, undo: string): Promise<Schemas['Restored']> =>
+  bodyOf(api.POST('/v1/workspaces/{workspace}/consents/restore', { params: { path: { workspace } }, body: { undo } }));
+
 /** Says back what was set for a person; null where it changed nothing. What they said besides, or since, stays as it is. */
 export function consentUndo(
   workspace: string,

@@ -1,6 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
-import { useMay } from '../../api/me.ts';
+import type { Schemas } from '../../api/client.ts';
+import { useMayInAll } from '../../api/me.ts';
 import { queryClient } from '../../api/query-client.ts';
 import { Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -14,15 +15,11 @@ import { countSuppressions, removeSuppressions, restoreSuppressions, SUPPRESSION
 import { sourceMeaning, type Suppression } from './left-out-words.ts';
 import styles from './left-out.module.css';
 
-type Props = { readonly workspace: string; readonly chosen: readonly Suppression[] };
+type Props = { readonly chosen: readonly Suppression[] };
 
 /** What can be done with the entries that were chosen in the list. */
-export function ChosenSuppressions({
-  workspace,
-  chosen,
-  onClear,
-}: Props & { readonly onClear: () => void }): ReactNode {
-  const off = useMay('operate', workspace);
+export function ChosenSuppressions({ chosen, onClear }: Props & { readonly onClear: () => void }): ReactNode {
+  const off = useMayInAll('operate', [...new Set(chosen.map(({ workspace }) => workspace))]);
   const [asked, setAsked] = useState<readonly Suppression[] | null>(null);
   return (
     <>
@@ -34,7 +31,6 @@ export function ChosenSuppressions({
       {asked !== null && (
         <Dialog title="Send to these again?" isOpen onClose={() => setAsked(null)}>
           <Question
-            workspace={workspace}
             chosen={asked}
             onLeave={() => setAsked(null)}
             onDone={() => {
@@ -51,26 +47,51 @@ export function ChosenSuppressions({
 const addressesWords = (count: number): string =>
   `${count.toLocaleString('en')} ${count === 1 ? 'address' : 'addresses'}`;
 
+const sumOf = <One,>(all: readonly One[], count: (one: One) => number): number =>
+  all.reduce((sum, one) => sum + count(one), 0);
+
 /** Asks with the number of addresses first; what was taken back can be put back. */
 function Question({
-  workspace,
   chosen,
   onLeave,
   onDone,
 }: Props & { readonly onLeave: () => void; readonly onDone: () => void }): ReactNode {
-  const entries = chosen.map(({ channel, address, source }) => ({ channel, address, source }));
+  const groups = [...Map.groupBy(chosen, ({ workspace }) => workspace)].map(([workspace, own]) => ({
+    workspace,
+    entries: own.map(({ channel, address, source }) => ({ channel, address, source })),
+  }));
   const count = useQuery({
-    queryKey: [SUPPRESSIONS, workspace, 'count', entries],
-    queryFn: () => countSuppressions(workspace, { entries }),
+    queryKey: [SUPPRESSIONS, 'count', groups],
+    queryFn: async () => {
+      const counts = await Promise.all(
+        groups.map(({ workspace, entries }) => countSuppressions(workspace, { entries })),
+      );
+      return {
+        removed: sumOf(counts, ({ removed }) => removed),
+        addresses: sumOf(counts, ({ addresses }) => addresses),
+        still: sumOf(counts, ({ still }) => still),
+      };
+    },
     staleTime: 0,
     gcTime: 0,
   });
   const isOld = (): Promise<void> => queryClient.invalidateQueries({ queryKey: [SUPPRESSIONS] });
   const remove = useMutation({
-    mutationFn: () => removeSuppressions(workspace, { entries }),
-    onSuccess({ removed, addresses, undo }) {
+    mutationFn: async () => {
+      const taken: (Schemas['UnsuppressedMany'] & { readonly workspace: string })[] = [];
+      for (const { workspace, entries } of groups) {
+        taken.push({ workspace, ...(await removeSuppressions(workspace, { entries })) });
+      }
+      return taken;
+    },
+    onSuccess(taken) {
+      const removed = sumOf(taken, (one) => one.removed);
+      const addresses = sumOf(taken, (one) => one.addresses);
+      const back = async (): Promise<void> => {
+        for (const { workspace, undo } of taken) await restoreSuppressions(workspace, undo);
+      };
       const words = `${removed.toLocaleString('en')} taken back, of ${addressesWords(addresses)}.`;
-      say(words, removed === 0 ? null : undoing(() => restoreSuppressions(workspace, undo), isOld));
+      say(words, removed === 0 ? null : undoing(back, isOld));
       onDone();
     },
     onSettled: isOld,
@@ -92,7 +113,11 @@ function Question({
       ))}
       {remove.error && <Problem error={remove.error} />}
       <Curl
-        call={{ method: 'POST', path: `/v1/workspaces/${workspace}/suppressions/remove-many`, body: { entries } }}
+        calls={groups.map(({ workspace, entries }) => ({
+          method: 'POST',
+          path: `/v1/workspaces/${workspace}/suppressions/remove-many`,
+          body: { entries },
+        }))}
       />
       <Actions>
         <Button onPress={onLeave}>Leave it</Button>

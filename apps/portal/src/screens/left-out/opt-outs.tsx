@@ -7,6 +7,7 @@ import { Empty, Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { focusList } from '../../ui/focus-list.ts';
+import { IfAllowed } from '../../ui/if-allowed.tsx';
 import { List } from '../../ui/list.tsx';
 import { useMedia } from '../../ui/media.ts';
 import { Actions, PageHead } from '../../ui/page.tsx';
@@ -15,6 +16,7 @@ import { lazyPart, Part } from '../../ui/part.tsx';
 import { RowCells } from '../../ui/row-cells.tsx';
 import { Split } from '../../ui/split.tsx';
 import { Time } from '../../ui/time.tsx';
+import { useChoice } from '../../ui/use-choice.ts';
 import { CONSENTS, importConsents, loadConsents } from './calls.ts';
 import { consentWords, isOut, type Consent } from './left-out-words.ts';
 import styles from './left-out.module.css';
@@ -22,6 +24,7 @@ import styles from './left-out.module.css';
 const FROM = '/workspaces/$w/opt-outs';
 
 const SetOptOut = lazyPart(() => import('./set-opt-out.tsx').then(({ SetOptOut: loaded }) => loaded));
+const ChosenOptOuts = lazyPart(() => import('./chosen-opt-outs.tsx').then(({ ChosenOptOuts: loaded }) => loaded));
 const OptOutPanel = lazyPart(() => import('./opt-out-panel.tsx').then(({ OptOutPanel: loaded }) => loaded));
 const ImportFile = lazyPart(() => import('./import-file.tsx').then(({ ImportFile: loaded }) => loaded));
 
@@ -47,6 +50,7 @@ export function OptOuts(): ReactNode {
   const [asked, setAsked] = useState<'set' | 'import' | null>(null);
   const load = useMemo(() => loadConsents(w, person), [w, person]);
   const { items, error, retry, more } = usePages([CONSENTS, w, person], isKnown && unseen === null ? load : null);
+  const choice = useChoice(items, keyOf, `${w} ${person}`);
   const isPhone = useMedia('(max-width: 640px)');
   const show = (search: { readonly open?: string; readonly person?: string }): void =>
     void navigate({ search, replace: true });
@@ -98,8 +102,7 @@ export function OptOuts(): ReactNode {
           />
         </Part>
       )}
-      {unseen !== null && <Empty title="You do not see people here">{unseen}</Empty>}
-      {unseen === null && (
+      <IfAllowed what="the people" reason={unseen}>
         <Split
           panelLabel="Opt-outs of one person"
           panel={
@@ -156,12 +159,18 @@ export function OptOuts(): ReactNode {
                   chosen={open ?? null}
                   onOpen={(next) => show({ ...found, open: next })}
                   onEnd={more}
+                  choice={choice}
                 />
+              )}
+              {choice.isBegun && (
+                <Part>
+                  <ChosenOptOuts chosen={choice.rows} onClear={choice.clear} />
+                </Part>
               )}
             </>
           }
         />
-      )}
+      </IfAllowed>
     </>
   );
 }

@@ -8,6 +8,7 @@ import { Empty, Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { focusList } from '../../ui/focus-list.ts';
+import { IfAllowed } from '../../ui/if-allowed.tsx';
 import { List } from '../../ui/list.tsx';
 import { useMedia } from '../../ui/media.ts';
 import { Menu } from '../../ui/menu.tsx';
@@ -115,8 +116,7 @@ export function Suppressions(): ReactNode {
           />
         </Part>
       )}
-      {unseen !== null && <Empty title="You do not see addresses here">{unseen}</Empty>}
-      {unseen === null && (
+      <IfAllowed what="the addresses" reason={unseen}>
         <Split
           panelLabel="Suppression"
           panel={
@@ -188,18 +188,18 @@ export function Suppressions(): ReactNode {
                   chosen={open ?? null}
                   onOpen={(next) => change({ open: next })}
                   onEnd={more}
-                  choice={isOne ? choice : undefined}
+                  choice={choice}
                 />
               )}
               {choice.isBegun && (
                 <Part>
-                  <ChosenSuppressions workspace={w} chosen={choice.rows} onClear={choice.clear} />
+                  <ChosenSuppressions chosen={choice.rows} onClear={choice.clear} />
                 </Part>
               )}
             </>
           }
         />
-      )}
+      </IfAllowed>
     </>
   );
 }

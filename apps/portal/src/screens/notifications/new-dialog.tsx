@@ -12,7 +12,8 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
 import { Select } from '../../ui/select.tsx';
 import { templatesQuery } from './channels.tsx';
-import { EXAMPLES, makeDrafts, makingCalls, notificationOf, slugOf, type Wish } from './new-notification.ts';
+import { AsNewFiles } from '../drafts/as-file.tsx';
+import { draftsOf, EXAMPLES, makeDrafts, makingCalls, notificationOf, slugOf, type Wish } from './new-notification.ts';
 import { keysQuery } from './security-choice.tsx';
 import { sentenceOf } from './sentence.ts';
 import styles from './notifications.module.css';
@@ -147,6 +148,11 @@ export function NewNotification({
         {sentenceOf(notificationOf(wish, known))} Nobody is told before you publish it.
       </p>
       {name !== '' && <Curl calls={makingCalls(workspace, wish, known)} />}
+      {name !== '' && (
+        <AsNewFiles
+          wanted={draftsOf(workspace, wish, known).map(({ address, saving }) => ({ ...address, body: saving.body }))}
+        />
+      )}
       {make.error && <Problem error={make.error} />}
     </Dialog>
   );

@@ -88,7 +88,7 @@ export function notificationOf(wish: Wish, keys: readonly string[]): object {
 }
 
 /** The drafts that it is made of. */
-function draftsOf(workspace: string, wish: Wish, keys: readonly string[]) {
+export function draftsOf(workspace: string, wish: Wish, keys: readonly string[]) {
   const name = slugOf(wish.title);
   const one = (kind: 'templates' | 'notifications', body: object) => ({
     address: { kind, workspace, name },

@@ -1,4 +1,4 @@
-import { Link } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useMay } from '../../api/me.ts';
 import { useDraft, type EditedDraft } from '../../api/use-draft.ts';
@@ -7,6 +7,7 @@ import { cls } from '../../ui/class-names.ts';
 import { LinkTabs } from '../../ui/link-tabs.tsx';
 import { PageBody, PageHead } from '../../ui/page.tsx';
 import { say } from '../../ui/notices.ts';
+import { useLetters } from '../../ui/use-letter.ts';
 import { DraftActions, DraftNotices } from '../drafts/draft-actions.tsx';
 import styles from './notifications.module.css';
 import { nameOf, rulesOf, sentenceOf, type NotificationBody } from './sentence.ts';
@@ -25,6 +26,7 @@ const TABS = [
   ['Secure your endpoint', '/workspaces/$w/notifications/$n/secure'],
   ['Versions', '/workspaces/$w/notifications/$n/versions'],
 ] as const;
+const TAB_KEYS = '123456';
 
 /** What stands around every tab of a notification: its name, what it does, its draft, and the way to the other tabs. */
 export function NotificationFrame({
@@ -44,6 +46,11 @@ export function NotificationFrame({
   const { body } = draft;
   const change: NotificationDraft['change'] = off === null ? draft.change : () => say(off);
   const rules = rulesOf(body).length;
+  const navigate = useNavigate();
+  useLetters(TAB_KEYS, (key) => {
+    const [, to] = TABS[TAB_KEYS.indexOf(key)] ?? TABS[0];
+    void navigate({ to, params: { w, n } });
+  });
   return (
     <>
       <PageHead

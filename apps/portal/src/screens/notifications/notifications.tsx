@@ -9,6 +9,7 @@ import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { PageBody, PageHead, Rows } from '../../ui/page.tsx';
 import { Lamp } from '../../ui/state.tsx';
+import { useLetter } from '../../ui/use-letter.ts';
 import { counted } from '../drafts/change-words.ts';
 import { draftsQuery, type DraftFacts } from '../drafts/queries.ts';
 import { Counters } from './counters.tsx';
@@ -31,6 +32,9 @@ export function Notifications(): ReactNode {
   const off = useMay('configure', w);
   const open = (): void => void navigate({ search: { new: 'yes' } });
   const close = (): void => void navigate({ search: {}, replace: true });
+  useLetter('n', () => {
+    if (isOne && off === null) open();
+  });
   const { data: drafts } = useQuery({ ...draftsQuery(w), enabled: isOne });
   const insights = useQuery({ ...insightsQuery(w), enabled: isOne });
   const states = new Map((insights.data?.notifications ?? []).map((one) => [one.notification, one.states]));

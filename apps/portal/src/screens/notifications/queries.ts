@@ -17,16 +17,19 @@ export const notificationsQuery = (workspace: string) =>
 /** In milliseconds: how soon the numbers follow what is sent. */
 const COUNTED_EVERY = 5_000;
 
-/** Deliveries of the last day by state and notification; of one notification with their course. */
-export const insightsQuery = (workspace: string, notification?: string) =>
+/** How far back numbers go. */
+export type Last = '1h' | '24h' | '7d';
+
+/** Deliveries of the last day, or as long as is said, by state and notification; of one notification with their course. */
+export const insightsQuery = (workspace: string, notification?: string, last: Last = '24h') =>
   queryOptions({
-    queryKey: ['/v1/workspaces/{workspace}/insights', workspace, notification ?? null],
+    queryKey: ['/v1/workspaces/{workspace}/insights', workspace, notification ?? null, last],
     queryFn: ({ signal }) =>
       bodyOf(
         api.GET('/v1/workspaces/{workspace}/insights', {
           params: {
             path: { workspace },
-            query: { last: '24h', ...(notification !== undefined && { notification }) },
+            query: { last, ...(notification !== undefined && { notification }) },
           },
           signal,
         }),

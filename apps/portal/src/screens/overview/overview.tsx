@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link, useParams } from '@tanstack/react-router';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { api, bodyOf } from '../../api/client.ts';
 import { useLiveState, useOnChange } from '../../api/live.ts';
@@ -8,12 +8,14 @@ import { Bars } from '../../ui/bars.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { LiveLine } from '../../ui/live-line.tsx';
 import { Card, PageBody, PageHead, Quiet } from '../../ui/page.tsx';
+import { Segments } from '../../ui/segments.tsx';
 import { Lamp } from '../../ui/state.tsx';
 import { byTone, TONE_NAMES } from '../../ui/state-words.ts';
+import { useLetter } from '../../ui/use-letter.ts';
 import { Counters } from '../notifications/counters.tsx';
-import { insightsQuery, type Insights } from '../notifications/queries.ts';
+import { insightsQuery, type Insights, type Last } from '../notifications/queries.ts';
 import { Guide } from './guide.tsx';
-import { numbersWords } from './overview-words.ts';
+import { DAY, numbersWords, RANGES } from './overview-words.ts';
 import { Waits } from './waits.tsx';
 import styles from './overview.module.css';
 
@@ -27,14 +29,21 @@ const COUNTED_EVERY = 30_000;
 export function Overview(): ReactNode {
   const { w } = useParams({ from: FROM });
   const isLive = useLiveState(w) === 'live';
+  const { last } = useSearch({ from: FROM });
+  const navigate = useNavigate({ from: FROM });
+  const range = RANGES.find(({ id }) => id === last) ?? DAY;
+  const choose = (id: Last): void => void navigate({ search: id === DAY.id ? {} : { last: id }, replace: true });
+  useLetter('r', () => choose((RANGES[(RANGES.indexOf(range) + 1) % RANGES.length] ?? DAY).id));
   const { data, error, refetch } = useQuery({
-    ...insightsQuery(w),
+    ...insightsQuery(w, undefined, range.id),
     ...(isLive && { refetchInterval: COUNTED_EVERY }),
   });
   useOnChange(w, 'deliveries', COUNTED_AFTER, () => refetch());
   return (
     <>
-      <PageHead title="Overview" lead={data ? numbersWords(data) : w} />
+      <PageHead title="Overview" lead={data ? numbersWords(data, range.within) : w}>
+        <Segments label="How far back" options={RANGES} chosen={range.id} onChoose={choose} />
+      </PageHead>
       <LiveLine workspace={w} />
       <PageBody>
         <Guide key={w} workspace={w} />
@@ -43,7 +52,7 @@ export function Overview(): ReactNode {
         {data && (
           <>
             <Waits workspace={w} inDoubt={data.in_doubt} />
-            <Day workspace={w} insights={data} />
+            <Span workspace={w} insights={data} range={range} />
             <ByNotification workspace={w} insights={data} />
           </>
         )}
@@ -55,7 +64,7 @@ export function Overview(): ReactNode {
 
 type WithInsights = { readonly workspace: string; readonly insights: Insights };
 
-function Day({ workspace, insights }: WithInsights): ReactNode {
+function Span({ workspace, insights, range }: WithInsights & { readonly range: (typeof RANGES)[number] }): ReactNode {
   const ends = [...insights.buckets.slice(1).map(({ at }) => at), insights.to];
   const bars = insights.buckets.map(({ at, states }, place) => ({
     from: Date.parse(at),
@@ -64,7 +73,7 @@ function Day({ workspace, insights }: WithInsights): ReactNode {
   }));
   return (
     <Card
-      title="Last 24 hours"
+      title={range.title}
       beside={
         <>
           <Link to="/workspaces/$w/why" params={{ w: workspace }}>
@@ -78,7 +87,7 @@ function Day({ workspace, insights }: WithInsights): ReactNode {
     >
       <Counters states={insights.states} />
       <Bars
-        summary={`By state, in steps of ${insights.bucket}: ${numbersWords(insights)}`}
+        summary={`By state, in steps of ${insights.bucket}: ${numbersWords(insights, range.within)}`}
         bars={bars}
         names={TONE_NAMES}
       />

@@ -10,6 +10,7 @@ import { Curl } from '../../ui/curl.tsx';
 import { Actions, Card } from '../../ui/page.tsx';
 import { Code, Id } from '../../ui/text.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
+import { useLetter } from '../../ui/use-letter.ts';
 import { sendEvent, sendingCall } from '../streams/sending.ts';
 import { SentAs } from '../streams/sent-as.tsx';
 import { sampleQuery, type Sample } from './queries.ts';
@@ -31,6 +32,7 @@ export function EventStream({ draft, name, rule, stream }: RuleProps): ReactNode
     // A draft with mistakes has none.
     enabled: draft.faults.length === 0,
   });
+  useLetter('c', () => document.querySelector<HTMLElement>('[data-copies="url"] button')?.click());
   const isPublished = Object.hasOwn(resource?.body.rules ?? {}, name);
   return (
     <Card title="Event stream">
@@ -58,7 +60,9 @@ export function EventStream({ draft, name, rule, stream }: RuleProps): ReactNode
             </p>
           )}
           <h3>URL</h3>
-          <Code text={data.url} what="the URL" />
+          <div data-copies="url">
+            <Code text={data.url} what="the URL" />
+          </div>
           <Minimum sample={data} />
           <h3>Code</h3>
           <CodeSamples sample={data} />

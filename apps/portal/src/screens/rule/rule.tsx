@@ -1,10 +1,11 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { Link } from '@tanstack/react-router';
-import { lazy, Suspense, useCallback, useEffect, useRef, type ReactNode } from 'react';
+import { lazy, Suspense, useCallback, useRef, type ReactNode } from 'react';
 import { Empty } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { say } from '../../ui/notices.ts';
+import { useEditorKeys } from '../drafts/use-editor-keys.ts';
 import { NotificationFrame, type NotificationDraft } from '../notifications/notification-frame.tsx';
 import { Bench } from './bench.tsx';
 import { streamOf, type Rule, type RuleProps } from './rule-props.ts';
@@ -62,30 +63,7 @@ function Editor({
   const setRunner = useCallback((next: () => void) => {
     run.current = next;
   }, []);
-  const keys = useRef({ draft, navigate });
-  useEffect(() => {
-    keys.current = { draft, navigate };
-  });
-  useEffect(() => {
-    const hear = (event: KeyboardEvent): void => {
-      if (!(event.ctrlKey || event.metaKey) || event.altKey) return;
-      if (event.target instanceof HTMLElement && event.target.closest('[role="dialog"]')) return;
-      const { draft: now, navigate: go } = keys.current;
-      const key = event.key.toLowerCase();
-      if (key === 'enter') run.current();
-      else if (key === 's') void now.saveNow();
-      else if (key === 'p' && event.shiftKey) {
-        void now.saveNow().then(async (isSaved) => {
-          if (isSaved) await go({ to: '/workspaces/$w/drafts', params: { w: now.workspace } });
-        });
-      } else return;
-      // Buttons and the editor would take Enter for theirs.
-      event.preventDefault();
-      event.stopPropagation();
-    };
-    document.addEventListener('keydown', hear, true);
-    return () => document.removeEventListener('keydown', hear, true);
-  }, []);
+  useEditorKeys(draft, () => run.current());
   const change: RuleProps['change'] = (next) =>
     draft.change((before) => {
       const own = before.rules?.[name];

@@ -14,7 +14,7 @@ import { Lamp } from '../../ui/state.tsx';
 import { Id } from '../../ui/text.tsx';
 import { Time } from '../../ui/time.tsx';
 import { actionWords, faultSentence, outcomeWords, whoWords } from './audit-words.ts';
-import { IfAllowed } from './if-allowed.tsx';
+import { IfAllowed } from '../../ui/if-allowed.tsx';
 import { useNamesOfPeople } from './people/names.ts';
 import { SettingsHead } from './settings-head.tsx';
 import styles from './settings.module.css';

@@ -13,7 +13,7 @@ import { Lamp } from '../../ui/state.tsx';
 import { Code, Facts, Id } from '../../ui/text.tsx';
 import { AsFile } from '../drafts/as-file.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
-import { IfAllowed } from './if-allowed.tsx';
+import { IfAllowed } from '../../ui/if-allowed.tsx';
 import { peopleQuery } from './people/queries.ts';
 import { SettingsHead } from './settings-head.tsx';
 

@@ -19,7 +19,6 @@ type Props = {
   /** Languages that are shown, one or two: each part stands in all of them beside one another. */
   readonly locales: readonly string[];
   readonly complete: Complete;
-  readonly onRun: () => void;
 };
 type ColumnProps = Omit<Props, 'locales'> & {
   readonly locale: string;
@@ -231,7 +230,6 @@ function OnePart({
   lines,
   note,
   complete,
-  onRun,
   isNeeded = false,
 }: ColumnProps & PartProps): ReactNode {
   return (
@@ -243,7 +241,6 @@ function OnePart({
         value={partIn(draft.body, channel, locale, part)}
         onChange={(text) => draft.change((before) => withPart(before, channel, locale, part, text, isNeeded))}
         complete={complete}
-        onRun={onRun}
         minLines={lines}
         faults={draft
           .faultsAt(pathOf(channel, locale, part))

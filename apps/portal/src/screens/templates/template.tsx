@@ -13,6 +13,7 @@ import { NativeSelect } from '../../ui/native-select.tsx';
 import { Segments } from '../../ui/segments.tsx';
 import { AsFile } from '../drafts/as-file.tsx';
 import { DraftActions, DraftNotices } from '../drafts/draft-actions.tsx';
+import { useEditorKeys } from '../drafts/use-editor-keys.ts';
 import type { SeenField } from '../rule/completion.ts';
 import { besideOf, Languages, type TemplateSearch } from './languages.tsx';
 import { isAtField, PartFields } from './part-fields.tsx';
@@ -76,6 +77,8 @@ function Editor({
   const { workspace, name, body, hasDraft, saving } = draft;
   const search = useSearch({ from: '/workspaces/$w/templates/$t' });
   const navigate = useNavigate({ from: '/workspaces/$w/templates/$t' });
+  // The preview follows what is saved.
+  useEditorKeys(draft, () => void draft.saveNow());
   const channels = channelsIn(body);
   const channel: Channel = channels.find((one) => one === search.channel) ?? channels[0] ?? 'email';
   const locales = localesIn(body, channel);
@@ -142,13 +145,7 @@ function Editor({
               {path}: {words}. {fix}
             </p>
           ))}
-          <PartFields
-            draft={draft}
-            channel={channel}
-            locales={shown}
-            complete={complete}
-            onRun={() => void draft.saveNow()}
-          />
+          <PartFields draft={draft} channel={channel} locales={shown} complete={complete} />
         </Card>
       </div>
       <div className={cls(styles.side)}>

@@ -10,6 +10,7 @@ import { Field } from '../../ui/field.tsx';
 import { say } from '../../ui/notices.ts';
 import { Checkbox } from '../../ui/toggle.tsx';
 import { counted, faultWords, placeWords, titleOf } from '../drafts/change-words.ts';
+import { AsFiles } from '../drafts/as-file.tsx';
 import { Fields } from '../drafts/fields.tsx';
 import { rollBack, rollbackCall, rollbackQuery, type Change } from './queries.ts';
 import styles from './versions.module.css';
@@ -116,6 +117,7 @@ export function Rollback({
       )}
       {back.error && <Problem error={back.error} />}
       {data && <Curl call={rollbackCall(wish, data.current, message)} />}
+      {plan && plan.files.length > 0 && <AsFiles files={plan.files} />}
     </Dialog>
   );
 }

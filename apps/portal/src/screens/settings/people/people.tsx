@@ -7,7 +7,7 @@ import { Button } from '../../../ui/button.tsx';
 import { Curl } from '../../../ui/curl.tsx';
 import { Actions, PageBody, Quiet, Row, Rows } from '../../../ui/page.tsx';
 import { Lamp } from '../../../ui/state.tsx';
-import { IfAllowed } from '../if-allowed.tsx';
+import { IfAllowed } from '../../../ui/if-allowed.tsx';
 import { SettingsHead } from '../settings-head.tsx';
 import { usePickedWorkspace } from '../use-picked-workspace.ts';
 import { NoWorkspace, WorkspacePicker } from '../workspace-picker.tsx';

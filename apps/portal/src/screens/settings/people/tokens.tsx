@@ -19,7 +19,7 @@ import { Checkbox } from '../../../ui/toggle.tsx';
 import { Confirm } from '../../../ui/confirm.tsx';
 import { ENDS, endOf, type End } from '../ends.ts';
 import { KeptOnce } from '../kept-once.tsx';
-import { IfAllowed } from '../if-allowed.tsx';
+import { IfAllowed } from '../../../ui/if-allowed.tsx';
 import { SettingsHead } from '../settings-head.tsx';
 import styles from '../settings.module.css';
 

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
-import { useIsMeKnown } from '../../api/me.ts';
-import { Empty, Loading } from '../../ui/answers.tsx';
+import { useIsMeKnown } from '../api/me.ts';
+import { Empty, Loading } from './answers.tsx';
 
 /** What somebody may see, asked for only once it is known that they may; else, in its place, who sees it. */
 export function IfAllowed({

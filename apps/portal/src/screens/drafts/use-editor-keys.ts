@@ -1,0 +1,35 @@
+import { useNavigate } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
+import type { Editable } from '../../api/draft-calls.ts';
+import type { EditedDraft } from '../../api/use-draft.ts';
+
+type Edited = Pick<EditedDraft<Editable>, 'saveNow' | 'workspace'>;
+
+/** The keys of an editor, wherever the focus is in it: Ctrl or ⌘ with Enter tries, with S saves, with Shift and P reviews. */
+export function useEditorKeys(draft: Edited, run: () => void): void {
+  const navigate = useNavigate();
+  const keys = useRef({ draft, navigate, run });
+  useEffect(() => {
+    keys.current = { draft, navigate, run };
+  });
+  useEffect(() => {
+    const hear = (event: KeyboardEvent): void => {
+      if (!(event.ctrlKey || event.metaKey) || event.altKey) return;
+      if (event.target instanceof HTMLElement && event.target.closest('[role="dialog"]')) return;
+      const { draft: now, navigate: go, run: runNow } = keys.current;
+      const key = event.key.toLowerCase();
+      if (key === 'enter') runNow();
+      else if (key === 's') void now.saveNow();
+      else if (key === 'p' && event.shiftKey) {
+        void now.saveNow().then(async (isSaved) => {
+          if (isSaved) await go({ to: '/workspaces/$w/drafts', params: { w: now.workspace } });
+        });
+      } else return;
+      // Buttons and the editor would take Enter for theirs.
+      event.preventDefault();
+      event.stopPropagation();
+    };
+    document.addEventListener('keydown', hear, true);
+    return () => document.removeEventListener('keydown', hear, true);
+  }, []);
+}
