@@ -18,11 +18,14 @@ export function recordContents(folder: string): void {
   writeFileSync(join(folder, FILE), JSON.stringify(listContents(folder)));
 }
 
-/** Whether a folder has all that was recorded, in the same sizes: a disk that was full or a stray `rm` shows here. */
+/**
+ * Whether a folder has all that was recorded, and nothing cut short: a disk that was full or a stray `rm` shows here. A file may have grown:
+ * some machines add an authority of their own to each list of certificates.
+ */
 export function hasRecordedContents(folder: string): boolean {
   try {
     const recorded = JSON.parse(readFileSync(join(folder, FILE), 'utf8')) as Contents;
-    return Object.entries(recorded).every(([file, size]) => lstatSync(join(folder, file)).size === size);
+    return Object.entries(recorded).every(([file, size]) => lstatSync(join(folder, file)).size >= size);
   } catch {
     return false;
   }
