@@ -9,10 +9,10 @@ const MESSAGES = 10_000;
 /** As many as post at once in a burst of the benches. */
 const CONNECTIONS = 64;
 /**
- * Measured: 85 of 20,000 messages; 62 of 2,000, most of which had not been copied. How many messages share a commit is up to the disk, and with it
- * the last few of these.
+ * Measured: 63 of 20,000 messages, and 64 is the floor. How many messages share a commit is up to the disk and to who else uses the machine, and
+ * with it the last few of these.
  */
-const MOST_KILOBYTES = 100;
+const MOST_KILOBYTES = 80;
 const TAKES = 600_000;
 
 /** What a process had written to the disk, in KB; null where the system does not tell. */
@@ -26,7 +26,7 @@ function kilobytesWritten(pid: number): number | null {
 }
 
 it(
-  'a message of a burst, from its event to its accepted mail and all that is shown of it, costs the disk less than 100 KB',
+  'a message of a burst, from its event to its accepted mail and all that is shown of it, costs the disk less than 80 KB',
   async ({ skip }) => {
     const smtp = await startScriptedSmtp();
     const deployment = smtpDeployment(smtp.port, ', connections: 10');

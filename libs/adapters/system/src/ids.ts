@@ -38,6 +38,11 @@ export function createIds(ledgerKey: Uint8Array): Ids {
   return {
     derive: (kind, ...parts) => ID_PREFIXES[kind] + base32(sha256(framed([kind, ...parts]))),
     random: (kind) => ID_PREFIXES[kind] + base32(drawBytes(16)),
+    inOrder(kind, at) {
+      const bytes = drawBytes(16);
+      for (let place = 5, rest = at; place >= 0; place -= 1, rest = Math.floor(rest / 256)) bytes[place] = rest % 256;
+      return ID_PREFIXES[kind] + base32(bytes);
+    },
     keyed: (...parts) => base32(keyed.of(framed(parts, keyed.head))),
     token: () => base32(drawBytes(16)),
     chance: () => Math.random(),

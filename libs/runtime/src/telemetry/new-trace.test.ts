@@ -8,3 +8,11 @@ test('new contexts are valid and never the same', () => {
   expect(new Set(made.map(({ traceId }) => traceId)).size).toBe(1000);
   expect(new Set(made.map(({ spanId }) => spanId)).size).toBe(1000);
 });
+
+test('new contexts sort by the time at which they were made', () => {
+  const before = Date.now();
+  const times = Array.from({ length: 300 }, () => Number.parseInt(newTraceContext(true).traceId.slice(0, 12), 16));
+  expect(times).toEqual(times.toSorted((one, other) => one - other));
+  expect(Number(times[0])).toBeGreaterThanOrEqual(before);
+  expect(Number(times.at(-1))).toBeLessThanOrEqual(Date.now());
+});

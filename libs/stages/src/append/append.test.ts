@@ -16,7 +16,7 @@ const parts = (list: readonly string[]): string => list.map((part) => `${part.le
 /** Ids that show what they were made of. */
 const ids = {
   derive: (kind: IdKind, ...list: readonly string[]) => ID_PREFIXES[kind] + parts(list),
-  random: (kind: IdKind) => `${ID_PREFIXES[kind]}random${(counter += 1)}`,
+  inOrder: (kind: IdKind, at: number) => `${ID_PREFIXES[kind]}at${at}${(counter += 1)}`,
   keyed: (...list: readonly string[]) => `keyed${parts(list)}`,
 };
 
@@ -66,7 +66,7 @@ describe('the id of an event', () => {
     expect(second.record.partition).toBe(first.record.partition);
   });
 
-  test('differs by stream and by key, and is random without one', () => {
+  test('differs by stream and by key, and is fresh without one', () => {
     const other = { ...orders, path: 'shop/refunds' };
     const all = [
       prepared('{}', orders, { idempotencyKey: 'k' }).id,

@@ -28,7 +28,7 @@ export type AppendRequest = {
 };
 
 export type AppendSurroundings = {
-  readonly ids: Pick<Ids, 'derive' | 'random' | 'keyed'>;
+  readonly ids: Pick<Ids, 'derive' | 'inOrder' | 'keyed'>;
   readonly now: Instant;
   /** Number of partitions of `carillon.events`. */
   readonly partitions: number;
@@ -42,7 +42,7 @@ const LONGEST_KEY = 1024;
 
 /**
  * Append (flow table, stage 1): the record of a source event, its bytes unchanged and its routing facts in headers, so
- * that nobody computes them again. The same stream and Idempotency-Key give the same id; without a key it is random.
+ * that nobody computes them again. The same stream and Idempotency-Key give the same id; without a key it is fresh, and sorts by its time.
  */
 export function prepareAppend(
   request: AppendRequest,
@@ -57,7 +57,9 @@ export function prepareAppend(
   const time = stream.time === null ? ok({}) : readTime(body, stream.time, around.now);
   if (!time.ok) return time;
   const id = (
-    idempotencyKey.value === null ? ids.random('event') : ids.derive('event', stream.path, 'http', idempotencyKey.value)
+    idempotencyKey.value === null
+      ? ids.inOrder('event', around.now)
+      : ids.derive('event', stream.path, 'http', idempotencyKey.value)
   ) as EventId;
   const key = ids.keyed('events', stream.path, entity.value ?? id);
   const traceparent = readTraceparent(request.traceparent);

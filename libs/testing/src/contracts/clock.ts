@@ -65,6 +65,15 @@ export function describeIds(name: string, make: () => Promise<UnderTest<Ids>>): 
       expect(isId('event', ids().random('event'))).toBe(true);
     });
 
+    it('makes fresh ids that sort by their time, and differ at the same time', () => {
+      const times = [0, 1, 255, 256, 1_790_000_000_000, 1_790_000_000_001, 2 ** 48 - 1];
+      const made = times.map((at) => ids().inOrder('event', at));
+      expect(made).toEqual(made.toSorted());
+      for (const id of made) expect(isId('event', id)).toBe(true);
+      const again = times.map((at) => ids().inOrder('event', at));
+      expect(new Set([...made, ...again]).size).toBe(2 * times.length);
+    });
+
     it('gives chances from 0 up to, but not, 1', () => {
       const chances = Array.from({ length: 1000 }, () => ids().chance());
       for (const chance of chances) expect(chance >= 0 && chance < 1).toBe(true);

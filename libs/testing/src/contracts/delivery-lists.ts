@@ -1,5 +1,5 @@
 import type { Delivery, DeliveryState } from '@carillon/domain';
-import type { DeliveryLedger } from '@carillon/ports';
+import type { DeliveryFilter, DeliveryLedger } from '@carillon/ports';
 import { expect, it } from 'vitest';
 import type { DeliveryFacts } from './delivery-samples.ts';
 import { freshName } from './under-test.ts';
@@ -29,6 +29,30 @@ export function manyFiltersAndCounts(
     expect(pages).toEqual(made.filter((_id, place) => (8 - place) % 3 !== 1));
     const found = await ledger().list({ workspace: shop, states, person: rule, since: 102, before: 106 }, 10);
     expect(ids(found.items)).toEqual([made[4], made[6]]);
+  });
+
+  it('finds by reason and person what is new, moved on and accepted, also of who is known by the address alone', async () => {
+    const workspace = freshName('reasons');
+    const [address, person] = [`${freshName('ada')}@example.com`, freshName('person')];
+    const alone = await put({ slot: { workspace }, intent: { to: address, person: address }, createdAt: 10 });
+    const named = await put({ slot: { workspace }, intent: { to: address, person }, createdAt: 20 });
+    const ended = { state: 'SUPPRESSED', reason: 'no_address', nextAt: null, createdAt: 30 } as const;
+    const without = await put({ slot: { workspace }, intent: { to: null, person: address }, ...ended });
+    const found = async (filter: DeliveryFilter): Promise<readonly string[]> =>
+      ids((await ledger().list({ workspace, ...filter }, 10)).items);
+    expect(await found({ person: address })).toEqual([without.id, alone.id]);
+    expect(await found({ person })).toEqual([named.id]);
+    expect(await found({ reasons: ['new'] })).toEqual([named.id, alone.id]);
+    await ledger().replace({ ...alone, version: 2, state: 'SENDING', nextAt: null, leaseUntil: 20 });
+    await ledger().replace({ ...named, version: 2, reason: 'throttled' });
+    expect(await found({ reasons: ['new'] })).toEqual([alone.id]);
+    expect(await found({ reasons: ['throttled'] })).toEqual([named.id]);
+    const accepted = { state: 'SENT', reason: 'accepted', nextAt: null, leaseUntil: null } as const;
+    await ledger().replace({ ...alone, version: 3, ...accepted });
+    await ledger().replace({ ...named, version: 3, ...accepted });
+    expect(await found({ reasons: ['new', 'throttled'] })).toEqual([]);
+    expect(await found({ reasons: ['accepted'] })).toEqual([named.id, alone.id]);
+    expect(await found({ reasons: ['accepted', 'no_address'], person: address })).toEqual([without.id, alone.id]);
   });
 
   it('counts over time what is in each state now, of one workspace, of a notification, and by people', async () => {

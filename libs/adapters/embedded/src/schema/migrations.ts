@@ -8,6 +8,7 @@ import {
   DELIVERIES_BY_ANY_FILTER,
   DELIVERIES_BY_PHASE,
   DELIVERIES_COUNTED_BY_INSERT,
+  DELIVERIES_IN_FEWER_INDEXES,
   DELIVERIES_INTENT_APART,
   DELIVERIES_NOT_BY_TIME_ALONE,
   DELIVERIES_SCHEMA,
@@ -74,6 +75,7 @@ export const MIGRATIONS: readonly string[] = [
   INBOX_BY_FILTER,
   DELIVERIES_INTENT_APART,
   DELIVERIES_BY_PHASE,
+  DELIVERIES_IN_FEWER_INDEXES,
 ];
 
 const pragma = (db: DatabaseSync, name: string): number => Number(db.prepare(`PRAGMA ${name}`).get()?.[name]);

@@ -1,8 +1,9 @@
 import type { DeliveryFilter } from '@carillon/ports';
 import type { Reader } from '../reader.ts';
+import { HAS_ANOTHER_REASON, IS_NAMED_APART, REASONS_OF_A_PHASE } from '../schema/deliveries.ts';
 import { conditionsOf, type Condition } from './conditions.ts';
 import { cursorAt, keysOf } from './cursor.ts';
-import { inState } from './delivery-phases.ts';
+import { BY_PHASE, inState, phaseOf } from './delivery-phases.ts';
 import { WHOLE, type DocumentRow } from './delivery-row.ts';
 
 type Key = { readonly created_at: number; readonly id: string };
@@ -34,6 +35,13 @@ const WORKSPACES = `
 
 export function workspacesOf(reader: Reader): readonly string[] {
   return (reader.all(WORKSPACES) as { readonly workspace: string }[]).map(({ workspace }) => workspace);
+}
+
+/** Along what a reason is found. */
+function inReason(reason: string): { readonly index: string; readonly condition: Condition } {
+  const state = REASONS_OF_A_PHASE.get(reason);
+  if (state === undefined) return { index: 'INDEXED BY deliveries_reason', condition: [HAS_ANOTHER_REASON] };
+  return { index: BY_PHASE, condition: ['phase = ?', phaseOf(state)] };
 }
 
 /** The other conditions of a filter, without the one that the walk is chosen by. */
@@ -74,12 +82,22 @@ function walksOf(filter: DeliveryFilter, workspaces: () => readonly string[]): r
     return filter.to.map((text) => ({ index, conditions: [wanted(text), ...conditions] }));
   }
   if (filter.uniqueId !== undefined) return alone('INDEXED BY deliveries_slot');
-  if (filter.person !== undefined) return alone('INDEXED BY deliveries_person');
+  if (filter.person !== undefined) {
+    // Who is known by the address alone stands in no other index.
+    const byAddress: Condition = ['recipient = ?', filter.person];
+    return [
+      { index: 'INDEXED BY deliveries_person', conditions: [[IS_NAMED_APART], ...conditions] },
+      { index: 'INDEXED BY deliveries_recipient', conditions: [byAddress, ...conditions] },
+    ];
+  }
   if (filter.eventId !== undefined) return alone('INDEXED BY deliveries_event');
   if (filter.test === true) return inEach('INDEXED BY deliveries_test');
   if (filter.rule !== undefined) return inEach('INDEXED BY deliveries_rule');
   if (reasons !== undefined)
-    return reasons.flatMap((reason) => inEach('INDEXED BY deliveries_reason', ['reason = ?', reason]));
+    return reasons.flatMap((reason) => {
+      const { index, condition } = inReason(reason);
+      return inEach(index, condition, ['reason = ?', reason]);
+    });
   if (filter.notification !== undefined) return inEach('INDEXED BY deliveries_notification');
   if (states !== undefined) {
     return states.flatMap((state) => {
