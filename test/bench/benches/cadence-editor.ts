@@ -15,7 +15,7 @@ const WEEK = 7 * 86_400_000 - 3_600_000;
 const AT_ONCE = 1_000;
 const ZONES = ['Europe/Berlin', 'America/New_York', 'Asia/Tokyo'] as const;
 /** In milliseconds: the editor waits so long for another key before it asks (`apps/portal/src/screens/cadence/drawing.tsx`). */
-const PAUSE = 150;
+const PAUSE = 50;
 const REDRAWN = 300;
 
 const AT = 'workspaces/shop';

@@ -22,6 +22,7 @@ export const SCREENS: readonly Screen[] = [
     '',
     'settings',
     'notifications',
+    'notifications?new=yes',
     'notifications/paid',
     'notifications/paid/rules',
     'notifications/paid/rules/r',
@@ -40,6 +41,7 @@ export const SCREENS: readonly Screen[] = [
     'opt-outs',
     'templates',
     'templates/plain',
+    'templates/plain?locale=de',
     'layouts/frame',
     'partials/foot',
     'streams',
@@ -106,6 +108,9 @@ export async function fillWorkspaces(demo: Demo): Promise<string> {
     [`${at}/templates/plain/email.yaml`]: 'subject: Hello {{ name }}\nfrom: care@example.com\n',
     [`${at}/templates/plain/email.html`]: '<p>Hello {{ name }}</p>\n',
     [`${at}/templates/plain/email.txt`]: 'Hello {{ name }}\n',
+    [`${at}/templates/plain/email.de.yaml`]: 'subject: Hallo {{ name }}\nfrom: care@example.com\n',
+    [`${at}/templates/plain/email.de.html`]: '<p>Hallo {{ name }}</p>\n',
+    [`${at}/templates/plain/email.de.txt`]: 'Hallo {{ name }} {{ anrede }}\n',
     [`${at}/notifications/paid.yaml`]: `name: paid
 channels:
   email: { template: plain }

@@ -10,27 +10,28 @@ export function KeysHelp({ onClose }: { readonly onClose: () => void }): ReactNo
   return (
     <Dialog title="Keys" isOpen onClose={onClose} foot={<Button onPress={onClose}>Close</Button>}>
       <p>
-        ⌘ is Ctrl on other machines than a Mac. Letters count while nobody types; the menu at the top right turns them
-        off.
+        ⌘ is Ctrl on other machines than a Mac. Letters count while nobody types; the menu beside “Find” turns them off.
       </p>
-      {KEY_GROUPS.map(({ title, lines }) => (
-        <section key={title} aria-label={title} className={cls(styles.group)}>
-          <h3>{title}</h3>
-          <dl className={cls(styles.keys)}>
-            {lines.flatMap(({ keys, what }) => [
-              <dt key={`${what}-keys`}>
-                {keys.map((key, at) => (
-                  <span key={key}>
-                    {at > 0 && ' '}
-                    {key === '…' ? key : <kbd>{key}</kbd>}
-                  </span>
-                ))}
-              </dt>,
-              <dd key={what}>{what}</dd>,
-            ])}
-          </dl>
-        </section>
-      ))}
+      <div className={cls(styles.groups)}>
+        {KEY_GROUPS.map(({ title, lines }) => (
+          <section key={title} aria-label={title} className={cls(styles.group)}>
+            <h3>{title}</h3>
+            <dl className={cls(styles.keys)}>
+              {lines.flatMap(({ keys, what }) => [
+                <dt key={`${what}-keys`}>
+                  {keys.map((key, at) => (
+                    <span key={key}>
+                      {at > 0 && ' '}
+                      {key === '…' ? key : <kbd>{key}</kbd>}
+                    </span>
+                  ))}
+                </dt>,
+                <dd key={what}>{what}</dd>,
+              ])}
+            </dl>
+          </section>
+        ))}
+      </div>
     </Dialog>
   );
 }

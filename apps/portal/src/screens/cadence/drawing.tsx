@@ -9,8 +9,8 @@ import { simulationQuery, type Tried } from './simulate.ts';
 import { Week } from './week.tsx';
 import styles from './cadence.module.css';
 
-/** In milliseconds: a pause in typing. */
-const PAUSE = 150;
+/** In milliseconds: between two keys of a word. A question is dropped by the next; its answer and this fit into 300 ms. */
+const PAUSE = 50;
 
 /** What is tried once nobody has typed for a moment. */
 function useCalm(tried: Tried): Tried {

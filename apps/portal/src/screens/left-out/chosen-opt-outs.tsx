@@ -1,16 +1,15 @@
 import { useMutation } from '@tanstack/react-query';
-import { useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { useMayInAll } from '../../api/me.ts';
 import { queryClient } from '../../api/query-client.ts';
 import { Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
-import { ChosenBar } from '../../ui/chosen-bar.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { Curl } from '../../ui/curl.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
 import { say, undoing } from '../../ui/notices.ts';
-import { Actions, Quiet } from '../../ui/page.tsx';
+import { Actions } from '../../ui/page.tsx';
 import { allowConsents, CONSENTS, restoreConsents } from './calls.ts';
+import { ChosenAction } from './chosen-action.tsx';
 import { isOut, type Consent } from './left-out-words.ts';
 import styles from './left-out.module.css';
 
@@ -24,31 +23,18 @@ export function ChosenOptOuts({
 }): ReactNode {
   const out = chosen.filter(isOut);
   const off = useMayInAll('operate', [...new Set(out.map(({ workspace }) => workspace))]);
-  const [asked, setAsked] = useState<readonly Consent[] | null>(null);
   return (
-    <>
-      <ChosenBar count={chosen.length} onClear={onClear}>
-        {out.length > 0 ? (
-          <Button off={off} onPress={() => setAsked(out)}>
-            They want it again…
-          </Button>
-        ) : (
-          <Quiet>These people want everything again already.</Quiet>
-        )}
-      </ChosenBar>
-      {asked !== null && (
-        <Dialog title="Send to these people again?" isOpen onClose={() => setAsked(null)}>
-          <Question
-            chosen={asked}
-            onLeave={() => setAsked(null)}
-            onDone={() => {
-              setAsked(null);
-              onClear();
-            }}
-          />
-        </Dialog>
-      )}
-    </>
+    <ChosenAction
+      count={chosen.length}
+      fitting={out}
+      verb="They want it again"
+      title="Send to these people again?"
+      otherwise="These people want everything again already."
+      off={off}
+      onClear={onClear}
+    >
+      {(asked, leave, done) => <Question chosen={asked} onLeave={leave} onDone={done} />}
+    </ChosenAction>
   );
 }
 

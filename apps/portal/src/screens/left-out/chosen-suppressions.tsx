@@ -1,17 +1,16 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import type { Schemas } from '../../api/client.ts';
 import { useMayInAll } from '../../api/me.ts';
 import { queryClient } from '../../api/query-client.ts';
 import { Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
-import { ChosenBar } from '../../ui/chosen-bar.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { Curl } from '../../ui/curl.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
 import { say, undoing } from '../../ui/notices.ts';
 import { Actions } from '../../ui/page.tsx';
 import { countSuppressions, removeSuppressions, restoreSuppressions, SUPPRESSIONS } from './calls.ts';
+import { ChosenAction } from './chosen-action.tsx';
 import { sourceMeaning, type Suppression } from './left-out-words.ts';
 import styles from './left-out.module.css';
 
@@ -20,27 +19,17 @@ type Props = { readonly chosen: readonly Suppression[] };
 /** What can be done with the entries that were chosen in the list. */
 export function ChosenSuppressions({ chosen, onClear }: Props & { readonly onClear: () => void }): ReactNode {
   const off = useMayInAll('operate', [...new Set(chosen.map(({ workspace }) => workspace))]);
-  const [asked, setAsked] = useState<readonly Suppression[] | null>(null);
   return (
-    <>
-      <ChosenBar count={chosen.length} onClear={onClear}>
-        <Button off={off} onPress={() => setAsked(chosen)}>
-          Take back…
-        </Button>
-      </ChosenBar>
-      {asked !== null && (
-        <Dialog title="Send to these again?" isOpen onClose={() => setAsked(null)}>
-          <Question
-            chosen={asked}
-            onLeave={() => setAsked(null)}
-            onDone={() => {
-              setAsked(null);
-              onClear();
-            }}
-          />
-        </Dialog>
-      )}
-    </>
+    <ChosenAction
+      count={chosen.length}
+      fitting={chosen}
+      verb="Take back"
+      title="Send to these again?"
+      off={off}
+      onClear={onClear}
+    >
+      {(asked, leave, done) => <Question chosen={asked} onLeave={leave} onDone={done} />}
+    </ChosenAction>
   );
 }
 

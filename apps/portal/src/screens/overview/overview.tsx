@@ -53,7 +53,7 @@ export function Overview(): ReactNode {
           <>
             <Waits workspace={w} inDoubt={data.in_doubt} />
             <Span workspace={w} insights={data} range={range} />
-            <ByNotification workspace={w} insights={data} />
+            <ByNotification workspace={w} insights={data} range={range} />
           </>
         )}
         <Health workspace={w} insights={data} />
@@ -62,9 +62,13 @@ export function Overview(): ReactNode {
   );
 }
 
-type WithInsights = { readonly workspace: string; readonly insights: Insights };
+type WithInsights = {
+  readonly workspace: string;
+  readonly insights: Insights;
+  readonly range: (typeof RANGES)[number];
+};
 
-function Span({ workspace, insights, range }: WithInsights & { readonly range: (typeof RANGES)[number] }): ReactNode {
+function Span({ workspace, insights, range }: WithInsights): ReactNode {
   const ends = [...insights.buckets.slice(1).map(({ at }) => at), insights.to];
   const bars = insights.buckets.map(({ at, states }, place) => ({
     from: Date.parse(at),
@@ -85,7 +89,7 @@ function Span({ workspace, insights, range }: WithInsights & { readonly range: (
         </>
       }
     >
-      <Counters states={insights.states} />
+      <Counters states={insights.states} within={range.within} />
       <Bars
         summary={`By state, in steps of ${insights.bucket}: ${numbersWords(insights, range.within)}`}
         bars={bars}
@@ -95,7 +99,7 @@ function Span({ workspace, insights, range }: WithInsights & { readonly range: (
   );
 }
 
-function ByNotification({ workspace, insights }: WithInsights): ReactNode {
+function ByNotification({ workspace, insights, range }: WithInsights): ReactNode {
   if (insights.notifications.length === 0) return null;
   return (
     <Card title="By notification">
@@ -105,7 +109,7 @@ function ByNotification({ workspace, insights }: WithInsights): ReactNode {
             <Link to="/workspaces/$w/notifications/$n" params={{ w: workspace, n: notification }}>
               {notification}
             </Link>
-            <Counters states={states} />
+            <Counters states={states} within={range.within} />
           </li>
         ))}
       </ul>

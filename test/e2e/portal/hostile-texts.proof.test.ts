@@ -1,0 +1,3 @@
+import { lookForScripts } from './hostile-screens.ts';
+
+lookForScripts(() => true);
