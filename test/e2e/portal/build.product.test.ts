@@ -249,6 +249,10 @@ describeWith('chromium', 'building a notification in the portal', () => {
       .getByRole('heading', { name: /was changed by somebody else/ })
       .waitFor();
     expect(await button(/^Publish/).isDisabled()).toBe(true);
+    const conflict = main().getByRole('region', { name: /^Conflict/ });
+    await conflict.getByText('As YAML').click();
+    await conflict.getByText(/^Theirs: workspaces.shop.notifications/).waitFor();
+    await conflict.getByText(/^Mine: workspaces.shop.notifications/).waitFor();
     await expectAccessible(page, 'conflict');
     await button('Keep mine').click();
     await main().getByText('Ready').waitFor();

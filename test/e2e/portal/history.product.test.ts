@@ -73,6 +73,10 @@ describeWith('chromium', 'the history of a workspace in the portal', () => {
   it('takes one change back after saying what that does, and tells who was faster', async () => {
     await main().getByRole('button', { name: 'Roll back to before this' }).click();
     await dialog().getByText('+ Hello').waitFor();
+    await dialog().getByText('As YAML').click();
+    await dialog()
+      .getByText(/^workspaces.*email.yaml$/)
+      .waitFor();
     await expectAccessible(page, 'the rollback');
     await picture(page, 'rollback');
     // Somebody else changes it while the dialog is open: what they did is not lost.
