@@ -13,6 +13,7 @@ const VIEW = { width: 1280, height: 800 };
 const PHONE = { width: 390, height: 844 };
 const MOST_BYTES = 200_000;
 const STARTS_WITHIN = 120_000;
+const WHOLE_WITHIN = 30_000;
 
 /** The ports that a reader will see at their own first start; 0 would put chance into the pictures. */
 const PORTS = ['--gateway-port', '7400', '--control-port', '7401'];
@@ -68,7 +69,12 @@ const IS_WHOLE = `document.fonts.status === 'loaded' && !document.querySelector(
 
 async function save(page: Page, name: string): Promise<void> {
   const path = join(images, name);
-  await page.waitForFunction(IS_WHOLE);
+  // The pages refuse to evaluate a text, which is how the browser would wait by itself.
+  const until = Date.now() + WHOLE_WITHIN;
+  while (!(await page.evaluate<boolean>(IS_WHOLE))) {
+    if (Date.now() > until) throw new Error(`${name} still loads`);
+    await page.waitForTimeout(50);
+  }
   await page.screenshot({ path });
   const { size } = await stat(path);
   console.log(`docs/images/${name}: ${Math.ceil(size / 1024)} KiB`);
