@@ -9,7 +9,7 @@ const MESSAGES = 10_000;
 /** As many as post at once in a burst of the benches. */
 const CONNECTIONS = 64;
 /**
- * Measured: 63 of 20,000 messages, and 64 is the floor. How many messages share a commit is up to the disk and to who else uses the machine, and
+ * Measured: 66 of 20,000 messages; 64 is wanted. How many messages share a commit is up to the disk and to who else uses the machine, and
  * with it the last few of these.
  */
 const MOST_KILOBYTES = 80;

@@ -131,6 +131,14 @@ describe('whatever happens to a delivery', () => {
     });
   });
 
+  it('it is open while its reason is that it is new, and SENT where that is that it was accepted', () => {
+    // Stores rely on it: what these two reasons have in common with a state, they find by the state alone.
+    holds((_, { state, reason }) => {
+      if (reason === 'new') expect(['WAITING', 'SENDING']).toContain(state);
+      if (reason === 'accepted') expect(state).toBe('SENT');
+    });
+  });
+
   it('it is never sent again after it was sent', () => {
     holds((before, after) => {
       if (before.state === 'SENT' || before.state === 'DELIVERED') expect(after.state).toBe(before.state);

@@ -123,7 +123,10 @@ export const DELIVERIES_BY_PHASE = `
   DROP INDEX deliveries_unique_id;
 `;
 
-/** Reasons that go with a phase of their own: what is new is open, and what was accepted is SENT. The index of reasons leaves them out. */
+/**
+ * Reasons that go with a phase of their own: what is new is open, and what was accepted is SENT (a law of the domain). The index of reasons
+ * leaves them out.
+ */
 export const REASONS_OF_A_PHASE: ReadonlyMap<string, DeliveryState> = new Map([
   ['new', 'WAITING'],
   ['accepted', 'SENT'],
@@ -134,11 +137,14 @@ export const IS_NAMED_APART = 'person IS NOT recipient';
 
 /**
  * A message that is sent at once writes no place in the index of reasons, and one whose person is known by the address alone none in that of
- * people: each place of an insert is a page of the write-ahead log.
+ * people: each place of an insert is a page of the write-ahead log. That of recipients tells the person, so that many who share an address are
+ * passed over without reading their rows.
  */
 export const DELIVERIES_IN_FEWER_INDEXES = `
   DROP INDEX deliveries_reason;
   CREATE INDEX deliveries_reason ON deliveries (workspace, reason, created_at, id) WHERE ${HAS_ANOTHER_REASON};
   DROP INDEX deliveries_person;
   CREATE INDEX deliveries_person ON deliveries (person, created_at, id) WHERE ${IS_NAMED_APART};
+  DROP INDEX deliveries_recipient;
+  CREATE INDEX deliveries_recipient ON deliveries (recipient, created_at, id, person);
 `;
