@@ -35,6 +35,8 @@ describeWith('chromium', 'templates in a browser', () => {
       .getByRole('navigation', { name: 'Screens' })
       .getByRole('link', { name: 'Templates', exact: true })
       .click();
+    // The page before has a link of this name too, to the notification.
+    await main().getByRole('heading', { name: 'Templates', level: 1 }).waitFor();
     await main().getByRole('link', { name, exact: true }).click();
     await main().getByRole('heading', { name, exact: true, level: 1 }).waitFor();
   }
@@ -115,6 +117,27 @@ describeWith('chromium', 'templates in a browser', () => {
     await page.keyboard.type(' {{custom');
     await page.getByRole('option', { name: /^customer\.name/ }).click();
     await expect.poll(() => subject.textContent()).toContain(' {{customer.name}}');
+    await button('Discard').click();
+    await button('Discard the draft').click();
+    await page.getByText('The draft is gone.').waitFor();
+  });
+
+  it('lets whoever types in a part go on where they are when its editor comes', async () => {
+    const held = Promise.withResolvers<void>();
+    await page.route(/code-editor-[^/]*\.js/, async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    await open('order-paid');
+    const subject = part('Subject');
+    await subject.click();
+    await page.keyboard.press('Home');
+    await page.keyboard.type('Ne');
+    held.resolve();
+    await page.locator('[data-code-field="Subject"] .cm-content').waitFor();
+    await page.keyboard.type('w: ');
+    await expect.poll(() => subject.textContent()).toMatch(/^New: \S/);
+    await page.unroute(/code-editor-[^/]*\.js/);
     await button('Discard').click();
     await button('Discard the draft').click();
     await page.getByText('The draft is gone.').waitFor();

@@ -4,7 +4,7 @@ import { bracketMatching } from '@codemirror/language';
 import { setDiagnostics } from '@codemirror/lint';
 import { Annotation, Compartment, EditorState, type Extension } from '@codemirror/state';
 import { EditorView, keymap, lineNumbers, placeholder as placeholderOf, tooltips } from '@codemirror/view';
-import { useEffect, useRef, type ReactNode } from 'react';
+import { useEffect, useLayoutEffect, useRef, type ReactNode, type RefObject } from 'react';
 import { cls } from './class-names.ts';
 import type { CodeFieldProps } from './code-field.tsx';
 import { colouring } from './code-languages.ts';
@@ -41,7 +41,12 @@ const completing = (complete: () => Complete | undefined): Extension =>
     ],
   });
 
-type EditorProps = CodeFieldProps & { readonly labelId: string; readonly noteId: string };
+type EditorProps = CodeFieldProps & {
+  readonly labelId: string;
+  readonly noteId: string;
+  /** Where the caret stood in the plain field before; null where that had no focus. */
+  readonly caret: RefObject<number | null>;
+};
 
 /** The editor itself, once it is loaded. Tab leaves it; Ctrl and Enter run what the screen runs. */
 export function CodeEditor(props: EditorProps): ReactNode {
@@ -55,7 +60,8 @@ export function CodeEditor(props: EditorProps): ReactNode {
   const { value, language, labelId, noteId, faults, isReadOnly = false } = props;
   const isInvalid = faults !== undefined && faults.length > 0;
 
-  useEffect(() => {
+  // Before the next key can come: the plain field is gone already.
+  useLayoutEffect(() => {
     const { language: colour, attributes, access } = parts.current;
     const begun = current.current;
     const editor = new EditorView({
@@ -93,7 +99,10 @@ export function CodeEditor(props: EditorProps): ReactNode {
       }),
     });
     view.current = editor;
-    if (begun.hasFocus === true) editor.focus();
+    const at = begun.caret.current;
+    begun.caret.current = null;
+    if (at !== null) editor.dispatch({ selection: { anchor: Math.min(at, begun.value.length) } });
+    if (at !== null || begun.hasFocus === true) editor.focus();
     return () => {
       view.current = null;
       editor.destroy();

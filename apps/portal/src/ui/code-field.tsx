@@ -1,4 +1,4 @@
-import { lazy, useId, type ReactNode } from 'react';
+import { lazy, useId, useRef, type ReactNode } from 'react';
 import { cls } from './class-names.ts';
 import type { CodeFault, CodeLanguage, Complete } from './code-words.ts';
 import { Part } from './part.tsx';
@@ -35,6 +35,8 @@ export function CodeField(props: CodeFieldProps): ReactNode {
   const { label, hidesLabel = false, note, value, onChange, faults = [], isReadOnly = false, minLines = 1 } = props;
   const id = useId();
   const [labelId, noteId] = [`${id}-label`, `${id}-note`];
+  /** Where the caret stands in the plain field; null while the focus is elsewhere. The editor takes both over, so that nobody who types is interrupted. */
+  const caret = useRef<number | null>(null);
   const plain = (
     <textarea
       aria-labelledby={labelId}
@@ -45,6 +47,9 @@ export function CodeField(props: CodeFieldProps): ReactNode {
       readOnly={isReadOnly}
       value={value}
       onChange={(event) => onChange(event.target.value)}
+      onFocus={({ currentTarget }) => (caret.current = currentTarget.selectionEnd)}
+      onSelect={({ currentTarget }) => (caret.current = currentTarget.selectionEnd)}
+      onBlur={() => (caret.current = null)}
     />
   );
   return (
@@ -53,7 +58,7 @@ export function CodeField(props: CodeFieldProps): ReactNode {
         {label}
       </span>
       <Part loading={plain} failed={plain}>
-        <CodeEditor {...props} labelId={labelId} noteId={noteId} />
+        <CodeEditor {...props} labelId={labelId} noteId={noteId} caret={caret} />
       </Part>
       <div id={noteId}>
         {note !== undefined && <p className={cls(field.note)}>{note}</p>}
