@@ -1,3 +1,4 @@
+import { setImmediate as turns } from 'node:timers/promises';
 import type { SimulatedCadenceBody } from '@carillon/contracts';
 import { findResource } from '@carillon/domain';
 import { deliveryOf } from '@carillon/testing';
@@ -9,6 +10,7 @@ import { buildControl, type Control } from '../src/index.ts';
 import { MAIL, openResourceGround, ORDERS, PAID, SHOP, type ResourceGround } from './resource-ground.ts';
 
 const HOUR = 3_600_000;
+const OWNER = deploymentOwner('session');
 let ground: ResourceGround;
 let control: Control | null = null;
 
@@ -38,7 +40,7 @@ afterEach(async () => {
   control = null;
 });
 
-async function simulate(payload: object, who: Principal = deploymentOwner('session')) {
+async function simulate(payload: object, who: Principal = OWNER) {
   control ??= await buildControl(config, ground.ports, { access: accessOf(who) });
   const url = '/v1/workspaces/shop/cadence/simulate';
   const answer = await control.app.inject({ method: 'POST', url, payload });
@@ -57,6 +59,28 @@ async function told(
   const intent = { notification: 'order-paid', person, to: person, causedAt: at, sendAt: at };
   const { intent: made, ...delivery } = deliveryOf({ slot: { notificationId }, intent, createdAt: at, state: 'SENT' });
   await ledger.insert([{ ...delivery, intent: made, ...more }]);
+}
+
+/** Turns that are over after each part of the work, and tell how many there were. */
+function countedParts() {
+  let count = 0;
+  const dues = new Map<number, () => void>();
+  const next = async (): Promise<void> => {
+    count += 1;
+    dues.get(count)?.();
+    await turns();
+  };
+  return {
+    turns: { isOver: () => true, next },
+    seen: () => count,
+    async still(): Promise<void> {
+      for (let [before, same] = [count, 0]; same < 50; before = count) {
+        await turns();
+        same = before === count ? same + 1 : 0;
+      }
+    },
+    at: (part: number, act: () => void) => void dues.set(part, act),
+  };
 }
 
 const limited = (max: number) => [
@@ -111,6 +135,80 @@ describe('the last days under another cadence', () => {
     expect(await count()).toBe(1);
     ground.topology.clock.pass(30_000);
     expect(await count()).toBe(2);
+  });
+
+  it('are drawn over what is there at each change, while they are read anew for the next', async () => {
+    await told('ada@example.com', 5);
+    const change = async (): Promise<number> =>
+      (await simulate({ notification: 'order-paid', put: limited(2) })).body.now.messages;
+    expect(await change()).toBe(1);
+    await told('bob@example.com', 4);
+    ground.topology.clock.pass(30_000);
+    expect(await change()).toBe(1);
+    await expect.poll(change).toBe(2);
+    await told('cy@example.com', 3);
+    ground.topology.clock.pass(600_000);
+    expect(await change()).toBe(3);
+  });
+
+  it('are read by the next change where reading them anew failed', async () => {
+    await told('ada@example.com', 5);
+    const { ledger } = ground.ports;
+    let isAway = false;
+    let refused = 0;
+    const list: typeof ledger.list = async (...asked) => {
+      if (!isAway) return ledger.list(...asked);
+      refused += 1;
+      throw new Error('away');
+    };
+    control = await buildControl(config, { ...ground.ports, ledger: { ...ledger, list } }, { access: accessOf(OWNER) });
+    const change = async (): Promise<number> =>
+      (await simulate({ notification: 'order-paid', put: limited(2) })).body.now.messages;
+    expect(await change()).toBe(1);
+    await told('bob@example.com', 4);
+    isAway = true;
+    ground.topology.clock.pass(30_000);
+    expect(await change()).toBe(1);
+    expect(refused).toBe(1);
+    isAway = false;
+    await expect.poll(change).toBe(2);
+  });
+
+  it('are sent again as it is published once, however many changes are tried', async () => {
+    for (let hours = 1; hours <= 100; hours += 1) await told('ada@example.com', hours);
+    const parts = countedParts();
+    const ask = async (max: number): Promise<number> => {
+      const before = parts.seen();
+      const { body } = await simulate({ notification: 'order-paid', put: limited(max) });
+      expect(body.now).toMatchObject({ at_once: 100 });
+      expect(body.proposed?.dropped).toBeGreaterThan(0);
+      return parts.seen() - before;
+    };
+    control = await buildControl(config, { ...ground.ports, turns: parts.turns }, { access: accessOf(OWNER) });
+    expect(await ask(1)).toBeGreaterThan(200);
+    expect(await ask(2)).toBeLessThan(150);
+  });
+
+  it('are not gone through to the end for a question that the next change has dropped', async () => {
+    for (let n = 1; n <= 1_000; n += 1) await told('ada@example.com', n / 10);
+    const parts = countedParts();
+    control = await buildControl(config, { ...ground.ports, turns: parts.turns }, { access: accessOf(OWNER) });
+    const { address } = await control.listen();
+    await simulate({ notification: 'order-paid' });
+    const before = parts.seen();
+    const dropped = new AbortController();
+    parts.at(before + 10, () => dropped.abort());
+    const payload = { notification: 'order-paid', put: limited(1) };
+    const answer = fetch(`${address}/v1/workspaces/shop/cadence/simulate`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(payload),
+      signal: dropped.signal,
+    });
+    await expect(answer).rejects.toThrow(/abort/);
+    await parts.still();
+    expect(parts.seen() - before).toBeLessThan(500);
+    expect((await simulate(payload)).body.proposed?.messages).toBe(1_000);
   });
 
   it('are a named example where nothing was sent', async () => {

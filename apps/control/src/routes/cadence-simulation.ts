@@ -1,7 +1,9 @@
+import type { ServerResponse } from 'node:http';
 import type { ResourceFault } from '@carillon/configuration';
 import { simulatedCadenceBody, type SimulatedCadenceBody } from '@carillon/contracts';
 import { foldConfiguration, simulateCadence, type Configuration, type PastMessage } from '@carillon/domain';
 import { CarillonError, formatInstant, parseDuration, type Duration } from '@carillon/kernel';
+import type { Turns } from '@carillon/ports';
 import { inTurns } from '@carillon/stages';
 import { z } from 'zod';
 import { principalOf } from '../access/principal.ts';
@@ -58,7 +60,7 @@ export function cadenceSimulationRoute(app: ApiServer, ports: SimulationPorts): 
         response: { 200: simulatedCadenceBody },
       },
     },
-    async (request): Promise<SimulatedCadenceBody> => {
+    async (request, reply): Promise<SimulatedCadenceBody> => {
       const { workspace } = request.params;
       const { notification, last, put, drafts } = request.body;
       const span = spanOf(last);
@@ -80,17 +82,24 @@ export function cadenceSimulationRoute(app: ApiServer, ports: SimulationPorts): 
       }
       // Limits of the workspace count all of its messages.
       const configurations = proposed ? ([current, proposed] as const) : ([current] as const);
-      const { from, to, ...past } = await pastOf({ workspace, notification, span, configurations });
+      const mayBeOld = put.length > 0;
+      const past = await pastOf({ workspace, notification, span, configurations, mayBeOld });
+      const { from, to } = past;
       const isOwn = past.messages.some((message) => isOf(asked, message)) || notification === undefined;
       const messages = isOwn ? past.messages : exampleWeek(known, workspace, notification, from);
-      const run = async (configuration: Configuration) =>
+      const maySeePeople = principalOf(request).may('bodies', workspace) || !isOwn;
+      const run = async (configuration: Configuration, turns: Turns) =>
         summaryOf(
           messages,
-          await inTurns(simulateCadence(messages, configuration, workspace), ports.turns),
+          await inTurns(simulateCadence(messages, configuration, workspace), turns),
           (message) => isOf(asked, message),
           { from, to },
-          principalOf(request).may('bodies', workspace) || !isOwn,
+          maySeePeople,
         );
+      // The same at each change. An example of a notification that is a draft changes with it.
+      const now = isOwn
+        ? past.once(JSON.stringify([current.number, asked ?? null, maySeePeople]), () => run(current, ports.turns))
+        : run(current, ports.turns);
       return {
         from: formatInstant(from),
         to: formatInstant(to),
@@ -98,12 +107,21 @@ export function cadenceSimulationRoute(app: ApiServer, ports: SimulationPorts): 
         words: isOwn ? wordsOf(past.isSample) : EXAMPLE_WORDS,
         is_sample: isOwn && past.isSample,
         faults: faults.map(faultBody),
-        now: await run(current),
-        proposed: proposed && (await run(proposed)),
+        now: await now,
+        proposed: proposed && (await run(proposed, whileAskedFor(reply, ports.turns))),
       };
     },
   );
 }
+
+/** Turns that end where nobody waits for the answer any more: the next change of an editor drops the question before it. */
+const whileAskedFor = ({ raw }: { readonly raw: ServerResponse }, turns: Turns): Turns => ({
+  isOver: () => turns.isOver(),
+  async next() {
+    await turns.next();
+    if (raw.destroyed) throw new CarillonError('request_timeout', 'whoever asked is gone');
+  },
+});
 
 const isOf = (asked: string | undefined, { notificationId }: PastMessage): boolean =>
   asked === undefined || notificationId === asked;

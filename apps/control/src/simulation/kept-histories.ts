@@ -1,10 +1,15 @@
-import { limitBookOf, type Configuration } from '@carillon/domain';
+import { findResource, limitBookOf, type Configuration } from '@carillon/domain';
 import type { Duration, Instant } from '@carillon/kernel';
 import type { ControlPorts } from '../ports.ts';
 import { historyOf, type History } from './history.ts';
 
 /** Messages of the past and the span that they were read of. */
-export type KeptHistory = History & { readonly from: Instant; readonly to: Instant };
+export type KeptHistory = History & {
+  readonly from: Instant;
+  readonly to: Instant;
+  /** What was made of these messages before under the same words, or what `make` makes of them now. */
+  once<Value>(words: string, make: () => Promise<Value>): Promise<Value>;
+};
 
 export type HistoryAsked = {
   readonly workspace: string;
@@ -13,36 +18,75 @@ export type HistoryAsked = {
   readonly span: Duration;
   /** What counts, and what is tried beside it. */
   readonly configurations: readonly [Configuration, ...Configuration[]];
+  /** Whether messages that were read some minutes ago will do: for who turns at a cadence, and is to see it at once. */
+  readonly mayBeOld: boolean;
 };
 
-/** So long are they good for, in milliseconds: whoever turns at a cadence asks again with each key, and reading them takes most of an answer. */
-const KEPT_FOR: Duration = 30_000;
+/** So long do they count as new, in milliseconds. */
+const NEW_FOR: Duration = 30_000;
+/** So long may a change be drawn over them, while they are read anew for the next one. Reading them takes most of an answer. */
+const KEPT_FOR: Duration = 600_000;
 /** A history is 10,000 messages at the most. */
 const MOST_KEPT = 4;
+/** What is made of one history: some numbers, of a few people who look at it. */
+const MOST_MADE = 8;
 
-type Kept = { readonly until: Instant; readonly history: Promise<KeptHistory> };
+type Kept = { readonly at: Instant; readonly history: Promise<KeptHistory>; isReadAnew: boolean };
 
-/** Reads messages of the past once for all questions of half a minute. */
+/** Reads messages of the past once for all questions of half a minute, and lets no change wait until they are read again. */
 export function keepHistories(
   ports: Pick<ControlPorts, 'ledger' | 'turns' | 'clock'>,
 ): (asked: HistoryAsked) => Promise<KeptHistory> {
   const kept = new Map<string, Kept>();
-  return ({ workspace, notification, span, configurations }) => {
+
+  const keep = (key: string, at: Instant, history: Promise<KeptHistory>): void => {
+    kept.delete(key);
+    for (const oldest of [...kept.keys()].slice(0, Math.max(0, kept.size + 1 - MOST_KEPT))) kept.delete(oldest);
+    kept.set(key, { at, history, isReadAnew: false });
+    // What could not be read is read anew by whoever asks next.
+    history.catch(() => kept.get(key)?.history === history && kept.delete(key));
+  };
+
+  return ({ workspace, notification, span, configurations, mayBeOld }) => {
     const to = ports.clock.now();
     const [current] = configurations;
     const countsAll = configurations.some((one) => limitBookOf(one, workspace).of('').length > 0);
-    const key = JSON.stringify([workspace, countsAll ? null : (notification ?? null), span, current.number]);
-    for (const [other, { until }] of kept) if (until <= to) kept.delete(other);
+    const read = async (): Promise<KeptHistory> => {
+      const whose = countsAll ? undefined : notification;
+      const history = await historyOf(workspace, whose, to - span, current, ports);
+      return { ...history, from: to - span, to, once: makeOnce() };
+    };
+    // Of the configuration they hold the zone of whoever has none.
+    const zone = findResource(current, 'workspace', workspace, '')?.body.time_zone ?? null;
+    const key = JSON.stringify([workspace, countsAll ? null : (notification ?? null), span, zone]);
+    for (const [other, { at }] of kept) if (at + KEPT_FOR <= to) kept.delete(other);
     const known = kept.get(key);
-    if (known) return known.history;
-    const from = to - span;
-    const history = historyOf(workspace, countsAll ? undefined : notification, from, current, ports).then(
-      (read): KeptHistory => ({ ...read, from, to }),
-    );
-    for (const oldest of [...kept.keys()].slice(0, Math.max(0, kept.size + 1 - MOST_KEPT))) kept.delete(oldest);
-    kept.set(key, { until: to + KEPT_FOR, history });
-    // What could not be read is read anew by whoever asks next.
-    history.catch(() => kept.get(key)?.history === history && kept.delete(key));
+    if (known && known.at + NEW_FOR > to) return known.history;
+    if (known && mayBeOld) {
+      if (!known.isReadAnew) {
+        known.isReadAnew = true;
+        read().then(
+          (history) => kept.get(key) === known && keep(key, to, Promise.resolve(history)),
+          () => (known.isReadAnew = false),
+        );
+      }
+      return known.history;
+    }
+    const history = read();
+    keep(key, to, history);
     return history;
+  };
+}
+
+function makeOnce(): KeptHistory['once'] {
+  const made = new Map<string, Promise<unknown>>();
+  return <Value>(words: string, make: () => Promise<Value>) => {
+    const known = made.get(words) as Promise<Value> | undefined;
+    if (known) return known;
+    for (const oldest of [...made.keys()].slice(0, Math.max(0, made.size + 1 - MOST_MADE))) made.delete(oldest);
+    const one = make();
+    made.set(words, one);
+    one.catch(() => made.get(words) === one && made.delete(words));
+    return one;
   };
 }

@@ -86,6 +86,8 @@ class Simulation {
   readonly #ways: ReadonlyMap<string, Ways>;
   readonly #book: LimitBook;
   readonly #longest: ReadonlyMap<string, Duration>;
+  /** Without any, nobody needs to know what was sent to whom. */
+  readonly #hasLimits: boolean;
   /** Latest first: the next is taken from the end. */
   readonly #due: Due[];
   readonly #sent = new Map<string, SentEntry[]>();
@@ -96,6 +98,7 @@ class Simulation {
     this.#ways = waysOf(configuration, workspace);
     this.#book = limitBookOf(configuration, workspace);
     const ids = new Set(messages.map(({ notificationId }) => notificationId));
+    this.#hasLimits = [...ids].some((id) => this.#book.of(id).length > 0);
     this.#longest = new Map(
       [...ids].map((id) => [id, Math.max(0, ...this.#book.of(id).map(periodLength)) + KEPT_LONGER]),
     );
@@ -130,11 +133,13 @@ class Simulation {
     if (ways?.digest?.when === 'always' && !moving.isDigest) return this.#collect(moving, ways.digest, null);
     const night = quiet ? quietUntil(quiet.hold, message.zone, at) : null;
     if (night !== null) return this.#hold(moving, night, 'quiet hours');
-    const asked = { ...message, category: ways?.category ?? null };
-    const limits = ways ? limitsMet(this.#book, asked) : [];
-    const full = judgeLimits(limits, this.#entriesOf(message, at), asked, message.zone, at);
-    if (full.kind === 'full') return this.#meetLimit(moving, full, ways?.digest ?? null);
-    this.#send(moving, asked.category);
+    if (this.#hasLimits) {
+      const asked = { ...message, category: ways?.category ?? null };
+      const limits = ways ? limitsMet(this.#book, asked) : [];
+      const full = judgeLimits(limits, this.#entriesOf(message, at), asked, message.zone, at);
+      if (full.kind === 'full') return this.#meetLimit(moving, full, ways?.digest ?? null);
+    }
+    this.#send(moving, ways?.category ?? null);
   }
 
   #meetLimit(
@@ -162,11 +167,13 @@ class Simulation {
 
   #send({ message, tells, isDigest, heldBy, at }: Moving, category: string | null): void {
     const { person, deliveryId, triggerId, notificationId, channel } = message;
-    const entries = this.#sent.get(person) ?? [];
-    // A digest is a message of its own, whoever its newest item was caused by.
-    const trigger = isDigest ? (`digest ${this.#digests}` as TriggerId) : triggerId;
-    entries.push({ deliveryId, triggerId: trigger, notificationId, category, channel, token: '', at, sure: true });
-    this.#sent.set(person, entries);
+    if (this.#hasLimits) {
+      const entries = this.#sent.get(person) ?? [];
+      // A digest is a message of its own, whoever its newest item was caused by.
+      const trigger = isDigest ? (`digest ${this.#digests}` as TriggerId) : triggerId;
+      entries.push({ deliveryId, triggerId: trigger, notificationId, category, channel, token: '', at, sure: true });
+      this.#sent.set(person, entries);
+    }
     for (const index of tells) {
       const before = this.#fates[index];
       this.#fates[index] = isDigest
