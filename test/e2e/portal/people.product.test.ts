@@ -179,7 +179,7 @@ describeWith('chromium', 'people in a browser', () => {
     await page.getByRole('dialog').getByLabel('Value').fill('hunter two and three');
     await page.getByRole('dialog').getByRole('button', { name: 'Set the secret' }).click();
     // What stands above the list speaks of fingerprints too.
-    await page.getByText(/^Fingerprint [0-9A-F]{4}/).waitFor();
+    await page.getByText(/^Fingerprint /).waitFor();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     expect(await page.content()).not.toContain('hunter two');
     await expectAccessible(page, 'Secrets');
