@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { beginEach, groupsOf, inWords, sumOfCounts, sumOfJobs } from '../src/screens/deliveries/by-workspace.ts';
+import {
+  beginEach,
+  groupsOf,
+  inWords,
+  peopleInWords,
+  sumOfCounts,
+  sumOfJobs,
+} from '../src/screens/deliveries/by-workspace.ts';
 
 describe('rows that were chosen in several workspaces', () => {
   it('stand by their workspace, without what belongs to none', () => {
@@ -28,6 +35,10 @@ describe('rows that were chosen in several workspaces', () => {
       ceiling: 10,
     });
     expect([inWords(1), inWords(2)]).toEqual(['', ' in 2 workspaces']);
+    expect([peopleInWords(1, 1), peopleInWords(4, 2)]).toEqual([
+      '1 person',
+      '4 people in 2 workspaces, counted in each',
+    ]);
   });
 
   it('begin a job each; where one is refused the others go on, and where all are it is refused', async () => {

@@ -87,7 +87,7 @@ describeWith('chromium', 'whom nothing is sent to, in a browser', () => {
     await dialog().getByText('Messages go out to 1 address again').waitFor();
     await expectAccessible(page, 'taking back what is chosen');
     await dialog().getByRole('button', { name: 'Take back 1' }).click();
-    await page.getByText('1 taken back, of 1 address.').waitFor();
+    await page.getByText('Taken back: 1 entry of 1 address.').waitFor();
     await page.getByText('Nobody is left out').waitFor();
   });
 
@@ -193,6 +193,47 @@ describeWith('chromium', 'whom nothing is sent to, in a browser', () => {
     await page.getByRole('status').getByRole('button', { name: 'Undo' }).last().click();
     await page.getByText('Taken back.').waitFor();
     await expect.poll(() => outs().count()).toBe(2);
+  });
+
+  it('takes them back in every workspace that takes it, says why another did not, and has a way back from each', async () => {
+    await demo.makeKey('care', 'backend');
+    const dora = { person: 'dora@example.com', target: 'all', opted_out: true };
+    await demo.ask('/v1/workspaces/care/consents', dora);
+    await page.goto(`${demo.control}/workspaces/-/opt-outs`);
+    const outs = () => rows().filter({ hasText: 'Opted out' });
+    await expect.poll(() => outs().count()).toBe(3);
+    for (const one of await page.getByRole('checkbox', { name: /^Choose Opted out/ }).all()) await one.check();
+    await button('They want it again…').click();
+    await dialog()
+      .getByText(/(2 people in shop, 1 person in care|1 person in care, 2 people in shop): all that they opted out of/)
+      .waitFor();
+    guard.allowStatus(503);
+    const path = '**/v1/workspaces/care/consents/allow-many';
+    await page.route(path, (route) =>
+      route.fulfill({
+        status: 503,
+        contentType: 'application/problem+json',
+        body: JSON.stringify({ status: 503, code: 'store_unavailable', title: 'x', detail: 'The store is busy.' }),
+      }),
+    );
+    await dialog()
+      .getByRole('button', { name: /^Send to .* again$/ })
+      .click();
+    await page.getByText('It comes to 2 people in shop again.').waitFor();
+    await dialog().getByText('Done: 2 people in shop.').waitFor();
+    await dialog().getByText('Nothing was changed in care: The store is busy.').waitFor();
+    await expectAccessible(page, 'one workspace that refuses');
+    await picture(page, 'opt-outs-refused');
+    await page.unroute(path);
+    await dialog().getByRole('button', { name: 'Try again in care' }).click();
+    await page.getByText('It comes to 1 person in care again.').waitFor();
+    await expect.poll(() => outs().count()).toBe(0);
+    // The newest first, each for what it tells of.
+    const undo = page.getByRole('status').getByRole('button', { name: 'Undo' });
+    await undo.last().click();
+    await expect.poll(() => outs().count()).toBe(1);
+    await undo.first().click();
+    await expect.poll(() => outs().count()).toBe(3);
   });
 
   it('says what went wrong and asks again, and tells a viewer which role sees addresses', async () => {

@@ -9,7 +9,7 @@ import { Curl } from '../../ui/curl.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
 import { stateWords } from '../../ui/state-words.ts';
-import { beginEach, inWords, sumOfCounts, type Begun, type Group } from './by-workspace.ts';
+import { beginEach, peopleInWords, sumOfCounts, type Begun, type Group } from './by-workspace.ts';
 import { VERBS, type BulkAction } from './decisions.ts';
 import { filterOf, type DeliverySearch } from './delivery-search.ts';
 import { Foot, JobProgress } from './job-progress.tsx';
@@ -162,8 +162,7 @@ function Question({ which, action, onClose, onJob }: QuestionProps): ReactNode {
       }}
     >
       <p>
-        {counted(data.count, 'message', 'messages')} to {counted(data.people, 'person', 'people')}
-        {inWords(data.starts.length)}:{' '}
+        {counted(data.count, 'message', 'messages')} to {peopleInWords(data.people, data.starts.length)}:{' '}
         {Object.entries(data.by_state)
           .map(([state, of]) => `${of?.toLocaleString('en') ?? 0} ${stateWords(state).toLowerCase()}`)
           .join(', ')}

@@ -1,3 +1,5 @@
+import { inEach } from '../../api/in-each-workspace.ts';
+
 /** What was chosen within one workspace. */
 export type Group = { readonly workspace: string; readonly ids: readonly string[] };
 
@@ -23,17 +25,13 @@ export async function beginEach<One extends { readonly workspace: string }>(
   groups: readonly One[],
   begin: (group: One) => Promise<{ readonly id: string }>,
 ): Promise<Begun> {
-  const settled = await Promise.allSettled(groups.map(begin));
-  const failed = settled.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
-  if (failed.length === groups.length) throw failed[0];
-  const jobs: { workspace: string; id: string }[] = [];
-  const refused: { workspace: string; why: string }[] = [];
-  for (const [at, one] of settled.entries()) {
-    const workspace = groups[at]?.workspace ?? '';
-    if (one.status === 'fulfilled') jobs.push({ workspace, id: one.value.id });
-    else refused.push({ workspace, why: one.reason instanceof Error ? one.reason.message : String(one.reason) });
-  }
-  return { jobs, refused };
+  const { done, refused } = await inEach(groups, begin);
+  const [first] = refused;
+  if (first && done.length === 0) throw first.error;
+  return {
+    jobs: done.map(({ workspace, answer: { id } }) => ({ workspace, id })),
+    refused: refused.map(({ workspace, error }) => ({ workspace, why: error.message })),
+  };
 }
 
 type Counts = {
@@ -58,6 +56,10 @@ export const sumOfCounts = (counts: readonly Counts[]): Counts => {
     ceiling: counts[0]?.ceiling ?? 0,
   };
 };
+
+/** `3 people in 2 workspaces, counted in each`: who is the same in several, nobody can say. */
+export const peopleInWords = (people: number, workspaces: number): string =>
+  `${people.toLocaleString('en')} ${people === 1 ? 'person' : 'people'}${inWords(workspaces)}${workspaces > 1 ? ', counted in each' : ''}`;
 
 /** ` in 2 workspaces`; of one nothing is said, since its screen does. */
 export const inWords = (workspaces: number): string => (workspaces > 1 ? ` in ${workspaces} workspaces` : '');

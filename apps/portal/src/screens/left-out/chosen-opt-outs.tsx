@@ -1,15 +1,13 @@
-import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useMayInAll } from '../../api/me.ts';
-import { queryClient } from '../../api/query-client.ts';
 import { Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { Curl } from '../../ui/curl.tsx';
-import { say, undoing } from '../../ui/notices.ts';
 import { Actions } from '../../ui/page.tsx';
 import { allowConsents, CONSENTS, restoreConsents } from './calls.ts';
 import { ChosenAction } from './chosen-action.tsx';
+import { byWorkspace, useInEach } from './in-each.tsx';
 import { isOut, type Consent } from './left-out-words.ts';
 import styles from './left-out.module.css';
 
@@ -53,32 +51,23 @@ function Question({
     workspace,
     people: own.map(({ person }) => person),
   }));
-  const isOld = (): Promise<void> => queryClient.invalidateQueries({ queryKey: [CONSENTS] });
-  const allow = useMutation({
-    mutationFn: async () => {
-      const done: { readonly workspace: string; readonly people: number; readonly undo: string }[] = [];
-      for (const { workspace, people } of groups) done.push({ workspace, ...(await allowConsents(workspace, people)) });
-      return done;
-    },
-    onSuccess(done) {
-      const count = done.reduce((sum, { people }) => sum + people, 0);
-      const back = async (): Promise<void> => {
-        for (const { workspace, undo } of done) await restoreConsents(workspace, undo);
-      };
-      say(`It comes to ${peopleWords(count)} again.`, count === 0 ? null : undoing(back, isOld));
-      onDone();
-    },
-    onSettled: isOld,
+  const { error, isPending, go, outcome } = useInEach({
+    groups,
+    act: ({ workspace, people }) => allowConsents(workspace, people),
+    back: (workspace, { undo }) => restoreConsents(workspace, undo),
+    changes: CONSENTS,
+    changed: ({ people }) => (people === 0 ? null : peopleWords(people)),
+    said: (whom) => (whom === 'nothing' ? 'It came to all of them already.' : `It comes to ${whom} again.`),
+    onDone,
   });
+  if (outcome) return outcome;
+  const asked = groups.map(({ workspace, people }) => ({ workspace, words: peopleWords(people.length) }));
+  const whom = byWorkspace(asked, groups.length > 1);
   return (
     <div className={cls(styles.form)}>
-      <p>
-        {peopleWords(chosen.length)}
-        {groups.length > 1 && ` in ${groups.length} workspaces`}: all that they opted out of comes to them again from
-        now on. What was held back before stays so.
-      </p>
+      <p>{whom}: all that they opted out of comes to them again from now on. What was held back before stays so.</p>
       <p>Do it only where they asked for it, or where they never opted out: after a file that was wrong.</p>
-      {allow.error && <Problem error={allow.error} />}
+      {error && <Problem error={error} />}
       <Curl
         calls={groups.map(({ workspace, people }) => ({
           method: 'POST',
@@ -88,8 +77,8 @@ function Question({
       />
       <Actions>
         <Button onPress={onLeave}>Leave it</Button>
-        <Button kind="danger" isDisabled={allow.isPending} onPress={() => allow.mutate()}>
-          Send to {peopleWords(chosen.length)} again
+        <Button kind="danger" isDisabled={isPending} onPress={go}>
+          Send to {whom} again
         </Button>
       </Actions>
     </div>

@@ -1,16 +1,14 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import type { Schemas } from '../../api/client.ts';
 import { useMayInAll } from '../../api/me.ts';
-import { queryClient } from '../../api/query-client.ts';
 import { Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { Curl } from '../../ui/curl.tsx';
-import { say, undoing } from '../../ui/notices.ts';
 import { Actions } from '../../ui/page.tsx';
 import { countSuppressions, removeSuppressions, restoreSuppressions, SUPPRESSIONS } from './calls.ts';
 import { ChosenAction } from './chosen-action.tsx';
+import { byWorkspace, useInEach } from './in-each.tsx';
 import { sourceMeaning, type Suppression } from './left-out-words.ts';
 import styles from './left-out.module.css';
 
@@ -36,8 +34,7 @@ export function ChosenSuppressions({ chosen, onClear }: Props & { readonly onCle
 const addressesWords = (count: number): string =>
   `${count.toLocaleString('en')} ${count === 1 ? 'address' : 'addresses'}`;
 
-const sumOf = <One,>(all: readonly One[], count: (one: One) => number): number =>
-  all.reduce((sum, one) => sum + count(one), 0);
+const entriesWords = (count: number): string => `${count.toLocaleString('en')} ${count === 1 ? 'entry' : 'entries'}`;
 
 /** Asks with the number of addresses first; what was taken back can be put back. */
 function Question({
@@ -55,52 +52,49 @@ function Question({
       const counts = await Promise.all(
         groups.map(({ workspace, entries }) => countSuppressions(workspace, { entries })),
       );
-      return {
-        removed: sumOf(counts, ({ removed }) => removed),
-        addresses: sumOf(counts, ({ addresses }) => addresses),
-        still: sumOf(counts, ({ still }) => still),
-      };
+      return counts.map((own, at) => ({ ...own, workspace: groups[at]?.workspace ?? '' }));
     },
     staleTime: 0,
     gcTime: 0,
   });
-  const isOld = (): Promise<void> => queryClient.invalidateQueries({ queryKey: [SUPPRESSIONS] });
-  const remove = useMutation({
-    mutationFn: async () => {
-      const taken: (Schemas['UnsuppressedMany'] & { readonly workspace: string })[] = [];
-      for (const { workspace, entries } of groups) {
-        taken.push({ workspace, ...(await removeSuppressions(workspace, { entries })) });
-      }
-      return taken;
-    },
-    onSuccess(taken) {
-      const removed = sumOf(taken, (one) => one.removed);
-      const addresses = sumOf(taken, (one) => one.addresses);
-      const back = async (): Promise<void> => {
-        for (const { workspace, undo } of taken) await restoreSuppressions(workspace, undo);
-      };
-      const words = `${removed.toLocaleString('en')} taken back, of ${addressesWords(addresses)}.`;
-      say(words, removed === 0 ? null : undoing(back, isOld));
-      onDone();
-    },
-    onSettled: isOld,
+  const { error, isPending, go, outcome } = useInEach({
+    groups,
+    act: ({ workspace, entries }) => removeSuppressions(workspace, { entries }),
+    back: (workspace, { undo }) => restoreSuppressions(workspace, undo),
+    changes: SUPPRESSIONS,
+    changed: ({ removed, addresses }) =>
+      removed === 0 ? null : `${entriesWords(removed)} of ${addressesWords(addresses)}`,
+    said: (what) => (what === 'nothing' ? 'None of them was there any more.' : `Taken back: ${what}.`),
+    onDone,
   });
+  if (outcome) return outcome;
   const { data } = count;
   if (count.error) return <Problem error={count.error} onRetry={() => void count.refetch()} />;
   if (!data) return <Loading what="the count" rows={2} />;
-  const free = data.addresses - data.still;
+  const isOfSeveral = groups.length > 1;
+  const removed = data.reduce((sum, one) => sum + one.removed, 0);
+  const still = data.filter((one) => one.still > 0);
   const meanings = [...new Set(chosen.map(({ source }) => sourceMeaning(source)))];
   return (
     <div className={cls(styles.form)}>
       <p>
-        Messages go out to {addressesWords(free)} again from now on
-        {data.still > 0 && `; ${data.still.toLocaleString('en')} more stay held back by another source`}. What was held
-        back before stays so.
+        Messages go out to{' '}
+        {byWorkspace(
+          data.map((one) => ({ ...one, words: addressesWords(one.addresses - one.still) })),
+          isOfSeveral,
+        )}{' '}
+        again from now on
+        {still.length > 0 &&
+          `; ${byWorkspace(
+            still.map((one) => ({ ...one, words: `${one.still.toLocaleString('en')} more` })),
+            isOfSeveral,
+          )} stay held back by another source`}
+        . What was held back before stays so.
       </p>
       {meanings.map((meaning) => (
         <p key={meaning}>{meaning}</p>
       ))}
-      {remove.error && <Problem error={remove.error} />}
+      {error && <Problem error={error} />}
       <Curl
         calls={groups.map(({ workspace, entries }) => ({
           method: 'POST',
@@ -110,8 +104,8 @@ function Question({
       />
       <Actions>
         <Button onPress={onLeave}>Leave it</Button>
-        <Button kind="danger" isDisabled={remove.isPending || data.removed === 0} onPress={() => remove.mutate()}>
-          Take back {data.removed.toLocaleString('en')}
+        <Button kind="danger" isDisabled={isPending || removed === 0} onPress={go}>
+          Take back {removed.toLocaleString('en')}
         </Button>
       </Actions>
     </div>
