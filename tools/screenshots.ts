@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { PROGRAMS } from '../test/support/programs.ts';
+import { buildPortal } from './portal.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const images = join(root, 'docs/images');
@@ -202,6 +203,7 @@ async function takePictures(browser: Browser, folder: string, screen: string): P
 }
 
 async function main(): Promise<void> {
+  await buildPortal({ say: (words) => void process.stderr.write(`${words}\n`) });
   const folder = await mkdtemp(join(tmpdir(), 'carillon-screenshots-'));
   const program = join(root, 'apps/cli/src/main.ts');
   const child = spawn(process.execPath, [program, 'up', '--demo', ...PORTS], {
