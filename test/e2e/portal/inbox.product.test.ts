@@ -126,4 +126,25 @@ rules:
     await own.getByText('Hello Ada').waitFor();
     await own.close();
   });
+
+  it('opens a menu by a press that began before the menu had come, and leaves the focus where it was', async () => {
+    const fresh = await guard.openPage(context);
+    let come = (): void => undefined;
+    const hasCome = new Promise<void>((settle) => (come = settle));
+    await fresh.route(/\/assets\/menu-now-/, (route) => hasCome.then(() => route.fallback()));
+    await fresh.goto(`${demo.control}/workspaces/mail/inbox`);
+    await fresh.locator('main [data-key]').first().waitFor();
+    const button = fresh.getByRole('button', { name: 'Channel: Any channel' });
+    const early = await button.elementHandle();
+    await button.hover();
+    await fresh.mouse.down();
+    await fresh.locator('button:focus', { hasText: 'Any channel' }).waitFor();
+    come();
+    await early?.waitForElementState('hidden');
+    await fresh.mouse.up();
+    await fresh.getByRole('menuitemradio', { name: 'Any channel' }).waitFor();
+    await fresh.keyboard.press('Escape');
+    await fresh.locator('button:focus', { hasText: 'Any channel' }).waitFor();
+    await fresh.close();
+  });
 });

@@ -1,6 +1,7 @@
 import { lazy, Suspense, useId, useState, type ReactNode } from 'react';
 import { Button as AriaButton, type ButtonProps as AriaButtonProps } from 'react-aria-components';
 import { cls } from './class-names.ts';
+import { earlyPress } from './early-press.ts';
 import styles from './button.module.css';
 
 /** Comes after the page: the reason stands in the button's description until then. */
@@ -40,24 +41,25 @@ function OffButton({
   readonly className: string;
 }): ReactNode {
   const id = useId();
-  // Pressed before the tip was there: it opens as it comes.
+  // Pressed before the tip was there: it opens as it comes, and the focus stays.
   const [isAsked, setAsked] = useState(false);
-  const button = (press: () => void): ReactNode => (
+  const [hasFocus, setFocus] = useState(false);
+  const button = (more: AriaButtonProps): ReactNode => (
     <AriaButton
       aria-disabled="true"
       aria-describedby={id}
       {...(label !== undefined && { 'aria-label': label })}
       className={className}
-      onPress={press}
+      {...more}
     >
       {children}
     </AriaButton>
   );
   return (
     <>
-      <Suspense fallback={button(() => setAsked(true))}>
+      <Suspense fallback={button({ ...earlyPress(() => setAsked(true)), onFocusChange: setFocus })}>
         <Tooltip text={reason} opensOnPress isOpenAtFirst={isAsked}>
-          {button}
+          {(press) => button({ onPress: press, autoFocus: hasFocus })}
         </Tooltip>
       </Suspense>
       <span id={id} hidden>

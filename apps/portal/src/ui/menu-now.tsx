@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { useEffect, useState, type ReactNode } from 'react';
 import { Button, Menu as AriaMenu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
 import { cls } from './class-names.ts';
 import type { MenuProps } from './menu.tsx';
@@ -13,10 +13,18 @@ export function MenuNow({
   onChoose,
   isOpen,
   onOpenChange,
-}: MenuProps & { readonly isOpen: boolean; readonly onOpenChange: (isOpen: boolean) => void }): ReactNode {
+  hasFocusAtFirst,
+}: MenuProps & {
+  readonly isOpen: boolean;
+  readonly onOpenChange: (isOpen: boolean) => void;
+  readonly hasFocusAtFirst: boolean;
+}): ReactNode {
+  // A menu gives the focus back to what had it when the menu opened: the button has it from here on.
+  const [isThere, setThere] = useState(false);
+  useEffect(() => setThere(true), []);
   return (
-    <MenuTrigger isOpen={isOpen} onOpenChange={onOpenChange}>
-      <Button aria-label={label} className={cls(styles.trigger)}>
+    <MenuTrigger isOpen={isOpen && isThere} onOpenChange={onOpenChange}>
+      <Button aria-label={label} className={cls(styles.trigger)} autoFocus={hasFocusAtFirst}>
         {trigger}
       </Button>
       <Popover className={cls(styles.popover)}>

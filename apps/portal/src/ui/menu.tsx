@@ -1,6 +1,7 @@
 import { lazy, Suspense, useState, type ReactNode } from 'react';
 import { Button } from 'react-aria-components';
 import { cls } from './class-names.ts';
+import { earlyPress } from './early-press.ts';
 import { useLetters } from './use-letter.ts';
 import styles from './popup.module.css';
 
@@ -26,19 +27,26 @@ const MenuNow = lazy(async () => ({ default: (await import('./menu-now.tsx')).Me
 
 /**
  * Things to do, or to go to, behind one button. What opens it comes after the page: it is a tenth of what a first visit loads. A press
- * before that opens it as soon as it is there.
+ * that began before that opens it as soon as it is there, and the focus stays on the button.
  */
 export function Menu(props: MenuProps): ReactNode {
   const [isOpen, setOpen] = useState(false);
+  const [hasFocus, setFocus] = useState(false);
   useLetters(props.letter ?? '', () => setOpen(true));
   const early = (
-    <Button aria-label={props.label} aria-haspopup="menu" className={cls(styles.trigger)} onPress={() => setOpen(true)}>
+    <Button
+      aria-label={props.label}
+      aria-haspopup="menu"
+      className={cls(styles.trigger)}
+      {...earlyPress(() => setOpen(true))}
+      onFocusChange={setFocus}
+    >
       {props.trigger}
     </Button>
   );
   return (
     <Suspense fallback={early}>
-      <MenuNow {...props} isOpen={isOpen} onOpenChange={setOpen} />
+      <MenuNow {...props} isOpen={isOpen} onOpenChange={setOpen} hasFocusAtFirst={hasFocus} />
     </Suspense>
   );
 }

@@ -28,11 +28,13 @@ export function SelectNow({
   hidesLabel = false,
   isDisabled = false,
   isOpenAtFirst,
-}: SelectProps<string> & { readonly isOpenAtFirst: boolean }): ReactNode {
+  hasFocusAtFirst,
+}: SelectProps<string> & { readonly isOpenAtFirst: boolean; readonly hasFocusAtFirst: boolean }): ReactNode {
   const isWrong = fault !== null && fault !== undefined;
   return (
     <AriaSelect
       defaultOpen={isOpenAtFirst}
+      autoFocus={hasFocusAtFirst}
       {...(hidesLabel && { 'aria-label': label })}
       selectedKey={chosen}
       onSelectionChange={(key) => {

@@ -2,6 +2,7 @@ import { ChevronsUpDown } from 'lucide-react';
 import { lazy, Suspense, useId, useState, type ReactNode } from 'react';
 import { Button } from 'react-aria-components';
 import { cls } from './class-names.ts';
+import { earlyPress } from './early-press.ts';
 import fieldStyles from './field.module.css';
 import styles from './popup.module.css';
 
@@ -32,18 +33,19 @@ const SelectNow = lazy(async () => ({ default: (await import('./select-now.tsx')
 /** One of a few, of which the chosen one alone is seen; for two to four that should all be seen there is RadioGroup. */
 export function Select<Id extends string>({ onChoose, ...props }: SelectProps<Id>): ReactNode {
   const [isAsked, setAsked] = useState(false);
+  const [hasFocus, setFocus] = useState(false);
   const choose = (id: string): void => {
     const option = props.options.find((one) => one.id === id);
     if (option) onChoose(option.id);
   };
   return (
-    <Suspense fallback={<Closed {...props} onOpen={() => setAsked(true)} />}>
-      <SelectNow {...props} onChoose={choose} isOpenAtFirst={isAsked} />
+    <Suspense fallback={<Closed {...props} onOpen={() => setAsked(true)} onFocus={setFocus} />}>
+      <SelectNow {...props} onChoose={choose} isOpenAtFirst={isAsked} hasFocusAtFirst={hasFocus} />
     </Suspense>
   );
 }
 
-/** As it looks until the list that it opens has come: that comes after the page. A press opens it as soon as it is there. */
+/** As it looks until the list that it opens has come: that comes after the page. A press that began before opens it as soon as it is there. */
 function Closed({
   label,
   options,
@@ -54,7 +56,11 @@ function Closed({
   hidesLabel = false,
   isDisabled = false,
   onOpen,
-}: Omit<SelectProps<string>, 'onChoose'> & { readonly onOpen: () => void }): ReactNode {
+  onFocus,
+}: Omit<SelectProps<string>, 'onChoose'> & {
+  readonly onOpen: () => void;
+  readonly onFocus: (hasFocus: boolean) => void;
+}): ReactNode {
   const id = useId();
   const isWrong = fault !== null && fault !== undefined;
   return (
@@ -68,7 +74,8 @@ function Closed({
         isDisabled={isDisabled}
         className={cls(styles.trigger, styles.field)}
         data-invalid={isWrong || undefined}
-        onPress={onOpen}
+        {...earlyPress(onOpen)}
+        onFocusChange={onFocus}
       >
         <span id={`${id}value`} className={cls(styles.value)}>
           {options.find((one) => one.id === chosen)?.name ?? placeholder}
