@@ -121,12 +121,13 @@ export type DeliveryLedger = {
   ): Promise<number>;
   /**
    * Deliveries of a span by the state that they are in now, in parts of a length: of all, or of one notification. Parts and states of none
-   * are left out. Counted from the documents at each call, so that it is right whatever was written twice or taken over.
+   * are left out. Counted from the documents, never by adding up what happened, so that it is right whatever was written twice or taken over. What
+   * was counted before may be used again as long as no document of it was written since.
    */
   countOverTime(of: DeliverySpan & { readonly notification?: string }, part: Duration): Promise<readonly StateCount[]>;
   /** The same of each notification, over the whole span. */
   countByNotification(of: DeliverySpan): Promise<readonly NotificationCount[]>;
-  /** How many people have deliveries of a span that are in one of these states. May read every delivery of it. */
+  /** How many people have deliveries of a span that are in one of these states, exactly. May read every delivery of it. */
   countPeople(of: DeliverySpan, states: readonly DeliveryState[]): Promise<number>;
   countByState(): Promise<Readonly<Partial<Record<DeliveryState, number>>>>;
 };

@@ -61,7 +61,7 @@ const query = z.strictObject({
 });
 
 /**
- * How many deliveries of a span are in which state now, counted from the ledger at each request. Tests are among them, as they are in the
+ * How many deliveries of a span are in which state now, as the ledger counts them at each request. Tests are among them, as they are in the
  * list of deliveries.
  */
 export function insightsRoute(app: ApiServer, ports: InsightPorts): void {

@@ -1,6 +1,7 @@
 import type { Delivery, DeliveryState } from '@carillon/domain';
 import type { DeliveryFilter, DeliveryLedger } from '@carillon/ports';
 import { expect, it } from 'vitest';
+import { countsAreWhatRowsSay } from './counted-deliveries.ts';
 import type { DeliveryFacts } from './delivery-samples.ts';
 import { freshName } from './under-test.ts';
 
@@ -82,4 +83,6 @@ export function manyFiltersAndCounts(
     expect(await ledger().countPeople(span, ['SENT', 'FAILED'])).toBe(3);
     expect(await ledger().countOverTime({ ...span, workspace: freshName('nobody') }, 100)).toEqual([]);
   });
+
+  countsAreWhatRowsSay(ledger);
 }

@@ -8,6 +8,7 @@ import type { Load, Transaction, Write } from '../writing/protocol.ts';
 import { conditionsOf } from './conditions.ts';
 import { cursorAt, keysOf, pageOf } from './cursor.ts';
 import { deliveryCounts } from './delivery-counts.ts';
+import { createKeptSums } from './kept-sums.ts';
 import { listRows } from './delivery-lists.ts';
 import {
   fromRow,
@@ -126,6 +127,7 @@ export function createDeliveryLedger(
   log: Pick<EmbeddedLog, 'pack' | 'arrived'>,
 ): DeliveryLedger {
   const places = createPlaces();
+  const sums = createKeptSums();
   const read = (row: DocumentRow): Delivery => {
     const delivery = fromRow(row);
     places.remember(delivery, row.intent_place);
@@ -140,10 +142,10 @@ export function createDeliveryLedger(
     });
     if (place !== undefined) {
       const row = toMovedRow(next);
-      return write('deliveries.move', load(row), row, place, outcomes);
+      return sums.writing([next], () => write('deliveries.move', load(row), row, place, outcomes));
     }
     const row = toRow(next);
-    const at = await write('deliveries.replace', load(row), row, outcomes);
+    const at = await sums.writing([next], () => write('deliveries.replace', load(row), row, outcomes));
     if (at === 'stale') return 'stale';
     places.remember(next, at);
     return 'done';
@@ -154,7 +156,7 @@ export function createDeliveryLedger(
       if (deliveries.length === 0) return [];
       const rows = deliveries.map(toRow);
       const load = { bytes: rows.reduce((sum, row) => sum + sizeOf(row), 0), rows: rows.length };
-      const answers = await write('deliveries.insert', load, rows);
+      const answers = await sums.writing(deliveries, () => write('deliveries.insert', load, rows));
       return deliveries.map((delivery, at) => {
         const answer = answers[at];
         if (!answer) throw new Error('a delivery has no answer');
@@ -258,7 +260,7 @@ export function createDeliveryLedger(
       const row = reader.get(`SELECT count(DISTINCT recipient) AS told FROM deliveries ${where}`, ...values);
       return (row as { told: number }).told;
     },
-    ...deliveryCounts(reader),
+    ...deliveryCounts(reader, sums),
     async countByState() {
       const rows = reader.all('SELECT state, deliveries FROM delivery_counts WHERE deliveries > 0') as {
         state: DeliveryState;

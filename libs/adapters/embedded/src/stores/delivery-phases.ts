@@ -8,7 +8,7 @@ import type { Condition } from './conditions.ts';
 export const phaseOf = (state: DeliveryState): string => (state === 'WAITING' || state === 'SENDING' ? 'OPEN' : state);
 
 export const BY_PHASE = 'INDEXED BY deliveries_phase';
-const BY_LEASE = 'INDEXED BY deliveries_lease';
+export const BY_LEASE = 'INDEXED BY deliveries_lease';
 
 /** Deliveries in a state, in the order of lists. Few are SENDING at a time, no more than there are connections: whatever else is open waits. */
 export function inState(state: DeliveryState): { readonly index: string; readonly condition: Condition } {

@@ -1,0 +1,129 @@
+import type { Delivery, DeliveryState } from '@carillon/domain';
+import type { Duration, Instant } from '@carillon/kernel';
+
+const MINUTE: Duration = 60_000;
+const DAY: Duration = 1440 * MINUTE;
+/** Two days are at most 2,881 of the short ones, 92 days at most 2,209 of the long ones. A move costs the next answer one of each read anew. */
+const [SHORT, LONG]: readonly [Duration, Duration] = [MINUTE, 60 * MINUTE];
+const SHORT_UNTIL: Duration = 2 * DAY;
+const MOST_BYTES = 64 * 1024 * 1024;
+/** What they take besides what they hold, about. */
+const [ARRAY, NAME] = [200, 80];
+
+/** A stretch of time that is counted by itself. */
+export type Piece = {
+  readonly from: Instant;
+  readonly until: Instant;
+  /** Where its sums are kept; null where a span begins or ends within: then it is counted each time. */
+  readonly place: string | null;
+};
+
+/** Deliveries of a piece by notification, each an array in the order of DELIVERY_STATES. */
+export type Counts = ReadonlyMap<string, Uint32Array>;
+type Sums = { counts: Counts | null; readonly people: Map<DeliveryState, Uint32Array>; bytes: number };
+
+const placeOf = (workspace: string, at: Instant, length: Duration): string =>
+  `${length} ${Math.floor(at / length)} ${workspace}`;
+
+/** A span of so long is kept in pieces of this length. */
+export const pieceLength = (span: Duration): Duration => (span <= SHORT_UNTIL ? SHORT : LONG);
+
+/** A part of a span in pieces that begin and end at multiples of a length, but for the first and the last. */
+export function piecesOf(workspace: string, since: Instant, before: Instant, length: Duration): readonly Piece[] {
+  const pieces: Piece[] = [];
+  for (let from = since; from < before;) {
+    const start = Math.floor(from / length) * length;
+    const until = Math.min(start + length, before);
+    const isWhole = from === start && until === start + length;
+    pieces.push({ from, until, place: isWhole ? placeOf(workspace, start, length) : null });
+    from = until;
+  }
+  return pieces;
+}
+
+/** Sums by their place, and a number for each person in them. `isWritten`: rows of a place are being written. */
+function createSums(isWritten: (place: string) => boolean) {
+  const sums = new Map<string, Sums>();
+  const numbers = new Map<string, number>();
+  let bytes = 0;
+
+  function keep({ place }: Piece, size: number, put: (into: Sums) => void): void {
+    if (place === null || isWritten(place)) return;
+    const into = sums.get(place) ?? { counts: null, people: new Map(), bytes: 0 };
+    put(into);
+    into.bytes += size;
+    bytes += size;
+    sums.set(place, into);
+  }
+
+  return {
+    bytes: () => bytes,
+    /** Of a piece whose sums are kept; else undefined. */
+    of: ({ place }: Piece): Readonly<Sums> | undefined => (place === null ? undefined : sums.get(place)),
+    keepCounts(piece: Piece, counts: Counts): void {
+      let size = ARRAY;
+      for (const states of counts.values()) size += states.byteLength + ARRAY;
+      keep(piece, size, (into) => (into.counts = counts));
+    },
+    keepPeople(piece: Piece, state: DeliveryState, people: Uint32Array): void {
+      keep(piece, people.byteLength + ARRAY, (into) => into.people.set(state, people));
+    },
+    /** The same for the same person as long as these sums are used, and less than `numbered`. */
+    numberOf: (person: string): number => {
+      const known = numbers.get(person);
+      if (known !== undefined) return known;
+      bytes += person.length + NAME;
+      numbers.set(person, numbers.size);
+      return numbers.size - 1;
+    },
+    numbered: () => numbers.size,
+    forget(place: string): void {
+      bytes -= sums.get(place)?.bytes ?? 0;
+      sums.delete(place);
+    },
+  };
+}
+
+/**
+ * Sums of the ledger by stretches of time, in memory alone: each was read from the rows, and is forgotten before a row of its stretch is
+ * written. Whoever writes to the ledger writes through here, and the data file has one process, so a sum that is kept is what the rows say.
+ * While a write is under way nobody knows what its rows are, and nothing of their stretch is kept.
+ */
+export function createKeptSums(mostBytes = MOST_BYTES) {
+  const written = new Map<string, number>();
+  const isWritten = (place: string): boolean => written.has(place);
+  let kept = createSums(isWritten);
+
+  return {
+    /** Does a write of deliveries: from before it until it has ended, whichever way, none of their stretches is kept. */
+    async writing<Done>(deliveries: readonly Delivery[], write: () => Promise<Done>): Promise<Done> {
+      const places = new Set<string>();
+      for (const { slot, createdAt } of deliveries) {
+        for (const length of [SHORT, LONG]) places.add(placeOf(slot.workspace, createdAt, length));
+      }
+      for (const place of places) {
+        written.set(place, (written.get(place) ?? 0) + 1);
+        kept.forget(place);
+      }
+      try {
+        return await write();
+      } finally {
+        for (const place of places) {
+          const left = (written.get(place) ?? 1) - 1;
+          if (left === 0) written.delete(place);
+          else written.set(place, left);
+        }
+      }
+    },
+    /**
+     * What is kept, for one answer to use and add to. Where that is too much, all is forgotten here and not while somebody counts, to whom the
+     * number of a person is to mean the same throughout: an answer that began before goes on with sums that were right when it began, or are
+     * read by itself.
+     */
+    sums() {
+      if (kept.bytes() > mostBytes) kept = createSums(isWritten);
+      return kept;
+    },
+  };
+}
+export type KeptSums = ReturnType<typeof createKeptSums>;
