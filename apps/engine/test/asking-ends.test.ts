@@ -6,7 +6,8 @@ import { untilFound } from '@carillon/testing/topology';
 import { describe, expect, it } from 'vitest';
 import { lookupGround } from './lookup-ground.ts';
 
-const ground = lookupGround();
+// Calls are counted, and some are held: none is given up, and made again, because the machine is slow.
+const ground = lookupGround({ isPatient: true });
 
 const events = async (count: number): Promise<void> => {
   await Promise.all(Array.from({ length: count }, (_, at) => ground.topology().event({ watchers: [`w${at}`] })));
@@ -45,8 +46,7 @@ describe('while the log takes no answers', () => {
     let away = true;
     // However long the log is refused on a busy machine: no lease runs out, and no trouble is told a second time.
     ground.topology().clock.standStill();
-    // Nor is a call given up, and made again, because the machine is slow.
-    await ground.configure({ match: undefined, timeouts: { connect: '10s', total: '30s' } });
+    await ground.configure({ match: undefined });
     await events(400);
     const { log, tries } = refusing(() => away);
     const engine = await ground.start({ log });
@@ -90,7 +90,7 @@ it('A trigger whose lease ran out while it waited for its place is not called ab
     if (held.length < 64) await new Promise<void>((resolve) => held.push(resolve));
     return answersEverybody(request, response);
   });
-  await ground.configure({ match: undefined, timeouts: { total: '30s' } });
+  await ground.configure({ match: undefined });
   await ground.start();
   await events(128);
   await untilFound('every place is taken', () => (held.length === 64 ? true : undefined));

@@ -8,7 +8,7 @@ import { lookupGround, type Settings } from './lookup-ground.ts';
 
 /** Who asks for the first time is told the partner's address, whoever asks after that a private one. */
 let flips = 0;
-const ground = lookupGround({ 'flips.internal': () => (flips++ === 0 ? '127.0.0.1' : '10.0.0.5') });
+const ground = lookupGround({ names: { 'flips.internal': () => (flips++ === 0 ? '127.0.0.1' : '10.0.0.5') } });
 const MiB = 1024 * 1024;
 const SOON = { timeouts: { connect: '3s', total: '3s' } } as const;
 

@@ -19,8 +19,15 @@ export const SECRETS = { CRM_KEY: 'key-1', CRM_NEXT: 'key-2' };
 
 export type Settings = { [Key in keyof LookupIntegration]?: LookupIntegration[Key] | undefined };
 
-/** A shop whose rule asks the partner `crm` about `event.watchers`, the partner, and the engine: fresh for each test, in a world of these names. */
-export function lookupGround(names: LoopbackNames = {}) {
+export type GroundOptions = {
+  /** The world's names; without any, partners are named by address. */
+  readonly names?: LoopbackNames;
+  /** No call is given up because the machine is slow, whatever its timeouts are. */
+  readonly isPatient?: boolean;
+};
+
+/** A shop whose rule asks the partner `crm` about `event.watchers`, the partner, and the engine: fresh for each test. */
+export function lookupGround({ names = {}, isPatient = false }: GroundOptions = {}) {
   let topology: Topology | undefined;
   let partner: ScriptedPartner | undefined;
   const engines: WatchedEngine[] = [];
@@ -28,6 +35,7 @@ export function lookupGround(names: LoopbackNames = {}) {
     topology = await openTopology({
       partitions: 2,
       secrets: SECRETS,
+      isPatient,
       names: { 'database.internal': '10.0.0.5', ...names },
     });
     partner = await startScriptedPartner();

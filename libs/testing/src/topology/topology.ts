@@ -61,6 +61,8 @@ export type TopologyOptions = {
   readonly smtpSilence?: Duration;
   /** Addresses of the names that partners may have; without any they have to be named by address. */
   readonly names?: LoopbackNames;
+  /** Calls of others take as long as they take: for tests that count calls, which a slow machine would make twice. Left out: as configured. */
+  readonly isPatient?: boolean;
   /** Values behind the secrets that configuration names. */
   readonly secrets?: Readonly<Record<string, string>>;
   /** Log and stores on something real, for benchmarks; left out: in memory. Called once; `close` ends them. */
@@ -69,6 +71,14 @@ export type TopologyOptions = {
 
 /** Log and stores that a topology stands on, and the end of what holds them. */
 export type Backing = { readonly data: MemoryBackendPorts; close(): Promise<void> };
+
+/** Longer than any test. */
+const PATIENCE = 3_600_000;
+/** Never gives up a call because the machine is slow. */
+const patient = (http: OutboundHttp): OutboundHttp => ({
+  ...http,
+  request: (asked) => http.request({ ...asked, connectTimeout: PATIENCE, totalTimeout: PATIENCE }),
+});
 
 /** Of links that tests follow. */
 const LINK_KEY = new Uint8Array(32).fill(7);
@@ -136,7 +146,8 @@ export class Topology {
     await configuration.refresh();
     const templates = sharedRenderer();
     const book = createRuleBook(compileGiven, templates);
-    const http = createLoopbackHttp(this.#options.names);
+    const { names, isPatient = false } = this.#options;
+    const http = isPatient ? patient(createLoopbackHttp(names)) : createLoopbackHttp(names);
     this.#open = { data, codecs, configuration, templates, book, http };
     return this;
   }
