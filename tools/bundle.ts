@@ -2,7 +2,7 @@
  * `npm run bundle [-- FOLDER]` writes what a release carries to `dist/`: the program as plain JavaScript with what it needs
  * beside it. The folder runs wherever it is copied to, on the Node of package.json, without npm: `node dist/carillon.js`.
  */
-import { chmod, cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { existsSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, relative, resolve } from 'node:path';
@@ -137,7 +137,7 @@ export async function writeBundle(out: string): Promise<void> {
   const bundled = await bundleProgram(out);
   await chmod(join(out, 'carillon.js'), 0o755);
   for (const [name, folder] of Object.entries(FOLDERS)) {
-    await cp(join(root, folder), join(out, name), { recursive: true });
+    await cp(await realpath(join(root, folder)), join(out, name), { recursive: true });
   }
   for (const folder of await withNeeds(WHOLE, join(root, 'libs/runtime'))) {
     const target = join(out, relative(root, folder));

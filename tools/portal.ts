@@ -6,9 +6,9 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { join, relative, resolve } from 'node:path';
+import { basename, join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { aboveBudget, measureBuild } from './portal-budgets.ts';
@@ -16,7 +16,7 @@ import { aboveBudget, measureBuild } from './portal-budgets.ts';
 const run = promisify(execFile);
 const root = resolve(import.meta.dirname, '..');
 const portal = join(root, 'apps/portal');
-/** Where the control role reads the pages in a checkout. */
+/** Where the control role reads the pages in a checkout: a link to the last build. */
 export const PORTAL_BUILT = join(portal, 'dist');
 
 /** In a build: what it was made from. */
@@ -62,27 +62,27 @@ export async function buildPortal({ force = false, say = (_words: string): void 
   return true;
 }
 
-/** How often two that build at once may get in each other's way before one of them says so. */
+/** How often two that move a folder away at once may get in each other's way before one of them says so. */
 const TRIES = 20;
 
 /**
- * Puts a build into the place of the one before. Of several that do so at once the place holds one that is whole, and none fails; between
- * the two renames it is missing for a moment. `made`: what the build was made from.
+ * Makes `place` a link to a build, which stays where it is: whoever reads it meets the one before or this one, and never none, however
+ * many do so at once. Only a folder that stands there from before there were links is missing for a moment, and so is a link on Windows.
  */
-export async function putInPlace(fresh: string, place: string, made: string): Promise<void> {
+export async function putInPlace(fresh: string, place: string): Promise<void> {
+  const link = `${fresh}.link`;
+  // Windows lets everybody make a junction, whose target has to be absolute.
+  await symlink(process.platform === 'win32' ? fresh : basename(fresh), link, 'junction');
   for (let attempt = 1; ; attempt += 1) {
-    const old = `${fresh}-before-${attempt}`;
-    await rename(place, old).catch(() => undefined);
-    const refused = await rename(fresh, place).then(
+    const refused = await rename(link, place).then(
       () => null,
       (error: NodeJS.ErrnoException) => error,
     );
-    await rm(old, { recursive: true, force: true });
     if (refused === null) return;
-    // Somebody else put theirs there in between.
-    if (refused.code !== 'ENOTEMPTY' && refused.code !== 'EEXIST') throw refused;
-    if ((await madeFrom(place)) === made) return rm(fresh, { recursive: true, force: true });
     if (attempt === TRIES) throw refused;
+    const old = `${fresh}.before-${attempt}`;
+    await rename(place, old).catch(() => undefined);
+    await rm(old, { recursive: true, force: true });
   }
 }
 
@@ -95,11 +95,17 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
-/** Removes what builds left behind that were killed. */
+/**
+ * Removes builds that were replaced, and what those left behind that were killed. One that has just been replaced stays until the next is
+ * made: somebody may be reading it.
+ */
 async function removeLeftovers(): Promise<void> {
   for (const name of readdirSync(portal)) {
     const [, pid] = /^\.dist-(?:old-)?(\d+)/.exec(name) ?? [];
-    if (pid !== undefined && !isAlive(Number(pid))) await rm(join(portal, name), { recursive: true, force: true });
+    if (pid === undefined || isAlive(Number(pid))) continue;
+    // Whoever built it has ended, so that it is in place by now or never will be.
+    const isInPlace = basename(await readlink(PORTAL_BUILT).catch(() => '')) === name;
+    if (!isInPlace) await rm(join(portal, name), { recursive: true, force: true });
   }
 }
 
@@ -107,7 +113,7 @@ async function buildHere(): Promise<void> {
   const wanted = fingerprint();
   await removeLeftovers();
   const { build } = await import('vite');
-  const fresh = join(portal, `.dist-${process.pid}`);
+  const fresh = join(portal, `.dist-${process.pid}-${Date.now().toString(36)}`);
   await build({
     configFile: join(portal, 'vite.config.ts'),
     root: portal,
@@ -121,7 +127,7 @@ async function buildHere(): Promise<void> {
     throw new Error(`the pages of the portal cost too much:\n${above.join('\n')}`);
   }
   await writeFile(join(fresh, MADE_FROM), wanted);
-  await putInPlace(fresh, PORTAL_BUILT, wanted);
+  await putInPlace(fresh, PORTAL_BUILT);
 }
 
 /** Folders of the packages that became part of the build that is in place, fonts among them. */

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,16 +12,44 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-it('puts one whole build in place where several end at once, and none of them fails', async () => {
+it('puts one whole build in place where several end at once: there is always one, and none of them fails', async () => {
   const place = join(folder, 'dist');
   const builds = Array.from({ length: 40 }, (_, at) => ({ fresh: join(folder, `.dist-${at}`), made: `${at % 2}` }));
   for (const { fresh, made } of builds) {
     await mkdir(fresh);
     for (const name of ['.made-from', 'index.html']) await writeFile(join(fresh, name), made);
   }
-  await Promise.all(builds.map(({ fresh, made }) => putInPlace(fresh, place, made)));
-  expect(await readdir(folder)).toEqual(['dist']);
+  const [first, ...others] = builds;
+  const [inTurn, atOnce] = [others.slice(0, 20), others.slice(20)];
+  await putInPlace(first!.fresh, place);
+  const seen: boolean[] = [];
+  // As often as this process gets to it: between any two steps of those that put theirs in place.
+  let isOver = false;
+  const look = (): void => {
+    seen.push(existsSync(join(place, 'index.html')));
+    if (!isOver) setImmediate(look);
+  };
+  look();
+  for (const { fresh } of inTurn) await putInPlace(fresh, place);
+  await Promise.all(atOnce.map(({ fresh }) => putInPlace(fresh, place)));
+  isOver = true;
+  expect(seen.length).toBeGreaterThan(inTurn.length);
+  expect(seen).not.toContain(false);
   expect(await readFile(join(place, 'index.html'), 'utf8')).toBe(await readFile(join(place, '.made-from'), 'utf8'));
+});
+
+it('takes the place of a folder that stood there before there were links', async () => {
+  const [place, fresh] = [join(folder, 'old'), join(folder, '.old-1')];
+  for (const [at, words] of [
+    [place, 'before'],
+    [fresh, 'after'],
+  ] as const) {
+    await mkdir(at);
+    await writeFile(join(at, 'index.html'), words);
+  }
+  await putInPlace(fresh, place);
+  expect(await readFile(join(place, 'index.html'), 'utf8')).toBe('after');
+  expect((await readdir(folder)).filter((name) => name.includes('old')).toSorted()).toEqual(['.old-1', 'old']);
 });
 
 it('names in the licenses of a release whoever wrote code or letters of the portal', async () => {

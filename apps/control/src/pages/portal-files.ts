@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
@@ -34,7 +34,8 @@ const HASHED = /-[\w-]{8}\.\w+$/;
  * Everything that a browser may ask for of the portal, read once: the list is closed, so that no path of a request ever reaches
  * the disk, and a build that takes the place of this one while the server runs does not mix with it.
  */
-export function readPortal(folder: string): PortalFiles {
+export function readPortal(place: string): PortalFiles {
+  const folder = buildIn(place);
   const assets = namesIn(join(folder, 'assets')).flatMap((name) => {
     const type = TYPES[extname(name)];
     return type === undefined ? [] : [fileOf(name, type, readFileSync(join(folder, 'assets', name)))];
@@ -53,6 +54,16 @@ function fileOf(name: string, type: string, bytes: Buffer): PortalFile {
 }
 
 const isAbsent = (error: unknown): boolean => (error as { readonly code?: string }).code === 'ENOENT';
+
+/** In a checkout the place is a link, which the next build leads elsewhere. */
+function buildIn(place: string): string {
+  try {
+    return realpathSync(place);
+  } catch (error) {
+    if (isAbsent(error)) return place;
+    throw error;
+  }
+}
 
 function namesIn(folder: string): readonly string[] {
   try {
