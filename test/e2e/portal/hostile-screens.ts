@@ -4,16 +4,17 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
 import { widthOf } from './accessible.ts';
 import { guardPages } from './guard.ts';
+import { layAside } from './hostile-queues.ts';
 import { hostileTexts } from './hostile-texts.ts';
 import { startTrap, type Trap } from './lab.ts';
-import { openBrowser, startDemo, type Demo } from './support.ts';
+import { openBrowser, startDemo } from './support.ts';
 
 const AT = 'workspaces/odd';
 
 /** Declares the tests of what others wrote, over the screens that are chosen by their place in the list. */
 export const lookForScripts = (isChosen: (nth: number) => boolean): void =>
   describeWith('chromium', 'texts of others in the portal', () => {
-    let demo: Demo;
+    let demo: Awaited<ReturnType<typeof startDemo>>;
     let trap: Trap;
     let smtp: ScriptedSmtp;
     let texts: readonly string[];
@@ -109,6 +110,9 @@ export const lookForScripts = (isChosen: (nth: number) => boolean): void =>
         await demo.ask('/v1/workspaces/odd/consents', { person, target: 'all', opted_out: true });
       }
       await demo.ask('/v1/tokens', { name: first.slice(0, 80), scopes: ['read'], workspaces: ['odd'] });
+      await demo.kill();
+      await layAside(demo.dataDir, 'odd', texts);
+      await demo.comeBack();
       context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: 'en-GB' });
       await context.request.post(`${demo.control}/v1/session`, { data: { word: demo.ownerToken } });
       page = await guard.openPage(context);
@@ -174,18 +178,31 @@ export const lookForScripts = (isChosen: (nth: number) => boolean): void =>
         [`${at}/opt-outs`, 'Opted out'],
         [`${at}/opt-outs`, 'Does not want', () => page.locator('main [data-key]').first().click()],
         [`${at}/opt-outs`, 'all that they opted out of', () => chooseAll('They want it again…')],
-        [`${at}/deliveries`, 'message to', () => chooseAll('Send again…')],
+        [`${at}/deliveries`, 'message to', () => chooseAll('Send again…', 'c@example.com')],
         [`${at}/opt-outs`, 'refused', () => takeIn(`person,target\n${quoted(first)},${quoted(second)}\n`)],
         [`${at}/notifications`, '.yaml', () => asYaml()],
+        [`${at}/deliveries/receipts`, 'unknown_receipt'],
+        [`${at}/deliveries/receipts`, 'no delivery is moved by it', () => openRow('unknown_receipt')],
+        [`${at}/deliveries/receipts`, 'No delivery is moved', () => chooseAll('Dismiss…')],
+        [`${at}/deliveries/dead-letters`, 'rule_error'],
+        [`${at}/deliveries/dead-letters`, 'Where it failed', () => openRow('rule_error')],
+        [`${at}/deliveries/dead-letters`, 'Whom they tell', () => chooseAll('Redrive…', 'rule_error')],
+        [`${at}/settings`, 'Remove odd?', press('Remove odd…')],
+        [`${at}/versions`, 'Publish as it was', () => takeBack()],
       ];
       /** Whatever rows of the state of the first can be chosen together. */
-      const chooseAll = async (then: string): Promise<void> => {
-        const row =
-          then === 'Send again…' ? page.locator('main li', { hasText: 'c@example.com' }) : page.locator('main li');
+      const chooseAll = async (then: string, hasText = ''): Promise<void> => {
+        const row = page.locator('main li', { hasText });
         const boxes = row.getByRole('checkbox', { name: /^Choose/ });
         await boxes.first().waitFor();
         for (const box of await boxes.all()) await box.check();
         await page.getByRole('button', { name: then }).click();
+      };
+      const openRow = (hasText: string): Promise<void> => page.locator('main [data-key]', { hasText }).first().click();
+      const takeBack = async (): Promise<void> => {
+        await press(/^Show changes/)();
+        await press('Roll back to before this')();
+        await page.getByRole('dialog').getByText('As YAML').click();
       };
       const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`;
       const takeIn = async (csv: string): Promise<void> => {

@@ -143,7 +143,7 @@ export type RestartedDemo = Demo & {
 };
 
 /** The product as a person starts it, with the demo, in a folder of its own. */
-export async function startDemo(): Promise<RestartedDemo> {
+export async function startDemo(): Promise<RestartedDemo & { readonly dataDir: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'carillon-portal-'));
   const start = (gatewayPort: string, controlPort: string): ChildProcess =>
     spawn(
@@ -175,6 +175,7 @@ export async function startDemo(): Promise<RestartedDemo> {
     const ownerToken = (await readFile(join(folder, 'carillon-data/owner-token'), 'utf8')).trim();
     return {
       ...demoAt(addresses, ownerToken, stop),
+      dataDir: join(folder, 'carillon-data'),
       kill: () => end('SIGKILL'),
       async comeBack() {
         child = start(new URL(addresses.gateway).port, new URL(addresses.control).port);
