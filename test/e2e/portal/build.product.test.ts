@@ -209,6 +209,26 @@ describeWith('chromium', 'building a notification in the portal', () => {
       .toContain('New words for A-77');
   });
 
+  it('saves by Ctrl and S, without waiting for a pause', async () => {
+    guard.allowStatus(404);
+    const DRAFT = '/v1/workspaces/shop/notifications/order-paid/draft';
+    const own = await guard.openPage(context);
+    // The pause after which a draft saves itself never ends here.
+    await own.addInitScript(`{
+      const later = window.setTimeout;
+      window.setTimeout = (act, time, ...more) => later(act, time === 600 ? 3_600_000 : time, ...more);
+    }`);
+    await own.goto(`${demo.control}${NOTIFICATION}/rules/paid`);
+    const value = own.getByRole('main').getByLabel('Value of condition 2');
+    await value.fill('71');
+    await value.press('Enter');
+    await own.keyboard.press('Control+s');
+    await expect
+      .poll(() => demo.ask<object>(DRAFT).then(JSON.stringify, String), { timeout: 30_000 })
+      .toContain('event.total > 71');
+    await own.close();
+  });
+
   it('keeps what was typed when the session ends, and shows who was faster side by side', async () => {
     // A draft is gone once it is published, whoever asks for it then.
     guard.allowStatus(404);
@@ -251,8 +271,10 @@ describeWith('chromium', 'building a notification in the portal', () => {
     expect(await button(/^Publish/).isDisabled()).toBe(true);
     const conflict = main().getByRole('region', { name: /^Conflict/ });
     await conflict.getByText('As YAML').click();
-    await conflict.getByText(/^Theirs: workspaces.shop.notifications/).waitFor();
-    await conflict.getByText(/^Mine: workspaces.shop.notifications/).waitFor();
+    const fileOf = async (whose: 'Theirs' | 'Mine'): Promise<string | null> =>
+      conflict.getByRole('group', { name: new RegExp(`^${whose}: workspaces.shop.notifications`) }).textContent();
+    expect(await fileOf('Theirs')).toMatch(/when: event\.total > 5$/m);
+    expect(await fileOf('Mine')).toContain('event.total > 75');
     await expectAccessible(page, 'conflict');
     await button('Keep mine').click();
     await main().getByText('Ready').waitFor();

@@ -74,9 +74,8 @@ describeWith('chromium', 'the history of a workspace in the portal', () => {
     await main().getByRole('button', { name: 'Roll back to before this' }).click();
     await dialog().getByText('+ Hello').waitFor();
     await dialog().getByText('As YAML').click();
-    await dialog()
-      .getByText(/^workspaces.*email.yaml$/)
-      .waitFor();
+    const file = dialog().getByRole('group', { name: /^workspaces.*email.yaml$/ });
+    expect(await file.textContent()).toContain('subject: Hello');
     await expectAccessible(page, 'the rollback');
     await picture(page, 'rollback');
     // Somebody else changes it while the dialog is open: what they did is not lost.

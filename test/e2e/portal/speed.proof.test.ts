@@ -20,6 +20,7 @@ const LIVE_SECONDS = 5;
 const FIRST_ROW = 1_000;
 const KEY_TO_ROW = 100;
 const SCRIPT_OF_A_FRAME = 8;
+const CHANGE_TO_DRAWING = 300;
 const ROWS_IN_THE_PAGE = 60;
 const HEAP = 100_000_000;
 
@@ -145,6 +146,38 @@ rules:
     expect(rows).toBeLessThanOrEqual(ROWS_IN_THE_PAGE);
     expect(usedSize).toBeLessThanOrEqual(HEAP);
     expect(share(took, 0.98)).toBeLessThanOrEqual(KEY_TO_ROW);
+    await page.close();
+  });
+
+  it('draws a cadence over the newest ten thousand again as soon as it is changed', { timeout: WITHIN }, async () => {
+    const page = await guard.openPage(context);
+    await page.goto(`${demo.control}/workspaces/crowd/notifications/later/cadence`);
+    await page.locator('[data-ground="own"]').waitFor();
+    await page.getByRole('button', { name: 'Add a limit' }).click();
+    const most = page.getByLabel('At most');
+    await most.waitFor();
+    // From the key to the frame in which what is drawn is no more that of the change before, seen by the page itself.
+    await page.evaluate(`(() => {
+      window.redrawn = [];
+      let changed = 0;
+      addEventListener('input', ({ timeStamp }) => (changed = timeStamp), true);
+      new MutationObserver((all) => {
+        if (changed === 0 || !all.some(({ target }) => !target.hasAttribute('data-behind'))) return;
+        const from = changed;
+        changed = 0;
+        requestAnimationFrame(() => window.redrawn.push(performance.now() - from));
+      }).observe(document.querySelector('main'), { subtree: true, attributeFilter: ['data-behind'] });
+    })()`);
+    const took = () => page.evaluate<number[]>('window.redrawn');
+    for (let change = 1; change <= 60; change += 1) {
+      await most.fill(`${3 + change}`);
+      await expect.poll(async () => (await took()).length, { interval: 20 }).toBe(change);
+    }
+    const all = await took();
+    console.log(
+      `change to drawing: p50 ${Math.round(share(all, 0.5))}, p95 ${Math.round(share(all, 0.95))}, longest ${Math.round(Math.max(...all))} ms`,
+    );
+    expect(share(all, 0.95)).toBeLessThanOrEqual(CHANGE_TO_DRAWING);
     await page.close();
   });
 
