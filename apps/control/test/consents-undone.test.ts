@@ -83,7 +83,7 @@ describe('what many people opted out of', () => {
       .toSorted();
   };
 
-  it('is allowed again with each word of theirs, of nobody else, and undone as it was', async () => {
+  it('is allowed again with each word of theirs, of nobody else, and undone: each word stands the other way round again', async () => {
     await says('ada', {});
     await says('ada', { channel: 'sms' });
     await says('bob', { target: { kind: 'category', name: 'purchases' } });

@@ -46,7 +46,7 @@ export const KEY_GROUPS: readonly KeyGroup[] = [
   {
     title: 'Rule and template',
     lines: [
-      line('Run the test bench, or draw the preview anew', '⌘', 'Enter'),
+      line('Run the test bench, or save and draw the preview at once', '⌘', 'Enter'),
       line('Save the draft', '⌘', 'S'),
       line('Review and publish', '⌘', 'Shift', 'P'),
     ],

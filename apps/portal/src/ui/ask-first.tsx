@@ -28,7 +28,7 @@ export function AskFirst({
     <>
       {/* They stay in the page: whichever had the focus gets it back. */}
       <div hidden={asked !== null}>{children}</div>
-      {asked !== null && <Question key={asked.verb} asked={asked} {...answers} />}
+      {asked !== null && <Question asked={asked} {...answers} />}
     </>
   );
 }
@@ -44,13 +44,13 @@ function Question({
   useLayoutEffect(() => {
     const { current } = box;
     const before = document.activeElement;
-    // One key from here.
-    current?.querySelector('button')?.focus();
     return () => {
       if (current?.contains(document.activeElement) !== true || !(before instanceof HTMLElement)) return;
       requestAnimationFrame(() => before.isConnected && before.focus());
     };
   }, []);
+  // One key from here, also where another question takes the place of this one.
+  useLayoutEffect(() => box.current?.querySelector('button')?.focus(), [verb]);
   return (
     <div
       ref={box}
