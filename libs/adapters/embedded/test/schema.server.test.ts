@@ -96,11 +96,29 @@ describe('the data file', () => {
     const { person, rule } = first.intent;
     const listed = await embedded.ledger.list({ reasons: [first.reason], person, rule, test: false }, 10);
     expect(listed.items.map(({ id }) => id)).toContain(first.id);
+    expect(first.reason).toBe('new');
+    expect((await embedded.ledger.list({ reasons: ['new'] }, 10)).items).toHaveLength(2);
     // Nothing that an intent holds is lost on its way to a place of its own, and it goes on from there.
     expect(await embedded.ledger.get(first.id)).toEqual(first);
     expect(await embedded.ledger.replace({ ...first, version: 2, state: 'SENT', nextAt: null })).toBe('done');
     expect((await embedded.ledger.get(first.id))?.intent).toEqual(first.intent);
     await embedded.close();
+  });
+
+  it('has what is new apart from what is held, so that a search for it passes over none of that', async () => {
+    const held = { reason: 'quiet_hours' } as const;
+    const embedded = await open();
+    const [moved, ...others] = [deliveryOf(), deliveryOf(), deliveryOf(held), deliveryOf(held), deliveryOf(held)];
+    await embedded.ledger.insert([moved, ...others]);
+    await embedded.ledger.replace({ ...moved, ...held, version: 2 });
+    await embedded.close();
+    const db = new DatabaseSync(file());
+    const walked = db.prepare('SELECT phase, count(*) AS rows FROM deliveries GROUP BY phase ORDER BY phase').all();
+    db.close();
+    expect(walked).toEqual([
+      { phase: 'NEW', rows: 1 },
+      { phase: 'OPEN', rows: 4 },
+    ]);
   });
 
   it('has no index of lists that a move writes', () => {

@@ -56,6 +56,23 @@ export function manyFiltersAndCounts(
     expect(await found({ reasons: ['accepted', 'no_address'], person: address })).toEqual([without.id, alone.id]);
   });
 
+  it('lists what waits in one order, whether it is new, was held or is being tried again', async () => {
+    const workspace = freshName('waits');
+    const reasons = ['new', 'quiet_hours', 'throttled'] as const;
+    const made: string[] = [];
+    for (let at = 0; at < 7; at += 1) {
+      made.unshift((await put({ slot: { workspace }, reason: reasons[at % 3] ?? 'new', createdAt: 100 + at })).id);
+    }
+    const pages: string[] = [];
+    for (let cursor: string | undefined; ;) {
+      const page = await ledger().list({ workspace, states: ['WAITING'] }, 2, cursor);
+      pages.push(...ids(page.items));
+      if (page.next === null) break;
+      cursor = page.next;
+    }
+    expect(pages).toEqual(made);
+  });
+
   it('counts over time what is in each state now, of one workspace, of a notification, and by people', async () => {
     const workspace = freshName('counted');
     const tell = (createdAt: number, state: DeliveryState, notification: string, person: string) =>

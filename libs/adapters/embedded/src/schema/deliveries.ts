@@ -1,5 +1,3 @@
-import type { DeliveryState } from '@carillon/domain';
-
 /**
  * The ledger: the document whole, and beside it the columns that are searched by. The slot has a unique index of its own
  * beside the id that is made from it, so that even two ids for one slot (a changed key) cannot both be inserted.
@@ -123,14 +121,6 @@ export const DELIVERIES_BY_PHASE = `
   DROP INDEX deliveries_unique_id;
 `;
 
-/**
- * Reasons that go with a phase of their own: what is new is open, and what was accepted is SENT (a law of the domain). The index of reasons
- * leaves them out.
- */
-export const REASONS_OF_A_PHASE: ReadonlyMap<string, DeliveryState> = new Map([
-  ['new', 'WAITING'],
-  ['accepted', 'SENT'],
-]);
 /** What a walk along the index of reasons, or of people, has to say word for word: SQLite takes a partial index for nothing less. */
 export const HAS_ANOTHER_REASON = "reason NOT IN ('new', 'accepted')";
 export const IS_NAMED_APART = 'person IS NOT recipient';
@@ -148,3 +138,6 @@ export const DELIVERIES_IN_FEWER_INDEXES = `
   DROP INDEX deliveries_recipient;
   CREATE INDEX deliveries_recipient ON deliveries (recipient, created_at, id, person);
 `;
+
+/** Who searches for what is new reads nothing of what is held (stores/delivery-phases.ts). */
+export const DELIVERIES_NEW_APART = "UPDATE deliveries SET phase = 'NEW' WHERE phase = 'OPEN' AND reason = 'new'";

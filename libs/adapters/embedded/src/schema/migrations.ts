@@ -9,6 +9,7 @@ import {
   DELIVERIES_BY_PHASE,
   DELIVERIES_COUNTED_BY_INSERT,
   DELIVERIES_IN_FEWER_INDEXES,
+  DELIVERIES_NEW_APART,
   DELIVERIES_INTENT_APART,
   DELIVERIES_NOT_BY_TIME_ALONE,
   DELIVERIES_SCHEMA,
@@ -76,6 +77,7 @@ export const MIGRATIONS: readonly string[] = [
   DELIVERIES_INTENT_APART,
   DELIVERIES_BY_PHASE,
   DELIVERIES_IN_FEWER_INDEXES,
+  DELIVERIES_NEW_APART,
 ];
 
 const pragma = (db: DatabaseSync, name: string): number => Number(db.prepare(`PRAGMA ${name}`).get()?.[name]);

@@ -3,15 +3,15 @@ import { DELIVERY_STATES, type DeliveryState } from '@carillon/domain';
 import type { DeliveryLedger, NotificationCount, StateCount } from '@carillon/ports';
 import type { Reader } from '../reader.ts';
 import { conditionsOf } from './conditions.ts';
-import { BY_LEASE, BY_PHASE, inState, phaseOf } from './delivery-phases.ts';
+import { BY_LEASE, BY_PHASE, inState, PHASES } from './delivery-phases.ts';
 import { pieceLength, piecesOf, type Counts, type KeptSums, type Piece } from './kept-sums.ts';
 
 const IN_PIECE = 'created_at >= ? AND created_at < ?';
-const PHASES = [...new Set(DELIVERY_STATES.map(phaseOf))].map((phase) => `'${phase}'`).join(', ');
+const ANY_PHASE = PHASES.map((phase) => `'${phase}'`).join(', ');
 /** The notification of each delivery of a piece, by phase, and once more of those that are SENDING: as they stand at one moment. */
 const NOTIFICATIONS = `
   SELECT phase AS state, json_group_array(notification) AS found FROM deliveries ${BY_PHASE}
-  WHERE workspace = ? AND phase IN (${PHASES}) AND ${IN_PIECE} GROUP BY phase
+  WHERE workspace = ? AND phase IN (${ANY_PHASE}) AND ${IN_PIECE} GROUP BY phase
   UNION ALL
   SELECT 'SENDING', json_group_array(notification) FROM deliveries ${BY_LEASE}
   WHERE state = 'SENDING' AND workspace = ? AND ${IN_PIECE}`;
@@ -44,11 +44,12 @@ function readPeople(
   state: DeliveryState,
   { from, until }: Piece,
 ): readonly string[] {
-  const { index, condition } = inState(state);
-  const { where, values } = conditionsOf([['workspace = ?', workspace], condition, [IN_PIECE, from, until]]);
-  const text = `SELECT json_group_array(person) FILTER (WHERE person IS NOT NULL) AS found FROM deliveries ${index} ${where}`;
-  const { found } = reader.get(text, ...values) as { readonly found: string };
-  return JSON.parse(found) as readonly string[];
+  return inState(state).flatMap(({ index, condition }) => {
+    const { where, values } = conditionsOf([['workspace = ?', workspace], condition, [IN_PIECE, from, until]]);
+    const text = `SELECT json_group_array(person) FILTER (WHERE person IS NOT NULL) AS found FROM deliveries ${index} ${where}`;
+    const { found } = reader.get(text, ...values) as { readonly found: string };
+    return JSON.parse(found) as readonly string[];
+  });
 }
 
 const noneOfAny = (): Uint32Array => new Uint32Array(DELIVERY_STATES.length);

@@ -1,9 +1,9 @@
 import type { DeliveryFilter } from '@carillon/ports';
 import type { Reader } from '../reader.ts';
-import { HAS_ANOTHER_REASON, IS_NAMED_APART, REASONS_OF_A_PHASE } from '../schema/deliveries.ts';
+import { HAS_ANOTHER_REASON, IS_NAMED_APART } from '../schema/deliveries.ts';
 import { conditionsOf, type Condition } from './conditions.ts';
 import { cursorAt, keysOf } from './cursor.ts';
-import { BY_PHASE, inState, phaseOf } from './delivery-phases.ts';
+import { BY_PHASE, inState, PHASES_OF_REASONS } from './delivery-phases.ts';
 import { WHOLE, type DocumentRow } from './delivery-row.ts';
 
 type Key = { readonly created_at: number; readonly id: string };
@@ -39,9 +39,9 @@ export function workspacesOf(reader: Reader): readonly string[] {
 
 /** Along what a reason is found. */
 function inReason(reason: string): { readonly index: string; readonly condition: Condition } {
-  const state = REASONS_OF_A_PHASE.get(reason);
-  if (state === undefined) return { index: 'INDEXED BY deliveries_reason', condition: [HAS_ANOTHER_REASON] };
-  return { index: BY_PHASE, condition: ['phase = ?', phaseOf(state)] };
+  const phase = PHASES_OF_REASONS.get(reason);
+  if (phase === undefined) return { index: 'INDEXED BY deliveries_reason', condition: [HAS_ANOTHER_REASON] };
+  return { index: BY_PHASE, condition: ['phase = ?', phase] };
 }
 
 /** The other conditions of a filter, without the one that the walk is chosen by. */
@@ -100,12 +100,13 @@ function walksOf(filter: DeliveryFilter, workspaces: () => readonly string[]): r
     });
   if (filter.notification !== undefined) return inEach('INDEXED BY deliveries_notification');
   if (states !== undefined) {
-    return states.flatMap((state) => {
-      const { index, condition } = inState(state);
-      // What is being sent is found without its workspace.
-      if (state === 'SENDING') return [{ index, conditions: [condition, ...conditions] }];
-      return inEach(index, condition);
-    });
+    return states.flatMap((state) =>
+      inState(state).flatMap(({ index, condition }) => {
+        // What is being sent is found without its workspace.
+        if (state === 'SENDING') return [{ index, conditions: [condition, ...conditions] }];
+        return inEach(index, condition);
+      }),
+    );
   }
   if (channels !== undefined)
     return channels.flatMap((channel) => inEach('INDEXED BY deliveries_channel', ['channel = ?', channel]));

@@ -45,7 +45,7 @@ export function toMovedRow({ intent, ...moving }: Delivery): MovedRow {
     id: moving.id,
     version: moving.version,
     state: moving.state,
-    phase: phaseOf(moving.state),
+    phase: phaseOf(moving),
     reason: moving.reason,
     nextAt: moving.nextAt,
     leaseUntil: moving.leaseUntil,
