@@ -27,7 +27,8 @@ function valuesOf(delivery: Delivery, intentPlace: number | bigint): (string | n
   const found = [intent.notification, intent.eventId, intent.to, nextAt, leaseUntil];
   const document = stringifyJson({ ...delivery, intent: intent.id });
   const moved = [delivery.unpublished.length > 0 ? 1 : 0, createdAt, updatedAt, document];
-  const phase = state === 'WAITING' || state === 'SENDING' ? 'OPEN' : state;
+  const open = delivery.reason === 'new' ? 'NEW' : 'OPEN';
+  const phase = state === 'WAITING' || state === 'SENDING' ? open : state;
   const listed = [phase, delivery.reason, intent.person, intent.rule, intent.test === undefined ? 0 : 1];
   return [id, version, state, ...unique, ...found, ...moved, ...listed, intentPlace];
 }

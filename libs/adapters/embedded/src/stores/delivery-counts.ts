@@ -52,6 +52,16 @@ function readPeople(
   });
 }
 
+/** Pieces whose sums are kept cost some 10 µs each: after so many of them others have a turn too. */
+const IN_ONE_TURN = 200;
+function turnsOver(): () => Promise<void> {
+  let pieces = 0;
+  return async () => {
+    pieces += 1;
+    if (pieces % IN_ONE_TURN === 0) await others();
+  };
+}
+
 const noneOfAny = (): Uint32Array => new Uint32Array(DELIVERY_STATES.length);
 function add(into: Uint32Array, more: Uint32Array): void {
   // By place and not by an iterator, which takes ten times as long.
@@ -60,13 +70,19 @@ function add(into: Uint32Array, more: Uint32Array): void {
 
 /**
  * What is counted over time, piece by piece: of a whole piece by the sums that are kept of it, else from its rows, along an index that holds
- * all that is counted. The process goes on with other work after each piece that was read.
+ * all that is counted. The process goes on with other work after each piece that was read, and after some that were kept.
  */
 export function deliveryCounts(
   reader: Reader,
   kept: KeptSums,
 ): Pick<DeliveryLedger, 'countOverTime' | 'countByNotification' | 'countPeople'> {
-  async function countsOf(sums: ReturnType<KeptSums['sums']>, workspace: string, piece: Piece): Promise<Counts> {
+  async function countsOf(
+    sums: ReturnType<KeptSums['sums']>,
+    workspace: string,
+    piece: Piece,
+    turn: () => Promise<void>,
+  ): Promise<Counts> {
+    await turn();
     const known = sums.of(piece)?.counts;
     if (known) return known;
     const counts = readCounts(reader, workspace, piece);
@@ -77,13 +93,13 @@ export function deliveryCounts(
 
   return {
     async countOverTime({ workspace, since, before, notification }, part) {
-      const sums = kept.sums();
+      const [sums, turn] = [kept.sums(), turnsOver()];
       const found: StateCount[] = [];
       for (let at = since - (since % part); at < before; at += part) {
         const total = noneOfAny();
         const [from, until] = [Math.max(at, since), Math.min(at + part, before)];
         for (const piece of piecesOf(workspace, from, until, pieceLength(before - since))) {
-          const counts = await countsOf(sums, workspace, piece);
+          const counts = await countsOf(sums, workspace, piece, turn);
           if (notification === undefined) for (const states of counts.values()) add(total, states);
           else add(total, counts.get(notification) ?? noneOfAny());
         }
@@ -95,10 +111,10 @@ export function deliveryCounts(
       return found;
     },
     async countByNotification({ workspace, since, before }) {
-      const sums = kept.sums();
+      const [sums, turn] = [kept.sums(), turnsOver()];
       const totals = new Map<string, Uint32Array>();
       for (const piece of piecesOf(workspace, since, before, pieceLength(before - since))) {
-        for (const [notification, states] of await countsOf(sums, workspace, piece)) {
+        for (const [notification, states] of await countsOf(sums, workspace, piece, turn)) {
           const total = totals.get(notification) ?? noneOfAny();
           add(total, states);
           totals.set(notification, total);
@@ -111,26 +127,32 @@ export function deliveryCounts(
         .filter(({ deliveries }) => deliveries > 0);
     },
     async countPeople({ workspace, since, before }, states) {
-      const sums = kept.sums();
+      const [sums, turn] = [kept.sums(), turnsOver()];
       // Each person once, in whatever pieces and states: by a mark under the number, which is faster than a set of names.
-      const told: Uint32Array[] = [];
+      let marks = new Uint8Array(sums.numbered());
+      const mark = (numbers: Uint32Array): void => {
+        if (marks.length < sums.numbered()) {
+          const more = new Uint8Array(2 * sums.numbered());
+          more.set(marks);
+          marks = more;
+        }
+        for (const number of numbers) marks[number] = 1;
+      };
       for (const piece of piecesOf(workspace, since, before, pieceLength(before - since))) {
         const read = states.filter((state) => {
           const known = sums.of(piece)?.people.get(state);
-          if (known) told.push(known);
+          if (known) mark(known);
           return !known;
         });
         for (const state of read) {
           const numbers = Uint32Array.from(readPeople(reader, workspace, state, piece), sums.numberOf);
           sums.keepPeople(piece, state, numbers);
-          told.push(numbers);
+          mark(numbers);
         }
-        if (read.length > 0) await others();
+        await (read.length > 0 ? others() : turn());
       }
-      const marks = new Uint8Array(sums.numbered());
-      for (const numbers of told) for (const number of numbers) marks[number] = 1;
       let people = 0;
-      for (const mark of marks) people += mark;
+      for (const told of marks) people += told;
       return people;
     },
   };

@@ -41,14 +41,17 @@ export function piecesOf(workspace: string, since: Instant, before: Instant, len
   return pieces;
 }
 
-/** Sums by their place, and a number for each person in them. `isWritten`: rows of a place are being written. */
-function createSums(isWritten: (place: string) => boolean) {
+/**
+ * Sums by their place, and a number for each person in them. `isWritten`: rows of a place are being written. Beyond so many bytes no more
+ * sums are kept; the names of the answer under way are.
+ */
+function createSums(isWritten: (place: string) => boolean, mostBytes: number) {
   const sums = new Map<string, Sums>();
   const numbers = new Map<string, number>();
   let bytes = 0;
 
   function keep({ place }: Piece, size: number, put: (into: Sums) => void): void {
-    if (place === null || isWritten(place)) return;
+    if (place === null || isWritten(place) || bytes > mostBytes) return;
     const into = sums.get(place) ?? { counts: null, people: new Map(), bytes: 0 };
     put(into);
     into.bytes += size;
@@ -92,7 +95,7 @@ function createSums(isWritten: (place: string) => boolean) {
 export function createKeptSums(mostBytes = MOST_BYTES) {
   const written = new Map<string, number>();
   const isWritten = (place: string): boolean => written.has(place);
-  let kept = createSums(isWritten);
+  let kept = createSums(isWritten, mostBytes);
 
   return {
     /** Does a write of deliveries: from before it until it has ended, whichever way, none of their stretches is kept. */
@@ -121,7 +124,7 @@ export function createKeptSums(mostBytes = MOST_BYTES) {
      * read by itself.
      */
     sums() {
-      if (kept.bytes() > mostBytes) kept = createSums(isWritten);
+      if (kept.bytes() > mostBytes) kept = createSums(isWritten, mostBytes);
       return kept;
     },
   };
