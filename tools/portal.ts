@@ -62,6 +62,8 @@ export async function buildPortal({ force = false, say = (_words: string): void 
   return true;
 }
 
+/** What a rename says where a folder stands, not a link or a file; Windows says it of a link too. */
+const IN_THE_WAY = new Set(['EISDIR', 'ENOTEMPTY', 'EEXIST', ...(process.platform === 'win32' ? ['EPERM'] : [])]);
 /** How often two that move a folder away at once may get in each other's way before one of them says so. */
 const TRIES = 20;
 
@@ -79,7 +81,7 @@ export async function putInPlace(fresh: string, place: string): Promise<void> {
       (error: NodeJS.ErrnoException) => error,
     );
     if (refused === null) return;
-    if (attempt === TRIES) throw refused;
+    if (attempt === TRIES || !IN_THE_WAY.has(refused.code ?? '')) throw refused;
     const old = `${fresh}.before-${attempt}`;
     await rename(place, old).catch(() => undefined);
     await rm(old, { recursive: true, force: true });

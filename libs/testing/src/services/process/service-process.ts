@@ -1,3 +1,4 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { startGuarded, type GuardedProcess, type Launch } from './guarded-process.ts';
 import { lastLines } from './run-command.ts';
@@ -18,6 +19,28 @@ const STOP_WITHIN = 20_000;
 
 /** Of these the process does not die. */
 const LETS_LIVE: readonly NodeJS.Signals[] = ['SIGSTOP', 'SIGCONT', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'];
+
+/** Whether all threads of a process are stopped; true where nothing tells of them (not on Linux). */
+const isStopped = (pid: number): boolean => {
+  const tasks = `/proc/${pid}/task`;
+  if (!existsSync(tasks)) return true;
+  return readdirSync(tasks).every((task) => {
+    try {
+      // Behind the name, which may hold anything, stands the state.
+      const stat = readFileSync(`${tasks}/${task}/stat`, 'utf8');
+      return stat.at(stat.lastIndexOf(')') + 2) === 'T';
+    } catch {
+      // A thread that ended meanwhile.
+      return false;
+    }
+  });
+};
+
+/** The kernel stops a process once one of its threads has had its turn; on a busy machine the others go on serving until then. */
+async function untilStopped(pid: number): Promise<void> {
+  const deadline = Date.now() + STOP_WITHIN;
+  while (!isStopped(pid) && Date.now() < deadline) await pause(5);
+}
 
 /** One process of a service, which can be killed and started again on the same ports and data. */
 export class ServiceProcess {
@@ -67,12 +90,13 @@ export class ServiceProcess {
     return 'ended';
   }
 
-  /** Sends a signal. Where it is deadly, waits for the end. */
+  /** Sends a signal. Where it is deadly, waits for the end; where it stops the process, until each of its threads stands still. */
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     const process = this.#process;
     if (!process?.running) return;
     process.signal(signal);
     if (!LETS_LIVE.includes(signal)) await process.ended;
+    if (signal === 'SIGSTOP') await untilStopped(process.pid);
   }
 
   /** Ends it in good order, and by force when that takes too long. A stopped process is let go on first. */
