@@ -226,6 +226,12 @@ describeWith('chromium', 'building a notification in the portal', () => {
     await expect
       .poll(() => demo.ask<object>(DRAFT).then(JSON.stringify, String), { timeout: 30_000 })
       .toContain('event.total > 71');
+    // What is still being typed counts too, as if the field were left.
+    await value.fill('72');
+    await own.keyboard.press('Control+s');
+    await expect
+      .poll(() => own.evaluate('JSON.stringify({ ...sessionStorage })'), { timeout: 60_000 })
+      .toContain('event.total > 72');
     await own.close();
   });
 

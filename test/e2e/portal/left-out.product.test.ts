@@ -221,7 +221,7 @@ describeWith('chromium', 'whom nothing is sent to, in a browser', () => {
       .click();
     await page.getByText('It comes to 2 people in shop again.').waitFor();
     await dialog().getByText('Done: 2 people in shop.').waitFor();
-    await dialog().getByText('Nothing was changed in care: The store is busy.').waitFor();
+    await dialog().getByText('It was not done, or not for all, in care: The store is busy.').waitFor();
     await expectAccessible(page, 'one workspace that refuses');
     await picture(page, 'opt-outs-refused');
     await page.unroute(path);

@@ -20,11 +20,11 @@ export function useKeys(actions: KeyActions): void {
   });
   useEffect(() => {
     let went = 0;
-    // Before any screen hears it: after `g` a letter is no key of theirs. Tab, Enter and the like do what they always do.
+    // Before any screen hears it: after `g` a letter is no key of theirs. Tab, Enter, the space bar and the like do what they always do.
     const hearFirst = (event: KeyboardEvent): void => {
       const afterG = Date.now() - went < WAITS;
       went = 0;
-      if (!afterG || !isCommand(event) || event.key.length !== 1) return;
+      if (!afterG || !isCommand(event) || event.key.length !== 1 || event.key === ' ') return;
       event.preventDefault();
       event.stopPropagation();
       current.current.go(event.key);

@@ -6,7 +6,7 @@ import { Annotation, Compartment, EditorState, type Extension } from '@codemirro
 import { EditorView, keymap, lineNumbers, placeholder as placeholderOf, tooltips } from '@codemirror/view';
 import { useEffect, useLayoutEffect, useRef, type ReactNode, type RefObject } from 'react';
 import { cls } from './class-names.ts';
-import type { CodeFieldProps } from './code-field.tsx';
+import type { Chosen, CodeFieldProps } from './code-field.tsx';
 import { colouring } from './code-languages.ts';
 import { placeOf, type Complete } from './code-words.ts';
 import styles from './code-field.module.css';
@@ -44,8 +44,8 @@ const completing = (complete: () => Complete | undefined): Extension =>
 type EditorProps = CodeFieldProps & {
   readonly labelId: string;
   readonly noteId: string;
-  /** Where the caret stood in the plain field before; null where that had no focus. */
-  readonly caret: RefObject<number | null>;
+  /** What was chosen in the plain field before; null where that had no focus. */
+  readonly chosen: RefObject<Chosen | null>;
 };
 
 /** The editor itself, once it is loaded. Tab leaves it; Ctrl and Enter run what the screen runs. */
@@ -99,10 +99,13 @@ export function CodeEditor(props: EditorProps): ReactNode {
       }),
     });
     view.current = editor;
-    const at = begun.caret.current;
-    begun.caret.current = null;
-    if (at !== null) editor.dispatch({ selection: { anchor: Math.min(at, begun.value.length) } });
-    if (at !== null || begun.hasFocus === true) editor.focus();
+    const { current: chosen } = begun.chosen;
+    begun.chosen.current = null;
+    if (chosen) {
+      const within = (at: number): number => Math.min(at, begun.value.length);
+      editor.dispatch({ selection: { anchor: within(chosen.anchor), head: within(chosen.head) } });
+    }
+    if (chosen || begun.hasFocus === true) editor.focus();
     return () => {
       view.current = null;
       editor.destroy();

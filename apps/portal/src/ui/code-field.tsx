@@ -1,4 +1,4 @@
-import { lazy, useId, useRef, type ReactNode } from 'react';
+import { lazy, useCallback, useId, useRef, type ReactNode } from 'react';
 import { cls } from './class-names.ts';
 import type { CodeFault, CodeLanguage, Complete } from './code-words.ts';
 import { Part } from './part.tsx';
@@ -30,15 +30,26 @@ export type CodeFieldProps = {
   readonly hasFocus?: boolean;
 };
 
+/** Places in the text, from 0; of a caret both are the same. */
+export type Chosen = { readonly anchor: number; readonly head: number };
+
 /** Text in a language: colours, choices at the caret, faults where they stand. Until the editor is loaded, and where it cannot be, it is a plain field. */
 export function CodeField(props: CodeFieldProps): ReactNode {
   const { label, hidesLabel = false, note, value, onChange, faults = [], isReadOnly = false, minLines = 1 } = props;
   const id = useId();
   const [labelId, noteId] = [`${id}-label`, `${id}-note`];
-  /** Where the caret stands in the plain field; null while the focus is elsewhere. The editor takes both over, so that nobody who types is interrupted. */
-  const caret = useRef<number | null>(null);
+  /** What was chosen in the plain field when the editor took its place; null where the focus was elsewhere. Nobody who types is interrupted. */
+  const chosen = useRef<Chosen | null>(null);
+  // Read as it goes: no event tells of each place of the caret in time.
+  const plainField = useCallback(
+    (area: HTMLTextAreaElement) => () => {
+      if (document.activeElement === area) chosen.current = { anchor: area.selectionStart, head: area.selectionEnd };
+    },
+    [],
+  );
   const plain = (
     <textarea
+      ref={plainField}
       aria-labelledby={labelId}
       aria-describedby={noteId}
       className={cls(field.area, styles.plain)}
@@ -47,9 +58,6 @@ export function CodeField(props: CodeFieldProps): ReactNode {
       readOnly={isReadOnly}
       value={value}
       onChange={(event) => onChange(event.target.value)}
-      onFocus={({ currentTarget }) => (caret.current = currentTarget.selectionEnd)}
-      onSelect={({ currentTarget }) => (caret.current = currentTarget.selectionEnd)}
-      onBlur={() => (caret.current = null)}
     />
   );
   return (
@@ -58,7 +66,7 @@ export function CodeField(props: CodeFieldProps): ReactNode {
         {label}
       </span>
       <Part loading={plain} failed={plain}>
-        <CodeEditor {...props} labelId={labelId} noteId={noteId} caret={caret} />
+        <CodeEditor {...props} labelId={labelId} noteId={noteId} chosen={chosen} />
       </Part>
       <div id={noteId}>
         {note !== undefined && <p className={cls(field.note)}>{note}</p>}

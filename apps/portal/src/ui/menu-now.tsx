@@ -1,8 +1,9 @@
-import { useEffect, useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { Button, Menu as AriaMenu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
 import { cls } from './class-names.ts';
 import type { MenuProps } from './menu.tsx';
 import styles from './popup.module.css';
+import { useIsThere } from './use-is-there.ts';
 
 /** The menu itself; `menu.tsx` loads it. */
 export function MenuNow({
@@ -19,9 +20,7 @@ export function MenuNow({
   readonly onOpenChange: (isOpen: boolean) => void;
   readonly hasFocusAtFirst: boolean;
 }): ReactNode {
-  // A menu gives the focus back to what had it when the menu opened: the button has it from here on.
-  const [isThere, setThere] = useState(false);
-  useEffect(() => setThere(true), []);
+  const isThere = useIsThere();
   return (
     <MenuTrigger isOpen={isOpen && isThere} onOpenChange={onOpenChange}>
       <Button aria-label={label} className={cls(styles.trigger)} autoFocus={hasFocusAtFirst}>

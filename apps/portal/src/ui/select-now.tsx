@@ -1,5 +1,5 @@
 import { ChevronsUpDown } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import {
   Button,
   FieldError,
@@ -15,6 +15,7 @@ import { cls } from './class-names.ts';
 import fieldStyles from './field.module.css';
 import styles from './popup.module.css';
 import type { SelectProps } from './select.tsx';
+import { useIsThere } from './use-is-there.ts';
 
 /** The choice itself; `select.tsx` loads it. */
 export function SelectNow({
@@ -30,10 +31,13 @@ export function SelectNow({
   isOpenAtFirst,
   hasFocusAtFirst,
 }: SelectProps<string> & { readonly isOpenAtFirst: boolean; readonly hasFocusAtFirst: boolean }): ReactNode {
+  const isThere = useIsThere();
+  const [isOpen, setOpen] = useState(isOpenAtFirst);
   const isWrong = fault !== null && fault !== undefined;
   return (
     <AriaSelect
-      defaultOpen={isOpenAtFirst}
+      isOpen={isOpen && isThere}
+      onOpenChange={setOpen}
       autoFocus={hasFocusAtFirst}
       {...(hidesLabel && { 'aria-label': label })}
       selectedKey={chosen}

@@ -1,9 +1,15 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
+import { flushSync } from 'react-dom';
 import type { Editable } from '../../api/draft-calls.ts';
 import type { EditedDraft } from '../../api/use-draft.ts';
 
 type Edited = Pick<EditedDraft<Editable>, 'saveNow' | 'workspace'>;
+
+/** What is being typed in a field that counts once it is left counts now; the focus stays. */
+function writeTyped(field: EventTarget | null): void {
+  flushSync(() => field?.dispatchEvent(new FocusEvent('focusout', { bubbles: true })));
+}
 
 /** The keys of an editor, wherever the focus is in it: Ctrl or ⌘ with Enter tries, with S saves, with Shift and P reviews. */
 export function useEditorKeys(draft: Edited, run: () => void): void {
@@ -16,15 +22,17 @@ export function useEditorKeys(draft: Edited, run: () => void): void {
     const hear = (event: KeyboardEvent): void => {
       if (!(event.ctrlKey || event.metaKey) || event.altKey) return;
       if (event.target instanceof HTMLElement && event.target.closest('[role="dialog"]')) return;
-      const { draft: now, navigate: go, run: runNow } = keys.current;
       const key = event.key.toLowerCase();
+      if (key !== 'enter' && key !== 's' && !(key === 'p' && event.shiftKey)) return;
+      writeTyped(event.target);
+      const { draft: now, navigate: go, run: runNow } = keys.current;
       if (key === 'enter') runNow();
       else if (key === 's') void now.saveNow();
-      else if (key === 'p' && event.shiftKey) {
+      else {
         void now.saveNow().then(async (isSaved) => {
           if (isSaved) await go({ to: '/workspaces/$w/drafts', params: { w: now.workspace } });
         });
-      } else return;
+      }
       // Buttons and the editor would take Enter for theirs.
       event.preventDefault();
       event.stopPropagation();

@@ -95,7 +95,7 @@ function Outcome({
       <p>Done: {done ?? NOTHING}.</p>
       {all.map(({ workspace, error }) => (
         <p key={workspace} role="alert">
-          Nothing was changed in {workspace}: {error.message}
+          It was not done, or not for all, in {workspace}: {error.message}
         </p>
       ))}
       <Actions>
