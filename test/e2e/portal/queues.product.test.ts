@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { openShop, restartOver, type Shop } from '../../integration/product/shop.ts';
 import { describeWith } from '../../support/requirements.ts';
 import { expectAccessible, expectToFit, picture } from './accessible.ts';
+import { letterRow, receiptRow } from './aside-rows.ts';
 import { guardPages } from './guard.ts';
 import { openMember } from './member.ts';
 import { openBrowser } from './support.ts';
@@ -20,43 +21,12 @@ const torn = (at: number): NewRecord => ({
   value: new TextEncoder().encode('{"order_id": "torn'),
   headers: { kind: 'event', enc: '0', workspace: 'shop', stream: 'shop/orders', event_id: `evt_TORN${at}` },
 });
-const receipt = (at: number): DeadLetterRow => ({
-  id: `ddl_0000000000000000000000000${at}`,
-  workspace: 'shop',
-  stage: 'receipts',
-  topic: 'carillon.receipts',
-  partition: 0,
-  offset: 1_000 + at,
-  reason: 'unknown_receipt: no attempt of ours went over this account with that token',
-  at: Date.now() - at * 1_000,
-  ownPartition: 0,
-  ownOffset: 1_000_000 + at,
-  redrivenAt: null,
-  redrivenBy: null,
-  dismissedAt: null,
-  dismissedBy: null,
-  receipt: {
-    source: 'ses',
-    account: 'shop/mail',
-    verdict: 'bounced',
-    suppress: null,
-    code: '5.1.1',
-    detail: `no such user ${at}`,
-    deliveryId: null,
-    attempt: null,
-    wish: null,
-    address: null,
-    receivedAt: Date.now(),
-  },
-});
-
-const lost: DeadLetterRow = {
-  ...receipt(3),
-  stage: 'evaluate',
-  topic: 'carillon.events',
-  reason: 'rule_error: its bytes have left the log',
-  receipt: null,
-};
+const receipt = (at: number): DeadLetterRow =>
+  receiptRow(
+    { workspace: 'shop', at, reason: 'unknown_receipt: no attempt of ours went over this account with that token' },
+    { account: 'shop/mail', code: '5.1.1', detail: `no such user ${at}`, address: null },
+  );
+const lost = letterRow({ workspace: 'shop', at: 3, reason: 'rule_error: its bytes have left the log' });
 
 describeWith('chromium', 'what waits for an operator, in a browser', () => {
   let shop: Shop & { close(): Promise<void> };

@@ -14,7 +14,10 @@ import { consentWrites, MOST_PEOPLE, personText, type ConsentRoutePorts } from '
 const UNDO_LIMIT = 16 * 1024 * 1024;
 const NOT_OURS = 'undo: it was not answered by allow-many of this workspace; send the text as it came';
 
-/** What people who were chosen opted out of: taken back in their place, and said back by whoever undoes it, now. A word as old as before would not count against the newer one. */
+/**
+ * What people who were chosen opted out of: taken back in their place, and said back by whoever undoes it, now. A word as old as before
+ * would not count against the newer one.
+ */
 export function manyConsentsRoutes(app: ApiServer, ports: ConsentRoutePorts): void {
   const { consents, ids } = ports;
   const { nameOf, tell, digestOfWords } = consentWrites(ports);

@@ -38,7 +38,7 @@ export function CodeField(props: CodeFieldProps): ReactNode {
   const { label, hidesLabel = false, note, value, onChange, faults = [], isReadOnly = false, minLines = 1 } = props;
   const id = useId();
   const [labelId, noteId] = [`${id}-label`, `${id}-note`];
-  /** What was chosen in the plain field when the editor took its place; null where the focus was elsewhere. Nobody who types is interrupted. */
+  /** What was chosen in the plain field when the editor took its place, so that nobody who types is interrupted; null: it had no focus. */
   const chosen = useRef<Chosen | null>(null);
   // Read as it goes: no event tells of each place of the caret in time.
   const plainField = useCallback(

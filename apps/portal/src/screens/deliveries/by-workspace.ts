@@ -1,4 +1,5 @@
 import { inEach } from '../../api/in-each-workspace.ts';
+import { counted } from '../drafts/change-words.ts';
 
 /** What was chosen within one workspace. */
 export type Group = { readonly workspace: string; readonly ids: readonly string[] };
@@ -59,7 +60,7 @@ export const sumOfCounts = (counts: readonly Counts[]): Counts => {
 
 /** `3 people in 2 workspaces, counted in each`: who is the same in several, nobody can say. */
 export const peopleInWords = (people: number, workspaces: number): string =>
-  `${people.toLocaleString('en')} ${people === 1 ? 'person' : 'people'}${inWords(workspaces)}${workspaces > 1 ? ', counted in each' : ''}`;
+  `${counted(people, 'person', 'people')}${inWords(workspaces)}${workspaces > 1 ? ', counted in each' : ''}`;
 
 /** ` in 2 workspaces`; of one nothing is said, since its screen does. */
 export const inWords = (workspaces: number): string => (workspaces > 1 ? ` in ${workspaces} workspaces` : '');

@@ -5,6 +5,7 @@ import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { Curl } from '../../ui/curl.tsx';
 import { Actions } from '../../ui/page.tsx';
+import { counted } from '../drafts/change-words.ts';
 import { allowConsents, CONSENTS, restoreConsents } from './calls.ts';
 import { ChosenAction } from './chosen-action.tsx';
 import { byWorkspace, useInEach } from './in-each.tsx';
@@ -36,7 +37,7 @@ export function ChosenOptOuts({
   );
 }
 
-const peopleWords = (count: number): string => `${count.toLocaleString('en')} ${count === 1 ? 'person' : 'people'}`;
+const peopleWords = (count: number): string => counted(count, 'person', 'people');
 
 function Question({
   chosen,
@@ -57,7 +58,7 @@ function Question({
     back: (workspace, { undo }) => restoreConsents(workspace, undo),
     changes: CONSENTS,
     changed: ({ people }) => (people === 0 ? null : peopleWords(people)),
-    said: (whom) => (whom === 'nothing' ? 'It came to all of them already.' : `It comes to ${whom} again.`),
+    said: (whom) => (whom === null ? 'It came to all of them already.' : `It comes to ${whom} again.`),
     onDone,
   });
   if (outcome) return outcome;

@@ -8,6 +8,7 @@ import { Curl } from '../../ui/curl.tsx';
 import { Actions } from '../../ui/page.tsx';
 import { countSuppressions, removeSuppressions, restoreSuppressions, SUPPRESSIONS } from './calls.ts';
 import { ChosenAction } from './chosen-action.tsx';
+import { counted } from '../drafts/change-words.ts';
 import { byWorkspace, useInEach } from './in-each.tsx';
 import { sourceMeaning, type Suppression } from './left-out-words.ts';
 import styles from './left-out.module.css';
@@ -31,10 +32,9 @@ export function ChosenSuppressions({ chosen, onClear }: Props & { readonly onCle
   );
 }
 
-const addressesWords = (count: number): string =>
-  `${count.toLocaleString('en')} ${count === 1 ? 'address' : 'addresses'}`;
+const addressesWords = (count: number): string => counted(count, 'address', 'addresses');
 
-const entriesWords = (count: number): string => `${count.toLocaleString('en')} ${count === 1 ? 'entry' : 'entries'}`;
+const entriesWords = (count: number): string => counted(count, 'entry', 'entries');
 
 /** Asks with the number of addresses first; what was taken back can be put back. */
 function Question({
@@ -64,7 +64,7 @@ function Question({
     changes: SUPPRESSIONS,
     changed: ({ removed, addresses }) =>
       removed === 0 ? null : `${entriesWords(removed)} of ${addressesWords(addresses)}`,
-    said: (what) => (what === 'nothing' ? 'None of them was there any more.' : `Taken back: ${what}.`),
+    said: (what) => (what === null ? 'None of them was there any more.' : `Taken back: ${what}.`),
     onDone,
   });
   if (outcome) return outcome;

@@ -17,8 +17,8 @@ type Deed<Group, Answer> = {
   readonly changes: string;
   /** `2 people`; of an answer that changed nothing null. */
   readonly changed: (answer: Answer) => string | null;
-  /** `It comes to 2 people again.`, of what was changed in which workspace. */
-  readonly said: (what: string) => string;
+  /** `It comes to 2 people again.`, of what was changed in which workspace; null: nothing was. */
+  readonly said: (what: string | null) => string;
   readonly onDone: () => void;
 };
 
@@ -27,8 +27,6 @@ type Part = { readonly workspace: string; readonly words: string };
 /** `2 people`; where several workspaces were asked each by its name: `2 people in shop, 1 person in care`. */
 export const byWorkspace = (parts: readonly Part[], isOfSeveral: boolean): string =>
   parts.map(({ workspace, words }) => (isOfSeveral ? `${words} in ${workspace}` : words)).join(', ');
-
-const NOTHING = 'nothing';
 
 /** Does it in every workspace. What was done has a way back at once, whatever another workspace said. */
 export function useInEach<Group extends { readonly workspace: string }, Answer>(deed: Deed<Group, Answer>) {
@@ -52,7 +50,7 @@ export function useInEach<Group extends { readonly workspace: string }, Answer>(
       });
       const words = parts.length > 0 ? byWorkspace(parts, groups.length > 1) : null;
       if (done.length > 0) {
-        say(said(words ?? NOTHING), words === null ? null : undoing(backInEach(done, back), isOld));
+        say(said(words), words === null ? null : undoing(backInEach(done, back), isOld));
       }
       if (all.length === 0) return onDone();
       return setRefused((before) => ({ all, done: [before?.done, words].filter(Boolean).join(', ') || null }));
@@ -92,7 +90,7 @@ function Outcome({
 }): ReactNode {
   return (
     <div className={cls(styles.form)}>
-      <p>Done: {done ?? NOTHING}.</p>
+      <p>Done: {done ?? 'nothing'}.</p>
       {all.map(({ workspace, error }) => (
         <p key={workspace} role="alert">
           It was not done, or not for all, in {workspace}: {error.message}
