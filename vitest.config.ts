@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { IS_PLANTED, plantedInTests } from './test/chaos/planted-in-tests.ts';
 import { laneFiles, LANES, type Lane } from './tools/lanes.ts';
+import { LongestFirst } from './tools/longest-first.ts';
 
 const exclude = ['**/node_modules/**', '**/dist/**'];
 
@@ -28,6 +29,7 @@ export default defineConfig({
     hookTimeout: 360_000,
     expect: { poll: { timeout: 120_000 } },
     fsModuleCache: !IS_PLANTED,
+    sequence: { sequencer: LongestFirst },
     projects: LANES.map((lane, groupOrder) => ({
       extends: true as const,
       test: {

@@ -18,3 +18,25 @@ export const laneFiles = (lane: Lane): { readonly include: string; readonly excl
   lane === 'fast'
     ? { include: '**/*.test.{ts,tsx}', exclude: OTHERS.map((other) => `**/*${suffixOf(other)}`) }
     : { include: `**/*${suffixOf(lane)}`, exclude: [] };
+
+/**
+ * Files that take far longer than their length tells, the longest first. Where no earlier run is known, vitest begins with
+ * the longest texts: these files would begin last, and run on when all others have ended. A file that takes a minute on two
+ * cores belongs here.
+ */
+export const LONGEST: readonly string[] = [
+  'test/integration/api-cases/api-cases.product.test.ts',
+  'test/chaos/embedded/crash.product.test.ts',
+  'test/chaos/cluster/crash.product.test.ts',
+  'test/walkthrough/03-change-a-rule.product.test.ts',
+  'test/walkthrough/06-switch-off.product.test.ts',
+  'test/e2e/portal/screens.product.test.ts',
+  'test/walkthrough/14-roles-of-their-own.product.test.ts',
+  'test/e2e/portal/hostile-texts.product.test.ts',
+];
+
+/** Where a file stands among the longest; behind them all if it is none of them. `file` is a path from the root. */
+export const rankOf = (file: string): number => {
+  const rank = LONGEST.indexOf(file.replaceAll('\\', '/'));
+  return rank < 0 ? LONGEST.length : rank;
+};

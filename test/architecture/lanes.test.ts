@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { matchesGlob, join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { laneFiles, laneOf, LANES } from '../../tools/lanes.ts';
+import { laneFiles, laneOf, LANES, LONGEST, rankOf } from '../../tools/lanes.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const committed = execFileSync('git', ['-c', 'safe.directory=*', 'ls-files'], { cwd: root, encoding: 'utf8' })
@@ -46,6 +46,11 @@ describe('every test', () => {
     const proofs = committed.filter((file) => laneOf(file) === 'proof');
     expect(proofs.filter((file) => !named.some((name) => file.includes(name)))).toEqual([]);
     expect(named.filter((name) => !proofs.some((file) => file.includes(name)))).toEqual([]);
+  });
+
+  test('that takes long begins before the others of its lane, in this order', () => {
+    expect(LONGEST.filter((file) => !committed.includes(file))).toEqual([]);
+    expect(committed.toSorted((one, other) => rankOf(one) - rankOf(other)).slice(0, LONGEST.length)).toEqual(LONGEST);
   });
 
   test('with a bug planted into the product is a proof', () => {

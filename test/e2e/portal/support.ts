@@ -11,29 +11,6 @@ import { PROGRAMS } from '../../support/programs.ts';
 const MAIN = resolve(import.meta.dirname, '../../../apps/cli/src/main.ts');
 const READY_WITHIN = 120_000;
 
-/**
- * Playwright's own list, of which a second would leave nothing, and what each window would draw above the page: two pages of
- * the browser's, for an address bar that nobody sees.
- */
-const WITHOUT = [
-  'AvoidUnnecessaryBeforeUnloadCheckSync',
-  'DestroyProfileOnBrowserClose',
-  'HttpsUpgrades',
-  'HttpsFirstBalancedModeAutoEnable',
-  'LensOverlay',
-  'MediaRouter',
-  'PaintHolding',
-  'ThirdPartyStoragePartitioning',
-  'AvoidCorsURLLoaderRestartOnRedirect',
-  'OptimizationHints',
-  'NetworkTimeServiceQuerying',
-  'AimEnabled',
-  'PreconnectToSearch',
-  'WebUIOmniboxPopup',
-  'WebUIOmniboxAimPopup',
-  'WebUIOmniboxFullPopup',
-];
-
 export const openBrowser = (): Promise<Browser> =>
   chromium.launch({
     executablePath: PROGRAMS.chromium.path,
@@ -46,7 +23,6 @@ export const openBrowser = (): Promise<Browser> =>
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
-      `--disable-features=${WITHOUT.join()}`,
       // Whatever a page asks of another machine stays on this one.
       '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
     ],
