@@ -231,4 +231,24 @@ describeWith('chromium', 'people in a browser', () => {
       await expectToFit(page, 390);
     }
   });
+
+  it('opens a choice by a press that began before its list had come, and gives the focus back to it', async () => {
+    const fresh = await guard.openPage(context);
+    let come = (): void => undefined;
+    const hasCome = new Promise<void>((settle) => (come = settle));
+    await fresh.route(/\/assets\/select-now-/, (route) => hasCome.then(() => route.fallback()));
+    await open('/settings/audit', 'Audit', fresh);
+    const choice = fresh.getByRole('button', { name: 'All that you may see' });
+    const early = await choice.elementHandle();
+    await choice.hover();
+    await fresh.mouse.down();
+    await choice.and(fresh.locator(':focus')).waitFor();
+    come();
+    await early?.waitForElementState('hidden');
+    await fresh.mouse.up();
+    await fresh.getByRole('option', { name: 'shop' }).waitFor();
+    await fresh.keyboard.press('Escape');
+    await choice.and(fresh.locator(':focus')).waitFor();
+    await fresh.close();
+  });
 });
