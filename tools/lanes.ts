@@ -20,9 +20,9 @@ export const laneFiles = (lane: Lane): { readonly include: string; readonly excl
     : { include: `**/*${suffixOf(lane)}`, exclude: [] };
 
 /**
- * Files that take far longer than their length tells, the longest first. Where no earlier run is known, vitest begins with
- * the longest texts: these files would begin last, and run on when all others have ended. A file that takes a minute on two
- * cores belongs here.
+ * Files that take far longer than their length tells, the longest first. A run begins with them. Where it knows no earlier
+ * run, vitest begins with the longest texts: these would begin last, and run on when all others have ended. A short file
+ * that takes a minute on two cores belongs here.
  */
 export const LONGEST: readonly string[] = [
   'test/integration/api-cases/api-cases.product.test.ts',
@@ -35,8 +35,11 @@ export const LONGEST: readonly string[] = [
   'test/e2e/portal/hostile-texts.product.test.ts',
 ];
 
-/** Where a file stands among the longest; behind them all if it is none of them. `file` is a path from the root. */
-export const rankOf = (file: string): number => {
-  const rank = LONGEST.indexOf(file.replaceAll('\\', '/'));
-  return rank < 0 ? LONGEST.length : rank;
-};
+/** The longest files before all others, which keep their order. `pathOf` gives a file's path from the root. */
+export function longestFirst<File>(files: readonly File[], pathOf: (file: File) => string): File[] {
+  const rankOf = (file: File): number => {
+    const rank = LONGEST.indexOf(pathOf(file).replaceAll('\\', '/'));
+    return rank < 0 ? LONGEST.length : rank;
+  };
+  return files.toSorted((one, other) => rankOf(one) - rankOf(other));
+}

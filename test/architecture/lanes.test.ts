@@ -2,7 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { matchesGlob, join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { laneFiles, laneOf, LANES, LONGEST, rankOf } from '../../tools/lanes.ts';
+import config from '../../vitest.config.ts';
+import { laneFiles, laneOf, LANES, LONGEST, longestFirst } from '../../tools/lanes.ts';
+import { LongestFirst } from '../../tools/longest-first.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const committed = execFileSync('git', ['-c', 'safe.directory=*', 'ls-files'], { cwd: root, encoding: 'utf8' })
@@ -50,7 +52,9 @@ describe('every test', () => {
 
   test('that takes long begins before the others of its lane, in this order', () => {
     expect(LONGEST.filter((file) => !committed.includes(file))).toEqual([]);
-    expect(committed.toSorted((one, other) => rankOf(one) - rankOf(other)).slice(0, LONGEST.length)).toEqual(LONGEST);
+    const others = committed.filter((file) => !LONGEST.includes(file));
+    expect(longestFirst(committed, (file) => file)).toEqual([...LONGEST, ...others]);
+    expect(config.test?.sequence?.sequencer).toBe(LongestFirst);
   });
 
   test('with a bug planted into the product is a proof', () => {

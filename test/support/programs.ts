@@ -10,7 +10,7 @@ const debianLibrary = (name: string): string =>
 
 /** Programs that some tests need and npm cannot bring: where each is, and the Debian package it comes from. */
 export const PROGRAMS = {
-  // The engine without the window around it, which costs twice the processor's time that a page of ours does.
+  // The engine without a window: a page of the portal costs half the processor's time in it (docs/decisions/0023).
   chromium: { path: '/usr/bin/chromium-headless-shell', debianPackage: 'chromium-headless-shell' },
   opensmtpd: { path: '/usr/sbin/smtpd', debianPackage: 'opensmtpd' },
   nginx: { path: '/usr/sbin/nginx', debianPackage: 'nginx' },

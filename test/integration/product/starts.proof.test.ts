@@ -54,9 +54,11 @@ async function up(name: string, args: readonly string[] = [], env: Readonly<Reco
 describe('The first start', () => {
   it('prints the screen and nothing else, and what it prints can be pasted', async () => {
     const { folder, remove } = await scratch();
+    const began = Date.now();
     const first = start(folder, ['--demo']);
     try {
       const screen = await first.printed(/trace <the id it answered>.*\n/);
+      expect(Date.now() - began).toBeLessThan(60_000);
       const lines = screen.split('\n').filter((line) => line.trim() !== '');
       expect(lines.map((line) => line.trim().split(/ {2,}|: /)[0])).toEqual([
         'Carillon 0.1.0',

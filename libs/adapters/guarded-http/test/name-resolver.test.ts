@@ -97,7 +97,7 @@ describe('a name server that keeps silent', () => {
     expect(ended).toEqual([]);
     await Promise.all(silent);
     expect(new Set(ended)).toEqual(new Set(['given up']));
-    expect(performance.now() - begun).toBeLessThan(30_000);
+    expect(performance.now() - begun).toBeLessThan(60_000);
     // It was waited for, so none of the search domains is tried.
     expect(server.questions.filter((one) => one.includes('cluster.local'))).toEqual([]);
   });

@@ -73,7 +73,7 @@ describeWith('mongodb', 'a database that is killed while everybody writes', () =
     const begun = performance.now();
     await expect(hasty.ledger.replace(claim)).rejects.toMatchObject({ code: 'store_unavailable' });
     await expect(hasty.ledger.get(first.id)).rejects.toMatchObject({ code: 'store_unavailable' });
-    expect(performance.now() - begun).toBeLessThan(30_000);
+    expect(performance.now() - begun).toBeLessThan(60_000);
     await service.parts.ferretDb.kill('SIGCONT');
     await service.parts.postgres.kill('SIGCONT');
     // The claim was read after all, or it was not, or will be only now; the token says which.

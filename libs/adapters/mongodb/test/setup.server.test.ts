@@ -120,7 +120,7 @@ describeWith('mongodb', 'opening the stores in MongoDB', () => {
         code: 'store_unavailable',
         detail: expect.stringContaining('ECONNREFUSED') as string,
       });
-      expect(performance.now() - begun).toBeLessThan(15_000);
+      expect(performance.now() - begun).toBeLessThan(60_000);
     });
 
     it('says so too where patience lasts for several tries, and starts when the server comes within it', async () => {
@@ -171,7 +171,7 @@ describeWith('mongodb', 'opening the stores in MongoDB', () => {
         code: 'store_unavailable',
         facts: { retryAfter: 1000 },
       });
-      expect(performance.now() - begun).toBeLessThan(15_000);
+      expect(performance.now() - begun).toBeLessThan(60_000);
       expect(await stores.verify()).toEqual([{ step: 'database', ok: false, detail: expect.any(String) as string }]);
       await proxy.comeBack();
       await expect.poll(() => stores.leases.acquire('x', 'me', 0, 1).catch(() => false)).toBe(true);

@@ -219,7 +219,7 @@ describe('A server that is slow', () => {
     const before = performance.now();
     const { result } = await attempt('greeting', { ending: 'hang' }, { timeouts: { greeting: 150 } });
     expect(result).toMatchObject({ verdict: 'transient', detail: 'The server did not answer in time.' });
-    expect(performance.now() - before).toBeLessThan(15_000);
+    expect(performance.now() - before).toBeLessThan(60_000);
   });
 
   for (const at of ['ehlo', 'auth', 'mail', 'rcpt', 'data'] as const) {

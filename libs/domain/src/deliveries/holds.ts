@@ -21,9 +21,9 @@ export type BeforeSend = {
   /** The newest configuration: what a person switched off since counts. */
   readonly newest: Configuration;
   readonly notification: Resource<'notification'> | undefined;
-  /** Why the address gets nothing; null where it may. */
   /** What is known of the person and of the address, as documents of consent. */
   readonly consents: readonly Pick<Consents, 'words'>[];
+  /** Why the address gets nothing; null where it may. */
   readonly suppressed: { readonly source: string; readonly detail: string } | null;
   readonly now: Instant;
 };

@@ -29,8 +29,7 @@ export type RuleOutcome =
 /** One event tells at most this many people by `for_each`; the rest are dropped with a reason, never silently. */
 export const MAX_RECIPIENTS = 500;
 
-/** What most rules come to for most events: one for all, since making it took as long as the condition. */
-/** The one value of it. */
+/** Most rules come to this for most events: one value for all, since making it took as long as the condition. */
 export const NOT_FIRED: RuleOutcome = Object.freeze({ kind: 'not_fired' });
 const DISABLED: RuleOutcome = Object.freeze({ kind: 'disabled' });
 

@@ -144,7 +144,7 @@ describe('spans that a collector gets', () => {
     spans.start('http.request').end();
     const started = performance.now();
     await close();
-    expect(performance.now() - started).toBeLessThan(20_000);
+    expect(performance.now() - started).toBeLessThan(60_000);
   });
 });
 
