@@ -1,11 +1,10 @@
 import { consentBody, consentPage, consentSetBody, importedBody } from '@carillon/contracts';
 import {
-  canonicalEmail,
-  canonicalPhone,
   changedWords,
   CHANNEL_NAMES,
   nameOfTarget,
   personName,
+  plainAddress,
   type ChannelName,
   type Consents,
   type ConsentWord,
@@ -361,7 +360,7 @@ function readRow(
   const where = cell('workspace');
   if (where !== '' && where !== workspace) return `workspace: it is of another workspace, ${where}`;
   const address = cell('address');
-  if (address !== '' && canonicalEmail(address) === null && canonicalPhone(address) === null) {
+  if (address !== '' && plainAddress(address) === null) {
     return 'address: it is no email address, and no phone number in international form (+ and 7 to 15 digits)';
   }
   const person = address === '' ? cell('person') : address;

@@ -175,6 +175,12 @@ export const canonicalAddress = (channel: ChannelName, text: string): string | n
 export const channelByLooks = (text: string): ChannelName | undefined =>
   CHANNEL_NAMES.find((name) => CHANNELS[name].address.looksLike(text));
 
+/**
+ * The one form of text that can be meant as an address and as nothing else: an email address or a phone number. Null for any
+ * other text, and so for a device token, which could be a name as well.
+ */
+export const plainAddress = (text: string): string | null => canonicalEmail(text) ?? canonicalPhone(text);
+
 /** All forms under which an address may be on a list, the canonical one first. Text that is no address has its own alone. */
 export function formsOf(channel: ChannelName, text: string): readonly string[] {
   const { canonical, older } = CHANNELS[channel].address;

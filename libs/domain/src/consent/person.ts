@@ -1,6 +1,4 @@
-import { formsOf, type ChannelName } from '../channels/channel.ts';
-import { canonicalEmail } from '../channels/email.ts';
-import { canonicalPhone } from '../channels/sms.ts';
+import { formsOf, plainAddress, type ChannelName } from '../channels/channel.ts';
 import type { KeyedHash } from '../receipts/receipt-token.ts';
 
 /** A longer name is kept as its hash, so that a link to it stays short enough for every mail program. */
@@ -12,8 +10,7 @@ const HASHED = 'hash:';
  * name as it is. Whoever is known by an address alone is found by it.
  */
 export function personName(text: string, keyed: KeyedHash): string {
-  // A device token is any text, so it is never told from a name.
-  const address = canonicalEmail(text) ?? canonicalPhone(text) ?? text;
+  const address = plainAddress(text) ?? text;
   return new TextEncoder().encode(address).length > LONGEST_NAME ? HASHED + keyed('person', address) : address;
 }
 

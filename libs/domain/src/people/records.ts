@@ -1,4 +1,5 @@
 import type { Instant } from '@carillon/kernel';
+import { canonicalEmail } from '../channels/email.ts';
 import type { Actor } from './actor.ts';
 
 /** What somebody may be in a workspace. What each may do is in the permissions of the management API. */
@@ -149,5 +150,8 @@ export type PeopleRecord<Kind extends PeopleKind = PeopleKind> = {
 
 /** The id of the one roster. */
 export const ROSTER_ID = 'roster';
-/** What people write differently and mean alike: capitals, spaces around, forms of the same letter. */
-export const emailKey = (email: string): string => email.trim().normalize('NFKC').toLowerCase();
+/** Text as it is read: capitals, spaces around and other forms of the same letter make no difference. */
+export const asRead = (text: string): string => text.trim().normalize('NFKC').toLowerCase();
+
+/** What the address of somebody who signs in is found by: its one form, or as it is read where it is no address. */
+export const emailKey = (email: string): string => canonicalEmail(email) ?? asRead(email);

@@ -1,6 +1,6 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { CarillonError } from '@carillon/kernel';
-import { emailKey } from '@carillon/domain';
+import { asRead } from '@carillon/domain';
 import { createPlaces, type Asker } from './places.ts';
 
 /** Second of the recommended settings of RFC 9106, with OWASP's memory: 19 MiB, 2 passes, 1 lane. */
@@ -73,9 +73,9 @@ export function refuseWeak(password: string, of: { readonly email: string | null
   const refuse = (why: string): CarillonError =>
     new CarillonError('invalid_request', `password: ${why}`, { pointer: '/password' });
   if ([...password].length < SHORTEST_PASSWORD) throw refuse(`take at least ${SHORTEST_PASSWORD} characters`);
-  const plain = emailKey(password);
-  const [local = ''] = of.email === null ? [] : emailKey(of.email).split('@');
-  const own = [of.email === null ? '' : emailKey(of.email), local, emailKey(of.name)].filter((one) => one.length > 3);
+  const plain = asRead(password);
+  const [local = ''] = of.email === null ? [] : asRead(of.email).split('@');
+  const own = [of.email === null ? '' : asRead(of.email), local, asRead(of.name)].filter((one) => one.length > 3);
   const rest = own.reduce((left, one) => left.replaceAll(one, ''), plain);
   if ([...rest].length < SHORTEST_PASSWORD / 2) throw refuse('it is your own name or address, which is guessed first');
   if (new Set(plain).size < 5) throw refuse('it repeats the same few characters');

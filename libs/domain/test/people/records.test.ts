@@ -1,0 +1,24 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { asRead, canonicalEmail, emailKey } from '../../src/index.ts';
+
+describe('what the address of somebody who signs in is found by', () => {
+  it.each([
+    ['Ada@Example.com', 'ada@example.com'],
+    ['  ada@example.com ', 'ada@example.com'],
+    ['ａda@example.com', 'ada@example.com'],
+    ['ada@BÜCHER.example.', 'ada@xn--bcher-kva.example'],
+  ])('%s is found as %s', (written, key) => {
+    expect(emailKey(written)).toBe(key);
+  });
+
+  it('is the form under which it is sent to, and as it is read where nothing can be sent to it', () => {
+    expect(emailKey(' Ada@Localhost')).toBe('ada@localhost');
+    fc.assert(
+      fc.property(fc.oneof(fc.emailAddress(), fc.string()), (text) => {
+        expect(emailKey(text)).toBe(canonicalEmail(text) ?? asRead(text));
+        expect(emailKey(emailKey(text))).toBe(emailKey(text));
+      }),
+    );
+  });
+});
