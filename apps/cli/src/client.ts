@@ -35,13 +35,13 @@ export type Client = {
   /** What is answered, piece by piece; rejects in the middle where it breaks off. */
   download(path: string, query?: Query): Promise<AsyncIterable<Uint8Array>>;
   status(): Promise<StatusBody>;
-  /** Of what writes: the workspace that the options or CARILLON_WORKSPACE name, or the only one there is. */
+  /** The workspace to write to: the one that the options or CARILLON_WORKSPACE name, or the only one there is. */
   workspace(): Promise<string>;
   /** The workspace that the options or CARILLON_WORKSPACE name, if any. */
   readonly named: string | undefined;
-  /** Of what reads: the workspace that they name, else `-`, all that may be seen. */
+  /** The workspace to read from: the one that they name, else `-`, all that may be seen. */
   readonly reach: string;
-  /** Of what has an id: the workspace that the options name, else all. */
+  /** The workspace of what has an id: the one that the options name, else all. */
   readonly anywhere: string;
   /** Whether what is read may be of several workspaces, so that people want to see of which. */
   isWide(): Promise<boolean>;

@@ -73,7 +73,7 @@ export type ControlSurroundings = HealthSources & {
 };
 
 export type Control = HttpServer & {
-  /** Of the management API, as OpenAPI 3.1. */
+  /** Description of the management API, as OpenAPI 3.1. */
   readonly description: () => ApiDocument;
   /** Who is who, and links that sign in. */
   readonly access: Access;

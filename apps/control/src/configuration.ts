@@ -19,7 +19,7 @@ import { hiddenSecretWarnings } from './secret-places.ts';
 export type FolderRequest = {
   readonly files: Readonly<Record<string, string>>;
   readonly prune: boolean;
-  /** Of the whole deployment this workspace alone. */
+  /** The one workspace that this is about; left out: the whole deployment. */
   readonly workspace?: string | undefined;
   /** Number of the configuration that the author has seen; left out: what the folder says counts, whoever wrote something else. */
   readonly based_on?: number | undefined;

@@ -9,7 +9,7 @@ import {
 } from '@carillon/domain';
 import type { Check } from './ports.ts';
 
-/** Of so many the names are told. */
+/** So many notifications are named; the rest is a number. */
 const NAMED = 5;
 
 /**

@@ -14,7 +14,7 @@ export function insteadOf(name: string, known: readonly string[]): string {
   return `known: ${all.slice(0, MOST_NAMED).join(', ')}${all.length > MOST_NAMED ? ', …' : ''}`;
 }
 
-/** Of a filter by a name that nothing has: an empty list would look as if nothing had happened. */
+/** Refusal of a filter by a name that nothing has: an empty list would look as if nothing had happened. */
 export const unknownFilter = (field: string, what: string, name: string, known: readonly string[]): CarillonError =>
   new CarillonError('invalid_request', `${field}: there is no ${what} ${name}; ${insteadOf(name, known)}`, {
     pointer: `/${field}`,

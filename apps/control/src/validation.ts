@@ -23,7 +23,7 @@ export const compileValidator: FastifySchemaCompiler<z.ZodType> =
 
 type Fault = Pick<z.core.$ZodIssue, 'path' | 'message'>;
 
-/** Of parameters that nobody knows each is a fault of its own, and is told which there are. */
+/** Each unknown parameter is a fault of its own, which names the known ones. */
 function strayOnes(issue: z.core.$ZodIssue, schema: z.ZodType): readonly Fault[] {
   if (issue.code !== 'unrecognized_keys') return [issue];
   const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];

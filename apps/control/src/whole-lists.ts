@@ -2,7 +2,7 @@ import type { Instant } from '@carillon/kernel';
 import { z } from 'zod';
 import { pageSize } from './routes/app.ts';
 
-/** Of lists that are read whole, as long as that is bearable: of what people write or make, which are hundreds. */
+/** Query of a list that is read whole. That is bearable for what people write or make: there are hundreds of these. */
 export const listPaging = { limit: pageSize.default(500), cursor: z.string().max(500).optional() };
 
 /** What the query of such a list says. */

@@ -46,7 +46,7 @@ export type DeliveryPorts = {
   readonly suppressions: SuppressionList;
   readonly consents: ConsentStore;
   readonly limits: LimitStore;
-  /** Of all processes, one tries an account that rests. */
+  /** Decides which one of all processes tries an account that rests. */
   readonly leases: LeaseStore;
   readonly digestHeads: DigestHeads;
   readonly links: LinkTokens;

@@ -9,7 +9,7 @@ export type GatewayConfig = {
   /** 0: any free one. */
   readonly port: number;
   readonly maxBodyBytes?: number;
-  /** Of one request about cohorts: platforms send a thousand members and what they know of each. */
+  /** Most bytes of one request about cohorts: platforms send a thousand members and what they know of each. */
   readonly maxCohortBytes?: number;
   /** Bytes of bodies held at once, from their arrival until the log answered; beyond it requests get 503. */
   readonly maxInFlightBytes?: number;

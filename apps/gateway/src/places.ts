@@ -40,9 +40,12 @@ export type PlaceBounds = { readonly maxInFlightBytes: number; readonly maxInFli
 const SLOW_AFTER: Duration = 2000;
 /** Bytes in a millisecond: 1 KB/s. */
 const LEAST_SPEED = 1;
-/** Of the places, for slow bodies: of one workspace and of one credential. */
+/** Shares of the places that slow bodies of one workspace, and of one credential, may hold. */
 const SLOW_SHARE = { workspace: 0.2, credential: 0.1 } as const;
-/** Beside the places, for whoever holds less than its share; of the bytes, for whoever holds less than half of that part. */
+/**
+ * Kept free for whoever holds little: places beside the others, for whoever holds less than its share, and a part of
+ * the bytes, for whoever holds less than half of that part.
+ */
 const SPARE_SHARE = 1 / 8;
 /** After somebody with less than its share found no place, those with more get no further one for so long. */
 const SHORT_FOR: Duration = 1000;

@@ -130,7 +130,7 @@ function senderOf(body: AccountBody): ReportSender | null {
   return { ...receipts, proof: null };
 }
 
-/** Of a header that came twice nothing: which of the two a proof meant nobody knows. */
+/** Leaves out a header that came twice: nobody knows which of the two a proof meant. */
 const singleHeaders = (request: FastifyRequest): Record<string, string | undefined> =>
   Object.fromEntries(
     Object.entries(request.headers).map(([name, value]) => [name, typeof value === 'string' ? value : undefined]),

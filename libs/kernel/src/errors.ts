@@ -106,9 +106,9 @@ export type ErrorFacts = {
   readonly column?: number;
   /** All that is wrong with bodies of resources. */
   readonly faults?: readonly FaultFact[];
-  /** Of drafts whose resource has changed: what they began from, what is there now, what they want. */
+  /** Drafts whose resource has changed: what they began from, what is there now, what they want. */
   readonly conflicts?: readonly DraftConflictFact[];
-  /** Of a lost race: what is there now. */
+  /** What is there now, after a lost race. */
   readonly newer?: NewerFact;
   /** The limit that was passed, with its unit. */ readonly limit?: string;
   /** When it makes sense to come again. */ readonly retryAfter?: Duration;

@@ -3,7 +3,7 @@ import type { Instant } from '@carillon/kernel';
 /** A lookup record that wants to count for its trigger. */
 export type LookupClaim = {
   readonly triggerId: string;
-  /** Of the lookup record, as text `topic/partition@offset`. */
+  /** Place of the lookup record, as text `topic/partition@offset`. */
   readonly position: string;
   readonly at: Instant;
 };

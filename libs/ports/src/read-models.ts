@@ -87,7 +87,7 @@ export type FieldRow = {
   readonly partition: number;
   /** `customer.email`, `items[].qty`. */
   readonly path: string;
-  /** Of the newest event that is counted. */
+  /** Offset of the newest event that is counted. */
   readonly offset: number;
   /** Events that had the field. */
   readonly count: number;
@@ -115,8 +115,8 @@ export type ReadModels = {
   /** Every place where an event of this id stands, oldest first: more than one if the id was used again. */
   event(id: string): Promise<readonly EventRow[]>;
   /**
-   * Of each of these ids the places of at most so many events, which ones and in which order is not said: whoever repeats
-   * an id thousands of times decides how many there are.
+   * Places of events with these ids, at most so many for each id: whoever repeats an id thousands of times decides how
+   * many there are. Which ones are answered, and in which order, is not said.
    */
   eventsWithIds(ids: readonly string[], mostOfEach: number): Promise<readonly EventRow[]>;
   events(
@@ -137,9 +137,9 @@ export type ReadModels = {
   duplicates(
     filter: {
       readonly workspace?: string;
-      /** That made the duplicate, not the delivery. */
+      /** The event that made the duplicate, not the delivery. */
       readonly eventId?: string;
-      /** Of one of these deliveries. */
+      /** Duplicates of any of these deliveries. */
       readonly deliveryIds?: readonly string[];
       readonly since?: Instant;
       readonly before?: Instant;
@@ -150,9 +150,9 @@ export type ReadModels = {
   deadLetters(filter: DeadLetterFilter, limit: number, cursor?: string): Promise<Page<DeadLetterRow>>;
   deadLetter(id: string): Promise<DeadLetterRow | null>;
   markRedriven(id: string, at: Instant, by: string): Promise<void>;
-  /** Of several that dismiss it the first is remembered; the others change nothing. */
+  /** The first who dismisses it is remembered; others change nothing. */
   markDismissed(id: string, at: Instant, by: string): Promise<void>;
-  /** Takes a dismissal back, whoever's it was; of what nobody dismissed it changes nothing. */
+  /** Takes a dismissal back, whoever's it was; changes nothing where nobody dismissed it. */
   markReopened(id: string): Promise<void>;
   /** Newest evaluations of a rule with failures first: what is shown on the rule. */
   evaluations(workspace: string, rule: string, limit: number): Promise<readonly EvaluationRow[]>;

@@ -39,7 +39,10 @@ export type DropCount = {
 
 /** What a batch came to. The interpreter writes `outputs`, then saves the state, then the position. */
 export type BatchResult<Output = NewRecord> = {
-  /** Of the records in their order. A stage that has worked for long ends with fewer than it was given: the rest come again. */
+  /**
+   * One for each record, in their order. A stage that has worked for long ends with fewer than it was given: the rest
+   * come again.
+   */
   readonly fates: readonly RecordFate[];
   readonly outputs: readonly Output[];
   /** Evaluations of a rule that ended in an error. */

@@ -52,7 +52,7 @@ export type TokenCheck = { readonly step: string; readonly ok: boolean; readonly
 
 export type TokenInspection = {
   readonly steps: readonly TokenCheck[];
-  /** Of a token that is good; null where there is none or it is not. */
+  /** Claims of a good token; null where there is none or it is not good. */
   readonly claims: JsonObject | null;
 };
 

@@ -20,7 +20,7 @@ function sizeOf({ value, key, headers }: LogRecord): number {
 
 /**
  * A record that can never be processed, with the reason. Its id comes from its position: parking twice changes nothing.
- * Of a record that is too large to be held once more it holds only where it stands (`isLeftOut`).
+ * A record that is too large to be held once more is left out: the letter says only where it stands (`isLeftOut`).
  */
 export function deadLetterOf(
   stage: DeadLetter['stage'],

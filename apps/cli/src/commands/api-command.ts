@@ -58,7 +58,7 @@ export function pageText<Row>(
 }
 
 const FOLLOW_EVERY = 500;
-/** Of so many looks one is thorough. */
+/** One look in so many is thorough. */
 const THOROUGH_EACH = 20;
 
 /** Prints what there is, then what is new, oldest first, until the process is interrupted. */

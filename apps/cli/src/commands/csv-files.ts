@@ -6,7 +6,7 @@ import { createCsvReader, messageOf, type CsvRecord } from '@carillon/kernel';
 import { CommandError, UsageError } from '../failure.ts';
 import { clean } from '../output.ts';
 
-/** Of one request: half a million rows are five hundred of them, each done within moments. */
+/** Rows of one request: half a million rows are five hundred requests, each done within moments. */
 const ROWS_AT_ONCE = 1000;
 /** Letters of one request; the longest record goes on top of it. */
 const LETTERS_AT_ONCE = 200_000;

@@ -26,7 +26,7 @@ type ListOptions = CommonOptions & {
   readonly test?: boolean;
 };
 
-/** Of a duplicate the delivery that holds its slot, which `trace` takes, and the event that asked again. */
+/** A duplicate shows the delivery that holds its slot, which `trace` takes, and the event that asked again. */
 const deliveryRow = (one: DeliveryBody, isWide: boolean): string[] => [
   shortTime(one.created_at),
   ...(isWide ? [one.workspace] : []),
@@ -146,7 +146,7 @@ async function act(
   return undefined;
 }
 
-/** Of an action on one or many. */
+/** Options of an action on one or many. */
 const manyOptions = (one: Command, what: string): Command =>
   one
     .option('--all', `all that match the filters: ${what}`)

@@ -49,7 +49,7 @@ export function createFollower<Item>(
 
   return async (thorough) => {
     const rows = new Map<string, Item>();
-    // Of a row that slid into the next page while this one was read, one stays.
+    // A row that slid into the next page while this one was read came twice, and stays once.
     for (const item of (await unseen(thorough)).toReversed()) rows.set(keyOf(item), item);
     for (const key of rows.keys()) seen.add(key);
     for (const key of [...seen].slice(0, Math.max(0, seen.size - REMEMBERED))) seen.delete(key);

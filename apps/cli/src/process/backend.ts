@@ -35,7 +35,7 @@ export type Backend = Stores & {
 export type BackendOptions = {
   readonly settings: ProcessSettings;
   readonly clock: Clock;
-  /** Of the process, where others work beside the backend. */
+  /** Turns of the process, where others work beside the backend. */
   readonly turns?: Turns;
   /** Names the process to whoever finds it at work. */
   readonly holder: string;

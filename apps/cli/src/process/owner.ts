@@ -43,7 +43,7 @@ export function ownerToken(dataDir: string, given: string | undefined): Owner {
 
 /** False where another process was faster. */
 function makeToken(file: string): boolean {
-  // Of its own name: processes in containers share the folder, and each of them is number 1.
+  // A random name: processes in containers share the folder, and each of them is number 1.
   const whole = `${file}.${randomBytes(6).toString('hex')}.new`;
   writeFileSync(whole, `own_${randomBytes(32).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' });
   try {

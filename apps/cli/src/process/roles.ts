@@ -104,7 +104,7 @@ export async function startControlRole(
   return { address: control.address, ports, newLinkWord: () => control.newLinkWord() };
 }
 
-/** Of several control processes the holder of the lease does it; nothing breaks where two do. */
+/** Applies retention. The holder of the lease does it for all control processes; nothing breaks where two do. */
 function keepRetention({ backend, clock, ids, watches }: Foundation, closing: Closing): void {
   const holder = ids.random('request');
   const keeper = startLoop(

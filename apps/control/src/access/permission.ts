@@ -34,7 +34,10 @@ export const SCOPE_PERMISSIONS: Readonly<Record<TokenScope, readonly Permission[
   people: ['people', 'audit'],
 };
 
-/** Of a list any one permission is enough. `anybody` needs no credential: sign-in, pages and their files. `self`: every credential is enough, for what is about whoever asks. */
+/**
+ * Any one permission of a list is enough. `anybody` needs no credential: sign-in, pages and their files. `self`: every
+ * credential is enough, for what is about whoever asks.
+ */
 export type RoutePermission = Permission | readonly Permission[] | 'self' | 'anybody';
 
 /** Checks of credentials: both who configures an account and who operates it may try it. */
@@ -46,7 +49,7 @@ declare module 'fastify' {
     readonly permission?: RoutePermission;
     /** Looks through all workspaces that whoever asks may see: where the address has `-` for one, or names none. */
     readonly across?: boolean;
-    /** Of what makes a workspace: one that is not there is no mistake. */
+    /** The route may begin a workspace: one that is not there is no mistake. */
     readonly newWorkspace?: boolean;
     /** Refusals of its own, besides those that its permission, parameters and body bring with them. */
     readonly problems?: readonly ErrorCode[];

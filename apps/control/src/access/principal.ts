@@ -14,9 +14,9 @@ export type Principal = {
   readonly name: string;
   /** Null: in the whole deployment, not in one workspace. */
   may(permission: Permission, workspace: string | null): boolean;
-  /** Of a session: which one it is. */
+  /** The session, where a session proved it. */
   readonly session?: PeopleRecord<'session'>;
-  /** Of a service token: when it ends; null: never. */
+  /** When a service token ends; null: never. */
   readonly expiresAt?: Instant | null;
 };
 

@@ -14,7 +14,7 @@ export type AuditFacts = {
   /** Digests, by `digestOf`; of what can be guessed, such as an address, by `keyedDigest`; of a secret none. */
   readonly before?: string | undefined;
   readonly after?: string | undefined;
-  /** Of a page that tells a refusal by itself. */
+  /** Code of a refusal that a page tells by itself, or that came before anything began. */
   readonly code?: ErrorCode;
   /** What was done, where one address does several things. */
   readonly what?: AuditAction;

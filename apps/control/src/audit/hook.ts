@@ -50,7 +50,7 @@ export const beginAudit = async (request: FastifyRequest): Promise<void> => audi
 
 /** Targets that are changed between two writes of the audit. */
 const PART = 250;
-/** Of more, as of a large file, the audit tells as of one change. */
+/** A change of more targets than this, such as a large file, is one change on the audit. */
 export const MOST_TARGETS = 1_000;
 
 /**

@@ -16,7 +16,7 @@ export type SealPlace = 'topic' | 'store' | 'kept';
  */
 export type AuditFault = {
   readonly kind: 'changed' | 'missing' | 'inserted' | 'cut_off' | 'forged_seal';
-  /** Of the record that is not as it was; of what was cut off, the first that is gone. */
+  /** Position of the record that is not as it was; where records were cut off, of the first that is gone. */
   readonly position: number;
   /** The first seal that fails. */
   readonly seal: { readonly place: SealPlace; readonly through: number } | null;
@@ -102,7 +102,7 @@ async function verifyWithin(
     waiting.set(seal.through, [...(waiting.get(seal.through) ?? []), seal]);
   }
 
-  /** Of a seal with all that it says; what it tells of single records is known from here on. */
+  /** Reads a seal with all that it says; what a genuine one tells of single records is known from here on. */
   function told(place: SealPlace, seal: AuditSeal): HeldSeal {
     const genuine = isGenuine(ids, logId, seal, contentsOf(seal));
     if (genuine) for (const [at, leaf] of seal.leaves.entries()) leavesOf.set(seal.since + at, leaf);

@@ -5,7 +5,7 @@ import { z } from 'zod';
 
 /** What CSV is sent and answered as. */
 export const CSV = 'text/csv';
-/** Of one request; a longer file comes in parts. */
+/** Most bytes of one request; a longer file comes in parts. */
 export const MOST_CSV_BYTES = 1024 * 1024;
 export const MOST_CSV_ROWS = 5000;
 

@@ -23,9 +23,9 @@ import { AUDITED_AS, workerOf, type JobWorker, type WorkPorts } from './work.ts'
 const LEASE: Duration = 15_000;
 /** Items between two writes of how far a job is: so many are looked at again after a crash. */
 const BATCH = 40;
-/** Jobs that one process works on at once; of others each waits for its turn. */
+/** Jobs that one process works on at once; any other waits for its turn. */
 const AT_ONCE = 4;
-/** Of these, so many are of one workspace, or of the deployment: others find a place however long its jobs are. */
+/** So many of them are of one workspace, or of the deployment: others find a place however long its jobs are. */
 const AT_ONCE_OF_ONE = 2;
 const MOST_UNFINISHED = 100;
 const REMOVED_AT_ONCE = 100;

@@ -26,7 +26,7 @@ export type WorkPorts = PromotePorts &
 /** What became of items, in their order: null where one was done. Rejects where a store or the log is away: then they are tried again. */
 export type JobWorker = (items: readonly string[]) => Promise<readonly (JobFailure | null)[]>;
 
-/** Of what the audit calls a job's items each; null: the job itself is on it, and that is all. */
+/** What the audit calls each item of a job. */
 export const AUDITED_AS: Readonly<Record<JobAction, AuditAction>> = {
   resend_deliveries: 'delivery.resend',
   cancel_deliveries: 'delivery.cancel',

@@ -128,7 +128,7 @@ function freshOf(items: readonly LiveItem[], known: Map<string, string>): readon
   return fresh;
 }
 
-/** Of a list that is read again, what is not there any more is not missed again. */
+/** Forgets rows that are gone when a list has to be read again, so that they are not missed again. */
 function forgetMissing(known: Map<string, string>, items: readonly LiveItem[]): void {
   const there = new Set(items.map(({ key }) => key));
   for (const key of known.keys()) if (!there.has(key)) known.delete(key);

@@ -16,7 +16,7 @@ export type NewestRows<Row> = {
 /** Times of rows are of several clocks, and rows of several partitions come in any order: so far back a look begins before the one before. */
 export const CLOCKS_APART: Duration = 5_000;
 const AT_ONCE = 25;
-/** Of one look; behind these the list is read again by whoever shows it. */
+/** Most rows of one look; where there are more, whoever shows the list reads it again. */
 const MOST_ROWS = 200;
 
 const position = z.number().int();

@@ -36,6 +36,6 @@ export type LiveList = {
   /** Who may see its rows. */
   readonly permission: Permission;
   readonly schema: z.ZodType<object>;
-  /** Of a workspace; null: of all. */
+  /** Opens the list of one workspace; null: of all. */
   readonly open: (workspace: string | null) => LiveSource<unknown>;
 };

@@ -25,7 +25,7 @@ export const pageFrame = (title: string, main: Markup): string =>
       </body>
     </html> `.markup;
 
-/** Of an address that nobody serves. */
+/** The page at an address that nobody serves. */
 export const unknownPage = (): string =>
   pageFrame(
     'Not found',
@@ -36,7 +36,7 @@ export const unknownPage = (): string =>
       </p>`,
   );
 
-/** Of a checkout whose portal nobody has built. */
+/** The page of a checkout whose portal nobody has built. */
 export const unbuiltPage = (): string =>
   pageFrame(
     'Not built',

@@ -27,7 +27,7 @@ export function schemasOf(kind: KindOfResource): ReturnType<typeof makeSchemas> 
   return made;
 }
 
-/** Of conditional writes, of resources and of drafts. Other headers pass through. */
+/** Headers of conditional writes, of resources and of drafts. Other headers pass through. */
 export const writeHeaders = z.looseObject({
   'if-match': z
     .string()
@@ -37,7 +37,7 @@ export const writeHeaders = z.looseObject({
   'if-none-match': z.string().max(200).optional().describe('`*`: makes it, where there is none of this name'),
 });
 
-/** Of lists by number, newest first. */
+/** Query of a list by number, newest first. */
 export const numberPaging = z.strictObject({
   limit: pageSize.default(50),
   cursor: z

@@ -26,7 +26,7 @@ export const acrossWorkspaces = z.object({ workspace: anyWorkspace });
 export const withIdAcross = z.object({ workspace: anyWorkspace, id: z.string().max(200) });
 export const withNameAcross = z.object({ workspace: anyWorkspace, name: z.string().max(200) });
 
-/** Of an action that takes nothing: a client that sends something more means something by it, and is told. */
+/** Body of an action that takes nothing: a client that sends something means something by it, and is told. */
 export const noBody = z.strictObject({}).nullish();
 
 const PAGE_SIZE = 'takes a whole number from 1 to 500';

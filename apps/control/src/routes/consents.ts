@@ -71,7 +71,7 @@ export const consentWrites = (ports: Ports) => ({
 export function consentRoutes(app: ApiServer, ports: Ports): void {
   const { consents, clock } = ports;
   const { nameOf, digestOfWords, tell } = consentWrites(ports);
-  /** Of the workspaces that are shown, each once. */
+  /** Names of the targets in the workspaces that are shown; those of each are listed once. */
   const namesIn = (): ((workspace: string) => TargetNames) => {
     const known = new Map<string, TargetNames>();
     const configuration = ports.configuration.current();

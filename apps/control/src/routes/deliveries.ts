@@ -264,7 +264,7 @@ function told(request: FastifyRequest, delivery: Delivery): ReturnType<typeof sh
   return showDelivery(delivery);
 }
 
-/** Of a sight of several workspaces the store is asked for all. */
+/** The store is asked for one workspace, or for all where the sight has several. */
 const inStore = ({ workspace }: Sight): Pick<DeliveryFilter, 'workspace'> =>
   workspace === undefined ? {} : { workspace };
 

@@ -57,7 +57,7 @@ const refused = (source: string, faults: readonly ExpressionCheckBody['faults'][
   warnings: [],
 });
 
-/** Of a stream without events nothing is said. */
+/** Warnings about fields and types that no event had. A stream without events gets none. */
 function warningsOf(
   fields: readonly FieldReference[],
   stream: string,

@@ -28,7 +28,7 @@ const ENDS_WITHIN: Duration = 300;
 export const MOST_STREAMS_OF_ONE = 20;
 /** Where streams stand, whose sealed words are kept: they move on together. */
 const MOST_PLACES = 100;
-/** Of one process. */
+/** Streams of one process. */
 export const MOST_STREAMS = 1_000;
 
 const query = z.strictObject({

@@ -84,7 +84,7 @@ async function draftsOnPage(
   page: readonly Resource[],
   { drafts }: Pick<ControlPorts, 'drafts'>,
 ): Promise<Pick<ControlPorts['drafts'], 'find'>> {
-  // Of few resources each draft is asked for.
+  // Where there are few resources, each draft is asked for by itself.
   if (page.length <= FEW) return drafts;
   const workspaces = [...new Set(page.map(({ ref }) => ref.workspace))];
   const all = (await Promise.all(workspaces.map((one) => draftsOf(one, drafts)))).flat();

@@ -198,7 +198,7 @@ export async function previewTemplate(
   return { template: name, version: template.version, messages };
 }
 
-/** Of the event that was sent along, or of the one on the log that was named. */
+/** Variables of the event that was sent along, or of the one on the log that was named. */
 async function variablesToTry(
   { event, event_id: id, ...asked }: PreviewRequest,
   sight: Sight,

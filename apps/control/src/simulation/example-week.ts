@@ -10,7 +10,7 @@ import type { DeliveryId, Instant, TriggerId } from '@carillon/kernel';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-/** Of the day, with their shares of what happens: a shop whose customers buy at noon and late in the evening. */
+/** Hours of the day, each as often as its share: customers of this shop buy at noon and late in the evening. */
 const HOURS = [7, 9, 11, 12, 12, 13, 15, 17, 18, 20, 21, 21, 22, 22, 23] as const;
 const PEOPLE = 40;
 const DAYS = 7;

@@ -9,9 +9,9 @@ import {
 import type { Instant } from '@carillon/kernel';
 import type { ControlPorts } from '../ports.ts';
 
-/** So many messages are sent again; of more the newest (portal.md section 3, cadence editor). */
+/** Most messages that are sent again: the newest (portal.md section 3, cadence editor). */
 export const MOST_SIMULATED = 10_000;
-/** Of more than this, with those that would be left out again, no more is read. */
+/** Reading ends after so many messages, those that would be left out again among them. */
 const MOST_LOOKED_AT = 2 * MOST_SIMULATED;
 const PAGE = 500;
 

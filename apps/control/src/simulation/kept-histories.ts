@@ -56,7 +56,7 @@ export function keepHistories(
       const history = await historyOf(workspace, whose, to - span, current, ports);
       return { ...history, from: to - span, to, once: makeOnce() };
     };
-    // Of the configuration they hold the zone of whoever has none.
+    // All that histories hold of the configuration is the zone of whoever has none.
     const zone = findResource(current, 'workspace', workspace, '')?.body.time_zone ?? null;
     const key = JSON.stringify([workspace, countsAll ? null : (notification ?? null), span, zone]);
     for (const [other, { at }] of kept) if (at + KEPT_FOR <= to) kept.delete(other);

@@ -8,11 +8,11 @@ export type AskWatch = {
     readonly partner: string;
     readonly workspace: string;
     readonly triggers: number;
-    /** Of the first of the triggers, whose trace the call goes on with. */
+    /** The event of the first trigger. Its id and trace follow, and the call goes on with that trace. */
     readonly eventId: string | null;
     readonly triggerId: string | null;
     readonly traceparent: string | null;
-    /** Those of the other triggers that share the call. */
+    /** Traces of the other triggers that share the call. */
     readonly linked: readonly (string | null)[];
   }): (ended: {
     readonly outcome: PartnerAnswer['kind'];

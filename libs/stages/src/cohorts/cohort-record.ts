@@ -12,7 +12,7 @@ type Places = {
 export type CohortSource = {
   readonly workspace: string;
   readonly integration: string;
-  /** Of the webhook. */
+  /** Id of the webhook. */
   readonly id: EventId;
   readonly firstSync: Duration;
 };

@@ -23,7 +23,7 @@ export type ResourceState = { readonly publication: Publication; readonly resour
 export type ConfigurationHistory = {
   /** Oldest first. */
   publications(): readonly Publication[];
-  /** Of a number that took effect; undefined for any other. */
+  /** The publication of a number that took effect; undefined for any other. */
   publication(number: number): Publication | undefined;
   /** All states of a resource, oldest first; empty where it never was. Costs what it answers, not what the log holds. */
   statesOf(ref: ResourceRef): readonly ResourceState[];

@@ -86,9 +86,10 @@ export function createReceiptStage(ports: ReceiptPorts): BatchStage {
   }
 
   /**
-   * Of one address the later wish counts; it may be carried out twice, also by a process that stood still and is no longer to: START
-   * takes away no STOP that came later. Of the two in one millisecond STOP counts, since nothing says which of them came later and
-   * nobody may get what they refused. STOP holds whoever sends over the number now.
+   * Carries out what somebody wished for an address: the later wish counts. It may be carried out twice, also by a
+   * process that stood still and should no longer do it, so START takes away no STOP that came later. Where both came
+   * in one millisecond STOP counts: nothing says which of them came later, and nobody may get what they refused. STOP
+   * holds for everybody who sends over the number now.
    */
   async function carryOut(receipt: Receipt, { address, wish }: NonNullable<Receipt['inbound']>): Promise<RecordFate> {
     const senders = sendersOver(ports.configuration.current(), receipt.account ?? '');

@@ -60,13 +60,13 @@ export function createDoubtSettler(ports: DoubtPorts): { round(): Promise<number
    */
   const asked = new Map<AttemptId, { readonly steps: number; readonly notBefore: Instant }>();
 
-  /** Of a doubt it is the last attempt that nobody knows the end of. */
+  /** A doubt is about the last attempt: nobody knows how it ended. */
   type Due = { readonly delivery: Delivery; readonly attempt: Attempt; readonly steps: number };
 
   const begunAt = (delivery: Delivery): Instant =>
     delivery.history.findLast(({ state }) => state === 'IN_DOUBT')?.at ?? delivery.updatedAt;
 
-  /** Of one channel, so that none can fill the page of another. */
+  /** Doubts of one channel, so that none can fill the page of another. */
   async function doubtsOver(channel: ChannelName): Promise<readonly Delivery[]> {
     const found: Delivery[] = [];
     let cursor: string | undefined;

@@ -1,7 +1,7 @@
 const HIDDEN = '•••';
 
 const [FIRST_OF_PHONE, LAST_OF_PHONE, LAST_OF_TOKEN] = [3, 2, 4];
-/** Of fewer characters the last ones would be a good part of it. */
+/** A shorter address is hidden whole: its last characters would be a good part of it. */
 const LONG = 20;
 const LONG_PHONE = 8;
 
@@ -45,7 +45,7 @@ export function maskText(text: string, known: readonly string[] = []): string {
   let masked = text;
   for (const address of known) {
     if (address === '') continue;
-    // Of one or two characters it would take words apart; a text that is the address itself is masked all the same.
+    // An address of one or two characters would take words apart: it is masked only where it is the whole text.
     if (text === address) return maskAddress(address);
     if (address.length > 2) masked = masked.replaceAll(new RegExp(escaped(address), 'giu'), () => maskAddress(address));
   }

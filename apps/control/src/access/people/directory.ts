@@ -97,7 +97,7 @@ export function createDirectory({ people, ids, clock }: Ports) {
     }
   }
 
-  /** Of these those who can get in, in their order. */
+  /** Those of the owners who can get in, in their order. */
   async function activeOf(owners: readonly string[]): Promise<readonly string[]> {
     const found = await Promise.all(owners.map((id) => people.find('person', id)));
     return found.flatMap((one) => (one?.body.state === 'active' ? [one.id] : []));

@@ -75,7 +75,8 @@ test('A crowd of sources that guess, one word each, keeps nobody out who has not
   expect(begun.slice(0, 2)).toEqual(['first', 'ada']);
   for (let at = 0; at < 128; at += 1) await endOne();
   expect(await Promise.all([first, right, mistyped])).toEqual(['first', 'ada', 'bob']);
-  // Of those who guessed least, bob came last, but for one place in four; of the others two gave their wait up.
+  // Bob came last of those who guessed wrong once; one place in four went to whoever waited longest.
+  // Two of the crowd gave their wait up.
   expect(begun.indexOf('bob')).toBeLessThanOrEqual(2 + (43 * 4) / 3);
   expect((await answers).filter(({ status }) => status === 'rejected')).toHaveLength(2);
 });

@@ -41,7 +41,7 @@ export function createPlaces(bounds: { readonly atOnce: number; readonly waiting
     return chosen;
   }
 
-  /** Of those who guessed wrong least, the one whose turn it is, or else the one who waits longest. */
+  /** Whoever has the turn among those who guessed wrong least; for one place in four, whoever waits longest. */
   function next(): Waiter | undefined {
     if (waiting === 0) return undefined;
     given += 1;

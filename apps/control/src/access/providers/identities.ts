@@ -6,7 +6,7 @@ import { createDirectory } from '../people/directory.ts';
 import { digestOf } from '../people/words.ts';
 import { isSame, type Admission } from './admission.ts';
 
-/** Of the audit: the roles of a person before and after a sign-in. */
+/** The roles of a person before and after a sign-in, for the audit. */
 export type RoleChange = { readonly before: readonly Membership[]; readonly after: readonly Membership[] };
 
 /** The id of an identity: issuer and subject, and nothing else of what a provider says. */

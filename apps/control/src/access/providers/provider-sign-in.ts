@@ -18,7 +18,7 @@ export type ProviderPorts = Pick<
 
 /** Whoever is longer at the provider begins anew. */
 const BEGUN_LASTS: Duration = 10 * 60_000;
-/** Of one source, in a minute: each may ask the provider. A company behind one address has many people. */
+/** Requests of one source in a minute: each may ask the provider. A company behind one address has many people. */
 const MOST_A_MINUTE = 120;
 const SESSION_LASTS: Duration = 24 * 60 * 60_000;
 const LONGEST_PATH = 500;
