@@ -73,7 +73,7 @@ const secrets = createRoute({
   validateSearch: ofWorkspace,
   component: lazyRouteComponent(() => import('./screens/settings/secrets.tsx'), 'Secrets'),
 });
-/** Of the portal's design: the same screen as `/workspaces`. */
+/** The portal's design names this address: it leads to the screen at `/workspaces`. */
 const workspaces = createRoute({
   ...below,
   path: 'workspaces',

@@ -1,6 +1,6 @@
 /** What an answer says of its failure (RFC 9457), as far as it came. */
 export type Failure = {
-  /** Of the last answer; 0 where none came. */
+  /** Status of the last answer; 0 where none came. */
   readonly status: number;
   /** The stable code (docs/errors.md); `no_answer` where none came, `unknown` where an answer had none. */
   readonly code: string;

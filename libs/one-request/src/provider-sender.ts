@@ -12,7 +12,7 @@ export type ProviderSenderParts<Channel extends RenderedMessage['channel']> = {
   /** One request for one message of the channel, never repeated. */
   readonly attempt: (message: OnChannel<Channel>, context: SendContext) => Promise<ProviderResult>;
   readonly check: ChannelSender['check'];
-  /** Of a provider that can be asked what it has. */
+  /** Asks the provider what it has. Left out where it cannot be asked. */
   readonly find?: (
     message: OnChannel<Channel>,
     ...rest: Parameters<NonNullable<ChannelSender['find']>> extends [unknown, ...infer Rest] ? Rest : never

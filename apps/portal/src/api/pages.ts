@@ -39,7 +39,7 @@ export function withSameRows<Item>(
   keyOf: (item: Item) => string,
 ): readonly Item[] {
   const isShown = new Set(before);
-  // Of a long list a few rows are others: those alone are looked for.
+  // A few rows of a long list are other objects than before: those alone are looked for.
   const others = new Set(now.filter((item) => !isShown.has(item)).map(keyOf));
   if (others.size === 0) return now;
   const known = new Map(before.filter((item) => others.has(keyOf(item))).map((item) => [keyOf(item), item]));

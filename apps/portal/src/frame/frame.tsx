@@ -28,7 +28,7 @@ const WITHOUT_FRAME: ReadonlySet<string> = new Set(['/welcome', '/sign-in', '/in
 
 /** What stands around every screen. Whoever has no session signs in where they are: the address stays. */
 export function Frame(): ReactNode {
-  // Of what is drawn now: while another screen loads, the address is ahead of it.
+  // The screen that is drawn now: while another one loads, the address is ahead of it.
   const screen = useRouterState({ select: ({ matches }) => matches.at(-1)?.routeId });
   const isSignedIn = useSignedIn();
   if (screen === undefined || WITHOUT_FRAME.has(screen)) return <Outlet />;

@@ -15,7 +15,7 @@ export function useWorkspace(): string {
   return defaultWorkspace(data?.workspaces ?? []);
 }
 
-/** Of those there are: the one seen last, or the only one, or all of them. */
+/** The workspace seen last, if it is still there, or the only one, or all of them. */
 export function defaultWorkspace(names: readonly string[]): string {
   const last = lastWorkspace();
   if (last !== null && names.includes(last)) return last;

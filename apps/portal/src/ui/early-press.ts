@@ -1,8 +1,8 @@
 import type { PressEvent } from 'react-aria-components';
 
 /**
- * Of a button that another one replaces as soon as that is loaded: a press counts from its beginning, since its end may meet the other.
- * A finger may begin to scroll there, so its press counts at its end.
+ * For a button that another one replaces as soon as that is loaded: a press counts from its beginning, since its end
+ * may meet the other. A finger may begin to scroll there, so its press counts at its end.
  */
 export const earlyPress = (
   press: () => void,

@@ -10,7 +10,7 @@ export type FieldProps = Omit<TextFieldProps, 'className' | 'style' | 'children'
   /** What is wrong with what stands in it, and how to mend it. */
   readonly fault?: string | null | undefined;
   readonly placeholder?: string;
-  /** Of ids, paths and expressions. */
+  /** Letters of one width, for ids, paths and expressions. */
   readonly isMono?: boolean;
   /** Takes several lines. */
   readonly isLong?: boolean;

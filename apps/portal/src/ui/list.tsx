@@ -59,7 +59,7 @@ export function List<Item>({
   const [stop, setStop] = useState<string | null>(null);
   /** The row that the focus goes to once it is drawn. */
   const wanted = useRef<string | null>(null);
-  // Of a hundred thousand rows this is most of what a key costs.
+  // Made once for these items: with a hundred thousand rows this is most of what a pressed key costs.
   const keys = useMemo(() => items.map(keyOf), [items, keyOf]);
   /** One row takes the focus that comes by Tab. */
   const stopKey = [stop, chosen].find((key) => key !== null && keys.includes(key)) ?? keys[0];

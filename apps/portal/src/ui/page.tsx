@@ -43,7 +43,7 @@ export function PageBody({
   isWide = false,
 }: {
   readonly children: ReactNode;
-  /** Of an editor: it takes what there is. */
+  /** Takes all the width there is, for an editor. */
   readonly isWide?: boolean;
 }): ReactNode {
   return <div className={cls(styles.body, isWide && styles.wide)}>{children}</div>;

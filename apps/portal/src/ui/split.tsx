@@ -30,7 +30,7 @@ export function Split({ list, panel, panelLabel }: SplitProps): ReactNode {
 }
 
 export type PanelProps = {
-  /** Of what is shown: another takes the focus to its title. */
+  /** Names what is shown. On a narrow screen another id takes the focus to the title. */
   readonly id: string;
   readonly title: ReactNode;
   readonly onClose: () => void;

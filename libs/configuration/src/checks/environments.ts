@@ -22,7 +22,7 @@ export const checkEnvironment: Check = (resource, around, report) => {
   }
   const live = around.workspace(of);
   if (!live) {
-    // Of a file that cannot be read only the name is known.
+    // Only the name is known of a file that cannot be read.
     if (around.names('workspace', of).length === 0) report.fault(['of'], notThere(of, ref.workspace, around));
     return;
   }

@@ -72,7 +72,7 @@ function inLayout(ref: ResourceRef, [key]: ValuePath, spot: Spot): Located {
   return inFile(layoutFile(ref.workspace, ref.name, file as LayoutFile), spot);
 }
 
-/** Of a template each channel has a file of its own in each language. */
+/** Key of one file of a template: each channel has its own in each language. */
 export const templateSourceKey = (ref: ResourceRef, channel: string, locale: string | null): string =>
   `${resourceKey(ref)} ${channel} ${locale ?? ''}`;
 

@@ -66,8 +66,8 @@ function mistakesIn(issue: Issue, value: unknown, source: PlacedSource): readonl
 }
 
 /**
- * Of shapes of which one has to fit, what is wrong by the one that the value has the form of: a list, or keys and values;
- * of several such the one that knows most of its keys.
+ * What is wrong where one of several shapes has to fit. It is told by the shape that has the form of the value: a list,
+ * or keys and values. Where several have that form, the one that knows most of its keys tells it.
  */
 const optionMeant = (options: readonly (readonly Issue[])[]): readonly Issue[] | undefined =>
   options

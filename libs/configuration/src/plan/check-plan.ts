@@ -22,7 +22,7 @@ import { checkStayingPutIns, shelfOf } from './put-ins.ts';
 /** What a plan comes to: all that will be there, and what will not. */
 type Outcome = {
   readonly staying: readonly WantedResource[];
-  /** Of the staying ones those that nobody wrote into the folder. */
+  /** The staying ones that nobody wrote into the folder. */
   readonly unnamed: readonly WantedResource[];
   /** By `resourceKey`. */
   readonly going: ReadonlySet<string>;

@@ -44,7 +44,7 @@ export type AuditSeal = {
   readonly since: number;
   /** Last position that it holds. */
   readonly through: number;
-  /** Of the chain at `through`: 64 hexadecimal digits. */
+  /** Hash of the chain at `through`: 64 hexadecimal digits. */
   readonly hash: string;
   /** Over the log and all that the seal says, under a key of the deployment. */
   readonly mac: string;

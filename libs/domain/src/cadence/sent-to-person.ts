@@ -121,8 +121,9 @@ function countOf({ result }: Attempt, { state, reason }: Delivery): 'sure' | 'do
 }
 
 /**
- * Of a delivery that was accepted, only what may have led to it counts. Whoever took a place and lost the step, or was refused,
- * has yet to give the place back: marked as sure it could stand for the message in `newestOfEach`, and go with it.
+ * An attempt of an accepted delivery counts only where it may have led to that. Whoever took a place and lost the step,
+ * or was refused, has yet to give the place back. Marked as sure, that place could stand for the message in
+ * `newestOfEach`, and the message would count no more once it is given back.
  */
 function countOfAccepted(token: string, delivery: Delivery): 'sure' | 'gone' {
   const attempt = delivery.attempts.find((one) => one.token === token);

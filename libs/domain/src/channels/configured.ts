@@ -33,7 +33,7 @@ export type TemplateVariant = ChannelTemplate & {
   readonly locale: string | null;
   /** Name of the layout around it. */
   readonly layout: string | null;
-  /** Of parts that are compiled when saved: the key that holds what somebody wrote, and that text. */
+  /** For parts that are compiled when saved: the key that holds what somebody wrote, and that text. */
   readonly sources: Readonly<Record<string, { readonly key: 'mjml'; readonly source: string }>>;
 };
 

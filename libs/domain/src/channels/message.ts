@@ -77,7 +77,7 @@ export function parseMailbox(text: string): Result<{ name: string; address: stri
 type Sender = {
   readonly kind?: string;
   readonly from?: string;
-  /** Of an SMS. */
+  /** Most segments of an SMS. */
   readonly max_segments?: number;
 };
 

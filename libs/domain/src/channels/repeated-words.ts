@@ -8,7 +8,7 @@ const RUN = 3;
 /** Shorter words are figures and units of the provider's own words. */
 const MIN_CODE = 4;
 const MIN_ADDRESS = 4;
-/** Of a longer text only so many characters are looked for: who repeats a message repeats what it begins with. */
+/** Characters of a text that are looked for, the first ones: who repeats a message repeats what it begins with. */
 const MOST_LOOKED_FOR = 100_000;
 const ADDRESS = '<address>';
 const CONTENT = '<content>';

@@ -25,7 +25,7 @@ export type CohortChange = {
   readonly action: CohortAction;
   /** Names the export that the message belongs to; what belongs together has the same. */
   readonly session: string | null;
-  /** Of a replacement, and of additions where the platform counts their pages; else null. */
+  /** Set for a replacement, and for additions where the platform counts their pages; else null. */
   readonly page: CohortPage | null;
   readonly userIds: readonly string[];
   /** Since when it is so, in the words of the platform: one time for all, or one for each user. */
@@ -37,7 +37,10 @@ export type CohortChange = {
 /** A record of `carillon.cohorts`. */
 export type CohortMessage = Omit<CohortChange, 'action'> &
   CohortRef & {
-    /** Of the webhook; what changes because of it is derived from it. */
+    /**
+     * The webhook's id for its first message; each later one has an id derived from that. The events of the changes
+     * that a message makes have ids derived from its own.
+     */
     readonly id: EventId;
     /** `settle` is the engine's own: whoever was on no page of the session leaves, a chunk at a time. */
     readonly action: CohortAction | 'settle';

@@ -7,8 +7,8 @@ export type CohortMember = {
   readonly inside: boolean;
   /** When they entered; null for who is outside. */
   readonly since: Instant | null;
-  /** Of the newest message that spoke of them, unless the cohort has them on a roll that was named again. */
+  /** Order of the newest message that spoke of them, unless the cohort has them on a roll that was named again. */
   readonly newest: Order;
-  /** Of the record that this was written for: the fence against a worker that lost its partition. */
+  /** Offset of the record that this was written for: the fence against a worker that lost its partition. */
   readonly offset: number;
 };

@@ -20,13 +20,13 @@ import { isWhole, namesNobody, withMessage, type SessionPages } from './session-
  * platform that fails in the midst of the first one begins anew, under another session.
  */
 export type FirstSync = {
-  /** Of the first message; whatever else has it belongs to the first sync. */
+  /** Session of the first message; whatever else has it belongs to the first sync. */
   readonly session: string | null;
-  /** For messages that name no pages: of an export by these nobody knows when it is whole. */
+  /** For messages that name no pages: nobody knows when an export by these is whole. */
   readonly until: Instant | null;
-  /** Of the first export that was whole: exports that began later tell of real changes. Null: none has been whole yet. */
+  /** Order of the first whole export: exports that began later tell of real changes. Null: none has been whole yet. */
   readonly over: Order | null;
-  /** Of the newest export that adds and is not whole yet. */
+  /** Pages of the newest export that adds and is not whole yet. */
   readonly pages: SessionPages | null;
 };
 
@@ -43,7 +43,7 @@ export type Cohort = CohortRef & {
   readonly sessions: readonly { readonly session: string; readonly order: Order }[];
   /** The pages of the newest replacement so far. */
   readonly replacement: SessionPages | null;
-  /** Of the newest replacement whose pages have all come: what is older says nothing any more. */
+  /** Order of the newest replacement whose pages have all come: what is older says nothing any more. */
   readonly replacedAt: Order | null;
   /** While those leave who were on no page. */
   readonly settling: { readonly session: string; readonly chunk: number } | null;

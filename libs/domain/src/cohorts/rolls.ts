@@ -7,11 +7,14 @@ import { isBefore, type Order } from './order.ts';
  * document and not one for each member.
  */
 export type Roll = {
-  /** Of the message that wrote them: each of them has it as `newest`, and nobody else has. */
+  /** Order of the message that wrote them: each of them has it as `newest`, and nobody else has. */
   readonly written: Order;
-  /** Of the newest message that named exactly these. */
+  /** Order of the newest message that named exactly these. */
   readonly heard: Order;
-  /** How many they are. More than there are after a crash between members and cohort: then it fits no message, and does no harm. */
+  /**
+   * How many they are. After a crash between members and cohort it may be too high: then it fits no message, and does
+   * no harm.
+   */
   readonly size: number;
 };
 export type Rolls = readonly Roll[];

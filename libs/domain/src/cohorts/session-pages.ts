@@ -5,7 +5,7 @@ import { hasAllPages, withPage, type PageRanges } from './page-ranges.ts';
 /** The pages of one export that have come so far. */
 export type SessionPages = {
   readonly session: string;
-  /** Of its page that came first; counts for all of its pages. */
+  /** Order of the page that came first; counts for all pages of the export. */
   readonly order: Order;
   readonly of: number | null;
   readonly seen: PageRanges;
@@ -32,7 +32,7 @@ export function withMessage(
   if (session === null || page === null) return null;
   const same = before?.session === session ? before : null;
   if (before && !same && isBefore(order, before.order)) return null;
-  // Of an export that named nobody nothing is kept: once the field is right, all of its pages have to come again.
+  // Nothing is kept of an export that named nobody: once the field is right, all of its pages have to come again.
   const known = same && isWhole(same) && namesNobody(same) ? null : same;
   return {
     session,

@@ -23,7 +23,7 @@ export type Resource<Kind extends ResourceKind = ResourceKind> = {
   readonly number: number;
   /** Counts the published bodies of a template, 1 for the first. */
   readonly version: number;
-  /** Of a notification: version of each rule, counted by changes to that rule alone. */
+  /** Version of each rule of a notification, counted by changes to that rule alone. */
   readonly ruleVersions: Readonly<Record<string, number>>;
 };
 

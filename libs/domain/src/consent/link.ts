@@ -10,7 +10,7 @@ export type ConsentLink = {
   readonly notificationId: string;
   readonly category: string | null;
   readonly channel: ChannelName;
-  /** Of a test message: its links show what they would do, and do nothing. */
+  /** Whether it is in a test message, whose links show what they would do, and do nothing. */
   readonly test: boolean;
 };
 

@@ -12,7 +12,7 @@ export type Offer = {
   /** For people. */
   readonly title: string;
   readonly description: string | null;
-  /** Of a category: names that it had before. */
+  /** Names that a category had before; a notification has none. */
   readonly was: readonly string[];
   readonly channels: readonly ChannelName[];
 };

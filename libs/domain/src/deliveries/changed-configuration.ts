@@ -19,7 +19,7 @@ export type ChangedFor = {
 /** Which waiting messages a change of the configuration concerns. `notificationId` null: all of the workspace. */
 export type WaitingConcern = ChangedFor & { readonly workspace: string; readonly notificationId: string | null };
 
-/** Of whoever does not know what was looked through last. */
+/** Everything, for whoever does not know what was looked through last. */
 export const CONCERNS_ALL: ChangedFor = { withdraws: true, quiet: true, limits: true };
 
 type Notifications = ReadonlyMap<string, Resource<'notification'>>;

@@ -46,11 +46,11 @@ export type Intent = {
   /** Nothing is sent after this, whatever made it come again. */
   readonly notAfter: Instant;
   readonly traceparent: string | null;
-  /** Of a test message alone. No event and no rule stand behind it; its variables came with the request. */
+  /** Set for a test message alone. No event and no rule stand behind it; its variables came with the request. */
   readonly test?: TestSend;
   /** What `cadence.digest.key` came to; left out: items meet by person. */
   readonly digestKey?: string;
-  /** Of a digest: what it is made of. Its intent stands on no topic. */
+  /** What a digest is made of. The intent of a digest stands on no topic. */
   readonly digest?: DigestContents;
 };
 

@@ -31,7 +31,7 @@ export type JobCancelCause = (typeof JOB_CANCEL_CAUSES)[number];
 
 export type JobFailure = {
   readonly item: string;
-  /** Of the table of errors. */
+  /** A code of the table of errors. */
   readonly code: string;
   readonly detail: string;
 };

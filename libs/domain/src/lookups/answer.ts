@@ -133,9 +133,9 @@ type Places = { readonly first: number[]; more: number };
 type SortedItems = {
   /** By user id; the first of each counts. */
   readonly known: ReadonlyMap<string, Places>;
-  /** Of ids that nobody asked. */
+  /** Items about ids that nobody asked about. */
   readonly extra: Places;
-  /** That do not say whom they are about. */
+  /** Items that do not say whom they are about. */
   readonly nameless: Places;
   readonly nameOf: (index: number) => string | null;
 };

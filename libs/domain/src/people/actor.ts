@@ -8,7 +8,7 @@ export type ActorKind = (typeof ACTOR_KINDS)[number];
  */
 export type Actor = {
   readonly kind: ActorKind;
-  /** Of a person `per_…`, of a service token `tok_…`; `owner` for the owner token, `carillon` for the system. */
+  /** `per_…` for a person, `tok_…` for a service token, `owner` for the owner token, `carillon` for the system. */
   readonly id: string;
 };
 

@@ -136,7 +136,7 @@ function languageText(
     : `written in ${chosen.variant} (${reader})`;
 }
 
-/** Of the same bodies the same object, so that what was read of it counts under the next configuration too. */
+/** The same bodies give the same object, so that what was read of it counts under the next configuration too. */
 const kept = new WeakMap<object, { readonly of: readonly unknown[]; readonly found: FoundTemplate }[]>();
 const KEPT = 4;
 

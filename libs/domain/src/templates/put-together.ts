@@ -9,7 +9,7 @@ export type Shelf = {
 /** Whose text it is, and all of that text. */
 export type TextOrigin = {
   readonly kind: 'template' | 'layout' | 'partial';
-  /** Of a layout or a partial; empty for the template itself. */
+  /** Name of a layout or a partial; empty for the template itself. */
   readonly name: string;
   /** The key that holds the text. */
   readonly part: string;

@@ -26,7 +26,7 @@ export type EventContent = {
   readonly stream: string;
   readonly at: Instant;
   readonly bytes: number;
-  /** Of the configuration that judged it, which says who reads what. */
+  /** Number of the configuration that judged it, which says who reads what. */
   readonly configNumber: number;
   readonly position: string;
   /** So many events came under this id. */

@@ -57,7 +57,7 @@ export type DropPorts = {
   readonly turns: Turns;
 };
 
-/** Of each partition so many records are looked at, the newest ones: batches of the evaluation, answers of partners. */
+/** Records that are looked at in each partition, the newest ones: batches of the evaluation, answers of partners. */
 const MOST_RECORDS = 1000;
 const AT_ONCE = 250;
 /** Events that are judged again for one question. */

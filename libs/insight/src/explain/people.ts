@@ -53,7 +53,7 @@ type Naming = {
   readonly rule: string;
   readonly recipients: readonly Recipient[];
   readonly dropped: readonly Dropped[];
-  /** Of the recipients, in their order. */
+  /** Intents of the recipients, in their order. */
   readonly intents: readonly Intent[];
   /** What was named at a place, from 0; undefined where the rule tells without a list. */
   readonly itemAt: (index: number) => Json | undefined;

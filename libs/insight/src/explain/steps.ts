@@ -121,7 +121,7 @@ export function deliverySteps(delivery: Delivery, intentId?: string): TraceStep[
   return [...made, ...moves, ...attempts, ...taken].toSorted(byTime);
 }
 
-/** Of an intent that lost the slot only the id is kept: whom its rule named can be another, and is not said. */
+/** An intent that lost the slot is kept by its id alone: whom its rule named can be another, and is not said. */
 const personOf = (intentId: string | null, { intent }: Delivery): string | null =>
   intentId === intent.id ? intent.person : null;
 

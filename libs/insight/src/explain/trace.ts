@@ -210,7 +210,7 @@ function intentWords(intent: Intent, pinned: Configuration | null): string {
 type RowStory = {
   readonly steps: readonly TraceStep[];
   readonly people: readonly NamedPerson[];
-  /** Of the event; null where it is not on the log any more, or not judged yet. */
+  /** Body of the event; null where the event is not on the log any more, or not judged yet. */
   readonly body: JsonObject | null;
 };
 

@@ -133,7 +133,7 @@ async function accountsOf(row: EventRow, query: WhyNotQuery, ports: TracePorts):
   if (body === null || !isIn(stringifyJson(body), searched)) return items;
   const told = new Set(named.map(({ rule }) => rule));
   const silent = steps.filter((one) => JUDGED.has(one.step) && isWanted(one.rule) && !told.has(one.rule));
-  // Of a rule that asks, the asking says more than that it fired.
+  // The last step of a rule counts: where it asks a partner, the asking says more than that it fired.
   const rules = new Map(silent.map((one) => [one.rule ?? '', one]));
   for (const [rule, step] of rules) items.push(unnamed(row, rule, step, steps));
   return items;

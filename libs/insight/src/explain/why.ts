@@ -24,7 +24,7 @@ export type WhyPage = { readonly items: readonly WhyLine[]; readonly looked: num
 export type WhyQuery = {
   /** Left out: all. */
   readonly workspace?: string;
-  /** Of all, those whose events are looked at; left out: each. */
+  /** Workspaces whose events are looked at; left out: all of them. */
   readonly sees?: (workspace: string) => boolean;
   /** An address, a person or a unique_id, whatever its case. */
   readonly address: string;

@@ -13,7 +13,7 @@ export type AnswerFields = {
   readonly fields: readonly Omit<StreamField, 'firstAt' | 'lastAt'>[];
 };
 
-/** Of each partition so many answers are looked at, the newest ones of all partners. */
+/** Answers that are looked at in each partition: the newest ones of all partners. */
 const MOST_RECORDS = 200;
 /** People of one answer that are looked at: they are usually alike. */
 const MOST_PEOPLE = 20;

@@ -47,9 +47,9 @@ export type MissingVariables = {
   readonly events: number;
   /** When the oldest of them came; null: there is none. */
   readonly since: Instant | null;
-  /** Of them, those for which a rule would send the template. */
+  /** Events among them for which a rule would send the template. */
   readonly sending: number;
-  /** Of those, the ones of which no message could be made on a channel. */
+  /** Events among the `sending` ones of which no message could be made on a channel. */
   readonly failed: number;
   /** Those that are missing most often first. */
   readonly variables: readonly MissingVariable[];
@@ -158,7 +158,10 @@ function sendersOf(
   return senders;
 }
 
-/** Of streams with a rule that asks a partner: the first names of fields that events were seen to have. Any other is the partner's. */
+/**
+ * First names of the fields that events were seen to have, by stream with a rule that asks a partner. Any other name is
+ * the partner's.
+ */
 async function fieldsBeforePartners(
   senders: ReadonlyMap<string, readonly CompiledRule[]>,
   { readModels }: Pick<MissingVariablesPorts, 'readModels'>,

@@ -2,7 +2,7 @@ import type { Bodies } from '../../api/draft-calls.ts';
 
 export type NotificationCadence = NonNullable<Bodies['notifications']['cadence']>;
 export type WorkspaceCadence = NonNullable<Bodies['workspace']['cadence']>;
-/** Of a notification or of a workspace, as it is edited: a draft may lack what the shape asks for. */
+/** Cadence of a notification or of a workspace, as it is edited: a draft may lack what the shape asks for. */
 export type Cadence = Partial<NotificationCadence>;
 export type Limit = NonNullable<NotificationCadence['limits']>[number];
 export type QuietHours = NonNullable<NotificationCadence['quiet_hours']>;

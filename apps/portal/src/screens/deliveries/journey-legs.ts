@@ -75,7 +75,7 @@ export function legsOf(
     const tone = attempt.verdict === null ? 'doubt' : (VERDICTS[attempt.verdict] ?? 'bad');
     legs.push({ name: `Attempt ${place + 1}`, from, to, tone, words: attempt.code ?? '' });
   }
-  // Of what began together, what ended first came first.
+  // Where two began together, the one that ended first comes first.
   return legs.toSorted((a, b) => a.from - b.from || a.to - b.to);
 }
 

@@ -33,7 +33,7 @@ export function ReceiptActions({
   workspace: asked,
 }: {
   readonly receipt: Receipt;
-  /** Of the address: of all that one may see it is `-`. */
+  /** The workspace in the address; `-` stands for all that one may see. */
   readonly workspace: string;
 }): ReactNode {
   const { id, workspace } = receipt;

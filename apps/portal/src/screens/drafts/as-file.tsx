@@ -38,7 +38,7 @@ export function AsFile({
   number,
   ...resource
 }: Resource & {
-  /** Of the configuration that gave it its body: another is another file. */
+  /** Number of the configuration that gave it its body: another number is another file. */
   readonly number: number;
 }): ReactNode {
   return <AsYaml>{() => <Text resource={resource} number={number} />}</AsYaml>;

@@ -20,7 +20,7 @@ export function ConflictCard({
   files,
 }: {
   readonly conflict: Conflict;
-  /** Of the resource, theirs before and mine after. */
+  /** The files of the resource: `before` is theirs, `after` is mine. */
   readonly files: DraftsPlan['files'];
 }): ReactNode {
   const { kind, name, workspace, revision, base, theirs, mine } = conflict;

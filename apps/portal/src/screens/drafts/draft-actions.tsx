@@ -43,7 +43,7 @@ export function DraftActions({
   isPart = false,
 }: {
   readonly draft: Shown;
-  /** Of a part of a page that has a draft of its own. */
+  /** Stands in a part of a page that has a draft of its own. */
   readonly isPart?: boolean;
 }): ReactNode {
   const [isAsking, setAsking] = useState(false);

@@ -16,7 +16,7 @@ export function ChosenAction<Row>({
   onClear,
 }: {
   readonly count: number;
-  /** Of the chosen rows those that it can be done with. */
+  /** The chosen rows that it can be done with. */
   readonly fitting: readonly Row[];
   readonly verb: string;
   readonly title: string;

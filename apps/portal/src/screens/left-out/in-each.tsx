@@ -39,7 +39,7 @@ export function useInEach<Group extends { readonly workspace: string }, Answer>(
     mutationFn: async (asked: readonly Group[]): Promise<InEach<Answer>> => {
       const outcome = await inEach(asked, act);
       const [first] = outcome.refused;
-      // Of one workspace there is nothing to tell but why.
+      // Where one workspace was asked, there is nothing to tell but why it refused.
       if (first && groups.length === 1) throw first.error;
       return outcome;
     },

@@ -5,13 +5,13 @@ import styles from './notifications.module.css';
 
 const WORDS = { sent: 'sent', waiting: 'waiting', held: 'held back', failed: 'failed', doubt: 'in doubt' } as const;
 
-/** Deliveries of a time by what became of them; what is of none is left out. */
+/** Counts the deliveries of a time by what became of them. A count of none is left out. */
 export function Counters({
   states,
   within = 'in 24 hours',
 }: {
   readonly states: Readonly<Record<string, number>> | undefined;
-  /** Of which time they are. */
+  /** The time that is counted, in words. */
   readonly within?: string;
 }): ReactNode {
   const counts = countsOf(states ?? {});

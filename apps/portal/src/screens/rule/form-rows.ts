@@ -44,7 +44,7 @@ export type Row = {
   readonly test: Test;
   /** Empty where the test takes none. */
   readonly value: string;
-  /** Of `some`: the field within an entry, empty for the entry itself, and how it compares with the value. */
+  /** What `some` tests: the field within an entry, empty for the entry itself, and how it compares with the value. */
   readonly entry: { readonly field: string; readonly test: Compared; readonly name: string };
 };
 

@@ -19,7 +19,7 @@ export function CheckPanel({
   readonly draft: SetupDraft;
   /** In a sentence: what is done and to whom nothing is sent. */
   readonly what: string;
-  /** Of a lookup: it can be asked about people of one's choice. */
+  /** Asks for user ids: a lookup can be asked about people of one's choice. */
   readonly asksForIds?: boolean;
 }): ReactNode {
   const { kind, workspace, name, hasDraft } = draft;

@@ -12,11 +12,11 @@ export type Part = {
   readonly options?: readonly { readonly id: string; readonly name: string }[];
   /** Stands behind "More settings": most leave it as it is. */
   readonly isRare?: boolean;
-  /** Of a secret: its value is ours to make, and the other side is told. */
+  /** The value of the secret is ours to make, and the other side is told. */
   readonly isOurs?: boolean;
-  /** Of a secret: its value has several lines. */
+  /** The value of the secret has several lines. */
   readonly isLong?: boolean;
-  /** Of a secret: what its name ends with, such as KEY of CRM_KEY. */
+  /** What the name of the secret ends with, such as KEY of CRM_KEY. */
   readonly ending?: string;
 };
 

@@ -14,7 +14,7 @@ export type CheckAsked = {
   readonly name: string;
   /** By the drafts of the workspace: it may not be published. */
   readonly drafts: boolean;
-  /** Of a lookup: whom it is asked about. */
+  /** Whom a lookup is asked about. */
   readonly userIds?: readonly string[];
 };
 

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { Empty } from '../../ui/answers.tsx';
 import { PageHead } from '../../ui/page.tsx';
 
-/** Of an address at which nothing stands. */
+/** The page at an address where nothing stands. */
 export function Unknown(): ReactNode {
   return (
     <>

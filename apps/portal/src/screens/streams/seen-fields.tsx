@@ -40,7 +40,7 @@ export function SeenFields({ workspace, path }: { readonly workspace: string; re
                     </th>
                     <td>{field.types.join(' or ')}</td>
                     <td>
-                      {/* Of the field that most events had: events are not counted by themselves. */}
+                      {/* A share of the most frequent field’s count: events are not counted by themselves. */}
                       {Math.round((field.count / most) * 100)} % <small>{field.count.toLocaleString('en')}</small>
                     </td>
                     <td>{field.sample === null ? '–' : <code>{field.sample}</code>}</td>

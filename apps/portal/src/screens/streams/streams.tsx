@@ -18,7 +18,7 @@ import { lastEventQuery, streamsQuery } from './queries.ts';
 const KINDS: readonly NewKind<'streams'>[] = [
   { id: 'stream', name: 'Event stream', what: 'Several rules may hear it.', body: { security: {} } },
 ];
-/** Of a longer list nobody is asked when the last event of each came: that is a call for each. */
+/** A longer list does not ask when the last event of each stream came: that is a call for each. */
 const FEW = 40;
 const DRAFT_WORDS = { create: 'New: not published yet', update: 'Draft', delete: 'Draft: it goes' } as const;
 

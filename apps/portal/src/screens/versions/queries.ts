@@ -51,7 +51,7 @@ export const changeQuery = (workspace: string, { kind, name }: Change, number: n
 
 export type Wish = Change & {
   readonly workspace: string;
-  /** Of the configuration whose body is to count again. */
+  /** Number of the configuration whose body is to count again. */
   readonly number: number;
   readonly withReferences: boolean;
 };

@@ -24,7 +24,7 @@ export function Rollback({
 }: {
   readonly workspace: string;
   readonly change: Change;
-  /** Of the configuration whose body is to count again. */
+  /** Number of the configuration whose body is to count again. */
   readonly number: number;
   readonly onClose: () => void;
 }): ReactNode {

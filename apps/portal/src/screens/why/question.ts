@@ -16,7 +16,7 @@ export type WhySearch = {
   readonly event?: string;
 };
 
-/** Of the choice of a span: from one time to another. */
+/** Id of the span that goes from one time to another. */
 export const BETWEEN = 'between';
 const DAY = '24h';
 export const SPANS = [

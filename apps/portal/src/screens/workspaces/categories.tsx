@@ -29,7 +29,7 @@ export function Categories({ body, isOff, faultsAt, onChange }: Props): ReactNod
   const fault = nameFault(name, names);
   const add = (): void => {
     if (name === '' || fault !== null) return;
-    // Of itself an empty one says enough: its name is all that people see.
+    // An empty category says enough: its name is all that people see.
     onChange((before) => ({ ...before, categories: { ...before.categories, [name]: {} } }));
     setName('');
   };

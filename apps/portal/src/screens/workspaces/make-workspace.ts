@@ -42,7 +42,7 @@ export const testBodyOf = ({ workspace, body }: Known): Settings => ({
   of: workspace,
 });
 
-/** Of a name, in characters. */
+/** Most characters of a name. */
 const LONGEST = 63;
 
 /** `shop-test`, or the first `shop-test-2` that is free. */

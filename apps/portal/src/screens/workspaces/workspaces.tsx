@@ -25,7 +25,7 @@ export function Workspaces(): ReactNode {
   const names = data?.workspaces ?? [];
   const known = new Map(all?.items.map((one) => [one.workspace, one]));
   const named = search.test === undefined ? undefined : known.get(search.test);
-  // Of a test environment there is none.
+  // A test environment has no test environment of its own.
   const live = named?.body.environment === 'test' ? undefined : named;
   const make = (
     <Button kind="main" off={off} onPress={() => void navigate({ search: { new: 'yes' } })}>

@@ -59,7 +59,7 @@ export function Invitations(): ReactNode {
       <Curl
         calls={[
           { method: 'GET', path: INVITATIONS },
-          // Of several none stands for the others: whoever copies it would end the wrong one.
+          // Names a sole invitation alone: with several, whoever copies the call would end the wrong one.
           { method: 'DELETE', path: `${INVITATIONS}/${open.length === 1 && open[0] ? open[0].id : '<id>'}` },
         ]}
       />
