@@ -42,8 +42,8 @@ const WHOLE = [
 const NEVER_LOOKS = new Set(['pino', 'thread-stream', 'undici']);
 
 /**
- * Of a package that is copied: what only developers read, packages inside it, which are copied by themselves, and what the MJML
- * compiler is for browsers.
+ * Files of a copied package that stay behind: what only developers read, packages inside it, which are copied by
+ * themselves, and what the MJML compiler is for browsers.
  */
 const LEFT_OUT = /\.(?:map|d\.[cm]?ts)$|\/node_modules\b|\/mrml_wasm_bg\.js$|^\/(?:bundler|web)\/mrml_/;
 

@@ -72,7 +72,7 @@ const HELD = 35_000;
 const HELD_ON_CHANNELS = 20_000;
 const KILLS_OF_ROUND = 10;
 const EVENTS_OF_ROUND = 2_000;
-/** Of a cluster, in a second: as the faults of a round last. */
+/** Events that a cluster gets in a second: they last as long as the faults of a round. */
 const RATE = 25;
 
 type Figures = Readonly<Record<string, number>>;

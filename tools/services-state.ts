@@ -4,15 +4,15 @@ import type { ServiceName } from '@carillon/testing/services/needs';
 
 /** What the process that holds a service says about it. */
 export type RunningService = {
-  /** Of the holder. When it goes, the service goes. */
+  /** The process id of the holder. When it goes, the service goes. */
   readonly pid: number;
   readonly address: string;
   readonly dataDir: string;
-  /** Of the service itself. */
+  /** The process ids of the service itself. */
   readonly pids: readonly number[];
 };
 
-/** Of this checkout: another has services of its own. Tests of the command have a folder to themselves. */
+/** The folder of this checkout: another has services of its own. Tests of the command have a folder to themselves. */
 export const stateFolder = (): string =>
   process.env['CARILLON_SERVICES_STATE'] ?? resolve(import.meta.dirname, '../.cache/services');
 export const stateFile = (name: ServiceName): string => join(stateFolder(), `${name}.json`);

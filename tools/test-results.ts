@@ -65,7 +65,7 @@ export function failedTests(
   });
 }
 
-/** Of what a test says when it fails, the line that says why. */
+/** The line that says why a test failed: the first of what it says then. */
 export const firstLine = (message = ''): string => message.split('\n')[0] ?? '';
 
 /** The sum over lanes. A run without any test is a failure: what was asked for is not there. */

@@ -18,7 +18,7 @@ import { configure, streamFiles } from './product.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 import { variedDelivery } from './varied-deliveries.ts';
 
-/** Of the embedded backend, in its folder. */
+/** The file of the embedded backend, in its folder. */
 export const DATABASE_FILE = 'carillon.db';
 /** Records in one commit. */
 const AT_ONCE = 20_000;

@@ -185,7 +185,7 @@ function sideOf(backend: Backend, sending: Sending, { target, load, shares }: St
 /** How often a side goes through its bursts before they show what it can do: the first are slower than it will be. */
 export const WARMING_BURSTS = 3;
 
-/** Of the round that warms up, a side does so many in a row, each to its last mail; the last of them is its reading. */
+/** A side does `WARMING_BURSTS` in the round that warms up, each to its last mail. The last of them is its reading. */
 export const warmedByBursts = (side: Side): Side => ({
   ...side,
   async open() {

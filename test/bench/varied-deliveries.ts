@@ -11,7 +11,7 @@ const DAY = 86_400_000;
 /** What waits is for later than anybody measures. */
 const NEVER = Date.UTC(2100, 0, 1);
 
-/** Of a hundred, how many end how. */
+/** How many of a hundred end how. */
 const ENDS: readonly (readonly [share: number, state: DeliveryState, reason: DeliveryReason])[] = [
   [80, 'SENT', 'accepted'],
   [10, 'DELIVERED', 'delivered'],

@@ -58,7 +58,7 @@ function countByCause(caused: readonly Caused[]): ReadonlyMap<string, number> {
   return new Map([...ids].map(([position, own]) => [position, new Set(own.map(({ id }) => id)).size]));
 }
 
-/** Of each range, also of those of repeated batches: the same events always lead to the same. */
+/** The miscounts of each range, also those of repeated batches: the same events always lead to the same. */
 function miscountsOf({ evaluations, events, triggers, intents }: Evidence): readonly string[] {
   const asked = new Set(triggers.map(({ id }) => id));
   const triggersAt = countByCause(triggers);

@@ -24,9 +24,9 @@ export type Posters = {
   taken(): number;
   /** Every request so far, repetitions included. */
   readonly requests: readonly BookedRequest[];
-  /** Requests that were cut off or refused, and so sent again. */
+  /** How many requests were cut off or refused, and so sent again. */
   cut(): number;
-  /** Of these, what each was answered, in order: its status, and whether it said when to come again. */
+  /** What each refused one was answered, in order: its status, and whether it said when to come again. */
   refusals(): readonly string[];
   /**
    * Resolves when all are posted, or where no number was given when everything that was begun is acknowledged, with the

@@ -7,7 +7,7 @@ import { COHORT_PATH, STREAM, TOLD_BY, type ShopKeys } from './shop.ts';
 /** An event that was answered with 202: from then on it is a promise. */
 export type Acknowledged = {
   readonly eventId: string;
-  /** Of its message: the unique id of an order, whom the partner is asked about, or the change of a cohort. */
+  /** What its message is about: an order's unique id, whom the partner is asked about, or the change of a cohort. */
   readonly subject: string;
   /** Where its message is to go; null: the partner has no address, so that it is suppressed. */
   readonly to: string | null;
@@ -38,7 +38,7 @@ export type Post = {
   readonly idempotent: boolean;
 };
 
-/** Of what is posted; what is left out is as by default. */
+/** The mixture of what is posted; what is left out is as by default. */
 export type Mixture = {
   /** Share of orders and lookups that somebody is to be told of: all orders, and most lookups. */
   readonly firing?: number;
@@ -187,7 +187,7 @@ export function createPosts(options: PostsOptions): Posts {
     return cohortPost(keys, `page ${number}`, body, () => undefined);
   }
 
-  /** Of the second cohort, once so many have gone. With its last page those leave who were on the one before. */
+  /** Exports the second cohort once so many have gone. With its last page those leave who were on the one before. */
   function exportOf(gone: number): readonly Post[] {
     const members = club.slice(gone);
     return Array.from({ length: PAGES }, (_, at) => {

@@ -23,11 +23,11 @@ export type Reporter = {
   stop(): Promise<void>;
 };
 
-/** Of messages: reported before the request is answered; reported twice; and what came before reported afterwards. */
+/** Shares of messages reported before the request is answered; twice; and afterwards with what came before. */
 const FIRST = 0.2;
 const TWICE = 0.3;
 const LATE = 0.3;
-/** Of those who got a message: they follow its link and stop such messages. */
+/** The share of those who got a message that follow its link and stop such messages. */
 const OPTS_OUT = 0.15;
 /** Longest until the first report. */
 const REPORTED_WITHIN = 1_500;

@@ -103,7 +103,7 @@ function leftOf({ counts, unread }: Progress, slots: number): Left {
   };
 }
 
-/** Of log and stores, as each of the product's own processes reads them. */
+/** Looks at log and stores, as each of the product's own processes reads them. */
 export const lookAt = (stores: Stores) => async (): Promise<Progress> => ({
   counts: await stores.ledger.countByState(),
   unread: await readUnread(stores),

@@ -150,7 +150,7 @@ authorization: { key: { secret: FEED_KEY } }
   'workspaces/shop/templates/about-user/email.txt': 'News for {{ user_id }}.\n',
 });
 
-/** Of 10 s each, which is what the product waits before it says that nobody knows whether it is done. */
+/** Each takes 10 s: the product waits so long before it says that nobody knows whether it is done. */
 const APPLY_REPEATS = 5;
 const NOBODY_KNOWS = 'whether it will be is unknown';
 

@@ -24,7 +24,7 @@ export type Course = Promised &
     readonly reports?: Reports;
   };
 
-/** Of which messages `delivered` was answered, and of which it was said at all. */
+/** Messages for which the report `delivered` was answered, and those for which it was made at all. */
 export type Reports = { readonly answered: ReadonlySet<string>; readonly said: ReadonlySet<string> };
 
 /** By what somebody reported or wished, and was told that it is taken. */
@@ -141,7 +141,7 @@ function findUntrue(
   { mail }: Course,
   { deliveries, outcomes, changes, events: logged }: Evidence,
 ): readonly Finding[] {
-  // Of changes that nobody said it is told where they are held against what was said.
+  // Changes that nobody said are found where changes are held against what was said (promises.ts).
   const said = new Set([...events, ...changes].map(({ eventId }) => eventId));
   const unsaid = [...new Set(logged.values())]
     .filter((eventId) => !said.has(eventId))

@@ -21,7 +21,7 @@ const ANY = [400, 404, 405, 408, 413, 429, 503];
 type Family = {
   readonly path: RegExp;
   readonly statuses: ReadonlySet<number>;
-  /** Of those, only where something is written. */
+  /** Statuses of these that come only where something is written. */
   readonly whenWriting?: ReadonlySet<number>;
   /** Codes of 503 that last as long as the configuration says so; elsewhere nothing is needed that could be missing. */
   readonly lasting?: ReadonlySet<string>;

@@ -33,7 +33,7 @@ export type FuzzReport = {
   readonly loopMax: number;
   /** Bytes, at most. */
   readonly memory: number;
-  /** Of each kind of request the case during which the product's main thread ran for longest: others were under way too. */
+  /** For each kind of request, the case in which the product's main thread ran longest: others were under way too. */
   readonly busiest: Readonly<Partial<Record<Kind, Busy>>>;
 };
 

@@ -23,7 +23,7 @@ export function reportsOf({ between, chance }: Scheduler, call: Received): reado
       eventId: `${call.token}-${n}`,
       token: hasNoToken ? call.receiptToken.replace(/.{3}$/, '000') : call.receiptToken,
       verdict,
-      // Of bounces some say that the mailbox is full: the address stays good.
+      // Some bounces say that the mailbox is full: the address stays good.
       suppress: verdict === 'bounced' && chance() < 0.5 ? null : CONDEMNS[verdict],
       alert: false,
       code: '',
@@ -48,9 +48,9 @@ export const foreignPlaces = (world: World, codecs: Pick<RecordCodecs, 'receipt'
 const LATE_WRITES = ['freeze', 'expel', 'crash', 'stop', 'late', 'again', 'no_answer'];
 
 /**
- * Of STOP and START of one number the one that stands last on the log counts, and none that was answered is lost. A STOP is never
- * undone by what came before it. A START may be: who was thought dead writes down the STOP before it once more, and a START that came in
- * the same millisecond as a STOP is passed over (decision 0057).
+ * The last STOP or START of a number on the log counts, and none that was answered is lost. A STOP is never undone by
+ * what came before it. A START may be: who was thought dead writes down the STOP before it once more, and a START that
+ * came in the same millisecond as a STOP is passed over (decision 0057).
  */
 export function findUnheeded(world: World, { codecs }: Shared): Finding[] {
   const read = decodeAll(world, 'carillon.receipts', codecs.receipt).map(({ value }) => value);

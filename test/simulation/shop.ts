@@ -21,7 +21,7 @@ const sending = (name: string, rule: NotificationBody['rules'][string], more: Pa
     ...more,
   });
 
-/** Of the six orders so many may be told of: all are one person's. */
+/** So many of the six orders may be told of: all are one person's. */
 export const MOST_TOLD = 4;
 const LIMITED = { cadence: { limits: [{ max: MOST_TOLD, per: '1d', then: 'drop' as const }] } };
 

@@ -69,7 +69,7 @@ export async function simulate(seed: number, shared: Shared, options: SimulateOp
   }
 
   const giveTimersBack = takeTimersOver(scheduler);
-  // Of a process of the product this would be the end.
+  // A process of the product would end by this.
   const unhandled = (error: unknown): void => world.find(`a rejection that nobody handles: ${String(error)}`);
   process.on('unhandledRejection', unhandled);
   try {

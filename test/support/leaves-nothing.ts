@@ -1,6 +1,6 @@
 import { afterAll, expect, vi } from 'vitest';
 
-/* Of the lanes whose files share processes: what one leaves behind is met by the next. */
+/* For the lanes whose files share processes: what one file leaves behind is met by the next. */
 
 const HEARD = ['SIGINT', 'SIGTERM', 'SIGHUP', 'uncaughtException', 'unhandledRejection'] as const;
 const heard = (): readonly string[] => HEARD.map((name) => `${name}: ${process.listenerCount(name)}`);

@@ -44,7 +44,7 @@ const isThere = (name: Program): boolean =>
 export const findMissing = (): readonly Program[] =>
   [...Object.keys(PROGRAMS), ...Object.keys(SERVICES)].filter(isProgram).filter((name) => !isThere(name));
 
-/** Of the services that these requirements mean, those that cannot be started yet. */
+/** The services that these requirements mean and that cannot be started yet. */
 export const servicesToFetch = (programs: readonly Program[]): readonly ServiceName[] =>
   programs.filter(isService).flatMap((name) => SERVICES[name].filter((service) => !canStart(service)));
 

@@ -26,7 +26,7 @@ chapter('9. Operations', (newHome, place) => {
   });
 
   it('says by doctor whether configuration, data, keys, disk and queues are well', async () => {
-    // Of a cluster of one broker it has something to say; a busy machine may hide an answer from it once.
+    // It has something to say about a cluster of one broker; a busy machine may hide an answer from it once.
     const { code, out } = await untilFound('all the answers', async () => {
       const told = await carillon.command(['doctor']);
       const failing = told.out.match(/^FAIL .*$/gm) ?? [];

@@ -10,7 +10,7 @@ import { secondsOf } from '../warm-up.ts';
 
 const MESSAGES = 10_000;
 const PEOPLE = 2_000;
-/** Of the seven days that are drawn, so much of an hour is left for the bench itself. */
+/** Seven days are drawn. An hour of them is left for the bench itself. */
 const WEEK = 7 * 86_400_000 - 3_600_000;
 const AT_ONCE = 1_000;
 const ZONES = ['Europe/Berlin', 'America/New_York', 'Asia/Tokyo'] as const;

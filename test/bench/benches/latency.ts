@@ -13,7 +13,7 @@ const SATURATING = 64;
 const GATEWAY = 'carillon gateway';
 const RAW = 'kafkajs in batches';
 
-/** Of the gateway, found while it warms up; both sides are loaded with half of it. */
+/** The rate that saturates the gateway, found while it warms up; both sides are loaded with half of it. */
 let saturation = Number.NaN;
 
 /** The warm-up saturates the gateway; the rounds that count load it half. */

@@ -21,7 +21,7 @@ const BESIDE = 'beside a slow one';
 /** Two ways of the same work, of which one may be slow: puts more on one of them, and tells how many came through. */
 type TwoWays = {
   add(way: 'quick' | 'slow', count: number): Promise<void>;
-  /** Of the slow way. */
+  /** How much waits on the slow way. */
   waiting(): number;
   done(): number;
   faults(): Promise<readonly string[]>;

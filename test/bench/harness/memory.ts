@@ -53,7 +53,7 @@ export type Course = {
 };
 
 const HOUR_SECONDS = 3_600;
-/** Of the normal distribution, for 95 %. */
+/** Standard deviations of the normal distribution, for 95 %. */
 const DEVIATIONS = 1.96;
 
 /** By Kendall's distribution of how many pairs go up, as it is without any slope. */

@@ -8,9 +8,9 @@ import { isLoadTheLimit } from './statistics.ts';
 export type RunOptions = {
   readonly rounds: number;
   readonly seconds: number;
-  /** Of the cases with a pace of their own, how long they are in all. */
+  /** How long the cases with a pace of their own are in all. */
   readonly minutes?: number;
-  /** Of the cases with a pace of their own, how many begin in a second. */
+  /** How many begin in a second, in the cases with a pace of their own. */
   readonly rate?: number;
   /** Told what happens, a line at a time. */
   readonly tell: (line: string) => void;

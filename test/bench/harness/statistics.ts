@@ -46,8 +46,8 @@ export function spreadIn(side: SideResult, measure: Measure): Spread | null {
 export type Judgement = { readonly comparison: Comparison } & (
   | {
       readonly verdict: 'goal met' | 'floor met' | 'missed' | 'stated';
-      /** Of the medians. */ readonly value: number;
-      /** Of the ratios round by round, which were measured right after each other. */ readonly spread: Spread;
+      /** The ratio of the two medians, or the median of the only side. */ readonly value: number;
+      /** The same round by round: its sides were measured one right after the other. */ readonly spread: Spread;
       /** Sides whose rate was that of the load in most rounds: they may be capable of more. */ readonly limited: readonly string[];
     }
   | { readonly verdict: 'void' | 'not run'; readonly why: string }

@@ -10,7 +10,7 @@ import type { TwilioCallbacks } from './target.ts';
 export type LoadPlan = {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Of each body. */
+  /** The size of each body. */
   readonly bytes: number;
   readonly load: ClosedLoad | CountedLoad | OpenLoad;
   readonly twilio?: TwilioCallbacks | undefined;

@@ -16,7 +16,7 @@ export type Into = 'bare table' | 'same table';
 
 const slotText = ({ slot }: Delivery): string => stringifyJson({ ...slot });
 
-/** Of the product's table, in the order of `valuesOf`. */
+/** The columns of the product's table, in the order of `valuesOf`. */
 const COLUMNS = `id, version, state, workspace, notification_id, channel, unique_id, notification, event_id, recipient,
   next_at, lease_until, has_unpublished, created_at, updated_at, document, phase, reason, person, rule, is_test,
   intent_place`;

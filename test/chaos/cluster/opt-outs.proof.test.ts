@@ -19,7 +19,7 @@ const START_TIMEOUT = 300_000;
 const TAKES = 600_000;
 const DELIVERIES = 4;
 const PEOPLE = 30;
-/** Of each person: orders that are on their way when the click comes, and those that come when it was answered. */
+/** Orders of each person: so many are on their way when the click comes, and as many come when it was answered. */
 const ORDERS = 4;
 /** People whose mail server puts everything off, so that their messages are tried again and again. */
 const PUT_OFF = 20;

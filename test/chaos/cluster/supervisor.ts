@@ -7,7 +7,7 @@ import { portsOf } from './process-ports.ts';
 export type Fault = {
   readonly at: number;
   readonly what: string;
-  /** Of a process of the product that was killed: by which ports it could be reached, or was connected, right before. */
+  /** The ports by which a killed process of the product could be reached, or was connected, right before. */
   readonly ports?: ReadonlySet<number>;
 };
 

@@ -3,11 +3,11 @@ import type { Posts } from '../posts.ts';
 import { runCrashes } from './crash-run.ts';
 
 const rounds = Number(process.env['CRASH_ROUNDS'] ?? 10);
-/** Of the 600 that leave while it lasts. */
+/** More than so many of the 600 leavers have to leave while the run lasts. */
 const leavers = Math.min(rounds * 10, 500);
 const seed = Number(process.env['CRASH_SEED'] ?? Math.floor(Math.random() * 1_000_000));
 
-/** Of each kind something was taken, some orders with the unique id of an earlier one. */
+/** Whether something of each kind was taken, some orders with the unique id of an earlier one. */
 function isEnough({ acknowledged, changes }: Posts): boolean {
   const orders = acknowledged.filter(({ asks }) => !asks);
   return (

@@ -25,7 +25,7 @@ async function askStatus({ controlUrl, token }: Product): Promise<number> {
 
 export type DiskFullReport = CrashReport & {
   readonly takenWhileFull: number;
-  /** Of the management API. */
+  /** The HTTP status that the management API answered with. */
   readonly statusWhileFull: number;
   /** Everything that posts were answered while it was full. */
   readonly answersWhileFull: ReadonlySet<string>;

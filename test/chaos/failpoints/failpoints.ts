@@ -69,7 +69,7 @@ function followFile(file: string): () => Armed {
   };
 }
 
-/** Of several that rename a file one succeeds. */
+/** Renames the file, and answers whether it did: one of several that try succeeds. */
 function wasTaken(file: string): boolean {
   try {
     renameSync(file, `${file}.taken`);

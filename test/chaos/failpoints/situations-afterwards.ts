@@ -45,7 +45,7 @@ export async function reported(number: number, floor: Floor): Promise<Scene> {
   };
 }
 
-/** Of a mail that was sent: where reports on it go. */
+/** The return address of a mail that was sent: reports on the mail go there. */
 async function returnAddressOf({ smtp }: Floor, { subject }: Scene): Promise<string> {
   const of = (entry: LedgerEntry): boolean => entry.subject === subject;
   return (await untilFound('the mail in the book', async () => (await smtp.entries()).find(of))).sender ?? '';

@@ -80,7 +80,7 @@ const PLACE_CELL = /^`([a-z.-]+)`(?:, time (\d+))?$/;
 
 const OR = ' or ';
 
-/** Of one process that failed, or of all that the page names for its row. */
+/** The role of the one process that failed, or the roles of all that the page names for its row. */
 const rolesOf = (who: string): readonly string[] => who.split(OR).map((one) => one.replace(/ \d+$/, ''));
 
 /** Beside the place: who failed there, or the channel of the message. */

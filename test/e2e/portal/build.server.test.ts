@@ -64,6 +64,6 @@ it('names in the licenses of a release whoever wrote code or letters of the port
     .filter((part) => part.startsWith('@fontsource-variable/geist'));
   expect(fonts).toHaveLength(2);
   for (const font of fonts) expect(font).toContain('SIL OPEN FONT LICENSE');
-  // Of each package the words themselves go along, or at least the name of its license.
+  // Each package brings the words of its license along, or at least the name of it.
   for (const head of heads) expect(head).toMatch(/^\S+ \d\S* \([^)]+\)$/);
 });

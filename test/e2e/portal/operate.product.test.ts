@@ -152,7 +152,7 @@ describeWith('chromium', 'many deliveries at once in a browser', () => {
     await box(1).click();
     await box(DOUBTS + 1).click({ modifiers: ['Shift'] });
     await bar.getByText('Nothing can be done with all of these').waitFor();
-    // Of all workspaces too; the letter for states counts where a row has the focus.
+    // The same works in the list of all workspaces. The letter for states counts where a row has the focus.
     await page.goto(`${demo.control}/workspaces/-/deliveries/in-doubt`);
     await expect.poll(() => rows().count()).toBe(DOUBTS);
     await box(1).click();

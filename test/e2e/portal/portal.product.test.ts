@@ -21,7 +21,7 @@ describeWith('chromium', 'the portal in a browser', () => {
 
   const rows = () => page.locator('main [data-key]');
   const row = (text: string) => page.locator('main [data-key]', { hasText: text });
-  /** Of what is open beside the list. */
+  /** The title of what is open beside the list. */
   const title = () => page.locator('main section h2[tabindex="-1"]');
   const question = () => page.getByRole('group', { name: 'Before it is done' });
   /** Presses what is to be done, and confirms it. */

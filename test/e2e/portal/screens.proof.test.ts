@@ -6,7 +6,7 @@ import { violations } from './accessible.ts';
 import { FORMS, fillWorkspaces, lookAtAll, openIn, SCREENS, STATES } from './screens.ts';
 import { openBrowser, startDemo, type Demo } from './support.ts';
 
-/** Of one state: some forty screens, each in six forms. */
+/** The time for one state: some forty screens, each in six forms. */
 const WITHIN = 20 * 60_000;
 
 describeWith('chromium', 'the cross of all screens, states, themes and widths', () => {

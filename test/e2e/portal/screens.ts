@@ -227,7 +227,7 @@ export async function lookAtAll(
     event,
   }: { readonly demo: Demo; readonly browser: Browser; readonly guard: Guard; readonly event: string },
 ): Promise<string[]> {
-  // Of a workspace without anything, what an address names is not there.
+  // A workspace without anything lacks what an address names.
   if (state === 'empty') guard.allowStatus(404);
   const context = await openIn(state, { demo, browser, guard });
   const rest = [...looks];

@@ -8,7 +8,7 @@ import { listOutlivesRestart } from './restart.ts';
 import { expression, RULE, total, write } from './rule-form.ts';
 import { openBrowser, startDemo, type RestartedDemo } from './support.ts';
 
-/** Of so many calls one fails: more than 3 %, since a walk to a first message has but forty calls. */
+/** One of so many calls fails: more than 3 %, since a walk to a first message has but forty calls. */
 const ONE_OF = 12;
 const BUSY = { status: 503, code: 'unavailable', title: 'Busy', detail: 'The store is busy.', request_id: 'req_1' };
 

@@ -34,7 +34,7 @@ export type Asking = {
   readonly tokens: readonly string[];
   /** Parts of paths, and what is there for the parameters of such a path; the first that fits counts. */
   readonly places: readonly (readonly [part: string, values: Readonly<Record<string, readonly string[]>>])[];
-  /** Of each operation. */
+  /** For each operation, at most. */
   readonly cases: number;
   readonly seed: number;
 };

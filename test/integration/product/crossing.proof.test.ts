@@ -35,7 +35,7 @@ const MEANT = /; (?:did you mean|known:)[^"]*/;
 let shop: Shop & { close(): Promise<void> };
 let askers: readonly Asker[];
 let operations: readonly { readonly method: string; readonly path: string; readonly writes: boolean }[];
-/** Of things that have an id, one of `shop` and one of `club`. */
+/** For each list of things that have an id, one of `shop` and one of `club`. */
 const ids: Record<string, { shop: string; club: string }> = {};
 
 const files = () => {
@@ -148,7 +148,7 @@ const NAMES: Readonly<Record<string, { readonly shop: string; readonly club: str
   '/api-keys/': { shop: 'backend', club: 'none' },
 };
 
-/** Of the same form as those that are there. */
+/** Names that are missing, of the same form as those that are there. */
 const NOT_THERE: Readonly<Record<string, string>> = { '/rules/': 'club-said.paid' };
 
 type About = 'own' | 'foreign' | 'missing';

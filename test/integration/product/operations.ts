@@ -4,7 +4,10 @@ export type ProperCall = {
   readonly body?: object;
   readonly csv?: string;
   readonly query?: string;
-  /** Of what is changed only by whoever has seen it. `seen`: its `ETag`, or none where nothing is there; `stale`: a number that it never had. */
+  /**
+   * For what may be changed only by whoever has seen it. `seen`: its `ETag`, or none where nothing is there; `stale`: a
+   * number that it never had.
+   */
   readonly precondition?: 'seen' | 'stale';
   /** The body is a resource as its file has it: what is wrong with it is told as mistakes of the configuration. */
   readonly ofResource?: true;

@@ -156,7 +156,7 @@ it(
       expect(unexplained, 'refusals without Retry-After').toBe(0);
     }
     for (const { memory } of floods) expect(memory).toBeLessThan(MOST_MEMORY);
-    // Of clients that wait for their answers some are served. Of what others send all at once little may be.
+    // Some clients that wait for their answers are served. Those that send all at once may be served little.
     expect(floods[0]?.accepted.length).toBeGreaterThan(100);
     // Without a refusal nothing was shown.
     expect(floods.reduce((total, one) => total + refused(one), 0)).toBeGreaterThan(0);
@@ -207,7 +207,7 @@ const MAIL_CONNECTIONS = 5;
 const STEADY = 1.5 * LATENCY;
 const MOST_QUEUED = 0.25;
 const TRIES = 3;
-/** Of those that do not count: a machine that was so busy twice will be so again. */
+/** It ends after so many measurements that do not count: a machine that was so busy twice will be so again. */
 const MOST_UNSTEADY = 2;
 
 /** The same shop in two workspaces, which send through one account. */
@@ -319,7 +319,7 @@ async function measureWaits(folder: string, time: number): Promise<Measured> {
   return { alone, beside, queue, isSteady };
 }
 
-/** Of two the larger one. */
+/** The middle value; the larger one where there are two. */
 const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 

@@ -35,9 +35,9 @@ async function write({ log, tasks, registry }: Pick<Embedded, 'log' | 'tasks' | 
     record(lost('trg_TWICE', 'req_FIRST')),
     later,
   ]);
-  // Of an answer that came too late, as one that could not be read at first leaves it.
+  // The dead letter of an answer that came too late, as one that could not be read at first leaves it.
   const late = { ...later, id: 'dead_LATER', stage: 'resolve', offset: place ?? 0, reason: 'unknown_schema' } as const;
-  // Of a trigger that was given up, redriven, and answered then.
+  // A trigger that was given up, redriven, and answered then.
   const trigger = givenTrigger({ id: 'trg_ANSWERED' as TriggerId });
   const ended = { kind: 'answered', reason: '', deadLetterId: null } as const;
   const asking: Asking = {
@@ -46,7 +46,7 @@ async function write({ log, tasks, registry }: Pick<Embedded, 'log' | 'tasks' | 
     ended,
   };
   await tasks.insert([{ ...newTask(trigger, asking, systemClock.now()), done: true }]);
-  // Of triggers that nothing is known of any more, or not yet.
+  // Dead letters about triggers that nothing is known of any more, or not yet.
   const unknown = ([name, causedAt]: readonly [string, number]) => {
     const one = givenTrigger({ id: `trg_${name}` as TriggerId, rule: 'order-paid.gone', causedAt });
     return [

@@ -16,7 +16,7 @@ import type { Shared } from '../world.ts';
 import { createTable, type Mishap } from './table.ts';
 
 export type Bug = {
-  /** Of the log that publishers get. */
+  /** Puts the bug into the log that publishers get. */
   readonly log?: (log: EventLog) => EventLog;
   readonly stage?: (stage: BatchStage<JudgingOutput>) => BatchStage<JudgingOutput>;
 };

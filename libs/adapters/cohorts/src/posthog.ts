@@ -4,7 +4,7 @@ import type { CohortPageAnswer, CohortPages, OutboundAnswer, OutboundFailure, Ou
 import { readPostHogPage } from './posthog-page.ts';
 import { readCohortBody } from './reading.ts';
 
-/** Of all pages that are being read: as many as are asked for at once, and one of them as values. */
+/** Room for all pages that are being read: as many as are asked for at once, and one of them as values. */
 const HELD_BYTES = 64 * 1024 * 1024;
 const CONNECT: Duration = 3_000;
 const TOTAL: Duration = 60_000;

@@ -47,7 +47,10 @@ export type EmbeddedOptions = {
   readonly clock: Clock;
   /** Turns of the process, which its consumers of the log take with all others. Left out: each takes its own. */
   readonly turns?: Pick<Turns, 'next'>;
-  /** Of every topic but `carillon.config` and `carillon.audit`, fixed when the folder is made. Left out: as it was made, 8 for a new one. */
+  /**
+   * How many each topic has but `carillon.config` and `carillon.audit`, fixed when the folder is made. Left out: as it
+   * was made, 8 for a new one.
+   */
   readonly partitions?: number;
   /** What holds the folder, in the words that somebody who finds it locked should read. */
   readonly holder?: string;

@@ -30,7 +30,7 @@ const CODES: ReadonlyMap<string, Outcome> = new Map([
 ]);
 
 export type FcmProblem = {
-  /** Of an FcmError in the details; null where FCM itself did not speak. */
+  /** The code of an FcmError in the details; null where FCM itself did not speak. */
   readonly errorCode: string | null;
   /** Such as NOT_FOUND; null where the body is none of Google's. */
   readonly status: string | null;

@@ -47,7 +47,7 @@ export function createNameResolver(options: NameResolverOptions = {}): ResolveNa
   };
 }
 
-/** Of both families; rejects where a server keeps us waiting, so that no further name is tried. */
+/** Addresses of both families. Rejects where none came and a server keeps us waiting: no further name is tried then. */
 async function addressesOf(name: string, resolver: Resolver): Promise<readonly { readonly address: string }[]> {
   const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
   const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));

@@ -11,7 +11,7 @@ export type SheetPart = TemplatePart & {
 export type Sheet = {
   /** All parts that the channel has, in the order in which they are checked and rendered. */
   readonly parts: readonly SheetPart[];
-  /** Of these at least one has to be there. */
+  /** The parts of which at least one has to be there. */
   readonly content: readonly string[];
   readonly strict: boolean;
 };

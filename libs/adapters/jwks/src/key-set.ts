@@ -3,7 +3,7 @@ import { err, ok, type Result } from '@carillon/kernel';
 
 /** More keys than any issuer rotates through. */
 export const MOST_KEYS = 50;
-/** Of any one member: an RSA modulus of 8,192 bits has 1,366 characters, and larger ones cost too much to verify with. */
+/** For any member: an RSA modulus of 8,192 bits has 1,366 characters, and larger ones cost too much to verify with. */
 const LONGEST_MEMBER = 1400;
 
 /** RSA with a smaller exponent is open to attacks on small messages and careless padding (limits-and-errors 2.2). */

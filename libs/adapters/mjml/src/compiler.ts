@@ -22,7 +22,7 @@ export type MjmlCompilerOptions = {
 
 /** A thread that has not come up by then never will, in milliseconds. */
 const START_MS = 60_000;
-/** Of the thread's heap; the compiler's own memory is bounded by the scan before it. */
+/** Limits of the thread's heap and stack. The compiler's own memory is bounded by the scan before it. */
 const RESOURCES = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8, stackSizeMb: 4 } as const;
 
 /** The source as it stands in a checkout, or what a bundle made of it (tools/bundle.ts). */

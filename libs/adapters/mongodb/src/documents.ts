@@ -36,14 +36,14 @@ export type DeliveryDocument = {
   readonly updatedAt: number;
   readonly dueAt?: number;
   readonly leaseEnds?: number;
-  /** Of COLLECTED, until it is known to be on a list. */
+  /** Only while COLLECTED, until the delivery is known to be on a list. */
   readonly unlistedAt?: number;
   readonly unpublishedSince?: number;
   /** All but the intent, of which it holds the id. */
   readonly moving?: string;
   /** Written once for each holder of the slot. */
   readonly intent?: string;
-  /** Of the intent that stands there. */
+  /** The id of the intent that stands in `intent`. */
   readonly intentId?: string;
   /** In place of `moving` where an early version wrote the document. Those find none where it is missing, and send nothing. */
   readonly body?: string;
@@ -117,7 +117,7 @@ export type CohortMemberDocument = {
   readonly cohortId: string;
   readonly user: string;
   readonly since: number | null;
-  /** Of the newest word about them: one of the two is there, so that each queue's index holds the queue. */
+  /** When the newest word about them came. One of the two is there, so that each queue's index holds the queue. */
   readonly insideSince?: number;
   readonly outsideSince?: number;
   readonly newestOffset: number;
@@ -155,7 +155,7 @@ export type DraftDocument = {
   readonly _id: string;
   readonly workspace: string;
   readonly revision: string;
-  /** Of the body; left out by earlier versions. */
+  /** The size of the body; left out by earlier versions. */
   readonly bytes?: number;
   readonly body: string;
 };

@@ -61,7 +61,7 @@ export const equalities = (fields: Query): Query =>
       .map(([field, value]) => [field, { $eq: value }]),
   );
 
-/** Of a span of time: at or after `since`, before `before`. */
+/** Query of a span of time: at or after `since`, before `before`. */
 export const within = (
   field: string,
   { since, before }: { readonly since?: number; readonly before?: number },
@@ -70,7 +70,7 @@ export const within = (
     ? {}
     : { [field]: { ...(since !== undefined && { $gte: since }), ...(before !== undefined && { $lt: before }) } };
 
-/** The field `recipient` begins with one of these; with none of none. */
+/** Query of recipients that begin with one of these. Where none is given, it finds nothing. */
 export const beginsWithOneOf = (beginnings: readonly string[]): Readonly<Record<string, unknown>> =>
   beginnings.length === 0
     ? { recipient: { $in: [] } }

@@ -1,6 +1,6 @@
 /** Documents of a bulk write as long as nothing is known. A database that writes fifteen a second has them before its silence counts as failure. */
 const SMALL_RUN = 100;
-/** Of a database that is found to be quick. No batch that a role takes from the log is larger. */
+/** Documents of a bulk write to a database that is found quick. No batch that a role takes from the log is larger. */
 const LARGE_RUN = 500;
 /** A run holds what the database does in this time, by the run before. */
 const RUN_TIME = 1_000;

@@ -16,7 +16,7 @@ const MAX_CERTIFICATE_BYTES = 64 * 1024;
 /** Certificates of SNS are replaced about once a year. */
 const CERTIFICATE_KEPT: Duration = 24 * 3_600_000;
 const MAX_CERTIFICATES = 100;
-/** Of ours and Mailgun's, at most. */
+/** How far our clock and Mailgun's are apart, at most. */
 const CLOCKS_APART: Duration = 5 * 60_000;
 
 const digestOf = (data: string | Uint8Array): string => createHash('sha256').update(data).digest('base64');
@@ -60,7 +60,7 @@ export function createReceiptReaders({ http, clock, leases }: ReceiptReaderPorts
 
   async function readFromSns({ body }: ReceiptCallback, topic: string): Promise<ReceiptReading> {
     const message = readSns(body);
-    // Of another topic nothing is asked for: whoever has a topic of his own could make us fetch.
+    // Nothing is asked for about another topic: whoever has a topic of his own could make us fetch.
     if (!message.ok || message.value.topic !== topic) return UNPROVED;
     const certificate = await certificateAt(message.value.certificateUrl);
     if (certificate === null) return { kind: 'unavailable', detail: 'The certificate of SNS cannot be fetched now.' };

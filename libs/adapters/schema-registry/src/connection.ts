@@ -4,7 +4,7 @@ import type { Duration } from '@carillon/kernel';
 
 /** How to reach a registry that speaks Confluent's interface. */
 export type RegistryConnection = {
-  /** Of the interface, with its path: `https://registry:8081`, or `…/apis/ccompat/v7` at Apicurio. */
+  /** The address of the interface, with its path: `https://registry:8081`, or `…/apis/ccompat/v7` at Apicurio. */
   readonly url: string;
   readonly username?: string;
   readonly password?: string;

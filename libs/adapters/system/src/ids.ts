@@ -6,7 +6,7 @@ import { createKeyedHash, sha256 } from './sha256.ts';
 
 const ILL_FORMED = 0x8000_0000;
 const LENGTH_BYTES = 4;
-/** Of UTF-8 for one unit of UTF-16; UTF-16 itself has two. */
+/** The most bytes that UTF-8 takes for one unit of UTF-16; UTF-16 itself takes two. */
 const MOST_BYTES_A_UNIT = 3;
 
 /** What is hashed is written here first where it fits: one call into the hash instead of two for each part. */

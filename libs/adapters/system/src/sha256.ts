@@ -14,7 +14,7 @@ export function sha256(bytes: Uint8Array): Uint8Array {
 export type KeyedHash = {
   /** What has to stand before the message. */
   readonly head: Uint8Array;
-  /** Of the head and the message behind it. Valid until the next call of any hash. */
+  /** The hash of the head and the message behind it. Valid until the next call of any hash. */
   of(headed: Uint8Array): Uint8Array;
 };
 

@@ -6,13 +6,13 @@ export type HttpLimits = {
   readonly requestTimeout: Duration;
   /** For the head of a request to arrive. */
   readonly headersTimeout: Duration;
-  /** Of a connection on which nothing moves. */
+  /** For a connection on which nothing moves. */
   readonly connectionTimeout: Duration;
   /** From the head of a request to its answer. */
   readonly handlerTimeout: Duration;
   /** How often the first two are looked at. */
   readonly checkInterval: Duration;
-  /** Of a connection on which no request is under way. */
+  /** For a connection on which no request is under way. */
   readonly keepAliveTimeout: Duration;
   readonly maxRequestsPerSocket: number;
   /** Requests of one connection that are worked on at once; while more have come, its socket is not read. */
@@ -20,10 +20,10 @@ export type HttpLimits = {
   /** Requests of all connections that came with others in one reading and wait for their turn; beyond it the connection with the most is cut. */
   readonly maxWaitingRequests: number;
   readonly maxConnections: number;
-  /** Of one IPv4 address, or of one IPv6 network of 64 bits. */
+  /** From one IPv4 address, or from one IPv6 network of 64 bits. */
   readonly maxConnectionsPerAddress: number;
   readonly maxHeaderBytes: number;
-  /** Of a body that fastify reads itself. */
+  /** For a body that fastify reads itself. */
   readonly maxBodyBytes: number;
 };
 

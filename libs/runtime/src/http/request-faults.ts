@@ -60,7 +60,7 @@ export function bodyTooLarge(bytes: number): CarillonError {
   });
 }
 
-/** Of a request that was not answered in time: whose fault that is shows in whether its body has come. */
+/** The error for a request that was not answered in time. Whether its body has come shows whose fault that is. */
 export const lateRequest = (request: FastifyRequest, span: Duration): CarillonError =>
   request.raw.complete ? unfinished(span) : lateBody(span);
 

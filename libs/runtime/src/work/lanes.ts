@@ -148,7 +148,7 @@ export function createLanes<Work>({ idOf, bytesOf, ownerOf, bounds, pick = first
       lane.underWay.delete(call);
       drop(lane, call);
     },
-    /** Of a call that `take` gave some are ours now, as they have become; the others are no longer under way. */
+    /** Only `ours` of a call that `take` gave stay under way, in the form they have now. The others leave. */
     narrow(lane: Lane<Work>, call: readonly Work[], ours: readonly Work[]): void {
       const ids = new Set(ours.map(idOf));
       lane.underWay.delete(call);

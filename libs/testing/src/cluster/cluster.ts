@@ -23,7 +23,7 @@ export type Cluster = {
   /** In the order of their start: control, gateways, engines, deliveries. */
   readonly members: readonly Member[];
   of(role: RoleName): readonly Member[];
-  /** Of the first gateway; events go to `/events/…` of it. */
+  /** The address of the first gateway, which takes events at `/events/…`. */
   readonly gatewayUrl: string;
   /** The management API and the portal. */
   readonly controlUrl: string;

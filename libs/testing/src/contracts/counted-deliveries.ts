@@ -158,7 +158,10 @@ const restOf = (is: DeliveryState) => ({
   leaseUntil: is === 'SENDING' ? 100 : null,
 });
 
-/** Of the contract of a ledger: what is counted over time is what its rows say, whatever was counted and written before or beside. */
+/**
+ * A part of the contract of a ledger: counts over time are what its rows say, whatever was counted and written before
+ * or beside.
+ */
 export function countsAreWhatRowsSay(ledger: () => DeliveryLedger): void {
   it('whatever is inserted, moved, taken over and counted side by side, counts are those of a plain look at all rows', async () => {
     const steps = fc.array(fc.record({ next: step, waits: fc.boolean() }), { minLength: 4, maxLength: 30 });

@@ -7,7 +7,7 @@ import { freshName } from './under-test.ts';
 
 const ids = (deliveries: readonly Delivery[]): readonly string[] => deliveries.map(({ id }) => id);
 
-/** Of the contract of a ledger: lists by many filters, and counts over time. `put` inserts a delivery. */
+/** A part of the contract of a ledger: lists by many filters, and counts over time. `put` inserts a delivery. */
 export function manyFiltersAndCounts(
   ledger: () => DeliveryLedger,
   put: (facts: DeliveryFacts) => Promise<Delivery>,

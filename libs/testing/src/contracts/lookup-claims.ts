@@ -8,7 +8,7 @@ const claim = (triggerId: string, offset: number): LookupClaim => ({
   at: 1,
 });
 
-/** Of a trigger's answers one counts: the first that was claimed, whoever asks and however often. */
+/** One of a trigger's answers counts: the first that was claimed, whoever asks and however often. */
 export function describeLookupClaims(name: string, make: () => Promise<UnderTest<LookupClaims>>): void {
   describe(`${name} keeps the contract of lookup claims`, () => {
     const { port: claims } = freshFor(make);

@@ -8,7 +8,7 @@ type OneStore = { readonly ledger: DeliveryLedger; readonly log: EventLog };
 
 const TOPIC = 'carillon.outcomes';
 
-/** Of any ledger. */
+/** A part of the contract of any ledger. */
 export function outcomesOfMoves(ledger: () => DeliveryLedger, put: (facts: DeliveryFacts) => Promise<Delivery>): void {
   it('leaves the outcomes of a move to be told, unless it told them itself', async () => {
     const first = await put({});
@@ -28,7 +28,10 @@ export function outcomesOfMoves(ledger: () => DeliveryLedger, put: (facts: Deliv
   });
 }
 
-/** Of a ledger that is one store with the log: a move and the record of its outcome are both there, or neither is. */
+/**
+ * The contract of a ledger that is one store with the log: a move and the record of its outcome are both there, or
+ * neither is.
+ */
 export function describeToldMoves(name: string, make: () => Promise<UnderTest<OneStore>>): void {
   describe(`${name} tells of a move in the commit of the move`, () => {
     const { port, faults } = freshFor(make);

@@ -27,7 +27,7 @@ export type MemoryBackendPorts = Stores & { readonly log: EventLog; readonly reg
 
 export type MemoryBackendOptions = {
   readonly clock: Clock;
-  /** Of every topic but the configuration's. */
+  /** How many each topic has, but for those that are one sequence. */
   readonly partitions: number;
   readonly logId?: LogId;
 };

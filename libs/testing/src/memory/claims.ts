@@ -30,7 +30,7 @@ export function createMemoryClaims() {
         wire.ask('claims.claim', () => claims.map(claimOne), {
           writes: true,
           about: () => claims.map(({ triggerId, position }) => `${triggerId} ${position}`).join(', '),
-          // Of one trigger the earlier one wins, also where only a part of the triggers is claimed.
+          // The earlier claim of a trigger wins, also where only a part of the triggers is claimed.
           partly: (chance) => {
             const firsts = new Map(claims.toReversed().map((claim) => [claim.triggerId, claim]));
             [...firsts.values()].filter(() => chance() < 0.5).forEach(claimOne);

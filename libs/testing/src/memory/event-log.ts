@@ -12,7 +12,7 @@ import type { Wire } from './wire.ts';
 
 export type MemoryLogOptions = {
   readonly logId: LogId;
-  /** Of every topic but those that are one sequence. */
+  /** How many each topic has, but for those that are one sequence. */
   readonly partitions: number;
   readonly now: () => Instant;
   /** How many records one hand-over to a consumer has at most, asked anew for each. */

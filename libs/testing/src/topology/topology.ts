@@ -55,7 +55,7 @@ export type MovedClock = Clock & {
 export type EventFacts = { readonly key?: string; readonly stream?: string; readonly traceparent?: string };
 
 export type TopologyOptions = {
-  /** Of every topic but the configuration's. Few, so that a test has few consumers. */
+  /** How many partitions each topic has, but for those that are one sequence. Few, so that a test has few consumers. */
   readonly partitions?: number;
   /** How long the SMTP adapter waits in silence. */
   readonly smtpSilence?: Duration;
@@ -80,7 +80,7 @@ const patient = (http: OutboundHttp): OutboundHttp => ({
   request: (asked) => http.request({ ...asked, connectTimeout: PATIENCE, totalTimeout: PATIENCE }),
 });
 
-/** Of links that tests follow. */
+/** The key of links that tests follow. */
 const LINK_KEY = new Uint8Array(32).fill(7);
 
 let renderer: TemplateRenderer | null = null;

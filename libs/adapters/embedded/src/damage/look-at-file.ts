@@ -1,6 +1,6 @@
 import { closeSync, existsSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 
-/** Of the header of a data file (sqlite.org/fileformat2.html, section 1.3). */
+/** The size of a data file's header (sqlite.org/fileformat2.html, section 1.3). */
 const HEADER_BYTES = 100;
 const MAGIC = new TextEncoder().encode('SQLite format 3\0');
 const LARGEST_PAGE = 65_536;

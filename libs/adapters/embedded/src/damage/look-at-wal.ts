@@ -24,7 +24,7 @@ import {
   type WalVerdict,
 } from './wal-frames.ts';
 
-/** Of our own files, where a header does not say. */
+/** The page size of our own files, for where a header does not say. */
 const PAGE_BYTES = 4096;
 const FRAMES_AT_ONCE = 256;
 

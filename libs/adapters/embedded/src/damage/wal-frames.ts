@@ -5,7 +5,10 @@
 
 export const WAL_HEADER_BYTES = 32;
 export const FRAME_HEADER_BYTES = 24;
-/** Of the index beside the log (`-shm`): two copies of its header, and how much of the log is in the data file already, or may be. */
+/**
+ * What is read of the index beside the log (`-shm`): two copies of its header, and how much of the log is in the data
+ * file already, or may be.
+ */
 export const INDEX_BYTES = 132;
 const INDEX_HEADER_BYTES = 48;
 const ATTEMPTED_AT = 128;
@@ -20,9 +23,9 @@ export type WalIndex = {
   readonly salts: Uint8Array;
   /** Up to the last commit. */
   readonly frames: number;
-  /** Of these, so many stand in the data file as well. */
+  /** How many of these frames stand in the data file as well. */
   readonly copied: number;
-  /** Pages of so many may stand in the data file: a copying that was interrupted counts, and all that a restart found in the log. */
+  /** How many may stand there: those of an interrupted copying too, and all that a restart found in the log. */
   readonly attempted: number;
 };
 

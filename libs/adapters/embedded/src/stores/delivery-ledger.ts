@@ -58,7 +58,7 @@ export const deliveryWrites = ({ sql, now }: Transaction) => ({
     }
     return answers;
   },
-  /** Of a delivery that keeps its intent. With the records of its outcomes, where it tells of them: both or neither. */
+  /** Moves a delivery that keeps its intent, with the records of outcomes that it tells of: both or neither. */
   'deliveries.move'(row: MovedRow, place: number, outcomes: PackedRecords | null): 'done' | 'stale' {
     const moved = moveRow(sql, row, place);
     if (moved === 'done' && outcomes) appendRecords({ sql, now }, outcomes);

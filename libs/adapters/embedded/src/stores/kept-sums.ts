@@ -61,7 +61,7 @@ function createSums(isWritten: (place: string) => boolean, mostBytes: number) {
 
   return {
     bytes: () => bytes,
-    /** Of a piece whose sums are kept; else undefined. */
+    /** The sums of a piece; undefined where none are kept. */
     of: ({ place }: Piece): Readonly<Sums> | undefined => (place === null ? undefined : sums.get(place)),
     keepCounts(piece: Piece, counts: Counts): void {
       let size = ARRAY;

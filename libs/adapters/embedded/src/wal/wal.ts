@@ -9,7 +9,7 @@ const FRAME_BYTES = PAGE_BYTES + FRAME_HEADER_BYTES;
 export type WalState = {
   /** Up to the last commit of this round: the file itself is never shorter, and may be longer. */
   readonly bytes: number;
-  /** Of these, what the data file lacks. */
+  /** The part of these bytes that the data file lacks. */
   readonly left: number;
 };
 

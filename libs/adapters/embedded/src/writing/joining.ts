@@ -8,7 +8,7 @@ export type Joined = {
   readonly repliesOf: (answers: readonly Reply[]) => readonly (Reply | undefined)[];
 };
 
-/** Of the writes of one batch, makes one request of those that can be joined. Each of these has one argument. */
+/** Joins those writes of a batch that can be joined: one request for each name. Each such write has one argument. */
 export function joinRequests(writes: readonly Request[], joints: Joints): Joined {
   const requests: Request[] = [];
   const transfer: ArrayBuffer[] = [];

@@ -4,7 +4,7 @@ export type FetchedMessage = {
   readonly time: number;
   readonly key: string;
   readonly value: Uint8Array;
-  /** Of a header that another program repeated, the last counts. */
+  /** The last value counts where another program repeated a header. */
   readonly headers: Readonly<Record<string, string>>;
   /** A mark of a transaction: no record of anybody's. */
   readonly isControlRecord: boolean;

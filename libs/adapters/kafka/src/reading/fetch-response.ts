@@ -93,7 +93,7 @@ export function readAnswer(payload: Buffer): FetchAnswer {
   const { int16, int32, int64, text, list, batches } = createCursor(payload);
   const clientSideThrottleTime = int32();
   const errorCode = int16();
-  // Of the session of fetches, which there is not.
+  // The id of a session of fetches: there is none.
   int32();
   const responses = list(() => ({
     topicName: text(),

@@ -120,7 +120,7 @@ export function createReadModels(collections: Collections, attempt: Attempt, clo
             all.slice(0, mostOfEach).map(eventOf),
           );
         }
-        // Of one there may be so many that they crowd out the others.
+        // One id may have so many events that they crowd out those of the others.
         const each = await attempt(() =>
           Promise.all(run.map((id) => events.find({ id: { $eq: id } }, { limit: mostOfEach }).toArray())),
         );

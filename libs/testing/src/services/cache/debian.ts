@@ -73,7 +73,7 @@ export function closure(roots: readonly string[], dependencies: Dependencies, le
 }
 
 export type DebianWish = {
-  /** Of another release than the machine's own: nothing of it is installed. */
+  /** The release to take packages from. It is another one than the machine's own: nothing of it is installed. */
   readonly suite: string;
   readonly packages: readonly string[];
   /** Names of packages that are not followed. */
@@ -140,7 +140,7 @@ export async function unpackDebian(workplace: Workplace, wish: DebianWish, into:
   });
   await mkdir(into, { recursive: true });
   const unpacked: string[] = [];
-  // Of one package that was downloaded in two versions, the later stays.
+  // Where one package was downloaded in two versions, the later one stays.
   for await (const file of glob(join(folder, '*.deb'))) {
     const [name = '', version = ''] = (file.split('/').at(-1) ?? '').split('_');
     if (!packages.includes(name)) continue;

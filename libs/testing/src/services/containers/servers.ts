@@ -6,7 +6,7 @@ import type { Service } from '../service.ts';
 import { hasEngine, startContainer, type ContainerService } from './container.ts';
 import { imagesOf, type ContainerName } from './images.ts';
 
-/** Of one node, which keeps one copy. As small as the broker that is started without an engine: broker-properties.ts. */
+/** One node, which keeps one copy. It is as small as the broker that starts without an engine: broker-properties.ts. */
 const startKafka = (image: string): Promise<ContainerService> =>
   startContainer({
     image,

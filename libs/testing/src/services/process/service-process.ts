@@ -17,7 +17,7 @@ export type ServiceProcessOptions = {
 const READY_WITHIN = 120_000;
 const STOP_WITHIN = 20_000;
 
-/** Of these the process does not die. */
+/** Signals that the process survives. */
 const LETS_LIVE: readonly NodeJS.Signals[] = ['SIGSTOP', 'SIGCONT', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'];
 
 /** Whether all threads of a process are stopped; true where nothing tells of them (not on Linux). */
@@ -53,7 +53,7 @@ export class ServiceProcess {
     this.#options = options;
   }
 
-  /** Of the last start; 0 before the first. */
+  /** The process id of the last start; 0 before the first. */
   get pid(): number {
     return this.#process?.pid ?? 0;
   }

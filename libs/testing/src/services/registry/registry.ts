@@ -20,7 +20,7 @@ export type RegistryOptions = {
 };
 
 export type RegistryService = Service & {
-  /** Of the interface that Confluent's clients speak, without a slash at the end. */
+  /** The address of the interface that Confluent's clients speak, without a slash at the end. */
   readonly url: string;
   readonly pid: number;
 };
