@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
 import { expectAccessible, expectToFit } from './accessible.ts';
 import { guardPages } from './guard.ts';
+import { holdBack } from './hold-back.ts';
 import { openBrowser, startDemo, type Demo } from './support.ts';
 
 const AT = 'workspaces/mail';
@@ -129,9 +130,7 @@ rules:
 
   it('opens a menu by a press that began before the menu had come, and leaves the focus where it was', async () => {
     const fresh = await guard.openPage(context);
-    let come = (): void => undefined;
-    const hasCome = new Promise<void>((settle) => (come = settle));
-    await fresh.route(/\/assets\/menu-now-/, (route) => hasCome.then(() => route.fallback()));
+    const come = await holdBack(fresh, /\/assets\/menu-now-/);
     await fresh.goto(`${demo.control}/workspaces/mail/inbox`);
     await fresh.locator('main [data-key]').first().waitFor();
     const button = fresh.getByRole('button', { name: 'Channel: Any channel' });

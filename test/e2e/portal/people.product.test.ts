@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
 import { expectAccessible, expectToFit } from './accessible.ts';
 import { guardPages } from './guard.ts';
+import { holdBack } from './hold-back.ts';
 import { openBrowser, startDemo, type Demo } from './support.ts';
 
 const PASSWORD = 'a kettle of green bells';
@@ -122,9 +123,7 @@ describeWith('chromium', 'people in a browser', () => {
     await off.press('Enter');
     await bob.getByRole('tooltip').waitFor();
     // So it does where the tip comes while the key is held.
-    let come = (): void => undefined;
-    const hasCome = new Promise<void>((settle) => (come = settle));
-    await bob.route(/\/assets\/tooltip-/, (route) => hasCome.then(() => route.fallback()));
+    const come = await holdBack(bob, /\/assets\/tooltip-/);
     await open('/settings/identity/api-keys', 'API Keys', bob);
     await off.focus();
     const early = await off.elementHandle();
@@ -234,9 +233,7 @@ describeWith('chromium', 'people in a browser', () => {
 
   it('opens a choice by a press that began before its list had come, and gives the focus back to it', async () => {
     const fresh = await guard.openPage(context);
-    let come = (): void => undefined;
-    const hasCome = new Promise<void>((settle) => (come = settle));
-    await fresh.route(/\/assets\/select-now-/, (route) => hasCome.then(() => route.fallback()));
+    const come = await holdBack(fresh, /\/assets\/select-now-/);
     await open('/settings/audit', 'Audit', fresh);
     const choice = fresh.getByRole('button', { name: 'All that you may see' });
     const early = await choice.elementHandle();

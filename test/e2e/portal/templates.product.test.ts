@@ -4,6 +4,7 @@ import { untilFound } from '@carillon/testing';
 import { describeWith } from '../../support/requirements.ts';
 import { expectAccessible, expectToFit } from './accessible.ts';
 import { guardPages } from './guard.ts';
+import { holdBack } from './hold-back.ts';
 import { openBrowser, startDemo, type Demo } from './support.ts';
 
 /** Where pictures of each screen are kept for somebody to look at; unset: none are taken. */
@@ -136,17 +137,13 @@ describeWith('chromium', 'templates in a browser', () => {
   });
 
   it('lets whoever types in a part go on where they are when its editor comes', async () => {
-    const held = Promise.withResolvers<void>();
-    await page.route(/code-editor-[^/]*\.js/, async (route) => {
-      await held.promise;
-      await route.continue();
-    });
+    const come = await holdBack(page, /code-editor-[^/]*\.js/);
     await open('order-paid');
     const subject = part('Subject');
     await subject.click();
     await page.keyboard.press('Home');
     await page.keyboard.type('Ne');
-    held.resolve();
+    come();
     await page.locator('[data-code-field="Subject"] .cm-content').waitFor();
     await page.keyboard.type('w: ');
     await expect.poll(() => subject.textContent()).toMatch(/^New: \S/);
