@@ -136,10 +136,13 @@ function inOrigin(
   if (found && found.origin.kind !== 'template') {
     const { kind, name, part } = found.origin;
     const used = `${message} (in the template ${ref.name})`;
-    return { ref: { kind, workspace: ref.workspace, name }, path: [part], spot, message: used, expected, fix };
+    const coded = { code: 'mjml_invalid', facts: { message, fix, template: ref.name } } as const;
+    const own = { kind, workspace: ref.workspace, name };
+    return { ...coded, ref: own, path: [part], spot, message: used, expected, fix };
   }
   const path = [...(locale === null ? [channel] : [channel, 'locales', locale]), key];
-  return { ref, path, spot, message, expected, fix };
+  const coded = { code: 'mjml_invalid', facts: { message, fix, template: '' } } as const;
+  return { ...coded, ref, path, spot, message, expected, fix };
 }
 
 /** The body with what was compiled in it. */

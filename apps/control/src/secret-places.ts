@@ -31,6 +31,8 @@ export async function hiddenSecretWarnings(
     for (const { name, path } of secretsIn(body)) {
       if ((await secrets.locate(ref.workspace, name)) !== 'hidden') continue;
       warnings.push({
+        code: 'secret_hidden',
+        facts: { secret: name },
         ref,
         path,
         spot: 'value',

@@ -57,6 +57,8 @@ describe('resources without a file', () => {
         ref: { kind: 'notification', workspace: 'shop', name: 'order-paid' },
         path: ['rules', 'paid', 'when'],
         spot: { line: 1, column: 12 },
+        code: 'expression_invalid',
+        facts: { message: 'unexpected §', fix: 'remove it' },
         message: 'unexpected §',
         expected: 'a valid expression (CEL)',
         fix: 'remove it',

@@ -71,6 +71,30 @@ describe('bodies', () => {
     ]);
   });
 
+  test('carry a code and the facts of each mistake, from which anybody can phrase it', () => {
+    const notification = bodyOf('notification') as { channels: object; rules: object };
+    const wrong = {
+      ...notification,
+      channels: { ...notification.channels, push: { template: 'order-paid' } },
+      nmae: 1,
+    };
+    const { nmae: _, ...rest } = wrong;
+    const coded = ({ code, facts, path }: ResourceFault): object => ({ code, facts, path });
+    expect(faultsOf(changed('notification', wrong)).map(coded)).toEqual([
+      { code: 'unknown_setting', facts: { setting: 'nmae', meant: 'name' }, path: 'nmae' },
+    ]);
+    expect(faultsOf(changed('notification', rest)).map(coded)).toEqual([
+      {
+        code: 'template_lacks_channel',
+        facts: { template: 'order-paid', channel: 'push' },
+        path: 'channels.push.template',
+      },
+    ]);
+    expect(faultsOf(changed('notification', { ...rest, channels: 5 })).map(coded)).toEqual([
+      { code: 'value_invalid', facts: { found: '5', expected: 'keys and values', meant: '' }, path: 'channels' },
+    ]);
+  });
+
   test.each([
     ['..', '..'],
     ['a right-to-left mark', 'order‏paid'],

@@ -1,4 +1,5 @@
 export * from './byte-budget.ts';
+export * from './configuration-faults.ts';
 export * from './csv.ts';
 export * from './errors.ts';
 export * from './ids.ts';

@@ -18,6 +18,7 @@ import {
   type ResourceChange,
   type ResourceRef,
 } from '@carillon/domain';
+import type { CodedFault } from '@carillon/kernel';
 import { planWanted } from '../planning.ts';
 import type { PlanningPorts } from '../ports.ts';
 import { hiddenSecretWarnings } from '../secret-places.ts';
@@ -76,7 +77,12 @@ export async function planResourcesOver(
   };
 }
 
-const wholeFault = (ref: ResourceRef, message: string, expected: string, fix: string): ResourceFault => ({
+const wholeFault = (
+  ref: ResourceRef,
+  coded: CodedFault,
+  { message, expected, fix }: Pick<ResourceFault, 'message' | 'expected' | 'fix'>,
+): ResourceFault => ({
+  ...coded,
   ref,
   path: '',
   line: null,
@@ -99,7 +105,8 @@ function faultsOfRemovals(
   const faults = remove.flatMap((ref): ResourceFault[] => {
     if (ref.kind === 'deployment') {
       const fix = 'replace it with a body that holds what shall stay, {} where that is nothing';
-      return [wholeFault(ref, 'the settings of the deployment cannot go', 'settings, if only empty ones', fix)];
+      const words = { message: 'the settings of the deployment cannot go', expected: 'settings, if only empty ones' };
+      return [wholeFault(ref, { code: 'deployment_required', facts: {} }, { ...words, fix })];
     }
     if (ref.kind !== 'workspace') return [];
     const all = new Map([...current.resources.values(), ...put].map((one) => [resourceKey(one.ref), one.ref]));
@@ -110,13 +117,18 @@ function faultsOfRemovals(
     const named = there.slice(0, MOST_NAMED).map(({ kind, name }) => `${kind} ${name}`);
     const more = there.length > MOST_NAMED ? ` and ${there.length - MOST_NAMED} more` : '';
     const message = `the workspace ${ref.workspace} still holds ${named.join(', ')}${more}`;
-    return [wholeFault(ref, message, 'an empty workspace', 'remove what it holds first')];
+    const coded = { code: 'workspace_not_empty', facts: { contents: `${named.join(', ')}${more}` } } as const;
+    return [wholeFault(ref, coded, { message, expected: 'an empty workspace', fix: 'remove what it holds first' })];
   });
   const both = wanted.filter((ref) => going.has(resourceKey(ref)));
   return [
     ...faults,
     ...both.map((ref) =>
-      wholeFault(ref, 'this is to be written and removed', 'one of the two', 'leave out one of them'),
+      wholeFault(
+        ref,
+        { code: 'put_and_removed', facts: {} },
+        { message: 'this is to be written and removed', expected: 'one of the two', fix: 'leave out one of them' },
+      ),
     ),
   ];
 }
@@ -141,9 +153,12 @@ function takenIds(
     if (!holder || going.has(resourceKey(holder.ref)) || wanted.has(resourceKey(holder.ref))) return [];
     const fault = wholeFault(
       ref,
-      `this id belongs to the notification ${holder.ref.name}`,
-      'an id of its own, or none',
-      `leave id out; to rename ${holder.ref.name}, remove it in the same publication`,
+      { code: 'identity_taken', facts: { what: 'id', holder: holder.ref.name } },
+      {
+        message: `this id belongs to the notification ${holder.ref.name}`,
+        expected: 'an id of its own, or none',
+        fix: `leave id out; to rename ${holder.ref.name}, remove it in the same publication`,
+      },
     );
     return [{ ...fault, path: 'id' }];
   });

@@ -1,10 +1,16 @@
+import type { CodedFault } from '@carillon/kernel';
 import type { ValuePath } from '../value-path.ts';
 import { isGroup } from '../value-path.ts';
 
 /** Levels of a body. No shape needs more than a dozen; readers call themselves for each. */
 const MOST_LEVELS = 32;
 
-type Odd = { readonly path: ValuePath; readonly message: string; readonly expected: string; readonly fix: string };
+type Odd = CodedFault & {
+  readonly path: ValuePath;
+  readonly message: string;
+  readonly expected: string;
+  readonly fix: string;
+};
 
 /** What no reader of a body may be given: levels without end, and text that is no text once it stands in a file. */
 export function oddBody(body: unknown): Odd | undefined {
@@ -13,7 +19,9 @@ export function oddBody(body: unknown): Odd | undefined {
     const { value, path } = next;
     if (path.length > MOST_LEVELS) {
       const expected = `at most ${MOST_LEVELS} levels`;
-      return { path: path.slice(0, 1), message: 'this is nested too deeply', expected, fix: 'remove levels' };
+      const coded = { code: 'nested_too_deeply', facts: { most: String(MOST_LEVELS) } } as const;
+      const words = { message: 'this is nested too deeply', expected, fix: 'remove levels' };
+      return { ...coded, path: path.slice(0, 1), ...words };
     }
     if (typeof value === 'string' && !value.isWellFormed()) return halfCharacter(path);
     if (Array.isArray(value)) for (const [at, item] of value.entries()) left.push({ value: item, path: [...path, at] });
@@ -27,6 +35,8 @@ export function oddBody(body: unknown): Odd | undefined {
 }
 
 const halfCharacter = (path: ValuePath): Odd => ({
+  code: 'half_character',
+  facts: {},
   path,
   message: 'half a character stands here, which no file can hold',
   expected: 'whole characters',

@@ -1,4 +1,5 @@
 import { canonical, findResource, resourceKey, type ResourceBodies, type ResourceRef } from '@carillon/domain';
+import { codeAndFacts, type CodedFault } from '@carillon/kernel';
 import { FILE_SHAPES, RESOURCE_SHAPES, SLUG, SLUG_WORDS } from '@carillon/shapes';
 import type { z } from 'zod';
 import { checkResources } from '../checks/check-resources.ts';
@@ -7,7 +8,7 @@ import { faultsOfTexts } from '../checks/salvaged.ts';
 import type { CheckContext } from '../checks/surroundings.ts';
 import { FILE_KINDS } from '../files/layout.ts';
 import { mistakesOf } from '../files/mistakes.ts';
-import type { FileFault } from '../files/place.ts';
+import type { ShapeFault } from '../files/place.ts';
 import { parseAsWritten, withoutLater } from '../files/read-file.ts';
 import { resourcesIn } from '../files/read-folder.ts';
 import { salvage } from '../files/salvage.ts';
@@ -46,7 +47,12 @@ export function readResourceBodies(given: readonly GivenResource[], context: Che
   for (const one of given) {
     const key = resourceKey(one.ref);
     if (seen.has(key))
-      whole(one.ref, work, 'this resource is there twice', 'each resource once', 'leave one of them out');
+      whole(
+        one.ref,
+        work,
+        { code: 'given_twice', facts: {} },
+        { message: 'this resource is there twice', expected: 'each resource once', fix: 'leave one of them out' },
+      );
     else readOne(one, work);
     seen.add(key);
   }
@@ -64,8 +70,10 @@ export function readResourceBodies(given: readonly GivenResource[], context: Che
   };
 }
 
-function whole(ref: ResourceRef, { faults }: Work, message: string, expected: string, fix: string): void {
-  faults.push({ ref, path: '', line: null, column: null, message, expected, fix });
+type Words = Pick<ResourceFault, 'message' | 'expected' | 'fix'>;
+
+function whole(ref: ResourceRef, { faults }: Work, coded: CodedFault, words: Words): void {
+  faults.push({ ...coded, ref, path: '', line: null, column: null, ...words });
 }
 
 /** Kinds without a name of their own: of the deployment there is one, and of a workspace its own settings. */
@@ -78,10 +86,13 @@ function readOne({ ref, body }: GivenResource, work: Work): void {
     [name, UNNAMED.has(kind)],
   ] as const) {
     if (free ? called === '' : SLUG.test(called)) continue;
-    return whole(ref, work, `the name ${JSON.stringify(called)} cannot be used`, SLUG_WORDS, 'choose another name');
+    const message = `the name ${JSON.stringify(called)} cannot be used`;
+    const coded = { code: 'name_invalid', facts: { name: called, expected: SLUG_WORDS } } as const;
+    return whole(ref, work, coded, { message, expected: SLUG_WORDS, fix: 'choose another name' });
   }
   if (!isGroup(body)) {
-    return whole(ref, work, 'this is no body of a resource', 'keys and values', 'send a JSON object');
+    const words = { message: 'this is no body of a resource', expected: 'keys and values', fix: 'send a JSON object' };
+    return whole(ref, work, { code: 'not_a_body', facts: {} }, words);
   }
   const odd = oddBody(body);
   const own: Fault[] = [];
@@ -102,15 +113,16 @@ const IN_A_BODY: PlacedSource & { readonly plainText: () => null } = {
 function readByShape(ref: ResourceRef<WrittenKind>, given: Record<string, unknown>, own: Fault[], work: Work): void {
   const { kind } = ref;
   const shape: z.ZodType<ResourceBodies[WrittenKind]> = RESOURCE_SHAPES[kind];
-  const told: FileFault[] = [];
+  const told: ShapeFault[] = [];
   const kept = kind === 'deployment' ? withoutStart(given, told) : given;
   const value = hasFileKind(kind) ? withoutLater(FILE_KINDS[kind], kept, [], IN_A_BODY, told) : kept;
   const parsed = parseAsWritten(shape, value, IN_A_BODY);
   const paths = new Set(told.map(({ path }) => path));
   const mistakes = parsed.success ? [] : mistakesOf(parsed.error.issues, value, IN_A_BODY);
   told.push(...mistakes.filter(({ path }) => !paths.has(path) || path === ''));
-  for (const { path, message, expected, fix } of told) {
-    work.faults.push({ ref, path, line: null, column: null, message, expected, fix });
+  for (const fault of told) {
+    const { path, message, expected, fix } = fault;
+    work.faults.push({ ...codeAndFacts(fault), ref, path, line: null, column: null, message, expected, fix });
   }
   if (!parsed.success || told.length > 0) {
     const rest = salvage(shape, value, IN_A_BODY);
@@ -128,6 +140,8 @@ function readByShape(ref: ResourceRef<WrittenKind>, given: Record<string, unknow
     for (const [part, text] of Object.entries(resource.body)) {
       if (text.trim() !== '') continue;
       const words = {
+        code: 'text_empty' as const,
+        facts: { part },
         message: `${part} is empty`,
         expected: 'a layout with {{{body}}}',
         fix: 'write it or leave it out',
@@ -141,14 +155,15 @@ function readByShape(ref: ResourceRef<WrittenKind>, given: Record<string, unknow
 const hasFileKind = (kind: WrittenKind): kind is keyof typeof FILE_KINDS => Object.hasOwn(FILE_KINDS, kind);
 
 /** Takes out, and reports, what of carillon.yaml only the start of a process reads. */
-function withoutStart(given: Record<string, unknown>, faults: FileFault[]): Record<string, unknown> {
+function withoutStart(given: Record<string, unknown>, faults: ShapeFault[]): Record<string, unknown> {
   const isOfStart = (key: string): boolean =>
     Object.hasOwn(FILE_SHAPES.deployment.shape, key) && !Object.hasOwn(RESOURCE_SHAPES.deployment.shape, key);
   for (const path of Object.keys(given).filter(isOfStart)) {
     const message = `${path} is read from carillon.yaml when a process starts, and is not part of the configuration that the API changes`;
     const expected = Object.keys(RESOURCE_SHAPES.deployment.shape).join(', ');
     const fix = `leave ${path} out here, and write it into the carillon.yaml that the process is started with`;
-    faults.push({ file: '', path, line: 1, column: 1, message, expected, fix });
+    const coded = { code: 'read_at_start', facts: { setting: path } } as const;
+    faults.push({ ...coded, file: '', path, line: 1, column: 1, message, expected, fix });
   }
   return Object.fromEntries(Object.entries(given).filter(([key]) => !isOfStart(key)));
 }
@@ -163,6 +178,8 @@ function keep(resource: WantedResource, own: Fault[], work: Work): void {
     return;
   }
   own.push({
+    code: 'control_characters',
+    facts: {},
     ref: resource.ref,
     path: [],
     spot: 'value',
@@ -179,6 +196,8 @@ function checkWorkspaces(given: readonly GivenResource[], { current }: CheckCont
     const { kind, workspace } = ref;
     if (kind === 'deployment' || coming.has(workspace) || !SLUG.test(workspace)) continue;
     if (findResource(current, 'workspace', workspace, '')) continue;
-    whole(ref, work, `the workspace ${workspace} is not there`, 'a workspace', `make the workspace ${workspace} first`);
+    const message = `the workspace ${workspace} is not there`;
+    const coded = { code: 'workspace_unknown', facts: { workspace, meant: '' } } as const;
+    whole(ref, work, coded, { message, expected: 'a workspace', fix: `make the workspace ${workspace} first` });
   }
 }

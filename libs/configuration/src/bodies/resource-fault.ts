@@ -1,9 +1,10 @@
 import type { ResourceRef } from '@carillon/domain';
+import { codeAndFacts, type CodedFault } from '@carillon/kernel';
 import type { Fault, Warning } from '../checks/finding.ts';
 import { pathText } from '../value-path.ts';
 
 /** Something about the body of a resource that may be meant, and surprises people often enough to be said. */
-export type ResourceWarning = {
+export type ResourceWarning = CodedFault & {
   readonly ref: ResourceRef;
   /** Where in the body, in words of its keys: `rules.paid.when`. Empty: all of it. */
   readonly path: string;
@@ -21,9 +22,10 @@ export type ResourceFault = ResourceWarning & {
   readonly expected: string;
 };
 
-export function resourceWarning({ ref, path, spot, message, fix }: Warning): ResourceWarning {
+export function resourceWarning(warning: Warning): ResourceWarning {
+  const { ref, path, spot, message, fix } = warning;
   const { line, column } = typeof spot === 'object' ? spot : { line: null, column: null };
-  return { ref, path: pathText(path), line, column, message, fix };
+  return { ...codeAndFacts(warning), ref, path: pathText(path), line, column, message, fix };
 }
 
 export const resourceFault = (fault: Fault): ResourceFault => ({ ...resourceWarning(fault), expected: fault.expected });

@@ -13,6 +13,8 @@ export const checkAccounts: Check = (resource, around, report) => {
         const body = around.account(resource.ref.workspace, name);
         if (!body || carries(body.kind, channel)) continue;
         report.fault(['channels', channel, 'accounts', index], {
+          code: 'account_other_channel',
+          facts: { account: name, channel },
           message: `${name} is an account for ${channelWords(body.kind)} (kind ${body.kind}) and carries no ${channel}`,
           expected: `an account of kind ${CHANNELS[channel].accounts.join(' or ')}`,
           fix: 'name another account, or remove it here',
@@ -33,6 +35,8 @@ export const checkAccounts: Check = (resource, around, report) => {
       checkAccount(account, at, report);
       if (!carries(account.kind, channel)) {
         report.fault([...at, 'kind'], {
+          code: 'account_channel_wrong',
+          facts: { kind: account.kind, channel },
           message: `an account of kind ${account.kind} carries no ${channel}`,
           expected: CHANNELS[channel].accounts.join(' or '),
           fix: `write it under accounts.${channelWords(account.kind)}`,
@@ -41,7 +45,13 @@ export const checkAccounts: Check = (resource, around, report) => {
       if (name === null) continue;
       if (seen.has(name)) {
         const message = `two accounts for ${channel} are called ${name}`;
-        report.fault([...at, 'name'], { message, expected: 'a name of its own', fix: 'rename one of them' });
+        report.fault([...at, 'name'], {
+          code: 'account_name_taken',
+          facts: { name, channel },
+          message,
+          expected: 'a name of its own',
+          fix: 'rename one of them',
+        });
       }
       seen.add(name);
     }
@@ -59,6 +69,8 @@ export function checkStayingNotifications(
     for (const [channel, { accounts }] of channelsOf(notification.body)) {
       if (!accounts?.includes(ref.name) || carries(body.kind, channel)) continue;
       report.fault(['kind'], {
+        code: 'breaks_notification',
+        facts: { notification: notification.ref.name, channel, kind: 'account', name: ref.name },
         message: `the notification ${notification.ref.name} sends ${channel} over ${ref.name}, which carries none as ${body.kind}`,
         expected: CHANNELS[channel].accounts.join(' or '),
         fix: `give the account another name, or change ${notification.ref.name} in the same folder`,
@@ -85,12 +97,16 @@ const isWithin = (domain: string, of: string): boolean =>
 function checkAccount(body: AccountBody, at: ValuePath, report: Report): void {
   if ('url' in body && body.url?.startsWith('http:')) {
     report.warn([...at, 'url'], {
+      code: 'insecure_url',
+      facts: {},
       message: 'http sends credentials and messages in the clear',
       fix: 'write https, unless the address is on this machine',
     });
   }
   if (body.kind === 'smtp' && body.dkim && !isWithin(domainOf(body.from), body.dkim.domain)) {
     report.warn([...at, 'dkim', 'domain'], {
+      code: 'dkim_other_domain',
+      facts: { dkim: body.dkim.domain, from: domainOf(body.from) },
       message: `${body.dkim.domain} signs for another domain than that of from (${domainOf(body.from)}), so DMARC does not count it`,
       fix: `write domain: ${domainOf(body.from)}`,
     });
@@ -100,6 +116,8 @@ function checkAccount(body: AccountBody, at: ValuePath, report: Report): void {
     report.fault(
       both ? [...at, 'messaging_service'] : at,
       {
+        code: both ? 'sender_twice' : 'sender_missing',
+        facts: {},
         message: both ? 'from and messaging_service both say who sends' : 'the account does not say who sends',
         expected: 'from or messaging_service',
         fix: both ? 'remove one of them' : 'add from: a number of the account',
@@ -109,6 +127,8 @@ function checkAccount(body: AccountBody, at: ValuePath, report: Report): void {
   }
   if (body.kind !== 'smtp' || body.tls !== 'opportunistic' || body.user === undefined) return;
   report.fault([...at, 'tls'], {
+    code: 'password_unprotected',
+    facts: {},
     message: 'opportunistic takes any certificate or none, so whoever stands between gets the password',
     expected: 'starttls or implicit with a user',
     fix: 'write tls: starttls (implicit on port 465), or remove user and password',

@@ -28,17 +28,18 @@ export const checkCadence: Check = (resource, around, report) => {
   const workspace = around.workspace(resource.ref.workspace);
   const ofWorkspace = workspace?.cadence?.quiet_hours;
   if (ofWorkspace && body.transactional !== true)
-    checkExpires(body, ofWorkspace, ' of the workspace', ['expires'], report);
+    checkExpires(body, ofWorkspace, { words: ' of the workspace', notification: '' }, ['expires'], report);
   const hours = body.cadence?.quiet_hours;
   if (!hours || !checkHours(hours, 'to send nothing at all, write enabled: false', report)) return;
   if (body.transactional === true) {
     const message = 'the notification is transactional, so its messages are sent in quiet hours too';
-    report.warn(AT, { message, fix: 'remove transactional, or remove these hours' });
+    const fix = 'remove transactional, or remove these hours';
+    report.warn(AT, { code: 'quiet_hours_ignored', facts: {}, message, fix });
     return;
   }
   const channels = CHANNEL_NAMES.filter((channel) => channelOf(body, channel));
   checkWeek(body, workspace, channels, report);
-  checkExpires(body, hours, '', AT, report);
+  checkExpires(body, hours, { words: '', notification: '' }, AT, report);
 };
 
 /**
@@ -56,10 +57,15 @@ export function checkStayingCadence(
     if (other.workspace !== ref.workspace || notification.transactional === true) continue;
     const channels = CHANNEL_NAMES.filter((channel) => channelOf(notification, channel));
     const holder = `notification ${other.workspace}/${other.name}, which is not in the folder and stays`;
-    checkWeek(notification, body, channels, report, `, together with those of ${holder},`);
-    checkExpires(notification, hours, `, which count for ${holder},`, AT, report);
+    const week = { words: `, together with those of ${holder},`, notification: other.name };
+    checkWeek(notification, body, channels, report, week);
+    const whose = { words: `, which count for ${holder},`, notification: other.name };
+    checkExpires(notification, hours, whose, AT, report);
   }
 }
+
+/** Whose hours they are, in words for the command line; `notification` is the one that stays and is told of, else empty. */
+type Holder = { readonly words: string; readonly notification: string };
 
 const AT = ['cadence', 'quiet_hours'] as const;
 const NOTHING_ELSE: NotificationBody = { channels: {}, rules: {} };
@@ -67,6 +73,8 @@ const NOTHING_ELSE: NotificationBody = { channels: {}, rules: {} };
 function checkHours({ from, to }: QuietHoursBody, otherwise: string, report: Report): boolean {
   if (from !== to) return true;
   report.fault([...AT, 'to'], {
+    code: 'quiet_hours_ambiguous',
+    facts: { at: from },
     message: `the hours begin and end at ${from}: that may mean always or never`,
     expected: 'another time than from',
     fix: `write another time; ${otherwise}`,
@@ -79,7 +87,10 @@ function checkWeek(
   workspace: WorkspaceBody | undefined,
   channels: readonly ChannelName[],
   report: Report,
-  together = notification === NOTHING_ELSE ? '' : ', together with those of the workspace,',
+  together: Holder = {
+    words: notification === NOTHING_ELSE ? '' : ', together with those of the workspace,',
+    notification: '',
+  },
 ): void {
   const shut = channels.filter((channel) => {
     const { hold, drop } = quietRulesOf(notification, workspace, channel);
@@ -87,7 +98,9 @@ function checkWeek(
   });
   if (shut.length === 0) return;
   report.fault(AT, {
-    message: `these hours${together} leave no time of a week in which ${shut.join(' or ')} may be sent`,
+    code: 'quiet_hours_endless',
+    facts: { channels: shut.join(', '), notification: together.notification },
+    message: `these hours${together.words} leave no time of a week in which ${shut.join(' or ')} may be sent`,
     expected: 'quiet hours that end',
     fix: 'shorten them, or leave out days or channels',
   });
@@ -97,7 +110,7 @@ function checkWeek(
 function checkExpires(
   body: NotificationBody,
   { from, to, then }: QuietHoursBody,
-  whose: string,
+  whose: Holder,
   at: ValuePath,
   report: Report,
 ): void {
@@ -106,7 +119,9 @@ function checkExpires(
   if (then === 'drop' || expires >= minutes * 60_000) return;
   const length = formatDuration(minutes * 60_000);
   report.warn(at, {
-    message: `messages expire after ${formatDuration(expires)}, and the quiet hours${whose} last ${length}: who would be told early in them is never told`,
+    code: 'quiet_hours_outlast_expiry',
+    facts: { expires: formatDuration(expires), length, notification: whose.notification },
+    message: `messages expire after ${formatDuration(expires)}, and the quiet hours${whose.words} last ${length}: who would be told early in them is never told`,
     fix: `write expires: ${length} or longer, or then: drop in the quiet hours if that is meant`,
   });
 }

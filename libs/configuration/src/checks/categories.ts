@@ -15,6 +15,8 @@ export const checkCategories: Check = (resource, around, report) => {
         renamed.set(old, name);
         if (holder === undefined) continue;
         report.fault(['categories', name, 'was', index], {
+          code: 'category_name_taken',
+          facts: { category: old, holder },
           message: `${old} is ${old === holder ? 'a category of its own' : `what ${holder} was`}`,
           expected: 'a name that no category has any more',
           fix: `remove ${old} here, or there`,
@@ -31,6 +33,8 @@ export const checkCategories: Check = (resource, around, report) => {
   const now = Object.entries(body.categories ?? {}).find(([, { was = [] }]) => was.includes(category))?.[0];
   const meant = now ?? similarTo(category, known);
   report.fault(['category'], {
+    code: 'category_unknown',
+    facts: { category, meant: meant ?? '' },
     message: `there is no category ${category}`,
     expected: known.length === 0 ? 'a category of the workspace' : known.join(' or '),
     fix:
@@ -58,6 +62,8 @@ export function keptCategories(
     reportOn(ref, faults, []).fault(
       ['categories'],
       {
+        code: 'category_removed',
+        facts: { category: name },
         message: `the category ${name} is gone, and with it what people said about it`,
         expected: `${name}, or another with was: [${name}]`,
         fix: `write was: [${name}] under the category that has its messages now, or leave ${name}: {} where it was`,

@@ -27,6 +27,8 @@ export const checkDigest: Check = (resource, around, report) => {
   const { expires } = deliverySettings(body);
   if (longest <= expires) return;
   report.warn([...AT, 'window'], {
+    code: 'digest_outlasts_expiry',
+    facts: { expires: formatDuration(expires), length: formatDuration(longest) },
     message: `messages expire after ${formatDuration(expires)}, and a digest may collect for ${formatDuration(longest)}: it tells of what is older than that`,
     fix: `write expires: ${formatDuration(longest)} or longer, or a shorter window`,
   });
@@ -37,6 +39,8 @@ function checkSliding(body: NotificationBody, window: DigestWindow, report: Repo
   const written = body.cadence?.digest?.window;
   const step = written && 'sliding' in written ? written.sliding : '';
   report.fault([...AT, 'window', 'at_most'], {
+    code: 'digest_window_short',
+    facts: { step },
     message: `the window ends before ${step} have passed since its first item`,
     expected: `${step} or longer`,
     fix: 'write a longer at_most, or { fixed: … } if it is to end after a fixed time',
@@ -49,7 +53,13 @@ function checkTimes(body: NotificationBody, report: Report): void {
   for (const [index, time] of times.entries()) {
     if (times.indexOf(time) === index) continue;
     const message = `${time} stands here twice`;
-    report.fault([...AT, 'window', 'at', index], { message, expected: 'each time once', fix: 'remove one of them' });
+    report.fault([...AT, 'window', 'at', index], {
+      code: 'time_repeated',
+      facts: { time },
+      message,
+      expected: 'each time once',
+      fix: 'remove one of them',
+    });
   }
 }
 
@@ -65,6 +75,8 @@ function checkTemplate(body: NotificationBody, workspace: string, around: Surrou
     .filter((channel) => !templateOf(template, channel));
   if (without.length === 0) return;
   report.fault([...AT, 'template'], {
+    code: 'template_lacks_channel',
+    facts: { template: name, channel: without.join(', ') },
     message: `template ${name} has nothing for ${without.join(' and ')}, which the notification sends`,
     expected: `a template with ${without.join(' and ')}`,
     fix: `write what is missing in workspaces/${workspace}/templates/${name}/`,

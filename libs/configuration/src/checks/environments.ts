@@ -14,6 +14,8 @@ export const checkEnvironment: Check = (resource, around, report) => {
   if (of === ref.workspace) {
     const message = 'a workspace cannot be the test environment of itself';
     report.fault(['of'], {
+      code: 'environment_of_itself',
+      facts: {},
       message,
       expected: 'another workspace',
       fix: 'name the one that it is to be tried out for',
@@ -28,6 +30,8 @@ export const checkEnvironment: Check = (resource, around, report) => {
   }
   if (!isTest(live)) return;
   report.fault(['of'], {
+    code: 'environment_of_test',
+    facts: { workspace: of },
     message: `${of} is a test environment itself`,
     expected: 'a workspace that is none',
     fix: live.of === undefined || live.of === ref.workspace ? 'name the live workspace' : `write of: ${live.of}`,
@@ -40,7 +44,13 @@ function checkLive(body: WorkspaceBody, report: Report): void {
     const message = `${key} is for test environments, and this is none`;
     report.fault(
       [key],
-      { message, expected: 'environment: test beside it', fix: `remove ${key}, or add environment: test` },
+      {
+        code: 'environment_only',
+        facts: { setting: key },
+        message,
+        expected: 'environment: test beside it',
+        fix: `remove ${key}, or add environment: test`,
+      },
       'key',
     );
   }
@@ -53,6 +63,8 @@ function notThere(of: string, own: string, { current }: Surroundings): Parameter
     known.filter((name) => name !== own),
   );
   return {
+    code: 'workspace_unknown',
+    facts: { workspace: of, meant: meant ?? '' },
     message: `there is no workspace ${of}`,
     expected: known.length === 0 ? 'the name of a workspace' : known.join(' or '),
     fix: meant === null ? `write workspaces/${of}/workspace.yaml` : `did you mean ${meant}?`,
@@ -67,6 +79,8 @@ export function checkLiveGone(
 ): void {
   if (of === undefined || !going.has(resourceKey({ kind: 'workspace', workspace: of, name: '' }))) return;
   report.fault(['of'], {
+    code: 'environment_live_removed',
+    facts: { workspace: of, environment: ref.workspace },
     message: `the workspace ${of} would go, and ${ref.workspace} is a test environment of it`,
     expected: 'a workspace that stays',
     fix: `keep ${of}, or remove ${ref.workspace} too`,
@@ -83,6 +97,8 @@ export function checkStayingEnvironments(
   for (const other of staying) {
     if (other.body.of !== ref.workspace) continue;
     report.fault(['environment'], {
+      code: 'environment_has_tests',
+      facts: { environment: other.ref.workspace },
       message: `${other.ref.workspace} is a test environment of it, so it cannot be one itself`,
       expected: 'live',
       fix: `remove environment here, or of: ${ref.workspace} in workspaces/${other.ref.workspace}/workspace.yaml`,

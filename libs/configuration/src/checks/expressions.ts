@@ -51,7 +51,8 @@ const KEY = ['cadence', 'digest', 'key'] as const;
 function refuseConstant(path: ValuePath, why: string | null, expected: string, example: string, report: Report): void {
   if (why === null) return;
   const message = `${why}, whatever event comes: nobody would ever be told`;
-  report.fault(path, { message, expected, fix: `write an expression such as ${example}` });
+  const fix = `write an expression such as ${example}`;
+  report.fault(path, { code: 'expression_constant', facts: { why, example }, message, expected, fix });
 }
 
 function checkRule(name: string, rule: RuleBody, language: ExpressionCheck, report: Report): void {
@@ -68,6 +69,8 @@ function checkRule(name: string, rule: RuleBody, language: ExpressionCheck, repo
     const each = recipients.from === 'event' && recipients.for_each !== undefined;
     if (expression?.usesItem && !each && placed[1] !== 'for_each') {
       report.fault(placed[0], {
+        code: 'item_without_list',
+        facts: {},
         message: 'item is only there under for_each',
         expected: 'event, event_id or time',
         fix: 'add for_each: <a list in the event>, or write event instead of item',
@@ -81,7 +84,7 @@ function checkRule(name: string, rule: RuleBody, language: ExpressionCheck, repo
     const message = `unique_id is left out, so ${unless}each address gets this notification once, ever`;
     const fix =
       'write unique_id: event_id to count every event, or an expression such as event.order_id; keep it if once is meant';
-    report.warn(at, { message, fix }, 'key');
+    report.warn(at, { code: 'once_ever', facts: {}, message, fix }, 'key');
   }
 }
 
@@ -103,7 +106,8 @@ function warnOfSteps(
   const fix = several
     ? 'ask what is the same for all recipients in when, and look at less text for each of them'
     : 'look at less text, or at fewer entries of lists';
-  report.warn(['rules', name], { message, fix }, 'key');
+  const facts = { steps: String(steps), most: String(RULE_STEPS) };
+  report.warn(['rules', name], { code: 'rule_expensive', facts, message, fix }, 'key');
 }
 
 function expressionsOf(at: ValuePath, recipients: Recipients): readonly Placed[] {
@@ -136,6 +140,8 @@ function warnOfRepeats(recipients: Recipients, expression: Expression | null, at
   if (expression === null || expression.usesItem) return;
   if (expression.fields.some(({ root }) => root === several)) return;
   report.warn([...at, 'unique_id'], {
+    code: 'once_per_event',
+    facts: { mention: several },
     message: `unique_id does not mention ${several}, so of all recipients of one event only the first is told`,
     fix: `mention ${several}, for instance event.order_id + ":" + ${several}.${several === 'item' ? 'email' : 'user_id'}, or write event_id`,
   });
@@ -150,7 +156,10 @@ function compile([path, place, text]: Placed, language: ExpressionCheck, report:
     const message = later ? 'changed(…) comes in a later version (rules with state and time)' : fault.message;
     const fix = later ? 'remove it until then' : fault.fix;
     const { line, column } = fault;
-    report.fault(path, { message, expected: 'a valid expression (CEL)', fix }, { line, column });
+    const coded = later
+      ? ({ code: 'planned', facts: { what: 'rules with state and time' } } as const)
+      : ({ code: 'expression_invalid', facts: { message, fix } } as const);
+    report.fault(path, { ...coded, message, expected: 'a valid expression (CEL)', fix }, { line, column });
   }
   return null;
 }

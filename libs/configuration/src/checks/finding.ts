@@ -1,4 +1,5 @@
 import type { ResourceRef } from '@carillon/domain';
+import type { CodedFault } from '@carillon/kernel';
 import type { ValuePath } from '../value-path.ts';
 
 /** Line and column, from 1, within the text of a value: of an expression or a part of a template. */
@@ -8,7 +9,7 @@ export type TextPlace = { readonly line: number; readonly column: number };
 export type Spot = 'key' | 'value' | TextPlace;
 
 /** Something that may be meant, and surprises people often enough to be said. */
-export type Warning = {
+export type Warning = CodedFault & {
   readonly ref: ResourceRef;
   /** Where in the body. Empty: all of it. */
   readonly path: ValuePath;
@@ -27,7 +28,8 @@ export type Fault = Warning & {
 
 export type Findings = { readonly faults: readonly Fault[]; readonly warnings: readonly Warning[] };
 
-type Words<Item> = Omit<Item, 'ref' | 'path' | 'spot'>;
+type Words<Item extends Warning> = Pick<Item, Exclude<keyof Item, 'ref' | 'path' | 'spot' | keyof CodedFault>> &
+  CodedFault;
 
 /** Takes what checks find in one resource. Without a spot the value is meant. */
 export type Report = {

@@ -5,7 +5,7 @@ import { type Fault, reportOn } from './finding.ts';
 
 /** An id or a path that two notifications carry would mix up who was told: mostly a file copied after an export. */
 export function checkIdentities(resources: readonly WantedResource[], faults: Fault[]): void {
-  const holders = new Map<string, string>();
+  const holders = new Map<string, WantedResource['ref']>();
   for (const resource of resources) {
     if (!isKind(resource, 'notification')) continue;
     const { ref, body } = resource;
@@ -14,11 +14,13 @@ export function checkIdentities(resources: readonly WantedResource[], faults: Fa
       if (value === undefined) return;
       const holder = holders.get(`${what} ${value}`);
       if (holder === undefined) {
-        holders.set(`${what} ${value}`, fileOf('notification', ref.workspace, ref.name));
+        holders.set(`${what} ${value}`, ref);
         return;
       }
       report.fault(path, {
-        message: `${holder} already has the ${what} ${value}`,
+        code: 'identity_taken',
+        facts: { what, holder: holder.name },
+        message: `${fileOf('notification', holder.workspace, holder.name)} already has the ${what} ${value}`,
         expected: `each ${what} once`,
         fix: `remove ${what} from the copy: it gets one of its own`,
       });

@@ -1,4 +1,5 @@
 import type { IntegrationBody, LookupIntegration, RuleBody } from '@carillon/domain';
+import type { CodedFault } from '@carillon/kernel';
 import { isKind } from '../resource.ts';
 import type { Report } from './finding.ts';
 import type { Check } from './surroundings.ts';
@@ -10,6 +11,8 @@ export const checkIntegration: Check = (resource, _around, report) => {
   if (body.kind === 'lookup') checkPartner(body, report);
   if ('url' in body && /^http:/i.test(body.url)) {
     report.warn(['url'], {
+      code: 'insecure_url',
+      facts: {},
       message: 'the key goes over http in the clear, and only to addresses that the deployment lists',
       fix: 'write https: unless the partner stands in your own network (CARILLON_ALLOWED_PRIVATE_ADDRESSES)',
     });
@@ -21,22 +24,28 @@ function checkPartner(body: LookupIntegration, report: Report): void {
   if (body.match !== undefined && body.in_order === true) {
     const fix = 'remove in_order if the items of the answer carry the user id, else match';
     const message = 'match and in_order are two ways to say which item is about whom';
-    report.fault(['in_order'], { message, expected: 'match or in_order', fix }, 'key');
+    const words = { message, expected: 'match or in_order', fix };
+    report.fault(['in_order'], { code: 'item_match_twice', facts: {}, ...words }, 'key');
   }
   if (body.authorization.base64 === true && body.authorization.scheme !== 'Basic') {
     const fix = 'write scheme: Basic, or remove base64';
     const message = 'base64 is for scheme Basic';
-    report.fault(['authorization', 'base64'], { message, expected: 'scheme: Basic', fix }, 'key');
+    const words = { message, expected: 'scheme: Basic', fix };
+    report.fault(['authorization', 'base64'], { code: 'base64_without_basic', facts: {}, ...words }, 'key');
   }
 }
 
 type FindIntegration = (name: string) => IntegrationBody | undefined;
 type Key = readonly (string | number)[];
+type Words = { readonly message: string; readonly expected: string; readonly fix: string };
+
+const EXPRESSION = 'an expression (CEL)';
+const MISSING = { code: 'missing', facts: { expected: EXPRESSION } } as const;
 
 /** That a rule names integrations of the right kind, and that one of a cohort says nothing that the cohort says. */
 export function checkIntegrationsOf(name: string, rule: RuleBody, find: FindIntegration, report: Report): void {
-  const refuse = (path: Key, at: 'key' | 'value', message: string, expected: string, fix: string): void => {
-    report.fault(['rules', name, ...path], { message, expected, fix }, at);
+  const refuse = (coded: CodedFault, path: Key, at: 'key' | 'value', words: Words): void => {
+    report.fault(['rules', name, ...path], { ...coded, ...words }, at);
   };
   const { recipients, cohort } = rule;
   if (recipients.from === 'lookup') {
@@ -44,41 +53,47 @@ export function checkIntegrationsOf(name: string, rule: RuleBody, find: FindInte
     if (partner && partner.kind !== 'lookup') {
       const message = `${recipients.integration} is of kind ${partner.kind} and names no recipients`;
       const fix = 'name the partner that knows addresses; the cohort goes under cohort';
-      refuse(['recipients', 'integration'], 'value', message, 'an integration of kind lookup', fix);
+      const coded = { code: 'integration_without_recipients', facts: { integration: recipients.integration } } as const;
+      const expected = 'an integration of kind lookup';
+      refuse(coded, ['recipients', 'integration'], 'value', { message, expected, fix });
     }
     if (!cohort && recipients.user_ids === undefined) {
-      refuse(['recipients', 'user_ids'], 'key', 'user_ids is missing', 'an expression (CEL)', 'add user_ids: …');
+      const words = { message: 'user_ids is missing', expected: EXPRESSION, fix: 'add user_ids: …' };
+      refuse(MISSING, ['recipients', 'user_ids'], 'key', words);
     }
   }
   if (!cohort) {
-    if (rule.when === undefined) refuse(['when'], 'key', 'when is missing', 'an expression (CEL)', 'add when: …');
+    const words = { message: 'when is missing', expected: EXPRESSION, fix: 'add when: …' };
+    if (rule.when === undefined) refuse(MISSING, ['when'], 'key', words);
     return;
   }
   const platform = find(cohort.integration);
   if (platform?.kind === 'lookup') {
     const message = `${cohort.integration} is of kind lookup and has no cohorts`;
-    refuse(['cohort', 'integration'], 'value', message, 'an integration with cohorts', 'name the analytics platform');
+    const coded = { code: 'integration_without_cohorts', facts: { integration: cohort.integration } } as const;
+    const words = { message, expected: 'an integration with cohorts', fix: 'name the analytics platform' };
+    refuse(coded, ['cohort', 'integration'], 'value', words);
   }
   if (platform?.kind === 'posthog' && !platform.cohorts.includes(cohort.id)) {
     const message = `${cohort.integration} does not ask for cohort ${JSON.stringify(cohort.id)}`;
     const fix = `add it under cohorts in the file of ${cohort.integration}`;
-    refuse(['cohort', 'id'], 'value', message, platform.cohorts.join(' or '), fix);
+    const facts = { integration: cohort.integration, cohort: cohort.id };
+    const expected = platform.cohorts.join(' or ');
+    refuse({ code: 'cohort_not_listed', facts }, ['cohort', 'id'], 'value', { message, expected, fix });
   }
   for (const key of ['stream', 'path'] as const) {
     if (rule[key] === undefined) continue;
-    refuse(
-      [key],
-      'key',
-      `a cohort starts this rule, so it has no ${key}`,
-      `cohort or ${key}`,
-      `remove ${key} or cohort`,
-    );
+    const message = `a cohort starts this rule, so it has no ${key}`;
+    const words = { message, expected: `cohort or ${key}`, fix: `remove ${key} or cohort` };
+    refuse({ code: 'cohort_and_stream', facts: {} }, [key], 'key', words);
   }
   if (recipients.from !== 'lookup') {
     const fix = 'write from: lookup with the partner as integration';
-    refuse(['recipients', 'from'], 'value', 'a platform knows no addresses', 'from: lookup', fix);
+    const words = { message: 'a platform knows no addresses', expected: 'from: lookup', fix };
+    refuse({ code: 'cohort_without_lookup', facts: {} }, ['recipients', 'from'], 'value', words);
   } else if (recipients.user_ids !== undefined) {
     const message = 'a rule of a cohort asks about the member';
-    refuse(['recipients', 'user_ids'], 'key', message, 'no user_ids', 'remove user_ids');
+    const words = { message, expected: 'no user_ids', fix: 'remove user_ids' };
+    refuse({ code: 'cohort_with_user_ids', facts: {} }, ['recipients', 'user_ids'], 'key', words);
   }
 }

@@ -24,15 +24,17 @@ export const checkLimits: Check = (resource, around, report) => {
   if (body.transactional === true) {
     if (limits.length === 0) return;
     const message = 'the notification is transactional, so its messages are sent whatever these limits say';
-    report.warn(AT, { message, fix: 'remove transactional, or remove these limits' });
+    const fix = 'remove transactional, or remove these limits';
+    report.warn(AT, { code: 'limit_ignored', facts: {}, message, fix });
     return;
   }
   for (const [index, limit] of limits.entries()) {
     const at = [...AT, index, 'then'];
     if (limit.then === 'digest' && !hasDigest(body)) refuseDigest(at, report);
-    else checkExpires(body, notificationLimit(limit, ''), '', at, report);
+    else checkExpires(body, notificationLimit(limit, ''), { words: '', notification: '' }, at, report);
   }
-  checkLimitsOfWorkspace(body, around.workspace(resource.ref.workspace), '', ['expires'], report);
+  const own = { words: '', notification: '' };
+  checkLimitsOfWorkspace(body, around.workspace(resource.ref.workspace), own, ['expires'], report);
 };
 
 /** The same for notifications that the folder does not name and that stay; the workspace is what the folder speaks of. */
@@ -43,10 +45,14 @@ export function checkStayingLimits(
 ): void {
   for (const { ref: other, body: notification } of staying) {
     if (other.workspace !== ref.workspace || notification.transactional === true) continue;
-    const holder = `, which counts for notification ${other.workspace}/${other.name},`;
+    const words = `, which counts for notification ${other.workspace}/${other.name},`;
+    const holder = { words, notification: other.name };
     checkLimitsOfWorkspace(notification, body, holder, AT, report);
   }
 }
+
+/** For whom a limit counts, in words for the command line; `notification` is the one that stays, else empty. */
+type Holder = { readonly words: string; readonly notification: string };
 
 const AT = ['cadence', 'limits'] as const;
 
@@ -54,6 +60,8 @@ const hasDigest = ({ cadence }: NotificationBody): boolean => cadence !== undefi
 
 const refuseDigest = (at: ValuePath, report: Report): void =>
   report.fault(at, {
+    code: 'limit_without_digest',
+    facts: {},
     message: 'the notification has no digest that could take what is over the limit',
     expected: 'drop, hold, or digest together with cadence.digest',
     fix: 'write then: hold, or give the notification a digest',
@@ -62,7 +70,7 @@ const refuseDigest = (at: ValuePath, report: Report): void =>
 function checkLimitsOfWorkspace(
   body: NotificationBody,
   workspace: WorkspaceBody | undefined,
-  holder: string,
+  holder: Holder,
   at: ValuePath,
   report: Report,
 ): void {
@@ -73,7 +81,8 @@ function checkLimitsOfWorkspace(
     if (category !== null && category !== body.category) continue;
     if (counted !== null && !channels.some((name) => counted.has(name))) continue;
     if (limit.action === 'digest' && hasDigest(body)) continue;
-    checkExpires(body, limit, ` of the workspace${holder}`, at, report);
+    const words = ` of the workspace${holder.words}`;
+    checkExpires(body, limit, { ...holder, words }, at, report);
   }
 }
 
@@ -81,7 +90,7 @@ function checkLimitsOfWorkspace(
 function checkExpires(
   body: NotificationBody,
   limit: FrequencyLimit,
-  whose: string,
+  whose: Holder,
   at: ValuePath,
   report: Report,
 ): void {
@@ -90,7 +99,9 @@ function checkExpires(
   if (limit.action === 'drop' || expires >= longest) return;
   const length = formatDuration(longest);
   report.warn(at, {
-    message: `messages expire after ${formatDuration(expires)}, and the limit${whose} of ${limitWords(limit)} holds some for up to ${length}: those are never sent`,
+    code: 'limit_outlasts_expiry',
+    facts: { limit: limitWords(limit), expires: formatDuration(expires), length, notification: whose.notification },
+    message: `messages expire after ${formatDuration(expires)}, and the limit${whose.words} of ${limitWords(limit)} holds some for up to ${length}: those are never sent`,
     fix: `write expires: ${length} or longer, or then: drop in the limit if that is meant`,
   });
 }

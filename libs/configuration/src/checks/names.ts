@@ -30,6 +30,8 @@ export function checkName(
   const meant = similarTo(name, known);
   const { file, words } = NAMED[kind];
   report.fault(path, {
+    code: 'reference_unknown',
+    facts: { kind, name, meant: meant ?? '' },
     message: `there is no ${words} ${name}`,
     expected: known.length === 0 ? `the name of a ${words}` : known.join(' or '),
     fix: meant === null ? `write ${file(workspace, name)}` : `did you mean ${meant}?`,

@@ -28,11 +28,14 @@ function checkRule(
   if (first === undefined) return;
   const message = openWords(security, first);
   if (rule.open_recipients === true) {
-    report.warn(['rules', name, 'open_recipients'], { message, fix: MEANT });
+    const facts = { provider: security?.jwt_provider ?? '', field: first, notification: '' };
+    report.warn(['rules', name, 'open_recipients'], { code: 'open_recipients_meant', facts, message, fix: MEANT });
     return;
   }
   const fix = `bind it under security, such as claims: { email: ${first} }; name the recipients by a lookup; or write open_recipients: true for the rule if everybody with a token may send to anybody`;
-  report.fault(['rules', name, 'recipients', 'to'], { message, expected: BOUND, fix }, 'key');
+  const facts = { provider: security?.jwt_provider ?? '', field: first, notification: '' };
+  const coded = { code: 'open_recipients', facts } as const;
+  report.fault(['rules', name, 'recipients', 'to'], { ...coded, message, expected: BOUND, fix }, 'key');
 }
 
 /**
@@ -52,13 +55,14 @@ export function checkStayingRecipients(
       const first = rule.stream === stream.ref.name ? openField(rule, security, language) : undefined;
       if (first === undefined) continue;
       const holder = `notification ${ref.workspace}/${ref.name}, rules.${name}`;
+      const facts = { provider: security?.jwt_provider ?? '', field: first, notification: ref.name };
       const message = `${openWords(security, first)} in ${holder}, which is not in the folder and stays`;
       if (rule.open_recipients === true) {
-        report.warn(['security'], { message, fix: MEANT }, 'key');
+        report.warn(['security'], { code: 'open_recipients_meant', facts, message, fix: MEANT }, 'key');
         continue;
       }
       const fix = `bind it here, such as claims: { email: ${first} }; or put ${fileOf('notification', ref.workspace, ref.name)} into the folder, and name the recipients by a lookup or write open_recipients: true for the rule ${name} if everybody with a token may send to anybody`;
-      report.fault(['security'], { message, expected: BOUND, fix }, 'key');
+      report.fault(['security'], { code: 'open_recipients', facts, message, expected: BOUND, fix }, 'key');
     }
   }
 }

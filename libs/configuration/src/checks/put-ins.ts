@@ -19,7 +19,9 @@ export const checkPutIn: Check = (resource, around, report) => {
       const { message, fix, origin, at } = own;
       const { workspace } = ref;
       const where = around.reportOn({ kind: 'partial', workspace, name: origin.name });
-      where.fault(['text'], { message, expected: 'a template that can be rendered', fix }, placeAt(origin.source, at));
+      const coded = { code: 'template_text', facts: { message, fix, within: '' } } as const;
+      const words = { ...coded, message, expected: 'a template that can be rendered', fix };
+      where.fault(['text'], words, placeAt(origin.source, at));
     }
   }
   if (!isKind(resource, 'layout')) return;
@@ -38,13 +40,19 @@ function checkBody(text: string, path: ValuePath, report: Report): void {
   const expected = '{{{body}}} once, where the template’s own text goes';
   if (bodies > 1) {
     const message = `{{{body}}} stands ${bodies} times in this layout`;
-    report.fault(path, { message, expected, fix: 'leave one of them' }, placeAt(text, text.lastIndexOf('{{{')));
+    const coded = { code: 'layout_body_repeated', facts: { times: String(bodies) } } as const;
+    const words = { ...coded, message, expected, fix: 'leave one of them' };
+    report.fault(path, words, placeAt(text, text.lastIndexOf('{{{')));
   } else if (plain) {
     const fix = 'write {{{body}}}: with two braces it is a variable of that name';
-    report.fault(path, { message: 'the layout has no {{{body}}}', expected, fix }, placeAt(text, plain.index));
+    const coded = { code: 'layout_body_escaped', facts: {} } as const;
+    const words = { ...coded, message: 'the layout has no {{{body}}}', expected, fix };
+    report.fault(path, words, placeAt(text, plain.index));
   } else {
     const fix = 'write {{{body}}} where the text of the template goes';
-    report.fault(path, { message: 'the layout has no {{{body}}}', expected, fix }, { line: 1, column: 1 });
+    const coded = { code: 'layout_without_body', facts: {} } as const;
+    const words = { ...coded, message: 'the layout has no {{{body}}}', expected, fix };
+    report.fault(path, words, { line: 1, column: 1 });
   }
 }
 
@@ -52,7 +60,8 @@ function checkBody(text: string, path: ValuePath, report: Report): void {
 export function checkPiece(text: string, path: ValuePath, templates: TemplateCheck, report: Report): boolean {
   const faults = templates.piece(withoutPutIns(text));
   for (const { line, column, message, fix } of faults) {
-    report.fault(path, { message, expected: 'a text that can be put in', fix }, { line, column });
+    const coded = { code: 'template_text', facts: { message, fix, within: '' } } as const;
+    report.fault(path, { ...coded, message, expected: 'a text that can be put in', fix }, { line, column });
   }
   return faults.length === 0;
 }

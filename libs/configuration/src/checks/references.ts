@@ -31,7 +31,8 @@ export const checkReferences: Check = (resource, around, report) => {
   if (channels.length === 0) {
     const fix = 'add email, sms or push with the name of a template';
     const message = 'the notification has no channel';
-    report.fault(['channels'], { message, expected: 'email: { template: … }', fix }, 'key');
+    const words = { message, expected: 'email: { template: … }', fix };
+    report.fault(['channels'], { code: 'channel_missing', facts: {}, ...words }, 'key');
   }
   for (const [name, rule] of Object.entries(body.rules)) {
     if (rule.stream !== undefined) refer(['rules', name, 'stream'], 'stream', rule.stream);
@@ -58,6 +59,8 @@ function checkChannel(
     .names('template', workspace)
     .filter((name) => templateOf(around.template(workspace, name) ?? {}, channel));
   report.fault(['channels', channel, 'template'], {
+    code: 'template_lacks_channel',
+    facts: { template, channel },
     message: `template ${template} has nothing for ${channel}`,
     expected: known.length === 0 ? `a template with ${channel}` : known.join(' or '),
     fix: `write workspaces/${workspace}/templates/${template}/${MAIN_FILE[channel]}`,
@@ -78,6 +81,8 @@ export function checkStayingTemplates(
     for (const [channel, { template }] of channelsOf(notification.body)) {
       if (template !== ref.name || templateOf(body, channel)) continue;
       report.fault(at, {
+        code: 'breaks_notification',
+        facts: { notification: notification.ref.name, channel, kind: 'template', name: ref.name },
         message: `the notification ${notification.ref.name} sends ${channel} with ${ref.name}, which has nothing for ${channel}`,
         expected: `a template with ${channel}`,
         fix: `write workspaces/${ref.workspace}/templates/${ref.name}/${MAIN_FILE[channel]}, or change ${notification.ref.name} in the same folder`,
@@ -104,21 +109,27 @@ function checkRules(body: NotificationBody, workspace: string, report: Report): 
     if (addresses?.length === 0) {
       const fix = 'write for instance to: { email: event.customer.email }';
       const message = 'there is no address';
-      report.fault([...at, 'recipients', 'to'], { message, expected: 'email: an expression', fix }, 'key');
+      const words = { message, expected: 'email: an expression', fix };
+      report.fault([...at, 'recipients', 'to'], { code: 'address_missing', facts: {}, ...words }, 'key');
     } else if (recipients.from === 'event') {
       for (const [channel] of channelsOf(body)) {
         const { kind, called } = CHANNELS[channel].address;
         if (recipients.to[kind] !== undefined) continue;
         const message = `the notification sends ${channel} and this rule names no ${called}, so nothing will be sent (no_address)`;
-        report.warn([...at, 'recipients', 'to'], { message, fix: `add ${kind}: an expression` }, 'key');
+        const coded = { code: 'address_missing_for_channel', facts: { channel, address: called } } as const;
+        const words = { ...coded, message, fix: `add ${kind}: an expression` };
+        report.warn([...at, 'recipients', 'to'], words, 'key');
       }
     }
     if (rule.path === undefined) continue;
     if (rule.stream !== undefined) {
       const message = 'a rule on a shared stream has no path of its own';
-      report.fault([...at, 'path'], { message, expected: 'stream or path', fix: 'remove path' }, 'key');
+      const words = { message, expected: 'stream or path', fix: 'remove path' };
+      report.fault([...at, 'path'], { code: 'path_and_stream', facts: {}, ...words }, 'key');
     } else if (!rule.path.startsWith(`${workspace}/`)) {
       report.fault([...at, 'path'], {
+        code: 'path_elsewhere',
+        facts: { workspace },
         message: `the path is not in this workspace`,
         expected: `${workspace}/<notification>.<rule>`,
         fix: 'write the path that export wrote, or remove it',

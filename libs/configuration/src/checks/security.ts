@@ -19,47 +19,57 @@ export function checkNotificationSecurity(
     if (body.security === undefined) return;
     if (files.length === 0) {
       const message = 'cohorts start all rules, and nobody sends events to those';
-      report.fault(['security'], { message, expected: 'no security', fix: 'remove it' }, 'key');
+      const words = { message, expected: 'no security', fix: 'remove it' };
+      report.fault(['security'], { code: 'security_unused', facts: { reason: 'cohort' }, ...words }, 'key');
       return;
     }
     const message = 'all rules use shared streams, which carry their own security';
     const fix = `remove it here and write it into ${files.join(', ')}`;
-    report.fault(['security'], { message, expected: `security in ${files.join(', ')}`, fix }, 'key');
+    const words = { message, expected: `security in ${files.join(', ')}`, fix };
+    report.fault(['security'], { code: 'security_unused', facts: { reason: 'stream' }, ...words }, 'key');
     return;
   }
   if (body.security) return checkSecurity(body.security, workspace, around, report);
   if (rules.length === 0) return;
   const message =
     'security is missing: a rule without stream has a stream of its own, and somebody has to be allowed to send there';
-  report.fault(['security'], { message, expected: EITHER, fix: 'add it, or name a shared stream in each rule' }, 'key');
+  const words = { message, expected: EITHER, fix: 'add it, or name a shared stream in each rule' };
+  report.fault(['security'], { code: 'security_missing', facts: {}, ...words }, 'key');
 }
+
+type PlainCode = 'security_twice' | 'security_empty' | 'claims_without_provider';
+type Words = { readonly message: string; readonly expected: string; readonly fix: string };
 
 const EITHER = 'security: { api_keys: [name] } or { jwt_provider: name }';
 
 /** One kind of credential, and the names that go with it. */
 export function checkSecurity(security: Security, workspace: string, around: Surroundings, report: Report): void {
   const { api_keys: apiKeys, jwt_provider: provider, claims } = security;
-  const fault = (key: string | null, message: string, expected: string, fix: string): void =>
-    report.fault(key === null ? ['security'] : ['security', key], { message, expected, fix }, 'key');
+  const fault = (key: string | null, code: PlainCode, words: Words): void =>
+    report.fault(key === null ? ['security'] : ['security', key], { code, facts: {}, ...words }, 'key');
   if (apiKeys !== undefined && provider !== undefined) {
-    fault(
-      'jwt_provider',
-      'a stream takes API keys or tokens, not both',
-      EITHER,
-      'remove one; for both kinds of senders make two streams',
-    );
+    fault('jwt_provider', 'security_twice', {
+      message: 'a stream takes API keys or tokens, not both',
+      expected: EITHER,
+      fix: 'remove one; for both kinds of senders make two streams',
+    });
   }
   if (apiKeys === undefined && provider === undefined) {
-    fault(null, 'nobody is allowed to send here', EITHER, 'name an API key or a JWT provider');
+    const message = 'nobody is allowed to send here';
+    fault(null, 'security_empty', { message, expected: EITHER, fix: 'name an API key or a JWT provider' });
   }
   if (claims !== undefined && provider === undefined) {
-    fault('claims', 'an API key has no claims', 'claims beside jwt_provider', 'remove claims');
+    const message = 'an API key has no claims';
+    const words = { message, expected: 'claims beside jwt_provider', fix: 'remove claims' };
+    fault('claims', 'claims_without_provider', words);
   }
   checkKeys(apiKeys ?? [], workspace, around, report);
   if (provider === undefined) return;
   checkName(['security', 'jwt_provider'], 'jwt_provider', workspace, provider, around, report);
   if (Object.keys(claims ?? {}).length > 0) return;
   report.warn(['security', 'jwt_provider'], {
+    code: 'claims_missing',
+    facts: { provider },
     message: `everybody with a token of ${provider} may send any event here, also one about somebody else`,
     fix: 'bind a claim to a field, such as claims: { sub: event.user_id }; leave it if only your servers get such tokens',
   });
@@ -69,6 +79,8 @@ function checkKeys(names: readonly string[], workspace: string, around: Surround
   for (const [index, name] of names.entries()) {
     if (findResource(around.current, 'api_key', workspace, name)) continue;
     report.warn(['security', 'api_keys', index], {
+      code: 'api_key_unknown',
+      facts: { name },
       message: `there is no API key ${name} yet, so nobody can send with it`,
       fix: `run: npx carillon api-key create ${name} --workspace ${workspace}`,
     });
@@ -84,10 +96,12 @@ export const checkJwtProvider: Check = (resource, _around, report) => {
       'audience is left out, so every token of this issuer is taken, also one that was made for another service';
     const fix =
       'write audience: the value that the issuer puts into `aud` for you; without it, anybody whom the issuer serves can send';
-    report.warn(['audience'], { message, fix }, 'key');
+    report.warn(['audience'], { code: 'audience_missing', facts: {}, message, fix }, 'key');
   }
   if (body.jwks_url.startsWith('http:')) {
     report.warn(['jwks_url'], {
+      code: 'insecure_url',
+      facts: {},
       message:
         'the keys come over http, where anybody on the way can exchange them; they are fetched only from addresses that the operator allows',
       fix: 'write https, unless it is on this machine',

@@ -14,6 +14,7 @@ import {
   type TemplateVariant,
   type TextOrigin,
 } from '@carillon/domain';
+import type { CodedFault } from '@carillon/kernel';
 import { isKind, type WantedResource } from '../resource.ts';
 import type { ValuePath } from '../value-path.ts';
 import type { Report, Spot } from './finding.ts';
@@ -50,6 +51,8 @@ function checkWhole(variant: TemplateVariant, base: TemplateVariant, report: Rep
     report.fault(
       rootOf(variant),
       {
+        code: 'language_incomplete',
+        facts: { language: locale, part },
         message: `the variant for ${locale} has no ${part}, which the template without a language has`,
         expected: `every part of ${variant.channel} in ${locale}, so that no message mixes languages`,
         fix: `write its ${part} in ${locale}`,
@@ -72,8 +75,9 @@ function checkVariant(
   if (layout !== null) checkName(layoutPath, 'layout', ref.workspace, layout, around, report);
   const assembled = assemble(variant, around.shelf(ref.workspace));
   if (layout !== null && assembled.layout !== null && assembled.layoutFault) {
-    const { message, fix } = assembled.layoutFault;
-    report.fault(layoutPath, { message, expected: 'a layout for each body', fix });
+    const { message, fix, part } = assembled.layoutFault;
+    const coded = { code: 'layout_incomplete', facts: { layout: assembled.layout, part } } as const;
+    report.fault(layoutPath, { ...coded, message, expected: 'a layout for each body', fix });
   }
   const at = new Reporting(ref, variant, assembled, around, report);
   for (const fault of assembled.faults) at.putInFault(fault);
@@ -90,6 +94,15 @@ function hasOwnLayout(body: TemplateBody, { channel, locale }: TemplateVariant):
 }
 
 const EXPECTED = 'a template that can be rendered';
+
+type Remark = { readonly message: string; readonly fix: string; readonly missing?: string | undefined };
+
+/** A remark on a text with its code. `within`: the layout or partial that it stands in; empty: the text that is checked. */
+function wordsOf({ message, fix, missing }: Remark, within = ''): CodedFault & Pick<Remark, 'message' | 'fix'> {
+  const words = { message: within === '' ? message : `in the ${within}: ${message}`, fix };
+  if (missing !== undefined) return { code: 'partial_unknown', facts: { partial: missing, within }, ...words };
+  return { code: 'template_text', facts: { message, fix, within }, ...words };
+}
 
 /** Says of each mistake where it was written: in the template, in its layout or in a partial. */
 class Reporting {
@@ -113,8 +126,8 @@ class Reporting {
     this.#report = report;
   }
 
-  putInFault({ origin, at, message, fix }: PutInFault): void {
-    this.#say(origin, placeAt(origin.source, at), { message, fix }, 'fault');
+  putInFault({ origin, at, message, fix, missing }: PutInFault): void {
+    this.#say(origin, placeAt(origin.source, at), { message, fix, missing }, 'fault');
   }
 
   /** A remark on the text that was put together. */
@@ -143,23 +156,24 @@ class Reporting {
     return [...rootOf(this.#variant), ...partPath(part)];
   }
 
-  #own(part: string, spot: Spot, words: { message: string; fix: string }, as: 'fault' | 'warning'): void {
+  #own(part: string, spot: Spot, remark: Remark, as: 'fault' | 'warning'): void {
+    const words = wordsOf(remark);
     const key = this.#variant.sources[part]?.key ?? part;
     if (as === 'fault') this.#report.fault(this.#pathOf(key), { ...words, expected: EXPECTED }, spot);
     else this.#report.warn(this.#pathOf(key), words, spot);
   }
 
-  #say(origin: TextOrigin, spot: Spot, words: { message: string; fix: string }, as: 'fault' | 'warning'): void {
-    if (origin.kind === 'template') return this.#own(origin.part, spot, words, as);
+  #say(origin: TextOrigin, spot: Spot, remark: Remark, as: 'fault' | 'warning'): void {
+    if (origin.kind === 'template') return this.#own(origin.part, spot, remark, as);
     const { kind, name, part } = origin;
     const { workspace } = this.#ref;
     // One that is not in the folder is shown where the template uses it.
     const isHere = this.#around.names(kind, workspace).includes(name);
     const report = isHere ? this.#around.reportOn({ kind, workspace, name }) : this.#report;
-    const message = isHere ? words.message : `in the ${kind} ${name}: ${words.message}`;
+    const words = wordsOf(remark, isHere ? '' : `${kind} ${name}`);
     const path = isHere ? [part] : [...rootOf(this.#variant), ...(kind === 'layout' ? ['layout'] : [])];
     const place = isHere ? spot : ('value' as const);
-    if (as === 'fault') report.fault(path, { message, fix: words.fix, expected: EXPECTED }, place);
-    else report.warn(path, { message, fix: words.fix }, place);
+    if (as === 'fault') report.fault(path, { ...words, expected: EXPECTED }, place);
+    else report.warn(path, words, place);
   }
 }

@@ -1,11 +1,13 @@
 import type { z } from 'zod';
+import type { CodedFault } from '@carillon/kernel';
 import { pathText, type ValuePath } from '../value-path.ts';
-import type { FileFault } from './place.ts';
+import type { ShapeFault } from './place.ts';
 import { similarTo } from '../similar.ts';
 import { meantLocale, meantZone } from './meant-locality.ts';
 import type { PlacedSource } from './yaml-source.ts';
 
 type Issue = z.core.$ZodIssue;
+type Words = Pick<ShapeFault, 'message' | 'expected' | 'fix'>;
 
 const TYPES: Readonly<Record<string, string>> = {
   string: 'text',
@@ -29,11 +31,11 @@ function valueAt(value: unknown, path: ValuePath): unknown {
 }
 
 /** What the schema found wrong, in words, with places. One issue may be several mistakes: each unknown key is one. */
-export function mistakesOf(issues: readonly Issue[], value: unknown, source: PlacedSource): readonly FileFault[] {
+export function mistakesOf(issues: readonly Issue[], value: unknown, source: PlacedSource): readonly ShapeFault[] {
   return issues.flatMap((issue) => mistakesIn(issue, value, source));
 }
 
-function mistakesIn(issue: Issue, value: unknown, source: PlacedSource): readonly FileFault[] {
+function mistakesIn(issue: Issue, value: unknown, source: PlacedSource): readonly ShapeFault[] {
   const path = issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step));
   if (issue.code === 'unrecognized_keys') {
     const known = issue.message.split(' ');
@@ -46,9 +48,12 @@ function mistakesIn(issue: Issue, value: unknown, source: PlacedSource): readonl
         source,
         path,
         'key',
-        `the name ${JSON.stringify(nameOf(path))} cannot be used`,
-        expected,
-        'choose another name',
+        { code: 'name_invalid', facts: { name: nameOf(path), expected } },
+        {
+          message: `the name ${JSON.stringify(nameOf(path))} cannot be used`,
+          expected,
+          fix: 'choose another name',
+        },
       ),
     ];
   }
@@ -60,7 +65,8 @@ function mistakesIn(issue: Issue, value: unknown, source: PlacedSource): readonl
   const expected = expectedBy(issue, found);
   if (found === undefined) {
     const name = nameOf(path);
-    return [fault(source, path, 'key', `${name} is missing`, expected, `add ${name}: …`)];
+    const words = { message: `${name} is missing`, expected, fix: `add ${name}: …` };
+    return [fault(source, path, 'key', { code: 'missing', facts: { expected } }, words)];
   }
   return [wrongValue(issue, path, found, expected, source)];
 }
@@ -81,19 +87,19 @@ function fault(
   source: PlacedSource,
   path: ValuePath,
   at: 'key' | 'value',
-  message: string,
-  expected: string,
-  fix: string,
-): FileFault {
+  coded: CodedFault,
+  words: Words,
+): ShapeFault {
   const place = at === 'key' ? source.keyPlace(path) : source.valuePlace(path);
-  return { file: source.file, path: pathText(path), ...place, message, expected, fix };
+  return { ...coded, file: source.file, path: pathText(path), ...place, ...words };
 }
 
-function unknownKey(source: PlacedSource, path: ValuePath, known: readonly string[]): FileFault {
+function unknownKey(source: PlacedSource, path: ValuePath, known: readonly string[]): ShapeFault {
   const key = nameOf(path);
   const meant = similarTo(key, known);
   const fix = meant === null ? `remove ${key}` : `did you mean ${meant}?`;
-  return fault(source, path, 'key', `${key} is not a key here`, known.join(', '), fix);
+  const words = { message: `${key} is not a key here`, expected: known.join(', '), fix };
+  return fault(source, path, 'key', { code: 'unknown_setting', facts: { setting: key, meant: meant ?? '' } }, words);
 }
 
 function expectedBy(issue: Issue, found: unknown): string {
@@ -130,17 +136,21 @@ function secretAt(path: ValuePath): string | null {
   return SECRETS.find(([where]) => where.test(within) || where.test(nameOf(path)))?.[1] ?? null;
 }
 
-function wrongValue(issue: Issue, path: ValuePath, found: unknown, expected: string, source: PlacedSource): FileFault {
+function wrongValue(issue: Issue, path: ValuePath, found: unknown, expected: string, source: PlacedSource): ShapeFault {
   const secret = secretAt(path);
   if (secret !== null) {
     // What stands there may be the secret itself, so it is not shown.
     const fix = `write ${nameOf(path)}: { secret: ${secret} } and run: npx carillon secret set ${secret} (with --deployment for an account of carillon.yaml)`;
-    return fault(source, path, 'value', 'a secret does not stand in a file', 'a reference to a secret', fix);
+    const words = { message: 'a secret does not stand in a file', expected: 'a reference to a secret', fix };
+    return fault(source, path, 'value', { code: 'secret_written_out', facts: {} }, words);
   }
   const isTextMeant = issue.code === 'invalid_type' && issue.expected === 'string' && typeof found === 'object';
   const meant = isTextMeant ? source.meantText(path) : null;
-  if (meant) return fault(source, path, 'value', meant.message, meant.expected, meant.fix);
-  return fault(source, path, 'value', `${shown(found)} does not fit`, expected, fixFor(issue, path, found));
+  const similar = meantBy(issue, path, found);
+  const coded = { code: 'value_invalid', facts: { found: shown(found), expected, meant: similar ?? '' } } as const;
+  if (meant) return fault(source, path, 'value', coded, meant);
+  const words = { message: `${shown(found)} does not fit`, expected, fix: fixFor(issue, similar, found) };
+  return fault(source, path, 'value', coded, words);
 }
 
 function shown(found: unknown): string {
@@ -161,16 +171,19 @@ const TYPE_FIXES: Readonly<Record<string, string>> = {
 /** What was probably meant by a value of these keys, which have no list of words. */
 const MEANT: Readonly<Record<string, (found: string) => string | null>> = { time_zone: meantZone, locale: meantLocale };
 
-function fixFor(issue: Issue, path: ValuePath, found: unknown): string {
+/** Returns the value that was probably meant; null: none is near. */
+function meantBy(issue: Issue, path: ValuePath, found: unknown): string | null {
+  if (typeof found !== 'string') return null;
   const options = optionsOf(issue);
-  if (options.length > 0) {
-    const meant = typeof found === 'string' ? similarTo(found, options) : null;
-    return meant === null ? 'write one of these' : `did you mean ${meant}?`;
-  }
-  if (issue.code !== 'invalid_type') {
-    const meant = typeof found === 'string' && found.length <= 100 ? MEANT[nameOf(path)]?.(found) : undefined;
-    return meant ? `did you mean ${meant}?` : 'change it';
-  }
+  if (options.length > 0) return similarTo(found, options);
+  if (issue.code === 'invalid_type' || found.length > 100) return null;
+  return MEANT[nameOf(path)]?.(found) ?? null;
+}
+
+function fixFor(issue: Issue, meant: string | null, found: unknown): string {
+  if (meant !== null) return `did you mean ${meant}?`;
+  if (optionsOf(issue).length > 0) return 'write one of these';
+  if (issue.code !== 'invalid_type') return 'change it';
   if (issue.expected === 'string') {
     return typeof found === 'object' ? 'write text' : `put it in quotes: "${JSON.stringify(found)}"`;
   }

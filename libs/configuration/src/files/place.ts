@@ -1,3 +1,5 @@
+import type { CodedFault } from '@carillon/kernel';
+
 /** Lines and columns begin at 1. */
 export type Place = { readonly line: number; readonly column: number };
 
@@ -13,6 +15,9 @@ export type FileFault = Place & {
   /** What to do now. */
   readonly fix: string;
 };
+
+/** A mistake of shape, which may stand in a file or in a body of the API. */
+export type ShapeFault = FileFault & CodedFault;
 
 /** Something that may be meant, and surprises people often enough to be said. */
 export type FileWarning = Place & {

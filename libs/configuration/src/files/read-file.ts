@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { laterKey, laterValue } from './later.ts';
 import { mistakesOf } from './mistakes.ts';
 import { pathText, type ValuePath } from '../value-path.ts';
-import type { FileFault } from './place.ts';
+import type { FileFault, ShapeFault } from './place.ts';
 import { FILE_SHAPES, isExpressionLeaf, type FileBodies, type FileKind } from '@carillon/shapes';
 import { walkShape } from './walk-shape.ts';
 import { readYaml, type PlacedSource, type YamlSource } from './yaml-source.ts';
@@ -26,7 +26,7 @@ export function readFile<Kind extends FileKind>(kind: Kind, file: string, text: 
   const broken = source.value === undefined && source.faults.length > 0;
   if (broken) return { source, body: undefined, value: source.readable, faults: source.faults };
   const empty = source.value === undefined && MAY_BE_EMPTY.has(kind);
-  const later: FileFault[] = [];
+  const later: ShapeFault[] = [];
   const value = empty ? {} : withoutLater(kind, source.value, [], source, later);
   const parsed = parseAsWritten(shapeOf(kind), value, source);
   const told = new Set([...source.faults, ...later].map(({ path }) => path));
@@ -55,7 +55,7 @@ export function withoutLater(
   value: unknown,
   path: ValuePath,
   source: PlacedSource,
-  faults: FileFault[],
+  faults: ShapeFault[],
 ): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   const kept: [string, unknown][] = [];
@@ -69,6 +69,8 @@ export function withoutLater(
     }
     const found = key === null ? `${name}: ${String(item)}` : name;
     faults.push({
+      code: 'planned',
+      facts: { what },
       file: source.file,
       path: pathText(at),
       ...(key === null ? source.valuePlace(at) : source.keyPlace(at)),

@@ -76,6 +76,8 @@ function checkPaths({ ref, body }: WantedResource<'notification'>, paths: Map<st
     paths.set(path, `${ref.workspace}/${ref.name}.${name}`);
     if (holder === undefined) continue;
     report.fault(['rules', name], {
+      code: 'path_taken',
+      facts: { path, holder },
       message: `the address ${path} belongs to ${holder}`,
       expected: 'an address of its own',
       fix: `write path: ${ref.workspace}/${ref.name}.<another name> for one of them`,
@@ -121,6 +123,8 @@ function checkGone({ ref }: WantedResource, needs: readonly Need[], going: Reado
     if (!going.has(resourceKey({ kind, workspace: ref.workspace, name }))) continue;
     const words = kind === 'jwt_provider' ? 'JWT provider' : kind;
     report.fault(path, {
+      code: 'still_needed',
+      facts: { kind, name },
       message: `${words} ${name} would go, and is needed here`,
       expected: `a ${words} that stays`,
       fix: `keep ${name}, or name another`,

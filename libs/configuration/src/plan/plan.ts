@@ -94,6 +94,8 @@ function fixedAtCreation(current: Configuration, { ref, body }: WantedResource<'
     const old = before.body[name];
     if (old === body[name]) continue;
     reportOn(ref, faults, []).fault([name], {
+      code: 'fixed_at_creation',
+      facts: { what: name },
       message: `the ${name} of a stream cannot change after its creation`,
       expected: old ?? `no ${name}`,
       fix: `write it as it was, or make another stream`,
@@ -117,6 +119,8 @@ function movedPaths(
     const old = id === undefined ? undefined : before.get(id);
     if (old === undefined || path === undefined || old === path) continue;
     reportOn(ref, faults, []).fault(['rules', name, 'path'], {
+      code: 'path_changed',
+      facts: { path: old },
       message: 'the address of a rule cannot change after its creation',
       expected: old,
       fix: 'write it as it was, or make another rule',

@@ -75,7 +75,16 @@ export function checkStayingPutIns(
       const fix = `${fault.fix}, or change ${item.ref.name} in the same folder`;
       faults.push(
         fault.ref.kind === 'template'
-          ? { ...fault, ref: change.ref, path: Object.keys(change.body).slice(0, 1), spot: 'value', message, fix }
+          ? {
+              ...fault,
+              code: 'breaks_template',
+              facts: { template: item.ref.name, message: fault.message },
+              ref: change.ref,
+              path: Object.keys(change.body).slice(0, 1),
+              spot: 'value',
+              message,
+              fix,
+            }
           : fault,
       );
     }

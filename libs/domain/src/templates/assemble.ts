@@ -19,7 +19,7 @@ export type Assembled = {
   readonly pieces: Readonly<Record<string, readonly TextPiece[]>>;
   readonly faults: readonly PutInFault[];
   /** The layout cannot be taken: why, and what to do. */
-  readonly layoutFault: { readonly message: string; readonly fix: string } | null;
+  readonly layoutFault: { readonly message: string; readonly fix: string; readonly part: string } | null;
   /** Names of what was put in. */
   readonly layout: string | null;
   readonly partials: readonly string[];
@@ -35,7 +35,9 @@ export function assemble(variant: TemplateVariant, shelf: Shelf): Assembled {
   const layout = named === null ? undefined : shelf.layout(named);
   const pieces: Record<string, readonly TextPiece[]> = {};
   let layoutFault: Assembled['layoutFault'] =
-    named !== null && !layout ? { message: `there is no layout ${named}`, fix: `write layouts/${named}.html` } : null;
+    named !== null && !layout
+      ? { message: `there is no layout ${named}`, fix: `write layouts/${named}.html`, part: '' }
+      : null;
   for (const [name, source] of Object.entries(parts)) {
     const key = (variant.compiled.includes(name) ? undefined : variant.sources[name]?.key) ?? name;
     const origin: TextOrigin = { kind: 'template', name: '', part: key, source };
@@ -70,6 +72,7 @@ export function assemble(variant: TemplateVariant, shelf: Shelf): Assembled {
 const lacks = (layout: string, key: string): NonNullable<Assembled['layoutFault']> => ({
   message: `layout ${layout} has nothing for ${key}`,
   fix: `write layouts/${layout}.${key}, or take the layout out`,
+  part: key,
 });
 
 /** Names of all that a template is made of besides itself, in all its languages and channels. */

@@ -11,7 +11,12 @@ export type PutInTag = {
   /** Why it cannot be put in; null where it can. */
   readonly refusal: Refusal | null;
 };
-export type Refusal = { readonly message: string; readonly fix: string };
+export type Refusal = {
+  readonly message: string;
+  readonly fix: string;
+  /** Name of the partial that does not exist. */
+  readonly missing?: string;
+};
 
 const BODY = /\{\{\{\s*body\s*\}\}\}/y;
 const PARTIAL = /\{\{(~?)\s*>([^{}]*?)(~?)\}\}/y;

@@ -87,8 +87,8 @@ function putPartial(
   pieces: TextPiece[],
 ): void {
   const { name, start } = tag;
-  const refuse = ({ message, fix }: Refusal): void => {
-    if (putting.faults.length < MOST_FAULTS) putting.faults.push({ origin, at: start, message, fix });
+  const refuse = (refusal: Refusal): void => {
+    if (putting.faults.length < MOST_FAULTS) putting.faults.push({ origin, at: start, ...refusal });
   };
   if (tag.refusal) return refuse(tag.refusal);
   putting.partials.add(name);
@@ -113,7 +113,9 @@ function putPartial(
     });
   }
   const found = putting.shelf.partial(name);
-  if (!found) return refuse({ message: `There is no partial ${name}`, fix: `Write partials/${name}.hbs.` });
+  if (!found) {
+    return refuse({ message: `There is no partial ${name}`, fix: `Write partials/${name}.hbs.`, missing: name });
+  }
   const own: TextOrigin = { kind: 'partial', name, part: 'text', source: found.text };
   put(withoutLastLineEnd(own), putting, null, [...above, name], pieces);
 }

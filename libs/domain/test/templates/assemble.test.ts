@@ -115,6 +115,7 @@ describe('a layout', () => {
     const only = shelfOf({}, { h: { html: '{{{body}}}' }, t: { text: '{{{body}}}' } });
     expect(of({ html: 'a', text: 'b', layout: 'h' }, only)).toMatchObject({ layoutFault: null });
     expect(of({ html: 'a', layout: 't' }, only).layoutFault).toEqual({
+      part: 'html',
       message: 'layout t has nothing for html',
       fix: 'write layouts/t.html, or take the layout out',
     });

@@ -1,0 +1,130 @@
+/**
+ * Codes of what can be wrong or odd in a configuration, each with the names of its facts. A fault carries code, place and
+ * facts beside its words for the command line; the portal phrases it from these alone. Codes are public: none is renamed.
+ */
+export const FAULT_FACTS = {
+  // Shape of a body.
+  missing: ['expected'],
+  unknown_setting: ['setting', 'meant'],
+  name_invalid: ['name', 'expected'],
+  value_invalid: ['found', 'expected', 'meant'],
+  secret_written_out: [],
+  planned: ['what'],
+  read_at_start: ['setting'],
+  nested_too_deeply: ['most'],
+  half_character: [],
+  control_characters: [],
+  not_a_body: [],
+  given_twice: [],
+  workspace_unknown: ['workspace', 'meant'],
+  reference_unknown: ['kind', 'name', 'meant'],
+  still_needed: ['kind', 'name'],
+  // Templates, layouts and partials.
+  text_empty: ['part'],
+  body_missing: [],
+  html_and_mjml: [],
+  language_invalid: ['language', 'meant'],
+  language_incomplete: ['language', 'part'],
+  template_text: ['message', 'fix', 'within'],
+  partial_unknown: ['partial', 'within'],
+  layout_incomplete: ['layout', 'part'],
+  layout_without_body: [],
+  layout_body_escaped: [],
+  layout_body_repeated: ['times'],
+  breaks_template: ['template', 'message'],
+  mjml_invalid: ['message', 'fix', 'template'],
+  // Notifications: channels, templates, accounts.
+  channel_missing: [],
+  template_lacks_channel: ['template', 'channel'],
+  breaks_notification: ['notification', 'channel', 'kind', 'name'],
+  account_other_channel: ['account', 'channel'],
+  category_unknown: ['category', 'meant'],
+  category_name_taken: ['category', 'holder'],
+  category_removed: ['category'],
+  // Rules and their expressions.
+  expression_invalid: ['message', 'fix'],
+  expression_constant: ['why', 'example'],
+  item_without_list: [],
+  once_ever: [],
+  once_per_event: ['mention'],
+  rule_expensive: ['steps', 'most'],
+  address_missing: [],
+  address_missing_for_channel: ['channel', 'address'],
+  path_and_stream: [],
+  path_elsewhere: ['workspace'],
+  path_taken: ['path', 'holder'],
+  path_changed: ['path'],
+  identity_taken: ['what', 'holder'],
+  integration_without_recipients: ['integration'],
+  integration_without_cohorts: ['integration'],
+  cohort_not_listed: ['integration', 'cohort'],
+  cohort_and_stream: [],
+  cohort_without_lookup: [],
+  cohort_with_user_ids: [],
+  // Who may send.
+  security_unused: ['reason'],
+  security_missing: [],
+  security_twice: [],
+  security_empty: [],
+  claims_without_provider: [],
+  claims_missing: ['provider'],
+  api_key_unknown: ['name'],
+  open_recipients: ['provider', 'field', 'notification'],
+  open_recipients_meant: ['provider', 'field', 'notification'],
+  audience_missing: [],
+  // Cadence.
+  quiet_hours_ignored: [],
+  quiet_hours_ambiguous: ['at'],
+  quiet_hours_endless: ['channels', 'notification'],
+  quiet_hours_outlast_expiry: ['expires', 'length', 'notification'],
+  limit_ignored: [],
+  limit_without_digest: [],
+  limit_outlasts_expiry: ['limit', 'expires', 'length', 'notification'],
+  digest_outlasts_expiry: ['expires', 'length'],
+  digest_window_short: ['step'],
+  time_repeated: ['time'],
+  // Streams and integrations.
+  fixed_at_creation: ['what'],
+  insecure_url: [],
+  item_match_twice: [],
+  base64_without_basic: [],
+  // Accounts and secrets.
+  account_channel_wrong: ['kind', 'channel'],
+  account_name_taken: ['name', 'channel'],
+  dkim_other_domain: ['dkim', 'from'],
+  sender_missing: [],
+  sender_twice: [],
+  password_unprotected: [],
+  secret_hidden: ['secret'],
+  // Workspaces and test environments.
+  environment_of_itself: [],
+  environment_of_test: ['workspace'],
+  environment_only: ['setting'],
+  environment_live_removed: ['workspace', 'environment'],
+  environment_has_tests: ['environment'],
+  workspace_not_empty: ['contents'],
+  // What is published together.
+  deployment_required: [],
+  put_and_removed: [],
+  // Sign-in of the deployment.
+  sign_in_closed: [],
+  sign_in_without_portal_url: [],
+  sign_in_name_taken: ['name'],
+  sign_in_issuer_taken: ['issuer'],
+  sign_in_admits_nobody: [],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
+
+export type FaultCode = keyof typeof FAULT_FACTS;
+
+/** The facts that the words of a code need. An empty text: there is none. */
+export type FaultFacts<Code extends FaultCode> = {
+  readonly [Name in (typeof FAULT_FACTS)[Code][number]]: string;
+};
+
+/** A code with its facts. */
+export type CodedFault = {
+  readonly [Code in FaultCode]: { readonly code: Code; readonly facts: FaultFacts<Code> };
+}[FaultCode];
+
+/** Returns code and facts of a fault, and nothing else of it. */
+export const codeAndFacts = ({ code, facts }: CodedFault): CodedFault => ({ code, facts }) as CodedFault;
