@@ -32,20 +32,16 @@ const WHOLE = [
   '@opentelemetry/exporter-trace-otlp-proto',
   '@opentelemetry/resources',
   '@opentelemetry/sdk-trace',
-  'mrml',
 ];
 
 /**
  * They name their own file and never look beside it: the logger only to write from a thread, which we do not ask for, the
- * HTTP client only in the stack of an error.
+ * HTTP client only in the stack of an error, `import-fresh` only for the settings of a minifier that MJML does not use here.
  */
-const NEVER_LOOKS = new Set(['pino', 'thread-stream', 'undici']);
+const NEVER_LOOKS = new Set(['pino', 'thread-stream', 'undici', 'import-fresh']);
 
-/**
- * Files of a copied package that stay behind: what only developers read, packages inside it, which are copied by
- * themselves, and what the MJML compiler is for browsers.
- */
-const LEFT_OUT = /\.(?:map|d\.[cm]?ts)$|\/node_modules\b|\/mrml_wasm_bg\.js$|^\/(?:bundler|web)\/mrml_/;
+/** Files of a copied package that stay behind: what only developers read, and packages inside it, which are copied by themselves. */
+const LEFT_OUT = /\.(?:map|d\.[cm]?ts)$|\/node_modules\b/;
 
 /**
  * Modules of CommonJS expect a `require`; a module of ECMAScript has none. And what others deprecated is not for those who

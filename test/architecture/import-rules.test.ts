@@ -79,7 +79,7 @@ const BY_PROJECT: Readonly<Record<string, readonly string[]>> = {
   'libs/adapters/handlebars': ['handlebars'],
   'libs/adapters/jwks': ['jose'],
   'libs/adapters/openid': ['openid-client'],
-  'libs/adapters/mjml': ['mrml'],
+  'libs/adapters/mjml': ['mjml'],
   'libs/adapters/mongodb': ['mongodb'],
   'libs/adapters/kafka': ['kafkajs'],
   'libs/adapters/schema-registry': ['@kafkajs/confluent-schema-registry'],

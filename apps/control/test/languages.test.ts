@@ -230,8 +230,8 @@ describe('MJML', () => {
     expect(await faults({ ...FILES, [`${W}/layouts/basic.mjml`]: include })).toEqual([
       `${W}/layouts/basic.mjml:2:1 mj-include is refused: a template reads no files (in the template order-paid)`,
     ]);
-    expect(await faults({ ...FILES, [`${W}/partials/foot.hbs`]: 'a <b>{{shop}}' })).toEqual([
-      `${W}/partials/foot.hbs:1:3 <b> is not closed (in the template order-paid)`,
+    expect(await faults({ ...FILES, [`${W}/partials/foot.hbs`]: 'a <mj-text>{{shop}}' })).toEqual([
+      `${W}/partials/foot.hbs:1:3 <mj-text> is not closed (in the template order-paid)`,
     ]);
   });
 

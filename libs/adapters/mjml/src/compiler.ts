@@ -4,7 +4,7 @@ import type { CompiledMjml, MjmlCompiler, MjmlFault } from '@carillon/ports';
 import { MJML_LIMITS } from './limits.ts';
 import { scanMjml } from './scan.ts';
 import { lostTag, unclosedTag } from './tags.ts';
-import type { MjmlAnswer, MjmlOrder } from './worker.ts';
+import type { MjmlAnswer, MjmlOrder, MjmlReady } from './worker.ts';
 
 export type MjmlCompilerOptions = {
   /** Hears when the thread had to be ended because of a source. */
@@ -20,10 +20,10 @@ export type MjmlCompilerOptions = {
   readonly script?: () => URL;
 };
 
-/** A thread that has not come up by then never will, in milliseconds. */
+/** Milliseconds until the thread must have loaded the compiler. A start takes about 0.6 s of work. */
 const START_MS = 60_000;
-/** Limits of the thread's heap and stack. The compiler's own memory is bounded by the scan before it. */
-const RESOURCES = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8, stackSizeMb: 4 } as const;
+/** Limits of the thread's heap and stack. The compiler alone takes 45 MB of the heap. */
+const RESOURCES = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 } as const;
 
 /** The source as it stands in a checkout, or what a bundle made of it (tools/bundle.ts). */
 const workerEntry = (): URL =>
@@ -31,11 +31,17 @@ const workerEntry = (): URL =>
     ? new URL('./worker.ts', import.meta.url)
     : new URL('./mjml-worker.js', import.meta.url);
 
-type Thread = { readonly worker: Worker; online: boolean };
+type Thread = {
+  readonly worker: Worker;
+  /** Whether the compiler is loaded. */
+  isReady: boolean;
+};
+
+const isReadyMessage = (message: MjmlAnswer | MjmlReady): message is MjmlReady => 'ready' in message;
 
 /**
- * Compiles one source after the other, in a thread that starts with the first. What hangs there ends with it, and the next
- * source gets a fresh one: a compiler that once ran out of its memory answers nobody any more.
+ * Compiles sources one by one in a thread, which loads mjml when the first source comes. A source that takes too much time
+ * or memory ends the thread, and the next source starts a new one.
  */
 export function createMjmlCompiler({
   onStopped = () => {},
@@ -64,9 +70,14 @@ export function createMjmlCompiler({
       env: {},
       execArgv: [],
       name: 'mjml',
+      // mjml writes warnings that quote the source to the console. They are read and discarded.
+      stdout: true,
+      stderr: true,
     });
-    const started: Thread = { worker, online: false };
-    worker.once('online', () => (started.online = true));
+    worker.stdout.resume();
+    worker.stderr.resume();
+    const started: Thread = { worker, isReady: false };
+    worker.on('message', (message: MjmlAnswer | MjmlReady) => (started.isReady ||= isReadyMessage(message)));
     // Without an order nobody waits for it; what becomes of an order is heard by whoever gave it.
     worker.on('error', () => (thread = thread === started ? null : thread));
     worker.on('exit', () => (thread = thread === started ? null : thread));
@@ -81,7 +92,7 @@ export function createMjmlCompiler({
     const answer = await ask(thread, { job: (jobs += 1), source }, { workMs, clockMs, lookMs });
     rest = setTimeout(end, restMs).unref();
     if ('html' in answer) return finished(source, answer.html);
-    if ('problem' in answer) return refused(placed(answer.problem));
+    if ('problem' in answer) return refused(fromCompiler(answer.problem));
     end();
     onStopped(answer.broken);
     const message = `The compiler stopped: ${answer.broken}`;
@@ -120,42 +131,39 @@ function finished(source: string, html: string): CompiledMjml {
   return lost ? refused(lost) : { ok: true, html };
 }
 
-/** The compiler's own words, with the place that they end in where they have one. */
-function placed(problem: string): MjmlFault {
-  const [, what = problem, line = '1', column = '1', why] =
-    /(?:^|: )([^:]*?) at (\d+):(\d+)(?: cause (.*))?$/.exec(problem) ?? [];
-  const message = `This cannot be compiled: ${why === undefined ? what : `${what}, ${why}`}`.slice(0, 300);
-  const fix = 'Close every element, put attribute values in quotes, and write &lt; for the character.';
-  return { line: Number(line), column: Number(column), message, fix };
+/** A fault that only the compiler finds. It gives no place for these. */
+function fromCompiler(problem: string): MjmlFault {
+  const message = `This cannot be compiled: ${problem}`.slice(0, 300);
+  return { line: 1, column: 1, message, fix: 'Compare it with the reference of MJML: https://documentation.mjml.io/.' };
 }
 
 type Bounds = { readonly workMs: number; readonly clockMs: number; readonly lookMs: number };
 
-/** What comes of an order; one that hangs is `broken` by the limit. Rejects where the thread never comes up. */
-function ask({ worker, online }: Thread, order: MjmlOrder, { workMs, clockMs, lookMs }: Bounds): Promise<MjmlAnswer> {
+/** Resolves to the answer for an order; `broken` after the limit. Rejects if the thread does not load the compiler. */
+function ask({ worker, isReady }: Thread, order: MjmlOrder, { workMs, clockMs, lookMs }: Bounds): Promise<MjmlAnswer> {
   return new Promise((resolve, reject) => {
     const began = performance.now();
-    let runningSince = online ? began : null;
+    let runningSince = isReady ? began : null;
     let usedBefore: number | null = null;
     let judging = false;
     const { job } = order;
     const finish = (act: () => void): void => {
       clearInterval(looking);
-      worker.off('message', heard).off('error', failed).off('exit', ended).off('online', up);
+      worker.off('message', heard).off('error', failed).off('exit', ended);
       worker.unref();
       act();
     };
-    const heard = (answer: MjmlAnswer): void => {
-      if (answer.job === job) finish(() => resolve(answer));
+    const heard = (message: MjmlAnswer | MjmlReady): void => {
+      if (isReadyMessage(message)) runningSince = performance.now();
+      else if (message.job === job) finish(() => resolve(message));
     };
-    // Before it is up nothing of the order was looked at.
+    // Before the compiler is loaded the order was not read, so the source is not to blame.
     const gone = (why: string): void =>
       finish(() =>
         runningSince === null ? reject(new Error(`no thread for MJML: ${why}`)) : resolve({ job, broken: why }),
       );
     const failed = (error: unknown): void => gone(messageOf(error).slice(0, 200));
     const ended = (): void => gone('its thread ended');
-    const up = (): void => void (runningSince = performance.now());
     const look = async (): Promise<void> => {
       const now = performance.now();
       if (runningSince === null) {
@@ -174,7 +182,7 @@ function ask({ worker, online }: Thread, order: MjmlOrder, { workMs, clockMs, lo
       judging = true;
       void look().finally(() => (judging = false));
     }, lookMs);
-    worker.on('message', heard).once('error', failed).once('exit', ended).once('online', up);
+    worker.on('message', heard).once('error', failed).once('exit', ended);
     worker.ref();
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows, this is a thread
     worker.postMessage(order);

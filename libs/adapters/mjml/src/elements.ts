@@ -1,6 +1,6 @@
 import { editsBetween } from '@carillon/kernel';
 
-/** All elements of MJML that there are, and those in which HTML may stand. */
+/** All elements of MJML, and those that may hold HTML. */
 const WITH_HTML = [
   'mj-accordion-text',
   'mj-accordion-title',
@@ -31,9 +31,12 @@ export const MJML_ELEMENTS: readonly string[] = [
   'mj-group',
   'mj-head',
   'mj-hero',
+  'mj-html-attribute',
+  'mj-html-attributes',
   'mj-image',
   'mj-navbar',
   'mj-section',
+  'mj-selector',
   'mj-social',
   'mj-spacer',
   'mj-wrapper',
@@ -47,6 +50,9 @@ export const takesHtml = (name: string): boolean => (WITH_HTML as readonly strin
 export const VOID: ReadonlySet<string> = new Set(
   'area base br col embed hr img input link meta source track wbr'.split(' '),
 );
+
+/** Elements of HTML that end where the next of the same name begins. */
+export const ENDS_BY_ITSELF: ReadonlySet<string> = new Set('dd dt li option p td th tr'.split(' '));
 
 /** The known name that is nearest to one that is not known; null where none is near. */
 export function meantElement(name: string): string | null {

@@ -4,7 +4,7 @@ export const MJML_LIMITS = {
   source: 64 * 1024,
   /** Elements, those of HTML counted too. */
   elements: 2000,
-  /** Elements inside each other. Some hundred more end in a compiler that answers nobody any more. */
+  /** Elements inside each other. */
   depth: 32,
   /** Bytes of HTML that come out. */
   output: 256 * 1024,

@@ -1,5 +1,5 @@
 import type { MjmlFault } from '@carillon/ports';
-import { isMjml, meantElement, MJML_ELEMENTS, takesHtml, VOID } from './elements.ts';
+import { ENDS_BY_ITSELF, isMjml, meantElement, MJML_ELEMENTS, takesHtml, VOID } from './elements.ts';
 import { MJML_LIMITS } from './limits.ts';
 
 type Open = { readonly name: string; readonly at: number };
@@ -11,9 +11,8 @@ const TAG = /<(\/?)([A-Za-z][\w:.-]*)((?:"[^"]*"|'[^']*'|[^"'<>])*)(>?)/y;
 const MOST = 20;
 
 /**
- * One linear pass over a source before the compiler sees it. The compiler takes elements that do not exist in silence, says of
- * some mistakes not where they are, and answers nobody any more after elements that are nested too deep: all of that is
- * found here. Empty: it may be compiled.
+ * Returns the faults of a source, found in one linear pass before the compiler reads it. The compiler closes open elements by
+ * itself, ignores unknown ones and gives no columns. HTML inside text is not checked: the compiler passes it on as written.
  */
 export function scanMjml(source: string): readonly MjmlFault[] {
   if (source.length > MJML_LIMITS.source) {
@@ -54,10 +53,12 @@ class Pass {
       return this.#stop(at, 'This comment is not closed', 'Close it: <!-- ... -->.');
     }
     if (this.#source.startsWith('<!', at) || this.#source.startsWith('<?', at)) {
+      if (this.#isInHtml) return at + 2;
       return this.#stop(at, 'A declaration cannot stand in MJML', 'Begin with <mjml>; the compiler writes the rest.');
     }
     TAG.lastIndex = at;
     const [all = '', slash, written = '', inside = '', closed] = TAG.exec(this.#source) ?? [];
+    if (all === '' && this.#isInHtml) return at + 1;
     if (all === '') return this.#stop(at, 'This < begins no element', 'Write &lt; where you mean the character.');
     if (closed === '') {
       return this.#stop(at, `<${slash}${written} is not closed`, 'Close it with >, and every quote inside it.');
@@ -90,6 +91,7 @@ class Pass {
     this.#judge(name, around, at);
     if (name === 'mjml') this.#roots += 1;
     if (selfClosed || (VOID.has(name) && !isMjml(name))) return;
+    if (ENDS_BY_ITSELF.has(name) && around === name) this.#open.pop();
     this.#open.push({ name, at });
     if (this.#open.length > MJML_LIMITS.depth) {
       this.#stop(
@@ -127,7 +129,18 @@ class Pass {
     }
   }
 
+  /** Whether the pass is inside an element of MJML that holds HTML. */
+  get #isInHtml(): boolean {
+    return this.#open.some(({ name }) => takesHtml(name));
+  }
+
   #close(name: string, at: number): void {
+    if (this.#isInHtml && !isMjml(name)) {
+      // HTML may be closed in another part: <mj-raw><div></mj-raw> … <mj-raw></div></mj-raw>.
+      if (this.#open.at(-1)?.name === name) this.#open.pop();
+      return;
+    }
+    while (this.#isInHtml && !isMjml(this.#open.at(-1)?.name ?? 'mjml')) this.#open.pop();
     const last = this.#open.at(-1);
     if (last?.name === name) {
       this.#open.pop();
