@@ -2,14 +2,16 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { request as requestOverTls } from 'node:https';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { untilFound } from '@carillon/testing';
+import { selfSigned, untilFound } from '@carillon/testing';
 import { freePorts } from '@carillon/testing/services';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
+import { openControl, TOKEN, type Ground } from '../../apps/control/test/control-ground.ts';
 import { describeWith, PROGRAMS } from '../support/requirements.ts';
 
 /** The proxy that docs/operations.md shows, run as it stands there but for its address, its certificate and where Carillon is. */
@@ -21,8 +23,15 @@ describeWith('nginx', 'The proxy of operations.md', () => {
   let upstream: Server;
   let nginx: ChildProcess;
   let port: number;
+  let portalPort: number;
+  let portal: Ground;
   /** What reached Carillon: head and body. */
-  const reached: { readonly url: string; readonly forwarded: unknown; readonly body: string }[] = [];
+  const reached: {
+    readonly url: string;
+    readonly forwarded: unknown;
+    readonly scheme: unknown;
+    readonly body: string;
+  }[] = [];
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'carillon-proxy-'));
@@ -30,15 +39,23 @@ describeWith('nginx', 'The proxy of operations.md', () => {
       let body = '';
       request.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
       request.on('end', () => {
-        reached.push({ url: request.url ?? '', forwarded: request.headers['x-forwarded-for'], body });
+        const { 'x-forwarded-for': forwarded, 'x-forwarded-proto': scheme } = request.headers;
+        reached.push({ url: request.url ?? '', forwarded, scheme, body });
         response.writeHead(202, { 'content-type': 'application/json' }).end('{"id":"evt_1"}');
       });
     });
     await new Promise<void>((listening) => upstream.listen(0, '127.0.0.1', listening));
-    [port = 0] = await freePorts(1);
+    portal = await openControl(undefined, {}, { trustedProxies: ['127.0.0.1'] });
+    const { address } = await portal.control.listen();
+    [port = 0, portalPort = 0] = await freePorts(2);
+    const { cert, key } = selfSigned('carillon.example.com');
+    await Promise.all([writeFile(join(folder, 'portal.pem'), cert), writeFile(join(folder, 'portal.key'), key)]);
     const adapted = shown
       .replace('listen 443 ssl;', `listen 127.0.0.1:${port};`)
-      .replaceAll(/ +ssl_certificate.*\n/g, '')
+      .replaceAll(/ +ssl_certificate.*events.*\n/g, '')
+      .replace('listen 443 ssl;', `listen 127.0.0.1:${portalPort} ssl;`)
+      .replaceAll('/etc/ssl/carillon.example.com', `${folder}/portal`)
+      .replace('http://127.0.0.1:7401', address)
       .replace('127.0.0.1:7400', `127.0.0.1:${(upstream.address() as AddressInfo).port}`);
     const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
       (what) => `${what}_temp_path ${folder}/${what};`,
@@ -65,6 +82,7 @@ describeWith('nginx', 'The proxy of operations.md', () => {
       nginx.kill('SIGTERM');
       await ended;
     }
+    await portal.control.close(0);
     upstream.closeAllConnections();
     upstream.close();
     await rm(folder, { recursive: true, force: true });
@@ -93,7 +111,8 @@ describeWith('nginx', 'The proxy of operations.md', () => {
   it('passes an event on, and says for whom', async () => {
     const answer = await post('{"order_id":"A-1"}');
     expect([answer.status, await answer.text()]).toEqual([202, '{"id":"evt_1"}']);
-    expect(reached.at(-1)).toEqual({ url: '/events/shop/orders', forwarded: '127.0.0.1', body: '{"order_id":"A-1"}' });
+    const body = '{"order_id":"A-1"}';
+    expect(reached.at(-1)).toEqual({ url: '/events/shop/orders', forwarded: '127.0.0.1', scheme: 'http', body });
   });
 
   it('keeps a body until it is whole', async () => {
@@ -119,5 +138,32 @@ describeWith('nginx', 'The proxy of operations.md', () => {
     const before = reached.length;
     expect((await fetch(`http://127.0.0.1:${port}/metrics`)).status).toBe(404);
     expect(reached).toHaveLength(before);
+  });
+
+  it('gives the portal a Secure session cookie and HSTS', async () => {
+    const answer = await new Promise<IncomingMessage>((settle, fail) => {
+      const sent = requestOverTls({
+        port: portalPort,
+        host: '127.0.0.1',
+        path: '/v1/session',
+        method: 'POST',
+        rejectUnauthorized: false,
+        headers: {
+          host: 'carillon.example.com',
+          origin: 'https://carillon.example.com',
+          'content-type': 'application/json',
+        },
+      });
+      sent
+        .on('response', settle)
+        .on('error', fail)
+        .end(JSON.stringify({ word: TOKEN }));
+    });
+    answer.resume();
+    expect(answer.statusCode).toBe(200);
+    expect(answer.headers['set-cookie']?.[0]).toMatch(
+      /^__Host-carillon_session_\d+=\S+; Path=\/; HttpOnly; SameSite=Strict; Max-Age=\d+; Secure$/,
+    );
+    expect(answer.headers['strict-transport-security']).toBe('max-age=31536000');
   });
 });

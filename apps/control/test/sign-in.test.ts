@@ -63,9 +63,11 @@ test('Wrong words keep nobody out: they are told to wait, and a right word is ta
   expect(await statusOf('once more')).toBe(401);
 });
 
-test('Signing out ends the session and takes the cookie from the browser; a proxy that speaks TLS makes it a cookie of this host alone', async () => {
-  const { app } = ground.control;
+test('Signing out ends the session and takes the cookie from the browser; behind a trusted proxy with TLS it is a Secure cookie of this host alone', async () => {
   const tls = { 'x-forwarded-proto': 'https' };
+  await ground.control.app.close();
+  ground = await openControl(undefined, {}, { trustedProxies: ['127.0.0.1'] });
+  const { app } = ground.control;
   for (const proxy of [{}, tls]) {
     const opened = await app.inject({ method: 'POST', url: '/v1/session', headers: proxy, payload: { word: TOKEN } });
     const [cookie = '', ...attributes] = String(opened.headers['set-cookie']).split('; ');
@@ -79,5 +81,18 @@ test('Signing out ends the session and takes the cookie from the browser; a prox
     expect(closed.statusCode).toBe(200);
     expect(closed.headers['set-cookie']).toMatch(/carillon_session_\d+=; .*Max-Age=0/);
     expect((await app.inject({ url: '/v1/me', headers })).statusCode).toBe(401);
+  }
+});
+
+test('X-Forwarded-Proto of an address that is no trusted proxy does not make the cookie Secure', async () => {
+  for (const trustedProxies of [undefined, ['10.1.0.0/16']]) {
+    await ground.control.app.close();
+    ground = await openControl(undefined, {}, trustedProxies && { trustedProxies });
+    const { app } = ground.control;
+    const headers = { 'x-forwarded-proto': 'https' };
+    const opened = await app.inject({ method: 'POST', url: '/v1/session', headers, payload: { word: TOKEN } });
+    expect(opened.headers['set-cookie']).toMatch(/^carillon_session_\d+=/);
+    expect(opened.headers['set-cookie']).not.toContain('Secure');
+    expect(opened.headers).not.toHaveProperty('strict-transport-security');
   }
 });

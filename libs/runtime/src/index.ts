@@ -6,6 +6,7 @@ export { sourceOf, type CutReason } from './http/connections.ts';
 export * from './http/health.ts';
 export * from './http/http-limits.ts';
 export * from './http/http-log.ts';
+export { isOverTls } from './http/over-tls.ts';
 export * from './http/port-holder.ts';
 export { bodyTooLarge } from './http/request-faults.ts';
 export * from './http/server.ts';

@@ -105,7 +105,7 @@ export const startKeys = {
       .exactOptional(),
     {
       description:
-        'Addresses of the proxies in front of gateway and control. What one of them says in `X-Forwarded-For` is taken for the address of the client: by it guessing is slowed down, strangers share places, and sessions and the audit say where somebody came from. Whoever reaches Carillon past them could claim any address, so list nothing but proxies.',
+        'Addresses of the proxies in front of gateway and control. Their `X-Forwarded-For` names the address of the client: by it guessing is slowed down, strangers share places, and sessions and the audit say where somebody came from. Their `X-Forwarded-Proto` says whether the client uses TLS: then session cookies are `Secure` and responses carry HSTS. List proxies only, because whoever is listed can claim any address.',
       default: [],
       example: ['127.0.0.1', '10.1.0.0/16'],
     },

@@ -1,10 +1,9 @@
+import { isOverTls } from '@carillon/runtime';
 import type { FastifyRequest } from 'fastify';
 
-export const isOverTls = (request: FastifyRequest): boolean => request.headers['x-forwarded-proto'] === 'https';
-
 /**
- * Browsers keep the cookies of all ports of a host together: the port in the name keeps two deployments apart. Where a proxy speaks
- * TLS the prefix makes browsers refuse a cookie that another host of the domain, or one without TLS, would plant.
+ * Returns the name of a cookie. It holds the port, because browsers share cookies between the ports of a host. If a trusted
+ * proxy speaks TLS, the prefix `__Host-` makes browsers refuse a cookie that another host or a page without TLS sets.
  */
 const nameOf = (request: FastifyRequest, what: 'session' | 'sign_in' = 'session'): string =>
   `${isOverTls(request) ? '__Host-' : ''}carillon_${what}_${request.socket.localPort ?? 0}`;

@@ -11,11 +11,10 @@ import {
 } from '@carillon/contracts';
 import { emailKey, listResources, portalUrlOf, signInOf, type Membership } from '@carillon/domain';
 import { CarillonError, formatInstant, isCarillonError } from '@carillon/kernel';
-import { sourceOf } from '@carillon/runtime';
+import { isOverTls, sourceOf } from '@carillon/runtime';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Access } from '../access/access.ts';
-import { isOverTls } from '../access/cookies.ts';
 import { refuseForeign, refuseForgery } from '../access/origin.ts';
 import { createDirectory } from '../access/people/directory.ts';
 import { mailInvitation } from '../access/people/invitation-mail.ts';

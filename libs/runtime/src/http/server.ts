@@ -10,6 +10,7 @@ import { HEALTH_PATHS, serveHealth, type HealthSources } from './health.ts';
 import { HTTP_LIMITS, type HttpLimits } from './http-limits.ts';
 import { SILENT_LOG, type HttpLog } from './http-log.ts';
 import { refuseMalformed } from './malformed-requests.ts';
+import { HSTS, isOverTls } from './over-tls.ts';
 import { findPortHolder } from './port-holder.ts';
 import { sumRefusals, type RefusalSums } from './refusal-sums.ts';
 import { hasOneHost, requestFault } from './request-faults.ts';
@@ -39,8 +40,9 @@ export type HttpServerOptions = HealthSources & {
   /** The port is one for strangers: of health it tells whether, and nothing more. */
   readonly bareHealth?: boolean;
   /**
-   * Addresses and ranges of proxies. Of a request that one of them hands on, `request.ip` is the last address of
-   * `X-Forwarded-For` that is none of theirs; of any other, the header is passed over. Left out: nobody is believed.
+   * Addresses and ranges of proxies. For a request from one of them, `request.ip` is the last address in `X-Forwarded-For`
+   * that is not in this list, and `X-Forwarded-Proto` says whether the client used TLS. Both headers are ignored for any
+   * other request. Defaults to none.
    */
   readonly trustedProxies?: readonly string[];
   readonly log?: HttpLog;
@@ -88,6 +90,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
     if (options.headers) reply.headers(options.headers);
+    if (isOverTls(request)) reply.headers(HSTS);
     const stopping = closing !== undefined && !HEALTH_PATHS.has(request.url);
     if (stopping) {
       reply.header('connection', 'close');

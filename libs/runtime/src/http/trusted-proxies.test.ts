@@ -38,3 +38,33 @@ describe('The address of a client', () => {
     expect(await addressOf(proxies, '127.0.0.1', '198.51.100.1, 203.0.113.9, 10.1.4.4')).toBe('203.0.113.9');
   });
 });
+
+describe('HSTS', () => {
+  async function statusAndHsts(trustedProxies: readonly string[], url: string, proto?: string) {
+    const { app } = createHttpServer({
+      host: '127.0.0.1',
+      port: 0,
+      portSetting: '--test-port',
+      newRequestId: () => 'req_1',
+      trustedProxies,
+    });
+    app.get('/who', () => Promise.resolve({}));
+    const answer = await app.inject({ url, headers: proto === undefined ? {} : { 'x-forwarded-proto': proto } });
+    await app.close();
+    return [answer.statusCode, answer.headers['strict-transport-security']];
+  }
+
+  test('is in every response to a client that speaks TLS with a trusted proxy', async () => {
+    const year = 'max-age=31536000';
+    expect(await statusAndHsts(['127.0.0.1'], '/who', 'https')).toEqual([200, year]);
+    expect(await statusAndHsts(['127.0.0.1'], '/nowhere', 'https')).toEqual([404, year]);
+    expect(await statusAndHsts(['127.0.0.1'], '/livez', 'https')).toEqual([200, year]);
+  });
+
+  test('is absent over plain HTTP, and when the sender of X-Forwarded-Proto is not trusted', async () => {
+    expect(await statusAndHsts(['127.0.0.1'], '/who')).toEqual([200, undefined]);
+    expect(await statusAndHsts(['127.0.0.1'], '/who', 'http')).toEqual([200, undefined]);
+    expect(await statusAndHsts(['10.1.0.0/16'], '/who', 'https')).toEqual([200, undefined]);
+    expect(await statusAndHsts([], '/who', 'https')).toEqual([200, undefined]);
+  });
+});
