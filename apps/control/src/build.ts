@@ -59,6 +59,7 @@ import { cadenceSimulationRoute } from './routes/cadence-simulation.ts';
 import { testSendRoute } from './routes/test-send.ts';
 import { secretRoutes } from './routes/secrets.ts';
 import { identityRoutes } from './routes/identities.ts';
+import { sendingRoute } from './routes/sending.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { providerPages, signInRoute } from './routes/sign-in.ts';
 import { streamSendRoute } from './routes/stream-send.ts';
@@ -170,6 +171,7 @@ function apiRoutes(api: ApiServer, config: ControlConfig, ports: RoutePorts): vo
   contentRoutes(api, ports);
   droppedRoute(api, ports);
   insightsRoute(api, ports);
+  sendingRoute(api, ports);
   deadLetterRoutes(api, ports);
   parkedReceiptRoutes(api, ports);
   suppressionRoutes(api, ports);

@@ -7,16 +7,17 @@ export const MOST_DELIVERIES = 20_000;
 
 /**
  * What `pick` makes of each delivery, newest first, page by page, so that what is picked is found behind many others. No page is kept.
- * `complete`: false where there are more than were looked at.
+ * Reads at most `limit`, rounded up to whole pages. `complete`: false where there are more than were looked at.
  */
 export async function pickDeliveries<T>(
   ledger: Pick<DeliveryLedger, 'list'>,
   filter: DeliveryFilter,
   pick: (delivery: Delivery) => readonly T[],
+  limit = MOST_DELIVERIES,
 ): Promise<{ readonly picked: readonly T[]; readonly complete: boolean }> {
   const picked: T[] = [];
   let cursor: string | undefined;
-  for (let looked = 0; looked < MOST_DELIVERIES; looked += AT_ONCE) {
+  for (let looked = 0; looked < limit; looked += AT_ONCE) {
     const { items, next } = await ledger.list(filter, AT_ONCE, cursor);
     picked.push(...items.flatMap(pick));
     if (next === null) return { picked, complete: true };

@@ -154,6 +154,7 @@ const MESSAGES: Calls = {
   [`POST ${WORKSPACE}/why-not`]: { body: { who: 'ada@example.com', notification: 'order-paid' } },
   [`GET ${WORKSPACE}/dropped`]: {},
   [`GET ${WORKSPACE}/insights`]: {},
+  [`GET ${WORKSPACE}/sending`]: {},
   [`GET ${WORKSPACE}/live`]: { query: 'topics=deliveries,events&for=1s' },
   [`GET ${WORKSPACE}/deliveries`]: {},
   [`GET ${WORKSPACE}/deliveries/{id}`]: {},

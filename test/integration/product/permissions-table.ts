@@ -37,6 +37,7 @@ const PARTS: Readonly<Record<string, readonly [reads: Needed, changes: Needed]>>
   onboarding: [['people'], ['read']],
   'dead-letters': [['read'], ['operate']],
   insights: [['read'], ['operate']],
+  sending: [['read'], ['operate']],
   why: [['read'], ['read']],
   'why-not': [['read'], ['read']],
   live: [['read'], ['read']],

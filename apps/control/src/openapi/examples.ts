@@ -2,6 +2,7 @@ import { AUDIT_EXAMPLES } from './audit-examples.ts';
 import { CONTENT_EXAMPLES } from './content-examples.ts';
 import { DEAD_LETTER_EXAMPLES } from './dead-letter-examples.ts';
 import { DRAFT_EXAMPLES } from './draft-examples.ts';
+import { HEALTH_EXAMPLES } from './health-examples.ts';
 import { JOB_EXAMPLES } from './job-examples.ts';
 import { LIST_EXAMPLES } from './list-examples.ts';
 import { page, type OperationExample } from './operation-example.ts';
@@ -293,6 +294,7 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
     },
   },
   ...JOB_EXAMPLES,
+  ...HEALTH_EXAMPLES,
   ...LIST_EXAMPLES,
   ...SECRET_EXAMPLES,
   ...PEOPLE_EXAMPLES,
