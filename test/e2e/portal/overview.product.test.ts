@@ -42,6 +42,10 @@ describeWith('chromium', 'the overview of a workspace in a browser', () => {
     const { items } = await demo.ask<{ items: { subject: string }[] }>('/v1/inbox');
     expect(await message.getByRole('heading').textContent()).toBe(items[0]?.subject);
     await page.getByText('1 message in 24 hours to 1 person').waitFor();
+    const health = page.getByRole('region', { name: 'Health' });
+    await health.getByText('Messages stay in the inbox').first().waitFor();
+    await page.reload();
+    await health.getByText('1 kept in the last hour').waitFor();
   });
 
   it('tells the same numbers as bars and as a table, fits every width, and is whole by keyboard', async () => {

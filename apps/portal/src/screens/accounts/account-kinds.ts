@@ -206,4 +206,8 @@ export const accountKindOf = (body: unknown): AccountKind | null => {
   return found === undefined ? null : ACCOUNT_KINDS[found];
 };
 
+/** What people call a kind of account; the text itself for a kind that nobody can add here. */
+export const kindWords = (kind: string | null): string =>
+  kind === null ? '' : ((ACCOUNT_KINDS as Readonly<Record<string, AccountKind>>)[kind]?.name ?? kind);
+
 export const CHANNEL_WORDS: Readonly<Record<Channel, string>> = { email: 'Email', sms: 'SMS', push: 'Push' };

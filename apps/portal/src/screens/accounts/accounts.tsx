@@ -10,8 +10,9 @@ import { Lamp } from '../../ui/state.tsx';
 import { NewSetup } from '../setup/new-setup.tsx';
 import { checkQuery } from '../setup/queries.ts';
 import { SetupRows, useSetupDrafts } from '../setup/setup-list.tsx';
-import { accountKindOf, CHANNEL_WORDS, NEW_ACCOUNTS, type Channel } from './account-kinds.ts';
-import { accountsQuery } from './queries.ts';
+import { accountKindOf, CHANNEL_WORDS, kindWords, NEW_ACCOUNTS, type Channel } from './account-kinds.ts';
+import { accountsQuery, sendingQuery } from './queries.ts';
+import { callsWords, goesWords, type SendingAccount } from './sending-words.ts';
 
 /** Over what messages go out: accounts of the workspace, beside the default of the deployment. */
 export function Accounts(): ReactNode {
@@ -27,7 +28,7 @@ export function Accounts(): ReactNode {
     <>
       <PageHead
         title="Accounts"
-        lead="Over what messages go out. A notification that names no account goes over the deployment’s default."
+        lead="Email, SMS and push providers. A notification that names no account uses the deployment’s."
       >
         {isOne && <Button onPress={() => setAsksAll(true)}>Check all</Button>}
         {isOne && (
@@ -56,16 +57,12 @@ export function Accounts(): ReactNode {
           />
         )}
         {data && data.items.length + unborn.length === 0 && (
-          <Quiet>This workspace has no account of its own: all of it goes over the default.</Quiet>
+          <Quiet>No own accounts. Messages go where the deployment’s settings say.</Quiet>
         )}
         {isOne && (
           <>
-            <h2>The deployment’s default</h2>
-            <Rows label="The deployment’s default">
-              {(['email', 'sms', 'push'] as const).map((channel) => (
-                <DefaultRow key={channel} workspace={w} channel={channel} asks={asksAll} />
-              ))}
-            </Rows>
+            <h2>Notifications that name no account</h2>
+            <Defaults workspace={w} asks={asksAll} />
           </>
         )}
       </PageBody>
@@ -84,28 +81,59 @@ export function Accounts(): ReactNode {
   );
 }
 
-const DEFAULTS: Readonly<Record<Channel, string>> = { email: 'default', sms: 'default:sms', push: 'default:push' };
+/** Where messages of each channel go if their notification names no account. */
+function Defaults({ workspace, asks }: { readonly workspace: string; readonly asks: boolean }): ReactNode {
+  const { data, error, refetch } = useQuery(sendingQuery(workspace));
+  if (error) return <Problem error={error} onRetry={() => void refetch()} />;
+  if (!data) return <Loading what="the deployment’s accounts" rows={3} />;
+  return (
+    <Rows label="Notifications that name no account">
+      {data.channels.flatMap(({ channel, accounts }) =>
+        accounts
+          .filter((account) => account.default)
+          .map((account) => (
+            <DefaultRow
+              key={account.account}
+              workspace={workspace}
+              channel={channel as Channel}
+              account={account}
+              calls={callsWords(account.calls, account.kind, data.complete)}
+              asks={asks}
+            />
+          )),
+      )}
+    </Rows>
+  );
+}
 
 function DefaultRow({
   workspace,
   channel,
+  account,
+  calls,
   asks,
 }: {
   readonly workspace: string;
   readonly channel: Channel;
+  readonly account: SendingAccount;
+  readonly calls: string;
   readonly asks: boolean;
 }): ReactNode {
   const off = useMay(['configure', 'operate'], workspace);
-  const name = DEFAULTS[channel];
+  const isSandbox = account.kind === 'sandbox';
   const { data, error } = useQuery(
-    checkQuery({ kind: 'accounts', workspace, name, drafts: false }, asks && off === null),
+    checkQuery(
+      { kind: 'accounts', workspace, name: account.account, drafts: false },
+      asks && !isSandbox && off === null,
+    ),
   );
   const failing = data?.find(({ ok }) => !ok);
   return (
     <Row>
       <span>
         <h3>{CHANNEL_WORDS[channel]}</h3>
-        <Quiet>Set up for everybody by whoever runs the deployment, in carillon.yaml</Quiet>
+        <Quiet>{goesWords(account, kindWords(account.kind))}</Quiet>
+        <Quiet>{calls}</Quiet>
       </span>
       {error && <Lamp tone="none">{error.message}</Lamp>}
       {data && (
@@ -113,7 +141,7 @@ function DefaultRow({
           {failing ? `Fails at: ${failing.step}` : `Works: ${data[0]?.detail ?? ''}`}
         </Lamp>
       )}
-      {!data && !error && <Lamp tone="none">Not checked</Lamp>}
+      {!data && !error && <Lamp tone="none">{isSandbox ? 'Inbox' : 'Not checked'}</Lamp>}
     </Row>
   );
 }

@@ -1,3 +1,4 @@
+import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useMay } from '../../api/me.ts';
 import type { EditedDraft } from '../../api/use-draft.ts';
@@ -5,8 +6,10 @@ import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { Quiet } from '../../ui/page.tsx';
 import { Id } from '../../ui/text.tsx';
-import { CHANNEL_WORDS, type Channel } from './account-kinds.ts';
+import { CHANNEL_WORDS, kindWords, type Channel } from './account-kinds.ts';
 import { accountsFor, moved, withAccounts } from './priority.ts';
+import { sendingQuery } from './queries.ts';
+import { goesWords } from './sending-words.ts';
 import styles from '../setup/setup.module.css';
 
 /**
@@ -31,7 +34,7 @@ export function ChannelAccounts({
   const about = `${CHANNEL_WORDS[channel]} of ${draft.name}`;
   return (
     <div className={cls(styles.group)}>
-      {named.length === 0 && <Quiet>Goes over the deployment’s default account.</Quiet>}
+      {named.length === 0 && <DefaultWords workspace={draft.workspace} channel={channel} />}
       {named.length > 0 && (
         <ol aria-label={`Accounts for ${about}, by priority`}>
           {named.map((name, index) => (
@@ -82,4 +85,11 @@ export function ChannelAccounts({
       ))}
     </div>
   );
+}
+
+/** Where messages of a channel go if no account is named. */
+function DefaultWords({ workspace, channel }: { readonly workspace: string; readonly channel: Channel }): ReactNode {
+  const { data } = useQuery(sendingQuery(workspace));
+  const [first] = data?.channels.find((one) => one.channel === channel)?.accounts ?? [];
+  return <Quiet>{first === undefined ? 'No account is named.' : `${goesWords(first, kindWords(first.kind))}.`}</Quiet>;
 }

@@ -33,7 +33,7 @@ export function UsedBy({
     <Card title="Where it is used">
       <p>
         A notification sends over the accounts that it names, the first one first; the next one takes over where the
-        first certainly took nothing. One that names none goes over the deployment’s default.
+        first certainly took nothing. One that names none uses the deployment’s account of its channel, if there is one.
       </p>
       {error && <Problem error={error} onRetry={() => void refetch()} />}
       {!data && !error && <Loading what="notifications" rows={3} />}

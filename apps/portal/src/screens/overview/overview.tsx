@@ -1,20 +1,19 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { api, bodyOf } from '../../api/client.ts';
 import { useLiveState, useOnChange } from '../../api/live.ts';
 import { Loading, Problem } from '../../ui/answers.tsx';
 import { Bars } from '../../ui/bars.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { LiveLine } from '../../ui/live-line.tsx';
-import { Card, PageBody, PageHead, Quiet } from '../../ui/page.tsx';
+import { Card, PageBody, PageHead } from '../../ui/page.tsx';
 import { Segments } from '../../ui/segments.tsx';
-import { Lamp } from '../../ui/state.tsx';
 import { byTone, TONE_NAMES } from '../../ui/state-words.ts';
 import { useLetter } from '../../ui/use-letter.ts';
 import { Counters } from '../notifications/counters.tsx';
 import { insightsQuery, type Insights, type Last } from '../notifications/queries.ts';
 import { Guide } from './guide.tsx';
+import { Health } from './health.tsx';
 import { DAY, numbersWords, RANGES } from './overview-words.ts';
 import { Waits } from './waits.tsx';
 import styles from './overview.module.css';
@@ -112,69 +111,6 @@ function ByNotification({ workspace, insights, range }: WithInsights): ReactNode
             <Counters states={states} within={range.within} />
           </li>
         ))}
-      </ul>
-    </Card>
-  );
-}
-
-/** In records: beyond it messages come noticeably later. */
-const BEHIND = 1_000;
-
-function Health({
-  workspace,
-  insights,
-}: {
-  readonly workspace: string;
-  readonly insights: Insights | undefined;
-}): ReactNode {
-  const accounts = useQuery({
-    queryKey: ['/v1/workspaces/{workspace}/accounts', workspace],
-    queryFn: ({ signal }) =>
-      bodyOf(api.GET('/v1/workspaces/{workspace}/accounts', { params: { path: { workspace } }, signal })),
-  });
-  const records = insights?.lag.records;
-  const failing = new Map((insights?.failing_accounts ?? []).map((one) => [one.account, one]));
-  const names = [...new Set([...(accounts.data?.items ?? []).map(({ name }) => name), ...failing.keys()])];
-  return (
-    <Card title="Health">
-      <ul className={cls(styles.lines)}>
-        <li>
-          <span>Processing</span>
-          {records === undefined ? (
-            <Quiet>– not counted yet</Quiet>
-          ) : records > BEHIND ? (
-            <Lamp tone="held">{records.toLocaleString('en')} records wait</Lamp>
-          ) : (
-            <Lamp tone="good">{records === 0 ? 'Nothing waits' : `${records} records wait`}</Lamp>
-          )}
-        </li>
-        {accounts.error && (
-          <li>
-            <span>Accounts</span>
-            <Quiet>– {accounts.error.message}</Quiet>
-          </li>
-        )}
-        {accounts.data && names.length === 0 && (
-          <li>
-            <span>Accounts</span>
-            <Quiet>None: messages stay in the inbox of this machine.</Quiet>
-          </li>
-        )}
-        {names.map((name) => {
-          const trouble = failing.get(name);
-          return (
-            <li key={name}>
-              <span>Account {name}</span>
-              {trouble ? (
-                <span>
-                  <Lamp tone="bad">Failing</Lamp> {trouble.deliveries} of the last hour: {trouble.reason}
-                </span>
-              ) : (
-                <Lamp tone="good">No failure in the last hour</Lamp>
-              )}
-            </li>
-          );
-        })}
       </ul>
     </Card>
   );

@@ -6,6 +6,8 @@ import { cls } from '../../ui/class-names.ts';
 import { useNow } from '../../ui/now.ts';
 import { Card } from '../../ui/page.tsx';
 import { Lamp } from '../../ui/state.tsx';
+import { sendingQuery } from '../accounts/queries.ts';
+import { refusedWords } from '../accounts/sending-words.ts';
 import { draftsQuery } from '../drafts/queries.ts';
 import type { Insights } from '../notifications/queries.ts';
 import { endsWords } from './overview-words.ts';
@@ -30,6 +32,7 @@ export function Waits({
   const { data: drafts, refetch: askDrafts } = useQuery(draftsQuery(workspace));
   const { data: keys } = useQuery(keysQuery(workspace));
   const { data: letters, refetch: askLetters } = useQuery(lettersQuery(workspace));
+  const { data: sending } = useQuery(sendingQuery(workspace));
   useOnChange(workspace, 'drafts', COUNTED_AFTER, () => askDrafts());
   useOnChange(workspace, 'dead-letters', COUNTED_AFTER, () => askLetters());
   const conflicts = drafts?.items.filter(({ state }) => state === 'conflict').length ?? 0;
@@ -58,6 +61,20 @@ export function Waits({
         </Link>
       </li>,
     );
+  }
+  for (const { channel, accounts } of sending?.channels ?? []) {
+    for (const { account, refusals } of accounts) {
+      for (const { notification, ...counts } of refusals.filter(({ high }) => high)) {
+        lines.push(
+          <li key={`refused ${channel} ${account} ${notification}`}>
+            <Lamp tone="bad">Refused</Lamp>
+            <Link to="/workspaces/$w/deliveries" params={params} search={{ state: 'FAILED', notification }}>
+              {notification} over {account}: {refusedWords(counts)} in the last 15 minutes
+            </Link>
+          </li>,
+        );
+      }
+    }
   }
   if (conflicts + open > 0) {
     lines.push(
