@@ -21,6 +21,7 @@ import { partnerOf, readAsking } from '@carillon/stages';
 import { checkStep } from './checks.ts';
 import type { Check, ControlPorts } from './ports.ts';
 import { MOST_DELIVERIES, pickDeliveries } from './newest-deliveries.ts';
+import { recentCalls, refusalsOf, type ProviderCall } from './provider-calls.ts';
 import { suspendedAccounts } from './suspended-accounts.ts';
 
 export type FatePorts = DropPorts & Pick<ControlPorts, 'ledger' | 'tasks' | 'readModels' | 'clock' | 'keyUses'>;
@@ -101,11 +102,24 @@ async function accountChecks({ ledger, clock }: FatePorts): Promise<readonly Che
     const [one] = deliveries;
     return one ? [accountCheck(one, deliveries, complete)] : [];
   });
+  const { calls } = await recentCalls(ledger, clock.now(), {}, MOST_DELIVERIES);
   const named = new Set(waiting.flatMap(({ attempts }) => attempts.map(({ account }) => account)));
-  const found = [...missed, ...(await suspendedAccounts(ledger, clock.now(), named))];
+  const found = [...missed, ...suspendedAccounts(calls, named), ...refusalChecks(calls, clock.now())];
   if (complete || found.length > 0) return found;
   return [{ step: 'provider accounts', ok: true, detail: `none among the newest ${MOST_DELIVERIES} that wait` }];
 }
+
+/** A failed check for each account and notification of which many messages are refused. */
+const refusalChecks = (calls: readonly ProviderCall[], now: Instant): readonly Check[] =>
+  refusalsOf(calls, now)
+    .filter(({ isHigh }) => isHigh)
+    .map(({ account, workspace, notification, calls: made, refused, detail }) => ({
+      step: `account ${accountName(account)}`,
+      ok: false,
+      detail:
+        `refused ${refused} of ${made} messages of ${notification} (${Math.round((refused / made) * 100)} %) in the last 15 minutes, ` +
+        `the last with: ${detail}. Which: npx carillon deliveries --state FAILED --notification ${notification} --workspace ${workspace}`,
+    }));
 
 const NO_ACCOUNT: ReadonlySet<Delivery['reason']> = new Set(['account_unavailable', 'refused_account']);
 

@@ -240,6 +240,43 @@ describe('The doctor', () => {
     expect(await failed()).toEqual([]);
   });
 
+  it('says which account refuses many messages of which notification, with the share and the command that lists them', async () => {
+    const { ledger, clock } = topology.ports;
+    const now = clock.now();
+    const sent = (verdict: ProviderVerdict, startedAt: number) =>
+      deliveryOf({
+        state: verdict === 'accepted' ? 'SENT' : 'FAILED',
+        createdAt: startedAt,
+        attempts: [
+          {
+            id: 'att_1' as AttemptId,
+            token: 't',
+            account: 'shop/main',
+            to: 'ada@example.com',
+            startedAt,
+            endedAt: startedAt + 1,
+            result: providerResult(verdict, '554', 'looks like spam'),
+          },
+        ],
+      });
+    await ledger.insert([
+      ...Array.from({ length: 20 }, () => sent('refused_content', now - 1000)),
+      ...Array.from({ length: 22 }, () => sent('accepted', now - 1000)),
+      sent('refused_content', now - 16 * 60_000),
+    ]);
+    expect(await failed()).toEqual([]);
+    await ledger.insert([sent('refused_content', now - 500)]);
+    expect(await failed()).toEqual([
+      {
+        step: 'account main',
+        ok: false,
+        detail:
+          'refused 21 of 43 messages of order-paid (49 %) in the last 15 minutes, the last with: looks like spam. ' +
+          'Which: npx carillon deliveries --state FAILED --notification order-paid --workspace shop',
+      },
+    ]);
+  });
+
   it('finds an account that refuses us behind however many newer messages that wait for their time, or were sent', async () => {
     const { ledger, clock } = topology.ports;
     const now = clock.now();
