@@ -65,7 +65,7 @@ export type Dispatcher = {
 };
 
 /** What is told of an attempt that did not come to calling the provider. */
-const UNCALLED = { attemptId: null, code: '', missing: 0, wrongLocality: [] } as const;
+const UNCALLED = { attemptId: null, account: null, code: '', missing: 0, wrongLocality: [] } as const;
 
 /**
  * Takes what is due from the ledger and sends it, each account as many at a time as it has connections. A slow account
@@ -167,7 +167,7 @@ export function startDispatcher(
     const { verdict, code, detail, alert } = report.result;
     const { missing, wrongLocality } = report;
     const attemptId = report.delivery.attempts.at(-1)?.id ?? null;
-    ended({ attemptId, verdict, code, seconds, missing, wrongLocality });
+    ended({ attemptId, account, verdict, code, seconds, missing, wrongLocality });
     if (alert || verdict === 'refused_account') watch.alert(account, code, detail);
     return undefined;
   }

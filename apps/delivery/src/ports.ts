@@ -21,6 +21,8 @@ export type DeliveryWatch = ConsumerWatch & {
   attempt(delivery: Delivery): (ended: {
     /** Null where the provider was not called. */
     readonly attemptId: string | null;
+    /** The account that was called. Null where the provider was not called. */
+    readonly account: string | null;
     readonly verdict: string;
     readonly code: string;
     readonly seconds: number;

@@ -1,6 +1,6 @@
 import { openDelivery } from '@carillon/domain';
 import type { DeriveId } from '@carillon/kernel';
-import { startOtlpReceiver } from '@carillon/testing';
+import { deliveryOf, startOtlpReceiver } from '@carillon/testing';
 import { givenIntent } from '@carillon/testing/given';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readSettings } from './settings.ts';
@@ -30,6 +30,17 @@ describe('What is counted', () => {
     expect(await series('carillon_events_refused_total')).toContain(
       'carillon_events_refused_total{code="log_unavailable"} 0',
     );
+  });
+
+  it('names account, notification and verdict of each call, and nothing of a message without a call', async () => {
+    const delivering = watches.delivery();
+    const delivery = deliveryOf({ slot: { workspace: 'shop' }, intent: { notification: 'order-paid' } });
+    const uncalled = { attemptId: null, account: null, code: '', seconds: 0, missing: 0, wrongLocality: [] };
+    delivering.attempt(delivery)({ ...uncalled, verdict: 'settled' });
+    delivering.attempt(delivery)({ ...uncalled, attemptId: 'att_1', account: 'shop/main', verdict: 'refused_content' });
+    expect(await series('carillon_account_calls_total')).toEqual([
+      'carillon_account_calls_total{account="shop/main",notification="shop/order-paid",verdict="refused_content"} 1',
+    ]);
   });
 
   it('is nothing of other roles', async () => {
@@ -77,6 +88,7 @@ describe('A span', () => {
       const ended = own.delivery().attempt(delivery);
       ended({
         attemptId: 'att_01',
+        account: 'default',
         verdict: 'accepted',
         code: '250',
         seconds: 1,

@@ -200,11 +200,15 @@ function watchAttempts({ metrics, spans }: Telemetry, logger: Logger): AttemptWa
           'carillon.channel': channel,
         },
       });
-      return ({ attemptId, verdict, seconds, missing, wrongLocality }) => {
+      return ({ attemptId, account, verdict, seconds, missing, wrongLocality }) => {
         if (attemptId !== null) span.setAttribute('carillon.attempt_id', attemptId);
         span.setAttribute('carillon.verdict', verdict);
         span.end();
         metrics.attempts.with({ channel, verdict }).inc();
+        if (account !== null) {
+          const notification = `${slot.workspace}/${intent.notification}`;
+          metrics.accountCalls.with({ account, notification, verdict }).inc();
+        }
         metrics.attemptSeconds.with({ channel }).observe(seconds);
         if (missing > 0) metrics.templateMissingVariables.inc(missing);
         for (const variable of wrongLocality) metrics.wrongLocality.with({ variable }).inc();

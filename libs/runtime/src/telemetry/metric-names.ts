@@ -162,6 +162,12 @@ export const METRICS = {
     help: 'Calls to a provider, by channel and verdict.',
     labels: ['channel', 'verdict'],
   },
+  accountCalls: {
+    name: 'carillon_account_calls_total',
+    type: 'counter',
+    help: 'Calls to a provider, by account, notification (`workspace/notification`) and verdict.',
+    labels: ['account', 'notification', 'verdict'],
+  },
   attemptSeconds: {
     name: 'carillon_attempt_seconds',
     type: 'histogram',
