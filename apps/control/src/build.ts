@@ -48,7 +48,7 @@ import { meRoutes } from './routes/me.ts';
 import { peopleRoutes } from './routes/people.ts';
 import { tokenRoutes } from './routes/tokens.ts';
 import { parkedReceiptRoutes } from './routes/parked-receipts.ts';
-import { promoteRoute } from './routes/promote.ts';
+import { promoteRoutes } from './routes/promote.ts';
 import { ruleSampleRoute } from './routes/rule-sample.ts';
 import { ruleRoutes } from './routes/rules.ts';
 import { templateRoutes } from './routes/templates.ts';
@@ -160,7 +160,7 @@ const workspacesOf = (configuration: Configuration): readonly string[] =>
 function apiRoutes(api: ApiServer, config: ControlConfig, ports: RoutePorts): void {
   configurationRoutes(api, ports, config);
   draftRoutes(api, ports);
-  promoteRoute(api, ports);
+  promoteRoutes(api, ports);
   workspaceRemovalRoutes(api, ports);
   apiKeyRoutes(api, ports);
   jwtProviderRoutes(api, ports);

@@ -102,7 +102,7 @@ describe('Promoting a test environment', () => {
       plan: { faults: [{ path: 'channels.email.accounts[0]' }] },
     });
     const asked = await promote({ resources: [{ kind: 'account', name: 'mail' }] });
-    expect(asked).toMatchObject({ status: 400, body: { detail: expect.stringContaining('never promoted') as string } });
+    expect(asked).toMatchObject({ status: 400, body: { detail: expect.stringContaining('never copied') as string } });
     expect((await promote({ resources: [{ kind: 'template', name: 'helo' }] })).status).toBe(404);
   });
 

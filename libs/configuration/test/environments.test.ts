@@ -42,6 +42,25 @@ describe('a test environment', () => {
     expect(found[0]).toContain(words);
   });
 
+  test('warns about an account that it lacks, and refuses it once real accounts are allowed', () => {
+    const at = 'workspaces/shop-test';
+    const files = {
+      [`${at}/streams/orders.yaml`]: 'security: { api_keys: [backend] }\n',
+      [`${at}/templates/paid/email.yaml`]: 'subject: Paid\nfrom: shop@example.com\n',
+      [`${at}/templates/paid/email.txt`]: 'Paid.\n',
+      [`${at}/notifications/paid.yaml`]:
+        'channels: { email: { template: paid, accounts: [mail] } }\nrules: { paid: { stream: orders, when: event.paid, recipients: { from: event, to: { email: event.email }, unique_id: event.id } } }\n',
+    };
+    const sandboxed = read({ ...files, ...settings('shop-test', 'environment: test\nof: shop\n') });
+    expect(sandboxed.faults.map(formatFault)).toEqual([]);
+    expect(sandboxed.warnings.map(({ message }) => message)).toContain(
+      'there is no account mail in shop-test, so its messages stay in the sandbox',
+    );
+    const real = { ...files, ...settings('shop-test', 'environment: test\nof: shop\nallow_real_accounts: true\n') };
+    expect(faults(real)).toHaveLength(1);
+    expect(faults(real)[0]).toContain('there is no account mail');
+  });
+
   test('of a workspace whose file cannot be read is not said to be of nothing', () => {
     const broken = { ...settings('shop', 'nme: Shop\n'), ...settings('shop-test', 'environment: test\nof: shop\n') };
     expect(faults(broken).filter((fault) => fault.includes('shop-test'))).toEqual([]);

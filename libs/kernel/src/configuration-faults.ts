@@ -38,6 +38,7 @@ export const FAULT_FACTS = {
   template_lacks_channel: ['template', 'channel'],
   breaks_notification: ['notification', 'channel', 'kind', 'name'],
   account_other_channel: ['account', 'channel'],
+  account_not_in_test: ['account'],
   category_unknown: ['category', 'meant'],
   category_name_taken: ['category', 'holder'],
   category_removed: ['category'],

@@ -133,6 +133,7 @@ const CONFIGURATION: Calls = {
   ...draft(`${WORKSPACE}/{kind}/{name}/draft`, NOTIFICATION),
   ...draft(`${WORKSPACE}/settings/draft`, { name: 'Shop' }),
   [`POST ${WORKSPACE}/promote`]: { body: { check_only: true } },
+  [`POST ${WORKSPACE}/copy`]: { body: { check_only: true } },
   'GET /v1/workspaces': {},
   [`GET ${WORKSPACE}/versions`]: {},
   ...resource('/v1/deployment', '/v1/deployment', 'check', { public_url: 'https://notify.example.com' }, false),

@@ -10,6 +10,7 @@ export type Needed = readonly Permission[] | 'self' | 'anybody';
 const PARTS: Readonly<Record<string, readonly [reads: Needed, changes: Needed]>> = {
   configuration: [['configure'], ['configure']],
   promote: [['configure'], ['configure']],
+  copy: [['configure'], ['configure']],
   promotions: [['configure'], ['configure']],
   'api-keys': [['read'], ['configure']],
   secrets: [['read'], ['configure']],

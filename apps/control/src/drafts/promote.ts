@@ -26,20 +26,27 @@ import { draftsOf, planDraftsOver } from './plan-drafts.ts';
 import { saveDraft, type DraftPorts } from './save-draft.ts';
 import { resourceOf } from './states.ts';
 
-/** What is promoted where nobody says what. Other kinds name systems, credentials and people of their environment. */
+/** What is copied between a workspace and its test environment by default. Other kinds name systems, credentials and people. */
 const PROMOTED = ['notification', 'template', 'layout', 'partial', 'stream'] as const satisfies readonly WrittenKind[];
-/** What may be promoted where somebody names it. */
+/** What is copied only when the caller names it. */
 const ON_DEMAND = [...PROMOTED, 'integration', 'jwt_provider'] as const satisfies readonly WrittenKind[];
 
 export type Missing = { readonly kind: string; readonly name: string; readonly neededBy: readonly string[] };
-export type Promotion = {
-  readonly live: string;
-  /** What would be drafts of the live workspace, each with the number that it is to be based on. */
-  readonly wanted: readonly (Pick<Draft, 'ref' | 'basedOn'> & { readonly body: JsonObject })[];
+
+/** A copy of resources from one workspace into another, as drafts: a promotion to live, or a copy of live into a test environment. */
+export type Transfer = {
+  readonly from: string;
+  readonly to: string;
+  /** The drafts to write in `to`, each with the number of the resource it is based on. */
+  readonly wanted: readonly (Pick<Draft, 'ref' | 'basedOn'> & {
+    readonly body: JsonObject;
+    /** Whether the resource in `to` was published after the one in `from`. */
+    readonly isNewerThere: boolean;
+  })[];
   readonly unchanged: number;
   readonly inTheWay: readonly Draft[];
   readonly missing: readonly Missing[];
-  readonly onlyLive: readonly ResourceRef[];
+  readonly onlyThere: readonly ResourceRef[];
   readonly plan: ResourcesPlan;
 };
 
@@ -60,52 +67,96 @@ export function liveOf(current: Configuration, workspace: string): string {
 
 export type NamedResource = { readonly kind: string; readonly name: string };
 
-/** What of a test environment, named or all, its live workspace has not or has otherwise: by name, with the number there. */
-function comparedWithLive(current: Configuration, workspace: string, named: readonly NamedResource[] | undefined) {
-  const live = liveOf(current, workspace);
-  const chosen = named ? named.map((one) => chosenResource(current, workspace, one)) : allOf(current, workspace);
-  const all = chosen.map((resource) => ({ resource, ref: { ...resource.ref, workspace: live } }));
+/** The resources that a caller chose. Without `resources`: all of the kinds in `PROMOTED`. */
+export type Chosen = {
+  readonly resources?: readonly NamedResource[] | undefined;
+  /** Whether templates, layouts, partials and streams that the resources refer to are chosen too. */
+  readonly withNeeds?: boolean | undefined;
+};
+
+type Direction = { readonly from: string; readonly to: string };
+
+/** Compares resources of `from` with those of the same name in `to`. */
+function compare(current: Configuration, { from, to }: Direction, { resources, withNeeds }: Chosen) {
+  const named = resources?.map((resource) => chosenResource(current, from, resource));
+  const chosen = named ? (withNeeds ? withNeedsOf(named, current) : named) : allOf(current, from);
+  const all = chosen.map((resource) => ({ resource, ref: { ...resource.ref, workspace: to } }));
   const differing = all.flatMap(({ resource, ref }) => {
     const there = resourceOf(current, ref);
     const body = promotedBody(resource);
     if (there && isWritten(there) && canonical(promotedBody(there)) === canonical(body)) return [];
-    return [{ ref, body, basedOn: there?.number ?? null, resource }];
+    const isNewerThere = there !== undefined && there.number > resource.number;
+    return [{ ref, body, basedOn: there?.number ?? null, isNewerThere, resource }];
   });
-  return { live, all, differing };
+  return { all, differing };
+}
+
+/** Returns the resources and, transitively, those of the kinds in `PROMOTED` that they refer to, each once. */
+function withNeedsOf(
+  named: readonly Resource<WrittenKind>[],
+  current: Configuration,
+): readonly Resource<WrittenKind>[] {
+  const found = new Map(named.map((resource) => [resourceKey(resource.ref), resource]));
+  // A map visits entries that are added during the loop, so needs of needs are found too.
+  for (const resource of found.values()) {
+    for (const { kind, workspace, name } of referencesOf(resource, current)) {
+      const known = PROMOTED.find((promoted) => promoted === kind);
+      const needed = known && findResource(current, known, workspace, name);
+      if (needed && !found.has(resourceKey(needed.ref))) found.set(resourceKey(needed.ref), needed);
+    }
+  }
+  return [...found.values()];
 }
 
 /** The resources of the live workspace that a promotion would write drafts of. Throws as {@link planPromotion} does. */
 export async function promotedRefs(
   workspace: string,
-  named: readonly NamedResource[] | undefined,
+  resources: readonly NamedResource[] | undefined,
   { configuration }: Pick<PromotePorts, 'configuration'>,
 ): Promise<readonly ResourceRef[]> {
-  return comparedWithLive(await configuration.refresh(), workspace, named).differing.map(({ ref }) => ref);
+  const current = await configuration.refresh();
+  const direction = { from: workspace, to: liveOf(current, workspace) };
+  return compare(current, direction, { resources }).differing.map(({ ref }) => ref);
 }
 
-/** What a test environment has and its live workspace has not, matched by name. Nothing is written. */
-export async function planPromotion(
-  workspace: string,
-  named: readonly NamedResource[] | undefined,
-  ports: PromotePorts,
-): Promise<Promotion> {
+/** Plans drafts in the live workspace of what its test environment `workspace` has otherwise. Writes nothing. */
+export async function planPromotion(workspace: string, chosen: Chosen, ports: PromotePorts): Promise<Transfer> {
   const current = await ports.configuration.refresh();
-  const { live, all, differing } = comparedWithLive(current, workspace, named);
-  const open = new Map((await draftsOf(live, ports.drafts)).map((draft) => [resourceKey(draft.ref), draft]));
+  return planTransfer(current, { from: workspace, to: liveOf(current, workspace) }, chosen, ports);
+}
+
+/** Plans drafts in the test environment `workspace` of what its live workspace has otherwise. Writes nothing. */
+export async function planCopy(workspace: string, chosen: Chosen, ports: PromotePorts): Promise<Transfer> {
+  const current = await ports.configuration.refresh();
+  return planTransfer(current, { from: liveOf(current, workspace), to: workspace }, chosen, ports);
+}
+
+async function planTransfer(
+  current: Configuration,
+  direction: Direction,
+  chosen: Chosen,
+  ports: PromotePorts,
+): Promise<Transfer> {
+  const { from, to } = direction;
+  const { all, differing } = compare(current, direction, chosen);
+  const open = new Map((await draftsOf(to, ports.drafts)).map((draft) => [resourceKey(draft.ref), draft]));
   const inTheWay = differing.flatMap(({ ref, body }) => {
     const draft = open.get(resourceKey(ref));
-    return draft && !(draft.promotedFrom === workspace && canonical(draft.body) === canonical(body)) ? [draft] : [];
+    return draft && !(draft.promotedFrom === from && canonical(draft.body) === canonical(body)) ? [draft] : [];
   });
   const blocked = new Set(inTheWay.map(({ ref }) => resourceKey(ref)));
   const wanted = differing.filter(({ ref }) => !blocked.has(resourceKey(ref)));
-  const inTest = new Set(allOf(current, workspace).map(({ ref }) => resourceKey({ ...ref, workspace: live })));
+  const source = new Set(allOf(current, from).map(({ ref }) => resourceKey({ ...ref, workspace: to })));
   return {
-    live,
-    wanted: wanted.map(({ ref, body, basedOn }) => ({ ref, body, basedOn })),
+    from,
+    to,
+    wanted: wanted.map(({ resource: _resource, ...draft }) => draft),
     unchanged: all.length - differing.length,
     inTheWay,
-    missing: await missingIn(live, wanted, current, ports),
-    onlyLive: named ? [] : allOf(current, live).flatMap(({ ref }) => (inTest.has(resourceKey(ref)) ? [] : [ref])),
+    missing: await missingIn(to, wanted, current, ports),
+    onlyThere: chosen.resources
+      ? []
+      : allOf(current, to).flatMap(({ ref }) => (source.has(resourceKey(ref)) ? [] : [ref])),
     plan: await planDraftsOver(current, wanted, ports),
   };
 }
@@ -121,7 +172,7 @@ function chosenResource(
   const known = ON_DEMAND.find((one) => one === kind);
   if (!known) {
     const own = ['account', 'workspace', 'deployment', 'api_key'].includes(kind);
-    const why = own ? `${kind.replace('_', ' ')}s are never promoted` : `there is no kind ${kind}`;
+    const why = own ? `${kind.replace('_', ' ')}s are never copied` : `there is no kind ${kind}`;
     throw new CarillonError('invalid_request', `${why}; ${insteadOf(kind, ON_DEMAND)}`);
   }
   const found = findResource(current, known, workspace, name);
@@ -142,9 +193,9 @@ function promotedBody(resource: WantedResource): JsonObject {
   return { ...rest, rules: JSON.parse(JSON.stringify(Object.fromEntries(rules))) as JsonObject };
 }
 
-/** What the live workspace lacks of what nobody copies. */
+/** The resources that `to` lacks and that are not copied. */
 async function missingIn(
-  live: string,
+  to: string,
   wanted: readonly { readonly ref: ResourceRef; readonly body: JsonObject; readonly resource: Resource<WrittenKind> }[],
   current: Configuration,
   { secrets }: PromotePorts,
@@ -157,18 +208,18 @@ async function missingIn(
     if (!known.neededBy.includes(who)) known.neededBy.push(who);
     missing.set(`${kind} ${name}`, known);
   };
-  const keys = new Set(listResources(current, 'api_key', live).map(({ ref }) => ref.name));
-  const categories = findResource(current, 'workspace', live, '')?.body.categories ?? {};
+  const keys = new Set(listResources(current, 'api_key', to).map(({ ref }) => ref.name));
+  const categories = findResource(current, 'workspace', to, '')?.body.categories ?? {};
   for (const { ref, body, resource } of wanted) {
     for (const { kind, name } of referencesOf(resource, current)) {
-      const there = { kind, workspace: live, name };
+      const there = { kind, workspace: to, name };
       if (!resourceOf(current, there) && !coming.has(resourceKey(there))) lacks(kind, name, ref);
     }
     const { security, category } = body as { security?: { api_keys?: readonly string[] }; category?: string };
     for (const name of security?.api_keys ?? []) if (!keys.has(name)) lacks('api_key', name, ref);
     if (category !== undefined && !Object.hasOwn(categories, category)) lacks('category', category, ref);
     for (const name of secretsIn(body)) {
-      const place = await secrets.locate(live, name);
+      const place = await secrets.locate(to, name);
       if (place === 'nowhere' || place === 'hidden') lacks('secret', name, ref);
     }
   }
@@ -183,12 +234,11 @@ function secretsIn(value: unknown): readonly string[] {
 }
 
 /**
- * Writes the drafts. One that somebody began meanwhile is left alone and told; what is written already stays as it is, so a promotion that
- * broke off is repeated as a whole.
+ * Writes the drafts. A draft that somebody began meanwhile is left alone and returned in `inTheWay`. Drafts of an earlier try are kept,
+ * so a transfer that broke off is repeated as a whole.
  */
-export async function writePromotion(
-  workspace: string,
-  { wanted }: Pick<Promotion, 'wanted'>,
+export async function writeTransfer(
+  { from, wanted }: Pick<Transfer, 'from' | 'wanted'>,
   by: Actor,
   ports: PromotePorts,
 ): Promise<{ readonly written: readonly ResourceRef[]; readonly inTheWay: readonly Draft[] }> {
@@ -197,13 +247,13 @@ export async function writePromotion(
   for (const { ref, body, basedOn } of wanted) {
     const there = await ports.drafts.find(ref);
     if (there) {
-      const ours = there.promotedFrom === workspace && canonical(there.body) === canonical(body);
+      const ours = there.promotedFrom === from && canonical(there.body) === canonical(body);
       if (ours && there.basedOn === basedOn) written.push(ref);
       else inTheWay.push(there);
       continue;
     }
     try {
-      await saveDraft({ ref, body, basedOn, promotedFrom: workspace }, { revision: null }, by, ports);
+      await saveDraft({ ref, body, basedOn, promotedFrom: from }, { revision: null }, by, ports);
       written.push(ref);
     } catch (error) {
       if (!isCarillonError(error) || error.code !== 'precondition_failed') throw error;

@@ -15,7 +15,7 @@ import {
 import { CarillonError, ERRORS, isCarillonError, type DeliveryId, type Result } from '@carillon/kernel';
 import { decideOnDelivery, sideBySide } from '@carillon/stages';
 import { expiresOf } from '../deliveries.ts';
-import { planPromotion, writePromotion, type PromotePorts } from '../drafts/promote.ts';
+import { planPromotion, writeTransfer, type PromotePorts } from '../drafts/promote.ts';
 import type { ControlPorts } from '../ports.ts';
 import { redriveLetter, type RedrivePorts } from '../redriving.ts';
 
@@ -167,8 +167,8 @@ async function promote(items: readonly string[], from: string, job: Job, ports: 
     const [kind = '', name = ''] = item.split('/');
     return { kind, name };
   });
-  const { wanted, inTheWay } = await planPromotion(from, named, ports);
-  const written = await writePromotion(from, { wanted }, job.by, ports);
+  const { wanted, inTheWay } = await planPromotion(from, { resources: named }, ports);
+  const written = await writeTransfer({ from, wanted }, job.by, ports);
   const blocked = new Map([...inTheWay, ...written.inTheWay].map(({ ref, by }) => [`${ref.kind}/${ref.name}`, by]));
   return items.map((item) => {
     const author = blocked.get(item);

@@ -9,7 +9,15 @@ import {
   saveDraftRequest,
   type DraftBody,
 } from '@carillon/contracts';
-import { resourceKey, type Draft, type Origin, type ResourceRef } from '@carillon/domain';
+import {
+  findResource,
+  isTest,
+  resourceKey,
+  type Configuration,
+  type Draft,
+  type Origin,
+  type ResourceRef,
+} from '@carillon/domain';
 import { CarillonError, type JsonObject } from '@carillon/kernel';
 import { z } from 'zod';
 import { changedBy } from '../access/changed-by.ts';
@@ -252,7 +260,7 @@ function manyDrafts(api: ApiServer, ports: DraftRoutePorts): void {
       const { drafts: names, message } = request.body;
       const wanted = names.map((one) => ({ ref: refNamed(workspace, one), revision: one.revision }));
       const drafts = await namedDrafts(wanted, ports);
-      const by = changedBy(request, originOf(drafts), message ?? null);
+      const by = changedBy(request, originOf(drafts, ports.configuration.current()), message ?? null);
       const { plan, number } = await publishDrafts(drafts, by, principalOf(request), ports);
       return {
         new_number: number,
@@ -264,9 +272,17 @@ function manyDrafts(api: ApiServer, ports: DraftRoutePorts): void {
   );
 }
 
-/** What came from a test environment is a promotion, whoever publishes it; else the way it is published says it. */
-const originOf = (drafts: readonly Draft[]): Origin | undefined =>
-  drafts.some(({ promotedFrom }) => promotedFrom !== undefined) ? 'promote' : undefined;
+/**
+ * Returns `promote` if a draft came from a test environment. Drafts of a test environment came from its live workspace: that is a copy,
+ * and no promotion. Undefined: the origin is how the request was made.
+ */
+const originOf = (drafts: readonly Draft[], current: Configuration): Origin | undefined =>
+  drafts.some(
+    ({ ref, promotedFrom }) =>
+      promotedFrom !== undefined && !isTest(findResource(current, 'workspace', ref.workspace, '')?.body ?? {}),
+  )
+    ? 'promote'
+    : undefined;
 
 /**
  * A draft with what keeps it from being published. It is checked together with the other drafts of its workspace, because

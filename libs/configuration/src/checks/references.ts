@@ -3,8 +3,10 @@ import {
   type ChannelName,
   CHANNELS,
   channelsOf,
+  isSandboxedBy,
   templateOf,
   type NotificationBody,
+  type ResourceRef,
 } from '@carillon/domain';
 import { isKind, type WantedResource } from '../resource.ts';
 import type { ValuePath } from '../value-path.ts';
@@ -26,7 +28,9 @@ export const checkReferences: Check = (resource, around, report) => {
   for (const [channel, { template, accounts = [] }] of channels) {
     refer(['channels', channel, 'template'], 'template', template);
     checkChannel(channel, template, workspace, around, report);
-    for (const [index, name] of accounts.entries()) refer(['channels', channel, 'accounts', index], 'account', name);
+    for (const [index, name] of accounts.entries()) {
+      checkAccountName(['channels', channel, 'accounts', index], name, resource.ref, around, report);
+    }
   }
   if (channels.length === 0) {
     const fix = 'add email, sms or push with the name of a template';
@@ -44,6 +48,25 @@ export const checkReferences: Check = (resource, around, report) => {
   checkRules(body, workspace, report);
   checkNotificationSecurity(body, workspace, around, report);
 };
+
+/** Accounts are not copied into a test environment, whose messages stay in the sandbox, so a missing account is only a warning there. */
+function checkAccountName(
+  path: ValuePath,
+  name: string,
+  { workspace }: ResourceRef,
+  around: Surroundings,
+  report: Report,
+): void {
+  const settings = around.workspace(workspace);
+  if (!settings || !isSandboxedBy(settings)) return checkName(path, 'account', workspace, name, around, report);
+  if (around.names('account', workspace).includes(name) || around.account(workspace, name)) return;
+  report.warn(path, {
+    code: 'account_not_in_test',
+    facts: { account: name },
+    message: `there is no account ${name} in ${workspace}, so its messages stay in the sandbox`,
+    fix: 'leave the name: the live workspace has the account',
+  });
+}
 
 /** A template may be for other channels alone. */
 function checkChannel(

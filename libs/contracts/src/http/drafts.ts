@@ -32,7 +32,7 @@ export const draftFacts = z
     number,
     by: actorBody,
     at: time,
-    promoted_from: z.string().nullable().describe('The test environment that it was promoted from'),
+    promoted_from: z.string().nullable().describe('The workspace that it was promoted or copied from'),
   })
   .meta({ id: 'DraftFacts', ...OPEN });
 export type DraftFactsBody = z.infer<typeof draftFacts>;
@@ -127,31 +127,53 @@ export const publishedDraftsBody = z
   .meta({ id: 'PublishedDrafts', ...OPEN });
 export type PublishedDraftsBody = z.infer<typeof publishedDraftsBody>;
 
-export const promoteRequest = z.strictObject({
+export const transferRequest = z.strictObject({
   resources: z
     .array(z.strictObject({ kind: z.string().max(40), name: z.string().max(200) }))
     .min(1)
     .max(1000)
     .optional()
-    .describe('Left out: all notifications, templates, layouts, partials and streams that differ'),
+    .describe('Defaults to all notifications, templates, layouts, partials and streams that differ'),
+  with_needs: z
+    .boolean()
+    .default(false)
+    .describe('Also takes the templates, layouts, partials and streams that `resources` refer to'),
   check_only: z.boolean().default(false).describe('Answers what would happen, and writes no draft'),
 });
-export const promotedBody = z
-  .object({
+
+const transferBody = z.object({
+  written: z.boolean(),
+  drafts: z.array(
+    z.object({
+      ...refFields,
+      action: z.enum(['create', 'update']),
+      replaces_newer: z
+        .boolean()
+        .describe('The resource that the draft replaces was published after the resource that is copied'),
+    }),
+  ),
+  unchanged: z.int(),
+  in_the_way: z.array(draftFacts).describe('Drafts of others in the workspace: nothing was written over them'),
+  missing: z
+    .array(z.object({ kind: z.string(), name: z.string(), needed_by: z.array(z.string()) }))
+    .describe(
+      'What the workspace lacks and nobody copies: accounts, integrations, JWT providers, API keys, secrets, categories',
+    ),
+  plan: draftsPlanBody.pick({ faults: true, warnings: true, changes: true, files: true }),
+});
+export type TransferBody = z.infer<typeof transferBody>;
+
+export const promotedBody = transferBody
+  .extend({
     live: z.string().describe('The workspace that the drafts are of'),
-    written: z.boolean(),
-    drafts: z.array(z.object({ ...refFields, action: z.enum(['create', 'update']) })),
-    unchanged: z.int(),
-    in_the_way: z.array(draftFacts).describe('Drafts of others in the live workspace: nothing was written over them'),
-    missing: z
-      .array(z.object({ kind: z.string(), name: z.string(), needed_by: z.array(z.string()) }))
-      .describe(
-        'What the live workspace lacks and nobody copies: accounts, integrations, JWT providers, API keys, secrets, categories',
-      ),
     only_live: z
       .array(z.object({ kind: z.string(), name: z.string() }))
       .describe('What the test environment does not have; it stays'),
-    plan: draftsPlanBody.pick({ faults: true, warnings: true, changes: true, files: true }),
   })
   .meta({ id: 'Promoted', ...OPEN });
 export type PromotedBody = z.infer<typeof promotedBody>;
+
+export const copiedBody = transferBody
+  .extend({ from: z.string().describe('The live workspace that was copied') })
+  .meta({ id: 'Copied', ...OPEN });
+export type CopiedBody = z.infer<typeof copiedBody>;

@@ -11,10 +11,13 @@ export const ENVIRONMENT_KEYS = [
 /** Whether a workspace is there to try things in. */
 export const isTest = (body: WorkspaceBody): boolean => body.environment === 'test';
 
+/** Returns true if a workspace with these settings keeps all its messages in the sandbox. */
+export const isSandboxedBy = (body: WorkspaceBody): boolean => isTest(body) && body.allow_real_accounts !== true;
+
 /** Whether whatever a workspace sends is kept in the sandbox, and no account is asked: it is a test environment, and nobody allowed it more. */
 export function isSandboxed(configuration: Configuration, workspace: string): boolean {
   const body = findResource(configuration, 'workspace', workspace, '')?.body;
-  return body !== undefined && isTest(body) && body.allow_real_accounts !== true;
+  return body !== undefined && isSandboxedBy(body);
 }
 
 /** The same for people who look at a message of the workspace; null where its accounts count. */
