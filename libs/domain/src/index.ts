@@ -78,6 +78,7 @@ export * from './jobs/job.ts';
 export * from './people/actor.ts';
 export * from './people/records.ts';
 export * from './receipts/apply-receipt.ts';
+export * from './receipts/dead-mailbox.ts';
 export * from './receipts/own-message.ts';
 export * from './receipts/receipt.ts';
 export * from './receipts/receipt-token.ts';

@@ -1,7 +1,15 @@
-import { isDeadMailbox, providerWords, type Report, type ReportVerdict } from '@carillon/domain';
+import {
+  isDeadMailbox,
+  providerWords,
+  statusIn,
+  type MailRefusal,
+  type Report,
+  type ReportVerdict,
+} from '@carillon/domain';
 import type { MailReading } from '@carillon/ports';
 import { createHash } from 'node:crypto';
 import PostalMime, { type Attachment } from 'postal-mime';
+import { readPlainBounce, type PlainBounce } from './plain-bounce.ts';
 import { readStatusFields, type StatusFields } from './status-fields.ts';
 
 /** Reports are flat; what is nested deeper was made to cost us something. */
@@ -13,24 +21,23 @@ const OPTIONS = {
 } as const;
 
 /**
- * Reads a delivery status notification (RFC 3464) or an abuse report (RFC 5965) that came back to the address of an
- * attempt. `token` is the local part that it came to. It never throws. The report's id is made from what it says, so the
- * same report that is handed over again, with other transport headers, is the same.
+ * Reads a mail that came back to the address of an attempt: a delivery status notification (RFC 3464), an abuse report
+ * (RFC 5965), or a bounce in plain text. `token` is the local part that the mail came to. Never throws. The report's id is a
+ * hash of what the report says, so a report that comes again with other transport headers has the same id.
  */
 export async function readMailReport(raw: Uint8Array, token: string): Promise<MailReading> {
   const email = await PostalMime.parse(raw, OPTIONS).catch(() => null);
   if (email === null) return { kind: 'unreadable' };
+  const report = (judged: Judged, text: string): MailReading => {
+    const eventId = createHash('sha256').update(`${token.toLowerCase()}\0${text}`).digest('hex');
+    return { kind: 'report', report: { ...judged, eventId, token, at: null } };
+  };
   for (const attachment of email.attachments) {
-    const read = READERS.get(attachment.mimeType);
-    const judged = read?.(readStatusFields(textOf(attachment)));
-    if (judged) {
-      const eventId = createHash('sha256')
-        .update(`${token.toLowerCase()}\0${textOf(attachment)}`)
-        .digest('hex');
-      return { kind: 'report', report: { ...judged, eventId, token, at: null } };
-    }
+    const judged = READERS.get(attachment.mimeType)?.(readStatusFields(textOf(attachment)));
+    if (judged) return report(judged, textOf(attachment));
   }
-  return { kind: 'none' };
+  const bounce = readPlainBounce(email.text ?? '');
+  return bounce === null ? { kind: 'none' } : report(judgePlain(bounce), bounce.answer);
 }
 
 type Judged = Omit<Report, 'eventId' | 'token' | 'at'>;
@@ -46,9 +53,11 @@ function textOf({ content }: Attachment): string {
   return Buffer.from(content instanceof Uint8Array ? content : new Uint8Array(content)).toString('utf8');
 }
 
-/** limits-and-errors.md 1.1b. An action that is not here changes nothing. */
+/** Actions of RFC 3464, and how mail servers spell them. An action that is not here changes nothing. */
 const ACTIONS: ReadonlyMap<string, ReportVerdict> = new Map([
   ['failed', 'bounced'],
+  ['failure', 'bounced'],
+  ['expired', 'bounced'],
   ['delivered', 'delivered'],
   ['delayed', 'note'],
   ['relayed', 'note'],
@@ -56,7 +65,10 @@ const ACTIONS: ReadonlyMap<string, ReportVerdict> = new Map([
 ]);
 const WORST_FIRST: readonly ReportVerdict[] = ['bounced', 'delivered', 'note'];
 
-/** Our mail has one recipient. Where an alias made several of him, the worst that happened counts. */
+/**
+ * Our mail has one recipient. If an alias made several of it, the worst result counts, and the address is suppressed only if
+ * none of their mailboxes exists: the alias itself may be alive.
+ */
 function judgeStatus(groups: readonly StatusFields[]): Judged | null {
   const recipients = groups.filter((group) => group.has('action'));
   const verdictOf = (group: StatusFields): ReportVerdict =>
@@ -64,15 +76,33 @@ function judgeStatus(groups: readonly StatusFields[]): Judged | null {
   const verdict = WORST_FIRST.find((each) => recipients.some((group) => verdictOf(group) === each));
   const group = recipients.find((each) => verdictOf(each) === verdict);
   if (!group || !verdict) return null;
-  const status = /^[245]\.\d{1,3}\.\d{1,3}/.exec(group.get('status') ?? '')?.[0] ?? '';
+  const dead = recipients.every((each) => verdictOf(each) === 'bounced' && isDeadMailbox(refusalOf(each)));
+  const { answer, status } = refusalOf(group);
   const words = [group.get('action'), status, group.get('diagnostic-code')];
   return {
     source: 'dsn',
     verdict,
-    suppress: verdict === 'bounced' && isDeadMailbox(status) ? 'hard_bounce' : null,
+    suppress: dead ? 'hard_bounce' : null,
+    alert: false,
+    code: statusIn(answer) || status,
+    detail: providerWords(words.filter((word) => word !== undefined && word !== '').join(': ')),
+  };
+}
+
+const refusalOf = (group: StatusFields): MailRefusal => ({
+  answer: group.get('diagnostic-code') ?? '',
+  status: /^[245]\.\d{1,3}\.\d{1,3}/.exec(group.get('status') ?? '')?.[0] ?? '',
+});
+
+function judgePlain({ failed, answer }: PlainBounce): Judged {
+  const status = statusIn(answer);
+  return {
+    source: 'dsn',
+    verdict: failed ? 'bounced' : 'note',
+    suppress: failed && isDeadMailbox({ answer, status }) ? 'hard_bounce' : null,
     alert: false,
     code: status,
-    detail: providerWords(words.filter((word) => word !== undefined && word !== '').join(': ')),
+    detail: providerWords(answer === '' ? 'delayed' : `${failed ? 'failed' : 'delayed'}: ${answer}`),
   };
 }
 

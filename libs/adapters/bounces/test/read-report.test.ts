@@ -45,7 +45,7 @@ const dsn = (recipient: string, received = 'relay.test'): string =>
 const status = (
   action: string,
   code: string,
-  diagnostic = 'smtp; 550 5.1.1 <a@example.com>: no such\r\n    user',
+  diagnostic = `smtp; 550 ${code} <a@example.com>: no such\r\n    user`,
 ): string =>
   [
     'Final-Recipient: rfc822; a@example.com',
@@ -68,9 +68,9 @@ describe('a delivery status notification', () => {
     ['failed', '5.1.6', 'bounced', 'hard_bounce'],
     ['failed', '5.1.10', 'bounced', 'hard_bounce'],
     ['failed', '5.2.1', 'bounced', 'hard_bounce'],
-    ['failed', '5.2.2', 'bounced', null],
-    ['failed', '5.7.1', 'bounced', null],
+    ['failure', '5.1.1', 'bounced', 'hard_bounce'],
     ['failed', '4.4.7', 'bounced', null],
+    ['expired', '4.4.7', 'bounced', null],
     ['Failed (expired)', '4.4.1', 'bounced', null],
     ['delayed', '4.4.1', 'note', null],
     ['relayed', '2.0.0', 'note', null],
@@ -82,6 +82,82 @@ describe('a delivery status notification', () => {
     expect(await reportOf(dsn(status(action, code)))).toMatchObject({ source: 'dsn', verdict, suppress, code });
   });
 
+  const recipient = (...fields: readonly string[]): string =>
+    ['Final-Recipient: rfc822; person@example.net', ...fields].join('\r\n');
+
+  it.each([
+    {
+      title: 'does not suppress a mailbox that gets mail too fast',
+      fields: [
+        'Action: failed',
+        'Status: 5.2.1',
+        'Diagnostic-Code: smtp; 550-5.2.1 The user is receiving mail at a rate that',
+        '    prevents additional messages from being delivered. 550 5.2.1',
+        '    https://support.example/?p=ReceivingRatePerm',
+      ],
+      code: '5.2.1',
+      suppress: null,
+    },
+    {
+      title: 'prefers the code of the server that refused',
+      fields: [
+        'Action: failed',
+        'Status: 5.1.1',
+        'Diagnostic-Code: SMTP; 550 5.7.1 IP address blacklisted by recipient',
+      ],
+      code: '5.7.1',
+      suppress: null,
+    },
+    {
+      title: 'reads a code that only the answer holds',
+      fields: ['Action: failed', 'Diagnostic-Code: smtp; 550 5.1.1 User unknown'],
+      code: '5.1.1',
+      suppress: 'hard_bounce',
+    },
+    {
+      title: 'reads the action failure',
+      fields: ['Action: failure', 'Status: 5.1.1', 'Diagnostic-Code: smtp; 550 5.1.1 User unknown'],
+      code: '5.1.1',
+      suppress: 'hard_bounce',
+    },
+    {
+      title: 'reads an answer without any code',
+      fields: ['Action: failed', 'Status: 5.0.0', 'Diagnostic-Code: smtp; 550 Unknown user person@example.net'],
+      code: '5.0.0',
+      suppress: 'hard_bounce',
+    },
+    {
+      title: 'keeps an address with a full mailbox',
+      fields: ['Action: failed', 'Status: 5.2.2', 'Diagnostic-Code: smtp; 552 5.2.2 Mailbox full'],
+      code: '5.2.2',
+      suppress: null,
+    },
+    {
+      title: 'keeps an address that was refused for now, also when the mail server gave up',
+      fields: [
+        'Action: failed',
+        'Status: 4.1.1',
+        'Diagnostic-Code: smtp; 450 4.1.1 User unknown in virtual alias table',
+      ],
+      code: '4.1.1',
+      suppress: null,
+    },
+  ])('$title', async ({ fields, code, suppress }) => {
+    expect(await reportOf(dsn(recipient(...fields)))).toMatchObject({ verdict: 'bounced', code, suppress });
+  });
+
+  it('suppresses an alias only if none of its mailboxes exists', async () => {
+    const [dead, full, arrived] = [
+      status('failed', '5.1.1'),
+      status('failed', '5.2.2', ''),
+      status('delivered', '2.0.0'),
+    ];
+    const report = (...groups: readonly string[]) => reportOf(dsn(groups.join('\r\n\r\n')));
+    expect(await report(dead, full)).toMatchObject({ verdict: 'bounced', suppress: null });
+    expect(await report(dead, arrived)).toMatchObject({ verdict: 'bounced', suppress: null });
+    expect(await report(dead, dead)).toMatchObject({ verdict: 'bounced', suppress: 'hard_bounce' });
+  });
+
   it('keeps the words of the server that refused, on one line', async () => {
     const { detail, token } = await reportOf(dsn(status('failed', '5.1.1')));
     expect(detail).toBe('failed: 5.1.1: smtp; 550 5.1.1 <a@example.com>: no such user');
@@ -89,7 +165,7 @@ describe('a delivery status notification', () => {
   });
 
   it('of several recipients counts the worst, since ours was one before an alias made several', async () => {
-    const both = `${status('delivered', '2.0.0')}\r\n\r\n${status('failed', '5.2.2')}`;
+    const both = `${status('delivered', '2.0.0')}\r\n\r\n${status('failed', '5.2.2', 'smtp; 552 5.2.2 full')}`;
     expect(await reportOf(dsn(both))).toMatchObject({ verdict: 'bounced', code: '5.2.2' });
   });
 

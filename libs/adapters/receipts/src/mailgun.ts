@@ -1,4 +1,4 @@
-import { isDeadMailbox, providerWords, type Report } from '@carillon/domain';
+import { isDeadMailbox, providerWords, statusIn, type MailRefusal, type Report } from '@carillon/domain';
 import { ok, type Instant, type Json } from '@carillon/kernel';
 import { createHmac } from 'node:crypto';
 import { isRecent, type Reading } from './callback.ts';
@@ -30,17 +30,17 @@ export function readMailgun(body: Uint8Array, field = 'carillon'): Reading {
   const event = valueAt(json.value, 'event-data');
   const [id, kind] = [textAt(event, 'id'), textAt(event, 'event')];
   if (id === '' || kind === '') return unreadable('Mailgun sends event-data with the fields id and event.');
-  const status = textAt(event, 'delivery-status', 'enhanced-code');
-  const code = status === '' ? textAt(event, 'delivery-status', 'code') : status;
+  const [status, reply] = [textAt(event, 'delivery-status', 'enhanced-code'), textAt(event, 'delivery-status', 'code')];
   const words = textAt(event, 'delivery-status', 'message') || textAt(event, 'delivery-status', 'description');
+  const answer = /^[45]\d\d\b/.test(words) ? words : `${reply} ${words}`;
   const parts = [kind, textAt(event, 'severity'), textAt(event, 'reason'), words];
   return ok([
     {
       source: 'mailgun',
       eventId: id,
       token: textAt(event, 'user-variables', field) || null,
-      ...judged(event, kind, status),
-      code: providerWords(code),
+      ...judged(event, kind, { answer, status }),
+      code: providerWords(statusIn(answer) || status || reply),
       detail: providerWords(parts.filter((part) => part !== '').join(': ')),
       at: timeAt(event, 'timestamp'),
     },
@@ -50,16 +50,16 @@ export function readMailgun(body: Uint8Array, field = 'carillon'): Reading {
 type Judged = Pick<Report, 'verdict' | 'suppress' | 'alert'>;
 const NOTE: Judged = { verdict: 'note', suppress: null, alert: false };
 
-function judged(event: Json | undefined, kind: string, status: string): Judged {
+function judged(event: Json | undefined, kind: string, refusal: MailRefusal): Judged {
   if (kind === 'delivered') return { ...NOTE, verdict: 'delivered' };
   if (kind === 'complained') return { verdict: 'complained', suppress: 'complaint', alert: false };
   if (kind === 'rejected') return { verdict: 'bounced', suppress: null, alert: true };
   // A temporary failure is tried again by Mailgun.
   if (kind !== 'failed' || textAt(event, 'severity') === 'temporary') return NOTE;
-  return { verdict: 'bounced', suppress: suppressionOf(textAt(event, 'reason'), status), alert: false };
+  return { verdict: 'bounced', suppress: suppressionOf(textAt(event, 'reason'), refusal), alert: false };
 }
 
-function suppressionOf(reason: string, status: string): Report['suppress'] {
+function suppressionOf(reason: string, refusal: MailRefusal): Report['suppress'] {
   if (reason === 'suppress-complaint') return 'complaint';
-  return reason === 'suppress-bounce' || isDeadMailbox(status) ? 'hard_bounce' : null;
+  return reason === 'suppress-bounce' || isDeadMailbox(refusal) ? 'hard_bounce' : null;
 }

@@ -1,4 +1,4 @@
-import { providerWords, type Report } from '@carillon/domain';
+import { isDeadMailbox, providerWords, type Report } from '@carillon/domain';
 import { ok, type Json } from '@carillon/kernel';
 import type { Callback, Reading } from './callback.ts';
 import { sameSecret } from './compare.ts';
@@ -24,7 +24,7 @@ export function readPostmark(body: Uint8Array, field = 'carillon'): Reading {
       source: 'postmark',
       eventId: `${kind}:${textAt(record, 'ID') || message}`,
       token: textAt(record, 'Metadata', field) || null,
-      ...judged(kind, type),
+      ...judged(kind, type, textAt(record, 'Details')),
       code: providerWords(textAt(record, 'TypeCode')),
       detail: providerWords(words.filter((part) => part !== '').join(': ')),
       at: timeOf(record),
@@ -38,16 +38,21 @@ type Judged = Pick<Report, 'verdict' | 'suppress' | 'alert'>;
 const NOTE: Judged = { verdict: 'note', suppress: null, alert: false };
 const BOUNCED: Judged = { verdict: 'bounced', suppress: null, alert: false };
 
-function judged(kind: string, type: string): Judged {
+function judged(kind: string, type: string, answer: string): Judged {
   if (kind === 'Delivery') return { ...NOTE, verdict: 'delivered' };
   if (kind === 'SpamComplaint') return { verdict: 'complained', suppress: 'complaint', alert: false };
-  return kind === 'Bounce' ? (BOUNCE_TYPES.get(type) ?? BOUNCED) : NOTE;
+  if (kind !== 'Bounce') return NOTE;
+  const other = BOUNCE_TYPES.get(type);
+  if (other) return other;
+  const isDead = isDeadMailbox({ answer, status: '', reportedDead: DEAD_TYPES.has(type) });
+  return isDead ? { ...BOUNCED, suppress: 'hard_bounce' } : BOUNCED;
 }
 
-/** https://postmarkapp.com/developer/api/bounce-api#bounce-types; what is not here bounced, and the address stays. */
+/** Types that Postmark uses for mailboxes that do not exist. The answer of the mail server counts more. */
+const DEAD_TYPES: ReadonlySet<string> = new Set(['HardBounce', 'BadEmailAddress']);
+
+/** Types that say nothing of the mailbox: https://postmarkapp.com/developer/api/bounce-api#bounce-types */
 const BOUNCE_TYPES: ReadonlyMap<string, Judged> = new Map<string, Judged>([
-  ['HardBounce', { ...BOUNCED, suppress: 'hard_bounce' }],
-  ['BadEmailAddress', { ...BOUNCED, suppress: 'hard_bounce' }],
   ['SpamComplaint', { verdict: 'complained', suppress: 'complaint', alert: false }],
   ['Transient', NOTE],
   ['AutoResponder', NOTE],

@@ -60,7 +60,7 @@ function judged(event: Json, kind: string, type: string): Judged {
       return { verdict: 'complained', suppress: 'complaint', alert: false };
     case 'bounce':
       // A blocked message says something of us or of this mail; only a bounce proper says something of the mailbox.
-      return type === 'blocked' || !isInvalid(event) ? BOUNCED : { ...BOUNCED, suppress: 'hard_bounce' };
+      return type === 'blocked' || !isDead(event) ? BOUNCED : { ...BOUNCED, suppress: 'hard_bounce' };
     case 'dropped':
       return DROPPED.get(textAt(event, 'reason').toLowerCase()) ?? BOUNCED;
     default:
@@ -68,8 +68,12 @@ function judged(event: Json, kind: string, type: string): Judged {
   }
 }
 
-const isInvalid = (event: Json): boolean =>
-  isDeadMailbox(textAt(event, 'status')) || textAt(event, 'bounce_classification').toLowerCase() === 'invalid address';
+const isDead = (event: Json): boolean =>
+  isDeadMailbox({
+    answer: textAt(event, 'reason'),
+    status: textAt(event, 'status'),
+    reportedDead: textAt(event, 'bounce_classification').toLowerCase() === 'invalid address',
+  });
 
 /** SendGrid did not try, because of a list of its own. */
 const DROPPED: ReadonlyMap<string, Judged> = new Map([

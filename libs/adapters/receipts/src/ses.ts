@@ -21,7 +21,7 @@ export function readSes(message: SnsMessage, tag = 'carillon'): Reading {
       source: 'ses',
       eventId: message.id,
       token: textAt(event, 'mail', 'tags', tag, 0) || null,
-      ...judged(event, kind, status),
+      ...judged(event, kind),
       code: providerWords(status),
       detail: providerWords([kind, ...words].filter((each) => each !== '').join(': ')),
       at: timeAt(event, part, 'timestamp') ?? timeAt(event, 'mail', 'timestamp'),
@@ -62,18 +62,14 @@ type Judged = Pick<Report, 'verdict' | 'suppress' | 'alert'>;
 const NOTE: Judged = { verdict: 'note', suppress: null, alert: false };
 const BOUNCED: Judged = { verdict: 'bounced', suppress: null, alert: false };
 
-function judged(event: Json, kind: string, status: string): Judged {
+function judged(event: Json, kind: string): Judged {
   switch (kind) {
     case 'Delivery':
       return { ...NOTE, verdict: 'delivered' };
     case 'Complaint':
       return complaint(textAt(event, 'complaint', 'complaintFeedbackType'));
     case 'Bounce':
-      return textAt(event, 'bounce', 'bounceType') === 'Permanent'
-        ? { ...BOUNCED, suppress: 'hard_bounce' }
-        : isDeadMailbox(status)
-          ? { ...BOUNCED, suppress: 'hard_bounce' }
-          : BOUNCED;
+      return bounce(event);
     case 'Reject':
     case 'Rendering Failure':
       return { ...BOUNCED, alert: true };
@@ -87,3 +83,18 @@ const complaint = (type: string): Judged =>
   type === 'not-spam' || type === 'auth-failure' || type === 'virus'
     ? NOTE
     : { verdict: 'complained', suppress: 'complaint', alert: false };
+
+/** Subtypes by which SES itself has an address on a list of addresses that bounced. It sends nothing to them. */
+const LISTED: ReadonlySet<string> = new Set(['Suppressed', 'OnAccountSuppressionList']);
+
+function bounce(event: Json): Judged {
+  const [type, subtype] = [textAt(event, 'bounce', 'bounceType'), textAt(event, 'bounce', 'bounceSubType')];
+  const [recipient] = listAt(event, 'bounce', 'bouncedRecipients');
+  if (subtype === 'UnsubscribedRecipient') return BOUNCED;
+  const isDead = isDeadMailbox({
+    answer: textAt(recipient, 'diagnosticCode'),
+    status: textAt(recipient, 'status'),
+    reportedDead: type === 'Permanent',
+  });
+  return LISTED.has(subtype) || isDead ? { ...BOUNCED, suppress: 'hard_bounce' } : BOUNCED;
+}

@@ -119,10 +119,34 @@ describe('an event of SES', () => {
     },
   });
 
+  const refused = (bounceType: string, bounceSubType: string, recipient: object) => ({
+    eventType: 'Bounce',
+    mail,
+    bounce: { bounceType, bounceSubType, bouncedRecipients: [{ emailAddress: 'a@example.com', ...recipient }] },
+  });
+
   it.each([
     ['a delivery', { eventType: 'Delivery', mail, delivery: {} }, said('delivered')],
     ['a permanent bounce', bounce('Permanent', '5.1.1'), said('bounced', 'hard_bounce')],
+    ['a permanent bounce for policy', bounce('Permanent', '5.7.1'), said('bounced')],
+    [
+      'a permanent bounce without a code',
+      refused('Permanent', 'General', { diagnosticCode: 'smtp; 550 refused' }),
+      said('bounced', 'hard_bounce'),
+    ],
+    [
+      'a permanent bounce by reputation',
+      refused('Permanent', 'General', { status: '5.1.1', diagnosticCode: 'smtp; 550 blocked for its reputation' }),
+      said('bounced'),
+    ],
+    [
+      'an address on the suppression list of SES',
+      refused('Permanent', 'OnAccountSuppressionList', { status: '5.1.1', diagnosticCode: 'it is suppressed' }),
+      said('bounced', 'hard_bounce'),
+    ],
+    ['an address on a list of unsubscribed', refused('Permanent', 'UnsubscribedRecipient', {}), said('bounced')],
     ['a transient bounce', bounce('Transient', '4.4.7'), said('bounced')],
+    ['a full mailbox', refused('Transient', 'MailboxFull', {}), said('bounced')],
     ['an undetermined bounce', bounce('Undetermined', '5.0.0'), said('bounced')],
     [
       'a complaint',
@@ -181,6 +205,21 @@ describe('an event of SendGrid', () => {
       said('bounced', 'hard_bounce'),
     ],
     ['bounced for another reason', event({ event: 'bounce', type: 'bounce', status: '5.7.1' }), said('bounced')],
+    [
+      'bounced with a code in the reason alone',
+      event({ event: 'bounce', type: 'bounce', reason: '554 5.1.1 no mailbox' }),
+      said('bounced', 'hard_bounce'),
+    ],
+    [
+      'bounced with words alone',
+      event({ event: 'bounce', type: 'bounce', status: '5.0.0', reason: '550 Unknown user' }),
+      said('bounced', 'hard_bounce'),
+    ],
+    [
+      'bounced for its quota',
+      event({ event: 'bounce', type: 'bounce', status: '5.1.1', reason: '550 5.1.1 over quota' }),
+      said('bounced'),
+    ],
     ['blocked', event({ event: 'bounce', type: 'blocked', status: '5.1.1' }), said('bounced')],
     ['dropped as bounced', event({ event: 'dropped', reason: 'Bounced Address' }), said('bounced', 'hard_bounce')],
     [
@@ -224,12 +263,23 @@ describe('an event of Mailgun', () => {
       reason,
       'delivery-status': { code: 550, 'enhanced-code': code, message: 'no' },
     });
+  const worded = (code: number, message: string) =>
+    event({ event: 'failed', severity: 'permanent', reason: 'bounce', 'delivery-status': { code, message } });
+
   it.each([
     ['accepted', event({ event: 'accepted' }), said('note')],
     ['delivered', event({ event: 'delivered' }), said('delivered')],
     ['failed for now', failed('temporary', 'generic', '4.2.2'), said('note')],
     ['failed at a dead mailbox', failed('permanent', 'bounce', '5.1.1'), said('bounced', 'hard_bounce')],
     ['failed otherwise', failed('permanent', 'generic', '5.7.1'), said('bounced')],
+    [
+      'failed with the code in the message alone',
+      worded(550, '5.1.1 The email account that you tried to reach does not exist.'),
+      said('bounced', 'hard_bounce'),
+    ],
+    ['failed with words alone', worded(550, 'No such user here'), said('bounced', 'hard_bounce')],
+    ['failed since it was refused for too long', worded(450, 'User unknown'), said('bounced')],
+    ['failed for the rate', worded(550, '5.2.1 receiving mail at a rate that prevents more'), said('bounced')],
     ['on Mailgun’s list of bounces', failed('permanent', 'suppress-bounce', ''), said('bounced', 'hard_bounce')],
     ['on Mailgun’s list of complaints', failed('permanent', 'suppress-complaint', ''), said('bounced', 'complaint')],
     ['on Mailgun’s list of unsubscribed', failed('permanent', 'suppress-unsubscribe', ''), said('bounced')],
@@ -262,7 +312,18 @@ describe('a record of Postmark', () => {
   it.each([
     ['Delivery', record({ RecordType: 'Delivery', DeliveredAt: '2026-11-22T10:00:00Z' }), said('delivered')],
     ['HardBounce', record({ RecordType: 'Bounce', Type: 'HardBounce', TypeCode: 1 }), said('bounced', 'hard_bounce')],
+    [
+      'HardBounce that was blocked',
+      record({ RecordType: 'Bounce', Type: 'HardBounce', Details: 'smtp;550 5.7.1 blocked' }),
+      said('bounced'),
+    ],
+    ['BadEmailAddress', record({ RecordType: 'Bounce', Type: 'BadEmailAddress' }), said('bounced', 'hard_bounce')],
     ['SoftBounce', record({ RecordType: 'Bounce', Type: 'SoftBounce' }), said('bounced')],
+    [
+      'SoftBounce of a dead mailbox',
+      record({ RecordType: 'Bounce', Type: 'SoftBounce', Details: 'smtp;550 5.1.1 User unknown' }),
+      said('bounced', 'hard_bounce'),
+    ],
     ['Transient', record({ RecordType: 'Bounce', Type: 'Transient' }), said('note')],
     ['an absence note', record({ RecordType: 'Bounce', Type: 'AutoResponder' }), said('note')],
     ['a type that is new', record({ RecordType: 'Bounce', Type: 'Tomorrow' }), said('bounced')],

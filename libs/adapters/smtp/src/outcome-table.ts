@@ -1,5 +1,6 @@
-import type { ProviderVerdict, SuppressionSource } from '@carillon/domain';
+import { isDeadMailbox, type ProviderVerdict, type SuppressionSource } from '@carillon/domain';
 import type { Duration } from '@carillon/kernel';
+import { replyCode, type SmtpReply } from './reply.ts';
 import { BEFORE_MAIL, FROM_RCPT, type SmtpStage } from './stage.ts';
 
 /** What a reply means for the message, the address and the account. */
@@ -22,6 +23,8 @@ export type OutcomeRow = Partial<Outcome> & {
   readonly family?: 4 | 5;
   /** Enhanced codes; one that ends in a dot stands for all that begin with it. */
   readonly enhanced?: readonly string[];
+  /** Matches replies that say, by code or in words, that the mailbox does not exist (`isDeadMailbox`). */
+  readonly deadMailbox?: true;
   readonly stages?: readonly SmtpStage[];
 };
 
@@ -50,13 +53,13 @@ export const OUTCOME_TABLE: readonly OutcomeRow[] = [
 
   { codes: [530, 534, 535, 538], verdict: 'refused_account', alert: true },
   { family: 5, stages: BEFORE_MAIL, verdict: 'refused_account', alert: true },
+  { family: 5, deadMailbox: true, stages: FROM_RCPT, verdict: 'refused_recipient', suppress: 'hard_bounce' },
+  // The recipient is refused, and its mailbox may be alive: it gets mail too fast, or is disabled for a while.
   {
-    // 556 5.1.10 says that the domain takes no mail at all (RFC 7505).
-    codes: [550, 556],
-    enhanced: ['5.1.1', '5.1.2', '5.1.6', '5.1.10', '5.2.1'],
+    family: 5,
+    enhanced: ['5.1.0', '5.1.1', '5.1.2', '5.1.3', '5.1.4', '5.1.6', '5.1.10', '5.2.1'],
     stages: FROM_RCPT,
     verdict: 'refused_recipient',
-    suppress: 'hard_bounce',
   },
   // A full mailbox may be emptied before the message expires.
   { family: 5, enhanced: ['5.2.2'], stages: FROM_RCPT, verdict: 'transient' },
@@ -74,24 +77,26 @@ const outcome = (row: Partial<Outcome> & { readonly verdict: ProviderVerdict }):
   wait: row.wait ?? null,
 });
 
-const fits = (row: OutcomeRow, code: number, enhanced: string | null, stage: SmtpStage): boolean =>
+const fits = (row: OutcomeRow, { code, enhanced }: SmtpReply, stage: SmtpStage, isDead: boolean): boolean =>
   (row.codes === undefined || row.codes.includes(code)) &&
   (row.family === undefined || row.family === Math.floor(code / 100)) &&
   (row.stages === undefined || row.stages.includes(stage)) &&
+  (row.deadMailbox === undefined || isDead) &&
   (row.enhanced === undefined ||
     row.enhanced.some((known) => (known.endsWith('.') ? enhanced?.startsWith(known) === true : enhanced === known)));
 
 /**
- * What a reply at a stage means; `code` null: none came. Total. Only a 2yz to the final dot is an acceptance. What is
+ * Returns what a reply at a stage means; null if none came. Total. Only a 2yz to the final dot is an acceptance. What is
  * neither that nor a refusal leaves doubt once the final dot may have arrived, and before it proves that nothing was
  * accepted; an acceptance that comes before the dot was asked for is one that nobody can explain, so it is doubt too.
  */
-export function classify(code: number | null, enhanced: string | null, stage: SmtpStage): Outcome {
-  if (code !== null && code >= 400 && code <= 599) {
-    const row = OUTCOME_TABLE.find((each) => fits(each, code, enhanced, stage));
+export function classify(reply: SmtpReply | null, stage: SmtpStage): Outcome {
+  if (reply !== null && reply.code >= 400 && reply.code <= 599) {
+    const isDead = isDeadMailbox({ answer: `${replyCode(reply)} ${reply.text}`, status: '' });
+    const row = OUTCOME_TABLE.find((each) => fits(each, reply, stage, isDead));
     if (row) return outcome(row);
   }
-  const positive = code !== null && code >= 200 && code <= 299;
+  const positive = reply !== null && reply.code >= 200 && reply.code <= 299;
   if (stage === 'dot') return outcome({ verdict: positive ? 'accepted' : 'ambiguous' });
   return outcome({ verdict: stage === 'body' && positive ? 'ambiguous' : 'transient' });
 }

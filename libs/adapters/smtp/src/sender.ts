@@ -53,7 +53,7 @@ const queueId = (reply: SmtpReply): string | null =>
 
 function resultOf(failure: SmtpFailure, hidden: Hidden, now: Instant): ProviderResult {
   const { stage, reply } = failure;
-  const outcome = classify(reply?.code ?? null, reply?.enhanced ?? null, stage);
+  const outcome = classify(reply, stage);
   const detail = reply === null ? failure.words : `${REFUSED_AT[stage]}: ${redact(reply.text, hidden)}`;
   const code = failure.code ?? (reply === null ? '' : replyCode(reply));
   return providerResult(failure.verdict ?? outcome.verdict, code, detail, {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { classify, OUTCOME_TABLE, STAGES } from '../src/index.ts';
-import { parseReply } from '../src/reply.ts';
+import { parseReply, type SmtpReply } from '../src/reply.ts';
 
 const stage = fc.constantFrom(...STAGES);
 const enhanced = fc.oneof(
@@ -9,19 +9,23 @@ const enhanced = fc.oneof(
   fc.tuple(fc.constantFrom(2, 4, 5), fc.nat(9), fc.nat(40)).map((parts) => parts.join('.')),
 );
 
+const TEXTS = ['', 'no', 'User unknown', '<a@example.com>... User unknown', 'quota exceeded', 'blocked by policy'];
+const anyReply = (min: number, max: number): fc.Arbitrary<SmtpReply> =>
+  fc.record({ code: fc.integer({ min, max }), enhanced, text: fc.constantFrom(...TEXTS) });
+
 describe('The outcome of a reply', () => {
   it('exists for every code, enhanced code and stage', () => {
     fc.assert(
-      fc.property(fc.option(fc.integer({ min: 0, max: 999 })), enhanced, stage, (code, extra, at) => {
-        expect(classify(code, extra, at).verdict).toMatch(/^(accepted|refused_|throttled|transient|ambiguous)/);
+      fc.property(fc.option(anyReply(0, 999)), stage, (reply, at) => {
+        expect(classify(reply, at).verdict).toMatch(/^(accepted|refused_|throttled|transient|ambiguous)/);
       }),
     );
   });
 
   it('is definite, and never acceptance, for any 4yz and 5yz', () => {
     fc.assert(
-      fc.property(fc.integer({ min: 400, max: 599 }), enhanced, stage, (code, extra, at) => {
-        const { verdict } = classify(code, extra, at);
+      fc.property(anyReply(400, 599), stage, (reply, at) => {
+        const { verdict } = classify(reply, at);
         expect(['accepted', 'ambiguous']).not.toContain(verdict);
       }),
     );
@@ -29,35 +33,36 @@ describe('The outcome of a reply', () => {
 
   it('may come right for every 4yz without anybody changing the message', () => {
     fc.assert(
-      fc.property(fc.integer({ min: 400, max: 499 }), enhanced, stage, (code, extra, at) => {
-        expect(['throttled', 'transient']).toContain(classify(code, extra, at).verdict);
+      fc.property(anyReply(400, 499), stage, (reply, at) => {
+        expect(['throttled', 'transient']).toContain(classify(reply, at).verdict);
       }),
     );
   });
 
   it('is acceptance only for a 2yz that answers the final dot', () => {
     fc.assert(
-      fc.property(fc.option(fc.integer({ min: 0, max: 999 })), enhanced, stage, (code, extra, at) => {
-        const wanted = at === 'dot' && code !== null && code >= 200 && code <= 299;
-        expect(classify(code, extra, at).verdict === 'accepted').toBe(wanted);
+      fc.property(fc.option(anyReply(0, 999)), stage, (reply, at) => {
+        const wanted = at === 'dot' && reply !== null && reply.code >= 200 && reply.code <= 299;
+        expect(classify(reply, at).verdict === 'accepted').toBe(wanted);
       }),
     );
   });
 
-  it('suppresses an address only after a recipient was named, and only with its enhanced code', () => {
+  it('suppresses an address only after a recipient was named, and only if a code or the words say so', () => {
     fc.assert(
-      fc.property(fc.option(fc.integer({ min: 0, max: 999 })), enhanced, stage, (code, extra, at) => {
-        const { suppress, verdict } = classify(code, extra, at);
+      fc.property(fc.option(anyReply(0, 999)), stage, (reply, at) => {
+        const { suppress, verdict } = classify(reply, at);
         if (!suppress) return;
         expect(verdict).toBe('refused_recipient');
-        expect(extra).not.toBeNull();
+        expect(reply?.enhanced !== null || /user unknown/i.test(reply.text)).toBe(true);
+        expect(reply?.text).not.toMatch(/quota|policy/);
         expect(['rcpt', 'data', 'body', 'dot']).toContain(at);
       }),
     );
   });
 
   it('without any reply is definite until the final dot, and doubt after it', () => {
-    for (const at of STAGES) expect(classify(null, null, at).verdict).toBe(at === 'dot' ? 'ambiguous' : 'transient');
+    for (const at of STAGES) expect(classify(null, at).verdict).toBe(at === 'dot' ? 'ambiguous' : 'transient');
   });
 
   it('is never decided by a row that another hides', () => {
@@ -66,8 +71,9 @@ describe('The outcome of a reply', () => {
       for (const extra of [null, ...OUTCOME_TABLE.flatMap((row) => row.enhanced ?? [])]) {
         const exact = extra?.endsWith('.') === true ? `${extra}99` : extra;
         for (const at of STAGES) {
-          const found = OUTCOME_TABLE.findIndex((row) => decides([row], code, exact, at));
-          reached.add(found);
+          for (const isDead of [false, true]) {
+            reached.add(OUTCOME_TABLE.findIndex((row) => decides([row], code, exact, at, isDead)));
+          }
         }
       }
     }
@@ -75,12 +81,19 @@ describe('The outcome of a reply', () => {
   });
 });
 
-function decides(rows: typeof OUTCOME_TABLE, code: number, extra: string | null, at: (typeof STAGES)[number]): boolean {
+function decides(
+  rows: typeof OUTCOME_TABLE,
+  code: number,
+  extra: string | null,
+  at: (typeof STAGES)[number],
+  isDead: boolean,
+): boolean {
   return rows.some(
     (row) =>
       (row.codes?.includes(code) ?? true) &&
       (row.family === undefined || String(code).startsWith(String(row.family))) &&
       (row.stages?.includes(at) ?? true) &&
+      (row.deadMailbox === undefined || isDead) &&
       (row.enhanced?.some((known) => extra === known || (known.endsWith('.') && extra?.startsWith(known))) ?? true),
   );
 }

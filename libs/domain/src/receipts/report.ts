@@ -51,7 +51,3 @@ const BREAKS = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 /** A provider's words in one line that a log, a page or a terminal can show. */
 export const providerWords = (text: string): string =>
   text.toWellFormed().replace(BREAKS, ' ').trim().slice(0, MAX_DETAIL).toWellFormed();
-
-/** Status codes (RFC 3463) that say that the mailbox does not exist: limits-and-errors.md 1.1b. */
-const DEAD_MAILBOX: ReadonlySet<string> = new Set(['5.1.1', '5.1.2', '5.1.6', '5.1.10', '5.2.1']);
-export const isDeadMailbox = (status: string): boolean => DEAD_MAILBOX.has(status);
