@@ -87,9 +87,19 @@ const complaint = (type: string): Judged =>
 /** Subtypes by which SES itself has an address on a list of addresses that bounced. It sends nothing to them. */
 const LISTED: ReadonlySet<string> = new Set(['Suppressed', 'OnAccountSuppressionList']);
 
+/**
+ * SES reports an out-of-office reply as a bounce that is not permanent, of a general kind, and without status, action and
+ * answer of a mail server. The message arrived.
+ */
+const isAutoReply = (type: string, subtype: string, recipient: Json | undefined): boolean =>
+  (type === 'Transient' || type === 'Undetermined') &&
+  ['', 'General', 'Undetermined'].includes(subtype) &&
+  ['action', 'status', 'diagnosticCode'].every((field) => textAt(recipient, field) === '');
+
 function bounce(event: Json): Judged {
   const [type, subtype] = [textAt(event, 'bounce', 'bounceType'), textAt(event, 'bounce', 'bounceSubType')];
   const [recipient] = listAt(event, 'bounce', 'bouncedRecipients');
+  if (isAutoReply(type, subtype, recipient)) return NOTE;
   if (subtype === 'UnsubscribedRecipient') return BOUNCED;
   const isDead = isDeadMailbox({
     answer: textAt(recipient, 'diagnosticCode'),

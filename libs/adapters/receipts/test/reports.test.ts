@@ -146,6 +146,12 @@ describe('an event of SES', () => {
     ],
     ['an address on a list of unsubscribed', refused('Permanent', 'UnsubscribedRecipient', {}), said('bounced')],
     ['a transient bounce', bounce('Transient', '4.4.7'), said('bounced')],
+    ['an out-of-office reply', refused('Transient', 'General', {}), said('note')],
+    [
+      'an out-of-office reply without a recipient',
+      { eventType: 'Bounce', mail, bounce: { bounceType: 'Undetermined', bounceSubType: 'Undetermined' } },
+      said('note'),
+    ],
     ['a full mailbox', refused('Transient', 'MailboxFull', {}), said('bounced')],
     ['an undetermined bounce', bounce('Undetermined', '5.0.0'), said('bounced')],
     [
