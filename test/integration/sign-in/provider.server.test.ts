@@ -207,6 +207,19 @@ describe('Nobody comes in', () => {
     expect([...one.jar.keys()]).toEqual([]);
   });
 
+  it('by a token with an empty sub or a future iat', async () => {
+    provider.forge((own) => ({ ...own, sub: '' }));
+    const one = browser();
+    await refused(one, await one.visit('ada'), 401, 'the sub of the ID token is empty');
+    provider.forge((own) => ({ ...own, iat: Math.floor(Date.now() / 1000) + 60 }));
+    await refused(one, await one.visit('ada'), 401, 'issued in the future');
+  });
+
+  it('but who comes from a provider with a clock 20 seconds ahead does', async () => {
+    provider.forge((own) => ({ ...own, iat: Math.floor(Date.now() / 1000) + 20 }));
+    expect((await browser().signIn('ada')).statusCode).toBe(200);
+  });
+
   it('who is longer than ten minutes at the provider', async () => {
     const one = browser();
     const back = await one.visit('ada');

@@ -108,6 +108,7 @@ export function createIdentityProviders(parts: {
         });
         const claims = tokens.claims();
         if (!claims) throw new openid.ClientError('the provider gave no ID token');
+        checkClaims(claims);
         const silent = wanted.some((name) => claims[name] === undefined);
         const asks = silent && configuration.serverMetadata().userinfo_endpoint !== undefined;
         const more = asks ? await openid.fetchUserInfo(configuration, tokens.access_token, claims.sub) : {};
@@ -118,6 +119,14 @@ export function createIdentityProviders(parts: {
 }
 
 const isClear = (issuer: string): boolean => issuer.startsWith('http:');
+
+/** Throws for claims that `openid-client` lets through. It reads the machine's clock for `exp`, so `iat` is compared with the same. */
+function checkClaims({ sub, iat }: openid.IDToken): void {
+  if (sub === '') throw new openid.ClientError('the sub of the ID token is empty');
+  if (iat > Date.now() / 1000 + CLOCK_TOLERANCE) {
+    throw new openid.ClientError('the ID token was issued in the future: compare the clocks of both machines');
+  }
+}
 
 /** By header, as the standard has it; in the body where the provider takes nothing else. */
 function authentication({ clientSecret }: IdentityClient, metadata: openid.ServerMetadata): openid.ClientAuth {
