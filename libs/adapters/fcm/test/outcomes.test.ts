@@ -18,6 +18,18 @@ describe('an answer of FCM', () => {
     expect(judge(status, code, details)).toMatchObject({ verdict, suppress });
   });
 
+  it.each([
+    ['The registration token is not a valid FCM registration token', 'refused_recipient', 'dead_token'],
+    ['Invalid registration token', 'refused_recipient', 'dead_token'],
+    ['Invalid value at message.data: "not a valid FCM registration token"', 'refused_content', null],
+    ['Request contains an invalid argument.', 'refused_content', null],
+  ])('with no more than the words %j is %s, suppressed: %s', (message, verdict, suppress) => {
+    const errorCode = 'INVALID_ARGUMENT';
+    const details = [{ '@type': 'type.googleapis.com/google.firebase.fcm.v1.FcmError', errorCode }];
+    const body = { error: { code: 400, message, status: errorCode, details } };
+    expect(classify(400, readProblem(JSON.stringify(body)))).toMatchObject({ verdict, suppress });
+  });
+
   it.each([502, 504])('in HTML with %s is in doubt', (status) => {
     expect(classify(status, readProblem('<html>Bad gateway</html>')).verdict).toBe('ambiguous');
   });
