@@ -21,7 +21,7 @@ export type DraftGround = {
   as(name: string, permissions?: readonly Permission[], workspace?: string): Promise<DraftGround['ask']>;
   /** Publishes a body as `apply` does, by nobody of the drafts. */
   apply(
-    kind: 'notification' | 'template' | 'stream' | 'workspace',
+    kind: 'notification' | 'template' | 'partial' | 'stream' | 'workspace',
     name: string,
     body: unknown,
     workspace?: string,

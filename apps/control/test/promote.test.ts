@@ -114,6 +114,24 @@ describe('Promoting a test environment', () => {
     expect(findResource(current(), 'template', 'shop', 'older')).toBeDefined();
   });
 
+  it('is refused with its size, before the first draft, if the drafts of live would exceed 4 MiB', async () => {
+    const store = under.ground.ports.drafts;
+    const facts = { basedOn: null, revision: 'r', begun: 'r', by: { kind: 'person', id: 'ada' }, at: 0 } as const;
+    const filler = { kind: 'partial', workspace: 'shop', name: 'filler' } as const;
+    await store.replace({ ref: filler, body: { text: 'x'.repeat(4_100_000) }, ...facts }, null);
+    for (const name of ['part-a', 'part-b']) await under.apply('partial', name, { text: 'y'.repeat(60_000) }, TEST);
+
+    const resources = ['part-a', 'part-b'].map((name) => ({ kind: 'partial', name }));
+    const refusal = {
+      status: 409,
+      body: { code: 'wrong_state', detail: expect.stringContaining('0.11 MiB more') as string },
+    };
+    expect(await promote({ resources })).toMatchObject(refusal);
+    expect(await under.ask('POST', `/v1/workspaces/${TEST}/promotions`, { resources })).toMatchObject(refusal);
+    expect((await drafts()).map(({ ref }) => ref.name)).toEqual(['filler']);
+    await store.remove(filler, 'r');
+  });
+
   it('is refused of a workspace that is none, and to whoever may not configure live', async () => {
     expect(await under.ask('POST', 'promote', {})).toMatchObject({ status: 409, body: { code: 'wrong_state' } });
     const tester = await under.as('tess', ['read', 'configure'], TEST);

@@ -23,7 +23,7 @@ import { insteadOf } from '../names.ts';
 import type { PlanningPorts } from '../ports.ts';
 import type { ResourcesPlan } from '../resources/plan-resources.ts';
 import { draftsOf, planDraftsOver } from './plan-drafts.ts';
-import { saveDraft, type DraftPorts } from './save-draft.ts';
+import { demandRoom, draftBytes, saveDraft, type DraftPorts } from './save-draft.ts';
 import { resourceOf } from './states.ts';
 
 /** What is copied between a workspace and its test environment by default. Other kinds name systems, credentials and people. */
@@ -108,15 +108,27 @@ function withNeedsOf(
   return [...found.values()];
 }
 
-/** The resources of the live workspace that a promotion would write drafts of. Throws as {@link planPromotion} does. */
-export async function promotedRefs(
+/** Returns the drafts that a promotion would write in the live workspace. Throws as {@link planPromotion} does. */
+export async function promotedDrafts(
   workspace: string,
   resources: readonly NamedResource[] | undefined,
   { configuration }: Pick<PromotePorts, 'configuration'>,
-): Promise<readonly ResourceRef[]> {
+): Promise<Transfer['wanted']> {
   const current = await configuration.refresh();
   const direction = { from: workspace, to: liveOf(current, workspace) };
-  return compare(current, direction, { resources }).differing.map(({ ref }) => ref);
+  return compare(current, direction, { resources }).differing;
+}
+
+/** Throws `wrong_state`, with the size, if their workspace has no room for those of these drafts that are not there yet. */
+export async function demandRoomForAll(wanted: Transfer['wanted'], ports: Pick<PromotePorts, 'drafts'>): Promise<void> {
+  const added = { drafts: 0, bytes: 0 };
+  for (const { ref, body } of wanted) {
+    if (await ports.drafts.find(ref)) continue;
+    added.drafts += 1;
+    added.bytes += draftBytes(body);
+  }
+  const [first] = wanted;
+  if (first) await demandRoom(first.ref.workspace, added, ports);
 }
 
 /** Plans drafts in the live workspace of what its test environment `workspace` has otherwise. Writes nothing. */
@@ -234,7 +246,7 @@ function secretsIn(value: unknown): readonly string[] {
 }
 
 /**
- * Writes the drafts. A draft that somebody began meanwhile is left alone and returned in `inTheWay`. Drafts of an earlier try are kept,
+ * Writes the drafts. Throws `wrong_state` before the first one if their workspace has no room for all. A draft that somebody began meanwhile is left alone and returned in `inTheWay`. Drafts of an earlier try are kept,
  * so a transfer that broke off is repeated as a whole.
  */
 export async function writeTransfer(
@@ -244,6 +256,7 @@ export async function writeTransfer(
 ): Promise<{ readonly written: readonly ResourceRef[]; readonly inTheWay: readonly Draft[] }> {
   const written: ResourceRef[] = [];
   const inTheWay: Draft[] = [];
+  await demandRoomForAll(wanted, ports);
   for (const { ref, body, basedOn } of wanted) {
     const there = await ports.drafts.find(ref);
     if (there) {

@@ -4,9 +4,10 @@ import { SLUG, SLUG_WORDS } from '@carillon/configuration';
 import type { ControlPorts } from '../ports.ts';
 import { draftEtag } from './shown-drafts.ts';
 
-/** Open drafts that a workspace may have, and bytes that they may hold together: as many as a folder. A look at one plans all of them. */
-export const MOST_DRAFTS = 1000;
-export const MOST_DRAFT_BYTES = 16 * 1024 * 1024;
+/** Open drafts per workspace. Reading one draft plans all of them together. */
+export const MAX_DRAFTS = 1000;
+/** Bytes of all drafts of a workspace, as JSON. Planning them costs processor time in proportion. */
+export const MAX_DRAFT_BYTES = 4 * 1024 * 1024;
 
 /** Stands behind a revision whose saving got a new base by a publication: it is the same saving, and another document. */
 const REBASED = '~';
@@ -85,15 +86,11 @@ export async function saveDraft(
 async function nextDraft(wish: DraftWish, before: Draft | null, by: Actor, ports: DraftPorts): Promise<Draft> {
   const { ref, body } = wish;
   const basedOn = await baseOf(wish, before, ports);
-  const { drafts, bytes } = await ports.drafts.held(ref.workspace);
-  if (!before && drafts >= MOST_DRAFTS) {
-    throw new CarillonError('wrong_state', `the workspace has ${MOST_DRAFTS} drafts: publish or discard some`);
-  }
-  const grows = bytesOf(body) - bytesOf(before?.body ?? null);
-  if (grows > 0 && bytes + grows > MOST_DRAFT_BYTES) {
-    const most = `${MOST_DRAFT_BYTES / 1024 / 1024} MiB`;
-    throw new CarillonError('wrong_state', `the drafts of a workspace hold ${most} together: publish or discard some`);
-  }
+  await demandRoom(
+    ref.workspace,
+    { drafts: before ? 0 : 1, bytes: draftBytes(body) - draftBytes(before?.body ?? null) },
+    ports,
+  );
   const promotedFrom = wish.promotedFrom ?? before?.promotedFrom;
   const token = ports.ids.token();
   return {
@@ -108,7 +105,28 @@ async function nextDraft(wish: DraftWish, before: Draft | null, by: Actor, ports
   };
 }
 
-const bytesOf = (body: JsonObject | null): number => Buffer.byteLength(JSON.stringify(body));
+/** Bytes of a draft's body as JSON. */
+export const draftBytes = (body: JsonObject | null): number => Buffer.byteLength(JSON.stringify(body));
+
+/** Throws `wrong_state` if the workspace has no room for this many more drafts and bytes. Shrinking is always allowed. */
+export async function demandRoom(
+  workspace: string,
+  added: { readonly drafts: number; readonly bytes: number },
+  { drafts }: Pick<DraftPorts, 'drafts'>,
+): Promise<void> {
+  const held = await drafts.held(workspace);
+  if (added.drafts > 0 && held.drafts + added.drafts > MAX_DRAFTS) {
+    const detail = `the workspace has ${held.drafts} drafts, and ${MAX_DRAFTS} are the most: publish or discard some`;
+    throw new CarillonError('wrong_state', detail);
+  }
+  if (added.bytes > 0 && held.bytes + added.bytes > MAX_DRAFT_BYTES) {
+    const sizes = `${mebibytes(added.bytes)} more would be added to ${mebibytes(held.bytes)}`;
+    const limit = `the drafts of a workspace hold at most ${mebibytes(MAX_DRAFT_BYTES)} together`;
+    throw new CarillonError('wrong_state', `${limit}, and ${sizes}: publish or discard some drafts, or change fewer`);
+  }
+}
+
+const mebibytes = (bytes: number): string => `${Math.round((bytes / 1024 / 1024) * 100) / 100} MiB`;
 
 /** Only a number that the resource really had: a later one could not be told from what somebody will publish. */
 async function baseOf({ ref, basedOn }: DraftWish, before: Draft | null, { configuration }: DraftPorts) {

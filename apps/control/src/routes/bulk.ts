@@ -16,7 +16,7 @@ import { z } from 'zod';
 import { lacking } from '../access/guard.ts';
 import { principalOf } from '../access/principal.ts';
 import { EVERY_WORKSPACE, sightOf } from '../access/sight.ts';
-import { liveOf, promotedRefs } from '../drafts/promote.ts';
+import { demandRoomForAll, liveOf, promotedDrafts } from '../drafts/promote.ts';
 import { chooseDeadLetters, chooseDeliveries, chooseOf } from '../jobs/choose.ts';
 import { showJob } from '../jobs/shown.ts';
 import { mustBeExpected, startJob, type JobPorts } from '../jobs/start.ts';
@@ -25,7 +25,8 @@ import { showingActors } from '../resources/shown.ts';
 import { inWorkspace, readRange, timeRange, type ApiServer } from './app.ts';
 import { deliveryFilters, readFilter, refuseUnknown, type DeliveryFilters } from './deliveries.ts';
 
-type BulkPorts = JobPorts & Pick<ControlPorts, 'ledger' | 'readModels' | 'configuration' | 'people' | 'turns'>;
+type BulkPorts = JobPorts &
+  Pick<ControlPorts, 'ledger' | 'readModels' | 'configuration' | 'people' | 'turns' | 'drafts'>;
 
 const DECISIONS = ['resend', 'cancel', 'dismiss'] as const satisfies readonly OperatorDecision[];
 const DONE = { resend: 'sent again', cancel: 'cancelled', dismiss: 'dismissed' } as const;
@@ -316,9 +317,10 @@ function promotionJob(app: ApiServer, ports: BulkPorts): void {
       const { workspace: from } = request.params;
       const live = liveOf(await ports.configuration.refresh(), from);
       if (!principalOf(request).may('configure', live)) throw lacking(['configure']);
-      const refs = await promotedRefs(from, request.body.resources, ports);
-      if (refs.length === 0) throw new CarillonError('wrong_state', `${from} has nothing that ${live} has not`);
-      const items = refs.map(({ kind, name }) => `${kind}/${name}`);
+      const wanted = await promotedDrafts(from, request.body.resources, ports);
+      if (wanted.length === 0) throw new CarillonError('wrong_state', `${from} has nothing that ${live} has not`);
+      await demandRoomForAll(wanted, ports);
+      const items = wanted.map(({ ref: { kind, name } }) => `${kind}/${name}`);
       return begin(request, reply, { workspace: live, work: { action: 'promote', from }, items }, ports);
     },
   );
