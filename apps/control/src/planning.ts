@@ -1,5 +1,5 @@
 import {
-  planChanges,
+  planChangesInParts,
   type Fault,
   type PlannedChange,
   type PlanOptions,
@@ -15,6 +15,7 @@ import {
   type ResourceChange,
   type ResourceRef,
 } from '@carillon/domain';
+import { inTurns } from '@carillon/stages';
 import { compileTemplates } from './mjml.ts';
 import type { PlanningPorts } from './ports.ts';
 
@@ -42,12 +43,13 @@ export async function planWanted(
   if (compiled.faults.length > 0) {
     return { faults: compiled.faults, warnings: [], changes: [], shown: [], unchanged: 0, record: [] };
   }
-  const { changes, faults, warnings, record } = planChanges(current, compiled.resources, {
+  const planning = planChangesInParts(current, compiled.resources, {
     ...options,
     newId: (kind) => ports.ids.random(kind),
     language: ports.expressions,
     templates: ports.templates,
   });
+  const { changes, faults, warnings, record } = await inTurns(planning, ports.turns);
   const shown: PlanBody['changes'] = [];
   for (const change of changes) {
     if (change.action === 'unchanged') continue;

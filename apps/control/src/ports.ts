@@ -137,7 +137,7 @@ export type RoutePorts = ControlPorts & { readonly book: RuleBook };
 /** What finding out takes what a configuration would change. */
 export type PlanningPorts = Pick<
   ControlPorts,
-  'configuration' | 'expressions' | 'templates' | 'mjml' | 'ids' | 'secrets' | 'ledger'
+  'configuration' | 'expressions' | 'templates' | 'mjml' | 'ids' | 'secrets' | 'ledger' | 'turns'
 >;
 
 /** What putting a change of the configuration into force takes. */

@@ -1,5 +1,10 @@
 export { BROKER, FILE_SHAPES, LISTEN, SLUG, SLUG_WORDS, type FileKind, type StartSettings } from '@carillon/shapes';
-export { type BodiesReading, type GivenResource, readResourceBodies } from './bodies/read-bodies.ts';
+export {
+  type BodiesReading,
+  type GivenResource,
+  readResourceBodies,
+  readResourceBodiesInParts,
+} from './bodies/read-bodies.ts';
 export { resourceFault, type ResourceFault, resourceWarning, type ResourceWarning } from './bodies/resource-fault.ts';
 export { bodyJsonSchema, writtenBody } from './bodies/body-schema.ts';
 export { writtenTemplate } from './bodies/template-body.ts';
@@ -16,7 +21,7 @@ export { FILE_SECTIONS } from './files/reference-sections.ts';
 export { resourceFiles, resourceYaml, writeConfigurationFolder } from './files/write-folder.ts';
 export { differencesOf, type Difference } from './plan/differences.ts';
 export { referencesOf } from './plan/references.ts';
-export { planChanges } from './plan/plan.ts';
+export { planChanges, planChangesInParts } from './plan/plan.ts';
 export type { Plan, PlannedAction, PlannedChange, PlanOptions } from './plan/planned.ts';
 export { isKind, isWritten, type WantedResource, type WrittenKind } from './resource.ts';
 export { similarTo } from './similar.ts';

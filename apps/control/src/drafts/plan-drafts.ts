@@ -2,7 +2,12 @@ import type { GivenResource, WrittenKind } from '@carillon/configuration';
 import type { Configuration, Draft, ResourceRef } from '@carillon/domain';
 import type { DraftStore } from '@carillon/ports';
 import { diffResources } from '../resources/versions.ts';
-import { planResourcesOver, type ResourcesPlan } from '../resources/plan-resources.ts';
+import {
+  planBodiesOver,
+  withHiddenSecrets,
+  type ResourcesPlan,
+  type ResourcesRequest,
+} from '../resources/plan-resources.ts';
 import type { PlanningPorts } from '../ports.ts';
 import { resourceOf } from './states.ts';
 
@@ -19,19 +24,30 @@ export async function draftsOf(workspace: string, drafts: Pick<DraftStore, 'list
   }
 }
 
+type DraftedChange = Pick<Draft, 'ref' | 'body'>;
+
 /** What publishing these drafts together would make of a configuration, whatever they are based on. */
-export function planDraftsOver(
+export const planDraftsOver = async (
   current: Configuration,
-  drafts: readonly Pick<Draft, 'ref' | 'body'>[],
+  drafts: readonly DraftedChange[],
   ports: PlanningPorts,
-): Promise<ResourcesPlan> {
-  const refOf = ({ ref }: Pick<Draft, 'ref'>) => ref as ResourceRef<WrittenKind>;
+): Promise<ResourcesPlan> => withHiddenSecrets(await planDraftBodies(current, drafts, ports), ports);
+
+/** Plans as `planDraftsOver` does, without warnings about secrets: the result depends on its arguments alone. */
+export const planDraftBodies = (
+  current: Configuration,
+  drafts: readonly DraftedChange[],
+  ports: PlanningPorts,
+): Promise<ResourcesPlan> => planBodiesOver(current, requestOf(current, drafts), ports);
+
+function requestOf(current: Configuration, drafts: readonly DraftedChange[]): ResourcesRequest {
+  const refOf = ({ ref }: DraftedChange) => ref as ResourceRef<WrittenKind>;
   const put = drafts.flatMap((draft): GivenResource[] =>
     draft.body === null ? [] : [{ ref: refOf(draft), body: draft.body }],
   );
   // What is gone already needs no removing.
   const remove = drafts.filter(({ body, ref }) => body === null && resourceOf(current, ref)).map(refOf);
-  return planResourcesOver(current, { put, remove }, ports);
+  return { put, remove };
 }
 
 type ChangedFile = { readonly path: string; readonly before: string | null; readonly after: string | null };

@@ -1,5 +1,5 @@
 import {
-  readResourceBodies,
+  readResourceBodiesInParts,
   resourceFault,
   resourceWarning,
   type GivenResource,
@@ -19,6 +19,7 @@ import {
   type ResourceRef,
 } from '@carillon/domain';
 import type { CodedFault } from '@carillon/kernel';
+import { inTurns } from '@carillon/stages';
 import { planWanted } from '../planning.ts';
 import type { PlanningPorts } from '../ports.ts';
 import { hiddenSecretWarnings } from '../secret-places.ts';
@@ -53,14 +54,30 @@ export async function planResources(request: ResourcesRequest, ports: PlanningPo
 }
 
 /** The same over a configuration that was read already. */
-export async function planResourcesOver(
+export const planResourcesOver = async (
+  current: Configuration,
+  request: ResourcesRequest,
+  ports: PlanningPorts,
+): Promise<ResourcesPlan> => withHiddenSecrets(await planBodiesOver(current, request, ports), ports);
+
+/** Adds a warning for each secret that the workspace of its resource may not read. */
+export async function withHiddenSecrets<Plan extends Pick<ResourcesPlan, 'wanted' | 'warnings'>>(
+  plan: Plan,
+  { secrets }: Pick<PlanningPorts, 'secrets'>,
+): Promise<Plan> {
+  const hidden = await hiddenSecretWarnings(plan.wanted, secrets);
+  return { ...plan, warnings: [...plan.warnings, ...hidden.map(resourceWarning)] };
+}
+
+/** Plans as `planResourcesOver` does, without warnings about secrets: the result depends on its arguments alone. */
+export async function planBodiesOver(
   current: Configuration,
   { put, remove }: ResourcesRequest,
   ports: PlanningPorts,
 ): Promise<ResourcesPlan> {
-  const reading = readResourceBodies(put, { language: ports.expressions, templates: ports.templates, current });
-  const hidden = await hiddenSecretWarnings(reading.resources, ports.secrets);
-  const warnings = [...reading.warnings, ...hidden.map(resourceWarning)];
+  const context = { language: ports.expressions, templates: ports.templates, current };
+  const reading = await inTurns(readResourceBodiesInParts(put, context), ports.turns);
+  const { warnings } = reading;
   const faults = [...reading.faults, ...faultsOfRemovals(current, put, remove), ...takenIds(current, put, remove)];
   const wanted = reading.resources;
   if (faults.length > 0) return { current, faults, warnings, wanted, changes: [], shown: [], record: [] };

@@ -22,6 +22,7 @@ import { CarillonError, type JsonObject } from '@carillon/kernel';
 import { z } from 'zod';
 import { changedBy } from '../access/changed-by.ts';
 import { principalOf } from '../access/principal.ts';
+import { createDraftPlans, type DraftPlans } from '../drafts/draft-plans.ts';
 import { draftsOf, filesOf, planDraftsOver } from '../drafts/plan-drafts.ts';
 import { namedDrafts, publishDrafts, type PublishDraftPorts } from '../drafts/publish-drafts.ts';
 import { discardDraft, draftPrecondition, saveDraft } from '../drafts/save-draft.ts';
@@ -36,6 +37,7 @@ import { showingActors, type ShowingPorts } from '../resources/shown.ts';
 import { inWorkspace, notFound, oneOfWords, paging, type ApiServer } from './app.ts';
 
 type DraftRoutePorts = PublishDraftPorts & Pick<ShowingPorts, 'people'>;
+type OneDraftPorts = DraftRoutePorts & { readonly plans: DraftPlans };
 
 /** Kinds of a workspace by the segment of their address. */
 const BY_SEGMENT = new Map(
@@ -85,15 +87,16 @@ export function draftRoutes(app: ApiServer, ports: DraftRoutePorts): void {
       one: 'WorkspaceDraft',
       of: 'the workspace’s own settings',
     };
-    oneDraft(api, named, ports);
-    oneDraft(api, own, ports);
+    const plans = createDraftPlans();
+    oneDraft(api, named, { ...ports, plans });
+    oneDraft(api, own, { ...ports, plans });
     manyDrafts(api, ports);
   });
 }
 
 type Place = { readonly path: string; readonly params: z.ZodType<At>; readonly one: string; readonly of: string };
 
-function oneDraft(api: ApiServer, { path, params, one, of }: Place, ports: DraftRoutePorts): void {
+function oneDraft(api: ApiServer, { path, params, one, of }: Place, ports: OneDraftPorts): void {
   const tags = ['Drafts'];
   api.get(
     path,
@@ -288,12 +291,12 @@ const originOf = (drafts: readonly Draft[], current: Configuration): Origin | un
  * A draft with what keeps it from being published. It is checked together with the other drafts of its workspace, because
  * a notification and its new template are two drafts.
  */
-async function showDraft(draft: Draft, ports: DraftRoutePorts): Promise<DraftBody> {
+async function showDraft(draft: Draft, ports: OneDraftPorts): Promise<DraftBody> {
   const { ref } = draft;
   const key = resourceKey(ref);
   const current = await ports.configuration.refresh();
   const others = (await draftsOf(ref.workspace, ports.drafts)).filter((other) => resourceKey(other.ref) !== key);
-  const { faults, warnings } = await planDraftsOver(current, [draft, ...others], ports);
+  const { faults, warnings } = await ports.plans.of(ref.workspace, current, [draft, ...others], ports);
   const isOwn = (one: { readonly ref: ResourceRef }): boolean => resourceKey(one.ref) === key;
   const facts = await showDraftFacts(draft, current, showingActors(ports));
   const { history } = ports.configuration;

@@ -1,8 +1,9 @@
 import { canonical, findResource, resourceKey, type ResourceBodies, type ResourceRef } from '@carillon/domain';
 import { codeAndFacts, type CodedFault } from '@carillon/kernel';
 import { FILE_SHAPES, RESOURCE_SHAPES, SLUG, SLUG_WORDS } from '@carillon/shapes';
+import { inOneGo, type InParts } from '@carillon/kernel';
 import type { z } from 'zod';
-import { checkResources } from '../checks/check-resources.ts';
+import { checkResourcesInParts } from '../checks/check-resources.ts';
 import { type Fault, reportOn } from '../checks/finding.ts';
 import { faultsOfTexts } from '../checks/salvaged.ts';
 import type { CheckContext } from '../checks/surroundings.ts';
@@ -41,7 +42,14 @@ type Work = {
  * Reads bodies as `readConfigurationFolder` reads files: the same shapes, the same checks, the same words, every mistake of
  * every body at once. What comes out can be written into files that read back as the very same. Pure.
  */
-export function readResourceBodies(given: readonly GivenResource[], context: CheckContext): BodiesReading {
+export const readResourceBodies = (given: readonly GivenResource[], context: CheckContext): BodiesReading =>
+  inOneGo(readResourceBodiesInParts(given, context));
+
+/** Does the work of `readResourceBodies`, and yields after each body. */
+export function* readResourceBodiesInParts(
+  given: readonly GivenResource[],
+  context: CheckContext,
+): InParts<BodiesReading> {
   const work: Work = { read: [], salvaged: [], faults: [] };
   const seen = new Set<string>();
   for (const one of given) {
@@ -55,12 +63,17 @@ export function readResourceBodies(given: readonly GivenResource[], context: Che
       );
     else readOne(one, work);
     seen.add(key);
+    yield;
   }
   checkWorkspaces(given, context, work);
   const namesOf = (kind: string, workspace: string): readonly string[] =>
     given.flatMap(({ ref }) => (ref.kind === kind && ref.workspace === workspace ? [ref.name] : []));
-  const { faults, warnings } = checkResources(work.read, context, namesOf);
-  const ofTexts = work.salvaged.flatMap((resource) => faultsOfTexts(resource, work.read, context));
+  const { faults, warnings } = yield* checkResourcesInParts(work.read, context, namesOf);
+  const ofTexts: Fault[] = [];
+  for (const resource of work.salvaged) {
+    ofTexts.push(...faultsOfTexts(resource, work.read, context));
+    yield;
+  }
   const order = new Map(given.map(({ ref }, at) => [resourceKey(ref), at]));
   const place = ({ ref }: { readonly ref: ResourceRef }): number => order.get(resourceKey(ref)) ?? given.length;
   return {

@@ -1,5 +1,13 @@
-import { findResource, resourceKey, type Configuration, type ResourceBodies, type Shelf } from '@carillon/domain';
-import { isKind, type WantedResource } from '../resource.ts';
+import {
+  findResource,
+  resourceKey,
+  type Configuration,
+  type ResourceBodies,
+  type ResourceKind,
+  type Shelf,
+} from '@carillon/domain';
+import { inOneGo, type InParts } from '@carillon/kernel';
+import type { WantedResource } from '../resource.ts';
 import { checkAccounts } from './accounts.ts';
 import { checkCadence } from './cadence.ts';
 import { checkCategories } from './categories.ts';
@@ -42,52 +50,69 @@ type Names = Surroundings['names'];
  * All mistakes and warnings of these resources. `names` says which names are wanted, where that is more than the resources:
  * of a file that cannot be read only the name is known.
  */
-export function checkResources(
+export const checkResources = (resources: readonly WantedResource[], context: CheckContext, names?: Names): Findings =>
+  inOneGo(checkResourcesInParts(resources, context, names));
+
+/** Does the work of `checkResources`, and yields after each resource. */
+export function* checkResourcesInParts(
   resources: readonly WantedResource[],
   context: CheckContext,
   names: Names = (kind, workspace) =>
     resources.flatMap(({ ref }) => (ref.kind === kind && ref.workspace === workspace ? [ref.name] : [])),
-): Findings {
+): InParts<Findings> {
   const faults: Fault[] = [];
   const warnings: Warning[] = [];
-  const around: Surroundings = {
-    ...context,
-    names,
-    account: (workspace, name) =>
-      resources
-        .filter((item) => isKind(item, 'account'))
-        .find(({ ref }) => ref.workspace === workspace && ref.name === name)?.body ??
-      findResource(context.current, 'account', workspace, name)?.body,
-    template: (workspace, name) => {
-      const own = resources
-        .filter((item) => isKind(item, 'template'))
-        .find(({ ref }) => ref.workspace === workspace && ref.name === name)?.body;
-      // One that is wanted and cannot be read is not what it was before.
-      if (own || names('template', workspace).includes(name)) return own;
-      return findResource(context.current, 'template', workspace, name)?.body;
-    },
-    shelf: (workspace) => shelfIn(resources, workspace, context.current),
-    reportOn: (ref) => reportOn(ref, faults, warnings),
-    integration: (workspace, name) =>
-      resources
-        .filter((item) => isKind(item, 'integration'))
-        .find(({ ref }) => ref.workspace === workspace && ref.name === name)?.body ??
-      findResource(context.current, 'integration', workspace, name)?.body,
-    stream: (workspace, name) =>
-      resources
-        .filter((item) => isKind(item, 'stream'))
-        .find(({ ref }) => ref.workspace === workspace && ref.name === name)?.body ??
-      findResource(context.current, 'stream', workspace, name)?.body,
-    workspace: (workspace) =>
-      resources.filter((item) => isKind(item, 'workspace')).find(({ ref }) => ref.workspace === workspace)?.body ??
-      findResource(context.current, 'workspace', workspace, '')?.body,
-  };
+  const around = surroundingsOf(resources, context, names, (ref) => reportOn(ref, faults, warnings));
   for (const resource of resources) {
     const report = reportOn(resource.ref, faults, warnings);
     for (const check of CHECKS) check(resource, around, report);
+    yield;
   }
   checkIdentities(resources, faults);
   return { faults: eachOnce(faults), warnings: eachOnce(warnings) };
+}
+
+function surroundingsOf(
+  resources: readonly WantedResource[],
+  context: CheckContext,
+  names: Names,
+  report: Surroundings['reportOn'],
+): Surroundings {
+  const wanted = new Map(resources.toReversed().map((item) => [resourceKey(item.ref), item.body]));
+  const wantedBody = <Kind extends ResourceKind>(kind: Kind, workspace: string, name: string) =>
+    wanted.get(resourceKey({ kind, workspace, name })) as ResourceBodies[Kind] | undefined;
+  const bodyOf = <Kind extends ResourceKind>(kind: Kind, workspace: string, name: string) =>
+    wantedBody(kind, workspace, name) ?? findResource(context.current, kind, workspace, name)?.body;
+  const wantedNames = oncePerKey((key: string) => {
+    const [kind = '', workspace = ''] = key.split(':');
+    return names(kind as ResourceKind, workspace);
+  });
+  return {
+    ...context,
+    names: (kind, workspace) => wantedNames(`${kind}:${workspace}`),
+    account: (workspace, name) => bodyOf('account', workspace, name),
+    template: (workspace, name) => {
+      const own = wantedBody('template', workspace, name);
+      // A template that is wanted and cannot be read is not what it was before.
+      if (own || wantedNames(`template:${workspace}`).includes(name)) return own;
+      return findResource(context.current, 'template', workspace, name)?.body;
+    },
+    shelf: oncePerKey((workspace: string) => shelfIn(resources, workspace, context.current)),
+    reportOn: report,
+    integration: (workspace, name) => bodyOf('integration', workspace, name),
+    stream: (workspace, name) => bodyOf('stream', workspace, name),
+    workspace: (workspace) => bodyOf('workspace', workspace, ''),
+  };
+}
+
+/** Remembers what `make` returns for each key. */
+function oncePerKey<Value extends object>(make: (key: string) => Value): (key: string) => Value {
+  const made = new Map<string, Value>();
+  return (key) => {
+    const value = made.get(key) ?? make(key);
+    made.set(key, value);
+    return value;
+  };
 }
 
 /** Layouts and partials of a workspace as they are wanted, else as they are. */

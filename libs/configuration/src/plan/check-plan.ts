@@ -6,6 +6,7 @@ import {
   type ResourceKind,
   type Security,
 } from '@carillon/domain';
+import type { InParts } from '@carillon/kernel';
 import { type Fault, type Findings, type Report, reportOn, type Warning } from '../checks/finding.ts';
 import { eachOnce } from '../checks/check-resources.ts';
 import { checkStayingNotifications } from '../checks/accounts.ts';
@@ -32,12 +33,12 @@ type Outcome = {
  * What can be seen only with the whole in view: addresses taken twice, what still needs a resource that goes, and
  * what becomes of notifications that nobody wrote into the folder: a stream in it opens their rules, an account in it
  * carries their channel no longer, a template in it has nothing for it any more, or the workspace's quiet hours leave
- * them no time.
+ * them no time. Yields after each resource.
  */
-export function checkPlan(
+export function* checkPlanInParts(
   { staying, unnamed, going }: Outcome,
   { language, templates }: Pick<PlanOptions, 'language' | 'templates'>,
-): Findings {
+): InParts<Findings> {
   const faults: Fault[] = [];
   const warnings: Warning[] = [];
   const beside = new Set(unnamed);
@@ -46,6 +47,7 @@ export function checkPlan(
   const unnamedRules = unnamed.filter((item) => isKind(item, 'notification'));
   const paths = new Map<string, string>();
   for (const item of staying) {
+    yield;
     const report = reportOn(item.ref, faults, warnings);
     if (isKind(item, 'stream')) {
       checkGone(item, securityNeeds(item.body.security), going, report);

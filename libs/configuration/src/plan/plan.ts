@@ -10,10 +10,11 @@ import {
   type ResourceRef,
   type ResourceKind,
 } from '@carillon/domain';
+import { inOneGo, type InParts } from '@carillon/kernel';
 import { type Fault, reportOn } from '../checks/finding.ts';
 import { isKind, isWritten, type WantedResource, type WrittenKind } from '../resource.ts';
 import { keptCategories } from '../checks/categories.ts';
-import { checkPlan } from './check-plan.ts';
+import { checkPlanInParts } from './check-plan.ts';
 import { withUsers } from './put-ins.ts';
 import { withoutCompiled } from './compiled.ts';
 import { differencesOf } from './differences.ts';
@@ -24,13 +25,25 @@ import type { Plan, PlannedChange, PlanOptions, Wanted } from './planned.ts';
  * Compares what is with what is wanted. Pure but for `newId`. What is missing stays unless `prune` or `remove`; a notification that
  * comes back under another name with its id is a rename, so its old name goes in the same record.
  */
-export function planChanges(current: Configuration, all: readonly WantedResource[], options: PlanOptions): Plan {
+export const planChanges = (current: Configuration, all: readonly WantedResource[], options: PlanOptions): Plan =>
+  inOneGo(planChangesInParts(current, all, options));
+
+/** Does the work of `planChanges`, and yields after each resource. */
+export function* planChangesInParts(
+  current: Configuration,
+  all: readonly WantedResource[],
+  options: PlanOptions,
+): InParts<Plan> {
   const isMeant = ({ workspace }: ResourceRef): boolean =>
     options.workspace === undefined || workspace === options.workspace;
   const desired = all.filter(({ ref }) => isMeant(ref));
   const faults: Fault[] = [];
   const wanted = new Map(desired.map((item) => [resourceKey(item.ref), item]));
-  const changes = desired.map((item) => planOne(current, item, wanted, options, faults));
+  const changes: PlannedChange[] = [];
+  for (const item of desired) {
+    changes.push(planOne(current, item, wanted, options, faults));
+    yield;
+  }
   const renamed = renamedAway(current, desired);
   for (const resource of [...current.resources.values()].filter(isWritten)) {
     const key = resourceKey(resource.ref);
@@ -43,7 +56,7 @@ export function planChanges(current: Configuration, all: readonly WantedResource
   const staying = sorted.flatMap(({ ref, body }) => (body === null ? [] : [{ ref, body }]));
   const unnamed = staying.filter(({ ref }) => !wanted.has(resourceKey(ref)));
   const going = sorted.filter(({ action }) => action === 'delete').map(({ ref }) => resourceKey(ref));
-  const whole = checkPlan({ staying, unnamed, going: new Set(going) }, options);
+  const whole = yield* checkPlanInParts({ staying, unnamed, going: new Set(going) }, options);
   faults.push(...whole.faults);
   const record = faults.length > 0 ? [] : sorted.flatMap(recordChange);
   return { changes: withUsers(sorted, staying), faults, warnings: whole.warnings, record };
