@@ -6,6 +6,7 @@ import { createAccess, type Access } from './access/access.ts';
 import { guard, SECURITY_HEADERS } from './access/guard.ts';
 import { maskAnswers } from './access/masking/mask-answers.ts';
 import { limitPrincipals } from './access/principal-rates.ts';
+import { createProcessorBudget } from './access/processor-budget.ts';
 import { auditRequests } from './audit/hook.ts';
 import { createCursors, sealCursors } from './cursors.ts';
 import { takeCsv } from './csv/csv-type.ts';
@@ -71,6 +72,8 @@ export type ControlSurroundings = HealthSources & {
   readonly log?: HttpLog;
   /** Who is who. Left out: the owner token and the sessions made from it. */
   readonly access?: Access;
+  /** Milliseconds that requests are charged by. Left out: the machine's. */
+  readonly stopwatch?: () => number;
 };
 
 export type Control = HttpServer & {
@@ -90,8 +93,14 @@ export async function buildControl(
   surroundings: ControlSurroundings = {},
 ): Promise<Control> {
   const localPasswords = (): boolean => signInOf(given.configuration.current()).passwords;
-  const { access = createAccess(config, given, { localPasswords }), ...watched } = surroundings;
-  const ports: RoutePorts = { ...given, book: createRuleBook(given.compileRule, given.templates) };
+  const { access = createAccess(config, given, { localPasswords }), stopwatch, ...watched } = surroundings;
+  const processor = createProcessorBudget(given.clock, stopwatch);
+  const ports: RoutePorts = {
+    ...given,
+    turns: processor.metered(given.turns),
+    templates: processor.meteredTemplates(given.templates),
+    book: createRuleBook(given.compileRule, given.templates),
+  };
   const server = createHttpServer({
     host: config.host,
     port: config.port,
@@ -108,7 +117,8 @@ export async function buildControl(
     known: () => workspacesOf(ports.configuration.current()),
     newest: async () => workspacesOf(await ports.configuration.refresh()),
   };
-  guard(app, access, workspaces, limitPrincipals(ports.clock));
+  guard(app, access, workspaces, { requests: limitPrincipals(ports.clock), processor });
+  processor.chargeRequests(app);
   answerRepeats(app, ports);
   auditRequests(app, ports);
   keepAnswers(app, ports);

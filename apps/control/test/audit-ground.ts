@@ -1,6 +1,6 @@
 import type { AuditEntry } from '@carillon/domain';
 import type { AuditSeals, EventLog, LogRecord } from '@carillon/ports';
-import { givenIds } from '@carillon/testing/given';
+import { givenIds, oneLongTurn } from '@carillon/testing/given';
 import { createDirectWire, createMemoryAuditSeals, createMemoryLeases } from '@carillon/testing/memory';
 import { createAuditKeeper, type AuditKeeper, type AuditKeeperPorts } from '../src/audit/keeper.ts';
 import { onAudit } from '../src/audit/audit-log.ts';
@@ -57,7 +57,7 @@ export async function openAudit() {
 
   const records = (): Promise<readonly LogRecord[]> => ground.log.read('carillon.audit', 0, 0, 100_000);
   const verify = (log: EventLog = ground.log, kept: readonly KeptSeal[] = [], store: AuditSeals = seals) =>
-    verifyAudit({ log, ids: givenIds, codecs: ground.codecs, auditSeals: store }, kept);
+    verifyAudit({ log, ids: givenIds, codecs: ground.codecs, auditSeals: store, turns: oneLongTurn }, kept);
   return { ground, clock, leases, seals, lines, keeperOf, keeper, entry, write, records, verify };
 }
 export type AuditGround = Awaited<ReturnType<typeof openAudit>>;

@@ -15,7 +15,13 @@ import { createDirectWire, createMemoryLog, createMemoryPeople } from '@carillon
 import { createAccess, type Access } from '../src/access/access.ts';
 import type { Permission } from '../src/access/permission.ts';
 import type { Principal } from '../src/access/principal.ts';
-import { buildControl, type Control, type ControlConfig, type ControlPorts } from '../src/index.ts';
+import {
+  buildControl,
+  type Control,
+  type ControlConfig,
+  type ControlPorts,
+  type ControlSurroundings,
+} from '../src/index.ts';
 
 export const TOKEN = 'own_0123456789abcdefghijklmnopqrstuvwxyz';
 const LOG_ID = 'log_0000000000000000000000000A' as LogId;
@@ -52,6 +58,7 @@ export async function openControl(
   access?: Access,
   ports: Partial<ControlPorts> = {},
   settings: Partial<ControlConfig> = {},
+  surroundings: Pick<ControlSurroundings, 'stopwatch'> = {},
 ): Promise<Ground> {
   const clock = settableClock();
   let schemas = 0;
@@ -76,11 +83,10 @@ export async function openControl(
     diagnose: async () => [],
     turns: oneLongTurn,
   };
-  const control = await buildControl(
-    { ...config, ...settings },
-    { ...own, ...ports } as ControlPorts,
-    access ? { access } : {},
-  );
+  const control = await buildControl({ ...config, ...settings }, { ...own, ...ports } as ControlPorts, {
+    ...surroundings,
+    ...(access && { access }),
+  });
   return { control, log, configuration, codecs, clock };
 }
 

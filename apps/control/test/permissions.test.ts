@@ -1,6 +1,6 @@
 import { fastify } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { guard } from '../src/access/guard.ts';
+import { guard, type PrincipalLimits } from '../src/access/guard.ts';
 import { PERMISSIONS, type Permission, type RoutePermission } from '../src/access/permission.ts';
 import type { Control } from '../src/index.ts';
 import { accessOf, openControl, personWith, TOKEN } from './control-ground.ts';
@@ -15,6 +15,7 @@ type Route = {
 };
 
 /** Routes that need a credential and are no part of the description. */
+const NO_LIMITS: PrincipalLimits = { requests: () => undefined, processor: { demand: () => undefined } };
 const NOWHERE = { known: () => [], newest: async () => [] };
 
 const PAGES: readonly Route[] = [
@@ -139,7 +140,7 @@ describe('A route of the management API', () => {
 
   it('that declares no permission stops the start', async () => {
     const app = fastify();
-    guard(app, accessOf(personWith('ann', PERMISSIONS)), NOWHERE, () => undefined);
+    guard(app, accessOf(personWith('ann', PERMISSIONS)), NOWHERE, NO_LIMITS);
     app.get('/v1/declared', { config: { permission: 'read' } }, async () => 'for readers');
     expect(() => app.get('/v1/forgotten', async () => 'for everybody')).toThrow(
       "the route GET /v1/forgotten declares no permission: config: { permission: 'read' }",
@@ -149,7 +150,7 @@ describe('A route of the management API', () => {
 
   it('that writes and does not say what the audit calls it stops the start', async () => {
     const app = fastify();
-    guard(app, accessOf(personWith('ann', PERMISSIONS)), NOWHERE, () => undefined);
+    guard(app, accessOf(personWith('ann', PERMISSIONS)), NOWHERE, NO_LIMITS);
     app.post('/v1/resend', { config: { permission: 'operate', audit: 'delivery.resend' } }, async () => 'sent');
     app.post('/v1/check', { config: { permission: 'operate', audit: false } }, async () => 'checked');
     expect(() => app.delete('/v1/forgotten', { config: { permission: 'operate' } }, async () => 'gone')).toThrow(

@@ -4,10 +4,17 @@ import type { Access } from './access.ts';
 import { demandPermissions, ROLES_WITH, type Permission } from './permission.ts';
 import { refuseForgery } from './origin.ts';
 import type { PrincipalLimit } from './principal-rates.ts';
+import type { ProcessorBudget } from './processor-budget.ts';
 import { preparePrincipals, rememberPrincipal, type Principal } from './principal.ts';
 import { EVERY_WORKSPACE, prepareSights, rememberSight, sightOfOne, wholeSight } from './sight.ts';
 import { demandAudit } from '../audit/declaration.ts';
 import { insteadOf } from '../names.ts';
+
+/** What one principal may ask for, and what the answers may cost. */
+export type PrincipalLimits = {
+  readonly requests: PrincipalLimit;
+  readonly processor: Pick<ProcessorBudget, 'demand'>;
+};
 
 /** The workspaces that there are. */
 export type KnownWorkspaces = {
@@ -33,7 +40,12 @@ export const SECURITY_HEADERS = {
  * after this without one are refused. What counts is the route that will answer: an address can be spelled in ways
  * (`/%761/status`) that a prefix misses. A workspace that is not there is refused here too, with the name that was probably meant.
  */
-export function guard(app: FastifyInstance, access: Access, workspaces: KnownWorkspaces, limit: PrincipalLimit): void {
+export function guard(
+  app: FastifyInstance,
+  access: Access,
+  workspaces: KnownWorkspaces,
+  limits: PrincipalLimits,
+): void {
   demandPermissions(app);
   demandAudit(app);
   preparePrincipals(app);
@@ -51,7 +63,8 @@ export function guard(app: FastifyInstance, access: Access, workspaces: KnownWor
     }
     rememberPrincipal(request, principal);
     // Who is known and refused stands on the audit: nobody fills it with more than they may ask.
-    limit(principal, request);
+    limits.requests(principal, request);
+    limits.processor.demand(principal, request);
     refuseForgery(request, principal);
     if (permission === 'self') return;
     const enough = typeof permission === 'string' ? [permission] : permission;

@@ -1,5 +1,7 @@
 import { CarillonError } from '@carillon/kernel';
+import type { Turns } from '@carillon/ports';
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 
@@ -41,12 +43,38 @@ export const importQuery = {
 };
 
 /**
- * Answers rows as they are read; nothing but a page of them is held. Where reading fails, the connection is cut, so that nobody takes a
- * part for the whole.
+ * Sends rows as they are read; at most one page of them is held. If reading fails, the connection is cut, so that nobody takes a
+ * part for the whole. Rows are made in the async context of the request, whose principal pays for them.
  */
 export function sendCsv(reply: FastifyReply, file: string, lines: AsyncGenerator<string>): void {
   reply
     .type(`${CSV}; charset=utf-8`)
     .header('content-disposition', `attachment; filename="${file}"`)
-    .send(Readable.from(lines, { objectMode: false }));
+    .send(Readable.from(inThisContext(lines), { objectMode: false }));
+}
+
+/** Reads on in the async context of the caller, whoever asks for the next line. */
+async function* inThisContext(
+  lines: AsyncGenerator<string>,
+  run = AsyncLocalStorage.snapshot(),
+): AsyncGenerator<string> {
+  try {
+    for (let line = await run(() => lines.next()); !line.done; line = await run(() => lines.next())) yield line.value;
+  } finally {
+    await lines.return(undefined);
+  }
+}
+
+/** Joins the lines of a page, and lets others have a turn between two. */
+export async function joinLines<Item>(
+  items: readonly Item[],
+  lineOf: (item: Item) => string,
+  turns: Turns,
+): Promise<string> {
+  let text = '';
+  for (const item of items) {
+    if (turns.isOver()) await turns.next();
+    text += lineOf(item);
+  }
+  return text;
 }

@@ -1,4 +1,4 @@
-import { CarillonError, createCsvReader, unguardedCell, type CsvRecord } from '@carillon/kernel';
+import { CarillonError, createCsvReader, inOneGo, unguardedCell, type CsvRecord, type InParts } from '@carillon/kernel';
 import { insteadOf } from '../names.ts';
 
 export type TableRow<Name extends string> = {
@@ -27,6 +27,9 @@ export type TableShape<Name extends string> = {
 /** More than anybody’s export has; each one more is work for every row. */
 const MOST_COLUMNS = 100;
 
+/** Characters that are parsed between two yields: about a millisecond. */
+const PIECE_LENGTH = 16 * 1024;
+
 const nameOf = (title: string): string => unguardedCell(title).trim().toLowerCase();
 const isBlank = ({ cells, fault }: CsvRecord): boolean => fault === null && cells.every((cell) => cell.trim() === '');
 
@@ -34,9 +37,18 @@ const isBlank = ({ cells, fault }: CsvRecord): boolean => fault === null && cell
  * The rows of a CSV text whose first row names its columns, in any order and case. Rows that cannot be read become faults. Throws
  * `invalid_request` where the columns cannot be told, and for more rows than one request may have.
  */
-export function readTable<Name extends string>(text: string, shape: TableShape<Name>): Table<Name> {
+export const readTable = <Name extends string>(text: string, shape: TableShape<Name>): Table<Name> =>
+  inOneGo(readTableInParts(text, shape));
+
+/** Does the work of `readTable`, and yields after each piece of text and each row. */
+export function* readTableInParts<Name extends string>(text: string, shape: TableShape<Name>): InParts<Table<Name>> {
   const reader = createCsvReader();
-  const [header, ...records] = [...reader.push(text), ...reader.end()].filter((record) => !isBlank(record));
+  const all: CsvRecord[] = [];
+  for (let from = 0; from < text.length; from += PIECE_LENGTH) {
+    all.push(...reader.push(text.slice(from, from + PIECE_LENGTH)));
+    yield;
+  }
+  const [header, ...records] = [...all, ...reader.end()].filter((record) => !isBlank(record));
   if (!header) throw new CarillonError('invalid_request', 'the file is empty: its first line names the columns');
   const titles = titlesOf(header, shape);
   if (records.length > shape.mostRows) {
@@ -50,6 +62,7 @@ export function readTable<Name extends string>(text: string, shape: TableShape<N
   const rows: TableRow<Name>[] = [];
   const faults: RowFault[] = [];
   for (const { line: own, cells, fault } of records) {
+    yield;
     const line = own + moved;
     if (fault !== null) faults.push({ line, message: fault });
     else if (cells.length > titles.length) {

@@ -1,6 +1,8 @@
 import type { GivenResource, WrittenKind } from '@carillon/configuration';
 import type { Configuration, Draft, ResourceRef } from '@carillon/domain';
-import type { DraftStore } from '@carillon/ports';
+import type { InParts } from '@carillon/kernel';
+import type { DraftStore, Turns } from '@carillon/ports';
+import { inTurns } from '@carillon/stages';
 import { diffResources } from '../resources/versions.ts';
 import {
   planBodiesOver,
@@ -52,11 +54,18 @@ function requestOf(current: Configuration, drafts: readonly DraftedChange[]): Re
 
 type ChangedFile = { readonly path: string; readonly before: string | null; readonly after: string | null };
 
-/** The files that a plan changes. */
-export function filesOf({ changes, current }: ResourcesPlan): ChangedFile[] {
-  return changes.flatMap(({ ref, body }) => {
+/** Returns the files that a plan changes. */
+export const filesOf = (plan: ResourcesPlan, turns: Turns): Promise<ChangedFile[]> =>
+  Promise.resolve(inTurns(filesInParts(plan), turns));
+
+/** Yields after each resource. */
+function* filesInParts({ changes, current }: ResourcesPlan): InParts<ChangedFile[]> {
+  const files: ChangedFile[] = [];
+  for (const { ref, body } of changes) {
     const before = resourceOf(current, ref) ?? null;
     const facts = { number: current.number, version: 0, ruleVersions: {} };
-    return diffResources(before, body === null ? null : { ref, body, ...facts }).files;
-  });
+    files.push(...diffResources(before, body === null ? null : { ref, body, ...facts }).files);
+    yield;
+  }
+  return files;
 }

@@ -1,6 +1,7 @@
 import type { ActorBody, DraftConflictBody, DraftFactsBody } from '@carillon/contracts';
 import type { Actor, Configuration, Draft } from '@carillon/domain';
 import { formatInstant, type DraftConflictFact } from '@carillon/kernel';
+import type { Turns } from '@carillon/ports';
 import { numberNow, stateOf } from './states.ts';
 
 type Show = (actor: Actor) => Promise<ActorBody>;
@@ -22,8 +23,20 @@ export async function showDraftFacts(draft: Draft, current: Configuration, show:
   };
 }
 
-export const showDrafts = (drafts: readonly Draft[], current: Configuration, show: Show): Promise<DraftFactsBody[]> =>
-  Promise.all(drafts.map((draft) => showDraftFacts(draft, current, show)));
+/** Shows drafts one after the other, and lets others have a turn between two. */
+export async function showDrafts(
+  drafts: readonly Draft[],
+  current: Configuration,
+  show: Show,
+  turns: Turns,
+): Promise<DraftFactsBody[]> {
+  const shown: DraftFactsBody[] = [];
+  for (const draft of drafts) {
+    if (turns.isOver()) await turns.next();
+    shown.push(await showDraftFacts(draft, current, show));
+  }
+  return shown;
+}
 
 /** A conflict as answers tell it. */
 export const conflictBody = (fact: DraftConflictFact): DraftConflictBody => structuredClone(fact) as DraftConflictBody;

@@ -19,7 +19,10 @@ const filters = z.strictObject({
 type Filters = z.infer<typeof filters>;
 
 /** Who did what, and whether it still stands as it was written. */
-export function auditRoutes(app: ApiServer, ports: Pick<ControlPorts, 'log' | 'codecs' | 'ids' | 'auditSeals'>): void {
+export function auditRoutes(
+  app: ApiServer,
+  ports: Pick<ControlPorts, 'log' | 'codecs' | 'ids' | 'auditSeals' | 'turns'>,
+): void {
   app.get(
     '/v1/audit',
     {

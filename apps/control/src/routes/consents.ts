@@ -19,7 +19,7 @@ import {
   type Duration,
   type Instant,
 } from '@carillon/kernel';
-import { decideConsents, decideForMany, publishConsents, type PersonDecisions } from '@carillon/stages';
+import { decideConsents, decideForMany, inTurns, publishConsents, type PersonDecisions } from '@carillon/stages';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { principalOf } from '../access/principal.ts';
@@ -28,8 +28,8 @@ import { audited, keyedDigest, keyedTarget } from '../audit/facts.ts';
 import { auditEach } from '../audit/hook.ts';
 import { channelWord, consentFilter, consentFilters, TARGETS, targetWord } from '../consent-filters.ts';
 import { showConsents, showWord, targetNames, type TargetNames } from '../consent-words.ts';
-import { CSV, csvBody, importQuery, MOST_CSV_BYTES, MOST_CSV_ROWS, sendCsv } from '../csv/csv-type.ts';
-import { readTable, type RowFault } from '../csv/read-table.ts';
+import { CSV, csvBody, importQuery, MOST_CSV_BYTES, MOST_CSV_ROWS, joinLines, sendCsv } from '../csv/csv-type.ts';
+import { readTableInParts, type RowFault } from '../csv/read-table.ts';
 import { shownPage } from '../pages-in-sight.ts';
 import type { ControlPorts } from '../ports.ts';
 import { acrossWorkspaces, inWorkspace, paging, type ApiServer } from './app.ts';
@@ -68,7 +68,7 @@ export const consentWrites = (ports: Ports) => ({
     publishConsents(documents, ports).catch((error: unknown) => ports.watch.trouble('tell consents', error)),
 });
 
-export function consentRoutes(app: ApiServer, ports: Ports): void {
+export function consentRoutes(app: ApiServer, ports: Ports & Pick<ControlPorts, 'turns'>): void {
   const { consents, clock } = ports;
   const { nameOf, digestOfWords, tell } = consentWrites(ports);
   /** Names of the targets in the workspaces that are shown; those of each are listed once. */
@@ -230,11 +230,13 @@ export function consentRoutes(app: ApiServer, ports: Ports): void {
       const otherwise = category === undefined ? { kind: 'all' as const } : names.target('category', category);
       if ('fault' in otherwise) throw new CarillonError('invalid_request', `category: ${otherwise.fault}`);
       const needed = isByAddress(request.body) ? (['address'] as const) : (['person'] as const);
-      const table = readTable(request.body, { columns: READ, needed, firstLine, mostRows: MOST_CSV_ROWS });
+      const shape = { columns: READ, needed, firstLine, mostRows: MOST_CSV_ROWS };
+      const table = await inTurns(readTableInParts(request.body, shape), ports.turns);
       const given = { workspace, channel, target: otherwise, by: principalOf(request).name, now: clock.now(), names };
       const faults: RowFault[] = [...table.faults];
       const people = new Map<string, Decision[]>();
       for (const { line, cell } of table.rows) {
+        if (ports.turns.isOver()) await ports.turns.next();
         const read = readRow(cell, given);
         if (typeof read === 'string') {
           faults.push({ line, message: read });
@@ -290,7 +292,7 @@ export function consentRoutes(app: ApiServer, ports: Ports): void {
     let cursor: string | undefined;
     do {
       const page = await readPage(sight, AT_ONCE, cursor);
-      yield page.items.map((document) => exportedLines(document, names(document.workspace))).join('');
+      yield await joinLines(page.items, (one) => exportedLines(one, names(one.workspace)), ports.turns);
       cursor = page.next ?? undefined;
     } while (cursor !== undefined);
   }

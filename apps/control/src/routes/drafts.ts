@@ -190,7 +190,7 @@ function manyDrafts(api: ApiServer, ports: DraftRoutePorts): void {
     async ({ params: { workspace }, query: { limit, cursor } }) => {
       const current = await ports.configuration.refresh();
       const { items, next } = await ports.drafts.list(workspace, limit, cursor);
-      return { items: await showDrafts(items, current, showingActors(ports)), next };
+      return { items: await showDrafts(items, current, showingActors(ports), ports.turns), next };
     },
   );
 
@@ -224,12 +224,12 @@ function manyDrafts(api: ApiServer, ports: DraftRoutePorts): void {
       const lost = drafts.filter((draft) => stateOf(draft, current) === 'conflict');
       return {
         number: current.number,
-        drafts: await showDrafts(drafts, current, showingActors(ports)),
+        drafts: await showDrafts(drafts, current, showingActors(ports), ports.turns),
         conflicts: lost.map((draft) => conflictBody(conflictOf(draft, current, ports.configuration.history))),
         faults: plan.faults.map(faultBody),
         warnings: plan.warnings.map(warningBody),
         changes: plan.shown,
-        files: filesOf(plan),
+        files: await filesOf(plan, ports.turns),
       };
     },
   );

@@ -100,13 +100,13 @@ async function transfer(
       replaces_newer: isNewerThere,
     })),
     unchanged,
-    in_the_way: await showDrafts(inTheWay, current, showingActors(ports)),
+    in_the_way: await showDrafts(inTheWay, current, showingActors(ports), ports.turns),
     missing: missing.map(({ kind, name, neededBy }) => ({ kind, name, needed_by: [...neededBy] })),
     plan: {
       faults: plan.faults.map(faultBody),
       warnings: plan.warnings.map(warningBody),
       changes: plan.shown,
-      files: filesOf(plan),
+      files: await filesOf(plan, ports.turns),
     },
   };
 }

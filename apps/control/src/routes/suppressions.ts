@@ -10,14 +10,15 @@ import {
 import { CarillonError, csvLine, formatInstant, type Instant, type Json } from '@carillon/kernel';
 import type { Ids, Suppression, SuppressionFilter } from '@carillon/ports';
 import type { FastifyRequest } from 'fastify';
+import { inTurns } from '@carillon/stages';
 import { z } from 'zod';
 import { principalOf } from '../access/principal.ts';
 import { sightOf, type Sight } from '../access/sight.ts';
 import { audited, keyedDigest, keyedTarget } from '../audit/facts.ts';
 import { auditEach } from '../audit/hook.ts';
 import { showSuppression } from '../bodies.ts';
-import { CSV, csvBody, importQuery, MOST_CSV_BYTES, MOST_CSV_ROWS, sendCsv } from '../csv/csv-type.ts';
-import { readTable, type RowFault } from '../csv/read-table.ts';
+import { CSV, csvBody, importQuery, MOST_CSV_BYTES, MOST_CSV_ROWS, joinLines, sendCsv } from '../csv/csv-type.ts';
+import { readTableInParts, type RowFault } from '../csv/read-table.ts';
 import { pageInSight } from '../pages-in-sight.ts';
 import type { ControlPorts } from '../ports.ts';
 import { sealTaken } from '../taken-back.ts';
@@ -42,7 +43,7 @@ const COLUMNS = ['workspace', 'channel', 'address', 'source', 'detail', 'by', 'd
 
 export function suppressionRoutes(
   app: ApiServer,
-  ports: Pick<ControlPorts, 'suppressions' | 'clock' | 'ids' | 'undoSealer'>,
+  ports: Pick<ControlPorts, 'suppressions' | 'clock' | 'ids' | 'undoSealer' | 'turns'>,
 ): void {
   const { suppressions, clock, ids } = ports;
 
@@ -163,11 +164,12 @@ export function suppressionRoutes(
       const { workspace } = request.params;
       const { channel, first_line: firstLine } = request.query;
       const shape = { columns: COLUMNS, needed: ['address'], firstLine, mostRows: MOST_CSV_ROWS } as const;
-      const table = readTable(request.body, shape);
+      const table = await inTurns(readTableInParts(request.body, shape), ports.turns);
       const entry = { workspace, by: principalOf(request).name, at: clock.now() };
       const entries: Suppression[] = [];
       const faults: RowFault[] = [...table.faults];
       for (const { line, cell } of table.rows) {
+        if (ports.turns.isOver()) await ports.turns.next();
         const read = readEntry(cell, channel, entry);
         if (typeof read === 'string') faults.push({ line, message: read });
         else entries.push(read);
@@ -215,7 +217,7 @@ export function suppressionRoutes(
     let cursor: string | undefined;
     do {
       const page = await readPage(sight, wanted, AT_ONCE, cursor);
-      yield page.items.map(exportedLine).join('');
+      yield await joinLines(page.items, exportedLine, ports.turns);
       cursor = page.next ?? undefined;
     } while (cursor !== undefined);
   }
