@@ -164,9 +164,15 @@ const versions = createRoute({
   },
   component: lazyRouteComponent(() => import('./screens/versions/versions.tsx'), 'Versions'),
 });
+const copy = createRoute({
+  ...under,
+  path: '/workspaces/$w/copy',
+  component: lazyRouteComponent(() => import('./screens/promote/copy.tsx'), 'Copy'),
+});
 const promote = createRoute({
   ...under,
   path: '/workspaces/$w/promote',
+  validateSearch: (words: Words) => textOf(words, 'n'),
   component: lazyRouteComponent(() => import('./screens/promote/promote.tsx'), 'Promote'),
 });
 const notifications = createRoute({
@@ -314,6 +320,7 @@ export const router = createRouter({
     drafts,
     versions,
     promote,
+    copy,
     notifications,
     notification,
     notificationRules,

@@ -79,7 +79,50 @@ describeWith('chromium', 'promoting a test environment in the portal', () => {
     expect(items.map(({ kind }) => kind).toSorted()).toEqual(['stream', 'template']);
     expect(items.every((one) => one.promoted_from === 'shop-test')).toBe(true);
     await main().getByRole('link', { name: 'Review and publish in shop' }).click();
-    await main().getByText('promoted from shop-test').first().waitFor();
+    await main().getByText('from shop-test').first().waitFor();
+  });
+
+  it('is reached from the drafts page and from each notification of the test environment', async () => {
+    await go('/workspaces/shop-test/drafts');
+    await main().getByRole('link', { name: 'Promote to shop' }).click();
+    await page.waitForURL('**/workspaces/shop-test/promote');
+    await go('/workspaces/shop-test/notifications/order-sent');
+    await main().getByRole('link', { name: 'Promote to shop' }).click();
+    await main().getByText('Only the notification order-sent and what it needs.').waitFor();
+    await main().getByLabel('Notification order-sent').waitFor();
+    await go('/workspaces/shop/notifications/order-paid');
+    await main().getByRole('heading', { name: 'Order paid', level: 1 }).waitFor();
+    expect(
+      await main()
+        .getByRole('link', { name: /^Promote/ })
+        .count(),
+    ).toBe(0);
+  });
+
+  it('copies a chosen notification of the live workspace with what it needs, as drafts', async () => {
+    await go('/workspaces/shop-test');
+    await page.getByRole('link', { name: 'Update from shop' }).click();
+    const copied = main().getByRole('list', { name: 'What would be copied' });
+    await copied.getByLabel('Notification order-paid').waitFor();
+    await main().getByText('Chosen notifications').click();
+    await main().getByRole('group', { name: 'Notifications of shop' }).getByText('Order paid').click();
+    for (const name of ['Notification order-paid', 'Template order-paid', 'Stream orders'])
+      await copied.getByLabel(name).waitFor();
+    await main()
+      .getByText(/^API key backend, needed by/)
+      .waitFor();
+    await expectAccessible(page, 'a copy of a live workspace');
+    await picture(page, 'copy');
+    await expectToFit(page, 390);
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await main().getByRole('button', { name: 'Make 3 drafts in shop-test' }).click();
+    await page.waitForURL('**/workspaces/shop-test/drafts');
+    await page.getByText('3 drafts copied from shop.').waitFor();
+    const { items } = await demo.ask<{ items: { kind: string; promoted_from: string }[] }>(
+      '/v1/workspaces/shop-test/drafts',
+    );
+    expect(items.map(({ kind }) => kind).toSorted()).toEqual(['notification', 'stream', 'template']);
+    expect(items.every((draft) => draft.promoted_from === 'shop')).toBe(true);
   });
 
   it('wears its line on every page of a test environment, and on none of the live workspace', async () => {

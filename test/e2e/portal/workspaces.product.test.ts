@@ -116,7 +116,8 @@ describeWith('chromium', 'workspaces in the portal', () => {
     await expectAccessible(page, 'a new test environment');
     await picture(page, 'new-test-environment');
     await dialog().getByRole('button', { name: 'Make the test environment' }).click();
-    await page.waitForURL('**/workspaces/care-test');
+    await page.waitForURL('**/workspaces/care-test/copy');
+    await main().getByRole('heading', { name: 'Start with a copy of care', level: 1 }).waitFor();
     await page.getByText('Test environment of care: its messages stay in the inbox.').waitFor();
     expect(await bodyOf('care-test')).toEqual({
       name: 'Care (test)',

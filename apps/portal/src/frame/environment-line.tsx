@@ -1,30 +1,32 @@
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { workspacesQuery } from '../screens/promote/queries.ts';
+import { copyTitle, useTestEnvironment } from '../screens/promote/use-test-environment.ts';
 import { cls } from '../ui/class-names.ts';
 import styles from './frame.module.css';
 
-/** On every page of a test environment: nobody takes it for the live workspace, or the other way round. */
+/** On every page of a test environment: that it is one, of what, and the way to fill it from live. */
 export function EnvironmentLine({ workspace }: { readonly workspace: string }): ReactNode {
-  const { data } = useQuery({ ...workspacesQuery, staleTime: 60_000 });
-  const settings = data?.items.find((one) => one.workspace === workspace)?.body;
-  if (settings?.environment !== 'test') return null;
-  const { of, allow_real_accounts: isReal } = settings;
+  const { isTest, live, isEmpty, isSandboxed } = useTestEnvironment(workspace);
+  if (!isTest) return null;
   return (
     <p className={cls(styles.test)}>
       <span>
         <b>Test environment</b>
-        {of !== undefined && (
+        {live !== null && (
           <>
             {' of '}
-            <Link to="/workspaces/$w" params={{ w: of }}>
-              {of}
+            <Link to="/workspaces/$w" params={{ w: live }}>
+              {live}
             </Link>
           </>
         )}
-        {isReal ? ': its accounts are real, and so are its readers.' : ': its messages stay in the inbox.'}
+        {isSandboxed ? ': its messages stay in the inbox.' : ': its accounts are real, and so are its readers.'}
       </span>
+      {live !== null && (
+        <Link to="/workspaces/$w/copy" params={{ w: workspace }}>
+          {copyTitle(live, isEmpty)}
+        </Link>
+      )}
     </p>
   );
 }

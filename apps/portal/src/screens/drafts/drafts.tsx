@@ -16,6 +16,7 @@ import { Actions, Card, PageBody, PageHead, Quiet, Rows } from '../../ui/page.ts
 import { Lamp } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';
 import { say, undoing } from '../../ui/notices.ts';
+import { PromoteLink } from '../promote/promote-link.tsx';
 import { actionWords, counted, placeWords, titleOf } from './change-words.ts';
 import { ConflictCard } from './conflict.tsx';
 import { discardingCall } from './draft-call.ts';
@@ -59,7 +60,9 @@ export function Drafts(): ReactNode {
             </>
           )
         }
-      />
+      >
+        <PromoteLink workspace={w} />
+      </PageHead>
       <PageBody>
         {error && <Problem error={error} onRetry={() => void refetch()} />}
         {!data && !error && <Loading what="drafts" />}
@@ -145,7 +148,7 @@ function DraftRow({
       </div>
       <Quiet>
         {actionWords(draft.action)} by {draft.by.name ?? draft.by.id} · <Time at={draft.at} />
-        {draft.promoted_from !== null && ` · promoted from ${draft.promoted_from}`}
+        {draft.promoted_from !== null && ` · from ${draft.promoted_from}`}
       </Quiet>
       {discard.error && <Problem error={discard.error} />}
       {faults.length > 0 && <Faults faults={faults} />}

@@ -9,6 +9,7 @@ import { PageBody, PageHead } from '../../ui/page.tsx';
 import { say } from '../../ui/notices.ts';
 import { useLetters } from '../../ui/use-letter.ts';
 import { DraftActions, DraftNotices } from '../drafts/draft-actions.tsx';
+import { PromoteLink } from '../promote/promote-link.tsx';
 import styles from './notifications.module.css';
 import { nameOf, rulesOf, sentenceOf, type NotificationBody } from './sentence.ts';
 
@@ -63,6 +64,7 @@ export function NotificationFrame({
         ]}
         lead={body ? sentenceOf(body) : undefined}
       >
+        <PromoteLink workspace={w} notification={n} />
         <DraftActions draft={draft} />
       </PageHead>
       <LinkTabs label="Parts of the notification">

@@ -11,20 +11,53 @@ export const workspacesQuery = queryOptions({
   queryFn: ({ signal }) => bodyOf(api.GET('/v1/workspaces', { params: { query: { limit: 500 } }, signal })),
 });
 
-/** What promoting would write, of all or of these; nothing is written. */
-export const promotionQuery = (workspace: string, resources: readonly Named[] | null) =>
+type TransferRequest = {
+  readonly resources?: Named[];
+  readonly with_needs: boolean;
+  readonly check_only: boolean;
+};
+
+const notificationsWithNeeds = (names: readonly string[] | null): TransferRequest => ({
+  ...(names !== null && { resources: names.map((name) => ({ kind: 'notification', name })) }),
+  with_needs: true,
+  check_only: true,
+});
+
+/** What a promotion would write: everything that differs, or one notification with what it needs. Writes nothing. */
+export const promotionQuery = (workspace: string, notification: string | null) =>
   queryOptions({
-    queryKey: ['/v1/workspaces/{workspace}/promote', workspace, resources],
+    queryKey: ['/v1/workspaces/{workspace}/promote', workspace, notification],
     queryFn: ({ signal }) =>
       bodyOf(
         api.POST('/v1/workspaces/{workspace}/promote', {
           params: { path: { workspace } },
-          body: { check_only: true, ...(resources !== null && { resources: [...resources] }) },
+          body: notificationsWithNeeds(notification === null ? null : [notification]),
           signal,
         }),
       ),
     retry: false,
   });
+
+const COPY = '/v1/workspaces/{workspace}/copy';
+
+/** What a copy from live would write: everything that differs, or these notifications with what they need. Writes nothing. */
+export const copyQuery = (workspace: string, notifications: readonly string[] | null) =>
+  queryOptions({
+    queryKey: [COPY, workspace, notifications],
+    queryFn: ({ signal }) =>
+      bodyOf(api.POST(COPY, { params: { path: { workspace } }, body: notificationsWithNeeds(notifications), signal })),
+    retry: false,
+    placeholderData: (before) => before,
+  });
+
+/** Writes drafts of these resources of live in a test environment. */
+export const copyResources = (workspace: string, resources: readonly Named[]) =>
+  bodyOf(
+    api.POST(COPY, {
+      params: { path: { workspace } },
+      body: { resources: [...resources], with_needs: false, check_only: false },
+    }),
+  );
 
 /** Begins to write the drafts, as a job of the live workspace. */
 export const startPromotion = (workspace: string, resources: readonly Named[]) =>

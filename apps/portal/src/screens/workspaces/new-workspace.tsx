@@ -9,6 +9,7 @@ import { Curl } from '../../ui/curl.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
 import { Actions } from '../../ui/page.tsx';
+import { Checkbox } from '../../ui/toggle.tsx';
 import { say } from '../../ui/notices.ts';
 import {
   makeWorkspace,
@@ -37,13 +38,14 @@ export function NewWorkspace({
 }): ReactNode {
   const [name, setName] = useState(() => (live ? testNameOf(live.workspace, taken) : ''));
   const [body, setBody] = useState<Settings>(() => (live ? testBodyOf(live) : { time_zone: ownZone() }));
+  const [isCopied, setIsCopied] = useState(true);
   const navigate = useNavigate();
   // It belongs to no workspace yet.
   const off = useMay(live ? 'people' : 'configure', null);
   const make = useMutation({
     mutationFn: () => makeWorkspace(name, body),
     async onSuccess() {
-      await navigate({ to: '/workspaces/$w', params: { w: name } });
+      await navigate({ to: live && isCopied ? '/workspaces/$w/copy' : '/workspaces/$w', params: { w: name } });
       say(live ? `${name} is there, as a test environment of ${live.workspace}.` : `The workspace ${name} is there.`);
     },
   });
@@ -90,6 +92,11 @@ export function NewWorkspace({
             make.reset();
           }}
         />
+        {live && (
+          <Checkbox isOn={isCopied} onChange={setIsCopied}>
+            Start with a copy of {live.workspace}
+          </Checkbox>
+        )}
         {rest && <Problem error={rest} />}
         <Curl call={makingCall(name, body)} />
         <Actions>

@@ -1,0 +1,146 @@
+import { useState, type ReactNode } from 'react';
+import type { Schemas } from '../../api/client.ts';
+import { cls } from '../../ui/class-names.ts';
+import { Card, Quiet, Rows } from '../../ui/page.tsx';
+import { Lamp } from '../../ui/state.tsx';
+import { counted, faultWords, placeWords, titleOf } from '../drafts/change-words.ts';
+import { Fields } from '../drafts/fields.tsx';
+import { FileDiff } from '../drafts/file-diff.tsx';
+import { changesOf, filesOf } from '../drafts/plan-parts.ts';
+import type { Named, Promoted } from './queries.ts';
+import styles from './promote.module.css';
+
+/** What a promotion and a copy have in common. */
+export type Transfer = Pick<Promoted, 'drafts' | 'unchanged' | 'in_the_way' | 'missing' | 'plan'>;
+type TransferDraft = Transfer['drafts'][number];
+
+export const keyOf = ({ kind, name }: Named): string => `${kind} ${name}`;
+
+/** Returns the drafts that are checked and a function that checks or unchecks one. Drafts that replace something newer start unchecked. */
+export function useChosenDrafts(drafts: readonly TransferDraft[]) {
+  const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set());
+  const isChosen = (draft: TransferDraft): boolean => toggled.has(keyOf(draft)) === draft.replaces_newer;
+  const toggle = (draft: TransferDraft): void => {
+    const next = new Set(toggled);
+    if (!next.delete(keyOf(draft))) next.add(keyOf(draft));
+    setToggled(next);
+  };
+  return { chosen: drafts.filter(isChosen), isChosen, toggle };
+}
+
+/** What the target lacks and nobody copies: named before anything is written. */
+export function Missing({ to, missing }: { readonly to: string; readonly missing: Transfer['missing'] }): ReactNode {
+  if (missing.length === 0) return null;
+  return (
+    <Card title={`${to} lacks`}>
+      <ul aria-label={`What ${to} lacks`} className={cls(styles.faults)}>
+        {missing.map((resource) => (
+          <li key={keyOf(resource)}>
+            {titleOf(resource)}, needed by {resource.needed_by.join(', ')}
+          </li>
+        ))}
+      </ul>
+      <p>These are never copied: make them in {to}, and publish the drafts then.</p>
+    </Card>
+  );
+}
+
+/** Drafts of others in the target, which are not overwritten. */
+export function InTheWay({ to, drafts }: { readonly to: string; readonly drafts: Transfer['in_the_way'] }): ReactNode {
+  if (drafts.length === 0) return null;
+  return (
+    <Card title="In the way">
+      <p>Somebody has a draft of these in {to}. Nothing is written over it: publish or discard it first.</p>
+      <ul aria-label="Drafts in the way" className={cls(styles.lines)}>
+        {drafts.map((draft: Schemas['DraftFacts']) => (
+          <li key={keyOf(draft)}>
+            {titleOf(draft)} <Quiet>by {draft.by.name ?? draft.by.id}</Quiet>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+/** The drafts that would be written, each with a checkbox, its mistakes and its changes. */
+export function TransferRows({
+  label,
+  to,
+  transfer,
+  isChosen,
+  onToggle,
+}: {
+  readonly label: string;
+  readonly to: string;
+  readonly transfer: Transfer;
+  readonly isChosen: (draft: TransferDraft) => boolean;
+  readonly onToggle: (draft: TransferDraft) => void;
+}): ReactNode {
+  return (
+    <Rows label={label}>
+      {transfer.drafts.map((draft) => (
+        <TransferRow
+          key={keyOf(draft)}
+          draft={draft}
+          to={to}
+          plan={transfer.plan}
+          isChosen={isChosen(draft)}
+          onToggle={() => onToggle(draft)}
+        />
+      ))}
+    </Rows>
+  );
+}
+
+function stateWords({ action, replaces_newer: replacesNewer }: TransferDraft, to: string): string {
+  if (action === 'create') return `New in ${to}`;
+  return replacesNewer ? `Would undo a newer change in ${to}` : `Changes in ${to}`;
+}
+
+function TransferRow({
+  draft,
+  to,
+  plan,
+  isChosen,
+  onToggle,
+}: {
+  readonly draft: TransferDraft;
+  readonly to: string;
+  readonly plan: Transfer['plan'];
+  readonly isChosen: boolean;
+  readonly onToggle: () => void;
+}): ReactNode {
+  const faults = plan.faults.filter((fault) => keyOf(fault) === keyOf(draft));
+  return (
+    <li className={cls(styles.wanted)}>
+      <div className={cls(styles.headline)}>
+        <label className={cls(styles.choose)}>
+          <input type="checkbox" checked={isChosen} onChange={onToggle} />
+          {titleOf(draft)}
+        </label>
+        {faults.length > 0 ? (
+          <Lamp tone="bad">{counted(faults.length, 'mistake')} there</Lamp>
+        ) : draft.replaces_newer ? (
+          <Lamp tone="held">{stateWords(draft, to)}</Lamp>
+        ) : (
+          <Quiet>{stateWords(draft, to)}</Quiet>
+        )}
+      </div>
+      {faults.length > 0 && (
+        <ul aria-label="Mistakes" className={cls(styles.faults)}>
+          {faults.map((fault) => (
+            <li key={`${fault.path} ${fault.message}`}>
+              {fault.path !== '' && `${placeWords(fault.path)}: `}
+              {faultWords(fault)}
+            </li>
+          ))}
+        </ul>
+      )}
+      {draft.action === 'update' &&
+        changesOf(plan, draft).map((change) => <Fields key={change.resource} fields={change.fields} />)}
+      {filesOf(plan, draft).map((file) => (
+        <FileDiff key={file.path} file={file} />
+      ))}
+    </li>
+  );
+}
