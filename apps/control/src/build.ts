@@ -33,6 +33,7 @@ import { invitationRoutes } from './routes/invitations.ts';
 import { integrationRoutes } from './routes/integrations.ts';
 import { liveRoute, type LiveRoute } from './routes/live.ts';
 import { workspaceRemovalRoutes } from './routes/workspace-removal.ts';
+import { waitingRoutes } from './routes/waiting.ts';
 import { whyNotRoute } from './routes/why-not.ts';
 import { jwtProviderRoutes } from './routes/jwt-providers.ts';
 import { contentRoutes } from './routes/contents.ts';
@@ -182,6 +183,7 @@ function apiRoutes(api: ApiServer, config: ControlConfig, ports: RoutePorts): vo
   droppedRoute(api, ports);
   insightsRoute(api, ports);
   sendingRoute(api, ports);
+  waitingRoutes(api, ports);
   deadLetterRoutes(api, ports);
   parkedReceiptRoutes(api, ports);
   suppressionRoutes(api, ports);

@@ -17,20 +17,18 @@ import {
   type Instant,
 } from '@carillon/kernel';
 import { findDrops, type DropPorts, type DropRow } from '@carillon/insight';
-import { partnerOf, readAsking } from '@carillon/stages';
 import { checkStep } from './checks.ts';
 import type { Check, ControlPorts } from './ports.ts';
 import { MOST_DELIVERIES, pickDeliveries } from './newest-deliveries.ts';
 import { recentCalls, refusalsOf, type ProviderCall } from './provider-calls.ts';
 import { suspendedAccounts } from './suspended-accounts.ts';
+import { waitingPartners, type WaitingPartner } from './waiting-partners.ts';
 
 export type FatePorts = DropPorts & Pick<ControlPorts, 'ledger' | 'tasks' | 'readModels' | 'clock' | 'keyUses'>;
 
 const DAY: Duration = 86_400_000;
 /** So many are looked at for one line; where there are more, the line says so. */
 const LOOKED_AT = 500;
-/** Whatever waits is due by then. */
-const LATEST: Duration = 400 * DAY;
 const AWAY: ReadonlySet<ErrorCode> = new Set(['log_unavailable', 'store_unavailable', 'stopping']);
 
 /**
@@ -145,28 +143,26 @@ function accountCheck(
   };
 }
 
-async function partnerChecks({ tasks, clock }: FatePorts): Promise<readonly Check[]> {
-  const checks: Check[] = [];
-  const latest = clock.now() + LATEST;
-  for (const queue of await tasks.dueQueues(latest)) {
-    const waiting = (await tasks.due(queue, latest, LOOKED_AT)).map((task) => readAsking(task));
-    const refused = waiting.filter(({ evidence }) => evidence.at(-1)?.outcome === 'unauthorized');
-    if (refused.length === 0) continue;
-    const { workspace, integration } = partnerOf(queue);
-    const since = earliest(
-      refused.flatMap(({ evidence }) =>
-        evidence.filter(({ outcome }) => outcome === 'unauthorized').map(({ at }) => at),
-      ),
-    );
-    checks.push({
-      step: `partner ${integration}`,
-      ok: false,
-      detail:
-        `suspended since ${since}, it does not take our key; ${many(waiting.length, 'question waits', 'questions wait')}: ` +
-        `npx carillon integration check ${integration} --workspace ${workspace}`,
-    });
-  }
-  return checks;
+async function partnerChecks(ports: FatePorts): Promise<readonly Check[]> {
+  const partners = await waitingPartners(() => true, ports);
+  return partners.flatMap((partner) => partnerCheck(partner, ports.clock.now()) ?? []);
+}
+
+/** A failed check for a partner whose newest calls failed; null if its triggers only wait for their first answer. */
+function partnerCheck(partner: WaitingPartner, now: Instant): Check | null {
+  const { workspace, integration, events, complete, failingSince, last, nextAt } = partner;
+  if (failingSince === null || last === null) return null;
+  const isSuspended = last.outcome === 'unauthorized';
+  const why = isSuspended ? 'it does not take our key' : last.detail;
+  const waits = `${events}${complete ? '' : ' or more'} ${events === 1 ? 'event waits' : 'events wait'}`;
+  const next = nextAt <= now ? 'a call is under way' : `next attempt ${formatInstant(nextAt)}`;
+  const what = isSuspended ? 'suspended' : 'has not answered';
+  const command = isSuspended ? `check ${integration}` : `waiting ${integration}`;
+  return {
+    step: `partner ${integration}`,
+    ok: false,
+    detail: `${what} since ${formatInstant(failingSince)} (${why}), ${waits}, ${next}: npx carillon integration ${command} --workspace ${workspace}`,
+  };
 }
 
 async function deadLetterChecks({ readModels }: FatePorts): Promise<readonly Check[]> {

@@ -302,29 +302,6 @@ describe('The doctor', () => {
     expect(said[0]?.detail).toContain('1 delivery waits for it');
   });
 
-  it('says which partner is suspended, since when, and how many questions wait', async () => {
-    const { tasks, clock } = topology.ports;
-    const at = clock.now();
-    const call = { at, callId: 'req_1', outcome: 'unauthorized', status: 401, detail: '401', took: 1, sharedBy: 1 };
-    const task = (id: string, evidence: readonly object[]) => ({
-      id,
-      queue: { job: 'ask', workspace: 'shop', name: 'crm' } as const,
-      nextAt: at + 60_000,
-      deadline: null,
-      version: 1,
-      leaseUntil: null,
-      done: false,
-      data: JSON.stringify({ evidence }),
-    });
-    await tasks.insert([task('trg_1', [call]), task('trg_2', [])]);
-    expect(await failed()).toMatchObject([
-      {
-        step: 'partner crm',
-        detail: `suspended since ${formatInstant(at)}, it does not take our key; 2 questions wait: npx carillon integration check crm --workspace shop`,
-      },
-    ]);
-  });
-
   it('says how many dead letters are open, since when', async () => {
     const { readModels, clock } = topology.ports;
     await readModels.put({ deadLetters: [letterAt(clock.now()), letterAt(clock.now(), { id: 'dl_2' })] });

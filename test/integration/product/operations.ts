@@ -156,6 +156,7 @@ const MESSAGES: Calls = {
   [`GET ${WORKSPACE}/dropped`]: {},
   [`GET ${WORKSPACE}/insights`]: {},
   [`GET ${WORKSPACE}/sending`]: {},
+  [`GET ${WORKSPACE}/waiting`]: {},
   [`GET ${WORKSPACE}/live`]: { query: 'topics=deliveries,events&for=1s' },
   [`GET ${WORKSPACE}/deliveries`]: {},
   [`GET ${WORKSPACE}/deliveries/{id}`]: {},
@@ -213,6 +214,7 @@ const PEOPLE_WHO_GET_THEM: Calls = {
   [`GET ${WORKSPACE}/consents/export`]: {},
   [`GET ${WORKSPACE}/integrations/{name}/cohorts`]: {},
   [`GET ${WORKSPACE}/integrations/{name}/fields`]: {},
+  [`GET ${WORKSPACE}/integrations/{name}/waiting`]: {},
 };
 
 const TRYING: Calls = {

@@ -39,6 +39,7 @@ const PARTS: Readonly<Record<string, readonly [reads: Needed, changes: Needed]>>
   'dead-letters': [['read'], ['operate']],
   insights: [['read'], ['operate']],
   sending: [['read'], ['operate']],
+  waiting: [['read'], ['operate']],
   why: [['read'], ['read']],
   'why-not': [['read'], ['read']],
   live: [['read'], ['read']],

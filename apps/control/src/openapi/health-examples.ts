@@ -1,3 +1,7 @@
+import { page } from './operation-example.ts';
+
+const LAST_CALL = { at: '2026-11-22T07:13:00.000Z', outcome: 'unavailable', status: 503, detail: 'answered 503' };
+
 /** Examples of operations that say how sending goes, by operation. */
 export const HEALTH_EXAMPLES = {
   readSending: {
@@ -22,5 +26,29 @@ export const HEALTH_EXAMPLES = {
         },
       ],
     },
+  },
+  listWaitingPartners: {
+    answers: page({
+      workspace: 'shop',
+      integration: 'crm',
+      events: 1,
+      complete: true,
+      failing_since: '2026-11-22T07:08:00.000Z',
+      last_failure: LAST_CALL,
+      next_attempt_at: '2026-11-22T07:15:00.000Z',
+    }),
+  },
+  listWaitingEvents: {
+    answers: page({
+      trigger_id: 'trg_5Q8W2ZC4M1V7X9K3B6N0HTR2PD',
+      event_id: 'evt_0GMPXQ2V7T1C9H4B8KJ5N6R3WD',
+      rule: 'cart-abandoned.abandoned',
+      user_ids: 1,
+      since: '2026-11-22T07:08:00.000Z',
+      calls: 4,
+      last_call: LAST_CALL,
+      next_attempt_at: '2026-11-22T07:15:00.000Z',
+      gives_up_at: '2026-11-23T07:08:00.000Z',
+    }),
   },
 };
