@@ -321,4 +321,25 @@ describeWith('chromium', 'what a workspace is set up with, in a browser', () => 
     await main().locator('[data-state="check-good"]').first().waitFor();
     await look('integrations');
   });
+
+  it('says which partner does not answer, since when, how many events wait, and which', async () => {
+    partner.follow((_call, response) => {
+      response.writeHead(503).end();
+      return undefined;
+    });
+    const { id } = await demo.ask<{ id: string }>('/v1/workspaces/shop/streams/orders/send', {
+      event: JSON.stringify({ status: 'open', order_id: 'A-9', total: 120, watchers: ['ada'] }),
+    });
+    await expect
+      .poll(async () => (await demo.ask<{ items: object[] }>('/v1/workspaces/shop/waiting')).items, { timeout: 30_000 })
+      .toMatchObject([{ integration: 'crm', events: 1, last_failure: { status: 503 } }]);
+    const words = /crm has not answered since .*503.*, 1 event waits, (?:next attempt|a call is under way)/;
+    await page.goto(`${demo.control}/workspaces/shop`);
+    await page.getByRole('region', { name: 'Waits for you' }).getByText(words).waitFor();
+    await fromTheStart('Integrations');
+    await look('integrations-silent');
+    await page.getByRole('list', { name: 'Partners that do not answer' }).getByText(words).click();
+    await page.getByRole('region', { name: 'Waiting events' }).getByRole('link', { name: id }).waitFor();
+    await look('integration-silent');
+  });
 });

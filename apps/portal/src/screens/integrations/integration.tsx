@@ -12,6 +12,7 @@ import { CheckPanel } from '../setup/check-panel.tsx';
 import { SetupForm, type SetupDraft } from '../setup/setup-form.tsx';
 import { Cohorts } from './cohorts.tsx';
 import { hasCohorts, kindOf, webhookOf, type IntegrationKind } from './integration-kinds.ts';
+import { WaitingEvents } from './waiting.tsx';
 
 /** One integration: its settings, what to paste at the other side, its check, and the first sync as it comes. */
 export function Integration(): ReactNode {
@@ -58,6 +59,7 @@ function Parts({
   const { data: status } = useQuery(statusQuery);
   return (
     <>
+      {kindName === 'lookup' && resource !== null && <WaitingEvents workspace={workspace} name={name} />}
       <Card title="Settings">
         <SetupForm draft={draft} parts={kind.parts} />
       </Card>

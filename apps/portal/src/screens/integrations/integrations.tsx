@@ -10,6 +10,7 @@ import { NewSetup } from '../setup/new-setup.tsx';
 import { SetupRows, useSetupDrafts } from '../setup/setup-list.tsx';
 import { isQuiet, kindOf, NEW_INTEGRATIONS } from './integration-kinds.ts';
 import { integrationsQuery } from './queries.ts';
+import { SilentPartners } from './waiting.tsx';
 
 /** Who tells of people: partners that are asked, and platforms that tell who is in a cohort. */
 export function Integrations(): ReactNode {
@@ -45,6 +46,7 @@ export function Integrations(): ReactNode {
             who enters and leaves a cohort. Events that name their people themselves need neither.
           </Empty>
         )}
+        <SilentPartners workspace={w} />
         {data && !isEmpty && (
           <SetupRows
             kind="integrations"

@@ -28,3 +28,26 @@ export const cohortsQuery = (workspace: string, name: string) =>
       ),
     refetchInterval: WATCHED_EVERY,
   });
+
+/** In milliseconds: how soon a partner that answers again is seen. */
+const ASKED_EVERY = 15_000;
+const WAITING = '/v1/workspaces/{workspace}/waiting';
+
+/** Partners that events wait for. */
+export const waitingPartnersQuery = (workspace: string) =>
+  queryOptions({
+    queryKey: [WAITING, workspace],
+    queryFn: ({ signal }) => bodyOf(api.GET(WAITING, { params: { path: { workspace } }, signal })),
+    refetchInterval: ASKED_EVERY,
+  });
+
+const WAITING_EVENTS = '/v1/workspaces/{workspace}/integrations/{name}/waiting';
+
+/** Events that wait for an answer of a partner. */
+export const waitingEventsQuery = (workspace: string, name: string) =>
+  queryOptions({
+    queryKey: [WAITING_EVENTS, workspace, name],
+    queryFn: ({ signal }) =>
+      bodyOf(api.GET(WAITING_EVENTS, { params: { path: { workspace, name }, query: { limit: 100 } }, signal })),
+    refetchInterval: ASKED_EVERY,
+  });

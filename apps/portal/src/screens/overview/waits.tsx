@@ -9,6 +9,8 @@ import { Lamp } from '../../ui/state.tsx';
 import { sendingQuery } from '../accounts/queries.ts';
 import { refusedWords } from '../accounts/sending-words.ts';
 import { draftsQuery } from '../drafts/queries.ts';
+import { waitingPartnersQuery } from '../integrations/queries.ts';
+import { PartnerWords } from '../integrations/waiting.tsx';
 import type { Insights } from '../notifications/queries.ts';
 import { endsWords } from './overview-words.ts';
 import { keysQuery, lettersQuery } from './queries.ts';
@@ -32,6 +34,7 @@ export function Waits({
   const { data: drafts, refetch: askDrafts } = useQuery(draftsQuery(workspace));
   const { data: keys } = useQuery(keysQuery(workspace));
   const { data: letters, refetch: askLetters } = useQuery(lettersQuery(workspace));
+  const { data: partners } = useQuery(waitingPartnersQuery(workspace));
   const { data: sending } = useQuery(sendingQuery(workspace));
   useOnChange(workspace, 'drafts', COUNTED_AFTER, () => askDrafts());
   useOnChange(workspace, 'dead-letters', COUNTED_AFTER, () => askLetters());
@@ -75,6 +78,16 @@ export function Waits({
         );
       }
     }
+  }
+  for (const partner of partners?.items.filter(({ failing_since: since }) => since !== null) ?? []) {
+    lines.push(
+      <li key={`partner ${partner.integration}`}>
+        <Lamp tone="bad">Partner</Lamp>
+        <Link to="/workspaces/$w/integrations/$i" params={{ w: workspace, i: partner.integration }}>
+          <PartnerWords partner={partner} />
+        </Link>
+      </li>,
+    );
   }
   if (conflicts + open > 0) {
     lines.push(
