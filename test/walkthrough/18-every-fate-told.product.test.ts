@@ -175,7 +175,7 @@ chapter('18. Every fate told', (newHome) => {
 
   it('says of acme what waits, for what, since when, and what to run', async () => {
     await post('acme/invoice.due', acmeKey, { email: 'ada@example.com' });
-    await post('acme/invoice.asked', acmeKey, { user: 'ada' });
+    const asked = await post('acme/invoice.asked', acmeKey, { user: 'ada' });
     const doctor = await untilFound('both refusals are known', async () => {
       const { out, code } = await carillon.command(['doctor']);
       return code === 1 && /partner crm\b/.test(out) && /account mail\b/.test(out) ? out : undefined;
@@ -186,6 +186,13 @@ chapter('18. Every fate told', (newHome) => {
     );
     expect(doctor).toMatch(/partner crm: suspended since \d{4}-.*npx carillon integration check crm --workspace acme/);
     expect(doctor).toMatch(/rule sale\.all: .*npx carillon deliveries --dropped/);
+    const { out: shown } = await look(['integration', 'show', 'crm']);
+    printed.push(shown);
+    expect(shown).toMatch(
+      /^integration +acme\/crm\nkind +lookup\nurl +http.*\nauthorization +Bearer, key in the secret/,
+    );
+    expect(shown).toMatch(/state +has not answered since \d{4}-.* \(.*\), 1 event waits, next attempt \d{4}-/);
+    expect((await look(['integration', 'waiting', 'crm', '--workspace', 'acme'])).out).toContain(asked);
   });
 
   it('keeps who put a dead letter on the log again in the story of its event', async () => {

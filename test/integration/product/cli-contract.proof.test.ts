@@ -85,6 +85,7 @@ describe('Every command', () => {
         'drafts discard',
         'promote',
         'integration show',
+        'integration waiting',
         'account check',
         'integration check',
         'jwt-provider list',

@@ -1,25 +1,21 @@
 import type { CohortBodyShown } from '@carillon/contracts';
-import type { Command } from 'commander';
 import { seg, type CommonOptions, type Page } from '../client.ts';
 import { paint, shortTime, table } from '../output.ts';
-import { answer, command } from './api-command.ts';
+import { answer } from './api-command.ts';
 
-/** `integration show`: how far a platform has told us who is in its cohorts. */
-export function integrationShowCommand(integration: Command): void {
-  command(integration, 'show <name>', 'the cohorts of an analytics platform: members, newest sync, pages so far')
-    .option('--limit <n>', 'at most so many', '50')
-    .option('--cursor <cursor>', 'go on after the page before')
-    .action(async (name: string, options: CommonOptions & { limit: string; cursor?: string }) => {
-      await answer(
-        options,
-        (client) =>
-          client.get<Page<CohortBodyShown>>(`/v1/workspaces/${seg(client.reach)}/integrations/${seg(name)}/cohorts`, {
-            limit: options.limit,
-            ...(options.cursor !== undefined && { cursor: options.cursor }),
-          }),
-        showCohorts,
-      );
-    });
+export type CohortOptions = CommonOptions & { readonly limit: string; readonly cursor?: string };
+
+/** Prints the cohorts of an analytics platform: how far it has told us who is in them. */
+export async function printCohorts(name: string, options: CohortOptions): Promise<void> {
+  await answer(
+    options,
+    (client) =>
+      client.get<Page<CohortBodyShown>>(`/v1/workspaces/${seg(client.reach)}/integrations/${seg(name)}/cohorts`, {
+        limit: options.limit,
+        ...(options.cursor !== undefined && { cursor: options.cursor }),
+      }),
+    showCohorts,
+  );
 }
 
 function showCohorts(page: Page<CohortBodyShown>): string {

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { seg, type CommonOptions } from '../client.ts';
 import { paint, table } from '../output.ts';
 import { answer, command } from './api-command.ts';
-import { failIfAny, showChecks } from './operations.ts';
+import { failIfAny, showChecks } from './check-text.ts';
 import { readText } from './rules.ts';
 
 /** Providers are written as files; these commands look at what is there. */

@@ -2,20 +2,12 @@ import { resolve } from 'node:path';
 import type { CheckBody } from '@carillon/contracts';
 import type { Command } from 'commander';
 import { seg, type CommonOptions } from '../client.ts';
-import { clean, paint } from '../output.ts';
+import { clean } from '../output.ts';
 import { answer, command } from './api-command.ts';
-import { integrationShowCommand } from './cohorts.ts';
+import { failIfAny, showChecks } from './check-text.ts';
+import { integrationCommands } from './integrations.ts';
 import { mendCommand } from './mend.ts';
 import { restoreCommand } from './restore.ts';
-
-export const showChecks = (body: CheckBody): string =>
-  body.steps
-    .map((one) => `${one.ok ? paint('green', 'ok  ') : paint('red', 'FAIL')}  ${clean(one.step)}: ${clean(one.detail)}`)
-    .join('\n');
-
-export const failIfAny = (body: CheckBody): void => {
-  if (body.steps.some((one) => !one.ok)) process.exitCode = 1;
-};
 
 export function operationCommands(program: Command): void {
   const account = program.command('account').description('provider accounts');
@@ -32,29 +24,7 @@ export function operationCommands(program: Command): void {
     failIfAny(body);
   });
 
-  const integration = program
-    .command('integration')
-    .description('partners and other systems that recipients come from');
-  command(
-    integration,
-    'check <name>',
-    'call a partner with both schemes, and explain what it answers; nothing is sent to anybody',
-  )
-    .option('--user-id <id...>', 'ids to ask about (default: one that nobody has)')
-    .action(async (name: string, options: CommonOptions & { userId?: string[] }) => {
-      const body = await answer(
-        options,
-        (client) =>
-          client.post<CheckBody>(
-            `/v1/workspaces/${seg(client.reach)}/integrations/${seg(name)}/check`,
-            options.userId ? { user_ids: options.userId } : {},
-          ),
-        showChecks,
-      );
-      failIfAny(body);
-    });
-
-  integrationShowCommand(integration);
+  integrationCommands(program);
 
   command(program, 'doctor', 'check configuration, stores, indexes, providers and clock').action(
     async (options: CommonOptions) => {
