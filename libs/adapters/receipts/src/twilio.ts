@@ -5,9 +5,9 @@ import { createHmac } from 'node:crypto';
 import { sameSecret } from './compare.ts';
 
 /**
- * Whether Twilio signed this request with the account's auth token: `X-Twilio-Signature`, an HMAC-SHA1 over the public
- * address and all fields of the form, sorted by name, name and value behind each other.
- * https://www.twilio.com/docs/usage/security#validating-requests
+ * Returns true if Twilio signed this request with the account's auth token: `X-Twilio-Signature` is an HMAC-SHA1 over the public
+ * address and all fields of the form, sorted by name, name and value behind each other. Twilio's servers sign the address with
+ * or without its port, so both count. https://www.twilio.com/docs/usage/security#validating-requests
  */
 export function isFromTwilio(
   { url, headers, body }: Pick<ReceiptCallback, 'url' | 'headers' | 'body'>,
@@ -18,8 +18,25 @@ export function isFromTwilio(
   if (shown === undefined || url === null || authToken === '') return false;
   const fields = [...new URLSearchParams(Buffer.from(body).toString('utf8'))];
   const sorted = [...new Map(fields.map((field) => [field.join('\0'), field])).values()].toSorted(byNameAndValue);
-  const signed = url + sorted.map(([name, value]) => name + value).join('');
-  return sameSecret(shown, createHmac('sha1', authToken).update(signed, 'utf8').digest('base64'));
+  const form = sorted.map(([name, value]) => name + value).join('');
+  return spellingsOf(url).some((spelling) =>
+    sameSecret(
+      shown,
+      createHmac('sha1', authToken)
+        .update(spelling + form, 'utf8')
+        .digest('base64'),
+    ),
+  );
+}
+
+const DEFAULT_PORTS: Readonly<Record<string, string>> = { http: '80', https: '443' };
+
+/** An address without its port and with it; the port of its scheme if it names none. The rest stays as it was sent. */
+function spellingsOf(url: string): readonly string[] {
+  const [, scheme, host, port, rest] = /^(https?):\/\/(\[[^\]]*\]|[^/?#:]*)(?::(\d+))?(.*)$/s.exec(url) ?? [];
+  if (scheme === undefined || host === undefined) return [url];
+  const name = `${scheme}://${host}`;
+  return [`${name}${rest}`, `${name}:${port ?? DEFAULT_PORTS[scheme]}${rest}`];
 }
 
 /** By code units, as Twilio sorts; of a name that comes twice the values are sorted too. */

@@ -19,6 +19,10 @@ const URLS = [
   'https://notify.example.com/receipts/twilio/shop/texts/0123456789abcdefghjkmnpqrs-1-0123456789',
   'https://notify.example.com/receipts/twilio/-/main',
   'https://notify.example.com/base/receipts/twilio/shop/texts?a=1&b=%20',
+  'http://127.0.0.1:17400/receipts/twilio/shop/texts',
+  'http://127.0.0.1/receipts/twilio/shop/texts',
+  'https://notify.example.com:8443/receipts/twilio/-/main',
+  'https://notify.example.com:443/receipts/twilio/-/main',
 ];
 const name = fc.oneof(
   fc.constantFrom('MessageSid', 'MessageStatus', 'From', 'Body', 'body', '__proto__', 'Ä'),
@@ -62,4 +66,21 @@ it('What Twilio’s own library does not take is not from Twilio: another form, 
     }),
     { numRuns: 300 },
   );
+});
+
+it.each([
+  ['http://127.0.0.1:17400/receipts/twilio/shop/texts', 'http://127.0.0.1/receipts/twilio/shop/texts', true],
+  ['https://notify.example.com/r', 'https://notify.example.com:443/r', true],
+  ['http://notify.example.com/r', 'http://notify.example.com:80/r', true],
+  ['https://[2001:db8::1]:8443/r', 'https://[2001:db8::1]/r', true],
+  ['https://notify.example.com:8443/r?to=a:1', 'https://notify.example.com/r?to=a:1', true],
+  ['https://notify.example.com:8443/r', 'https://notify.example.com:8444/r', false],
+  ['https://notify.example.com:8443/r', 'https://notify.example.com:443/r', false],
+  ['https://notify.example.com/r', 'http://notify.example.com/r', false],
+  ['https://notify.example.com/r', 'https://evil.example.com/r', false],
+])('A request to %s that is signed for %s is from Twilio: %s', (url, signedFor, expected) => {
+  const form = { MessageSid: 'SM1', Body: 'STOP' };
+  const headers = { 'x-twilio-signature': library.getExpectedTwilioSignature(TOKEN, signedFor, form) };
+  const body = Buffer.from(new URLSearchParams(form).toString());
+  expect(isFromTwilio({ url, headers, body }, TOKEN)).toBe(expected);
 });
