@@ -56,7 +56,11 @@ export function findUnheeded(world: World, { codecs }: Shared): Finding[] {
   const read = decodeAll(world, 'carillon.receipts', codecs.receipt).map(({ value }) => value);
   const onLog = new Set(read.map(({ id }) => id));
   const lost = [...world.written].filter((id) => !onLog.has(id)).map((id) => `acknowledged, and not on the log: ${id}`);
-  const written = read.flatMap(({ inbound, receivedAt }) => (inbound ? [{ ...inbound, receivedAt }] : []));
+  // A message that is there twice was delivered again, and changes nothing the second time.
+  const messages = new Map(read.toReversed().map((receipt) => [receipt.id, receipt]));
+  const written = read
+    .filter((receipt) => messages.get(receipt.id) === receipt)
+    .flatMap(({ inbound, receivedAt }) => (inbound ? [{ ...inbound, receivedAt }] : []));
   const last = new Map(written.map(({ address, wish, receivedAt }) => [address, { wish, receivedAt }]));
   const unheeded = [...last].flatMap(([phone, { wish, receivedAt }]) => {
     const isHeld = world.suppressions.has('shop', 'sms', phone, 'stop');

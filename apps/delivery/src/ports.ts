@@ -10,6 +10,7 @@ import type {
   EventLog,
   Ids,
   LeaseStore,
+  LookupClaims,
 } from '@carillon/ports';
 import type { Clock, Secrets, SenderFactory, SuppressionList, TemplateRenderer } from '@carillon/ports';
 import type { Delivery, LocalityVariable } from '@carillon/domain';
@@ -46,6 +47,8 @@ export type DeliveryPorts = {
   readonly checkpoints: CheckpointStore;
   readonly ledger: DeliveryLedger;
   readonly suppressions: SuppressionList;
+  /** Remembers the STOP and START messages that were carried out. */
+  readonly claims: Pick<LookupClaims, 'get' | 'claim'>;
   readonly consents: ConsentStore;
   readonly limits: LimitStore;
   /** Decides which one of all processes tries an account that rests. */

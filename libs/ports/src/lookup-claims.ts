@@ -8,7 +8,16 @@ export type LookupClaim = {
   readonly at: Instant;
 };
 
-/** Which of a trigger's lookup records counts: the first that was claimed, for ever (promise 3). */
+/**
+ * Begins the ids of claims for STOP and START messages, whose record is a receipt. A claim says that the message was carried
+ * out, so that the same message changes nothing when its provider delivers it again.
+ */
+export const MESSAGE_CLAIM = 'inbound ';
+
+/**
+ * Which of a trigger's lookup records counts: the first that was claimed (promise 3). Claims are kept for 30 days, as long as
+ * the log keeps the records.
+ */
 export type LookupClaims = {
   /**
    * Answers for each the position that counts for its trigger: the one given, or that of the first. One that came too
@@ -17,4 +26,10 @@ export type LookupClaims = {
   claim(claims: readonly LookupClaim[]): Promise<readonly string[]>;
   /** Null where nothing was claimed. */
   get(triggerId: string): Promise<{ readonly position: string; readonly superseded: readonly string[] } | null>;
+  /** Lists the first claim of each id that begins with this text, ordered by id, for moving claims to another backend. */
+  list(
+    beginning: string,
+    limit: number,
+    cursor?: string,
+  ): Promise<{ readonly items: readonly LookupClaim[]; readonly next: string | null }>;
 };

@@ -111,6 +111,7 @@ async function asTheRole(ground: Ground): Promise<Applied> {
     log,
     codecs,
     configuration,
+    claims: { get: async () => null, claim: async () => [] },
     ids,
     clock: systemClock,
     alert: () => undefined,

@@ -67,7 +67,7 @@ const TABLE: Table = {
     overdue: 'reads',
     get: 'reads',
   },
-  claims: { claim: [['lookup.claim']], get: 'reads' },
+  claims: { claim: [['lookup.claim']], get: 'reads', list: 'reads' },
   ledger: {
     insert: [
       ['delivery.insert', [{ intent: {} }]],

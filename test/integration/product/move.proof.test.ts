@@ -2,6 +2,7 @@ import { cpSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { openEmbedded } from '@carillon/adapter-embedded';
 import { systemClock } from '@carillon/adapter-system';
+import { MESSAGE_CLAIM } from '@carillon/ports';
 import { cli, deliveryOf, startProduct, startScriptedSmtp, type CliAnswer, type ScriptedSmtp } from '@carillon/testing';
 import { startKafka, startMongoDb, startRegistry } from '@carillon/testing/services';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -67,6 +68,11 @@ describe('move export', () => {
 
   it('writes a file for its owner alone, and the folder is not started by mistake any more', async () => {
     expect(await old.product.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+    const data = await openEmbedded({ dataDir: old.dataDir, clock: systemClock });
+    await data.claims.claim([
+      { triggerId: `${MESSAGE_CLAIM}rct_1`, position: 'carillon.receipts/0@0', at: Date.now() },
+    ]);
+    await data.close();
     const { code, stdout } = await run('move', 'export', file, '--data-dir', old.dataDir);
     expect(code).toBe(0);
     // The one record is the roster, with the link that the start made.
@@ -209,6 +215,7 @@ function describeImport(open: () => Promise<Target>): void {
         dataKey: 0,
         secret: 0,
         suppression: 0,
+        message: 0,
         consents: 0,
         sent: 0,
         people: 0,
@@ -220,6 +227,7 @@ function describeImport(open: () => Promise<Target>): void {
         dataKey: 1,
         secret: 1,
         suppression: 1,
+        message: 1,
         consents: 0,
         sent: 0,
         people: 1,

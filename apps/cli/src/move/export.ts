@@ -10,7 +10,7 @@ import {
   type DeliveryState,
 } from '@carillon/domain';
 import { formatInstant, type Instant } from '@carillon/kernel';
-import type { EventLog, RecordCodecs } from '@carillon/ports';
+import { MESSAGE_CLAIM, type EventLog, type RecordCodecs } from '@carillon/ports';
 import { createConfigurationView, type FollowedConfiguration } from '@carillon/stages';
 import { CommandError } from '../failure.ts';
 import type { Backend } from '../process/backend.ts';
@@ -121,7 +121,7 @@ async function refuseSecondSync(view: FollowedConfiguration): Promise<void> {
  * and by then everybody who was told is known; what waits comes last, because it is judged by the configuration.
  */
 async function* linesOf(
-  { secretStore, suppressions, consents, limits, people, drafts, ledger, log }: Backend,
+  { secretStore, suppressions, claims, consents, limits, people, drafts, ledger, log }: Backend,
   codecs: Pick<RecordCodecs, 'configuration'>,
   newest: Configuration,
   now: Instant,
@@ -146,6 +146,12 @@ async function* linesOf(
   for (let cursor: string | undefined; ;) {
     const page = await suppressions.list({}, PAGE, cursor);
     for (const suppression of page.items) yield { suppression };
+    if (page.next === null) break;
+    cursor = page.next;
+  }
+  for (let cursor: string | undefined; ;) {
+    const page = await claims.list(MESSAGE_CLAIM, PAGE, cursor);
+    for (const message of page.items) yield { message };
     if (page.next === null) break;
     cursor = page.next;
   }

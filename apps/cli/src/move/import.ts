@@ -160,7 +160,7 @@ async function write(
 
 async function writeRest(
   line: MoveLine,
-  { secretStore, suppressions, consents, limits, people, drafts }: Backend,
+  { secretStore, suppressions, claims, consents, limits, people, drafts }: Backend,
 ): Promise<boolean> {
   if ('dataKey' in line) return writeDataKey(line.dataKey, secretStore);
   if ('secret' in line) {
@@ -170,6 +170,11 @@ async function writeRest(
   }
   if ('suppression' in line) {
     return (await suppressions.addAll([line.suppression])) > 0;
+  }
+  if ('message' in line) {
+    const isKnown = (await claims.get(line.message.triggerId)) !== null;
+    if (!isKnown) await claims.claim([line.message]);
+    return !isKnown;
   }
   if ('consents' in line) return writeConsents(line.consents, consents);
   if ('draft' in line) return (await drafts.replace(line.draft, null)) === 'done';

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ConfigurationRecord, Consents, Delivery, Draft, PeopleRecord, SentToPerson } from '@carillon/domain';
 import { parseJson, stringifyJson } from '@carillon/kernel';
-import type { DataKey, SealedSecret, Suppression } from '@carillon/ports';
+import type { DataKey, LookupClaim, SealedSecret, Suppression } from '@carillon/ports';
 import { CommandError, UsageError } from '../failure.ts';
 import type { Keys } from '../process/deployment-keys.ts';
 
@@ -28,6 +28,8 @@ export type MoveLine =
   | { readonly dataKey: DataKey }
   | { readonly secret: SealedSecret }
   | { readonly suppression: Suppression }
+  /** A STOP or START message that was carried out. */
+  | { readonly message: LookupClaim }
   | { readonly consents: Consents }
   | { readonly sent: SentToPerson }
   | { readonly people: PeopleRecord }
@@ -38,6 +40,7 @@ export type MoveKind =
   | 'dataKey'
   | 'secret'
   | 'suppression'
+  | 'message'
   | 'consents'
   | 'sent'
   | 'people'
@@ -56,6 +59,7 @@ export const NOTHING_YET: MoveCounts = {
   dataKey: 0,
   secret: 0,
   suppression: 0,
+  message: 0,
   consents: 0,
   sent: 0,
   people: 0,

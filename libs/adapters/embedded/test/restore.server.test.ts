@@ -10,6 +10,7 @@ import {
   type SentToPerson,
 } from '@carillon/domain';
 import { isCarillonError, type AttemptId, type DeliveryId, type TriggerId } from '@carillon/kernel';
+import { MESSAGE_CLAIM } from '@carillon/ports';
 import { logRecord } from '@carillon/testing';
 import { givenIntent, MORNING } from '@carillon/testing/given';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -159,7 +160,9 @@ describe('a restore', () => {
     const link = { digest: 'd', endsAt: MORNING, personId: null };
     const roster = { ...people, kind: 'roster', id: 'roster', body: { owners: ['per_1'], link } } as const;
     const guesses = { ...people, kind: 'guesses', id: 'g', body: { count: 1, since: MORNING } } as const;
-    await within('data', async ({ ledger, log, suppressions, consents, limits, people: kept, drafts }) => {
+    const message = { triggerId: `${MESSAGE_CLAIM}rct_1`, position: 'carillon.receipts/0@0', at: MORNING };
+    await within('data', async ({ ledger, log, suppressions, claims, consents, limits, people: kept, drafts }) => {
+      await claims.claim([message, { ...message, triggerId: 'trg_1' }]);
       expect(await kept.replace(roster)).toBe('done');
       expect(await kept.replace(guesses)).toBe('done');
       for (const one of [draft('kept', 'r2'), draft('gone', 'r1', 7), draft('new', 'r1', null)])
@@ -181,7 +184,8 @@ describe('a restore', () => {
       drafts: 3,
       lost: [{ topic: 'carillon.events', partition: 1, from: 1, to: 2 }],
     });
-    await within('new', async ({ ledger, suppressions, consents, limits, people: kept, drafts }) => {
+    await within('new', async ({ ledger, suppressions, claims, consents, limits, people: kept, drafts }) => {
+      expect((await claims.list('', 9)).items).toEqual([message]);
       expect((await kept.find('roster', 'roster'))?.body).toEqual({ owners: ['per_1'], link: null });
       expect(await kept.find('guesses', 'g')).toBeNull();
       const bases = (await drafts.list('shop', 9)).items.map(({ ref, revision, basedOn }) => [

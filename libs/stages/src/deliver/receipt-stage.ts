@@ -1,5 +1,6 @@
 import {
   applyReceipt,
+  formatPosition,
   sendersOver,
   wordsWithoutIntent,
   type Delivery,
@@ -7,17 +8,20 @@ import {
   type Receipt,
   type ReceiptJudgement,
 } from '@carillon/domain';
-import type {
-  BatchStage,
-  Clock,
-  ConfigurationView,
-  DeliveryLedger,
-  EventLog,
-  Ids,
-  NewRecord,
-  RecordCodecs,
-  RecordFate,
-  SuppressionList,
+import {
+  MESSAGE_CLAIM,
+  type BatchStage,
+  type Clock,
+  type ConfigurationView,
+  type DeliveryLedger,
+  type EventLog,
+  type Ids,
+  type LogRecord,
+  type LookupClaims,
+  type NewRecord,
+  type RecordCodecs,
+  type RecordFate,
+  type SuppressionList,
 } from '@carillon/ports';
 import { decodeRecords } from '../decode-record.ts';
 import { deadLetterOf, deadLetterRecord } from '../dead-letters.ts';
@@ -28,6 +32,8 @@ export type ReceiptPorts = {
   readonly log: EventLog;
   readonly ledger: DeliveryLedger;
   readonly suppressions: SuppressionList;
+  /** Says which STOP and START messages were carried out already. */
+  readonly claims: Pick<LookupClaims, 'get' | 'claim'>;
   /** Says who sends over a number that somebody wrote to. */
   readonly configuration: Pick<ConfigurationView, 'current'>;
   readonly codecs: Pick<RecordCodecs, 'receipt' | 'outcome' | 'deadLetter'>;
@@ -86,15 +92,28 @@ export function createReceiptStage(ports: ReceiptPorts): BatchStage {
   }
 
   /**
-   * Carries out what somebody wished for an address: the later wish counts. It may be carried out twice, also by a
-   * process that stood still and should no longer do it, so START takes away no STOP that came later. Where both came
-   * in one millisecond STOP counts: nothing says which of them came later, and nobody may get what they refused. STOP
-   * holds for everybody who sends over the number now.
+   * Carries out a STOP or START that a person sent, once for each message id. The later message counts. A process that stood still
+   * may carry out a message once more, so START takes away no STOP that came later. If both came in one millisecond, STOP
+   * counts, because nobody may get what they refused. STOP holds for everybody who sends over the number now.
    */
-  async function carryOut(receipt: Receipt, { address, wish }: NonNullable<Receipt['inbound']>): Promise<RecordFate> {
+  async function carryOut(
+    record: LogRecord,
+    receipt: Receipt,
+    { address, wish }: NonNullable<Receipt['inbound']>,
+  ): Promise<RecordFate> {
     const senders = sendersOver(ports.configuration.current(), receipt.account ?? '');
-    // Nothing was done about the wish of a person: an operator has to know.
-    if (senders.length === 0) return UNKNOWN;
+    const triggerId = `${MESSAGE_CLAIM}${receipt.id}`;
+    const remember = async (): Promise<void> => {
+      const position = formatPosition({ ...record, logId: ports.log.logId });
+      await ports.claims.claim([{ triggerId, position, at: clock.now() }]);
+    };
+    if (senders.length === 0) {
+      // A parked STOP may be redriven, which a claim would prevent. A parked START is never carried out.
+      if (wish === 'start') await remember();
+      // Nothing was done about the message of a person: an operator has to know.
+      return UNKNOWN;
+    }
+    if ((await ports.claims.get(triggerId)) !== null) return { kind: 'dropped', reason: 'known' };
     for (const { workspace, channel } of senders) {
       const at = receipt.receivedAt;
       if (wish === 'start') await ports.suppressions.remove(workspace, channel, address, 'stop', at - 1);
@@ -103,6 +122,8 @@ export function createReceiptStage(ports: ReceiptPorts): BatchStage {
         await ports.suppressions.add({ workspace, channel, address, source: 'stop', detail, deliveryId: null, at });
       }
     }
+    // Last: after a crash before this write, the record is read again and carried out, so no STOP is lost.
+    await remember();
     return { kind: 'done' };
   }
 
@@ -135,9 +156,9 @@ export function createReceiptStage(ports: ReceiptPorts): BatchStage {
       const lanes = Map.groupBy(read.entries(), ([at]) => laneOf(receipts[at] ?? null) ?? at);
       try {
         await sideBySide(lanes.values(), AT_ONCE, async (lane) => {
-          for (const [at, { decoded }] of lane) {
+          for (const [at, { record, decoded }] of lane) {
             if (!decoded.ok) fates[at] = { kind: 'parked', reason: decoded.error.reason };
-            else if (decoded.value.inbound) fates[at] = await carryOut(decoded.value, decoded.value.inbound);
+            else if (decoded.value.inbound) fates[at] = await carryOut(record, decoded.value, decoded.value.inbound);
             else fates[at] = await apply(decoded.value, moved);
           }
         });

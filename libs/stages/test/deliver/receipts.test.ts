@@ -303,6 +303,50 @@ describe('what somebody wrote to a number', () => {
     expect(await sources('shop')).toEqual([]);
   });
 
+  it('changes nothing when a provider delivers it again: an old START undoes no later STOP, and no STOP a later START', async () => {
+    await topology.publish(accountOf('sms', twilio));
+    const message = (wish: 'stop' | 'start', id: string, receivedAt: number) => ({
+      ...written(wish, 'shop/sms', id),
+      receivedAt,
+    });
+    await handle([message('stop', 'rct_1', 10), message('start', 'rct_2', 20), message('stop', 'rct_3', 30)]);
+    expect(kinds(await handle([message('start', 'rct_2', 40)]))).toEqual(['known']);
+    expect(await sources('shop')).toEqual(['stop']);
+    expect(kinds(await handle([message('start', 'rct_4', 50), message('stop', 'rct_3', 60)]))).toEqual([
+      'done',
+      'known',
+    ]);
+    expect(await sources('shop')).toEqual([]);
+  });
+
+  it('loses no STOP to a crash between its writes', async () => {
+    await topology.publish(accountOf('sms', twilio));
+    const stop = written('stop', 'shop/sms', 'rct_1');
+    const { suppressions, claims } = topology.data;
+    const dying = (ports: object) =>
+      createReceiptStage({ ...topology.ports, alert: () => undefined, ...ports }).handle(
+        [recordOf('carillon.receipts', topology.ports.codecs.receipt.encode(stop))],
+        STATE,
+      );
+    const die = () => Promise.reject(new Error('the process dies here'));
+    await expect(dying({ suppressions: { ...suppressions, add: die } })).rejects.toThrow('dies here');
+    expect(await sources('shop')).toEqual([]);
+    await expect(dying({ claims: { ...claims, claim: die } })).rejects.toThrow('dies here');
+    expect(await sources('shop')).toEqual(['stop']);
+    expect(kinds(await handle([stop]))).toEqual(['done']);
+    expect(kinds(await handle([stop]))).toEqual(['known']);
+    expect(await sources('shop')).toEqual(['stop']);
+  });
+
+  it('that nobody could carry out is not carried out by its repetition if it is START, and is if it is STOP', async () => {
+    const [start, stop] = [written('start', 'shop/sms', 'rct_1'), written('stop', 'shop/sms', 'rct_2')];
+    expect(kinds(await handle([start, stop]))).toEqual(['unknown_receipt', 'unknown_receipt']);
+    await topology.publish(accountOf('sms', twilio));
+    expect(kinds(await handle([stop]))).toEqual(['done']);
+    expect(kinds(await handle([{ ...start, receivedAt: 30 }]))).toEqual(['known']);
+    expect(await sources('shop')).toEqual(['stop']);
+  });
+
   it('and what a provider says of a delivery that the same person stopped keep their order, whichever is slower', async () => {
     const slot = { ...givenIntent('a').slot, channel: 'sms' } as const;
     const id = await begun(true, 'a', { slot, to: '+4915112345678' });
@@ -324,7 +368,7 @@ describe('what somebody wrote to a number', () => {
       receipts.map((one) => recordOf('carillon.receipts', topology.ports.codecs.receipt.encode(one)));
     await stage({ suppressions: slowRemoval }).handle(recordsOf([started, stopped]), STATE);
     expect(await sources('shop')).toEqual(['stop']);
-    const startedLater = { ...started, receivedAt: stopped.receivedAt + 1 };
+    const startedLater = { ...started, id: 'rct_u', receivedAt: stopped.receivedAt + 1 };
     await stage({ ledger: slowReading }).handle(recordsOf([stopped, startedLater]), STATE);
     expect(await sources('shop')).toEqual([]);
   });

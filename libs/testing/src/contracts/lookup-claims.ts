@@ -32,6 +32,17 @@ export function describeLookupClaims(name: string, make: () => Promise<UnderTest
       expect(await claims().get(a)).toEqual({ position: first, superseded: [claim(a, 5).position] });
     });
 
+    it('lists the first claim of each id that begins with a text, page by page', async () => {
+      const beginning = `${freshName('inbound')} `;
+      const ids = ['c', 'a', 'b'].map((end) => `${beginning}${end}`);
+      await claims().claim(ids.map((id, at) => claim(id, at)));
+      await claims().claim([claim(ids[0] as string, 9), claim(freshName('trg'), 1)]);
+      const first = await claims().list(beginning, 2);
+      expect(first.items).toEqual([claim(ids[1] as string, 1), claim(ids[2] as string, 2)]);
+      const rest = await claims().list(beginning, 2, first.next ?? undefined);
+      expect(rest).toEqual({ items: [claim(ids[0] as string, 0)], next: null });
+    });
+
     it('has one winner when many claim one trigger at once', async () => {
       const a = freshName('race');
       const answers = await Promise.all(Array.from({ length: 20 }, (_, at) => claims().claim([claim(a, at)])));

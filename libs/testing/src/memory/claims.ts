@@ -10,14 +10,14 @@ import type { Instant } from '@carillon/kernel';
 import { pageOf } from './pages.ts';
 import type { Wire } from './wire.ts';
 
-type Claimed = { readonly position: string; readonly superseded: readonly string[] };
+type Claimed = { readonly position: string; readonly superseded: readonly string[]; readonly at: Instant };
 
 /** Which of a trigger's lookup records counts: the first that was claimed. */
 export function createMemoryClaims() {
   const stored = new Map<string, Claimed>();
 
-  function claimOne({ triggerId, position }: LookupClaim): string {
-    const held = stored.get(triggerId) ?? { position, superseded: [] };
+  function claimOne({ triggerId, position, at }: LookupClaim): string {
+    const held = stored.get(triggerId) ?? { position, superseded: [], at };
     const late = held.position !== position && !held.superseded.includes(position);
     stored.set(triggerId, late ? { ...held, superseded: [...held.superseded, position] } : held);
     return held.position;
@@ -36,7 +36,20 @@ export function createMemoryClaims() {
             [...firsts.values()].filter(() => chance() < 0.5).forEach(claimOne);
           },
         }),
-      get: (triggerId) => wire.ask('claims.get', () => stored.get(triggerId) ?? null),
+      get: (triggerId) =>
+        wire.ask('claims.get', () => {
+          const held = stored.get(triggerId);
+          return held ? { position: held.position, superseded: held.superseded } : null;
+        }),
+      list: (beginning, limit, cursor = '') =>
+        wire.ask('claims.list', () => {
+          const found = [...stored]
+            .filter(([triggerId]) => triggerId.startsWith(beginning) && triggerId > cursor)
+            .toSorted(([one], [other]) => (one < other ? -1 : 1))
+            .map(([triggerId, { position, at }]) => ({ triggerId, position, at }));
+          const items = found.slice(0, limit);
+          return { items, next: found.length > limit ? (items.at(-1)?.triggerId ?? null) : null };
+        }),
     }),
   };
 }

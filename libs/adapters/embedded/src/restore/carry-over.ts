@@ -10,6 +10,7 @@ import {
   type SentToPerson,
 } from '@carillon/domain';
 import { CarillonError, isCarillonError, messageOf, parseJson } from '@carillon/kernel';
+import { MESSAGE_CLAIM } from '@carillon/ports';
 import { refuseDamagedWal } from '../damage/look-at-wal.ts';
 import { dataFiles } from '../data-folder.ts';
 import { lockFolder } from '../folder-lock.ts';
@@ -76,6 +77,7 @@ export function carryOver(sql: Statements, newer: string, moment: Moment): Carri
       }
     }
     const suppressed = carrySuppressions(sql, source);
+    carryMessageClaims(sql, source);
     carryLimits(sql, source);
     carryPeople(sql, source);
     const consents = carryConsents(sql, source);
@@ -111,6 +113,20 @@ function carrySuppressions(sql: Statements, source: Statements): number {
     added += sql.run(`INSERT INTO suppressions (${columns}) VALUES (${places}) ON CONFLICT DO NOTHING`, ...values);
   }
   return added;
+}
+
+/** STOP and START messages that were carried out since the backup change nothing when they are delivered again. */
+function carryMessageClaims(sql: Statements, source: Statements): void {
+  if (!source.get("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'lookup_claims'")) return;
+  const claims = 'SELECT trigger_id, position, at FROM lookup_claims WHERE trigger_id >= ? AND trigger_id < ?';
+  for (const row of source.iterate(claims, MESSAGE_CLAIM, `${MESSAGE_CLAIM}\u{10FFFF}`)) {
+    sql.run(
+      'INSERT INTO lookup_claims (trigger_id, position, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+      String(row['trigger_id']),
+      String(row['position']),
+      Number(row['at']),
+    );
+  }
 }
 
 /** Whoever opted out since the backup stays out. The log that knew of it is replaced, so it goes onto this one. */

@@ -4,8 +4,10 @@ import type { Collections } from '../collections.ts';
 import { insertEach } from '../compare-and-set.ts';
 import type { ClaimDocument } from '../documents.ts';
 import { ComeAgain } from '../failures.ts';
-import { IN_ONE_ANSWER } from '../pages.ts';
+import { afterCursor, filterOf, IN_ONE_ANSWER, pageOf, sortOf, type Order } from '../pages.ts';
 import { createRuns } from '../runs.ts';
+
+const BY_ID: Order = { _id: 'string' };
 
 export function createLookupClaims({ claims }: Collections, attempt: Attempt): LookupClaims {
   const inRuns = createRuns();
@@ -38,6 +40,16 @@ export function createLookupClaims({ claims }: Collections, attempt: Attempt): L
     async get(triggerId) {
       const found = await attempt(() => claims.findOne({ _id: triggerId }));
       return found && { position: found.position, superseded: found.superseded };
+    },
+    async list(beginning, limit, cursor) {
+      const wanted = filterOf<ClaimDocument>(
+        { _id: { $gte: beginning, $lt: `${beginning}\u{10FFFF}` } },
+        afterCursor(cursor, BY_ID, 'rising'),
+      );
+      const found = await attempt(() =>
+        claims.find<ClaimDocument>(wanted, { sort: sortOf(BY_ID, 'rising'), limit: limit + 1 }).toArray(),
+      );
+      return pageOf(found, limit, ({ _id: triggerId, position, at }) => ({ triggerId, position, at }), BY_ID);
     },
   };
 }
