@@ -53,6 +53,20 @@ const applied = (changes: Files = {}): Configuration => {
 };
 
 describe('a template with a layout, partials and languages', () => {
+  test('warns of a body that is a whole page inside a layout', () => {
+    const warnings = (changes: Files): string[] =>
+      read(changes)
+        .warnings.filter(({ file }) => file.startsWith(MAIL))
+        .map(({ file, line, column, message }) => `${file}:${line}:${column} ${message}`);
+    expect(warnings({})).toEqual([]);
+    expect(warnings({ [`${MAIL}/email.html`]: '<header>Paid</header>\n' })).toEqual([]);
+    const page = { [`${MAIL}/email.html`]: '\n<!DOCTYPE html>\n<html><body>Paid</body></html>\n' };
+    const message = 'The body has its own <!DOCTYPE>, but it is put inside the layout basic, which is a page already';
+    expect(warnings(page)).toEqual([`${MAIL}/email.html:2:1 ${message}`]);
+    const alone = { [`${MAIL}/email.yaml`]: 'subject: Paid {{total}}\n', [`${MAIL}/email.de.html`]: '<p>Bezahlt</p>' };
+    expect(warnings({ ...page, ...alone })).toEqual([]);
+  });
+
   test('is read from its files, and written to the same ones', () => {
     expect(told({})).toEqual([]);
     const current = applied();

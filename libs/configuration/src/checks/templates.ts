@@ -84,7 +84,11 @@ function checkVariant(
   if (assembled.faults.length > 0 || assembled.layoutFault || !at.piecesAreWhole()) return;
   for (const fault of around.templates.check(assembled.template)) at.remark(fault, 'fault');
   for (const warning of around.templates.warnings(assembled.template)) at.remark(warning, 'warning');
+  at.pagesInLayout();
 }
+
+/** The start of a whole HTML page. */
+const PAGE_TAG = /<(?:!doctype|html|head|body)(?=[\s>])/i;
 
 /** Whether a language names a layout of its own. */
 function hasOwnLayout(body: TemplateBody, { channel, locale }: TemplateVariant): boolean {
@@ -135,6 +139,20 @@ class Reporting {
     const found = originOf(this.#assembled.pieces[part] ?? [], { line, column });
     if (!found) this.#own(part, { line, column }, { message, fix }, as);
     else this.#say(found.origin, placeAt(found.origin.source, found.at), { message, fix }, as);
+  }
+
+  /** Warns of a text that is a whole HTML page although a layout, which is one too, stands around it. */
+  pagesInLayout(): void {
+    const { layout, pieces } = this.#assembled;
+    for (const [part, list] of Object.entries(pieces)) {
+      if (layout === null || !list.some(({ origin }) => origin.kind === 'layout')) continue;
+      const own = list.find(({ origin }) => origin.kind === 'template')?.origin;
+      const tag = own && PAGE_TAG.exec(own.source);
+      if (!own || !tag) continue;
+      const message = `The body has its own ${tag[0]}>, but it is put inside the layout ${layout}, which is a page already`;
+      const fix = 'Remove <!doctype>, <html>, <head> and <body>, or choose no layout.';
+      this.#own(part, placeAt(own.source, tag.index), { message, fix }, 'warning');
+    }
   }
 
   /** Whether each text of the template is whole by itself, where something stands around it or in it. */
