@@ -160,7 +160,7 @@ function notesOf(placed: PlacedRule, { fires, fields }: RuleSample): readonly st
     ? `Sends an event for which the rule ${title} fires.`
     : `Sends an event to the rule ${title}. No values are known that make it fire: put in your own.`;
   const invented = fields.some(({ origin }) => origin === 'placeholder');
-  return [first, ...(invented ? ['What stands in <angle brackets> is a placeholder for a value of yours.'] : [])];
+  return [first, ...(invented ? ['Replace example values, and placeholders in <angle brackets>, with your own.'] : [])];
 }
 
 const claimNotes = ({ claims = {} }: Security): readonly string[] =>

@@ -12,9 +12,31 @@ export type ShapeField = {
 
 const LONGEST_LIST = 20;
 
-/** Stands where nobody knows the value: says its type, and in a text its name. */
-export function placeholder(type: FieldType | null, name: string, now: Instant): Json {
+/** Values of the fields that most events have. The person goes with the example addresses. */
+const EXAMPLES: Readonly<Record<string, string>> = {
+  first_name: 'Ada',
+  full_name: 'Ada Lovelace',
+  last_name: 'Lovelace',
+  order_id: 'A-1001',
+  order_number: 'A-1001',
+};
+/** What holds the name of a person: `customer.name`. Other names, such as `product.name`, are not known. */
+const PEOPLE =
+  /^(?:(?:customer|user|person|recipient|member|buyer|guest|contact|subscriber|watcher|follower)s?|people)$/;
+
+function exampleText(steps: readonly FieldStep[]): string | undefined {
+  const [name = '', holder = ''] = steps.filter((step) => typeof step === 'string').toReversed();
+  if (name === 'name' && PEOPLE.test(holder)) return 'Ada';
+  return Object.hasOwn(EXAMPLES, name) ? EXAMPLES[name] : undefined;
+}
+
+/**
+ * Stands where nobody knows the value: an example of a well-known field, else what says the type, and in a text the name. `steps` is the path
+ * of the field in the event.
+ */
+export function placeholder(type: FieldType | null, steps: readonly FieldStep[], now: Instant): Json {
   if (isAddressKind(type)) return addressKind(type).example;
+  const name = nameOf(steps);
   switch (type) {
     case 'number':
       return 1;
@@ -29,7 +51,7 @@ export function placeholder(type: FieldType | null, name: string, now: Instant):
     case 'null':
     case 'string':
     case null:
-      return `<${name}>`;
+      return exampleText(steps) ?? `<${name}>`;
   }
 }
 
@@ -39,11 +61,12 @@ export const nameOf = (steps: readonly FieldStep[]): string =>
 
 /** The smallest event that has these fields. A list has as many elements as an index asks for, else one. */
 export function buildEvent(fields: readonly ShapeField[], now: Instant): JsonObject {
-  const built = build(fields, 'value', now);
+  const built = build(fields, [], now);
   return isJsonObject(built) ? built : {};
 }
 
-function build(fields: readonly ShapeField[], name: string, now: Instant): Json | undefined {
+/** `at`: the path of what is built. */
+function build(fields: readonly ShapeField[], at: readonly FieldStep[], now: Instant): Json | undefined {
   const own = fields.filter(({ steps }) => steps.length === 0);
   if (own.some(({ absent }) => absent)) return undefined;
   const set = own.find(({ value }) => value !== undefined);
@@ -59,7 +82,7 @@ function build(fields: readonly ShapeField[], name: string, now: Instant): Json 
           one,
           build(
             within((step) => step === one),
-            one,
+            [...at, one],
             now,
           ),
         ] as const,
@@ -69,12 +92,12 @@ function build(fields: readonly ShapeField[], name: string, now: Instant): Json 
   if (inner.length > 0) {
     const last = Math.max(0, ...inner.map(({ steps }) => (typeof steps[0] === 'number' ? steps[0] : 0)));
     const length = Math.min(last + 1, LONGEST_LIST);
-    return Array.from({ length }, (_, at) => {
-      const here = within((step) => step === null || step === at);
-      return here.length > 0 ? (build(here, name, now) ?? null) : null;
+    return Array.from({ length }, (_, place) => {
+      const here = within((step) => step === null || step === place);
+      return here.length > 0 ? (build(here, [...at, place], now) ?? null) : null;
     });
   }
-  return placeholder(own.find(({ type }) => type !== null)?.type ?? null, name, now);
+  return placeholder(own.find(({ type }) => type !== null)?.type ?? null, at, now);
 }
 
 function objectOf(entries: readonly (readonly [string, Json | undefined])[]): JsonObject {

@@ -17,7 +17,7 @@ import {
   type Json,
   type JsonObject,
 } from '@carillon/kernel';
-import { buildEvent, nameOf, placeholder, pruneEvent, valueAt, type ShapeField } from './event-shape.ts';
+import { buildEvent, placeholder, pruneEvent, valueAt, type ShapeField } from './event-shape.ts';
 import { eventSteps, type Minimum, type MinimumField } from './minimum-fields.ts';
 import { triedEvent } from './tried-event.ts';
 import { solve, type Assignment } from './solver.ts';
@@ -86,7 +86,7 @@ function* proposalsFor(rule: CompiledRule, minimum: Minimum, now: Instant): Gene
     usual: (steps: readonly FieldStep[]) => {
       const path = pathText(steps);
       const type = minimum.fields.find((field) => field.path === path)?.type ?? null;
-      return placeholder(type, nameOf(steps), now);
+      return placeholder(type, steps, now);
     },
   };
   const when = rule.when.requirement();
@@ -116,7 +116,7 @@ function taken(minimum: Minimum, event: JsonObject, now: Instant): Proposal {
   const invented = new Set(minimum.fields.filter(isOnlyAddress).map(({ path }) => path));
   const fields = minimum.fields.map(({ path, steps, type }): ShapeField => {
     if (!invented.has(path)) return { steps, type };
-    return { steps, type, value: placeholder(type, nameOf(steps), now) };
+    return { steps, type, value: placeholder(type, steps, now) };
   });
   return {
     event: minimum.whole.length > 0 ? event : pruneEvent(event, fields),

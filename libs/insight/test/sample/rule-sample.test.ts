@@ -36,11 +36,11 @@ describe('given a condition of comparisons with literals', () => {
       stream: { key: 'event.order_id', time: 'event.updated_at' },
     });
     expect(sample.event).toEqual({
-      order_id: '<order_id>',
+      order_id: 'A-1001',
       updated_at: '2026-01-31T08:00:00.000Z',
       status: 'paid',
       total: 101,
-      customer: { email: 'ada@example.com', name: '<name>' },
+      customer: { email: 'ada@example.com', name: 'Ada' },
       paid_at: '2026-01-31T08:00:00.000Z',
     });
     expect(sample).toMatchObject({ fires: true, recipients: 1 });
@@ -96,7 +96,7 @@ describe('given a condition of comparisons with literals', () => {
     });
     expect(sample.event).toEqual({
       kind: 'comment',
-      watchers: [{ email: 'ada@example.com', id: '<id>', muted: false, name: '<name>' }],
+      watchers: [{ email: 'ada@example.com', id: '<id>', muted: false, name: 'Ada' }],
       title: '<title>',
     });
     expect(sample).toMatchObject({ fires: true, recipients: 1 });
