@@ -97,7 +97,7 @@ export function showDuplicate(row: DuplicateRow, holder: Delivery): DeliveryBody
   };
 }
 
-export const showEvent = (row: EventRow): EventBody => ({
+export const showEvent = (row: EventRow, label: string | null = null): EventBody => ({
   id: row.id,
   workspace: row.workspace,
   stream: row.stream,
@@ -107,6 +107,7 @@ export const showEvent = (row: EventRow): EventBody => ({
   config_number: row.configNumber,
   event_id_reused: row.reused,
   trace_id: row.traceId,
+  label,
 });
 
 const showPerson = (one: PersonStory): PersonBody => ({

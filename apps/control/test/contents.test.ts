@@ -1,4 +1,4 @@
-import type { EventId } from '@carillon/kernel';
+import type { DeliveryId, EventId } from '@carillon/kernel';
 import { orderShop, template, type Wish } from '@carillon/testing/given';
 import { openTopology, untilFound, type Topology } from '@carillon/testing/topology';
 import { createCustodyStage } from '@carillon/stages';
@@ -67,6 +67,16 @@ describe('Who may see bodies', () => {
     expect(went).toMatchObject({ status: 200, body: { id: delivery, missing: ['customer.name'], problem: null } });
   });
 
+  it('lists events with a label that tells them apart, and others without', async () => {
+    const labels = async (from: Control, more: string) => {
+      const { body } = await ask(from, `/v1/workspaces/shop/events?${more}`);
+      return (body as { items: readonly { id: string; label: string | null }[] }).items.map(({ label }) => label);
+    };
+    expect(await labels(control, 'labels=true')).toEqual(['status: a status of its own', 'A-1 · ada@example.com']);
+    expect(await labels(control, '')).toEqual([null, null]);
+    expect(await labels(limited, 'labels=true')).toEqual([null, null]);
+  });
+
   it('is a question of its own: nothing of them is told to whoever may do all the rest', async () => {
     const pages = [
       ofEvent('content'),
@@ -101,6 +111,24 @@ describe('Who may see bodies', () => {
       }
     }
     await reader.app.close();
+  });
+
+  it('says who was notified already, until the delivery that holds the slot ended unsent', async () => {
+    const url = '/v1/workspaces/shop/rules/order-paid.paid/test';
+    const same = { status: 'paid', order_id: 'A-1', customer: { name: 'Ada', email: 'ada@example.com' } };
+    const tried = async (facts: object) => {
+      const { body } = await send(control, url, { event: JSON.stringify({ ...same, ...facts }) });
+      return (body['recipients'] as Json[])[0];
+    };
+    const already = { name: 'Ada', already_told: delivery, notified_already: true };
+    expect(await tried({})).toMatchObject(already);
+    const other = { order_id: 'A-2', customer: { name: 'Bo', email: 'bo@example.com' } };
+    expect(await tried(other)).toMatchObject({ name: 'Bo', already_told: null, notified_already: false });
+    const { ledger } = topology.data;
+    const holder = await ledger.get(delivery as DeliveryId);
+    if (!holder) throw new Error('no delivery');
+    await ledger.replace({ ...holder, version: holder.version + 1, state: 'SUPPRESSED', reason: 'no_address' });
+    expect(await tried({})).toMatchObject({ name: 'Ada', already_told: null, notified_already: false });
   });
 
   it('is no question where somebody tries a rule over an event of his own, and who tries a folder may publish or see', async () => {

@@ -1,7 +1,7 @@
 import { deadLetterBody, deadLetterPage, eventPage, traceBody, whyBody } from '@carillon/contracts';
-import { readRuleTitle } from '@carillon/domain';
+import { readRuleTitle, streamTable } from '@carillon/domain';
 import { CarillonError, isCarillonError } from '@carillon/kernel';
-import { traceEvent, whyAddress } from '@carillon/insight';
+import { labelsOfEvents, traceEvent, whyAddress } from '@carillon/insight';
 import { z } from 'zod';
 import { principalOf } from '../access/principal.ts';
 import { answersOf, seesMasked } from '../access/masking/mask-answers.ts';
@@ -39,7 +39,16 @@ const eventFilters = z.strictObject({
     .regex(TRACE, 'expected a W3C trace id (32 hex digits) or a whole traceparent')
     .optional()
     .describe('Only events of this W3C trace: its id, or a whole traceparent'),
+  labels: z
+    .enum(['true', 'false'])
+    .default('false')
+    .describe(
+      '`true`: with a label of each event, read from the log, for those with the permission `bodies`; at most 50 events',
+    ),
 });
+
+/** Events of a page with labels: each is read from the log. */
+const MAX_LABELLED = 50;
 
 const peopleQuery = z.strictObject({
   recipient: z
@@ -121,10 +130,16 @@ export function eventRoutes(
         ...readRange(query, ports.clock.now()),
         ...(traceId !== undefined && { traceId }),
       };
-      const page = await pageInSight(sight, query.limit, query.cursor, (limit, cursor) =>
+      const isLabelled = query.labels === 'true';
+      const most = isLabelled ? Math.min(query.limit, MAX_LABELLED) : query.limit;
+      const page = await pageInSight(sight, most, query.cursor, (limit, cursor) =>
         readModels.events(filter, limit, cursor),
       );
-      return { items: page.items.map(showEvent), next: page.next };
+      const readable = isLabelled ? page.items.filter((row) => principalOf(request).may('bodies', row.workspace)) : [];
+      const { streams } = streamTable(ports.configuration.current());
+      const labels = await labelsOfEvents(readable, (stream) => streams.get(stream)?.key ?? null, ports);
+      const items = page.items.map((row) => showEvent(row, labels.get(`${row.partition}@${row.offset}`)));
+      return { items, next: page.next };
     },
   );
 

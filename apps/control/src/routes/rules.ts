@@ -7,6 +7,7 @@ import {
   findRecipientsOf,
   findPartner,
   findRule,
+  givesSlotAway,
   MAX_ANSWER_VALUES,
   readEvent,
   readJson,
@@ -20,6 +21,7 @@ import type {
   CompiledRule,
   Configuration,
   Dropped,
+  Intent,
   LookupIntegration,
   LookupRule,
   PlacedRule,
@@ -28,7 +30,7 @@ import type {
   SourceEvent,
 } from '@carillon/domain';
 import { CarillonError, stringifyJson, type EventId, type Json, type TriggerId } from '@carillon/kernel';
-import { triedEvent } from '@carillon/insight';
+import { personName, triedEvent } from '@carillon/insight';
 import { causeOfEvent, deliveryIdOf, inTurns, makeIntents, makeTriggers, readSourceRecord } from '@carillon/stages';
 import { z } from 'zod';
 import { draftOf, sightOver } from '../draft.ts';
@@ -356,18 +358,34 @@ async function preview(
     ports.ids.derive,
   );
   const messages = [];
-  let told: string | null = null;
+  const holders = [];
   for (const intent of intents) {
-    const id = deliveryIdOf(intent, ports.ids);
-    told ??= (await ports.ledger.get(id))?.id ?? null;
+    holders.push(await holderOf(intent, ports));
     messages.push(await previewIntent(intent, placed.notification, ports));
   }
+  // A message without an address would not be sent anyway.
+  const addressed = holders.filter((_, at) => intents[at]?.to !== null);
+  const addresses = Object.values(recipient.to).filter((address) => address !== null);
   return {
     to: { ...recipient.to },
     unique_id: recipient.uniqueId,
     person: recipient.person,
     variables: stringifyJson(recipient.variables),
     messages,
-    already_told: told,
+    name: personName(event.body, recipient.variables, addresses),
+    already_told: holders.find((holder) => holder !== null) ?? null,
+    notified_already: addressed.length > 0 && addressed.every((holder) => holder !== null),
   };
+}
+
+/** The delivery that holds the slot of an intent and does not give it away. Null: the intent would be sent. */
+async function holderOf(
+  intent: Intent,
+  { ids, ledger }: Pick<RuleTestPorts, 'ids' | 'ledger'>,
+): Promise<string | null> {
+  const holder = await ledger.get(deliveryIdOf(intent, ids));
+  if (!holder) return null;
+  const digest = holder.digestedIn === undefined ? null : ((await ledger.get(holder.digestedIn)) ?? null);
+  // The intent itself holds it: the same event is never sent again.
+  return holder.intent.id !== intent.id && givesSlotAway(holder, digest) ? null : holder.id;
 }

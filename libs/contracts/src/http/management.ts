@@ -67,6 +67,11 @@ export const eventBody = z
     config_number: z.int(),
     event_id_reused: z.boolean(),
     trace_id: z.string().nullable().describe('W3C trace of the request; null where none is known'),
+    label: ofBodies(z.string())
+      .nullable()
+      .describe(
+        'With `labels=true`: its key or id and its first address, else its first fields; null if it left the log',
+      ),
   })
   .meta({ id: 'Event' });
 export const eventPage = pageOf(eventBody).meta({ id: 'EventPage' });
@@ -274,7 +279,13 @@ export const ruleTestBody = z
         person: z.string(),
         variables: z.string().describe('JSON text'),
         messages: z.array(previewedMessage),
+        name: ofBodies(z.string())
+          .nullable()
+          .describe('Their name, as the event or the partner gives it beside the address; null if neither does'),
         already_told: z.string().nullable().describe('The delivery that holds the slot, if one does'),
+        notified_already: z
+          .boolean()
+          .describe('Whether a delivery holds the slot of each of their messages, so that this event sends nothing'),
       }),
     ),
     dropped: z.array(z.string()),

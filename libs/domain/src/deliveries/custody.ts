@@ -81,6 +81,19 @@ function openWith(blank: Delivery, moment: Moment, calledOff: boolean, detail = 
 /** Holders in these states, never in doubt, give their slot to another intent (delivery.md section 1). */
 const GIVES_WAY: ReadonlySet<DeliveryState> = new Set(['SUPPRESSED', 'EXPIRED', 'FAILED']);
 
+/**
+ * Whether another intent takes the slot of this holder over, because nobody was notified and no attempt was in doubt. A DIGESTED holder
+ * counts as its digest's delivery: `digest`, null while it is not in the ledger yet.
+ */
+export function givesSlotAway(
+  holder: Pick<Delivery, 'state' | 'clean'>,
+  digest: Pick<Delivery, 'state' | 'clean'> | null = null,
+): boolean {
+  // Nobody was told by an item but by its digest.
+  const { state, clean } = holder.state === 'DIGESTED' && digest ? digest : holder;
+  return GIVES_WAY.has(state) && clean && holder.clean;
+}
+
 export type Judgement =
   | { readonly kind: 'known' }
   | { readonly kind: 'taken_over'; readonly next: Delivery }
@@ -102,9 +115,8 @@ export function judgeIntent(
   // The holder itself may have been crowded out of the list by others that were judged since.
   if (holder.intent.id === intent.id || holder.judged.includes(intent.id)) return { kind: 'known' };
   const judged = judgedWith(holder.judged, intent.id);
-  // Nobody was told by an item but by its digest.
-  const { state, clean } = holder.state === 'DIGESTED' && digest ? digest : holder;
-  if (GIVES_WAY.has(state) && clean && holder.clean) {
+  if (givesSlotAway(holder, digest)) {
+    const { state } = holder.state === 'DIGESTED' && digest ? digest : holder;
     const { collected: _left, digestedIn: _in, ...held } = holder;
     const fresh = {
       ...held,

@@ -38,7 +38,7 @@ export async function* newestEvents(
 }
 
 /** Records of these rows, by partition and offset. */
-async function recordsOf(
+export async function recordsOf(
   rows: readonly EventRow[],
   log: Pick<EventLog, 'read'>,
 ): Promise<ReadonlyMap<string, LogRecord>> {
