@@ -181,6 +181,12 @@ describe('the verdict of a test', () => {
     expect(decidingPart([part('true', 0, 'true')])).toBeNull();
     const one = { fired: true, recipients: [{} as never] };
     expect(verdictOf(tested([part('true', 0, 'true')], one)).words).toBe('Fires: 1 person is told.');
+    const ada = { name: 'Ada', to: { email: 'ada@example.com' }, person: 'p', notified_already: true } as never;
+    const told = (...recipients: never[]): string => verdictOf(tested([], { fired: true, recipients })).words;
+    expect(told(ada)).toBe('Fires, but Ada was notified already.');
+    expect(told({ ...(ada as object), name: null } as never)).toBe('Fires, but ada@example.com was notified already.');
+    expect(told(ada, ada)).toBe('Fires, but 2 people were notified already.');
+    expect(told(ada, {} as never)).toBe('Fires: 1 person is told, Ada was notified already.');
     expect(verdictOf(tested([], { fired: true, dropped: ['x'] })).words).toBe('Fires, but nobody is told, 1 dropped.');
   });
 });

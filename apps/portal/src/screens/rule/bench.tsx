@@ -8,11 +8,11 @@ import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { CodeField } from '../../ui/code-field.tsx';
 import { Curl } from '../../ui/curl.tsx';
+import { eventName } from '../../ui/event-name.ts';
 import { Actions, Card } from '../../ui/page.tsx';
 import { NativeSelect } from '../../ui/native-select.tsx';
 import { Segments } from '../../ui/segments.tsx';
 import { useSettings } from '../../ui/settings.ts';
-import { clockOf, dayOf } from '../../ui/time-words.ts';
 import { AskPartner } from './ask-partner.tsx';
 import { newestEventsQuery, sampleQuery } from './queries.ts';
 import { savingOf, isListening, type RuleProps } from './rule-props.ts';
@@ -111,12 +111,7 @@ export function Bench({
             label="Event"
             options={[
               ...(asksFor === undefined || isKnown(asksFor) ? [] : [{ id: asksFor, name: asksFor }]),
-              ...events.map(({ id, at, bytes }) => {
-                const moment = new Date(at);
-                const today = dayOf(moment, zone) === dayOf(new Date(), zone);
-                const clock = `${today ? '' : `${dayOf(moment, zone)} `}${clockOf(moment, zone)}`;
-                return { id, name: `${clock} · ${id} · ${bytes} bytes` };
-              }),
+              ...events.map((event) => ({ id: event.id, name: eventName(event, new Date(), zone) })),
             ]}
             value={chosenId}
             onChange={setEventId}

@@ -72,7 +72,7 @@ export const newestEventsQuery = (workspace: string, stream: string) =>
     queryFn: ({ signal }) =>
       bodyOf(
         api.GET('/v1/workspaces/{workspace}/events', {
-          params: { path: { workspace }, query: { stream, limit: 20 } },
+          params: { path: { workspace }, query: { stream, limit: 20, labels: 'true' } },
           signal,
         }),
       ),

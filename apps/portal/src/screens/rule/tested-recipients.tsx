@@ -37,8 +37,8 @@ export function TestedRecipients({ tested }: { readonly tested: Tested }): React
           <h3>What {addressOf(recipient)} would get</h3>
           {recipient.already_told !== null && (
             <p>
-              <Lamp tone="held">Told already</Lamp> A message for <Id>{recipient.unique_id}</Id> was made before: this
-              one would be left out.
+              <Lamp tone="held">Notified already</Lamp> A message for <Id>{recipient.unique_id}</Id> was made before
+              {recipient.notified_already ? ': nothing more is sent.' : ' on another channel.'}
             </p>
           )}
           {recipient.messages.map((message) => (

@@ -46,19 +46,26 @@ function valuesBelow(parts: readonly Part[], at: number): string {
   return said.length === 0 ? '' : `: ${said.join(', ')}`;
 }
 
+/** What a recipient is called: by name, else by the first address, else as the rule names the person. */
+export const nameOf = ({ name, to, person }: Tested['recipients'][number]): string =>
+  name ?? Object.values(to).find((address) => address !== null) ?? person;
+
 /** In one sentence whether the rule fires, and if not what kept it from it. */
 export function verdictOf(tested: Tested): { readonly fires: boolean; readonly words: string } {
   const { fired, explained, error, outcome, recipients, dropped, asks } = tested;
   if (fired) {
-    const people = recipients.length;
-    if (asks !== null && people === 0) {
+    const already = recipients.filter(({ notified_already: isNotified }) => isNotified);
+    const people = recipients.length - already.length;
+    const [first] = already;
+    if (asks !== null && recipients.length === 0) {
       return { fires: true, words: `Fires, and asks ${asks.integration} about ${asks.user_ids.join(', ')}.` };
     }
-    const told =
-      people === 0
-        ? 'Fires, but nobody is told'
-        : `Fires: ${people === 1 ? '1 person is' : `${people} people are`} told`;
-    return { fires: true, words: dropped.length === 0 ? `${told}.` : `${told}, ${dropped.length} dropped.` };
+    const who = first && already.length === 1 ? `${nameOf(first)} was` : `${already.length} people were`;
+    const before = first === undefined ? '' : `${who} notified already`;
+    const told = `${people === 1 ? '1 person is' : `${people} people are`} told`;
+    const nobody = before === '' ? 'nobody is told' : before;
+    const words = people === 0 ? `Fires, but ${nobody}` : `Fires: ${told}${before === '' ? '' : `, ${before}`}`;
+    return { fires: true, words: dropped.length === 0 ? `${words}.` : `${words}, ${dropped.length} dropped.` };
   }
   const at = decidingPart(explained);
   const part = at === null ? undefined : explained[at];

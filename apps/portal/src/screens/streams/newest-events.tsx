@@ -30,14 +30,16 @@ export function NewestEvents({ workspace, path }: { readonly workspace: string; 
       )}
       {data && data.items.length > 0 && (
         <ol aria-label="Newest events" className={cls(styles.events)}>
-          {data.items.map(({ id, position, at, bytes }) => (
+          {data.items.map(({ id, position, at, bytes, label }) => (
             <li key={`${id} ${position}`}>
               <p className={cls(styles.event)}>
                 <Time at={at} ago />
                 <Link to="/workspaces/$w/events/$id" params={{ w: workspace, id }}>
                   <Id>{id}</Id>
                 </Link>
-                <small>{bytes.toLocaleString('en')} bytes</small>
+                <small>
+                  {label === null || label === '' ? `${bytes.toLocaleString('en')} bytes` : <bdi>{label}</bdi>}
+                </small>
               </p>
               {bodies === null && <CameIn workspace={workspace} id={id} position={position} />}
             </li>
