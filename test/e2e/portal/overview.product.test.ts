@@ -41,6 +41,13 @@ describeWith('chromium', 'the overview of a workspace in a browser', () => {
     // What the page says, the product holds.
     const { items } = await demo.ask<{ items: { subject: string }[] }>('/v1/inbox');
     expect(await message.getByRole('heading').textContent()).toBe(items[0]?.subject);
+    expect(items[0]?.subject).toBe('Thank you, Ada: order A-1001 is paid');
+    // It says so by itself, also to somebody who left the page and came back, until they have seen enough.
+    await page.getByRole('heading', { name: 'Your first message was sent' }).waitFor();
+    await page.reload();
+    await page.getByRole('heading', { name: 'Your first message was sent' }).waitFor();
+    await message.getByRole('button', { name: 'Done' }).click();
+    await page.getByRole('heading', { name: 'Your first message was sent' }).waitFor({ state: 'detached' });
     await page.getByText('1 message in 24 hours to 1 person').waitFor();
     const health = page.getByRole('region', { name: 'Health' });
     await health.getByText('Messages stay in the inbox').first().waitFor();

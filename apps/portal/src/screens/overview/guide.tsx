@@ -2,6 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Check, Circle } from 'lucide-react';
 import { useEffect, useState, type ReactNode } from 'react';
+import type { Schemas } from '../../api/client.ts';
 import { reachStep } from '../../api/first-steps.ts';
 import { useMay } from '../../api/me.ts';
 import { queryClient } from '../../api/query-client.ts';
@@ -38,6 +39,26 @@ function keepLooked(): void {
   }
 }
 
+const AWAITED = 'carillon-awaits-first-message';
+
+/** Whether this tab showed the guide of a workspace before its first event, and its first message was not shown yet. */
+function isAwaited(workspace: string): boolean {
+  try {
+    return sessionStorage.getItem(`${AWAITED} ${workspace}`) !== null;
+  } catch {
+    return false;
+  }
+}
+
+function keepAwaited(workspace: string, isOpen: boolean): void {
+  try {
+    if (isOpen) sessionStorage.setItem(`${AWAITED} ${workspace}`, 'yes');
+    else sessionStorage.removeItem(`${AWAITED} ${workspace}`);
+  } catch {
+    // The message is then shown only if the page stays open.
+  }
+}
+
 /** The first rule that events come to, by its title; null: there is none. */
 function firstRule(notifications: readonly NotificationResource[]): string | null {
   for (const { name, body } of notifications) {
@@ -52,8 +73,9 @@ function firstRule(notifications: readonly NotificationResource[]): string | nul
 export function Guide({ workspace }: { readonly workspace: string }): ReactNode {
   const params = { w: workspace };
   const [looked, setLooked] = useState(hasLooked);
-  // Somebody who has just sent the first event still wants to see the message.
+  // The event whose message is shown: the one sent here, else the first one that came from elsewhere.
   const [sent, setSent] = useState<string | null>(null);
+  const [isOver, setOver] = useState(false);
   const { data: notifications } = useQuery(notificationsQuery(workspace));
   const { data: keys } = useQuery(keysQuery(workspace));
   const { data: events } = useQuery(firstEventQuery(workspace));
@@ -64,6 +86,12 @@ export function Guide({ workspace }: { readonly workspace: string }): ReactNode 
     if (hasNotification) reachStep(workspace, 'notification');
     if (hasKey) reachStep(workspace, 'key');
   }, [workspace, hasNotification, hasKey]);
+  const newest = events?.items[0]?.id ?? null;
+  useEffect(() => {
+    if (events && newest === null) keepAwaited(workspace, true);
+  }, [workspace, events, newest]);
+  if (sent === null && newest !== null && !isOver && isAwaited(workspace)) setSent(newest);
+  const { data: outcome } = useQuery({ ...outcomeQuery(workspace, sent ?? ''), enabled: sent !== null });
   if (!notifications || !keys || !events) return null;
   const steps: readonly Step[] = [
     { id: 'look', name: 'Look around', isDone: looked },
@@ -77,9 +105,15 @@ export function Guide({ workspace }: { readonly workspace: string }): ReactNode 
     keepLooked();
     setLooked(true);
   };
+  const end = (): void => {
+    keepAwaited(workspace, false);
+    setOver(true);
+    setSent(null);
+  };
+  const delivery = outcome?.items[0];
   const next = steps.find(({ isDone }) => !isDone)?.id;
   return (
-    <Card title={progressWords(steps)}>
+    <Card title={delivery && isSent(delivery) ? 'Your first message was sent' : progressWords(steps)}>
       <ol className={cls(styles.steps)}>
         {steps.map(({ id, name, isDone }) => (
           <li key={id} data-done={isDone || undefined} aria-current={id === next ? 'step' : undefined}>
@@ -113,7 +147,7 @@ export function Guide({ workspace }: { readonly workspace: string }): ReactNode 
           </li>
         ))}
       </ol>
-      {sent !== null && <Outcome workspace={workspace} event={sent} onEnd={() => setSent(null)} />}
+      {sent !== null && <Outcome workspace={workspace} event={sent} delivery={delivery} onEnd={end} />}
     </Card>
   );
 }
@@ -168,22 +202,25 @@ function SendNow({
   );
 }
 
-/** The message that came of the event, beside the step that sent it. */
+type Delivery = Schemas['Delivery'];
+const isSent = ({ state }: Delivery): boolean => state === 'SENT' || state === 'DELIVERED';
+
+/** The message that came of the event, below the steps. */
 function Outcome({
   workspace,
   event,
+  delivery,
   onEnd,
 }: {
   readonly workspace: string;
   readonly event: string;
+  readonly delivery: Delivery | undefined;
   readonly onEnd: () => void;
 }): ReactNode {
-  const { data } = useQuery(outcomeQuery(workspace, event));
-  const delivery = data?.items[0];
-  const isSent = delivery?.state === 'SENT' || delivery?.state === 'DELIVERED';
+  const isOnItsWay = delivery !== undefined && isSent(delivery);
   useEffect(() => {
-    if (isSent) reachStep(workspace, 'message');
-  }, [workspace, isSent]);
+    if (isOnItsWay) reachStep(workspace, 'message');
+  }, [workspace, isOnItsWay]);
   const message = useQuery({ ...messageQuery(workspace, delivery?.id ?? ''), enabled: delivery !== undefined });
   const parts = new Map((message.data?.parts ?? []).map(({ name, text }) => [name, text]));
   const story = (

@@ -3,6 +3,8 @@ import { api, bodyOf } from '../../api/client.ts';
 
 /** In milliseconds. */
 const ASKED_EVERY = 15_000;
+/** In milliseconds, until the first event came. */
+const FIRST_ASKED_EVERY = 3_000;
 
 /** Keys that may send to a workspace. */
 export const keysQuery = (workspace: string) =>
@@ -30,7 +32,8 @@ export const firstEventQuery = (workspace: string) =>
       bodyOf(
         api.GET('/v1/workspaces/{workspace}/events', { params: { path: { workspace }, query: { limit: 1 } }, signal }),
       ),
-    refetchInterval: ASKED_EVERY,
+    // Somebody who sends the first event from a terminal looks here for its message.
+    refetchInterval: ({ state }) => (state.data?.items.length === 0 ? FIRST_ASKED_EVERY : ASKED_EVERY),
   });
 
 /** In milliseconds: the message of an event is waited for this closely. */
