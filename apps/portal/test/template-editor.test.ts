@@ -8,9 +8,12 @@ import {
 } from '../src/screens/templates/fallbacks.ts';
 import { besideOf } from '../src/screens/templates/languages.tsx';
 import { missingWords } from '../src/screens/templates/missing-words.ts';
-import { completeTemplate } from '../src/screens/templates/template-completion.ts';
+import { completeTemplate, variablesOf } from '../src/screens/templates/template-completion.ts';
 import { localesIn, variantIn, withRemoved, withSource, withVariant } from '../src/screens/templates/template-parts.ts';
+import { fieldsOfSample } from '../src/screens/templates/use-event.ts';
 import { givenTo, sentAs } from '../src/screens/templates/users.ts';
+import { namesWithDrafts, overlaid } from '../src/screens/templates/with-drafts.ts';
+import { variableAt } from '../src/ui/code-words.ts';
 
 const BODY = {
   email: {
@@ -184,5 +187,69 @@ describe('what the newest events lack', () => {
     expect(wordsOf('mail')).toContain('No event came yet');
     expect(wordsOf('mail', 'sms')).toContain('No notification sends it on this channel');
     expect(wordsOf('unused')).toContain('No notification sends it on this channel');
+  });
+});
+
+describe('a variable that a button inserts', () => {
+  const inserted = (before: string, after: string): string => {
+    const { from, insert } = variableAt(before, after, 'customer.name');
+    return `${before.slice(0, from)}${insert}${after}`;
+  };
+
+  it.each([
+    ['Hello ', ', hi', 'Hello {{customer.name}}, hi'],
+    ['{{a}} and ', '', '{{a}} and {{customer.name}}'],
+    ['Hello {{custo', '', 'Hello {{customer.name}}'],
+    ['Hello {{custo', '}}!', 'Hello {{customer.name}}!'],
+    ['Hello {{custo', ' {{b}}', 'Hello {{customer.name}} {{b}}'],
+    ['{{date ', '}}', '{{date customer.name}}'],
+    ['{{{', '', '{{{customer.name}}}'],
+  ])('completes %s|%s', (before, after, text) => {
+    expect(inserted(before, after)).toBe(text);
+  });
+
+  it('comes from rules and partners, from events, and before the first event from the sample of the rule', () => {
+    const fields = fieldsOfSample({
+      fields: [
+        { path: 'order_id', type: null, used_by: ['key'], value: '"A-1001"', origin: 'placeholder' },
+        { path: 'coupon', type: 'string', used_by: ['when'], value: 'null', origin: 'absent' },
+        { path: 'items[].sku', type: 'string', used_by: ['template'], value: '"x"', origin: 'placeholder' },
+      ],
+    });
+    const given = [{ name: 'total', by: 'order-paid.paid' }];
+    expect(variablesOf({ fields, given, answers: [] })).toEqual([
+      { path: 'total', note: 'variable of order-paid.paid' },
+      { path: 'order_id', note: '"A-1001"' },
+      { path: 'coupon' },
+    ]);
+    const twice = variablesOf({ fields: [...fields, { ...fields[0]!, path: 'total' }], given, answers: [] });
+    expect(twice.filter(({ path }) => path === 'total')).toEqual([
+      { path: 'total', note: 'variable of order-paid.paid' },
+    ]);
+  });
+});
+
+describe('resources with the drafts of a workspace', () => {
+  it('are named with new drafts, and without those that a draft removes', () => {
+    const drafts = [
+      { kind: 'layout', name: 'fresh', action: 'create' },
+      { kind: 'layout', name: 'old', action: 'delete' },
+      { kind: 'layout', name: 'basic', action: 'update' },
+      { kind: 'template', name: 'mail', action: 'create' },
+    ] as const;
+    expect(namesWithDrafts([{ name: 'basic' }, { name: 'old' }], drafts, 'layout')).toEqual([
+      { name: 'basic', isNew: false },
+      { name: 'fresh', isNew: true },
+    ]);
+  });
+
+  it('have the bodies of their drafts', () => {
+    const published = ['a', 'b', 'c'].map((name) => ({ name, body: { of: 'published' } }));
+    const drafts = [
+      { name: 'b', body: { of: 'draft' } },
+      { name: 'c', body: null },
+      { name: 'd', body: { of: 'draft' } },
+    ];
+    expect(overlaid(published, drafts)).toEqual([published[0], drafts[0], drafts[2]]);
   });
 });

@@ -77,10 +77,46 @@ describeWith('chromium', 'templates in a browser', () => {
     expect(await page.locator('iframe').getAttribute('src')).toMatch(/^\/previews\/shop\/order-paid\/html\?/);
     await page.getByText('Used', { exact: true }).waitFor();
     await look('template');
+    // Nothing came yet: people and values are those of the rule's sample.
+    await page.locator('dd bdi', { hasText: 'Thank you, Ada: order A-1001 is paid' }).waitFor();
     await write('Subject', 'Now {{order_id}} and {{not_there}}');
     await saved();
     await page.locator('dd bdi', { hasText: /^Now / }).waitFor();
     await page.locator('dd', { hasText: 'not_there' }).first().waitFor();
+  });
+
+  it('inserts a variable of the rule by a button of each field, before the first event', async () => {
+    await open('order-paid');
+    const subject = part('Subject');
+    await subject.click();
+    await page.locator('[data-code-field="Subject"] .cm-content').waitFor();
+    await page.keyboard.press('End');
+    await button('Insert a variable into Subject').click();
+    await page.getByRole('menuitem', { name: /^customer\.name/ }).click();
+    await expect.poll(() => subject.textContent()).toMatch(/\}\}\{\{customer\.name\}\}$/);
+    // Who inserted it types on behind it.
+    await page.locator('[data-code-field="Subject"] .cm-content:focus').waitFor();
+    await page.keyboard.type('!');
+    await expect.poll(() => subject.textContent()).toMatch(/\}\}\{\{customer\.name\}\}!$/);
+    for (const field of ['Preheader', 'Sender', 'HTML', 'Text']) {
+      await button(`Insert a variable into ${field}`).waitFor();
+    }
+    await page.locator('dd bdi', { hasText: 'Ada!' }).waitFor();
+  });
+
+  it('keeps the last good preview while a variable is half typed, with one line about it below the field', async () => {
+    await open('order-paid');
+    await page.locator('[data-preview="new"]').waitFor();
+    await write('Subject', 'Half {{custo');
+    await page.locator('[data-preview="old"]').waitFor();
+    await page.locator('dd bdi', { hasText: 'Ada' }).waitFor();
+    const faults = page.locator('[data-code-field="Subject"] p', { hasText: 'This tag is not closed' });
+    expect(await faults.count()).toBe(1);
+    expect(await page.getByText('not closed').count()).toBe(1);
+    expect(await main().getByRole('alert').count()).toBe(0);
+    await write('Subject', 'Now {{order_id}} and {{not_there}}');
+    await page.locator('dd bdi', { hasText: /^Now A-1001/ }).waitFor();
+    await saved();
   });
 
   it('counts what the newest events lack, with a link to such an event', async () => {
@@ -196,6 +232,27 @@ describeWith('chromium', 'templates in a browser', () => {
     await page.getByLabel('Beside it').selectOption('nothing');
     await part('HTML').waitFor();
     await page.waitForURL(/beside=alone/);
+  });
+
+  it('previews a body in a layout that is a draft, and warns of a body that is a whole page', async () => {
+    await page.goto(`${demo.control}/workspaces/shop/templates`);
+    await button('New layout').click();
+    await page.getByLabel('Name', { exact: true }).fill('frame');
+    await button('Begin a draft').click();
+    await main().getByRole('heading', { name: 'frame', exact: true, level: 1 }).waitFor();
+    await write('HTML', '<html><body><h1>The frame</h1>{{{body}}}</body></html>');
+    await saved();
+    await page.goto(`${demo.control}/workspaces/shop/templates/fresh`);
+    await page.getByLabel('Layout').selectOption({ label: 'frame (draft)' });
+    await frame().getByText('The frame').waitFor();
+    await frame().getByText('All good again').waitFor();
+    expect(await page.locator('[data-warning="html"]').count()).toBe(0);
+    await write('HTML', '<html><body>A page of its own</body></html>');
+    await page.locator('[data-warning="html"]').getByText('The body has its own <html>').waitFor();
+    await look('template-layout');
+    // The page of the layout shows it in the template that is a draft too.
+    await page.goto(`${demo.control}/workspaces/shop/layouts/frame`);
+    await frame().getByText('A page of its own').waitFor();
   });
 
   it('says what an SMS costs and which character makes it dear', async () => {

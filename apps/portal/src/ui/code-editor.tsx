@@ -6,9 +6,9 @@ import { Annotation, Compartment, EditorState, type Extension } from '@codemirro
 import { EditorView, keymap, lineNumbers, placeholder as placeholderOf, tooltips } from '@codemirror/view';
 import { useEffect, useLayoutEffect, useRef, type ReactNode, type RefObject } from 'react';
 import { cls } from './class-names.ts';
-import type { Chosen, CodeFieldProps } from './code-field.tsx';
+import type { Chosen, CodeFieldProps, VariableTarget } from './code-field.tsx';
 import { colouring } from './code-languages.ts';
-import { placeOf, type Complete } from './code-words.ts';
+import { placeOf, variableAt, type Complete } from './code-words.ts';
 import styles from './code-field.module.css';
 
 /** In pixels: the height of a line of code. */
@@ -46,6 +46,8 @@ type EditorProps = CodeFieldProps & {
   readonly noteId: string;
   /** What was chosen in the plain field before; null where that had no focus. */
   readonly chosen: RefObject<Chosen | null>;
+  /** Set while the editor stands. */
+  readonly target: RefObject<VariableTarget | null>;
 };
 
 /** The editor itself, once it is loaded. Tab leaves it; Ctrl and Enter run what the screen runs. */
@@ -106,8 +108,11 @@ export function CodeEditor(props: EditorProps): ReactNode {
       editor.dispatch({ selection: { anchor: within(chosen.anchor), head: within(chosen.head) } });
     }
     if (chosen || begun.hasFocus === true) editor.focus();
+    const { target } = begun;
+    target.current = { insert: (path) => insertVariable(editor, path), focus: () => editor.focus() };
     return () => {
       view.current = null;
+      target.current = null;
       editor.destroy();
     };
     // What changes later is told to the editor that stands.
@@ -157,6 +162,13 @@ export function CodeEditor(props: EditorProps): ReactNode {
   }, [faults, value]);
 
   return <div ref={place} className={cls(styles.editor)} style={{ minHeight: (props.minLines ?? 1) * LINE + 12 }} />;
+}
+
+function insertVariable(editor: EditorView, path: string): void {
+  const { from: start, to } = editor.state.selection.main;
+  const [before, after] = [editor.state.sliceDoc(0, start), editor.state.sliceDoc(to)];
+  const { from, insert } = variableAt(before, after, path);
+  editor.dispatch({ changes: { from, to, insert }, selection: { anchor: from + insert.length }, userEvent: 'input' });
 }
 
 /** A line break that is typed or pasted becomes a blank. */

@@ -1,6 +1,8 @@
+import { Plus } from 'lucide-react';
 import { lazy, useCallback, useId, useRef, type ReactNode } from 'react';
 import { cls } from './class-names.ts';
-import type { CodeFault, CodeLanguage, Complete } from './code-words.ts';
+import { variableAt, type CodeFault, type CodeLanguage, type CodeVariable, type Complete } from './code-words.ts';
+import { Menu } from './menu.tsx';
 import { Part } from './part.tsx';
 import field from './field.module.css';
 import styles from './code-field.module.css';
@@ -18,6 +20,8 @@ export type CodeFieldProps = {
   readonly faults?: readonly CodeFault[];
   /** What could stand at the caret. */
   readonly complete?: Complete;
+  /** Variables behind the button "Variable" above the field. Without any the field has no such button. */
+  readonly variables?: readonly CodeVariable[];
   /** Ctrl or ⌘ and Enter. */
   readonly onRun?: () => void;
   readonly isReadOnly?: boolean;
@@ -33,20 +37,51 @@ export type CodeFieldProps = {
 /** Places in the text, from 0; of a caret both are the same. */
 export type Chosen = { readonly anchor: number; readonly head: number };
 
+/** The field as the button of its variables uses it. */
+export type VariableTarget = {
+  /** Inserts a variable at the caret. */
+  insert(path: string): void;
+  focus(): void;
+};
+
 /** Text in a language: colours, choices at the caret, faults where they stand. Until the editor is loaded, and where it cannot be, it is a plain field. */
 export function CodeField(props: CodeFieldProps): ReactNode {
   const { label, hidesLabel = false, note, value, onChange, faults = [], isReadOnly = false, minLines = 1 } = props;
+  const { variables = [] } = props;
+  const editor = useRef<VariableTarget | null>(null);
+  const area = useRef<HTMLTextAreaElement | null>(null);
+  const plainTarget: VariableTarget = {
+    insert(path) {
+      const { selectionStart: start = value.length, selectionEnd: end = value.length } = area.current ?? {};
+      const change = variableAt(value.slice(0, start), value.slice(end), path);
+      onChange(`${value.slice(0, change.from)}${change.insert}${value.slice(end)}`);
+    },
+    focus: () => area.current?.focus(),
+  };
+  /** Whether a variable was chosen and the closing menu has yet to give the focus back to its button. */
+  const isChosen = useRef(false);
+  const choose = (path: string): void => {
+    (editor.current ?? plainTarget).insert(path);
+    isChosen.current = true;
+  };
+  const passFocusOn = (): void => {
+    if (!isChosen.current) return;
+    isChosen.current = false;
+    (editor.current ?? plainTarget).focus();
+  };
   const id = useId();
   const [labelId, noteId] = [`${id}-label`, `${id}-note`];
   /** What was chosen in the plain field when the editor took its place, so that nobody who types is interrupted; null: it had no focus. */
   const chosen = useRef<Chosen | null>(null);
   // Read as it goes: no event tells of each place of the caret in time.
-  const plainField = useCallback(
-    (area: HTMLTextAreaElement) => () => {
-      if (document.activeElement === area) chosen.current = { anchor: area.selectionStart, head: area.selectionEnd };
-    },
-    [],
-  );
+  const plainField = useCallback((element: HTMLTextAreaElement) => {
+    area.current = element;
+    return () => {
+      area.current = null;
+      if (document.activeElement !== element) return;
+      chosen.current = { anchor: element.selectionStart, head: element.selectionEnd };
+    };
+  }, []);
   const plain = (
     <textarea
       ref={plainField}
@@ -62,11 +97,31 @@ export function CodeField(props: CodeFieldProps): ReactNode {
   );
   return (
     <div className={cls(field.field)} data-code-field={label}>
-      <span id={labelId} className={cls(hidesLabel ? styles.unseen : field.label)}>
-        {label}
-      </span>
+      <div className={cls(variables.length > 0 && styles.head)} onFocusCapture={passFocusOn}>
+        <span id={labelId} className={cls(hidesLabel ? styles.unseen : field.label)}>
+          {label}
+        </span>
+        {variables.length > 0 && (
+          <Menu
+            label={`Insert a variable into ${label}`}
+            trigger={
+              <>
+                <Plus size={14} aria-hidden />
+                Variable
+              </>
+            }
+            isSmall
+            choices={variables.map(({ path, note: beside }) => ({
+              id: path,
+              name: path,
+              ...(beside !== undefined && { note: beside }),
+            }))}
+            onChoose={choose}
+          />
+        )}
+      </div>
       <Part loading={plain} failed={plain}>
-        <CodeEditor {...props} labelId={labelId} noteId={noteId} chosen={chosen} />
+        <CodeEditor {...props} labelId={labelId} noteId={noteId} chosen={chosen} target={editor} />
       </Part>
       <div id={noteId}>
         {note !== undefined && <p className={cls(field.note)}>{note}</p>}

@@ -30,3 +30,30 @@ export function placeOf(text: string, { line, column }: Pick<CodeFault, 'line' |
   const before = lines.slice(0, Math.max(0, line - 1)).reduce((sum, one) => sum + one.length + 1, 0);
   return Math.min(before + Math.max(0, column - 1), text.length);
 }
+
+/** A variable that a button beside the field inserts at the caret. */
+export type CodeVariable = {
+  /** The path as the template names it: `customer.name`. */
+  readonly path: string;
+  /** A value of it, or where it comes from. */
+  readonly note?: string;
+};
+
+/**
+ * The change that inserts a variable at the caret: `{{path}}` in text, the path alone inside a tag. A name that was begun in the tag is
+ * replaced, and a tag that is not closed gets its braces.
+ */
+export function variableAt(
+  before: string,
+  after: string,
+  path: string,
+): { readonly from: number; readonly insert: string } {
+  const open = before.lastIndexOf('{{');
+  const tag = open < 0 ? '' : before.slice(open);
+  const isInside = open >= 0 && !tag.includes('}}');
+  if (!isInside) return { from: before.length, insert: `{{${path}}}` };
+  const begun = /[\w.[\]]*$/.exec(tag)?.[0] ?? '';
+  const braces = before[open - 1] === '{' ? '}}}' : '}}';
+  const isClosed = /^[^{]*?\}\}/.test(after);
+  return { from: before.length - begun.length, insert: isClosed ? path : `${path}${braces}` };
+}

@@ -11,6 +11,7 @@ export function MenuNow({
   trigger,
   choices,
   chosen,
+  isSmall = false,
   onChoose,
   isOpen,
   onOpenChange,
@@ -23,7 +24,7 @@ export function MenuNow({
   const isThere = useIsThere();
   return (
     <MenuTrigger isOpen={isOpen && isThere} onOpenChange={onOpenChange}>
-      <Button aria-label={label} className={cls(styles.trigger)} autoFocus={hasFocusAtFirst}>
+      <Button aria-label={label} className={cls(styles.trigger, isSmall && styles.small)} autoFocus={hasFocusAtFirst}>
         {trigger}
       </Button>
       <Popover className={cls(styles.popover)}>

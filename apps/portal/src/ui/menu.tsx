@@ -18,6 +18,8 @@ export type MenuProps = {
   readonly choices: readonly MenuChoice[];
   /** Which of them holds now, where one does. */
   readonly chosen?: string;
+  /** Stands in a line of text, such as beside the label of a field. */
+  readonly isSmall?: boolean;
   /** A key that opens it. */
   readonly letter?: string;
   readonly onChoose: (id: string) => void;
@@ -37,7 +39,7 @@ export function Menu(props: MenuProps): ReactNode {
     <Button
       aria-label={props.label}
       aria-haspopup="menu"
-      className={cls(styles.trigger)}
+      className={cls(styles.trigger, props.isSmall === true && styles.small)}
       {...earlyPress(() => setOpen(true))}
       onFocusChange={setFocus}
     >

@@ -31,10 +31,10 @@ const METHODS: readonly (readonly [label: string, info: string])[] = [
   ['lowerAscii(', 'The text in lower case'],
 ];
 
-/** `92 % · 40`: the share of events that have it, and the newest value. */
+/** `number · 92 %`: types, and the share of events that have the field. Before the first event the types alone. */
 export function shareWords(field: SeenField, most: number): string {
-  const share = most === 0 ? 0 : Math.round((field.count / most) * 100);
-  return `${field.types.join(' or ')} · ${share} %`;
+  const types = field.types.join(' or ');
+  return most === 0 ? types : `${types} · ${Math.round((field.count / most) * 100)} %`;
 }
 
 /** The most events that any field was seen in: as good as all of them. */

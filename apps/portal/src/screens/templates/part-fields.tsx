@@ -2,14 +2,16 @@ import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { EditedDraft } from '../../api/use-draft.ts';
 import { CodeField } from '../../ui/code-field.tsx';
-import type { Complete } from '../../ui/code-words.ts';
+import type { CodeVariable, Complete } from '../../ui/code-words.ts';
 import { cls } from '../../ui/class-names.ts';
 import { NativeSelect } from '../../ui/native-select.tsx';
 import { say } from '../../ui/notices.ts';
 import { Segments } from '../../ui/segments.tsx';
 import { Checkbox } from '../../ui/toggle.tsx';
+import { draftsQuery } from '../drafts/queries.ts';
 import { languageName, partFallback, settingsFallback } from './fallbacks.ts';
 import { layoutsQuery } from './queries.ts';
+import { namesWithDrafts } from './with-drafts.ts';
 import { BASE, partIn, variantIn, withPart, withSource, withVariant, type Channel } from './template-parts.ts';
 import styles from './templates.module.css';
 
@@ -19,6 +21,8 @@ type Props = {
   /** Languages that are shown, one or two: each part stands in all of them beside one another. */
   readonly locales: readonly string[];
   readonly complete: Complete;
+  /** Variables that the button of each field inserts. */
+  readonly variables: readonly CodeVariable[];
 };
 type ColumnProps = Omit<Props, 'locales'> & {
   readonly locale: string;
@@ -114,13 +118,16 @@ function EmailFields(props: Props): ReactNode {
 
 function LayoutChoice({ draft, channel, locale, named }: ColumnProps): ReactNode {
   const { data: layouts } = useQuery(layoutsQuery(draft.workspace));
+  const { data: drafts } = useQuery(draftsQuery(draft.workspace));
   const layout = partIn(draft.body, channel, locale, 'layout');
-  const names = new Set([...(layouts?.items ?? []).map(({ name }) => name), ...(layout === '' ? [] : [layout])]);
+  const known = namesWithDrafts(layouts?.items ?? [], drafts?.items ?? [], 'layout');
+  const options = known.map(({ name, isNew }) => ({ id: name, name: isNew ? `${name} (draft)` : name }));
+  const isKnown = layout === '' || known.some(({ name }) => name === layout);
   return (
     <>
       <NativeSelect
         label={named('Layout')}
-        options={[{ id: '', name: 'none' }, ...[...names].map((name) => ({ id: name, name }))]}
+        options={[{ id: '', name: 'none' }, ...options, ...(isKnown ? [] : [{ id: layout, name: layout }])]}
         value={layout}
         onChange={(name) => draft.change((before) => withPart(before, channel, locale, 'layout', name))}
       />
@@ -230,8 +237,10 @@ function OnePart({
   lines,
   note,
   complete,
+  variables,
   isNeeded = false,
 }: ColumnProps & PartProps): ReactNode {
+  const path = pathOf(channel, locale, part);
   return (
     <div className={cls(styles.cell)}>
       <CodeField
@@ -241,12 +250,20 @@ function OnePart({
         value={partIn(draft.body, channel, locale, part)}
         onChange={(text) => draft.change((before) => withPart(before, channel, locale, part, text, isNeeded))}
         complete={complete}
+        variables={variables}
         minLines={lines}
         faults={draft
-          .faultsAt(pathOf(channel, locale, part))
+          .faultsAt(path)
           .map(({ line, column, message, fix }) => ({ line: line ?? 1, column: column ?? 1, message, fix }))}
         {...(isFirst && note !== undefined && { note })}
       />
+      {draft.warnings
+        .filter((warning) => warning.path === path)
+        .map(({ line, column, message, fix }) => (
+          <p key={`${line}:${column} ${message}`} data-warning={part} className={cls(styles.warning)}>
+            {message}. {fix}
+          </p>
+        ))}
       <Fallback draft={draft} channel={channel} locale={locale} part={part} />
     </div>
   );

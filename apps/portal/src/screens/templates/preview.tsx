@@ -11,19 +11,25 @@ import styles from './templates.module.css';
 
 type Good = { readonly message: Previewed; readonly asked: PreviewAsked };
 
-/** What a reader gets, as the server renders it. While a draft is wrong, the last good one stays and the fault is said above it. */
+/**
+ * The message of a reader, rendered by the server. While the draft has faults the server is not asked: the last good message stays, and the
+ * fields say what is wrong.
+ */
 export function Preview({
   asked,
-  asks,
+  isReady,
+  hasFaults,
   onMessage,
 }: {
   readonly asked: PreviewAsked;
-  /** Whether what is shown is saved, so that the server knows it. */
-  readonly asks: boolean;
+  /** Whether the server has the text of the fields, and the event is known. */
+  readonly isReady: boolean;
+  /** Whether the saved draft has faults. The server cannot render such a draft. */
+  readonly hasFaults: boolean;
   /** Told what came out, for the panel of variables. */
   readonly onMessage: (message: Previewed) => void;
 }): ReactNode {
-  const { data, error, refetch } = useQuery(previewQuery(asked, asks));
+  const { data, error, refetch } = useQuery(previewQuery(asked, isReady && !hasFaults));
   const [good, setGood] = useState<Good | null>(null);
   const message = data?.message;
   // What was good last is kept while it is drawn, so that no drawing is without it.
@@ -31,16 +37,18 @@ export function Preview({
   useEffect(() => {
     if (message) onMessage(message);
   }, [message, onMessage]);
-  const isOld = error !== null || (message !== undefined && !message.ok);
+  const isOld = hasFaults || error !== null || (message !== undefined && !message.ok);
   const isOther = good !== null && good.asked.channel !== asked.channel;
+  const shown = isOther ? null : good;
   return (
     <>
       {error && <Problem error={error} onRetry={() => void refetch()} />}
       {message && !message.ok && <p className={cls(styles.fault)}>It would not be sent: {message.error}</p>}
-      {good && !isOther && (
+      {hasFaults && !shown && <p className={cls(styles.quiet)}>The preview appears once the text has no fault.</p>}
+      {shown && (
         <div data-preview={isOld ? 'old' : 'new'} className={cls(styles.preview)}>
-          {isOld && <p className={cls(styles.quiet)}>Below: the last one that was good.</p>}
-          <Shown good={good} />
+          {isOld && <p className={cls(styles.quiet)}>The last version without a fault:</p>}
+          <Shown good={shown} />
         </div>
       )}
     </>

@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
-import { api, bodyOf, type Schemas } from '../../api/client.ts';
+import { api, bodyOf, Refusal, type Schemas } from '../../api/client.ts';
 import { readPublished } from '../../api/draft-calls.ts';
 
 export type Previewed = Schemas['TemplatePreview']['messages'][number];
@@ -35,7 +35,10 @@ export const newestEventsQuery = (workspace: string) =>
     queryKey: ['/v1/workspaces/{workspace}/events', workspace, 'newest'],
     queryFn: ({ signal }) =>
       bodyOf(
-        api.GET('/v1/workspaces/{workspace}/events', { params: { path: { workspace }, query: { limit: 20 } }, signal }),
+        api.GET('/v1/workspaces/{workspace}/events', {
+          params: { path: { workspace }, query: { limit: 20, labels: 'true' } },
+          signal,
+        }),
       ),
   });
 
@@ -47,18 +50,36 @@ export async function eventText(workspace: string, id: string): Promise<string> 
   return lines.map(({ text }) => text).join('\n');
 }
 
-/** The smallest event for which a rule fires, made by the server. */
-export const sampleQuery = (workspace: string, rule: string | null) =>
+/** The newest real event that a notification sent a message for, else the newest of the stream, with its text. Null: there is none. */
+export const realEventQuery = (workspace: string, notification: string, stream: string | null) =>
   queryOptions({
-    queryKey: ['/v1/workspaces/{workspace}/rules/{name}/sample', workspace, rule],
-    queryFn: ({ signal }) =>
-      bodyOf(
-        api.GET('/v1/workspaces/{workspace}/rules/{name}/sample', {
-          params: { path: { workspace, name: rule ?? '' } },
-          signal,
-        }),
-      ),
-    enabled: rule !== null,
+    queryKey: ['/v1/workspaces/{workspace}/deliveries', workspace, 'newest event', notification, stream],
+    queryFn: async ({ signal }) => {
+      const path = { workspace };
+      const [sent, events] = await Promise.all([
+        bodyOf(
+          api.GET('/v1/workspaces/{workspace}/deliveries', {
+            params: { path, query: { notification, limit: 5 } },
+            signal,
+          }),
+        ),
+        stream === null
+          ? null
+          : bodyOf(
+              api.GET('/v1/workspaces/{workspace}/events', { params: { path, query: { stream, limit: 1 } }, signal }),
+            ),
+      ]);
+      const id = sent.items.find(({ event_id: of }) => of !== null)?.event_id ?? events?.items[0]?.id;
+      if (id === undefined) return null;
+      try {
+        const text = await eventText(workspace, id);
+        return text === '' ? null : { id, text };
+      } catch (error) {
+        // Its record has left the log: the sample of the rule stands in.
+        if (error instanceof Refusal) return null;
+        throw error;
+      }
+    },
     staleTime: Infinity,
     retry: false,
   });

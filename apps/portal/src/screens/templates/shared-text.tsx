@@ -10,8 +10,10 @@ import { Card, PageHead, Quiet } from '../../ui/page.tsx';
 import { DraftActions, DraftNotices } from '../drafts/draft-actions.tsx';
 import { Preview } from './preview.tsx';
 import { templatesQuery, wordOf } from './queries.ts';
-import { useEvent } from './use-event.ts';
+import { useCompletion } from './use-completion.ts';
+import { useEvent, type ChosenEvent } from './use-event.ts';
 import { templatesWith } from './users.ts';
+import { useWithDrafts, type Resourceful } from './with-drafts.ts';
 import styles from './templates.module.css';
 
 /** What stands around the body of emails. */
@@ -37,6 +39,7 @@ const textIn = (body: object, part: string): string => {
   const value = (body as Readonly<Record<string, unknown>>)[part];
   return typeof value === 'string' ? value : '';
 };
+const NONE: readonly Resourceful[] = [];
 const unheard = (): void => undefined;
 const LABELS: Readonly<Record<string, string>> = { html: 'HTML', mjml: 'MJML', text: 'Text' };
 
@@ -50,6 +53,12 @@ function SharedText({
   readonly what: 'layout' | 'partial';
 }): ReactNode {
   const { workspace, name, body } = draft;
+  const { data } = useQuery(templatesQuery(workspace));
+  const users = templatesWith(useWithDrafts(workspace, 'template', data?.items ?? NONE), draft.kind, name);
+  const [chosen, setChosen] = useState<string | null>(null);
+  const shown = chosen ?? users[0] ?? null;
+  const event = useEvent(workspace, shown ?? '');
+  const { complete, variables } = useCompletion(workspace, shown ?? '', event.fields);
   const all = (
     <Link key="all" to="/workspaces/$w/templates" params={{ w: workspace }}>
       Templates
@@ -89,13 +98,15 @@ function SharedText({
                 minLines={16}
                 value={textIn(body, part)}
                 onChange={(text) => change(part, text)}
+                complete={complete}
+                variables={variables}
                 faults={draft
                   .faultsAt(part)
                   .map(({ line, column, message, fix }) => ({ line: line ?? 1, column: column ?? 1, message, fix }))}
               />
             ))}
           </Card>
-          <InUse draft={draft} />
+          <InUse draft={draft} users={users} shown={shown} onShow={setChosen} event={event} />
         </div>
       )}
     </>
@@ -103,24 +114,35 @@ function SharedText({
 }
 
 /** A template that puts it in, as its reader gets it with the draft. */
-function InUse({ draft }: { readonly draft: EditedDraft<'layouts'> | EditedDraft<'partials'> }): ReactNode {
-  const { workspace, name, kind, body, hasDraft, saving } = draft;
-  const { data } = useQuery(templatesQuery(workspace));
-  const users = templatesWith(data?.items ?? [], kind, name);
-  const [chosen, setChosen] = useState<string | null>(null);
-  const shown = chosen ?? users[0] ?? null;
-  const event = useEvent(workspace, shown ?? '');
+function InUse({
+  draft,
+  users,
+  shown,
+  onShow,
+  event,
+}: {
+  readonly draft: EditedDraft<'layouts'> | EditedDraft<'partials'>;
+  readonly users: readonly string[];
+  readonly shown: string | null;
+  readonly onShow: (template: string) => void;
+  readonly event: ChosenEvent;
+}): ReactNode {
+  const { workspace, kind, body, saving } = draft;
   return (
     <Card title="In a template">
       {shown === null ? (
-        <Quiet>No published template puts it in yet.</Quiet>
+        <Quiet>
+          {kind === 'layouts'
+            ? 'No template has this layout yet. Choose it in the field Layout of a template.'
+            : 'No template has this partial yet.'}
+        </Quiet>
       ) : (
         <>
           <NativeSelect
             label="Template"
             options={users.map((id) => ({ id, name: id }))}
             value={shown}
-            onChange={setChosen}
+            onChange={onShow}
           />
           <Preview
             asked={{
@@ -129,10 +151,11 @@ function InUse({ draft }: { readonly draft: EditedDraft<'layouts'> | EditedDraft
               channel: 'email',
               locale: '',
               event: event.text,
-              drafts: hasDraft,
+              drafts: true,
               of: wordOf(JSON.stringify(body)),
             }}
-            asks={saving === 'saved'}
+            isReady={saving === 'saved' && event.isKnown}
+            hasFaults={draft.faults.length > 0}
             onMessage={unheard}
           />
         </>

@@ -1,4 +1,4 @@
-import type { CodeChoice, Complete } from '../../ui/code-words.ts';
+import type { CodeChoice, CodeVariable, Complete } from '../../ui/code-words.ts';
 import { mostSeen, shareWords, type SeenField } from '../rule/completion.ts';
 import { HELPERS, nameAt } from './template-parts.ts';
 
@@ -42,4 +42,20 @@ export function completeTemplate({ fields, given, answers, partials }: Nameable)
     const at = nameAt(before);
     return at && { from: at.from, choices: at.isPartial ? putIns : choices };
   };
+}
+
+/** Longest value that stands beside a variable. */
+const MAX_VALUE_LENGTH = 30;
+const shortened = (value: string): string =>
+  value.length > MAX_VALUE_LENGTH ? `${value.slice(0, MAX_VALUE_LENGTH)}…` : value;
+
+/** Variables that a template can insert, those of rules and partners before fields of the event. Entries of lists need a loop and are left out. */
+export function variablesOf({ fields, given, answers }: Omit<Nameable, 'partials'>): readonly CodeVariable[] {
+  const all: readonly CodeVariable[] = [
+    ...given.map(({ name, by }) => ({ path: name, note: `variable of ${by}` })),
+    ...answers.map(({ path, by }) => ({ path, note: `answered by ${by}` })),
+    ...fields.map(({ path, sample }) => ({ path, ...(sample !== null && { note: shortened(sample) }) })),
+  ];
+  const first = new Map(all.toReversed().map((variable) => [variable.path, variable]));
+  return all.filter((variable) => first.get(variable.path) === variable && !variable.path.includes('['));
 }

@@ -14,11 +14,10 @@ import { Segments } from '../../ui/segments.tsx';
 import { AsFile } from '../drafts/as-file.tsx';
 import { DraftActions, DraftNotices } from '../drafts/draft-actions.tsx';
 import { useEditorKeys } from '../drafts/use-editor-keys.ts';
-import type { SeenField } from '../rule/completion.ts';
 import { besideOf, Languages, type TemplateSearch } from './languages.tsx';
 import { isAtField, PartFields } from './part-fields.tsx';
 import { Preview } from './preview.tsx';
-import { fieldsQuery, wordOf, workspaceQuery, type Previewed } from './queries.ts';
+import { wordOf, workspaceQuery, type Previewed } from './queries.ts';
 import { SendTest } from './send-test.tsx';
 import { BASE, CHANNEL_NAMES, CHANNELS, channelsIn, localesIn, withChannel, type Channel } from './template-parts.ts';
 import { useCompletion } from './use-completion.ts';
@@ -26,8 +25,6 @@ import { useEvent } from './use-event.ts';
 import { useMissing } from './use-missing.tsx';
 import { Variables } from './variables.tsx';
 import styles from './templates.module.css';
-
-const NONE: readonly SeenField[] = [];
 
 /** One template: its parts on the left, and on the right what a reader gets of them. */
 export function Template(): ReactNode {
@@ -90,10 +87,9 @@ function Editor({
   const go = (next: TemplateSearch): void => void navigate({ search: { channel, locale, ...next }, replace: true });
   const event = useEvent(workspace, name);
   const [message, setMessage] = useState<Previewed | null>(null);
-  const { data: seen } = useQuery(fieldsQuery(workspace, event.stream));
-  const available = (seen?.items ?? []).map(({ path }) => path);
+  const available = event.fields.map(({ path }) => path);
   const inNewest = useMissing(draft, channel);
-  const complete = useCompletion(workspace, name, seen?.items ?? NONE);
+  const { complete, variables } = useCompletion(workspace, name, event.fields);
   const asked = {
     workspace,
     name,
@@ -145,7 +141,7 @@ function Editor({
               {path}: {words}. {fix}
             </p>
           ))}
-          <PartFields draft={draft} channel={channel} locales={shown} complete={complete} />
+          <PartFields draft={draft} channel={channel} locales={shown} complete={complete} variables={variables} />
         </Card>
       </div>
       <div className={cls(styles.side)}>
@@ -161,7 +157,12 @@ function Editor({
             <summary>The event</summary>
             <CodeField label="Event as JSON" language="json" minLines={6} value={event.text} onChange={event.setText} />
           </details>
-          <Preview asked={asked} asks={saving === 'saved'} onMessage={setMessage} />
+          <Preview
+            asked={asked}
+            isReady={saving === 'saved' && event.isKnown}
+            hasFaults={draft.faults.length > 0}
+            onMessage={setMessage}
+          />
         </Card>
         {message && <Variables message={message} available={available} inNewest={inNewest} />}
         {draft.resource && <AsFile kind="templates" workspace={workspace} name={name} number={draft.resource.number} />}

@@ -1,28 +1,36 @@
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import type { Complete } from '../../ui/code-words.ts';
+import type { CodeVariable, Complete } from '../../ui/code-words.ts';
 import { notificationsQuery } from '../notifications/queries.ts';
 import type { SeenField } from '../rule/completion.ts';
 import { answerFieldsQuery, partialsQuery } from './queries.ts';
-import { completeTemplate, type Nameable } from './template-completion.ts';
+import { completeTemplate, variablesOf, type Nameable } from './template-completion.ts';
 import { givenTo } from './users.ts';
+import { useWithDrafts, type Resourceful } from './with-drafts.ts';
 
-/** What could stand at the caret of any part of a template: what its events have, what its rules and their partners give, helpers. */
-export function useCompletion(workspace: string, template: string, fields: readonly SeenField[]): Complete {
+const NONE: readonly Resourceful[] = [];
+
+export type Offered = {
+  /** What could stand at the caret of any part of a template. */
+  readonly complete: Complete;
+  /** What the button of each part inserts. */
+  readonly variables: readonly CodeVariable[];
+};
+
+/** The names that a template can use: fields of its events, what its rules and their partners give, helpers and partials. */
+export function useCompletion(workspace: string, template: string, fields: readonly SeenField[]): Offered {
   const { data: notifications } = useQuery(notificationsQuery(workspace));
+  const all = useWithDrafts(workspace, 'notification', notifications?.items ?? NONE);
   const { data: shelf } = useQuery(partialsQuery(workspace));
-  const { variables: given, partners } = useMemo(
-    () => givenTo(notifications?.items ?? [], template),
-    [notifications, template],
-  );
+  const { variables: given, partners } = useMemo(() => givenTo(all, template), [all, template]);
   const answers = useQueries({
     queries: partners.map((partner) => answerFieldsQuery(workspace, partner)),
     combine: allAnswers,
   });
-  return useMemo(
-    () => completeTemplate({ fields, given, answers, partials: (shelf?.items ?? []).map(({ name }) => name) }),
-    [fields, given, answers, shelf],
-  );
+  return useMemo(() => {
+    const nameable = { fields, given, answers, partials: (shelf?.items ?? []).map(({ name }) => name) };
+    return { complete: completeTemplate(nameable), variables: variablesOf(nameable) };
+  }, [fields, given, answers, shelf]);
 }
 
 type Answered = {

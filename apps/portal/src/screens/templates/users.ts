@@ -4,8 +4,10 @@ export type TemplateUser = {
   readonly channels: readonly string[];
   /** Its first rule, as the API names it; null: it has none. */
   readonly rule: string | null;
-  /** The stream of that rule; null: a cohort's. */
+  /** The shared stream of that rule. Null of a cohort's rule, and of a rule with a stream of its own. */
   readonly stream: string | null;
+  /** Whether a cohort starts that rule, so that nobody sends events to it. */
+  readonly isOfCohort: boolean;
 };
 
 type Loose = Readonly<Record<string, unknown>>;
@@ -30,6 +32,7 @@ export function usersOf(
         channels,
         rule: first ? `${name}.${first[0]}` : null,
         stream: typeof stream === 'string' ? stream : null,
+        isOfCohort: first !== undefined && group(first[1])['cohort'] !== undefined,
       },
     ];
   });
