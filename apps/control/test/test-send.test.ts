@@ -177,6 +177,31 @@ describe('A test message', () => {
     ]);
   });
 
+  it('tries a template on a channel that the notification does not have yet', async () => {
+    await topology.publish(
+      notification('mail-only', {
+        ...ORDER_PAID,
+        rules: {},
+        id: 'ntf_mail',
+        channels: { email: { template: 'mail' } },
+      }),
+      template('mail', { email: { subject: 'x', text: 'x' } }),
+    );
+    const asked = (more: object) =>
+      post('notifications/mail-only/test-send', { channel: 'sms', to: TO.sms, event, ...more });
+    expect(await asked({})).toMatchObject({ status: 400 });
+    for (const named of ['mail', 'none']) {
+      const detail = `template: no published template ${named} has sms`;
+      expect(await asked({ template: named })).toMatchObject({ status: 400, body: { detail, pointer: '/template' } });
+    }
+    const { status, body } = await asked({ template: 'order-paid' });
+    expect({ status, body }).toMatchObject({ status: 202, body: { template: 'order-paid', channel: 'sms' } });
+    await custody();
+    sent.length = 0;
+    expect(await attempt(body['delivery_id'])).toMatchObject({ kind: 'called', delivery: { state: 'SENT' } });
+    expect(sent).toMatchObject([{ channel: 'sms', to: '+4930123456' }]);
+  });
+
   it('is one however often it is asked for under one Idempotency-Key; another under that key is refused', async () => {
     const key = { 'idempotency-key': 'try-1' };
     const first = await testSend({}, key);

@@ -6,6 +6,7 @@ import {
   channelsOf,
   findResource,
   sandboxedWords,
+  templateOf,
   type Delivery,
   type Intent,
 } from '@carillon/domain';
@@ -23,6 +24,11 @@ import { renderedWith, variablesOf } from './templates.ts';
 const testSendRequest = z.strictObject({
   ...renderedWith,
   channel: oneOfWords('channel', CHANNEL_NAMES),
+  template: z
+    .string()
+    .max(100)
+    .optional()
+    .describe('A template to send as this notification; defaults to the one that the notification has on the channel'),
   to: z.string().min(1).max(4096).describe('An address of the channel: nobody else gets it'),
 });
 
@@ -106,6 +112,13 @@ function intentOf(
     throw new CarillonError('wrong_state', detail);
   }
   const { channel } = body;
+  if (body.template !== undefined) {
+    const found = findResource(current, 'template', workspace, body.template);
+    if (!found || !templateOf(found.body, channel)) {
+      const detail = `template: no published template ${body.template} has ${channel}`;
+      throw new CarillonError('invalid_request', detail, { pointer: '/template' });
+    }
+  }
   const to = canonicalAddress(channel, body.to);
   if (to === null) throw new CarillonError('invalid_request', `to: this is no ${CHANNELS[channel].address.words}`);
   const key = readIdempotencyKey(headerOf(request, 'idempotency-key'));
@@ -114,6 +127,7 @@ function intentOf(
   const asked = {
     notification,
     channel,
+    template: body.template ?? null,
     to,
     variables: variablesOf(body),
     by,

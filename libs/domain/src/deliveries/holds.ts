@@ -124,9 +124,9 @@ export const quietHours: Hold = ({ delivery, newest, notification, now }) => {
   return { kind: 'wait', until, reason: 'held_by_quiet_hours', detail: `held by ${words(until)}` };
 };
 
-/** The notification still goes out on the channel. */
-export const channelGone: Hold = ({ delivery: { slot }, notification }) =>
-  notification && channelOf(notification.body, slot.channel)
+/** The notification still goes out on the channel. A test message may try a channel before the notification has it. */
+export const channelGone: Hold = ({ delivery: { slot, intent }, notification }) =>
+  notification && (intent.test || channelOf(notification.body, slot.channel))
     ? GO
     : end('SUPPRESSED', 'cannot_send_on_channel', `the notification no longer has the channel ${slot.channel}`);
 

@@ -27,6 +27,8 @@ const TEST_EXPIRES: Duration = 3_600_000;
 export type TestAsked = {
   readonly notification: Resource<'notification'>;
   readonly channel: ChannelName;
+  /** Null: the template that the notification has on the channel. */
+  readonly template: string | null;
   /** In its canonical form. */
   readonly to: string;
   /** What the template is rendered with: fields of an event, and variables of a recipient by bare name. */
@@ -40,26 +42,26 @@ export type TestAsked = {
 
 /**
  * The intent of a test message (delivery.md section 5): due at once, and of no use after an hour, or after the `expires` of its
- * notification where that is shorter. It goes the way of all others from here: the log, the ledger, attempts. Undefined where the notification does not
- * have the channel.
+ * notification where that is shorter. It goes the way of all others from here: the log, the ledger, attempts. Undefined if no template is named and the
+ * notification does not have the channel.
  */
 export function makeTestIntent(
-  { notification, channel, to, variables, by, key, traceparent }: TestAsked,
+  { notification, channel, template: asked, to, variables, by, key, traceparent }: TestAsked,
   configuration: Configuration,
   book: Pick<RuleBook, 'template'>,
   { ids, now }: { readonly ids: Pick<Ids, 'derive' | 'keyed'>; readonly now: Instant },
 ): Intent | undefined {
-  const said = channelOf(notification.body, channel);
-  if (!said) return undefined;
+  const name = asked ?? channelOf(notification.body, channel)?.template;
+  if (name === undefined) return undefined;
   const { workspace } = notification.ref;
   const notificationId = notificationIdOf(notification);
   const uniqueId = `test:${ids.keyed('test', workspace, notificationId, channel, key)}`;
-  const template = book.template(configuration, workspace, said.template, channel);
+  const template = book.template(configuration, workspace, name, channel);
   const needed = templateContext(variables, {}, template.names);
   const text = stringifyJson(needed);
   return {
     // With what it says: another message under a key that was used is a duplicate that people see.
-    id: ids.derive('intent', 'test', workspace, notificationId, channel, uniqueId, to, said.template, text) as IntentId,
+    id: ids.derive('intent', 'test', workspace, notificationId, channel, uniqueId, to, name, text) as IntentId,
     slot: { workspace, notificationId, channel, uniqueId },
     notification: notification.ref.name,
     rule: '',
@@ -72,7 +74,7 @@ export function makeTestIntent(
     to,
     person: to,
     variables: needed,
-    template: said.template,
+    template: name,
     templateVersion: template.version,
     causedAt: now,
     sendAt: now,
