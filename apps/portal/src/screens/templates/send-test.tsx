@@ -9,7 +9,7 @@ import { Curl } from '../../ui/curl.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
 import { NativeSelect } from '../../ui/native-select.tsx';
-import type { Channel } from './template-parts.ts';
+import { CHANNEL_NAMES, type Channel } from './template-parts.ts';
 import type { TemplateUser } from './users.ts';
 
 const WHERE: Readonly<Record<Channel, string>> = {
@@ -21,7 +21,9 @@ const WHERE: Readonly<Record<Channel, string>> = {
 /** One message to oneself, marked as a test, over the account that would be taken. */
 export function SendTest({
   workspace,
+  template,
   channel,
+  isPublished,
   users,
   event,
   locale,
@@ -29,6 +31,9 @@ export function SendTest({
   onClose,
 }: {
   readonly workspace: string;
+  readonly template: string;
+  /** Whether the published template has the channel. */
+  readonly isPublished: boolean;
   readonly channel: Channel;
   readonly users: readonly TemplateUser[];
   readonly event: string;
@@ -36,12 +41,14 @@ export function SendTest({
   readonly hasDraft: boolean;
   readonly onClose: () => void;
 }): ReactNode {
-  const able = users.filter(({ channels }) => channels.includes(channel));
+  const sending = users.filter(({ channels }) => channels.includes(channel));
+  // A channel can be tried before a notification has it.
+  const able = sending.length > 0 ? sending : users;
   const { data: me } = useQuery(meQuery);
   const [typed, setTyped] = useState<string | null>(null);
   const to = typed ?? (channel === 'email' ? (me?.person?.email ?? '') : '');
   const [name, setName] = useState(able[0]?.notification ?? '');
-  const body = { channel, to, event, ...(locale !== '' && { locale }) };
+  const body = { channel, to, event, template, ...(locale !== '' && { locale }) };
   const send = useMutation({
     mutationFn: () =>
       bodyOf(
@@ -60,7 +67,11 @@ export function SendTest({
         <>
           <Button onPress={onClose}>{send.data ? 'Close' : 'Cancel'}</Button>
           {!send.data && (
-            <Button kind="main" isDisabled={to === '' || name === '' || send.isPending} onPress={() => send.mutate()}>
+            <Button
+              kind="main"
+              isDisabled={to === '' || name === '' || !isPublished || send.isPending}
+              onPress={() => send.mutate()}
+            >
               Send one message
             </Button>
           )}
@@ -68,9 +79,12 @@ export function SendTest({
       }
     >
       {able.length === 0 && (
-        <p>No notification sends this template on this channel: it says who a message is from. Name it in one first.</p>
+        <p>No published notification has this template. Choose it in the channels of a notification first.</p>
       )}
-      {hasDraft && <p>What is published is sent, not the draft: the preview shows that one.</p>}
+      {!isPublished && (
+        <p>{CHANNEL_NAMES[channel]} is not published yet. Publish it first: a test sends what is published.</p>
+      )}
+      {isPublished && hasDraft && <p>The test sends what is published. The preview shows your draft.</p>}
       {able.length > 1 && (
         <NativeSelect
           label="As"

@@ -26,6 +26,8 @@ import { useMissing } from './use-missing.tsx';
 import { Variables } from './variables.tsx';
 import styles from './templates.module.css';
 
+const UNPUBLISHED = 'Publish the template first: a test sends what is published.';
+
 /** One template: its parts on the left, and on the right what a reader gets of them. */
 export function Template(): ReactNode {
   const { w, t } = useParams({ from: '/workspaces/$w/templates/$t' });
@@ -40,8 +42,8 @@ export function Template(): ReactNode {
   return (
     <>
       <PageHead title={t} crumbs={[all, t]}>
-        {draft.body !== null && draft.resource !== null && (
-          <Button off={off} onPress={() => setTesting(true)}>
+        {draft.body !== null && (
+          <Button off={off ?? (draft.resource === null ? UNPUBLISHED : null)} onPress={() => setTesting(true)}>
             Send me a test
           </Button>
         )}
@@ -170,7 +172,9 @@ function Editor({
       {isTesting && (
         <SendTest
           workspace={workspace}
+          template={name}
           channel={channel}
+          isPublished={channelsIn(draft.resource?.body).includes(channel)}
           users={event.users}
           event={event.text}
           locale={locale}
