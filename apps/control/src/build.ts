@@ -17,6 +17,7 @@ import { mailRoute, servePages } from './pages/pages.ts';
 import { previewPage } from './pages/preview-page.ts';
 import { renderedMailRoute } from './pages/rendered-mail.ts';
 import type { ControlConfig, ControlPorts, RoutePorts } from './ports.ts';
+import { takeStrictJson } from './resources/body-json.ts';
 import { apiKeyRoutes } from './routes/api-keys.ts';
 import type { ApiServer } from './routes/app.ts';
 import { auditRoutes } from './routes/audit.ts';
@@ -114,6 +115,7 @@ export async function buildControl(
   const { app } = server;
   app.setValidatorCompiler(compileValidator);
   app.setSerializerCompiler(serializerCompiler);
+  takeStrictJson(app);
   const workspaces = {
     known: () => workspacesOf(ports.configuration.current()),
     newest: async () => workspacesOf(await ports.configuration.refresh()),

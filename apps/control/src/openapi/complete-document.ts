@@ -1,5 +1,6 @@
 import { ERRORS, type ErrorCode } from '@carillon/kernel';
 import type { FastifyContextConfig } from 'fastify';
+import { STRICT_JSON_PROBLEMS } from '../resources/body-json.ts';
 import type { RoutePermission } from '../access/permission.ts';
 import type { OperationExample } from './operation-example.ts';
 import { PROBLEM_SCHEMAS, refusals } from './refusals.ts';
@@ -135,7 +136,7 @@ function problemsOf(operation: Operation, writes: boolean): readonly ErrorCode[]
   const { 'x-carillon-permission': permission, 'x-carillon-problems': own = [] } = operation;
   const takes = operation.requestBody !== undefined;
   const codes: ErrorCode[] = [...own];
-  if (takes) codes.push('invalid_json', 'body_too_large', 'unsupported_media_type');
+  if (takes) codes.push('invalid_json', ...STRICT_JSON_PROBLEMS, 'body_too_large', 'unsupported_media_type');
   if (operation.parameters?.some((one) => 'name' in one && one.name === 'workspace')) codes.push('not_found');
   if (takes || operation.parameters !== undefined) codes.push('invalid_request');
   if (permission !== 'anybody') codes.push('unauthorized', 'rate_limited');

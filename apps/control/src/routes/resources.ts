@@ -9,7 +9,7 @@ import { principalOf } from '../access/principal.ts';
 import { sightOf } from '../access/sight.ts';
 import { draftsOf } from '../drafts/plan-drafts.ts';
 import { showJwtProvider } from '../bodies.ts';
-import { STRICT_JSON_PROBLEMS, takeStrictJson } from '../resources/body-json.ts';
+import { MOST_BODY_BYTES, takeStrictJson } from '../resources/body-json.ts';
 import { missing, refOf, withParams, type Params, type ResourcePorts } from '../resources/address.ts';
 import { KINDS_OF_RESOURCES, type KindOfResource } from '../resources/kinds.ts';
 import type { ControlPorts } from '../ports.ts';
@@ -28,7 +28,7 @@ type ListPorts = ResourcePorts & Pick<ControlPorts, 'drafts'>;
 /** List, read, write, remove, plan and versions of every kind of resource that people write. */
 export async function resourceRoutes(app: ApiServer, ports: ListPorts): Promise<void> {
   await app.register(async (plain) => {
-    takeStrictJson(plain);
+    takeStrictJson(plain, MOST_BODY_BYTES);
     const scope: ApiServer = plain.withTypeProvider();
     for (const kind of KINDS_OF_RESOURCES) {
       const schemas = schemasOf(kind);
@@ -135,14 +135,7 @@ function writeRoute(app: ApiServer, kind: KindOfResource, { body, resource }: Sc
         permission: 'configure',
         audit: 'resource.change',
         answers: ['etag'],
-        problems: [
-          ...STRICT_JSON_PROBLEMS,
-          'invalid_configuration',
-          'conflict',
-          'precondition_failed',
-          'precondition_required',
-          'not_found',
-        ],
+        problems: ['invalid_configuration', 'conflict', 'precondition_failed', 'precondition_required', 'not_found'],
         ...(kind.kind === 'workspace' && { newWorkspace: true }),
       },
       schema: {
@@ -181,14 +174,7 @@ function removeRoute(app: ApiServer, kind: KindOfResource, ports: ResourcePorts)
       config: {
         permission: kind.kind === 'workspace' ? 'people' : 'configure',
         audit: 'resource.remove',
-        problems: [
-          ...STRICT_JSON_PROBLEMS,
-          'invalid_configuration',
-          'conflict',
-          'precondition_failed',
-          'precondition_required',
-          'not_found',
-        ],
+        problems: ['invalid_configuration', 'conflict', 'precondition_failed', 'precondition_required', 'not_found'],
       },
       schema: {
         operationId: `delete${kind.one}`,
@@ -221,7 +207,7 @@ function planRoute(app: ApiServer, kind: KindOfResource, { body }: Schemas, port
       config: {
         permission: 'configure',
         audit: false,
-        problems: [...STRICT_JSON_PROBLEMS, 'not_found'],
+        problems: ['not_found'],
         ...(kind.kind === 'workspace' && { newWorkspace: true }),
       },
       schema: {

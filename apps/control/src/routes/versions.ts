@@ -11,7 +11,6 @@ import { CarillonError } from '@carillon/kernel';
 import { z } from 'zod';
 import { changedBy } from '../access/changed-by.ts';
 import { paramsOf, refOf, withParams as paramsFor, type ResourcePorts } from '../resources/address.ts';
-import { STRICT_JSON_PROBLEMS } from '../resources/body-json.ts';
 import type { KindOfResource } from '../resources/kinds.ts';
 import { planResources } from '../resources/plan-resources.ts';
 import { preconditionOf } from '../resources/preconditions.ts';
@@ -106,14 +105,7 @@ export function versionRoutes(app: ApiServer, kind: KindOfResource, shown: z.Zod
       config: {
         permission: 'configure',
         audit: 'resource.rollback',
-        problems: [
-          ...STRICT_JSON_PROBLEMS,
-          'invalid_configuration',
-          'conflict',
-          'precondition_failed',
-          'precondition_required',
-          'not_found',
-        ],
+        problems: ['invalid_configuration', 'conflict', 'precondition_failed', 'precondition_required', 'not_found'],
       },
       schema: {
         operationId: `rollBack${one}`,
