@@ -8,16 +8,18 @@ import {
   testNameOf,
 } from '../src/screens/workspaces/make-workspace.ts';
 
-const fault = (path: string, message: string) => ({
+const fault = (path: string, code: string, facts: Record<string, string>) => ({
   kind: 'workspace',
   workspace: 'Shop',
   name: '',
   line: null,
   column: null,
   path,
-  message,
-  expected: 'another',
-  fix: 'choose another',
+  code,
+  facts,
+  message: code,
+  expected: '',
+  fix: 'Choose another.',
 });
 
 describe('a new workspace', () => {
@@ -28,10 +30,13 @@ describe('a new workspace', () => {
   });
 
   it('has the words of the server at the field that they are about', () => {
-    const faults = [fault('', 'the name "Shop" cannot be used'), fault('locale', 'this is no language')];
+    const faults = [
+      fault('', 'name_invalid', { name: 'Shop', expected: 'a name of a-z' }),
+      fault('locale', 'value_invalid', { found: '"deutsch"', expected: 'a language', meant: 'de' }),
+    ];
     const refused = refusedFields(new Refusal('both', 422, { code: 'invalid_configuration', faults }), 'Shop');
-    expect(refused.fields['']).toBe('the name "Shop" cannot be used (another is expected). Choose another.');
-    expect(refused.fields.locale).toContain('this is no language');
+    expect(refused.fields['']).toBe('name_invalid. Choose another.');
+    expect(refused.fields.locale).toBe('value_invalid. Choose another.');
     expect([refused.fields.time_zone, refused.rest]).toEqual([null, null]);
   });
 
@@ -46,7 +51,9 @@ describe('a new workspace', () => {
   it('leaves what is about no field to the page as a whole', () => {
     const away = new Refusal('Carillon does not answer. Is it running?', 0);
     expect(refusedFields(away, 'shop').rest).toBe(away);
-    const elsewhere = new Refusal('of: there is no workspace shop', 422, { faults: [fault('of', 'it is gone')] });
+    const elsewhere = new Refusal('of: there is no workspace shop', 422, {
+      faults: [fault('of', 'workspace_unknown', { workspace: 'shop', meant: '' })],
+    });
     expect(refusedFields(elsewhere, 'shop-test').rest).toBe(elsewhere);
   });
 });

@@ -63,6 +63,9 @@ export type FaultFact = {
   readonly kind: string;
   readonly workspace: string;
   readonly name: string;
+  /** What is wrong, a code of `FAULT_FACTS`, and the facts that its words need. */
+  readonly code: string;
+  readonly facts: Readonly<Record<string, string>>;
   /** Where in the body, in words of its keys; empty: all of it. */
   readonly path: string;
   /** Within the text at the path; null: all of the value. */

@@ -110,6 +110,12 @@ describeWith('chromium', 'what a workspace is set up with, in a browser', () => 
     await page.getByLabel('Name', { exact: true }).fill('own-mail');
     await button('Begin a draft').click();
     await heading('own-mail');
+    // Nothing is wrong before a field was left, and then that field alone.
+    await page.getByLabel('Server', { exact: true }).focus();
+    expect(await main().locator('[aria-invalid="true"]').count()).toBe(0);
+    await page.keyboard.press('Tab');
+    await main().getByText('Server: not filled in yet.').waitFor();
+    expect(await main().locator('[aria-invalid="true"]').count()).toBe(1);
     await page.getByLabel('Server', { exact: true }).fill('127.0.0.1');
     await page.getByLabel('Port', { exact: true }).fill('1');
     await page.getByLabel('Sender', { exact: true }).fill('Shop <shop@example.com>');

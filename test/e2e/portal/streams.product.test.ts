@@ -75,7 +75,8 @@ describeWith('chromium', 'event streams in the portal', () => {
     expect(await main().getByLabel('Key', { exact: true }).isDisabled()).toBe(true);
     const most = card('Settings').getByRole('group', { name: 'At most, from all senders together' });
     await most.getByLabel('Events a second').fill('-3');
-    await most.getByText('a number above 0').waitFor();
+    await most.getByLabel('Events a second').blur();
+    await most.getByText('Enter a number above 0.').waitFor();
     await most.getByLabel('Events a second').fill('50');
     await card('Settings')
       .getByLabel('Web pages that may send')

@@ -1,6 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
+import { wordsOf, type CodedFault } from '../../../apps/portal/src/faults/fault-words.ts';
 import { expectAccessible, expectToFit, picture } from './accessible.ts';
 import { guardPages } from './guard.ts';
 import { openMember } from './member.ts';
@@ -19,13 +20,13 @@ describeWith('chromium', 'workspaces in the portal', () => {
   const dialog = () => page.getByRole('dialog');
   const card = (name: string) => main().getByRole('region', { name, exact: true });
   const bodyOf = async (workspace: string) => (await demo.ask<{ body: Body }>(`/v1/workspaces/${workspace}`)).body;
-  /** What the server says of a mistake in the body of a workspace: the same words have to stand at the field. */
+  /** The portal's words for a mistake in the body of a workspace, which have to stand at the field. */
   const faultOf = async (workspace: string, body: Body) => {
-    const { faults } = await demo.ask<{ faults: readonly { message: string }[] }>(
+    const { faults } = await demo.ask<{ faults: readonly CodedFault[] }>(
       `/v1/workspaces/${workspace}/settings/check`,
       body,
     );
-    return faults[0]?.message ?? '';
+    return faults[0] ? wordsOf(faults[0]).message : '';
   };
   async function openWorkspaces(): Promise<void> {
     await page.goto(demo.control);
@@ -143,6 +144,9 @@ describeWith('chromium', 'workspaces in the portal', () => {
     await main().getByRole('link', { name: 'Settings of care', exact: true }).click();
     const language = card('Name, clock and language').getByLabel('Language');
     await language.fill('the language of birds');
+    await page.locator('[data-draft="saved"]').waitFor();
+    expect(await language.getAttribute('aria-invalid')).toBeNull();
+    await language.blur();
     await main()
       .getByText(await faultOf('care', { locale: 'the language of birds' }))
       .waitFor();

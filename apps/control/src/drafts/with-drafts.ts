@@ -2,6 +2,7 @@ import { foldConfiguration, type Configuration, type Draft, type ResourceRef } f
 import { CarillonError } from '@carillon/kernel';
 import type { Sight } from '../access/sight.ts';
 import type { ControlPorts, PlanningPorts } from '../ports.ts';
+import { faultBody } from '../resources/publish-resources.ts';
 import { draftsOf, planDraftsOver } from './plan-drafts.ts';
 
 /** Mistakes that are named at once. */
@@ -34,7 +35,7 @@ export async function configurationWithDrafts(
     }
     const named = (own.length > 0 ? own : faults).slice(0, MOST_NAMED);
     const words = named.map(({ path, message, fix }) => `${path === '' ? '' : `${path}: `}${message}; ${fix}`);
-    throw new CarillonError('invalid_configuration', words.join('\n'));
+    throw new CarillonError('invalid_configuration', words.join('\n'), { faults: named.map(faultBody) });
   }
 }
 

@@ -136,9 +136,13 @@ function spanOf(text: string): Duration {
   throw new CarillonError('invalid_request', found, { pointer: '/last' });
 }
 
-const faultBody = ({ ref, path, message, fix }: ResourceFault) => ({
+const faultBody = ({ ref, path, code, facts, message, fix }: ResourceFault) => ({
   resource: [ref.kind, ref.name].filter((part) => part !== '').join(' '),
+  kind: ref.kind,
+  name: ref.name,
   path,
+  code,
+  facts,
   message,
   fix,
 });

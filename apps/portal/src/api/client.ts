@@ -1,4 +1,6 @@
 import createClient from 'openapi-fetch';
+import { faultText } from '../faults/fault-text.ts';
+import { inPortalWords } from '../faults/portal-words.ts';
 import type { components, paths } from './management-api.generated.ts';
 
 export type Schemas = components['schemas'];
@@ -42,7 +44,7 @@ export const api = createClient<paths>({
 
 type Answer<Body> = { readonly data?: Body; readonly error?: unknown; readonly response: Response };
 
-/** The body of a successful answer; any other is thrown as a Refusal. */
+/** The body of a successful answer, its faults in the portal's words; any other is thrown as a Refusal. */
 export async function bodyOf<Body>(asked: Promise<Answer<Body>>): Promise<Body> {
   let answer: Answer<Body>;
   try {
@@ -52,7 +54,10 @@ export async function bodyOf<Body>(asked: Promise<Answer<Body>>): Promise<Body> 
     throw new Refusal('Carillon does not answer. Is it running?', 0);
   }
   const { data, error, response } = answer;
-  if (response.ok && data !== undefined) return data;
-  const problem = (typeof error === 'object' && error !== null ? error : {}) as Partial<Problem>;
-  throw new Refusal(problem.detail ?? `The server answered ${response.status}.`, response.status, problem);
+  if (response.ok && data !== undefined) return inPortalWords(data);
+  const problem = await inPortalWords((typeof error === 'object' && error !== null ? error : {}) as Partial<Problem>);
+  const detail = problem.detail ?? `The server answered ${response.status}.`;
+  // The detail of a refused configuration is written for the command line.
+  const message = problem.faults && problem.faults.length > 0 ? problem.faults.map(faultText).join(' ') : detail;
+  throw new Refusal(message, response.status, problem);
 }

@@ -5,6 +5,7 @@ import {
   DRAFTS,
   readBoth,
   saveDraft,
+  segmentOf,
   type Bodies,
   type Editable,
   type Published,
@@ -34,6 +35,10 @@ export type EditedDraft<Kind extends Editable> = Pick<DraftState, 'saving' | 'sa
   readonly draftRevision: string | null;
   /** What keeps it from being published, as of the newest saving. */
   readonly faults: readonly Fault[];
+  /** Publishing was tried: forms hold no fault back any more. */
+  readonly isTried: boolean;
+  /** Says that publishing was tried. */
+  readonly tryPublishing: () => void;
   readonly warnings: readonly Fault[];
   /** Those at a path of keys, such as `rules.paid.when`, or below it. */
   readonly faultsAt: (path: string) => readonly Fault[];
@@ -122,6 +127,25 @@ export function reloadConfiguration(workspace: string): void {
   });
 }
 
+/** Drafts whose publishing was tried, by the key of their session. */
+const tried = new Set<string>();
+const triedListeners = new Set<() => void>();
+const subscribeToTried = (listener: () => void): (() => void) => {
+  triedListeners.add(listener);
+  return () => void triedListeners.delete(listener);
+};
+function setTried(key: string, isTried: boolean): void {
+  if (tried.has(key) === isTried) return;
+  if (isTried) tried.add(key);
+  else tried.delete(key);
+  for (const listener of triedListeners) listener();
+}
+
+/** Says that publishing these drafts was tried: their forms show all faults from now on. */
+export function tryPublishing(drafts: readonly { kind: string; workspace: string; name: string }[]): void {
+  for (const { kind, workspace, name } of drafts) setTried(keyOf(segmentOf(kind), workspace, name), true);
+}
+
 const isAtOrBelow = (path: string, at: string): boolean =>
   path === at || path.startsWith(`${at}.`) || path.startsWith(`${at}[`);
 
@@ -134,6 +158,12 @@ export function useDraft<Kind extends Editable>(kind: Kind, workspace: string, n
   const state = useSyncExternalStore(session.subscribe, session.snapshot);
   useEffect(() => void session.load(), [session]);
   const { draft } = state;
+  const key = keyOf(kind, workspace, name);
+  const isTried = useSyncExternalStore(subscribeToTried, () => tried.has(key));
+  const isGone = state.isLoaded && draft === null && state.saving === 'saved';
+  useEffect(() => {
+    if (isGone) setTried(key, false);
+  }, [isGone, key]);
   const faults = draft?.faults ?? [];
   const change = useCallback<EditedDraft<Kind>['change']>(
     (next) => {
@@ -157,6 +187,8 @@ export function useDraft<Kind extends Editable>(kind: Kind, workspace: string, n
     saveError: state.saveError,
     isMoved: state.isMoved,
     faults,
+    isTried,
+    tryPublishing: () => setTried(key, true),
     warnings: draft?.warnings ?? [],
     faultsAt: (path) => faults.filter((fault) => isAtOrBelow(fault.path, path)),
     conflict: draft?.conflict ?? null,

@@ -5,6 +5,7 @@ import { variableAt, type CodeFault, type CodeLanguage, type CodeVariable, type 
 import { Menu } from './menu.tsx';
 import { Part } from './part.tsx';
 import field from './field.module.css';
+import { useLeft } from './held-fault.tsx';
 import styles from './code-field.module.css';
 
 const CodeEditor = lazy(() => import('./code-editor.tsx').then(({ CodeEditor: loaded }) => ({ default: loaded })));
@@ -34,6 +35,8 @@ export type CodeFieldProps = {
   readonly hasFocus?: boolean;
 };
 
+const NONE: readonly CodeFault[] = [];
+
 /** Places in the text, from 0; of a caret both are the same. */
 export type Chosen = { readonly anchor: number; readonly head: number };
 
@@ -46,7 +49,10 @@ export type VariableTarget = {
 
 /** Text in a language: colours, choices at the caret, faults where they stand. Until the editor is loaded, and where it cannot be, it is a plain field. */
 export function CodeField(props: CodeFieldProps): ReactNode {
-  const { label, hidesLabel = false, note, value, onChange, faults = [], isReadOnly = false, minLines = 1 } = props;
+  const { label, hidesLabel = false, note, value, onChange, isReadOnly = false, minLines = 1 } = props;
+  const [isShown, leave] = useLeft();
+  // Text is marked while it is typed, as in any editor; that a field is empty is no mistake before it was left.
+  const faults = isShown || value.trim() !== '' ? (props.faults ?? NONE) : NONE;
   const { variables = [] } = props;
   const editor = useRef<VariableTarget | null>(null);
   const area = useRef<HTMLTextAreaElement | null>(null);
@@ -96,7 +102,7 @@ export function CodeField(props: CodeFieldProps): ReactNode {
     />
   );
   return (
-    <div className={cls(field.field)} data-code-field={label}>
+    <div className={cls(field.field)} data-code-field={label} onBlur={leave}>
       <div className={cls(variables.length > 0 && styles.head)} onFocusCapture={passFocusOn}>
         <span id={labelId} className={cls(hidesLabel ? styles.unseen : field.label)}>
           {label}
@@ -121,7 +127,7 @@ export function CodeField(props: CodeFieldProps): ReactNode {
         )}
       </div>
       <Part loading={plain} failed={plain}>
-        <CodeEditor {...props} labelId={labelId} noteId={noteId} chosen={chosen} target={editor} />
+        <CodeEditor {...props} faults={faults} labelId={labelId} noteId={noteId} chosen={chosen} target={editor} />
       </Part>
       <div id={noteId}>
         {note !== undefined && <p className={cls(field.note)}>{note}</p>}

@@ -2,6 +2,7 @@ import type { ReactNode, Ref } from 'react';
 import { FieldError, Input, Label, Text, TextArea, TextField, type TextFieldProps } from 'react-aria-components';
 import { cls } from './class-names.ts';
 import styles from './field.module.css';
+import { useLeft } from './held-fault.tsx';
 
 export type FieldProps = Omit<TextFieldProps, 'className' | 'style' | 'children' | 'isInvalid'> & {
   readonly label: string;
@@ -30,6 +31,8 @@ export function Field({
   inputRef,
   ...props
 }: FieldProps): ReactNode {
+  const [isShown, leave] = useLeft();
+  const shown = isShown ? fault : null;
   const drawn = { ...(placeholder !== undefined && { placeholder }) };
   return (
     <TextField
@@ -37,7 +40,11 @@ export function Field({
       {...(hidesLabel && { 'aria-label': label })}
       // A native fault keeps the browser from sending the form, so what the server refused could not be sent again once it is mended.
       validationBehavior="aria"
-      isInvalid={fault !== null && fault !== undefined}
+      isInvalid={shown !== null && shown !== undefined}
+      onBlur={(event) => {
+        leave();
+        props.onBlur?.(event);
+      }}
       className={cls(styles.field)}
     >
       {!hidesLabel && <Label className={cls(styles.label)}>{label}</Label>}
@@ -51,7 +58,7 @@ export function Field({
           {note}
         </Text>
       )}
-      <FieldError className={cls(styles.fault)}>{fault}</FieldError>
+      <FieldError className={cls(styles.fault)}>{shown}</FieldError>
     </TextField>
   );
 }

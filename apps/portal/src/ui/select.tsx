@@ -4,6 +4,7 @@ import { Button } from 'react-aria-components';
 import { cls } from './class-names.ts';
 import { earlyPress } from './early-press.ts';
 import fieldStyles from './field.module.css';
+import { useLeft } from './held-fault.tsx';
 import styles from './popup.module.css';
 
 export type SelectOption<Id extends string> = {
@@ -31,7 +32,9 @@ export type SelectProps<Id extends string> = {
 const SelectNow = lazy(async () => ({ default: (await import('./select-now.tsx')).SelectNow }));
 
 /** One of a few, of which the chosen one alone is seen; for two to four that should all be seen there is RadioGroup. */
-export function Select<Id extends string>({ onChoose, ...props }: SelectProps<Id>): ReactNode {
+export function Select<Id extends string>({ onChoose, fault, ...given }: SelectProps<Id>): ReactNode {
+  const [isShown, leave] = useLeft();
+  const props = { ...given, fault: isShown ? fault : null };
   const [isAsked, setAsked] = useState(false);
   const [hasFocus, setFocus] = useState(false);
   const choose = (id: string): void => {
@@ -39,9 +42,11 @@ export function Select<Id extends string>({ onChoose, ...props }: SelectProps<Id
     if (option) onChoose(option.id);
   };
   return (
-    <Suspense fallback={<Closed {...props} onOpen={() => setAsked(true)} onFocus={setFocus} />}>
-      <SelectNow {...props} onChoose={choose} isOpenAtFirst={isAsked} hasFocusAtFirst={hasFocus} />
-    </Suspense>
+    <div className={cls(fieldStyles.group)} onBlur={leave}>
+      <Suspense fallback={<Closed {...props} onOpen={() => setAsked(true)} onFocus={setFocus} />}>
+        <SelectNow {...props} onChoose={choose} isOpenAtFirst={isAsked} hasFocusAtFirst={hasFocus} />
+      </Suspense>
+    </div>
   );
 }
 

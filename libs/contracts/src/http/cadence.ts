@@ -90,7 +90,18 @@ export const simulatedCadenceBody = z
     history: z.enum(['own', 'example']).describe('`example`: nothing was sent in this time'),
     words: z.string().describe('What was sent again'),
     is_sample: z.boolean().describe('There were more: these are the newest'),
-    faults: z.array(z.object({ resource: z.string(), path: z.string(), message: z.string(), fix: z.string() })),
+    faults: z.array(
+      z.object({
+        resource: z.string(),
+        kind: z.string(),
+        name: z.string(),
+        path: z.string(),
+        code: z.string(),
+        facts: z.record(z.string(), z.string()),
+        message: z.string(),
+        fix: z.string(),
+      }),
+    ),
     now: simulatedRun.describe('By the configuration as it is published'),
     proposed: simulatedRun.nullable().describe('With the bodies that were sent; null: none, or they have faults'),
   })

@@ -22,6 +22,8 @@ export const problemSchema = z
           kind: z.string(),
           workspace: z.string(),
           name: z.string(),
+          code: z.string().describe('What is wrong, as a stable name for programs'),
+          facts: z.record(z.string(), z.string()).describe('Names and values that the words of the code need'),
           path: z.string().describe('Keys down to the value: `rules.paid.when`. Empty: the whole body'),
           line: z.int().nullable().describe('Within the text at the path; null: all of the value'),
           column: z.int().nullable(),

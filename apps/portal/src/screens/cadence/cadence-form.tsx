@@ -1,6 +1,8 @@
 import { Plus, X } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { Fault } from '../../api/use-draft.ts';
+import { FormFaults } from '../../faults/fault-list.tsx';
+import { FaultGroup } from '../../ui/held-fault.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { Field } from '../../ui/field.tsx';
@@ -35,20 +37,24 @@ type PartProps = {
 export function CadenceForm(props: PartProps & { readonly of: 'notification' | 'workspace' }): ReactNode {
   return (
     <div className={cls(styles.form)}>
-      <Limits {...props} />
-      <Quiet {...props} />
-      {props.of === 'notification' && <DigestPart {...props} />}
-      {props.of === 'notification' && <Delay {...props} />}
+      <FaultGroup>
+        <Limits {...props} />
+      </FaultGroup>
+      <FaultGroup>
+        <Quiet {...props} />
+      </FaultGroup>
+      {props.of === 'notification' && (
+        <>
+          <FaultGroup>
+            <DigestPart {...props} />
+          </FaultGroup>
+          <FaultGroup>
+            <Delay {...props} />
+          </FaultGroup>
+        </>
+      )}
     </div>
   );
-}
-
-function Faults({ faults }: { readonly faults: readonly Fault[] }): ReactNode {
-  return faults.map(({ path, message, fix }) => (
-    <p key={`${path} ${message}`} className={cls(styles.faults)}>
-      {message}. {fix}
-    </p>
-  ));
 }
 
 const THEN = [
@@ -105,8 +111,8 @@ function Limits({ cadence, onChange, isOff, faultsAt }: PartProps): ReactNode {
               <X size={16} aria-hidden />
             </Button>
           </div>
-          <Faults faults={faultsAt(`cadence.limits.${index}`)} />
-          <Faults faults={faultsAt(`cadence.limits[${index}]`)} />
+          <FormFaults faults={faultsAt(`cadence.limits.${index}`)} />
+          <FormFaults faults={faultsAt(`cadence.limits[${index}]`)} />
         </div>
       ))}
       <div>
@@ -181,7 +187,7 @@ function Quiet({ cadence, onChange, isOff, faultsAt }: PartProps): ReactNode {
           </div>
         </>
       )}
-      <Faults faults={faultsAt('cadence.quiet_hours')} />
+      <FormFaults faults={faultsAt('cadence.quiet_hours')} />
     </fieldset>
   );
 }
@@ -229,7 +235,7 @@ function DigestPart({ cadence, onChange, isOff, faultsAt }: PartProps): ReactNod
         )}
         {digest && <WindowFields digest={digest} isOff={isOff} onChange={write} />}
       </div>
-      <Faults faults={faultsAt('cadence.digest')} />
+      <FormFaults faults={faultsAt('cadence.digest')} />
     </fieldset>
   );
 }
@@ -307,7 +313,7 @@ function Delay({ cadence, onChange, isOff, faultsAt }: PartProps): ReactNode {
           </div>
         )}
       </div>
-      <Faults faults={faultsAt('cadence.delay')} />
+      <FormFaults faults={faultsAt('cadence.delay')} />
     </fieldset>
   );
 }

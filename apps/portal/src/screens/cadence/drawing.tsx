@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState, type ReactNode } from 'react';
+import { faultText } from '../../faults/fault-text.ts';
 import { Loading, Problem } from '../../ui/answers.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { Card } from '../../ui/page.tsx';
@@ -42,9 +43,9 @@ export function Drawing({ tried, children }: { readonly tried: Tried; readonly c
           <p className={cls(styles.ground)} data-ground={data.history}>
             {groundWords(data)}
           </p>
-          {data.faults.map(({ resource, path, message, fix }) => (
-            <p key={`${resource} ${path} ${message}`} className={cls(styles.faults)}>
-              Drawn as it is published: {message}. {fix}
+          {data.faults.map((fault) => (
+            <p key={`${fault.resource} ${fault.path} ${fault.message}`} className={cls(styles.quiet)}>
+              Drawn as it is published: {faultText(fault)}
             </p>
           ))}
           {run.messages > 0 && (

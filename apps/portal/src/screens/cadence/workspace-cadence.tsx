@@ -4,6 +4,7 @@ import { useState, type ReactNode } from 'react';
 import { useMay } from '../../api/me.ts';
 import { useDraft } from '../../api/use-draft.ts';
 import { EVERY_WORKSPACE } from '../../frame/last-workspace.ts';
+import { FaultScope } from '../../ui/held-fault.tsx';
 import { Empty, Loading, Problem } from '../../ui/answers.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { Card, PageBody, PageHead } from '../../ui/page.tsx';
@@ -60,13 +61,15 @@ function Editor({ workspace }: { readonly workspace: string }): ReactNode {
           <>
             <Card title="Across all notifications">
               {off !== null && <p className={cls(styles.quiet)}>{off}</p>}
-              <CadenceForm
-                of="workspace"
-                cadence={body.cadence ?? {}}
-                isOff={off !== null}
-                faultsAt={draft.faultsAt}
-                onChange={(cadence) => draft.change((before) => withCadence(before, cadence))}
-              />
+              <FaultScope draft={draft}>
+                <CadenceForm
+                  of="workspace"
+                  cadence={body.cadence ?? {}}
+                  isOff={off !== null}
+                  faultsAt={draft.faultsAt}
+                  onChange={(cadence) => draft.change((before) => withCadence(before, cadence))}
+                />
+              </FaultScope>
             </Card>
             <Drawing
               tried={{

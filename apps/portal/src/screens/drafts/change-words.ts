@@ -89,17 +89,3 @@ function linesOf(value: unknown, place: string): readonly string[] {
     isList ? `${place}[${Number(key) + 1}]` : place === '' ? humane(key) : `${place} → ${humane(key)}`;
   return entries.flatMap(([key, one]) => linesOf(one, under(key)));
 }
-
-/** A mistake of a draft in a line: what is wrong, what would be right, and what to do. */
-export function faultWords({
-  message,
-  expected,
-  fix,
-}: {
-  readonly message: string;
-  readonly expected: string;
-  readonly fix: string;
-}): string {
-  const right = expected === '' ? '' : ` (${expected} is expected)`;
-  return `${message}${right}. ${fix.slice(0, 1).toUpperCase()}${fix.slice(1)}.`;
-}

@@ -22,6 +22,7 @@ type Shown = Pick<
   | 'hasDraft'
   | 'saving'
   | 'saveNow'
+  | 'tryPublishing'
   | 'discard'
   | 'body'
   | 'resource'
@@ -54,6 +55,7 @@ export function DraftActions({
   const review = async (): Promise<void> => {
     // Reviewed without the last words, it would be published without them; below the head stands why they were not taken.
     if (!(await draft.saveNow())) return;
+    draft.tryPublishing();
     await navigate({ to: '/workspaces/$w/drafts', params: { w: workspace } });
   };
   const discard = async (): Promise<void> => {

@@ -7,6 +7,7 @@ import { reachStep } from '../../api/first-steps.ts';
 import { useMay } from '../../api/me.ts';
 import { queryClient } from '../../api/query-client.ts';
 import { reloadConfiguration, reloadDrafts } from '../../api/use-draft.ts';
+import { FaultList } from '../../faults/fault-list.tsx';
 import { Empty, Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
@@ -17,7 +18,7 @@ import { Lamp } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';
 import { say, undoing } from '../../ui/notices.ts';
 import { PromoteLink } from '../promote/promote-link.tsx';
-import { actionWords, counted, placeWords, titleOf } from './change-words.ts';
+import { actionWords, counted, titleOf } from './change-words.ts';
 import { ConflictCard } from './conflict.tsx';
 import { discardingCall } from './draft-call.ts';
 import { Fields } from './fields.tsx';
@@ -151,18 +152,8 @@ function DraftRow({
         {draft.promoted_from !== null && ` · from ${draft.promoted_from}`}
       </Quiet>
       {discard.error && <Problem error={discard.error} />}
-      {faults.length > 0 && <Faults faults={faults} />}
-      {warnings.length > 0 && (
-        <ul aria-label="Warnings" className={cls(styles.warnings)}>
-          {warnings.map(({ path, message, fix }) => (
-            <li key={`${path} ${message}`}>
-              {path !== '' && `${placeWords(path)}: `}
-              {message}
-              {fix !== '' && `. ${fix}`}
-            </li>
-          ))}
-        </ul>
-      )}
+      <FaultList faults={faults} />
+      <FaultList faults={warnings} label="Warnings" tone="warning" />
       {changes.map((change) => (
         <div key={change.resource} className={cls(styles.fields)}>
           {change.note !== null && <p>{change.note}</p>}
@@ -190,19 +181,6 @@ function DraftLamp({ draft, faults }: { readonly draft: DraftFacts; readonly fau
   return draft.action === 'delete' ? <Lamp tone="bad">Goes</Lamp> : <Lamp tone="good">Ready</Lamp>;
 }
 
-function Faults({ faults }: { readonly faults: DraftsPlan['faults'] }): ReactNode {
-  return (
-    <ul aria-label="Mistakes" className={cls(styles.faults)}>
-      {faults.map(({ path, message, fix }) => (
-        <li key={`${path} ${message}`}>
-          {path !== '' && `${placeWords(path)}: `}
-          {message}. {fix}
-        </li>
-      ))}
-    </ul>
-  );
-}
-
 /** What else changes, or is wrong, in resources that have no draft of their own: a template is compiled again with its layout. */
 function Beside({ plan, drafts }: { readonly plan: DraftsPlan; readonly drafts: readonly DraftFacts[] }): ReactNode {
   const own = new Set(drafts.map(keyOf));
@@ -211,15 +189,7 @@ function Beside({ plan, drafts }: { readonly plan: DraftsPlan; readonly drafts: 
   if (faults.length === 0 && changes.length === 0) return null;
   return (
     <Card title="Elsewhere">
-      {faults.length > 0 && (
-        <ul aria-label="Mistakes elsewhere" className={cls(styles.faults)}>
-          {faults.map((fault) => (
-            <li key={`${keyOf(fault)} ${fault.path} ${fault.message}`}>
-              {titleOf(fault)}: {fault.message}. {fault.fix}
-            </li>
-          ))}
-        </ul>
-      )}
+      <FaultList faults={faults} label="Mistakes elsewhere" isTitled />
       {changes.map(({ resource, action, note }) => (
         <p key={resource}>
           {resource}: {actionWords(action)} with them{note !== null && ` (${note})`}
@@ -286,13 +256,6 @@ function Publish({
           </Button>
           {why !== null && <span id="why-not-published">{why}</span>}
         </Actions>
-        {chosen.some(({ kind }) => kind === 'notification') && (
-          <Quiet>
-            Who would newly be told by these drafts in the last 7 days is not shown yet: running events again comes with
-            replay. Until then a rule is tried on its newest events at its test bench, and a cadence is drawn over the
-            last week.
-          </Quiet>
-        )}
         <Curl call={{ method: 'POST', path: `/v1/workspaces/${workspace}/drafts/publish`, body }} />
       </div>
     </Card>

@@ -2,6 +2,8 @@ import { queryOptions, useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { api, bodyOf } from '../../api/client.ts';
+import { FaultList } from '../../faults/fault-list.tsx';
+import { faultText } from '../../faults/fault-text.ts';
 import { Problem } from '../../ui/answers.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { Card } from '../../ui/page.tsx';
@@ -16,9 +18,9 @@ type Channels = NonNullable<NotificationBody['channels']>;
 type Channel = keyof Channels;
 
 const CHANNELS: readonly (readonly [id: Channel, name: string, note: string])[] = [
-  ['email', 'Email', 'to the address at to.email of each rule'],
-  ['sms', 'SMS', 'to the number at to.phone'],
-  ['push', 'Push', 'to the device at to.token'],
+  ['email', 'Email', 'to the email address that each rule names'],
+  ['sms', 'SMS', 'to the phone number that each rule names'],
+  ['push', 'Push', 'to the device token that each rule names'],
 ];
 /** What the accounts of a kind send; a sandbox takes all of it. */
 const SENDS: Readonly<Record<string, Channel>> = {
@@ -90,6 +92,8 @@ function ChannelCard({
   const chosen = used?.accounts ?? [];
   const fitting = (accounts.data?.items ?? []).filter(({ body: { kind } }) => (SENDS[kind] ?? id) === id);
   const faults = draft.faultsAt(`channels.${id}`);
+  const unwritten = faults.filter(({ code }) => code === 'template_lacks_channel');
+  const [wrong] = faults.filter((fault) => !unwritten.includes(fault));
   return (
     <Card
       title={name}
@@ -110,8 +114,9 @@ function ChannelCard({
             chosen={template === '' ? null : template}
             onChoose={(next) => set({ ...used, template: next })}
             note={`Its part for ${name} is sent ${note}.`}
-            fault={faults[0] ? `${faults[0].message}. ${faults[0].fix}` : null}
+            fault={wrong ? faultText(wrong) : null}
           />
+          <FaultList faults={unwritten} label={`Missing text for ${name}`} tone="todo" />
           {accounts.error && <Problem error={accounts.error} />}
           {fitting.length === 0 && chosen.length === 0 ? (
             <p className={cls(styles.sentence)}>

@@ -4,6 +4,7 @@ import { useMay } from '../../api/me.ts';
 import { useDraft, type EditedDraft } from '../../api/use-draft.ts';
 import { Empty, Loading, Problem } from '../../ui/answers.tsx';
 import { cls } from '../../ui/class-names.ts';
+import { FaultScope } from '../../ui/held-fault.tsx';
 import { LinkTabs } from '../../ui/link-tabs.tsx';
 import { PageBody, PageHead } from '../../ui/page.tsx';
 import { say } from '../../ui/notices.ts';
@@ -89,7 +90,7 @@ export function NotificationFrame({
         <DraftNotices draft={draft} />
         {!draft.isLoading && !draft.error && body === null && <Gone draft={draft} />}
         {off !== null && body !== null && <p className={cls(styles.off)}>{off}</p>}
-        {body !== null && children({ ...draft, body, off, change })}
+        {body !== null && <FaultScope draft={draft}>{children({ ...draft, body, off, change })}</FaultScope>}
       </PageBody>
     </>
   );

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { FaultList } from '../../faults/fault-list.tsx';
 import { Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
@@ -9,7 +10,6 @@ import { Lamp } from '../../ui/state.tsx';
 import { Facts, Id } from '../../ui/text.tsx';
 import { Time } from '../../ui/time.tsx';
 import { AsFile } from '../drafts/as-file.tsx';
-import { placeWords } from '../drafts/change-words.ts';
 import { Counters } from './counters.tsx';
 import { Course } from './course.tsx';
 import { NotificationFrame, type NotificationDraft } from './notification-frame.tsx';
@@ -67,15 +67,8 @@ function Faults({ draft }: { readonly draft: NotificationDraft }): ReactNode {
   const { faults } = draft;
   if (faults.length === 0) return null;
   return (
-    <Card title="To mend before it can be published">
-      <ul className={cls(styles.faults)}>
-        {faults.map(({ path, message, fix }) => (
-          <li key={`${path} ${message}`}>
-            {path !== '' && `${placeWords(path)}: `}
-            {message}. {fix}
-          </li>
-        ))}
-      </ul>
+    <Card title="Before it can be published">
+      <FaultList faults={faults} label="Left to do" tone={draft.isTried ? 'bad' : 'todo'} />
     </Card>
   );
 }
@@ -103,10 +96,10 @@ function Summary({ draft }: { readonly draft: NotificationDraft }): ReactNode {
     >
       <Facts
         facts={[
-          ['Its own name', <Id key="name">{n}</Id>],
+          ['Name in files and links', <Id key="name">{n}</Id>],
           ['Category', body.category],
           ['Limits', body.transactional === true ? 'exempt: transactional' : undefined],
-          ['Nothing is sent later than', body.expires ?? '24h'],
+          ['Given up after', body.expires ?? '24h'],
           [
             'Rules',
             rules.length === 0 ? (

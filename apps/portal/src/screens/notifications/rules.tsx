@@ -29,7 +29,7 @@ export function NotificationRules(): ReactNode {
                       </Link>
                     </h2>
                     {rule['enabled'] === false && <Lamp tone="none">Off</Lamp>}
-                    {draft.faultsAt(`rules.${name}`).length > 0 && (
+                    {draft.isTried && draft.faultsAt(`rules.${name}`).length > 0 && (
                       <Lamp tone="bad">{counted(draft.faultsAt(`rules.${name}`).length, 'mistake')}</Lamp>
                     )}
                   </div>

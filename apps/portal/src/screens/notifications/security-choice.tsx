@@ -4,6 +4,8 @@ import { X } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 import { api, bodyOf } from '../../api/client.ts';
 import type { Fault } from '../../api/use-draft.ts';
+import { FormFaults } from '../../faults/fault-list.tsx';
+import { FaultGroup } from '../../ui/held-fault.tsx';
 import { Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
@@ -59,28 +61,20 @@ export function SecurityChoice({ workspace, security, faults, isDraft, onChange 
   const [picked, setPicked] = useState<'keys' | 'jwt' | null>(null);
   const kind = picked ?? (security.jwt_provider === undefined ? 'keys' : 'jwt');
   return (
-    <>
+    <FaultGroup>
       <RadioGroup label="Events come with" options={KINDS} chosen={kind} onChoose={setPicked} />
       {kind === 'keys' ? (
         <Keys workspace={workspace} chosen={security.api_keys ?? []} onChange={(api_keys) => onChange({ api_keys })} />
       ) : (
         <Provider workspace={workspace} security={security} onChange={onChange} />
       )}
-      {faults.length > 0 && (
-        <ul aria-label="Mistakes" className={cls(styles.faults)}>
-          {faults.map(({ path, message, fix }) => (
-            <li key={`${path} ${message}`}>
-              {message}. {fix}
-            </li>
-          ))}
-        </ul>
-      )}
+      <FormFaults faults={faults} />
       {isDraft && (
         <p>
           <Lamp tone="held">Draft</Lamp> It counts once it is published; until then senders are checked as before.
         </p>
       )}
-    </>
+    </FaultGroup>
   );
 }
 
@@ -107,7 +101,7 @@ function Keys({
   const isFull = chosen.length >= MOST_KEYS;
   return (
     <fieldset className={cls(styles.set)}>
-      <legend>Keys that may send: one, or two while you exchange one for another. {request}</legend>
+      <legend>Allowed keys (two while you rotate). {request}</legend>
       {data.items.map(({ name, expired, last_used_at: used }) => (
         <Checkbox
           key={name}

@@ -1,9 +1,10 @@
 import { useState, type ReactNode } from 'react';
 import type { Schemas } from '../../api/client.ts';
+import { FaultList } from '../../faults/fault-list.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { Card, Quiet, Rows } from '../../ui/page.tsx';
 import { Lamp } from '../../ui/state.tsx';
-import { counted, faultWords, placeWords, titleOf } from '../drafts/change-words.ts';
+import { counted, titleOf } from '../drafts/change-words.ts';
 import { Fields } from '../drafts/fields.tsx';
 import { FileDiff } from '../drafts/file-diff.tsx';
 import { changesOf, filesOf } from '../drafts/plan-parts.ts';
@@ -126,16 +127,7 @@ function TransferRow({
           <Quiet>{stateWords(draft, to)}</Quiet>
         )}
       </div>
-      {faults.length > 0 && (
-        <ul aria-label="Mistakes" className={cls(styles.faults)}>
-          {faults.map((fault) => (
-            <li key={`${fault.path} ${fault.message}`}>
-              {fault.path !== '' && `${placeWords(fault.path)}: `}
-              {faultWords(fault)}
-            </li>
-          ))}
-        </ul>
-      )}
+      <FaultList faults={faults} />
       {draft.action === 'update' &&
         changesOf(plan, draft).map((change) => <Fields key={change.resource} fields={change.fields} />)}
       {filesOf(plan, draft).map((file) => (

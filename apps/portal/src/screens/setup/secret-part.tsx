@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { useMay } from '../../api/me.ts';
+import { useLeft } from '../../ui/held-fault.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { Curl } from '../../ui/curl.tsx';
@@ -50,11 +51,12 @@ export function SecretPart({
   onName,
 }: Props): ReactNode {
   const [isAsking, setAsking] = useState(false);
+  const [isShown, leave] = useLeft();
   const off = useMay('configure', workspace);
   const { data } = useQuery(secretsQuery(workspace));
   const stored = data?.items.find((one) => one.name === name);
   return (
-    <div role="group" aria-label={label} className={cls(styles.group)}>
+    <div role="group" aria-label={label} className={cls(styles.group)} onBlur={leave}>
       <span className={cls(styles.label)}>{label}</span>
       <div className={cls(styles.secret)}>
         <code>{name === '' ? proposed : name}</code>
@@ -71,8 +73,7 @@ export function SecretPart({
         </Button>
       </div>
       {note !== undefined && <p className={cls(styles.note)}>{note}</p>}
-      {fault !== null && name === '' && <p className={cls(styles.faults)}>Set it, or this cannot be published.</p>}
-      {fault !== null && name !== '' && <p className={cls(styles.faults)}>{fault}</p>}
+      {isShown && fault !== null && <p className={cls(styles.faults)}>{fault}</p>}
       {isAsking && (
         <SecretDialog
           workspace={workspace}

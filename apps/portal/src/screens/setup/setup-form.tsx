@@ -1,8 +1,11 @@
 import type { ReactNode } from 'react';
 import type { Bodies } from '../../api/draft-calls.ts';
 import type { EditedDraft } from '../../api/use-draft.ts';
+import { FormFaults } from '../../faults/fault-list.tsx';
+import { faultText } from '../../faults/fault-text.ts';
 import { cls } from '../../ui/class-names.ts';
 import { Field } from '../../ui/field.tsx';
+import { FaultScope } from '../../ui/held-fault.tsx';
 import { Select } from '../../ui/select.tsx';
 import { Checkbox } from '../../ui/toggle.tsx';
 import { secretNameOf, textAt, withText, type Part } from './parts.ts';
@@ -24,29 +27,26 @@ export function SetupForm({
   const shown = parts.flatMap(({ path }) => draft.faultsAt(path.join('.')));
   const others = draft.faults.filter((fault) => !shown.includes(fault));
   return (
-    <div className={cls(styles.form)}>
-      {parts
-        .filter((part) => part.isRare !== true)
-        .map((part) => (
-          <PartField key={part.path.join('.')} part={part} draft={draft} />
-        ))}
-      {rare.length > 0 && (
-        <details className={cls(styles.rare)}>
-          <summary>More settings</summary>
-          <div className={cls(styles.form)}>
-            {rare.map((part) => (
-              <PartField key={part.path.join('.')} part={part} draft={draft} />
-            ))}
-          </div>
-        </details>
-      )}
-      {others.map(({ path, message, fix }) => (
-        <p key={`${path} ${message}`} className={cls(styles.faults)}>
-          {path === '' ? '' : `${path}: `}
-          {message}. {fix}
-        </p>
-      ))}
-    </div>
+    <FaultScope draft={draft}>
+      <div className={cls(styles.form)}>
+        {parts
+          .filter((part) => part.isRare !== true)
+          .map((part) => (
+            <PartField key={part.path.join('.')} part={part} draft={draft} />
+          ))}
+        {rare.length > 0 && (
+          <details className={cls(styles.rare)}>
+            <summary>More settings</summary>
+            <div className={cls(styles.form)}>
+              {rare.map((part) => (
+                <PartField key={part.path.join('.')} part={part} draft={draft} />
+              ))}
+            </div>
+          </details>
+        )}
+        <FormFaults faults={others} />
+      </div>
+    </FaultScope>
   );
 }
 
@@ -55,7 +55,7 @@ function PartField({ part, draft }: { readonly part: Part; readonly draft: Setup
   const value = textAt(draft.body, part);
   // A secret that is missing is missing as the whole of its group too.
   const [wrong] = draft.faultsAt(path.join('.'));
-  const fault = wrong ? `${wrong.message}. ${wrong.fix}` : null;
+  const fault = wrong ? faultText(wrong) : null;
   const write = (text: string): void => change(draft, part, text);
   if (kind === 'secret') {
     return (

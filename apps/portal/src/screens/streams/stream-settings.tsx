@@ -2,11 +2,13 @@ import { useState, type ReactNode } from 'react';
 import type { Bodies } from '../../api/draft-calls.ts';
 import { useMay } from '../../api/me.ts';
 import type { EditedDraft } from '../../api/use-draft.ts';
+import { FormFaults } from '../../faults/fault-list.tsx';
+import { faultText } from '../../faults/fault-text.ts';
+import { FaultGroup, FaultScope } from '../../ui/held-fault.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { Field } from '../../ui/field.tsx';
 import { Actions, Card } from '../../ui/page.tsx';
-import { faultWords } from '../drafts/change-words.ts';
 import { SecurityChoice } from '../notifications/security-choice.tsx';
 import { textAt, withText, type Part } from '../setup/parts.ts';
 import styles from './streams.module.css';
@@ -75,7 +77,7 @@ export function StreamSettings({
   const shown = ['security', 'key', 'time', 'cors_origins', 'rate', 'rate_per_credential'];
   const others = draft.faults.filter(({ path }) => !shown.some((one) => path === one || path.startsWith(`${one}.`)));
   return (
-    <>
+    <FaultScope draft={draft}>
       <Card title="Who may send">
         <SecurityChoice
           workspace={workspace}
@@ -100,21 +102,19 @@ export function StreamSettings({
           ))}
           <Origins draft={draft} isFixed={off !== null} />
           {RATES.map(([legend, parts]) => (
-            <fieldset key={legend} className={cls(styles.set)}>
-              <legend>{legend}</legend>
-              <div className={cls(styles.pair)}>
-                {parts.map((part) => (
-                  <PartField key={part.path.join('.')} part={part} draft={draft} isFixed={off !== null} />
-                ))}
-              </div>
-              <Wrong draft={draft} path={parts[0]?.path[0] ?? ''} />
-            </fieldset>
+            <FaultGroup key={legend}>
+              <fieldset className={cls(styles.set)}>
+                <legend>{legend}</legend>
+                <div className={cls(styles.pair)}>
+                  {parts.map((part) => (
+                    <PartField key={part.path.join('.')} part={part} draft={draft} isFixed={off !== null} />
+                  ))}
+                </div>
+                <Wrong draft={draft} path={parts[0]?.path[0] ?? ''} />
+              </fieldset>
+            </FaultGroup>
           ))}
-          {others.map((fault) => (
-            <p key={`${fault.path} ${fault.message}`} className={cls(styles.faults)}>
-              {faultWords(fault)}
-            </p>
-          ))}
+          <FormFaults faults={others} />
           {off !== null && <p className={cls(styles.note)}>{off}</p>}
         </div>
       </Card>
@@ -134,14 +134,14 @@ export function StreamSettings({
           </Actions>
         </Card>
       )}
-    </>
+    </FaultScope>
   );
 }
 
 /** A mistake of a group as a whole: that one of both numbers is missing. */
 function Wrong({ draft, path }: { readonly draft: StreamDraft; readonly path: string }): ReactNode {
   const wrong = draft.faults.find((fault) => fault.path === path);
-  return wrong ? <p className={cls(styles.faults)}>{faultWords(wrong)}</p> : null;
+  return wrong ? <FormFaults faults={[wrong]} /> : null;
 }
 
 type FieldProps = { readonly draft: StreamDraft; readonly isFixed: boolean };
@@ -154,7 +154,7 @@ function PartField({ part, draft, isFixed }: FieldProps & { readonly part: Part 
       note={part.note}
       isMono={part.kind === 'text'}
       isDisabled={isFixed}
-      fault={wrong ? faultWords(wrong) : null}
+      fault={wrong ? faultText(wrong) : null}
       value={textAt(draft.body, part)}
       onChange={(text) => draft.change((before) => withText(before, part, text) as Bodies['streams'])}
       {...(part.kind === 'number' && { inputMode: 'numeric' as const })}
@@ -176,7 +176,7 @@ function Origins({ draft, isFixed }: FieldProps): ReactNode {
       isLong
       isDisabled={isFixed}
       placeholder={ORIGINS.placeholder ?? ''}
-      fault={wrong ? faultWords(wrong) : null}
+      fault={wrong ? faultText(wrong) : null}
       value={isSame ? typed : kept}
       onChange={(text) => {
         setTyped(text);

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { useDraft, type EditedDraft } from '../../api/use-draft.ts';
+import { FaultScope } from '../../ui/held-fault.tsx';
 import { Empty, Loading, Problem } from '../../ui/answers.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { CodeField } from '../../ui/code-field.tsx';
@@ -88,26 +89,28 @@ function SharedText({
         <Empty title={draft.resource === null ? `There is no ${what} ${name}` : 'The draft removes it'} action={all} />
       )}
       {body !== null && (
-        <div className={cls(styles.sides)}>
-          <Card title="Text">
-            {parts.map((part) => (
-              <CodeField
-                key={part}
-                label={LABELS[part] ?? part}
-                language={part === 'text' && what === 'layout' ? 'text' : 'html'}
-                minLines={16}
-                value={textIn(body, part)}
-                onChange={(text) => change(part, text)}
-                complete={complete}
-                variables={variables}
-                faults={draft
-                  .faultsAt(part)
-                  .map(({ line, column, message, fix }) => ({ line: line ?? 1, column: column ?? 1, message, fix }))}
-              />
-            ))}
-          </Card>
-          <InUse draft={draft} users={users} shown={shown} onShow={setChosen} event={event} />
-        </div>
+        <FaultScope draft={draft}>
+          <div className={cls(styles.sides)}>
+            <Card title="Text">
+              {parts.map((part) => (
+                <CodeField
+                  key={part}
+                  label={LABELS[part] ?? part}
+                  language={part === 'text' && what === 'layout' ? 'text' : 'html'}
+                  minLines={16}
+                  value={textIn(body, part)}
+                  onChange={(text) => change(part, text)}
+                  complete={complete}
+                  variables={variables}
+                  faults={draft
+                    .faultsAt(part)
+                    .map(({ line, column, message, fix }) => ({ line: line ?? 1, column: column ?? 1, message, fix }))}
+                />
+              ))}
+            </Card>
+            <InUse draft={draft} users={users} shown={shown} onShow={setChosen} event={event} />
+          </div>
+        </FaultScope>
       )}
     </>
   );

@@ -4,6 +4,8 @@ import { Plus } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 import { useMay } from '../../api/me.ts';
 import { useDraft, type EditedDraft } from '../../api/use-draft.ts';
+import { FormFaults } from '../../faults/fault-list.tsx';
+import { FaultScope } from '../../ui/held-fault.tsx';
 import { Empty, Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
@@ -59,7 +61,11 @@ export function Template(): ReactNode {
             : 'Until it is published, the template counts as before.'}
         </Empty>
       )}
-      {draft.body !== null && <Editor draft={draft} isTesting={isTesting} onTested={() => setTesting(false)} />}
+      {draft.body !== null && (
+        <FaultScope draft={draft}>
+          <Editor draft={draft} isTesting={isTesting} onTested={() => setTesting(false)} />
+        </FaultScope>
+      )}
     </>
   );
 }
@@ -138,11 +144,7 @@ function Editor({
             ofWorkspace={ofWorkspace}
             onGo={go}
           />
-          {others.map(({ path, message: words, fix }) => (
-            <p key={`${path} ${words}`} className={cls(styles.fault)}>
-              {path}: {words}. {fix}
-            </p>
-          ))}
+          <FormFaults faults={others} />
           <PartFields draft={draft} channel={channel} locales={shown} complete={complete} variables={variables} />
         </Card>
       </div>

@@ -1,6 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { reloadConfiguration } from '../../api/use-draft.ts';
+import { FaultList } from '../../faults/fault-list.tsx';
 import { Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
@@ -9,7 +10,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
 import { say } from '../../ui/notices.ts';
 import { Checkbox } from '../../ui/toggle.tsx';
-import { counted, faultWords, placeWords, titleOf } from '../drafts/change-words.ts';
+import { counted, titleOf } from '../drafts/change-words.ts';
 import { AsFiles } from '../drafts/as-file.tsx';
 import { Fields } from '../drafts/fields.tsx';
 import { rollBack, rollbackCall, rollbackQuery, type Change } from './queries.ts';
@@ -76,16 +77,7 @@ export function Rollback({
             history. Ids and addresses stay, so whoever was told stays told.
           </p>
           {isNothing && <p>It says what counts already: there is nothing to take back.</p>}
-          {plan.faults.length > 0 && (
-            <ul aria-label="Mistakes" className={cls(styles.faults)}>
-              {plan.faults.map((fault) => (
-                <li key={`${fault.kind} ${fault.name} ${fault.path} ${fault.message}`}>
-                  {titleOf(fault)}
-                  {fault.path !== '' && `, ${placeWords(fault.path)}`}: {faultWords(fault)}
-                </li>
-              ))}
-            </ul>
-          )}
+          <FaultList faults={plan.faults} isTitled />
           {plan.gone.length > 0 && (
             <Checkbox isOn={withReferences} onChange={setWithReferences}>
               Bring back what it refers to and is gone: {plan.gone.map(titleOf).join(', ')}

@@ -1,11 +1,11 @@
 import { X } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 import type { EditedDraft } from '../../api/use-draft.ts';
+import { faultText } from '../../faults/fault-text.ts';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { Field } from '../../ui/field.tsx';
 import { Card, Quiet } from '../../ui/page.tsx';
-import { faultWords } from '../drafts/change-words.ts';
 import { nameFault, textAt, withText, withValue, type Part } from '../setup/parts.ts';
 import type { Settings } from './make-workspace.ts';
 import styles from './workspaces.module.css';
@@ -68,7 +68,7 @@ export function Categories({ body, isOff, faultsAt, onChange }: Props): ReactNod
                 isDisabled={isOff}
                 value={textAt(body, part)}
                 onChange={(text) => write(part, text)}
-                fault={faultsAt(part.path.join('.')).map(faultWords)[0] ?? null}
+                fault={faultsAt(part.path.join('.')).map(faultText)[0] ?? null}
               />
             ))}
             {body.categories?.[category]?.was && (

@@ -3,8 +3,9 @@ import type { Bodies } from '../../api/draft-calls.ts';
 import { meQuery } from '../../api/me.ts';
 import { queryClient } from '../../api/query-client.ts';
 import { statusQuery } from '../../api/status.ts';
+import { faultText } from '../../faults/fault-text.ts';
 import type { Call } from '../../ui/curl-words.ts';
-import { counted, faultWords } from '../drafts/change-words.ts';
+import { counted } from '../drafts/change-words.ts';
 import { workspacesQuery } from '../promote/queries.ts';
 import { withValue } from '../setup/parts.ts';
 
@@ -66,7 +67,7 @@ export function refusedFields(error: Error | null, name: string) {
   const faults = error instanceof Refusal ? error.faults : [];
   const at = (path: string): string | null => {
     const found = faults.find((fault) => fault.path === path);
-    return found ? faultWords(found) : null;
+    return found ? faultText(found) : null;
   };
   // Somebody was faster: their words are for programs, which would read it again.
   const isTaken = error instanceof Refusal && error.status === 412;

@@ -6,13 +6,14 @@ import { meQuery, useMay } from '../../api/me.ts';
 import { queryClient } from '../../api/query-client.ts';
 import { statusQuery } from '../../api/status.ts';
 import { forgetWorkspace } from '../../frame/last-workspace.ts';
+import { FaultList } from '../../faults/fault-list.tsx';
 import { Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { say } from '../../ui/notices.ts';
 import { Actions, Card } from '../../ui/page.tsx';
-import { counted, faultWords, titleOf } from '../drafts/change-words.ts';
+import { counted } from '../drafts/change-words.ts';
 import { workspacesQuery } from '../promote/queries.ts';
 import { removalWords } from './make-workspace.ts';
 
@@ -56,13 +57,7 @@ function Question({ workspace, onClose }: { readonly workspace: string; readonly
       {data && (
         <>
           <p>It is needed elsewhere still:</p>
-          <ul>
-            {data.faults.map((fault) => (
-              <li key={`${fault.kind} ${fault.workspace} ${fault.name} ${fault.path}`}>
-                {titleOf(fault)}: {faultWords(fault)}
-              </li>
-            ))}
-          </ul>
+          <FaultList faults={data.faults} isTitled tone="todo" />
         </>
       )}
     </Dialog>

@@ -2,6 +2,9 @@ import { Link, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useMay } from '../../api/me.ts';
 import { useDraft, type EditedDraft } from '../../api/use-draft.ts';
+import { FormFaults } from '../../faults/fault-list.tsx';
+import { faultText } from '../../faults/fault-text.ts';
+import { FaultScope } from '../../ui/held-fault.tsx';
 import { Empty, Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
@@ -9,7 +12,6 @@ import { Curl } from '../../ui/curl.tsx';
 import { Card, PageBody, PageHead } from '../../ui/page.tsx';
 import { lazyPart, Part } from '../../ui/part.tsx';
 import { AsFile } from '../drafts/as-file.tsx';
-import { faultWords, placeWords } from '../drafts/change-words.ts';
 import { DraftActions, DraftNotices } from '../drafts/draft-actions.tsx';
 import { Categories } from './categories.tsx';
 import { Environment } from './environment.tsx';
@@ -83,26 +85,21 @@ function Parts({
   const shown = SHOWN.flatMap((path) => draft.faultsAt(path));
   const others = draft.faults.filter((fault) => !shown.includes(fault));
   return (
-    <>
+    <FaultScope draft={draft}>
       <Card title="Name, clock and language">
         <div className={cls(styles.form)}>
           <SettingsFields
             body={body}
             workspace={workspace}
             isOff={isOff}
-            faultOf={(path) => draft.faultsAt(path).map(faultWords)[0] ?? null}
+            faultOf={(path) => draft.faultsAt(path).map(faultText)[0] ?? null}
             onChange={change}
           />
         </div>
       </Card>
       <Environment workspace={workspace} body={body} isOff={isOff} onChange={change} />
       <Categories body={body} isOff={isOff} faultsAt={draft.faultsAt} onChange={change} />
-      {others.map((fault) => (
-        <p key={`${fault.path} ${fault.message}`} role="alert" className={cls(styles.faults)}>
-          {fault.path !== '' && `${placeWords(fault.path)}: `}
-          {faultWords(fault)}
-        </p>
-      ))}
+      <FormFaults faults={others} />
       <p className={cls(styles.quiet)}>
         Limits and quiet hours of all its notifications stand under{' '}
         <Link to="/workspaces/$w/cadence" params={{ w: workspace }}>
@@ -110,6 +107,6 @@ function Parts({
         </Link>
         .
       </p>
-    </>
+    </FaultScope>
   );
 }
