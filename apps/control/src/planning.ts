@@ -94,6 +94,7 @@ const showChange = (
   action,
   resource: resourceTitle(change.ref),
   note: change.notes.length === 0 ? null : change.notes.join('; '),
+  formers: [...change.formers],
   told: people?.told ?? null,
   waiting: people?.waiting ?? null,
   fields: change.differences.map(({ path, before, after }) => ({

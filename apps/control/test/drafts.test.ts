@@ -111,6 +111,7 @@ describe('A draft', () => {
       faults: [],
       changes: [{ action: 'update' }, { action: 'create', resource: 'template shop/fresh' }],
     });
+    expect(plan.body['bodies']).toMatchObject([{ ...REF, before: { channels: PAID.channels }, after: body }]);
     expect((plan.body['files'] as { path: string }[]).map(({ path }) => path)).toEqual([
       'workspaces/shop/notifications/order-paid.yaml',
       'workspaces/shop/templates/fresh/email.txt',

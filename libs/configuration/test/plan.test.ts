@@ -235,6 +235,15 @@ describe('a notification under another name', () => {
     expect(changeOf(next, 'notification', 'old')?.action).toBe('missing');
   });
 
+  test('names those that it may have been before, each with the id that keeps its history', () => {
+    const current = before();
+    const next = plan(current, [template, resource('notification', 'new', notification({ r: rule() }))]);
+    const former = { name: 'old', title: bodyOf(current, 'old').name ?? 'old', id: bodyOf(current, 'old').id };
+    expect(changeOf(next, 'notification', 'new')?.formers).toEqual([former]);
+    const kept = resource('notification', 'new', notification({ r: rule() }, { id: bodyOf(current, 'old').id! }));
+    expect(changeOf(plan(current, [template, kept]), 'notification', 'new')?.formers).toEqual([]);
+  });
+
   test('leaves its address with the renamed rule, so a new rule that would have it is refused', () => {
     const current = before();
     const { id } = bodyOf(current, 'old');

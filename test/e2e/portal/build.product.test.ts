@@ -17,6 +17,7 @@ describeWith('chromium', 'building a notification in the portal', () => {
   const guard = guardPages(() => (demo ? [demo.control] : []));
 
   const main = () => page.locator('main');
+  const undo = () => page.getByRole('status').getByRole('button', { name: 'Undo' }).last();
   const button = (name: string | RegExp) => main().getByRole('button', { name });
   const go = (path: string) => page.goto(`${demo.control}${path}`);
   const published = async <Body = { rules: { paid: { when: string } } }>(): Promise<Body> =>
@@ -196,7 +197,14 @@ describeWith('chromium', 'building a notification in the portal', () => {
     }));
     await go(`${NOTIFICATION}/rules/paid`);
     await button('Review and publish').click();
-    await main().getByText('Rule paid, fires when: changed').waitFor();
+    await main()
+      .getByText(/^Rule paid fires when .*event\.total > 50.*Before: .*more than 100/)
+      .waitFor();
+    await main()
+      .getByText(/^When an event .*event\.total > 50.*tell customer\.email by email/)
+      .waitFor();
+    expect(await main().getByRole('link', { name: 'Open', exact: true }).count()).toBe(2);
+    expect(await main().getByText('workspaces/shop/').first().isVisible()).toBe(false);
     await main().getByText('Template order-paid').first().waitFor();
     await expectAccessible(page, 'review');
     await page.getByLabel('What it is about').fill('Smaller orders too');
@@ -286,6 +294,9 @@ describeWith('chromium', 'building a notification in the portal', () => {
     await main().getByText('Ready').waitFor();
     await publish('1 change');
     expect((await published()).rules.paid.when).toContain('event.total > 75');
+    await undo().click();
+    await page.getByText('Taken back.').waitFor();
+    expect((await published()).rules.paid.when).toBe('event.total > 5');
   });
 
   it('tells the versions, compares any two, and rolls back through review', async () => {
@@ -343,6 +354,13 @@ describeWith('chromium', 'building a notification in the portal', () => {
     await page.waitForURL('**/notifications/invoice-overdue/rules/first*');
     await button('Review and publish').click();
     await main().getByText('Notification invoice-overdue').waitFor();
+    // It may be another name of what is there: then it keeps who was notified.
+    await main().getByText('Was it called Order paid before?').waitFor();
+    await button('Keep its history').click();
+    await main().getByText('Notification order-paid').waitFor();
+    await expectAccessible(page, 'a history that is kept');
+    await undo().click();
+    await main().getByText('Notification order-paid').waitFor({ state: 'detached' });
     await publish('2 changes');
     await go('/workspaces/shop/notifications/invoice-overdue/rules/first');
     await button('Send this event now').click();

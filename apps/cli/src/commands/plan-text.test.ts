@@ -51,7 +51,8 @@ describe('what apply and diff say of a folder', () => {
       waiting: 3,
       fields: [],
     } as const;
-    const words = (more: object) => showDiff({ ...plan, changes: [{ ...gone, ...more, fields: [] }] }, 'shop');
+    const words = (more: object) =>
+      showDiff({ ...plan, changes: [{ ...gone, ...more, formers: [], fields: [] }] }, 'shop');
     expect(words({})).toContain('(12 people were told under it; what waits for 3 people is not sent then)');
     expect(words({ told: 1, waiting: 1 })).toContain(
       '(1 person was told under it; what waits for 1 person is not sent then)',

@@ -1,6 +1,6 @@
 import type { GivenResource, WrittenKind } from '@carillon/configuration';
 import type { Configuration, Draft, ResourceRef } from '@carillon/domain';
-import type { InParts } from '@carillon/kernel';
+import type { InParts, JsonObject } from '@carillon/kernel';
 import type { DraftStore, Turns } from '@carillon/ports';
 import { inTurns } from '@carillon/stages';
 import { diffResources } from '../resources/versions.ts';
@@ -51,6 +51,17 @@ function requestOf(current: Configuration, drafts: readonly DraftedChange[]): Re
   const remove = drafts.filter(({ body, ref }) => body === null && resourceOf(current, ref)).map(refOf);
   return { put, remove };
 }
+
+/** What the drafts of notifications replace and want: of these a reviewer reads sentences. */
+export const bodiesOf = (drafts: readonly Pick<Draft, 'ref' | 'body'>[], current: Configuration) =>
+  drafts
+    .filter(({ ref }) => ref.kind === 'notification')
+    .map(({ ref, body }) => ({
+      kind: ref.kind,
+      name: ref.name,
+      before: (resourceOf(current, ref)?.body ?? null) as JsonObject | null,
+      after: body,
+    }));
 
 type ChangedFile = { readonly path: string; readonly before: string | null; readonly after: string | null };
 

@@ -30,6 +30,7 @@ const CHANGE = {
   action: 'update',
   resource: 'notification shop/order-paid',
   note: null,
+  formers: [],
   told: null,
   waiting: null,
   fields: [{ path: 'rules.paid.when', before: 'event.status == "new"', after: 'event.status == "paid"' }],
@@ -69,7 +70,13 @@ export const DRAFT_EXAMPLES = {
   listDrafts: { answers: { items: [FACTS], next: null } },
   planDrafts: {
     takes: { drafts: [NAMED] },
-    answers: { number: 7, drafts: [FACTS], conflicts: [], ...PLAN },
+    answers: {
+      number: 7,
+      drafts: [FACTS],
+      conflicts: [],
+      ...PLAN,
+      bodies: [{ ...NAMED, before: { ...BODY, enabled: false }, after: BODY }],
+    },
   },
   publishDrafts: {
     takes: { drafts: [{ ...NAMED, revision: FACTS.revision }], message: 'Paid orders alone' },

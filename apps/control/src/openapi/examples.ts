@@ -145,6 +145,7 @@ const PLAN = {
       action: 'update',
       resource: 'workspace shop',
       note: null,
+      formers: [],
       told: null,
       waiting: null,
       fields: [{ path: 'name', before: 'Old shop', after: 'Shop' }],

@@ -75,7 +75,7 @@ function examplesOf({
   const item = kind === 'jwt_provider' ? { ...shown, ...PROVIDER } : shown;
   const resource = [kind, [workspace, name].filter((part) => part !== '').join('/')].join(' ').trim();
   const field = { path: 'name', before: null, after: 'Order paid' };
-  const change = { action: 'update', resource, note: null, told: null, waiting: null, fields: [field] };
+  const change = { action: 'update', resource, note: null, formers: [], told: null, waiting: null, fields: [field] };
   const files = filesOfAll([{ ref: { kind, workspace, name }, body }]);
   const plan = { number: 12, faults: [], warnings: [], changes: [change], files };
   return {

@@ -23,7 +23,7 @@ import { z } from 'zod';
 import { changedBy } from '../access/changed-by.ts';
 import { principalOf } from '../access/principal.ts';
 import { createDraftPlans, type DraftPlans } from '../drafts/draft-plans.ts';
-import { draftsOf, filesOf, planDraftsOver } from '../drafts/plan-drafts.ts';
+import { bodiesOf, draftsOf, filesOf, planDraftsOver } from '../drafts/plan-drafts.ts';
 import { namedDrafts, publishDrafts, type PublishDraftPorts } from '../drafts/publish-drafts.ts';
 import { discardDraft, draftPrecondition, saveDraft } from '../drafts/save-draft.ts';
 import { conflictBody, draftEtag, showDraftFacts, showDrafts } from '../drafts/shown-drafts.ts';
@@ -230,6 +230,7 @@ function manyDrafts(api: ApiServer, ports: DraftRoutePorts): void {
         warnings: plan.warnings.map(warningBody),
         changes: plan.shown,
         files: await filesOf(plan, ports.turns),
+        bodies: bodiesOf(drafts, current),
       };
     },
   );

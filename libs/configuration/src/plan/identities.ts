@@ -9,9 +9,13 @@ import {
   type RuleBody,
 } from '@carillon/domain';
 import type { WantedResource } from '../resource.ts';
-import type { PlanOptions, Wanted } from './planned.ts';
+import type { Former, PlanOptions, Wanted } from './planned.ts';
 
-type Identified = { readonly body: NotificationBody; readonly notes: readonly string[] };
+type Identified = {
+  readonly body: NotificationBody;
+  readonly notes: readonly string[];
+  readonly formers: readonly Former[];
+};
 
 /**
  * The body with the ids and paths that its resource had, or new ones. What is not in the file is carried from the
@@ -37,9 +41,11 @@ export function identified(
       return [ruleName, hasOwnStream(own) ? { ...own, path } : own];
     }),
   );
+  const replaced = sameIdentity ? [] : replacedBy(current, workspace, sameName, wanted);
   return {
     body: { ...body, ...(id !== undefined && { id }), rules },
-    notes: notesOf(current, workspace, sameName, sameIdentity, wanted),
+    notes: notesOf(replaced),
+    formers: sameName ? [] : replaced.flatMap(formerOf),
   };
 }
 
@@ -55,16 +61,21 @@ function identifiedRule(rule: RuleBody, before: RuleBody | undefined, newId: Pla
   return { ...rule, ...(id !== undefined && { id }), ...(path !== undefined && { path }) };
 }
 
-function notesOf(
+/** Notifications that a new identity may be another name for: that of its name, else those that nobody named. */
+function replacedBy(
   current: Configuration,
   workspace: string,
   sameName: Resource<'notification'> | undefined,
-  sameIdentity: boolean,
   wanted: Wanted,
-): readonly string[] {
-  if (sameIdentity) return [];
+): readonly Resource<'notification'>[] {
   const leaves = listResources(current, 'notification', workspace).filter(({ ref }) => !wanted.has(resourceKey(ref)));
-  const replaced = sameName ? [sameName] : leaves;
+  return sameName ? [sameName] : leaves;
+}
+
+const formerOf = ({ ref: { name }, body }: Resource<'notification'>): readonly Former[] =>
+  body.id === undefined ? [] : [{ name, title: body.name ?? name, id: body.id }];
+
+function notesOf(replaced: readonly Resource<'notification'>[]): readonly string[] {
   if (replaced.length === 0) return [];
   const names = replaced.map(({ ref, body }) => (body.id === undefined ? ref.name : `${ref.name} (id: ${body.id})`));
   return [`new: nobody counts as told; if this is another name for ${names.join(' or ')}, write that id into the file`];

@@ -70,6 +70,7 @@ function leaving({ ref, number, body }: Resource<WrittenKind>, goes: boolean, no
     body: goes ? null : body,
     differences: [],
     notes,
+    formers: [],
   };
 }
 
@@ -84,14 +85,15 @@ function planOne(
   const before = findResource<ResourceKind>(current, ref.kind, ref.workspace, ref.name);
   let body: PlannedChange['body'] = item.body;
   let notes: readonly string[] = [];
+  let formers: PlannedChange['formers'] = [];
   if (isKind(item, 'stream')) fixedAtCreation(current, item, faults);
   if (isKind(item, 'workspace')) keptCategories(current, item, faults);
   if (isKind(item, 'notification')) {
     const notification = identified(current, item, wanted, options);
     movedPaths(current, item, notification.body, faults);
-    ({ body, notes } = notification);
+    ({ body, notes, formers } = notification);
   }
-  const base = { ref, based_on: before?.number ?? null, body, notes };
+  const base = { ref, based_on: before?.number ?? null, body, notes, formers };
   if (!before) return { ...base, action: 'create', differences: [] };
   if (canonical(before.body) === canonical(body)) return { ...base, action: 'unchanged', differences: [] };
   const differences = differencesOf(before.body, body);

@@ -21,7 +21,12 @@ export type PlannedChange = {
   readonly differences: readonly Difference[];
   /** What a person should know before saying yes. */
   readonly notes: readonly string[];
+  /** Notifications that a new one may have been before: with the id of one of them it keeps who was notified. */
+  readonly formers: readonly Former[];
 };
+
+/** A notification by its name, the name that people gave it, and the id of its history. */
+export type Former = { readonly name: string; readonly title: string; readonly id: string };
 
 export type Plan = {
   readonly changes: readonly PlannedChange[];

@@ -113,6 +113,9 @@ export const draftsPlanBody = z
     warnings: z.array(resourceFaultBody),
     changes: z.array(changeBody).describe('Also of templates that are compiled again with them'),
     files: z.array(changedFile).describe('The files that would differ, as `export` writes them'),
+    bodies: z
+      .array(z.object({ kind: z.string(), name: z.string(), before: json.nullable(), after: json.nullable() }))
+      .describe('Of the drafts of notifications: what counts now, and what the draft wants; null: nothing'),
   })
   .meta({ id: 'DraftsPlan', ...OPEN });
 export type DraftsPlanBody = z.infer<typeof draftsPlanBody>;

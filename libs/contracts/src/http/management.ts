@@ -217,6 +217,11 @@ export const changeBody = z
     action: z.enum(['create', 'update', 'delete', 'missing']),
     resource: z.string().describe('Kind, workspace and name'),
     note: z.string().nullable(),
+    formers: z
+      .array(z.object({ name: z.string(), title: z.string(), id: z.string() }))
+      .describe(
+        'Of a new notification: those that it may have been before. With the id of one of them, and that one removed in the same publication, it keeps who was told',
+      ),
     told: z.int().nullable().describe('Of what goes: how many people were told under it; null: nobody ever is'),
     waiting: z
       .int()

@@ -1,13 +1,13 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
-import { useState, type ReactNode } from 'react';
-import { api, bodyOf } from '../../api/client.ts';
+import { useEffect, useState, type ReactNode } from 'react';
 import { discardUndoably, DRAFTS, segmentOf } from '../../api/draft-calls.ts';
 import { reachStep } from '../../api/first-steps.ts';
 import { useMay } from '../../api/me.ts';
 import { queryClient } from '../../api/query-client.ts';
-import { reloadConfiguration, reloadDrafts } from '../../api/use-draft.ts';
-import { FaultList } from '../../faults/fault-list.tsx';
+import { reloadConfiguration, reloadDrafts, tryPublishing } from '../../api/use-draft.ts';
+import { FaultList, PlaceLink } from '../../faults/fault-list.tsx';
+import { placeOf } from '../../faults/fault-place.ts';
 import { Empty, Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
@@ -21,10 +21,10 @@ import { PromoteLink } from '../promote/promote-link.tsx';
 import { actionWords, counted, titleOf } from './change-words.ts';
 import { ConflictCard } from './conflict.tsx';
 import { discardingCall } from './draft-call.ts';
-import { Fields } from './fields.tsx';
-import { FileDiff } from './file-diff.tsx';
+import { ReviewedDraft } from './reviewed-draft.tsx';
 import { changesOf, filesOf } from './plan-parts.ts';
 import { draftsQuery, planQuery, type DraftFacts, type DraftsPlan } from './queries.ts';
+import { publishSavings, undoOf } from './undo-publishing.ts';
 import styles from './drafts.module.css';
 
 const FROM = '/workspaces/$w/drafts';
@@ -38,6 +38,10 @@ export function Drafts(): ReactNode {
   const drafts = data?.items ?? [];
   const chosen = drafts.filter((draft) => !left.has(keyOf(draft)));
   const plan = useQuery(planQuery(w, chosen));
+  const isAsked = plan.data !== undefined;
+  useEffect(() => {
+    if (isAsked && data) tryPublishing(data.items);
+  }, [isAsked, data]);
   const shown = chosen.length === 0 ? undefined : plan.data;
   const choose = (draft: DraftFacts, isChosen: boolean): void => {
     const next = new Set(left);
@@ -129,7 +133,7 @@ function DraftRow({
   const off = useMay('configure', draft.workspace);
   const faults = (plan?.faults ?? []).filter(isOwn);
   const warnings = (plan?.warnings ?? []).filter(isOwn);
-  const changes = changesOf(plan, draft);
+  const place = placeOf({ ...draft, path: onlyCadence(plan, draft) ? 'cadence' : '' });
   return (
     <li className={cls(styles.draft)}>
       <div className={cls(styles.headline)}>
@@ -138,11 +142,7 @@ function DraftRow({
           {titleOf(draft)}
         </label>
         <DraftLamp draft={draft} faults={faults.length} />
-        {draft.kind === 'notification' && draft.action !== 'delete' && (
-          <Link to="/workspaces/$w/notifications/$n" params={{ w: draft.workspace, n: draft.name }}>
-            Open
-          </Link>
-        )}
+        {place && <PlaceLink place={{ ...place, label: 'Open' }} />}
         <Button kind="quiet" off={off} isDisabled={discard.isPending} onPress={() => discard.mutate()}>
           Discard
         </Button>
@@ -154,25 +154,17 @@ function DraftRow({
       {discard.error && <Problem error={discard.error} />}
       <FaultList faults={faults} />
       <FaultList faults={warnings} label="Warnings" tone="warning" />
-      {changes.map((change) => (
-        <div key={change.resource} className={cls(styles.fields)}>
-          {change.note !== null && <p>{change.note}</p>}
-          {change.told !== null && (
-            <p>
-              {counted(change.told, 'person was', 'people were')} told under it; messages to{' '}
-              {counted(change.waiting ?? 0, 'person', 'people')} still wait and will not be sent.
-            </p>
-          )}
-          {draft.action !== 'create' && <Fields fields={change.fields} />}
-        </div>
-      ))}
-      {filesOf(plan, draft).map((file) => (
-        <FileDiff key={file.path} file={file} />
-      ))}
+      <ReviewedDraft draft={draft} plan={plan} />
       <Curl call={discardingCall(address, draft.revision)} />
     </li>
   );
 }
+
+/** The settings of a workspace are edited on two pages, of which one has its cadence. */
+const onlyCadence = (plan: DraftsPlan | undefined, draft: DraftFacts): boolean => {
+  const paths = changesOf(plan, draft).flatMap(({ fields }) => fields.map(({ path }) => path));
+  return draft.kind === 'workspace' && paths.length > 0 && paths.every((path) => path.startsWith('cadence'));
+};
 
 function DraftLamp({ draft, faults }: { readonly draft: DraftFacts; readonly faults: number }): ReactNode {
   if (draft.state === 'conflict') return <Lamp tone="held">In conflict</Lamp>;
@@ -217,11 +209,17 @@ function Publish({
     ...(message.trim() !== '' && { message: message.trim() }),
   };
   const publish = useMutation({
-    mutationFn: () =>
-      bodyOf(api.POST('/v1/workspaces/{workspace}/drafts/publish', { params: { path: { workspace } }, body })),
-    onSuccess({ new_number: number }) {
+    async mutationFn() {
+      const undo = await undoOf(workspace, chosen);
+      const number = await publishSavings(workspace, chosen, message.trim());
+      return { number, undo: number === null ? null : undo(number) };
+    },
+    onSuccess({ number, undo }) {
       if (chosen.some(({ kind }) => kind === 'notification')) reachStep(workspace, 'notification');
-      say(number === null ? 'The drafts said what counts already.' : `Published as configuration ${number}.`);
+      say(
+        number === null ? 'The drafts said what counts already.' : `Published as configuration ${number}.`,
+        undo && undoing(undo, () => reloadConfiguration(workspace)),
+      );
       const [only] = chosen;
       if (chosen.length === 1 && only?.kind === 'notification' && only.action !== 'delete') {
         void navigate({ to: '/workspaces/$w/notifications/$n', params: { w: workspace, n: only.name } });
@@ -267,6 +265,6 @@ function whyNot(plan: DraftsPlan | undefined, chosen: readonly DraftFacts[]): st
   if (chosen.length === 0) return 'Choose at least one draft.';
   if (!plan) return 'It is being checked.';
   if (plan.conflicts.length > 0) return 'Choose in the conflict above first.';
-  if (plan.faults.length > 0) return `${counted(plan.faults.length, 'mistake')} to mend first.`;
+  if (plan.faults.length > 0) return `Fix ${counted(plan.faults.length, 'mistake')} first.`;
   return null;
 }

@@ -49,7 +49,7 @@ export function sentenceOf(body: unknown): string {
 export const ruleWords = (body: unknown, rule: Loose): string =>
   `When ${[`${whenWords(rule)}, tell ${whomWords(body, rule)}`, ...onceWords(rule)].join(', ')}.`;
 
-function whenWords(rule: Loose): string {
+export function whenWords(rule: Loose): string {
   const cohort = group(rule['cohort']);
   if (cohort) {
     const moves = cohort['on'] === 'left' ? 'leaves' : 'enters';
@@ -62,7 +62,7 @@ function whenWords(rule: Loose): string {
   return `${event} and ${expressionWords(when)}`;
 }
 
-function whomWords(body: unknown, rule: Loose): string {
+export function whomWords(body: unknown, rule: Loose): string {
   const recipients = group(rule['recipients']);
   if (!recipients) return 'nobody';
   if (recipients['from'] === 'lookup') return `those whom ${textOf(recipients['integration']) || 'a partner'} names`;
@@ -78,7 +78,7 @@ function whomWords(body: unknown, rule: Loose): string {
   return addresses.length === 0 ? 'nobody yet' : listed([...new Set(addresses)], 'or');
 }
 
-function byWords(body: unknown): string {
+export function byWords(body: unknown): string {
   const channels = group(group(body)?.['channels']) ?? {};
   const used = CHANNELS.filter((channel) => channels[channel] !== undefined).map(
     (channel) => CHANNEL_WORDS[channel] ?? '',
@@ -86,7 +86,7 @@ function byWords(body: unknown): string {
   return used.length === 0 ? 'no channel yet' : listed(used, 'and');
 }
 
-function onceWords(rule: Loose): string[] {
+export function onceWords(rule: Loose): string[] {
   const once = textOf(group(rule['recipients'])?.['unique_id']);
   if (once === 'event_id' || once === 'trigger_id') return [];
   return [once === '' ? 'once ever' : `once per ${fieldWords(once)}`];
@@ -103,7 +103,7 @@ const SPANS: Readonly<Record<string, string>> = {
 /** `1d` is "a day", `calendar week` is "a calendar week", `3h` is "in 3h". */
 export const perWords = (per: string): string => SPANS[per] ?? (per.startsWith('calendar ') ? `a ${per}` : `in ${per}`);
 
-function cadenceWords(given: unknown): string[] {
+export function cadenceWords(given: unknown): string[] {
   const cadence = group(given);
   if (!cadence) return [];
   const limits = Array.isArray(cadence['limits']) ? cadence['limits'] : [];
