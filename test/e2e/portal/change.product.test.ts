@@ -58,16 +58,18 @@ describeWith('chromium', 'changing a notification in the portal', () => {
     await page.getByText('0 messages in 24 hours').waitFor();
     expect(await kept()).toEqual([]);
 
-    // The template gets an SMS beside its mail.
-    await screens().getByRole('link', { name: 'Templates' }).click();
-    await main().getByRole('link', { name: 'order-paid' }).click();
-    await main().getByRole('button', { name: 'SMS', exact: true }).click();
+    // The channel is switched: from email to SMS, which the template gets by the button beside what it lacks.
+    await openNotification('Channels');
+    await main().getByText('Send by SMS').click();
+    await untilSaved();
+    const missing = main().getByRole('list', { name: 'Missing text for SMS' });
+    expect(await missing.textContent()).toContain('SMS has no text yet in the template “order-paid”.');
+    await missing.getByRole('button', { name: 'Write it' }).click();
+    await page.waitForURL('**/templates/order-paid?channel=sms');
     await page.locator('[data-segments]').waitFor();
     await untilSaved();
 
-    // The channel is switched: from email to SMS.
     await openNotification('Channels');
-    await main().getByText('Send by SMS').click();
     await main().getByText('Send by email').click();
     await untilSaved();
 
