@@ -48,7 +48,7 @@ export const ACCOUNT_KINDS: Readonly<Record<KindName, AccountKind>> = {
         label: 'Sender',
         kind: 'text',
         placeholder: 'Shop <shop@example.com>',
-        note: 'Of messages whose template names none.',
+        note: 'Used when the template sets no sender.',
       },
       {
         path: ['tls'],
@@ -125,7 +125,7 @@ export const ACCOUNT_KINDS: Readonly<Record<KindName, AccountKind>> = {
       },
       {
         path: ['allow'],
-        label: 'Only numbers that begin so, one a line',
+        label: 'Allowed number prefixes, one per line',
         kind: 'list',
         placeholder: '+49',
         note: 'Other accounts of the notification are asked for the rest.',
@@ -185,7 +185,7 @@ export const ACCOUNT_KINDS: Readonly<Record<KindName, AccountKind>> = {
         label: 'Sender',
         kind: 'text',
         placeholder: 'Shop <shop@example.com>',
-        note: 'Of messages whose template names none.',
+        note: 'Used when the template sets no sender.',
       },
     ],
   },

@@ -169,8 +169,8 @@ const onlyCadence = (plan: DraftsPlan | undefined, draft: DraftFacts): boolean =
 function DraftLamp({ draft, faults }: { readonly draft: DraftFacts; readonly faults: number }): ReactNode {
   if (draft.state === 'conflict') return <Lamp tone="held">In conflict</Lamp>;
   if (faults > 0) return <Lamp tone="bad">{counted(faults, 'mistake')}</Lamp>;
-  if (draft.state === 'published') return <Lamp tone="none">Says what counts already</Lamp>;
-  return draft.action === 'delete' ? <Lamp tone="bad">Goes</Lamp> : <Lamp tone="good">Ready</Lamp>;
+  if (draft.state === 'published') return <Lamp tone="none">No change</Lamp>;
+  return draft.action === 'delete' ? <Lamp tone="bad">Will be removed</Lamp> : <Lamp tone="good">Ready</Lamp>;
 }
 
 /** What else changes, or is wrong, in resources that have no draft of their own: a template is compiled again with its layout. */

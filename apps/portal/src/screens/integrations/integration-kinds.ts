@@ -27,7 +27,7 @@ const ourKey: Part = {
   kind: 'secret',
   ending: 'SECRET',
   isOurs: true,
-  note: 'By it the platform proves who it is. It is made here and pasted there.',
+  note: 'Paste this secret at the platform; it signs in with it.',
 };
 const secondKey = (part: Part): Part => ({
   ...part,
@@ -65,7 +65,7 @@ export const INTEGRATION_KINDS: Readonly<Record<KindName, IntegrationKind>> = {
         label: 'URL',
         kind: 'text',
         placeholder: 'https://crm.example.com/recipients',
-        note: 'It is asked by POST.',
+        note: 'Carillon calls it with POST.',
       },
       {
         path: ['authorization', 'scheme'],

@@ -99,7 +99,11 @@ export function NewNotification({
         autoFocus
         value={wish.title}
         onChange={(title) => set({ title })}
-        note={name === '' ? 'As people say it: Order paid.' : `Its own name will be ${name}; it stays.`}
+        note={
+          name === ''
+            ? 'As people say it: Order paid.'
+            : `Its name in files and links will be ${name} and cannot be changed.`
+        }
         fault={isTried ? faults.title : null}
       />
       <Select

@@ -88,7 +88,7 @@ export function NewSetup<Kind extends Editable>({
           value={name}
           onChange={setTyped}
           fault={fault}
-          note="Small letters, digits and hyphens. It stays: files and addresses call it so."
+          note="Small letters, digits and hyphens. Used in files and links; it cannot be changed."
         />
       </form>
       {name !== '' && begun && <Curl call={savingCall({ kind, workspace, name }, savingOf(begun))} />}
