@@ -8,7 +8,6 @@ import { reloadDrafts } from '../api/use-draft.ts';
 import { Problem } from '../ui/answers.tsx';
 import { Button } from '../ui/button.tsx';
 import { cls } from '../ui/class-names.ts';
-import { useFaultsShown } from '../ui/held-fault.tsx';
 import { titleOf } from '../screens/drafts/change-words.ts';
 import { withChannel } from '../screens/templates/template-parts.ts';
 import { fixOf, type FaultPlace } from './fault-place.ts';
@@ -45,11 +44,6 @@ export function FaultList({
       ))}
     </ul>
   );
-}
-
-/** The same below the fields of a form: once a field was left or publishing was tried. */
-export function FormFaults({ faults }: { readonly faults: readonly Fault[] }): ReactNode {
-  return useFaultsShown() ? <FaultList faults={faults} /> : null;
 }
 
 /** What fixes a fault, unless it is fixed on this very page. */

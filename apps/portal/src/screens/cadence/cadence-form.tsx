@@ -1,7 +1,7 @@
 import { Plus, X } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { Fault } from '../../api/use-draft.ts';
-import { FormFaults } from '../../faults/fault-list.tsx';
+import { FormFaults } from '../../faults/form-faults.tsx';
 import { FaultGroup } from '../../ui/held-fault.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';

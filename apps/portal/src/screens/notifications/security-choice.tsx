@@ -4,7 +4,7 @@ import { X } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 import { api, bodyOf } from '../../api/client.ts';
 import type { Fault } from '../../api/use-draft.ts';
-import { FormFaults } from '../../faults/fault-list.tsx';
+import { FormFaults } from '../../faults/form-faults.tsx';
 import { FaultGroup } from '../../ui/held-fault.tsx';
 import { Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import type { Bodies } from '../../api/draft-calls.ts';
 import type { EditedDraft } from '../../api/use-draft.ts';
-import { FormFaults } from '../../faults/fault-list.tsx';
+import { FormFaults } from '../../faults/form-faults.tsx';
 import { faultText } from '../../faults/fault-text.ts';
 import { cls } from '../../ui/class-names.ts';
 import { Field } from '../../ui/field.tsx';

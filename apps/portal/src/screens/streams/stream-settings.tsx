@@ -2,7 +2,7 @@ import { useState, type ReactNode } from 'react';
 import type { Bodies } from '../../api/draft-calls.ts';
 import { useMay } from '../../api/me.ts';
 import type { EditedDraft } from '../../api/use-draft.ts';
-import { FormFaults } from '../../faults/fault-list.tsx';
+import { FormFaults } from '../../faults/form-faults.tsx';
 import { faultText } from '../../faults/fault-text.ts';
 import { FaultGroup, FaultScope } from '../../ui/held-fault.tsx';
 import { Button } from '../../ui/button.tsx';

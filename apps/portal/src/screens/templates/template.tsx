@@ -4,7 +4,7 @@ import { Plus } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 import { useMay } from '../../api/me.ts';
 import { useDraft, type EditedDraft } from '../../api/use-draft.ts';
-import { FormFaults } from '../../faults/fault-list.tsx';
+import { FormFaults } from '../../faults/form-faults.tsx';
 import { FaultScope } from '../../ui/held-fault.tsx';
 import { Empty, Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';

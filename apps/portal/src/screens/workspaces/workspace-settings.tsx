@@ -2,7 +2,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useMay } from '../../api/me.ts';
 import { useDraft, type EditedDraft } from '../../api/use-draft.ts';
-import { FormFaults } from '../../faults/fault-list.tsx';
+import { FormFaults } from '../../faults/form-faults.tsx';
 import { faultText } from '../../faults/fault-text.ts';
 import { FaultScope } from '../../ui/held-fault.tsx';
 import { Empty, Loading, Problem } from '../../ui/answers.tsx';
