@@ -153,7 +153,7 @@ export async function buildControl(
   mailRoute(app, ports.inbox);
   renderedMailRoute(app, ports);
   previewPage(app, ports);
-  servePages(app, config.portalFolder, access, () => referencePage(description()));
+  servePages(app, config.portalFolder, access, () => referencePage(description(), config.eventsUrl));
   await app.ready();
   return {
     ...server,

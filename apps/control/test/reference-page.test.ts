@@ -13,12 +13,15 @@ const open = (url: string, headers: Readonly<Record<string, string>> = {}) =>
 const SIGNED_IN = { authorization: `Bearer ${TOKEN}` };
 
 describe('The reference of the API', () => {
-  it('is a page of ours that needs no script and no style of its own', async () => {
+  it('is a page of ours with one script file, and without inline script or style', async () => {
     const { body, headers } = await open('/docs', SIGNED_IN);
     expect(headers['content-type']).toBe('text/html; charset=utf-8');
     expect(headers['content-security-policy']).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
     expect(body).toContain('<title>Carillon management API · Carillon</title>');
-    expect(body).not.toMatch(/<script|<style| style=| on[a-z]+=| (?:src|href)="(?![/#])/i);
+    expect([...body.matchAll(/<script[^>]*>/g)].map(([tag]) => tag)).toEqual([
+      '<script src="/assets/reference.js" defer>',
+    ]);
+    expect(body).not.toMatch(/<style| style=| on[a-z]+=| (?:src|href)="(?![/#])/i);
     expect(body.toLowerCase()).not.toContain('swagger');
   });
 
@@ -39,6 +42,23 @@ describe('The reference of the API', () => {
     expect(body).toContain('&quot;unique_id&quot;: &quot;A-1001&quot;');
   });
 
+  it('lists the intake of events first, then every operation by area with its method and path', async () => {
+    const { body } = await open('/docs', SIGNED_IN);
+    const list = /<nav id="operations"[\s\S]*?<\/nav>/.exec(body)?.[0] ?? '';
+    const [first = ''] = list.match(/<li>[\s\S]*?<\/li>/) ?? [];
+    expect(first).toContain('href="#send-event"');
+    expect(first).toMatch(/<code><b>POST<\/b> http:\/\/[^<]*\/events\/\{workspace\}\/\{stream\}<\/code>/);
+    const { paths, tags } = ground.control.description();
+    for (const [path, operations] of Object.entries(paths)) {
+      for (const method of Object.keys(operations)) {
+        expect(list).toContain(`<code><b>${method.toUpperCase()}</b> ${path}</code>`);
+      }
+    }
+    for (const { name } of tags) expect(list).toContain(`data-group="${name}"`);
+    expect(body).toContain('<code>Idempotency-Key</code>');
+    expect(body).toContain('<li>429 <code>rate_limited</code>');
+  });
+
   it('is for whoever may read; others find the sign-in at its address', async () => {
     // The portal, which asks who it is and shows the sign-in.
     for (const headers of [{}, { authorization: 'Bearer own_wrong' }]) {
@@ -51,7 +71,9 @@ describe('The reference of the API', () => {
   it('shows what is written in the description as text, whatever it is', () => {
     const description = ground.control.description();
     const info = { ...description.info, description: '<script>alert("&")</script>' };
-    expect(referencePage({ ...description, info })).toContain('&lt;script&gt;alert(&quot;&amp;&quot;)&lt;/script&gt;');
+    expect(referencePage({ ...description, info }, 'http://127.0.0.1:7400/events')).toContain(
+      '&lt;script&gt;alert(&quot;&amp;&quot;)&lt;/script&gt;',
+    );
   });
 });
 

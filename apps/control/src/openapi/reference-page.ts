@@ -2,6 +2,7 @@ import type { ApiDocument, Operation } from './complete-document.ts';
 import { ERRORS } from '@carillon/kernel';
 import { html, type Markup } from '../pages/markup.ts';
 import { pageFrame } from '../pages/page-frame.ts';
+import { intakeEntry, intakeSection } from './intake-section.ts';
 import { boundWords, referenceOf, typeWords, type Schema } from './schema-text.ts';
 
 type Content = {
@@ -15,8 +16,8 @@ type Parameter = Schema & {
 };
 type Placed = { readonly method: string; readonly path: string; readonly operation: Operation };
 
-/** The description of the management API as a page that needs no script. */
-export function referencePage(document: ApiDocument): string {
+/** The intake of events and the management API as a page. Only its search needs a script. `eventsUrl`: the base of the intake. */
+export function referencePage(document: ApiDocument, eventsUrl: string): string {
   const { title, version, description = '' } = document.info;
   const operations: readonly Placed[] = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
@@ -31,11 +32,20 @@ export function referencePage(document: ApiDocument): string {
     html`<h1>${title} ${version}</h1>
       <p>${description} As a document for programs: <a href="/v1/openapi.json">OpenAPI 3.1</a>.</p>
       <p>
-        Every request carries <code>Authorization: Bearer</code> with the token in the file <code>owner-token</code> of
-        the data folder, or the session of this browser. What it needs is said at each operation. Every answer that is
-        no success is a <a href="#Problem">problem</a>.
+        Every request of the management API carries <code>Authorization: Bearer</code> with the token in the file
+        <code>owner-token</code> of the data folder, or the session of this browser. What it needs is said at each
+        operation. Every answer that is no success is a <a href="#Problem">problem</a>.
       </p>
-      <nav class="contents" aria-label="Operations">${groups.map(contentsOf)}</nav>
+      <form role="search" hidden>
+        <label for="search">Search operations</label>
+        <input id="search" type="search" autocomplete="off" spellcheck="false" aria-controls="operations" />
+        <span id="search-status" role="status"></span>
+      </form>
+      <nav id="operations" class="contents" aria-label="Operations">
+        ${contentsOf('Intake of events', 'tag-intake', [intakeEntry(eventsUrl)])}
+        ${groups.map(({ name, own }) => contentsOf(name, idOf(name), own.map(entryOf)))}
+      </nav>
+      ${intakeSection(eventsUrl)}
       ${groups.map(
         ({ name, own }) =>
           html`<section aria-labelledby="${idOf(name)}">
@@ -53,6 +63,7 @@ export function referencePage(document: ApiDocument): string {
             </article>`,
         )}
       </section>`,
+    ['/assets/reference.js'],
   );
 }
 
@@ -69,13 +80,29 @@ function takesOf(schema: Schema | undefined, operationId: string): Markup {
     ${tableOf(`Fields that ${operationId} takes`, fields)}`;
 }
 
-const contentsOf = ({ name, own }: { readonly name: string; readonly own: readonly Placed[] }): Markup =>
-  html`<h2><a href="#${idOf(name)}">${name}</a></h2>
+type Entry = { readonly id: string; readonly method: string; readonly path: string; readonly summary: string };
+
+const entryOf = ({ method, path, operation: { operationId = '', summary = '' } }: Placed): Entry => ({
+  id: operationId,
+  method,
+  path,
+  summary,
+});
+
+const contentsOf = (area: string, id: string, entries: readonly Entry[]): Markup =>
+  html`<div data-group="${area}">
+    <h2><a href="#${id}">${area}</a></h2>
     <ul>
-      ${own.map(
-        ({ operation }) => html`<li><a href="#${operation.operationId ?? ''}">${operation.summary ?? ''}</a></li>`,
+      ${entries.map(
+        (entry) =>
+          html`<li>
+            <a href="#${entry.id}"
+              ><code><b>${entry.method}</b> ${entry.path}</code> <span>${entry.summary}</span></a
+            >
+          </li>`,
       )}
-    </ul>`;
+    </ul>
+  </div>`;
 
 function articleOf({ method, path, operation }: Placed): Markup {
   const { operationId = '', summary = '', parameters = [] } = operation;

@@ -1,7 +1,7 @@
 import { html, type Markup } from './markup.ts';
 
-/** A page that the server writes itself, in the look of the others: no script, and no style but those of our own files. */
-export const pageFrame = (title: string, main: Markup): string =>
+/** A page that the server writes itself, in the look of the others. Scripts and styles are files of ours, never inline. */
+export const pageFrame = (title: string, main: Markup, scripts: readonly string[] = []): string =>
   html`<!doctype html>
     <html lang="en">
       <head>
@@ -12,6 +12,7 @@ export const pageFrame = (title: string, main: Markup): string =>
         <link rel="stylesheet" href="/assets/style.css" />
         <link rel="stylesheet" href="/assets/detail.css" />
         <link rel="stylesheet" href="/assets/reference.css" />
+        ${scripts.map((path) => html`<script src="${path}" defer></script>`)}
       </head>
       <body class="paper">
         <a class="skip" href="#main">Skip to the content</a>
