@@ -50,7 +50,7 @@ function Question({
     };
   }, []);
   // One key from here, also where another question takes the place of this one.
-  useLayoutEffect(() => box.current?.querySelector('button')?.focus(), [verb]);
+  useLayoutEffect(() => box.current?.querySelector<HTMLElement>('button:last-of-type')?.focus(), [verb]);
   return (
     <div
       ref={box}
@@ -66,11 +66,11 @@ function Question({
     >
       <p id={id}>{about}</p>
       <Actions>
-        <Button kind={isDanger ? 'danger' : 'main'} aria-describedby={id} isDisabled={isPending} onPress={onDo}>
-          {verb} <kbd aria-hidden>Enter</kbd>
-        </Button>
         <Button isDisabled={isPending} onPress={onLeave}>
           Leave it <kbd aria-hidden>Esc</kbd>
+        </Button>
+        <Button kind={isDanger ? 'danger' : 'main'} aria-describedby={id} isDisabled={isPending} onPress={onDo}>
+          {verb} <kbd aria-hidden>Enter</kbd>
         </Button>
       </Actions>
     </div>

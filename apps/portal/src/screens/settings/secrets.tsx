@@ -211,10 +211,10 @@ function SetSecret({
           }}
         />
         <Actions>
+          <Button onPress={onClose}>Cancel</Button>
           <Button type="submit" kind="main" isDisabled={set.isPending}>
             Set the secret
           </Button>
-          <Button onPress={onClose}>Cancel</Button>
         </Actions>
       </form>
     </Dialog>

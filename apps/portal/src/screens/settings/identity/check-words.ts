@@ -11,8 +11,8 @@ const STEPS: Readonly<Record<string, readonly [name: string, meaning: string]>> 
   key: ['Key', 'The set has exactly one key that the token names.'],
   signature: ['Signature', 'The token was signed with this key, and nothing of it was changed.'],
   'required claims': ['Claims', 'Every claim that is needed is there.'],
-  issuer: ['Issuer', '`iss` is the one that you gave.'],
-  audience: ['Audience', '`aud` names you: the token was made for this endpoint.'],
+  issuer: ['Issuer', 'The issuer (iss) is the one that you gave.'],
+  audience: ['Audience', 'The audience (aud) names you: the token was made for this endpoint.'],
   time: ['Times', 'It counts already, and has not expired.'],
   streams: ['Event streams', 'Which of them take tokens of this provider.'],
 };

@@ -140,7 +140,7 @@ export function ProviderForm({
             note={
               audience.trim() === ''
                 ? 'Without it, tokens that the provider made for other services are taken too.'
-                : 'What `aud` of a token has to be; several with a space between.'
+                : 'The audience (aud) of a token; several with a space between.'
             }
           />
           <Field
@@ -150,7 +150,7 @@ export function ProviderForm({
             placeholder="https://auth.example.com/"
             autoComplete="off"
             isMono
-            note="What `iss` of a token has to be, to the letter."
+            note="The issuer (iss) of a token, to the letter."
           />
         </div>
       </Card>
@@ -178,10 +178,10 @@ export function ProviderForm({
       </Card>
       {save.error && <Problem error={save.error} />}
       <Actions>
+        <Button onPress={onDone}>Cancel</Button>
         <Button type="submit" kind="main" off={off} isDisabled={save.isPending}>
           Save
         </Button>
-        <Button onPress={onDone}>Cancel</Button>
       </Actions>
       <Curl
         calls={[

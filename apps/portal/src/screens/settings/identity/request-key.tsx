@@ -86,10 +86,10 @@ export function RequestKey({
         {request.error && <Problem error={request.error} />}
         <Curl call={{ method: 'POST', path: `/v1/workspaces/${workspace}/api-keys`, body }} />
         <Actions>
+          <Button onPress={onClose}>Cancel</Button>
           <Button type="submit" kind="main" isDisabled={request.isPending}>
             Request the key
           </Button>
-          <Button onPress={onClose}>Cancel</Button>
         </Actions>
       </form>
     </Dialog>

@@ -98,10 +98,10 @@ export function Invite({
         {invite.error && <Problem error={invite.error} />}
         <Curl call={{ method: 'POST', path: INVITATIONS, body }} />
         <Actions>
+          <Button onPress={onClose}>Cancel</Button>
           <Button type="submit" kind="main" isDisabled={invite.isPending}>
             Invite
           </Button>
-          <Button onPress={onClose}>Cancel</Button>
         </Actions>
       </form>
     </Dialog>

@@ -95,10 +95,10 @@ export function MemberRoles({
           }
         />
         <Actions>
+          <Button onPress={onClose}>Cancel</Button>
           <Button type="submit" kind="main" isDisabled={save.isPending}>
             Save the roles
           </Button>
-          <Button onPress={onClose}>Cancel</Button>
         </Actions>
       </form>
     </Dialog>

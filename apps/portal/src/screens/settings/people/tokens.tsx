@@ -239,10 +239,10 @@ function NewToken({ onClose }: { readonly onClose: () => void }): ReactNode {
         {make.error && <Problem error={make.error} />}
         <Curl call={{ method: 'POST', path: TOKENS, body }} />
         <Actions>
+          <Button onPress={onClose}>Cancel</Button>
           <Button type="submit" kind="main" isDisabled={make.isPending}>
             Make the token
           </Button>
-          <Button onPress={onClose}>Cancel</Button>
         </Actions>
       </form>
     </Dialog>

@@ -153,10 +153,10 @@ function Confirmation({
         fault={confirm.error?.message}
       />
       <Actions>
+        <Button onPress={onCancel}>Cancel</Button>
         <Button type="submit" kind="main" isDisabled={confirm.isPending}>
           Confirm
         </Button>
-        <Button onPress={onCancel}>Cancel</Button>
       </Actions>
       <Curl call={{ method: 'POST', path: '/v1/me/totp/confirm', body: { code: '123456' } }} />
     </form>
