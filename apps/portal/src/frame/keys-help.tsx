@@ -9,9 +9,7 @@ import styles from './keys-help.module.css';
 export function KeysHelp({ onClose }: { readonly onClose: () => void }): ReactNode {
   return (
     <Dialog title="Keys" isOpen onClose={onClose} foot={<Button onPress={onClose}>Close</Button>}>
-      <p>
-        ⌘ is Ctrl on other machines than a Mac. Letters count while nobody types; the menu beside “Find” turns them off.
-      </p>
+      <p>Letters count while nobody types; the menu beside “Find” turns them off.</p>
       <div className={cls(styles.groups)}>
         {KEY_GROUPS.map(({ title, lines }) => (
           <section key={title} aria-label={title} className={cls(styles.group)}>

@@ -1,3 +1,4 @@
+import { COMMAND_KEY } from './command-key.ts';
 import { PLACES } from './places.ts';
 
 /** Keys that are pressed together or one after the other, and what they do. */
@@ -6,12 +7,12 @@ export type KeyGroup = { readonly title: string; readonly lines: readonly KeyLin
 
 const line = (what: string, ...keys: readonly string[]): KeyLine => ({ keys, what });
 
-/** Every key of the portal, first those that count on every screen. ⌘ is Ctrl elsewhere. */
+/** Every key of the portal, first those that count on every screen. */
 export const KEY_GROUPS: readonly KeyGroup[] = [
   {
     title: 'Everywhere',
     lines: [
-      line('Go to a screen, or find an event or a delivery by its id', '⌘', 'K'),
+      line('Go to a screen, or find an event or a delivery by its id', COMMAND_KEY, 'K'),
       line('Search on this screen', '/'),
       ...PLACES.map(({ name, key }) => line(name, 'g', key)),
       line('Undo what was just done, while it is told of', 'z'),
@@ -46,9 +47,9 @@ export const KEY_GROUPS: readonly KeyGroup[] = [
   {
     title: 'Rule and template',
     lines: [
-      line('Run the test bench, or save and draw the preview at once', '⌘', 'Enter'),
-      line('Save the draft', '⌘', 'S'),
-      line('Review and publish', '⌘', 'Shift', 'P'),
+      line('Run the test bench, or save and draw the preview at once', COMMAND_KEY, 'Enter'),
+      line('Save the draft', COMMAND_KEY, 'S'),
+      line('Review and publish', COMMAND_KEY, 'Shift', 'P'),
     ],
   },
   { title: 'Event stream', lines: [line('Copy its URL', 'c')] },

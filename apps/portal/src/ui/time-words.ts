@@ -25,6 +25,15 @@ export function momentWords(at: Date, now: Date, zone: Zone): string {
   return dayOf(at, zone) === dayOf(now, zone) ? clock : `${dayOf(at, zone)} ${clock}`;
 }
 
+/** How far behind the page's clock may be, in milliseconds: it stands still between its ticks. */
+const MAX_LAG = MINUTE;
+
+/** Returns what now is beside a moment: the moment itself if it is newer than the page's clock by a tick, else the clock. */
+export const nowBeside = (moment: Date, clock: number): Date => {
+  const ahead = moment.getTime() - clock;
+  return ahead > 0 && ahead <= MAX_LAG ? moment : new Date(clock);
+};
+
 /** Seconds within the last minute; else as `momentWords`. */
 export function agoWords(at: Date, now: Date, zone: Zone): string {
   const passed = now.getTime() - at.getTime();

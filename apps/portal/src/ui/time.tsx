@@ -1,15 +1,14 @@
 import type { ReactNode } from 'react';
 import { useNow } from './now.ts';
 import { useSettings } from './settings.ts';
-import { agoWords, momentWords } from './time-words.ts';
+import { agoWords, momentWords, nowBeside } from './time-words.ts';
 
 /** A moment as people read it; the exact time in UTC shows when somebody points at it. `ago`: seconds within the last minute. */
 export function Time({ at, ago = false }: { readonly at: string; readonly ago?: boolean }): ReactNode {
   const { zone } = useSettings();
   const clock = useNow();
   const moment = new Date(at);
-  // The page's clock stands still between its ticks: what is newer is of this moment.
-  const now = new Date(Math.max(clock, moment.getTime()));
+  const now = nowBeside(moment, clock);
   return (
     <time dateTime={at} title={at}>
       {ago ? agoWords(moment, now, zone) : momentWords(moment, now, zone)}

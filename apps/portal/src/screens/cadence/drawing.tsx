@@ -5,7 +5,7 @@ import { Loading, Problem } from '../../ui/answers.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { Card } from '../../ui/page.tsx';
 import { Lanes } from './lanes.tsx';
-import { changeSentence, groundWords, runSentence } from './run-words.ts';
+import { changeSentence, groundTitle, groundWords, runSentence } from './run-words.ts';
 import { simulationQuery, type Tried } from './simulate.ts';
 import { Week } from './week.tsx';
 import styles from './cadence.module.css';
@@ -30,7 +30,7 @@ export function Drawing({ tried, children }: { readonly tried: Tried; readonly c
   const run = data?.proposed ?? data?.now;
   const change = data?.proposed ? changeSentence(data.now, data.proposed) : null;
   return (
-    <Card title="Last 7 days">
+    <Card title={data ? groundTitle(data) : 'Last 7 days'}>
       {children}
       {error && <Problem error={error} onRetry={() => void refetch()} />}
       {!data && !error && <Loading what="the last 7 days" />}

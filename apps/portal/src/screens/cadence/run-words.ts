@@ -24,6 +24,10 @@ export function runSentence(run: Run): string {
   return `${counted(messages)} ${messages === 1 ? 'message' : 'messages'} to ${who}: ${parts.join(' · ')}.`;
 }
 
+/** The title of the drawing: an invented week is not called the last one. */
+export const groundTitle = ({ history }: Pick<Simulated, 'history'>): string =>
+  history === 'example' ? 'Example week' : 'Last 7 days';
+
 /** What the drawing stands on: the history, a part of it, or an example. */
 export function groundWords({ history, words, is_sample: isSample }: Simulated): string {
   if (history === 'example') return `Example: ${words}.`;
