@@ -8,9 +8,10 @@ import { Button } from '../ui/button.tsx';
 import { cls } from '../ui/class-names.ts';
 import { lazyPart, Part } from '../ui/part.tsx';
 import { Toasts } from '../ui/toast.tsx';
+import { COMMAND_KEY } from './command-key.ts';
 import { DraftLink } from './draft-link.tsx';
 import { EnvironmentLine } from './environment-line.tsx';
-import { AccountMenu, WorkspaceMenu } from './menus.tsx';
+import { AccountMenu, MoreMenu, WorkspaceMenu } from './menus.tsx';
 import { PasswordBar } from './password-bar.tsx';
 import { BUILD_PLACES, PLACES, WHY_PLACE, type BuildPlace, type Place } from './places.ts';
 import { useFocus } from './use-focus.ts';
@@ -75,7 +76,6 @@ function SignedInFrame(): ReactNode {
           <span>Carillon</span>
         </Link>
         <WorkspaceMenu />
-        <DraftLink workspace={known} />
         <nav aria-label="Screens" className={cls(styles.nav)}>
           <Places workspace={known} places={PLACES} />
           <Places workspace={known} places={[WHY_PLACE]} />
@@ -89,9 +89,10 @@ function SignedInFrame(): ReactNode {
           <SettingsLink />
         </nav>
         <div className={cls(styles.foot)}>
+          <DraftLink workspace={known} />
           <Button kind="quiet" onPress={() => setOpen('palette')}>
             <Search size={16} aria-hidden />
-            Find <kbd>⌘K</kbd>
+            Find <kbd>{COMMAND_KEY === '⌘' ? '⌘K' : 'Ctrl K'}</kbd>
           </Button>
           <AccountMenu onKeys={() => setOpen('keys')} />
         </div>
@@ -104,7 +105,7 @@ function SignedInFrame(): ReactNode {
       </main>
       <nav aria-label="Main screens" className={cls(styles.bar)}>
         <Places workspace={known} places={PLACES} />
-        <SettingsLink />
+        <MoreMenu workspace={known} />
       </nav>
       <Toasts />
       {open === 'palette' && (

@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { useLocation, useNavigate } from '@tanstack/react-router';
-import { ChevronsUpDown, CircleUser } from 'lucide-react';
+import { ChevronsUpDown, CircleUser, Ellipsis } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { statusQuery } from '../api/status.ts';
 import { Menu } from '../ui/menu.tsx';
 import { changeSettings, useSettings, type Theme } from '../ui/settings.ts';
 import { EVERY_WORKSPACE } from './last-workspace.ts';
-import { BUILD_PLACES, PLACES } from './places.ts';
+import { BUILD_PLACES, PLACES, WHY_PLACE } from './places.ts';
 import { useSignOut } from './sign-out.tsx';
 import { useWorkspace } from './use-workspace.ts';
 
@@ -33,6 +33,34 @@ export function WorkspaceMenu(): ReactNode {
       choices={choices}
       chosen={current}
       onChoose={(w) => void navigate({ to: here ?? '/workspaces/$w', params: { w } })}
+    />
+  );
+}
+
+/** On a phone: every screen that the bar has no room for. */
+export function MoreMenu({ workspace }: { readonly workspace: string }): ReactNode {
+  const navigate = useNavigate();
+  const params = { w: workspace };
+  const places = [WHY_PLACE, ...BUILD_PLACES];
+  return (
+    <Menu
+      label="More screens"
+      trigger={
+        <>
+          <Ellipsis size={16} aria-hidden />
+          <span>More</span>
+        </>
+      }
+      choices={[
+        ...places.map(({ name, to }) => ({ id: to, name })),
+        { id: '/workspaces', name: 'Workspaces' },
+        { id: '/settings', name: 'Settings' },
+      ]}
+      onChoose={(id) => {
+        const place = places.find(({ to }) => to === id);
+        if (place) void navigate({ to: place.to, params });
+        else void navigate({ to: id === '/settings' ? '/settings' : '/workspaces' });
+      }}
     />
   );
 }

@@ -1,17 +1,26 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { X } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { meQuery } from '../api/me.ts';
+import { Button } from '../ui/button.tsx';
 import { cls } from '../ui/class-names.ts';
+import { changeSettings, useSettings } from '../ui/settings.ts';
 import styles from './frame.module.css';
 
-/** Whoever came in by a link is asked for a password until there is one: the link does not work again. */
+/** Asks a person who signed in by a link for a password, until there is one or the person closes the bar in this browser. */
 export function PasswordBar(): ReactNode {
   const { data } = useQuery(meQuery);
-  if (!data?.person || data.person.has_password || data.session?.way !== 'link') return null;
+  const { passwordBar } = useSettings();
+  if (!passwordBar || !data?.person || data.person.has_password || data.session?.way !== 'link') return null;
   return (
-    <p className={cls(styles.line)}>
-      The link that you came in by does not work again. <Link to="/settings/profile">Set a password</Link>
-    </p>
+    <div className={cls(styles.line, styles.closable)}>
+      <p>
+        <Link to="/settings/profile">Set a password</Link>: your sign-in link cannot be used twice.
+      </p>
+      <Button kind="quiet" isIcon aria-label="Close" onPress={() => changeSettings({ passwordBar: false })}>
+        <X size={16} aria-hidden />
+      </Button>
+    </div>
   );
 }

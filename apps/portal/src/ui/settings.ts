@@ -9,6 +9,8 @@ type Settings = {
   readonly zone: Zone;
   /** Whether single letters are commands: whoever speaks to the machine, or types by mistake, turns them off (WCAG 2.1.4). */
   readonly letters: boolean;
+  /** Whether a person without a password is asked for one on every page. */
+  readonly passwordBar: boolean;
 };
 
 const KEY = 'carillon-look';
@@ -21,6 +23,7 @@ function read(): Settings {
     theme: kept.theme === 'light' || kept.theme === 'dark' ? kept.theme : 'system',
     zone: kept.zone === 'utc' ? 'utc' : 'mine',
     letters: kept.letters !== false,
+    passwordBar: kept.passwordBar !== false,
   };
 }
 
