@@ -160,4 +160,47 @@ describeWith('chromium', 'the overview of a workspace in a browser', () => {
     await find('publish');
     await page.getByText('Nothing fits').waitFor();
   });
+
+  it('reaches every screen and tab on a phone, and scrolls the page alone', async () => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.goto(`${demo.control}/workspaces/shop`);
+    await page.getByRole('button', { name: 'More screens' }).click();
+    for (const name of ['Why not?', 'Templates', 'Event streams', 'Integrations', 'Accounts', 'Cadence', 'Settings']) {
+      await page.getByRole('menuitem', { name }).waitFor();
+    }
+    await expectAccessible(page, 'the menu of more screens');
+    await page.getByRole('menuitem', { name: 'Templates' }).click();
+    await page.waitForURL('**/workspaces/shop/templates');
+    await page.goto(`${demo.control}/workspaces/shop/templates/order-paid`);
+    await page.locator('.cm-scroller').first().waitFor();
+    expect(
+      await page.evaluate(() =>
+        [...document.querySelectorAll('main, main *')]
+          .filter((element) => /auto|scroll/.test(getComputedStyle(element).overflowY))
+          .filter((element) => element.scrollHeight > element.clientHeight + 1 && element.clientHeight > 0)
+          .map(({ tagName }) => tagName),
+      ),
+    ).toEqual(['MAIN']);
+    await page.goto(`${demo.control}/workspaces/shop/notifications/order-paid`);
+    const tabs = page.getByRole('navigation', { name: 'Parts of the notification' }).getByRole('link');
+    await tabs.first().waitFor();
+    for (const tab of await tabs.all()) {
+      const box = await tab.boundingBox();
+      expect((box?.x ?? 0) + (box?.width ?? 999)).toBeLessThanOrEqual(390);
+    }
+  });
+
+  it('searches the reference of the API by words of method, path and summary', async () => {
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.goto(`${demo.control}/docs`);
+    const rows = page.getByRole('navigation', { name: 'Operations' }).getByRole('listitem');
+    await page.getByLabel('Search operations').fill('post drafts/publish');
+    await page.getByText('1 operation', { exact: true }).waitFor();
+    expect(await rows.filter({ visible: true }).allInnerTexts()).toEqual([
+      expect.stringContaining('POST /v1/workspaces/{workspace}/drafts/publish'),
+    ]);
+    await page.getByLabel('Search operations').fill('event intake');
+    await rows.filter({ visible: true }).getByRole('link', { name: 'Sends an event to a stream' }).click();
+    await page.getByRole('heading', { name: 'Sends an event to a stream' }).waitFor();
+  });
 });

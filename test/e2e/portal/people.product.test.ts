@@ -51,6 +51,14 @@ describeWith('chromium', 'people in a browser', () => {
     // Advice of Chromium about one of the forms with a password, each of which has its username field.
     guard.allowWords(/^\[DOM\] Password forms should have \(optionally hidden\) username fields/);
     await page.goto(`${demo.control}/welcome#${demo.welcome}`);
+    // The request can be closed, and stays closed in this browser.
+    await page.locator('main').getByRole('button', { name: 'Close', exact: true }).click();
+    await page.getByRole('link', { name: 'Set a password' }).waitFor({ state: 'detached' });
+    await page.reload();
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    expect(await page.getByRole('link', { name: 'Set a password' }).count()).toBe(0);
+    await page.evaluate(() => localStorage.clear());
+    await page.reload();
     await page.getByRole('link', { name: 'Set a password' }).click();
     await heading('Profile');
     await expectAccessible(page, 'Profile');

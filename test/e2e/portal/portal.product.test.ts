@@ -360,19 +360,6 @@ describeWith('chromium', 'the portal in a browser', () => {
     }
   });
 
-  it('searches the reference of the API by words of method, path and summary', async () => {
-    await go('/docs');
-    const rows = page.getByRole('navigation', { name: 'Operations' }).getByRole('listitem');
-    await page.getByLabel('Search operations').fill('post drafts/publish');
-    await page.getByText('1 operation', { exact: true }).waitFor();
-    expect(await rows.filter({ visible: true }).allInnerTexts()).toEqual([
-      expect.stringContaining('POST /v1/workspaces/{workspace}/drafts/publish'),
-    ]);
-    await page.getByLabel('Search operations').fill('event intake');
-    await rows.filter({ visible: true }).getByRole('link', { name: 'Sends an event to a stream' }).click();
-    await page.getByRole('heading', { name: 'Sends an event to a stream' }).waitFor();
-  });
-
   it('loads the page anew where a part of it is gone from the server, once, and then says what is the matter', async () => {
     guard.allowStatus(404);
     guard.allowWords(/dynamically imported module|preload CSS/i);
