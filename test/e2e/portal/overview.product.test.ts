@@ -174,12 +174,10 @@ describeWith('chromium', 'the overview of a workspace in a browser', () => {
     await page.goto(`${demo.control}/workspaces/shop/templates/order-paid`);
     await page.locator('.cm-scroller').first().waitFor();
     expect(
-      await page.evaluate(() =>
-        [...document.querySelectorAll('main, main *')]
+      await page.evaluate(`[...document.querySelectorAll('main, main *')]
           .filter((element) => /auto|scroll/.test(getComputedStyle(element).overflowY))
           .filter((element) => element.scrollHeight > element.clientHeight + 1 && element.clientHeight > 0)
-          .map(({ tagName }) => tagName),
-      ),
+          .map(({ tagName }) => tagName)`),
     ).toEqual(['MAIN']);
     await page.goto(`${demo.control}/workspaces/shop/notifications/order-paid`);
     const tabs = page.getByRole('navigation', { name: 'Parts of the notification' }).getByRole('link');
@@ -188,6 +186,17 @@ describeWith('chromium', 'the overview of a workspace in a browser', () => {
       const box = await tab.boundingBox();
       expect((box?.x ?? 0) + (box?.width ?? 999)).toBeLessThanOrEqual(390);
     }
+    // The first draft moves nothing of the page.
+    await page.goto(`${demo.control}/workspaces/shop/templates/order-paid`);
+    const subject = page.locator('.cm-content').first();
+    await subject.click();
+    const before = await subject.boundingBox();
+    await page.keyboard.type('x');
+    await page.locator('[data-draft="saved"]').waitFor();
+    expect((await subject.boundingBox())?.y).toBe(before?.y);
+    await page.getByRole('button', { name: 'Discard', exact: true }).click();
+    await page.getByRole('button', { name: 'Discard the draft' }).click();
+    await page.locator('[data-draft]').waitFor({ state: 'detached' });
   });
 
   it('searches the reference of the API by words of method, path and summary', async () => {

@@ -70,15 +70,17 @@ export function DraftActions({
   };
   return (
     <>
-      <span role="status" className={cls(styles.chip)} data-draft={saving}>
-        {SAVING[saving]}
-      </span>
-      <Button off={off} onPress={() => setAsking(true)}>
-        Discard
-      </Button>
-      <Button kind={isPart ? 'plain' : 'main'} onPress={() => void review()}>
-        Review and publish
-      </Button>
+      <div className={cls(styles.controls, !isPart && styles.floating)}>
+        <span role="status" className={cls(styles.chip)} data-draft={saving}>
+          {SAVING[saving]}
+        </span>
+        <Button off={off} onPress={() => setAsking(true)}>
+          Discard
+        </Button>
+        <Button kind={isPart ? 'plain' : 'main'} onPress={() => void review()}>
+          Review and publish
+        </Button>
+      </div>
       <Dialog
         title="Discard this draft?"
         isOpen={isAsking}
