@@ -236,6 +236,7 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
       config_number: 7,
       event_id_reused: false,
       trace_id: TRACE_ID,
+      label: 'A-1001 · ada@example.com',
     }),
   },
   ...CONTENT_EXAMPLES,
