@@ -1,6 +1,5 @@
-import { similarTo } from '@carillon/configuration';
 import { listResources, streamTable, type Configuration, type ResourceKind } from '@carillon/domain';
-import { CarillonError } from '@carillon/kernel';
+import { CarillonError, similarTo } from '@carillon/kernel';
 import type { Sight } from './access/sight.ts';
 
 const MOST_NAMED = 12;

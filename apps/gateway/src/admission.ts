@@ -1,9 +1,9 @@
 import { streamTable, type Configuration, type EventStream } from '@carillon/domain';
-import { CarillonError, type Instant, type JsonObject } from '@carillon/kernel';
+import { CarillonError, similarTo, type Instant, type JsonObject } from '@carillon/kernel';
 import { findApiKey } from './api-keys.ts';
 import type { Place } from './places.ts';
 import type { GatewayPorts } from './ports.ts';
-import { unauthorized } from './unauthorized.ts';
+import { unauthorizedBy } from './unauthorized.ts';
 import { findToken, isToken } from './tokens.ts';
 
 /** Who may append to what: the outcome of the checks on credential, path and stream. */
@@ -43,11 +43,11 @@ export function admit(
   const stream = streamTable(configuration).streams.get(path);
   const workspace = stream?.workspace ?? path.split('/')[0] ?? '';
   if (presented !== undefined && isToken(presented)) {
-    return admitToken(configuration, workspace, stream, { presented, hold }, ports);
+    return admitToken(configuration, { workspace, path, stream }, { presented, hold }, ports);
   }
   const key = findApiKey(configuration, presented, ports.apiKeys, now);
-  if (key?.ref.workspace !== workspace) throw unauthorized();
-  if (!stream) throw notFound();
+  if (key?.ref.workspace !== workspace) throw unauthorizedBy(authorization);
+  if (!stream) throw notFound(configuration, workspace, path);
   if (!stream.security.api_keys?.includes(key.ref.name)) throw wrongKind(stream, 'another API key');
   const keyId = key.body.key_id;
   return { stream, principal: `api_key:${key.ref.name}/${keyId}`, claims: null, keyId };
@@ -55,15 +55,18 @@ export function admit(
 
 async function admitToken(
   configuration: Configuration,
-  workspace: string,
-  stream: EventStream | undefined,
+  {
+    workspace,
+    path,
+    stream,
+  }: { readonly workspace: string; readonly path: string; readonly stream?: EventStream | undefined },
   { presented, hold }: Pick<Asked, 'hold'> & { readonly presented: string },
   { tokens, ids }: AdmissionPorts,
 ): Promise<Admission> {
   const place = hold();
   const finding = findToken(configuration, workspace, stream, presented, tokens);
   const token = await finding.finally(() => place.release());
-  if (!stream) throw notFound();
+  if (!stream) throw notFound(configuration, workspace, path);
   if (stream.security.jwt_provider !== token.provider) throw wrongKind(stream, 'a token of another provider');
   const { sub } = token.claims;
   // The name of a person does not stand in the log in clear.
@@ -71,11 +74,18 @@ async function admitToken(
   return { stream, principal: `jwt_provider:${token.provider}${who}`, claims: token.claims, keyId: null };
 }
 
-const notFound = (): CarillonError =>
-  new CarillonError(
-    'not_found',
-    'This workspace has no stream at this path. The portal and `carillon export` show the paths.',
+/** Names the nearest stream of the workspace: the caller has a credential of it. */
+function notFound(configuration: Configuration, workspace: string, path: string): CarillonError {
+  const endOf = (one: string): string => one.slice(one.indexOf('/') + 1);
+  const streams = [...streamTable(configuration).streams.values()].filter((one) => one.workspace === workspace);
+  const near = similarTo(
+    endOf(path),
+    streams.map((one) => endOf(one.path)),
   );
+  const hint =
+    near === null ? 'The portal and `carillon export` show the paths.' : `Did you mean ${workspace}/${near}?`;
+  return new CarillonError('not_found', `This workspace has no stream at this path. ${hint}`);
+}
 
 function wrongKind({ security }: EventStream, presented: string): CarillonError {
   const takes = security.jwt_provider === undefined ? 'certain API keys' : 'tokens of a certain JWT provider';

@@ -121,30 +121,40 @@ describe('202', () => {
 });
 
 describe('401', () => {
-  test('is the same for no credential, a wrong one, a revoked one, an expired one, one of another workspace, and on paths that do not exist', async () => {
+  test('is the same for a wrong credential, a revoked one, an expired one, one of another workspace, and on paths that do not exist', async () => {
     const gateway = await ground.start();
     const { backend, revoked, expired, blog } = ground.keys;
     const wrong = `${backend.slice(0, 20)}${backend.slice(20).split('').toReversed().join('')}`;
-    const missing = await post(gateway, 'shop/orders', null);
-    expect(codeOf(missing)).toBe('401 unauthorized');
-    expect(missing.headers.get('www-authenticate')).toMatch(/^Bearer/);
+    const refused = await post(gateway, 'shop/orders', wrong);
+    expect(codeOf(refused)).toBe('401 unauthorized');
+    expect(refused.headers.get('www-authenticate')).toMatch(/^Bearer/);
     const others = [
-      await post(gateway, 'shop/orders', wrong),
       await post(gateway, 'shop/orders', revoked),
       await post(gateway, 'shop/orders', expired),
       await post(gateway, 'shop/orders', blog),
       await post(gateway, 'shop/orders', 'hunter2'),
-      await post(gateway, 'shop/orders', null, '{}', { authorization: `Basic ${backend}` }),
-      await post(gateway, 'shop/orders', null, '{}', { authorization: backend }),
-      await post(gateway, 'shop/nowhere', null),
       await post(gateway, 'shop/nowhere', revoked),
       await post(gateway, 'shop/nowhere', blog),
       await post(gateway, 'nobody/nowhere', backend),
-      await post(gateway, '', null),
-      await post(gateway, 'x'.repeat(1500), null),
-      await post(gateway, '__proto__/constructor', null),
+      await post(gateway, '', wrong),
+      await post(gateway, 'x'.repeat(1500), wrong),
+      await post(gateway, '__proto__/constructor', wrong),
     ];
-    for (const other of others) expect(comparable(other)).toEqual(comparable(missing));
+    for (const other of others) expect(comparable(other)).toEqual(comparable(refused));
+  });
+
+  test.each([
+    ['no Authorization header', {}, 'The request has no Authorization header'],
+    ['an empty one', { authorization: ' ' }, 'The request has no Authorization header'],
+    ['another scheme', { authorization: 'Basic c2hvcA==' }, 'does not begin with Bearer'],
+    ['a key alone', { authorization: 'cln_0123' }, 'does not begin with Bearer'],
+  ] as const)('says that there is %s, the same on each path', async (_case, headers, words) => {
+    const gateway = await ground.start();
+    const refused = await post(gateway, 'shop/orders', null, '{}', headers);
+    expect(codeOf(refused)).toBe('401 unauthorized');
+    expect(refused.body['detail']).toContain(words);
+    for (const path of ['shop/nowhere', 'nobody/nowhere', '', '__proto__/constructor'])
+      expect(comparable(await post(gateway, path, null, '{}', headers))).toEqual(comparable(refused));
   });
 
   test('a key that looks right but has another secret is refused', async () => {
@@ -182,6 +192,10 @@ describe('404 and 403', () => {
     const gateway = await ground.start();
     expect(codeOf(await post(gateway, 'shop/nowhere', ground.keys.backend))).toBe('404 not_found');
     expect(codeOf(await post(gateway, 'shop/orders/', ground.keys.backend))).toBe('404 not_found');
+    const near = await post(gateway, 'shop/ordres', ground.keys.backend);
+    expect(near.body['detail']).toContain('Did you mean shop/orders?');
+    const far = await post(gateway, 'shop/nowhere', ground.keys.backend);
+    expect(far.body['detail']).not.toContain('Did you mean');
   });
 
   test('a valid key of this workspace that this stream does not name: 403', async () => {

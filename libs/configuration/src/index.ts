@@ -24,5 +24,4 @@ export { referencesOf } from './plan/references.ts';
 export { planChanges, planChangesInParts } from './plan/plan.ts';
 export type { Plan, PlannedAction, PlannedChange, PlanOptions } from './plan/planned.ts';
 export { isKind, isWritten, type WantedResource, type WrittenKind } from './resource.ts';
-export { similarTo } from './similar.ts';
 export { pathText, type ValuePath } from './value-path.ts';

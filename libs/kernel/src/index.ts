@@ -7,6 +7,7 @@ export * from './in-parts.ts';
 export * from './json.ts';
 export * from './locality.ts';
 export * from './result.ts';
+export * from './similar.ts';
 export * from './text.ts';
 export * from './time.ts';
 export * from './traceparent.ts';

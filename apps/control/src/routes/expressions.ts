@@ -1,4 +1,4 @@
-import { similarTo } from '@carillon/configuration';
+import { similarTo } from '@carillon/kernel';
 import { expressionCheckBody, expressionCheckRequest, type ExpressionCheckBody } from '@carillon/contracts';
 import { pathText, type FieldReference } from '@carillon/domain';
 import { mergeFields, type StreamField } from '@carillon/stages';

@@ -1,7 +1,6 @@
-import { similarTo } from '@carillon/configuration';
 import { streamFieldPage } from '@carillon/contracts';
 import type { Configuration } from '@carillon/domain';
-import { formatInstant } from '@carillon/kernel';
+import { formatInstant, similarTo } from '@carillon/kernel';
 import { mergeFields } from '@carillon/stages';
 import { z } from 'zod';
 import type { ControlPorts } from '../ports.ts';

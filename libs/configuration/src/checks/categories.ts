@@ -1,6 +1,6 @@
+import { similarTo } from '@carillon/kernel';
 import { categoriesUsed, findResource, type Configuration } from '@carillon/domain';
 import { isKind, type WantedResource } from '../resource.ts';
-import { similarTo } from '../similar.ts';
 import { type Fault, reportOn } from './finding.ts';
 import type { Check } from './surroundings.ts';
 

@@ -1,6 +1,6 @@
+import { similarTo } from '@carillon/kernel';
 import { isTest, listResources, resourceKey, type WorkspaceBody } from '@carillon/domain';
 import { isKind, type WantedResource } from '../resource.ts';
-import { similarTo } from '../similar.ts';
 import type { Report } from './finding.ts';
 import type { Check, Surroundings } from './surroundings.ts';
 

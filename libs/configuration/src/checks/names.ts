@@ -1,6 +1,6 @@
+import { similarTo } from '@carillon/kernel';
 import { findResource } from '@carillon/domain';
 import { fileOf, layoutFile, templateFile } from '../files/layout.ts';
-import { similarTo } from '../similar.ts';
 import type { ValuePath } from '../value-path.ts';
 import type { Report } from './finding.ts';
 import type { Surroundings } from './surroundings.ts';

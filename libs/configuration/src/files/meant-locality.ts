@@ -1,5 +1,4 @@
-import { isLocale } from '@carillon/kernel';
-import { similarTo } from '../similar.ts';
+import { isLocale, similarTo } from '@carillon/kernel';
 
 /** The time zone that was probably meant: a city alone, or a slip of the pen. Null where none is near. */
 export function meantZone(found: string): string | null {

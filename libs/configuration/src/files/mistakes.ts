@@ -1,8 +1,8 @@
+import { similarTo } from '@carillon/kernel';
 import type { z } from 'zod';
 import type { CodedFault } from '@carillon/kernel';
 import { pathText, type ValuePath } from '../value-path.ts';
 import type { ShapeFault } from './place.ts';
-import { similarTo } from '../similar.ts';
 import { meantLocale, meantZone } from './meant-locality.ts';
 import type { PlacedSource } from './yaml-source.ts';
 
