@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { connect, type Client, type CommonOptions, type Page } from '../client.ts';
+import { UsageError } from '../failure.ts';
 import { paint, say, sayJson, table } from '../output.ts';
 import { runnable } from '../runnable.ts';
 import { createFollower, type Following } from './following.ts';
@@ -14,6 +15,37 @@ export function command(parent: Command, usage: string, description: string): Co
     .option('--url <url>', 'control role (default: CARILLON_URL, else that of the data folder)')
     .option('--data-dir <dir>', 'data folder (default: CARILLON_DATA_DIR, else ./carillon-data)')
     .option('--workspace <name>', 'only this workspace (CARILLON_WORKSPACE); to write, where there are several');
+}
+
+/** Options that commands cannot do without, in the order in which they were added. */
+const NEEDED = new WeakMap<Command, Option[]>();
+
+/** Adds an option that the command needs. Its usage line names all of these, and so does the error where any of them is missing. */
+export function needs(one: Command, flags: string, description: string, read?: (text: string) => unknown): Command {
+  const needed = NEEDED.get(one) ?? [];
+  if (needed.length === 0) {
+    NEEDED.set(one, needed);
+    one.hook('preAction', (_parent, action) => {
+      if (action === one) refuseMissing(one, needed);
+    });
+  }
+  const option = new Option(flags, description);
+  if (read) option.argParser(read);
+  needed.push(option);
+  one.addOption(option);
+  const given = one.registeredArguments.map((argument) => {
+    const name = `${argument.name()}${argument.variadic ? '...' : ''}`;
+    return argument.required ? `<${name}>` : `[${name}]`;
+  });
+  return one.usage([...given, ...needed.map((each) => each.flags), '[options]'].join(' '));
+}
+
+function refuseMissing(one: Command, needed: readonly Option[]): void {
+  const given: Readonly<Record<string, unknown>> = one.opts();
+  const missing = needed.filter((option) => given[option.attributeName()] === undefined);
+  if (missing.length === 0) return;
+  const names = missing.map(({ flags }) => flags).join(' and ');
+  throw new UsageError(`${one.name()} needs ${names}; usage: ${one.usage()}`);
 }
 
 /** Runs an action with a client, and prints its answer: as JSON, or by `show`. */

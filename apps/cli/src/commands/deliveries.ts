@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { connect, seg, type Client, type CommonOptions, type Page } from '../client.ts';
 import { UsageError } from '../failure.ts';
 import { clean, jsonText, paint, paintState, say, shortTime, table } from '../output.ts';
-import { answer, command, follow, pageText } from './api-command.ts';
+import { answer, command, follow, needs, pageText } from './api-command.ts';
 import { actOnMany, type BulkOptions } from './bulk.ts';
 import { fieldsCommand } from './rule-sample.ts';
 
@@ -225,24 +225,24 @@ export function deliveryCommands(program: Command): void {
   ).action((ids: string[], _local: unknown, self: Command) =>
     act(self.optsWithGlobals(), ids, { name: 'cancel', done: 'called off', words: 'can be called off' }),
   );
-  manyOptions(
-    filterOptions(command(deliveries, 'dismiss [ids...]', 'end doubts by what you know'))
-      .requiredOption('--as <failed|sent>', 'what it turned out to be')
-      .requiredOption('--reason <text>', 'how you know'),
-    'deliveries dismiss --all --since 1h --as sent --reason …',
-  ).action((ids: string[], local: { as: string; reason: string }, self: Command) => {
-    const { as, reason } = local;
-    if (as !== 'failed' && as !== 'sent') throw new UsageError('--as takes failed or sent');
-    const { reason: _own, ...options } = self.optsWithGlobals<ActOptions>();
-    // The reason of a filter stands before the action.
-    const filtered = self.parent?.opts<ListOptions>().reason;
-    return act({ ...options, ...(filtered !== undefined && { reason: filtered }) }, ids, {
-      name: 'dismiss',
-      body: { as, reason },
-      done: 'dismissed',
-      words: 'can be dismissed',
-    });
-  });
+  const dismiss = filterOptions(command(deliveries, 'dismiss [ids...]', 'end doubts by what you know'));
+  needs(dismiss, '--as <failed|sent>', 'what it turned out to be');
+  needs(dismiss, '--reason <text>', 'how you know');
+  manyOptions(dismiss, 'deliveries dismiss --all --since 1h --as sent --reason …').action(
+    (ids: string[], local: { as: string; reason: string }, self: Command) => {
+      const { as, reason } = local;
+      if (as !== 'failed' && as !== 'sent') throw new UsageError('--as takes failed or sent');
+      const { reason: _own, ...options } = self.optsWithGlobals<ActOptions>();
+      // The reason of a filter stands before the action.
+      const filtered = self.parent?.opts<ListOptions>().reason;
+      return act({ ...options, ...(filtered !== undefined && { reason: filtered }) }, ids, {
+        name: 'dismiss',
+        body: { as, reason },
+        done: 'dismissed',
+        words: 'can be dismissed',
+      });
+    },
+  );
 }
 
 export function eventCommands(program: Command): void {

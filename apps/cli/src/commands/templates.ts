@@ -5,7 +5,7 @@ import { seg, type Client, type CommonOptions } from '../client.ts';
 import { CommandError, UsageError } from '../failure.ts';
 import { messageLines } from '../message-lines.ts';
 import { clean, paint, paintState } from '../output.ts';
-import { answer, command } from './api-command.ts';
+import { answer, command, needs } from './api-command.ts';
 import { readText } from './rules.ts';
 
 type RenderingOptions = CommonOptions & {
@@ -27,8 +27,7 @@ type TestSendOptions = RenderingOptions & {
 
 /** With what a template is rendered that no event on the log and no recipient says. */
 const renderedWith = (named: Command): Command =>
-  named
-    .requiredOption('--event <file>', 'file with the event as JSON; - for standard input')
+  needs(named, '--event <file>', 'file with the event as JSON; - for standard input')
     .option('--locale <locale>', 'in this language, such as de-AT, instead of what the event or the workspace says')
     .option('--time-zone <zone>', 'by this clock, such as Europe/Vienna');
 const wordsOf = ({ event, locale, timeZone }: RenderingOptions) => ({
@@ -66,15 +65,15 @@ export function templateCommands(program: Command): void {
       );
     });
 
-  renderedWith(
+  const testSend = renderedWith(
     command(
       template,
       'test-send <notification>',
       'one message, marked as a test, over the account that would be taken',
     ),
-  )
-    .requiredOption('--channel <channel>', 'email, sms or push')
-    .requiredOption('--to <address>', 'who gets it: an address of the channel')
+  );
+  needs(testSend, '--channel <channel>', 'email, sms or push');
+  needs(testSend, '--to <address>', 'who gets it: an address of the channel')
     .option('--wait <seconds>', 'how long to wait for what comes of it', '30')
     .action(async (name: string, options: TestSendOptions) => {
       const wait = Number(options.wait);
