@@ -1,6 +1,7 @@
 import type {
   ApiKeyBodyShown,
   DeadLetterBody,
+  DeadLetterFactsBody,
   DeliveryBody,
   EventBody,
   InboxMessageBody,
@@ -198,7 +199,7 @@ const UNSEEN = 'not shown: this needs the permission bodies';
 export const traceFor = (trace: Trace, maySeeBodies: boolean): TraceBody =>
   maySeeBodies ? showTrace(trace) : withoutBodies(showTrace(trace));
 
-export const showDeadLetter = (row: DeadLetterRow): DeadLetterBody => ({
+export const showDeadLetter = (row: DeadLetterRow): Omit<DeadLetterBody, keyof DeadLetterFactsBody> => ({
   id: row.id,
   workspace: row.workspace,
   stage: row.stage,

@@ -62,6 +62,7 @@ import { cadenceSimulationRoute } from './routes/cadence-simulation.ts';
 import { testSendRoute } from './routes/test-send.ts';
 import { secretRoutes } from './routes/secrets.ts';
 import { identityRoutes } from './routes/identities.ts';
+import { namesRoute } from './routes/names.ts';
 import { sendingRoute } from './routes/sending.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { providerPages, signInRoute } from './routes/sign-in.ts';
@@ -186,6 +187,7 @@ function apiRoutes(api: ApiServer, config: ControlConfig, ports: RoutePorts): vo
   insightsRoute(api, ports);
   sendingRoute(api, ports);
   waitingRoutes(api, ports);
+  namesRoute(api, ports);
   deadLetterRoutes(api, ports);
   parkedReceiptRoutes(api, ports);
   suppressionRoutes(api, ports);

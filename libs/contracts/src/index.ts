@@ -15,6 +15,7 @@ export * from './http/sending.ts';
 export * from './http/waiting.ts';
 export * from './http/jobs.ts';
 export * from './http/lists.ts';
+export * from './http/names.ts';
 export * from './http/onboarding.ts';
 export * from './http/live.ts';
 export * from './http/why-not.ts';

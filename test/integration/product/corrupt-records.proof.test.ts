@@ -123,7 +123,7 @@ describe('Records that nobody can read', () => {
     if (!letter) throw new Error('there is none');
     const redriven = await shop.run(['dead-letters', 'redrive', letter.id]);
     expect(redriven).toMatchObject({ code: 0, stderr: '' });
-    expect(redriven.stdout).toContain(`${letter.id} was appended again`);
+    expect(redriven.stdout).toContain(`${letter.id} is processed again`);
     const again = await untilFound('its return', async () => {
       const all = await letters();
       return all.find(

@@ -40,6 +40,7 @@ const PARTS: Readonly<Record<string, readonly [reads: Needed, changes: Needed]>>
   insights: [['read'], ['operate']],
   sending: [['read'], ['operate']],
   waiting: [['read'], ['operate']],
+  names: [['read'], ['read']],
   why: [['read'], ['read']],
   'why-not': [['read'], ['read']],
   live: [['read'], ['read']],

@@ -3,6 +3,7 @@ import type { Draft } from '@carillon/domain';
 import type { Instant } from '@carillon/kernel';
 import type { z } from 'zod';
 import { showDeadLetter, showEvent, showMessage } from '../bodies.ts';
+import { withFacts } from '../letter-facts.ts';
 import { showDraftFacts } from '../drafts/shown-drafts.ts';
 import type { ControlPorts } from '../ports.ts';
 import { showingActors } from '../resources/shown.ts';
@@ -33,11 +34,8 @@ export function liveLists(ports: LivePorts): Readonly<Record<LiveTopic, LiveList
         read: (limit, cursor) => readModels.events(of(workspace), limit, cursor),
         at: ({ at }) => at,
         touched: ({ at }) => at,
-        show: (row) => ({
-          key: `${row.id} ${row.partition}@${row.offset}`,
-          workspace: row.workspace,
-          body: showEvent(row),
-        }),
+        key: (row) => `${row.id} ${row.partition}@${row.offset}`,
+        show: (row) => ({ workspace: row.workspace, body: showEvent(row) }),
       }),
     ),
     inbox: list('bodies', inboxMessageBody, (workspace) =>
@@ -45,7 +43,8 @@ export function liveLists(ports: LivePorts): Readonly<Record<LiveTopic, LiveList
         read: (limit, cursor) => inbox.list(of(workspace), limit, cursor),
         at: ({ at }) => at,
         touched: ({ at }) => at,
-        show: (message) => ({ key: message.id, workspace: message.workspace, body: showMessage(message) }),
+        key: ({ id }) => id,
+        show: (message) => ({ workspace: message.workspace, body: showMessage(message) }),
       }),
     ),
     'dead-letters': list('read', deadLetterBody, (workspace) =>
@@ -53,7 +52,11 @@ export function liveLists(ports: LivePorts): Readonly<Record<LiveTopic, LiveList
         read: (limit, cursor) => readModels.deadLetters(of(workspace), limit, cursor),
         at: ({ at }) => at,
         touched: ({ at, redrivenAt, dismissedAt }) => Math.max(at, redrivenAt ?? 0, dismissedAt ?? 0),
-        show: (row) => ({ key: row.id, workspace: row.workspace, body: showDeadLetter(row) }),
+        key: ({ id }) => id,
+        async show(row) {
+          const [body = {}] = await withFacts([row], showDeadLetter, ports);
+          return { workspace: row.workspace, body };
+        },
       }),
     ),
     drafts: list('read', draftFacts, (workspace) => changedDrafts(workspace, ports)),

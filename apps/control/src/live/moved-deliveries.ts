@@ -30,11 +30,8 @@ export function movedDeliveries(workspace: string | null, ports: Ports): LiveSou
     read: (limit, cursor) => ledger.list(filter, limit, cursor),
     at: ({ createdAt }) => createdAt,
     touched: ({ updatedAt }) => updatedAt,
-    show: (delivery): LiveItem => ({
-      key: delivery.id,
-      workspace: delivery.slot.workspace,
-      body: showDelivery(delivery),
-    }),
+    key: ({ id }) => id,
+    show: (delivery) => ({ workspace: delivery.slot.workspace, body: showDelivery(delivery) }),
   });
   const partitions = (): readonly number[] => Array.from({ length: log.partitions(TOPIC) }, (_, at) => at);
 

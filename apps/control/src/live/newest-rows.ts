@@ -10,7 +10,10 @@ export type NewestRows<Row> = {
   readonly at: (row: Row) => Instant;
   /** When it last changed. */
   readonly touched: (row: Row) => Instant;
-  readonly show: (row: Row) => LiveItem;
+  /** What names the row in the list. */
+  readonly key: (row: Row) => string;
+  /** Called for rows that changed, and for no others. */
+  readonly show: (row: Row) => Omit<LiveItem, 'key'> | Promise<Omit<LiveItem, 'key'>>;
 };
 
 /** Times of rows are of several clocks, and rows of several partitions come in any order: so far back a look begins before the one before. */
@@ -22,7 +25,7 @@ const MOST_ROWS = 200;
 const position = z.number().int();
 
 /** The changes of a list in the order of time, among its newest rows: new ones, and those that changed there. */
-export const newestRows = <Row>({ read, at, touched, show }: NewestRows<Row>): LiveSource<Instant> => ({
+export const newestRows = <Row>({ read, at, touched, key, show }: NewestRows<Row>): LiveSource<Instant> => ({
   async begin() {
     const { items } = await read(1);
     return Math.max(0, ...items.map(at));
@@ -36,9 +39,8 @@ export const newestRows = <Row>({ read, at, touched, show }: NewestRows<Row>): L
       const page = await read(AT_ONCE, cursor);
       for (const row of page.items) {
         newest = Math.max(newest, at(row));
-        const item = show(row);
-        if (at(row) < from || isKnown(item.key)) isWhole = true;
-        if (touched(row) >= from - CLOCKS_APART) items.push(item);
+        if (at(row) < from || isKnown(key(row))) isWhole = true;
+        if (touched(row) >= from - CLOCKS_APART) items.push({ key: key(row), ...(await show(row)) });
       }
       if (page.next === null) isWhole = true;
       else cursor = page.next;

@@ -14,6 +14,13 @@ const DEAD_LETTER = {
   redriven_by: null,
   dismissed_at: null,
   dismissed_by: null,
+  partner: null,
+  notification: null,
+  rule: null,
+  person: null,
+  people: 0,
+  event_id: 'evt_0GMPXQ2V7T1C9H4B8KJ5N6R3WD',
+  redrive: 'Evaluates the event again. People who were notified already are not notified again.',
 };
 
 const PARKED_RECEIPT = {

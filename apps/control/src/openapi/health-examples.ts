@@ -27,6 +27,7 @@ export const HEALTH_EXAMPLES = {
       ],
     },
   },
+  readNames: { answers: { items: [{ id: 'per_37G5398XK2YK0SPEA59673M7JP', name: 'Ada' }] } },
   listWaitingPartners: {
     answers: page({
       workspace: 'shop',

@@ -28,6 +28,7 @@ import { audited, keyedDigest, keyedTarget } from '../audit/facts.ts';
 import { auditEach } from '../audit/hook.ts';
 import { channelWord, consentFilter, consentFilters, TARGETS, targetWord } from '../consent-filters.ts';
 import { showConsents, showWord, targetNames, type TargetNames } from '../consent-words.ts';
+import { personNames } from '../person-names.ts';
 import { CSV, csvBody, importQuery, MOST_CSV_BYTES, MOST_CSV_ROWS, joinLines, sendCsv } from '../csv/csv-type.ts';
 import { readTableInParts, type RowFault } from '../csv/read-table.ts';
 import { shownPage } from '../pages-in-sight.ts';
@@ -68,7 +69,7 @@ export const consentWrites = (ports: Ports) => ({
     publishConsents(documents, ports).catch((error: unknown) => ports.watch.trouble('tell consents', error)),
 });
 
-export function consentRoutes(app: ApiServer, ports: Ports & Pick<ControlPorts, 'turns'>): void {
+export function consentRoutes(app: ApiServer, ports: Ports & Pick<ControlPorts, 'turns' | 'people'>): void {
   const { consents, clock } = ports;
   const { nameOf, digestOfWords, tell } = consentWrites(ports);
   /** Names of the targets in the workspaces that are shown; those of each are listed once. */
@@ -288,15 +289,25 @@ export function consentRoutes(app: ApiServer, ports: Ports & Pick<ControlPorts, 
 
   async function* rowsOf(sight: Sight): AsyncGenerator<string> {
     const names = namesIn();
+    const authorOf = personNames(ports);
     yield csvLine(COLUMNS);
     let cursor: string | undefined;
     do {
       const page = await readPage(sight, AT_ONCE, cursor);
-      yield await joinLines(page.items, (one) => exportedLines(one, names(one.workspace)), ports.turns);
+      const named = await Promise.all(page.items.map((one) => withNamedAuthors(one, authorOf)));
+      yield await joinLines(named, (one) => exportedLines(one, names(one.workspace)), ports.turns);
       cursor = page.next ?? undefined;
     } while (cursor !== undefined);
   }
 }
+
+/** The same with the names of people in place of the ids of who said it. */
+const withNamedAuthors = async (document: Consents, nameOf: (by: string) => Promise<string>): Promise<Consents> => ({
+  ...document,
+  words: await Promise.all(
+    document.words.map(async (word) => (word.by === undefined ? word : { ...word, by: await nameOf(word.by) })),
+  ),
+});
 
 /**
  * A notification that is gone is written as the id that it had, which `import` takes too. What was said under several names of one

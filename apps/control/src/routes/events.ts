@@ -9,6 +9,7 @@ import { sightOf, type Sight } from '../access/sight.ts';
 import { audited } from '../audit/facts.ts';
 import { showDeadLetter, showEvent, traceFor, showWhy } from '../bodies.ts';
 import type { ControlPorts } from '../ports.ts';
+import { withFacts } from '../letter-facts.ts';
 import { namesOf, rulesOf, unknownFilter } from '../names.ts';
 import { pageInSight, shownPage } from '../pages-in-sight.ts';
 import { wasThere } from '../past-names.ts';
@@ -240,7 +241,7 @@ export function deadLetterRoutes(app: ApiServer, ports: RedrivePorts & Pick<Cont
       (most, from) => readModels.deadLetters(filter, most, from),
       (row) => sight.sees(row.workspace) && (redriven !== 'true' || row.redrivenAt !== null),
     );
-    return { items: page.items.map(showDeadLetter), next: page.next };
+    return { items: await withFacts(page.items, showDeadLetter, ports), next: page.next };
   }
 
   app.get(
@@ -299,7 +300,10 @@ export function deadLetterRoutes(app: ApiServer, ports: RedrivePorts & Pick<Cont
       if (!row || !sightOf(request).sees(row.workspace)) throw notFound(`dead letter ${params.id}`);
       if (row.workspace !== null) audited(request, { workspace: row.workspace });
       const asking = ports.ids.random('request');
-      return showDeadLetter(await redriveLetter(row, { by: principalOf(request).name, asking }, ports));
+      const redriven = await redriveLetter(row, { by: principalOf(request).name, asking }, ports);
+      const [shown] = await withFacts([redriven], showDeadLetter, ports);
+      if (!shown) throw new CarillonError('internal', 'the dead letter was not shown');
+      return shown;
     },
   );
 }

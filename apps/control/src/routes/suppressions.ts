@@ -17,6 +17,7 @@ import { sightOf, type Sight } from '../access/sight.ts';
 import { audited, keyedDigest, keyedTarget } from '../audit/facts.ts';
 import { auditEach } from '../audit/hook.ts';
 import { showSuppression } from '../bodies.ts';
+import { personNames } from '../person-names.ts';
 import { CSV, csvBody, importQuery, MOST_CSV_BYTES, MOST_CSV_ROWS, joinLines, sendCsv } from '../csv/csv-type.ts';
 import { readTableInParts, type RowFault } from '../csv/read-table.ts';
 import { pageInSight } from '../pages-in-sight.ts';
@@ -43,7 +44,7 @@ const COLUMNS = ['workspace', 'channel', 'address', 'source', 'detail', 'by', 'd
 
 export function suppressionRoutes(
   app: ApiServer,
-  ports: Pick<ControlPorts, 'suppressions' | 'clock' | 'ids' | 'undoSealer' | 'turns'>,
+  ports: Pick<ControlPorts, 'suppressions' | 'clock' | 'ids' | 'undoSealer' | 'turns' | 'people'>,
 ): void {
   const { suppressions, clock, ids } = ports;
 
@@ -214,10 +215,12 @@ export function suppressionRoutes(
 
   async function* rowsOf(sight: Sight, wanted: Filters): AsyncGenerator<string> {
     yield csvLine(COLUMNS);
+    const nameOf = personNames(ports);
     let cursor: string | undefined;
     do {
       const page = await readPage(sight, wanted, AT_ONCE, cursor);
-      yield await joinLines(page.items, exportedLine, ports.turns);
+      const named = await Promise.all(page.items.map(async (one) => ({ ...one, by: await nameOf(one.by ?? '') })));
+      yield await joinLines(named, exportedLine, ports.turns);
       cursor = page.next ?? undefined;
     } while (cursor !== undefined);
   }

@@ -2,6 +2,20 @@ import { z } from 'zod';
 import { nullable, pageOf, time } from './fields.ts';
 import { anAddress, ofBodies } from './privacy.ts';
 
+/** What the record of a dead letter is about. All of it is null if the record has left the log or cannot be read. */
+const deadLetterFacts = {
+  partner: z.string().nullable().describe('The integration that was asked, or is to be asked'),
+  notification: z.string().nullable(),
+  rule: z.string().nullable().describe('`notification.rule`'),
+  person: anAddress(z.string())
+    .nullable()
+    .describe('The recipient, or the first user id that the partner is asked about'),
+  people: z.int().describe('How many people the record is about; 0: not known'),
+  event_id: z.string().nullable(),
+  redrive: z.string().nullable().describe('What a redrive does; null: the record cannot be redriven, or is gone'),
+};
+export type DeadLetterFactsBody = z.infer<z.ZodObject<typeof deadLetterFacts>>;
+
 export const deadLetterBody = z
   .object({
     id: z.string(),
@@ -14,6 +28,7 @@ export const deadLetterBody = z
     redriven_by: z.string().nullable().describe('Who put its record on the log once more'),
     dismissed_at: nullable(time),
     dismissed_by: z.string().nullable().describe('Who said that nothing is to be done about it; receipts alone'),
+    ...deadLetterFacts,
   })
   .meta({ id: 'DeadLetter' });
 export const deadLetterPage = pageOf(deadLetterBody).meta({ id: 'DeadLetterPage' });
