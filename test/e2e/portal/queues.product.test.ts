@@ -73,9 +73,9 @@ describeWith('chromium', 'what waits for an operator, in a browser', () => {
     await expectToFit(page, 390);
     await page.setViewportSize({ width: 1440, height: 900 });
     await page.keyboard.press('R');
-    await panel.getByText('1 record. Whom it tells').waitFor();
+    await panel.getByText('Nobody is notified twice of the same.').waitFor();
     await page.keyboard.press('Enter');
-    await page.getByText('Its record is on the log once more.').waitFor();
+    await page.getByText('The record is processed again.').waitFor();
     // It cannot be read this time either: it stands here once more, as a letter of its own.
     await panel.getByText('Redriven', { exact: true }).waitFor();
   });

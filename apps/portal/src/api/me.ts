@@ -40,9 +40,19 @@ export function useMayInAll(wanted: Wanted, workspaces: readonly string[]): stri
 /** Whether it is known what whoever is signed in may do: before, nothing is asked for that they may not see. */
 export const useIsMeKnown = (): boolean => useQuery(meQuery).data !== undefined;
 
-/** Who did something, for people: whoever is signed in is "you"; others stand there as the server names them. */
-export function useWho(): (by: string | null) => string {
+const NAMES = '/v1/names';
+
+/** Returns how people read who did something: "you", a name, or the id until its name is known. `shown`: everybody who is shown. */
+export function useWho(...shown: readonly (string | null)[]): (by: string | null) => string {
   const { data } = useQuery(meQuery);
   const own = data?.person?.id;
-  return (by) => (by === null ? 'somebody' : by === own ? 'you' : by);
+  const ids = [...new Set(shown)].filter((by) => by !== null && by !== own && by.startsWith('per_')) as string[];
+  const { data: named } = useQuery({
+    queryKey: [NAMES, ids],
+    queryFn: ({ signal }) => bodyOf(api.GET(NAMES, { params: { query: { id: ids } }, signal })),
+    enabled: ids.length > 0,
+    staleTime: ASKED_EVERY,
+  });
+  const names = new Map(named?.items.map(({ id, name }) => [id, name]));
+  return (by) => (by === null ? 'somebody' : by === own ? 'you' : (names.get(by) ?? by));
 }

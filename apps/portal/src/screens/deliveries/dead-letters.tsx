@@ -1,6 +1,6 @@
 import { ChevronsUpDown } from 'lucide-react';
 import { useMutation } from '@tanstack/react-query';
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useMemo, useState, type ReactNode } from 'react';
 import { api, bodyOf, type Schemas } from '../../api/client.ts';
 import { useLiveList } from '../../api/live-list.ts';
@@ -26,6 +26,7 @@ import { Time } from '../../ui/time.tsx';
 import { say } from '../../ui/notices.ts';
 import { useChoice } from '../../ui/use-choice.ts';
 import { useLetter } from '../../ui/use-letter.ts';
+import { letterWords, peopleWords } from './letter-words.ts';
 import { Queues } from './queues.tsx';
 import styles from './deliveries.module.css';
 
@@ -48,8 +49,8 @@ const standingOf = (letter: DeadLetter): string =>
 const row = (letter: DeadLetter): ReactNode => (
   <RowCells
     what={standingOf(letter)}
-    who={letter.reason}
-    about={`${humane(letter.stage)} · ${letter.position}`}
+    who={letterWords(letter)}
+    about={letter.reason}
     time={<Time at={letter.at} ago />}
   />
 );
@@ -90,7 +91,7 @@ export function DeadLetters(): ReactNode {
     <>
       <PageHead
         title="Dead letters"
-        lead="Records that cannot be processed stop nothing: they stand here until somebody looks."
+        lead="Events and messages that Carillon could not process. Nothing else waits for them."
       />
       <Queues workspace={w} />
       {isAsked && (
@@ -190,10 +191,10 @@ function Letter({
 function LetterFacts({ letter, isChoosing }: { readonly letter: DeadLetter; readonly isChoosing: boolean }): ReactNode {
   const { id, workspace, stage, position, reason, at } = letter;
   const off = useMay('operate', workspace);
-  const who = useWho();
+  const who = useWho(letter.redriven_by, letter.dismissed_by);
   const redrive = useMutation({
     mutationFn: () => bodyOf(api.POST('/v1/dead-letters/{id}/redrive', { params: { path: { id } }, body: {} })),
-    onSuccess: () => say('Its record is on the log once more.'),
+    onSuccess: () => say('The record is processed again.'),
     onSettled: () => queryClient.invalidateQueries({ queryKey: [LETTERS] }),
   });
   const [isAsked, setAsked] = useState(false);
@@ -208,6 +209,17 @@ function LetterFacts({ letter, isChoosing }: { readonly letter: DeadLetter; read
       <p>{reason}</p>
       <Facts
         facts={[
+          ['Partner', letter.partner],
+          ['Notification', letter.rule ?? letter.notification],
+          ['Person', letter.person === null ? null : peopleWords(letter)],
+          [
+            'Event',
+            letter.event_id === null || workspace === null ? null : (
+              <Link key="event" to="/workspaces/$w/events/$id" params={{ w: workspace, id: letter.event_id }}>
+                {letter.event_id}
+              </Link>
+            ),
+          ],
           ['Where it failed', humane(stage)],
           ['Record', <Id key="position">{position}</Id>],
           ['Since', <Time key="at" at={at} />],
@@ -231,8 +243,10 @@ function LetterFacts({ letter, isChoosing }: { readonly letter: DeadLetter; read
         ]}
       />
       <p>
-        Redrive puts the same bytes on the log once more, under the same ids: what was made of them already stays one.
-        It helps once the cause is mended; until then it ends here again.
+        {letter.redrive === null
+          ? 'A redrive does nothing: the record cannot be read any more.'
+          : `Redrive: ${letter.redrive}`}{' '}
+        If the cause is still there, the record comes back here.
       </p>
       {redrive.error && <Problem error={redrive.error} />}
       <AskFirst
@@ -240,7 +254,7 @@ function LetterFacts({ letter, isChoosing }: { readonly letter: DeadLetter; read
           isAsked
             ? {
                 verb: 'Redrive',
-                about: '1 record. Whom it tells is known once it is processed; nobody is told twice of the same.',
+                about: `${letter.redrive ?? '1 record.'} Nobody is notified twice of the same.`,
               }
             : null
         }

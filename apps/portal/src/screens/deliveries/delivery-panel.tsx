@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { isAway } from '../../api/client.ts';
 import { useOnChange } from '../../api/live.ts';
-import { useMay } from '../../api/me.ts';
+import { useMay, useWho } from '../../api/me.ts';
 import { queryClient } from '../../api/query-client.ts';
 import { Loading, Problem } from '../../ui/answers.tsx';
 import { cls } from '../../ui/class-names.ts';
@@ -151,6 +151,7 @@ function Told({
 }): ReactNode {
   const isDuplicate = delivery.duplicate_of !== null;
   const { workspace } = delivery;
+  const who = useWho(delivery.test_by);
   const event = trace?.steps.find(({ step }) => step === 'event');
   return (
     <>
@@ -179,7 +180,7 @@ function Told({
             isDuplicate ? 'Told by' : 'Delivery',
             <IdLink key="id" id={delivery.duplicate_of ?? delivery.id} workspace={workspace} shown={delivery.id} />,
           ],
-          ['Test', delivery.test ? `asked for by ${delivery.test_by}; it counts nowhere` : null],
+          ['Test', delivery.test ? `asked for by ${who(delivery.test_by)}; it counts nowhere` : null],
           [
             'Event',
             delivery.event_id === null ? null : <IdLink key="event" id={delivery.event_id} workspace={workspace} />,

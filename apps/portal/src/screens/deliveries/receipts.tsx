@@ -180,7 +180,7 @@ function Opened({
 
 function Told({ receipt, workspace: asked }: { readonly receipt: Receipt; readonly workspace: string }): ReactNode {
   const { workspace, reason, delivery_id: delivery, received_at: received } = receipt;
-  const who = useWho();
+  const who = useWho(receipt.dismissed_by);
   return (
     <>
       <p>{reason}</p>

@@ -54,7 +54,7 @@ function opposite(person: string, word: ConsentWord): SaidConsent | null {
 function Said({ consent }: { readonly consent: Consent }): ReactNode {
   const { workspace, person, words, exempt } = consent;
   const off = useMay('operate', workspace);
-  const who = useWho();
+  const who = useWho(...words.map(({ by }) => by));
   const isOld = (): Promise<void> => queryClient.invalidateQueries({ queryKey: [CONSENTS] });
   const change = useMutation({
     mutationFn: (said: SaidConsent) => setConsent(workspace, said),

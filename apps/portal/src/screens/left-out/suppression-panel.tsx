@@ -44,7 +44,7 @@ export function SuppressionPanel({
 function Entry({ entry }: { readonly entry: Suppression }): ReactNode {
   const { workspace, channel, address, source, detail, by, delivery_id: delivery, at } = entry;
   const off = useMay('operate', workspace);
-  const who = useWho();
+  const who = useWho(by);
   const [isAsked, setAsked] = useState(false);
   const body = { channel: channel as Channel, address, source: source as Source };
   const all = useQuery({
