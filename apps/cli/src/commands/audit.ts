@@ -6,6 +6,7 @@ import { seg, type CommonOptions, type Page } from '../client.ts';
 import { UsageError } from '../failure.ts';
 import { clean, shortTime } from '../output.ts';
 import { answer, command, pageText } from './api-command.ts';
+import { answerNamed } from './person-names.ts';
 
 export function auditCommands(program: Command): void {
   const audit = program.command('audit').description('who did what: list, verify');
@@ -44,7 +45,7 @@ function listCommand(audit: Command): void {
     .option('--cursor <cursor>', 'the page after')
     .action(async (options: ListOptions) => {
       const { actor, action, target, from, to, limit, cursor } = options;
-      await answer(
+      await answerNamed(
         options,
         (client) =>
           client.get<Page<AuditEntryBody>>(`/v1/workspaces/${seg(client.reach)}/audit`, {

@@ -4,6 +4,7 @@ import { seg, type CommonOptions, type Page } from '../client.ts';
 import { UsageError } from '../failure.ts';
 import { clean, shortTime, table } from '../output.ts';
 import { answer, command, pageText } from './api-command.ts';
+import { answerNamed } from './person-names.ts';
 import { exportFile, importFile, importWords, tellOnTerminal } from './csv-files.ts';
 
 type Word = ConsentBody['words'][number];
@@ -53,7 +54,7 @@ function listCommand(consents: Command): void {
     .option('--cursor <cursor>', 'the page after')
     .action(async (options: CommonOptions & { limit: string; cursor?: string }) => {
       let isWide = false;
-      await answer(
+      await answerNamed(
         options,
         async (client) => {
           isWide = await client.isWide();
@@ -79,7 +80,7 @@ function listCommand(consents: Command): void {
 function showCommand(consents: Command): void {
   command(consents, 'show <person>', 'what one person said: an id, or an address').action(
     async (person: string, options: CommonOptions) => {
-      await answer(
+      await answerNamed(
         options,
         async (client) =>
           client.get<ConsentBody>(`/v1/workspaces/${seg(await client.workspace())}/consents/person`, { person }),

@@ -4,6 +4,7 @@ import { connect, seg, type Client, type CommonOptions, type Page } from '../cli
 import { UsageError } from '../failure.ts';
 import { clean, jsonText, paint, paintState, say, shortTime, table } from '../output.ts';
 import { answer, command, follow, needs, pageText } from './api-command.ts';
+import { answerNamed } from './person-names.ts';
 import { actOnMany, type BulkOptions } from './bulk.ts';
 import { fieldsCommand } from './rule-sample.ts';
 
@@ -288,13 +289,21 @@ function fateOfLetter({ redriven_at, redriven_by, dismissed_by }: DeadLetterBody
   return `redriven${redriven_by === null ? '' : ` by ${clean(redriven_by)}`}`;
 }
 
+/** Such as "crm for cart.abandoned, 7 and 2 more". */
+export function aboutLetter({ partner, rule, person, people, stage }: DeadLetterBody): string {
+  const about = [partner, rule].filter((part) => part !== null).join(' for ');
+  const more = people > 1 ? ` and ${people - 1} more` : '';
+  const whom = person === null ? '' : `${person}${more}`;
+  return [about, whom].filter((part) => part !== '').join(', ') || stage;
+}
+
 export function deadLetterCommands(program: Command): void {
   const letters = command(program, 'dead-letters', 'list records that could not be processed')
     .option('--limit <n>', 'at most so many', '50')
     .option('--cursor <cursor>', 'the page after')
     .action(async (options: ListOptions) => {
       let isWide = false;
-      await answer(
+      await answerNamed(
         options,
         async (client) => {
           isWide = await client.isWide();
@@ -310,12 +319,12 @@ export function deadLetterCommands(program: Command): void {
               shortTime(one.at),
               ...(isWide ? [one.workspace ?? '(none)'] : []),
               one.id,
-              one.stage,
-              one.position,
+              aboutLetter(one),
+              one.event_id ?? one.position,
               fateOfLetter(one),
               one.reason,
             ],
-            ['at', ...(isWide ? ['workspace'] : []), 'dead letter', 'stage', 'record', '', 'reason'],
+            ['at', ...(isWide ? ['workspace'] : []), 'dead letter', 'about', 'event', '', 'reason'],
           ),
       );
     });
@@ -336,7 +345,8 @@ export function deadLetterCommands(program: Command): void {
     await answer(
       options,
       (client) => client.post<DeadLetterBody>(`/v1/dead-letters/${seg(id)}/redrive`),
-      (one) => `${one.id} was appended again; if its cause is still there it comes back here`,
+      (one) =>
+        `${one.id} is processed again. ${one.redrive ?? ''} If the cause is still there, the record comes back here.`,
     );
     return undefined;
   });

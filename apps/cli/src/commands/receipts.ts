@@ -4,6 +4,7 @@ import { seg, type CommonOptions, type Page } from '../client.ts';
 import { UsageError } from '../failure.ts';
 import { clean, paint, shortTime } from '../output.ts';
 import { answer, command, pageText } from './api-command.ts';
+import { answerNamed } from './person-names.ts';
 
 type ListOptions = CommonOptions & {
   readonly parked?: boolean;
@@ -33,7 +34,7 @@ export function receiptCommands(program: Command): void {
       const { parked, dismissed, source, account, since, limit, cursor } = options;
       if (parked && dismissed) throw new UsageError('--parked and --dismissed leave nothing: give one of them');
       let isWide = false;
-      await answer(
+      await answerNamed(
         options,
         async (client) => {
           isWide = await client.isWide();

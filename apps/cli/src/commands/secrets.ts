@@ -5,6 +5,7 @@ import { environment } from '../config.ts';
 import { UsageError } from '../failure.ts';
 import { clean, paint, table } from '../output.ts';
 import { answer, command, readWhole, type Items } from './api-command.ts';
+import { answerNamed } from './person-names.ts';
 import { readSecret } from './typed-secret.ts';
 
 type Where = CommonOptions & { readonly deployment?: boolean };
@@ -25,7 +26,7 @@ export function secretCommands(program: Command): void {
     .option(DEPLOYMENT, "for the deployment's own accounts (carillon.yaml)")
     .action(async (name: string, options: Where) => {
       const value = await readSecret(name);
-      await answer(
+      await answerNamed(
         options,
         async (client) => client.put<SecretBody>(await pathOf(client, options, name), { value }),
         (body) => {

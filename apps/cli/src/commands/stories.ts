@@ -4,7 +4,8 @@ import { seg, type Client, type CommonOptions } from '../client.ts';
 import { CommandError, UsageError } from '../failure.ts';
 import { clean, paint, paintState, shortTime } from '../output.ts';
 import { runnable } from '../runnable.ts';
-import { answer, command } from './api-command.ts';
+import { command } from './api-command.ts';
+import { answerNamed } from './person-names.ts';
 import { readContent, showContent, type Content } from './contents.ts';
 
 type EventPage = { readonly items: readonly EventBody[] };
@@ -43,7 +44,7 @@ export function storyCommands(program: Command): void {
       }
       const isWhole = options.whole === true;
       if (isWhole && !options.content) throw new UsageError('--whole goes with --content');
-      await answer(
+      await answerNamed(
         options,
         async (client) => {
           const told = TRACE.test(id) ? await eventOfTrace(client, id, options) : id;
@@ -69,7 +70,7 @@ export function storyCommands(program: Command): void {
       const limit = Number(options.limit);
       if (!Number.isInteger(limit) || limit < 1) throw new UsageError('--limit takes a number from 1');
       let isWide = false;
-      await answer(
+      await answerNamed(
         options,
         async (client) => {
           isWide = await client.isWide();

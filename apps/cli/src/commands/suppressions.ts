@@ -4,6 +4,7 @@ import { seg, type CommonOptions, type Page } from '../client.ts';
 import { UsageError } from '../failure.ts';
 import { clean, shortTime } from '../output.ts';
 import { answer, command, pageText } from './api-command.ts';
+import { answerNamed } from './person-names.ts';
 import { exportFile, importFile, importWords, tellOnTerminal } from './csv-files.ts';
 
 type Filters = { readonly channel?: string; readonly address?: string; readonly source?: string };
@@ -49,7 +50,7 @@ function listCommand(suppressions: Command): void {
     .option('--cursor <cursor>', 'the page after')
     .action(async (options: ListOptions) => {
       let isWide = false;
-      await answer(
+      await answerNamed(
         options,
         async (client) => {
           isWide = await client.isWide();
