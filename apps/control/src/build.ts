@@ -63,6 +63,7 @@ import { testSendRoute } from './routes/test-send.ts';
 import { secretRoutes } from './routes/secrets.ts';
 import { identityRoutes } from './routes/identities.ts';
 import { namesRoute } from './routes/names.ts';
+import { overviewRoute } from './routes/overview.ts';
 import { sendingRoute } from './routes/sending.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { providerPages, signInRoute } from './routes/sign-in.ts';
@@ -188,6 +189,7 @@ function apiRoutes(api: ApiServer, config: ControlConfig, ports: RoutePorts): vo
   sendingRoute(api, ports);
   waitingRoutes(api, ports);
   namesRoute(api, ports);
+  overviewRoute(api, ports);
   deadLetterRoutes(api, ports);
   parkedReceiptRoutes(api, ports);
   suppressionRoutes(api, ports);

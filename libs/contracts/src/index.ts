@@ -17,6 +17,7 @@ export * from './http/jobs.ts';
 export * from './http/lists.ts';
 export * from './http/names.ts';
 export * from './http/onboarding.ts';
+export * from './http/overview.ts';
 export * from './http/live.ts';
 export * from './http/why-not.ts';
 export * from './http/management.ts';

@@ -233,6 +233,7 @@ const TRYING: Calls = {
   'GET /v1/onboarding': {},
   [`POST ${WORKSPACE}/onboarding`]: { body: { step: 'came', seconds: 60, clicks: 3 } },
   'GET /v1/status': {},
+  'GET /v1/overview': {},
   'GET /v1/names': { query: 'id=per_0000000000000000000000000A' },
   'POST /v1/doctor': { body: {} },
   'POST /v1/backup': { body: { file: '{folder}/backup.carillon' } },

@@ -41,6 +41,7 @@ const PARTS: Readonly<Record<string, readonly [reads: Needed, changes: Needed]>>
   sending: [['read'], ['operate']],
   waiting: [['read'], ['operate']],
   names: [['read'], ['read']],
+  overview: [['read'], ['read']],
   why: [['read'], ['read']],
   'why-not': [['read'], ['read']],
   live: [['read'], ['read']],

@@ -28,6 +28,16 @@ export const HEALTH_EXAMPLES = {
     },
   },
   readNames: { answers: { items: [{ id: 'per_37G5398XK2YK0SPEA59673M7JP', name: 'Ada' }] } },
+  listWorkspaceHealth: {
+    answers: page({
+      workspace: 'shop',
+      in_doubt: 2,
+      dead_letters: 1,
+      refused: 42,
+      waiting: 17,
+      waiting_for_partners: 1,
+    }),
+  },
   listWaitingPartners: {
     answers: page({
       workspace: 'shop',
