@@ -2,15 +2,19 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useMay } from '../../api/me.ts';
+import type { Schemas } from '../../api/client.ts';
 import { statusQuery } from '../../api/status.ts';
 import { Empty, Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Actions, PageBody, PageHead, Quiet, Row, Rows } from '../../ui/page.tsx';
 import { lazyPart, Part } from '../../ui/part.tsx';
+import { cls } from '../../ui/class-names.ts';
 import { Code } from '../../ui/text.tsx';
 import { workspacesQuery } from '../promote/queries.ts';
 import { FirstSteps } from './first-steps.tsx';
+import { healthQuery, MAX_COUNTED } from './health-query.ts';
 import type { Known } from './make-workspace.ts';
+import styles from './workspaces.module.css';
 
 const NewWorkspace = lazyPart(() => import('./new-workspace.tsx').then(({ NewWorkspace: loaded }) => loaded));
 
@@ -18,6 +22,7 @@ const NewWorkspace = lazyPart(() => import('./new-workspace.tsx').then(({ NewWor
 export function Workspaces(): ReactNode {
   const { data, error, refetch } = useQuery(statusQuery);
   const { data: all } = useQuery(workspacesQuery);
+  const { data: health } = useQuery(healthQuery);
   const search = useSearch({ from: '/workspaces' });
   const navigate = useNavigate({ from: '/workspaces' });
   // A new one is nobody's yet: whoever owns the deployment makes it.
@@ -50,7 +55,12 @@ export function Workspaces(): ReactNode {
         {names.length > 0 && (
           <Rows label="Workspaces">
             {names.map((name) => (
-              <WorkspaceRow key={name} name={name} body={known.get(name)?.body} />
+              <WorkspaceRow
+                key={name}
+                name={name}
+                body={known.get(name)?.body}
+                health={health?.items.find((one) => one.workspace === name)}
+              />
             ))}
           </Rows>
         )}
@@ -80,13 +90,45 @@ function about(name: string, { name: title, environment, of }: Known['body']): s
   return words.join(' · ');
 }
 
+const counted = (count: number): string =>
+  count >= MAX_COUNTED ? `${MAX_COUNTED} or more` : count.toLocaleString('en');
+
+/** What waits for a person in the workspace; each number leads to its list. */
+function Health({ health }: { readonly health: Schemas['WorkspaceHealth'] }): ReactNode {
+  const params = { w: health.workspace };
+  const events = health.waiting_for_partners;
+  return (
+    <span className={cls(styles.health)}>
+      <Link to="/workspaces/$w/deliveries/in-doubt" params={params}>
+        {counted(health.in_doubt)} in doubt
+      </Link>
+      <Link to="/workspaces/$w/deliveries/dead-letters" params={params}>
+        {counted(health.dead_letters)} dead {health.dead_letters === 1 ? 'letter' : 'letters'}
+      </Link>
+      <Link to="/workspaces/$w" params={params}>
+        {counted(health.refused)} refused in the last hour
+      </Link>
+      <Link to="/workspaces/$w/deliveries" params={params} search={{ state: 'WAITING' }}>
+        {counted(health.waiting)} waiting
+      </Link>
+      {events > 0 && (
+        <Link to="/workspaces/$w/integrations" params={params}>
+          {counted(events)} waiting for a partner
+        </Link>
+      )}
+    </span>
+  );
+}
+
 function WorkspaceRow({
   name,
   body,
+  health,
 }: {
   readonly name: string;
   /** undefined: nobody has written its settings, or they are on their way. */
   readonly body: Known['body'] | undefined;
+  readonly health: Schemas['WorkspaceHealth'] | undefined;
 }): ReactNode {
   const off = useMay('people', null);
   const navigate = useNavigate({ from: '/workspaces' });
@@ -100,6 +142,7 @@ function WorkspaceRow({
           </Link>
         </h2>
         {body && <Quiet>{about(name, body)}</Quiet>}
+        {health && <Health health={health} />}
       </span>
       <Actions>
         <Link to="/workspaces/$w/settings" params={params} aria-label={`Settings of ${name}`}>
