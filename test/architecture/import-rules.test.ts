@@ -62,6 +62,7 @@ const BY_TAG: Readonly<Record<string, readonly string[]>> = {
   shapes: ['zod'],
   configuration: ['zod', 'yaml'],
   contracts: ['zod', 'avsc'],
+  domain: ['libphonenumber-js'],
   example: ['fastify', 'zod'],
   runtime: [...SERVER, 'pino', 'prom-client', '@opentelemetry/api', 'zod'],
   testing: TEST_TOOLS,

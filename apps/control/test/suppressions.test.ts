@@ -150,7 +150,7 @@ describe('A file of addresses', () => {
     const { body } = await importing(csv, '?first_line=100');
     expect(body).toMatchObject({ rows: 8, taken: 2, added: 2, refused: 6 });
     expect((body as unknown as { faults: unknown }).faults).toEqual([
-      { line: 101, message: 'address: it is no phone number in international form (+ and 7 to 15 digits)' },
+      { line: 101, message: 'address: it is no phone number in international form, such as +49 30 123456' },
       { line: 102, message: 'channel: takes email, sms, push' },
       {
         line: 103,

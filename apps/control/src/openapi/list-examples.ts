@@ -112,7 +112,7 @@ export const LIST_EXAMPLES = {
       taken: 1,
       added: 1,
       refused: 1,
-      faults: [{ line: 3, message: 'address: it is no phone number in international form (+ and 7 to 15 digits)' }],
+      faults: [{ line: 3, message: 'address: it is no phone number in international form, such as +49 30 123456' }],
       ignored_columns: [],
     },
   },

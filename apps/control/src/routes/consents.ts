@@ -374,7 +374,7 @@ function readRow(
   if (where !== '' && where !== workspace) return `workspace: it is of another workspace, ${where}`;
   const address = cell('address');
   if (address !== '' && plainAddress(address) === null) {
-    return 'address: it is no email address, and no phone number in international form (+ and 7 to 15 digits)';
+    return 'address: it is no email address, and no phone number in international form, such as +49 30 123456';
   }
   const person = address === '' ? cell('person') : address;
   if (!personText.safeParse(person).success) return 'person: it names nobody';

@@ -36,9 +36,28 @@ export function compose(message: RenderedEmail, at: Instant, tracing: MailTracin
   return composeAny(message, to, at, tracing);
 }
 
+/** A local part that may be written without quotes (RFC 5321, 4.1.2): no dot at its ends, and no two in a row. */
+const DOT_ATOM = /^[^.]+(?:\.[^.]+)*$/;
+
+/**
+ * Returns a canonical address as SMTP names it: in quotes if its dots stand where only quotes allow them, as mailboxes of docomo
+ * and mail.ru have them. A canonical local part holds nothing else that needs quotes.
+ */
+function pathOf(canonical: string): string {
+  const at = canonical.lastIndexOf('@');
+  const local = canonical.slice(0, at);
+  return DOT_ATOM.test(local) ? canonical : `"${local}"${canonical.slice(at)}`;
+}
+
+/** Returns the canonical form of an address as the library writes it, which quotes local parts and decodes domains. */
+function canonicalOfPath(path: string): string | null {
+  const at = path.lastIndexOf('@');
+  return canonicalEmail(`${path.slice(0, at).replace(/^"(.*)"$/, '$1')}${path.slice(at)}`);
+}
+
 /** Null where no SMTP command could name the sender. */
 const envelopeOf = (from: string, to: string, bytes: Buffer): ComposedMail | null =>
-  /^[^\s<>\p{C}]+@[^\s<>\p{C}]+$/u.test(from) ? { from, to, bytes } : null;
+  /^[^\s<>\p{C}]+@[^\s<>\p{C}]+$/u.test(from) ? { from, to: pathOf(to), bytes } : null;
 
 /** By the library, whatever is in it. Exported for the law that plain mails are the same. */
 export function composeAny(
@@ -63,7 +82,9 @@ export function composeAny(
     })),
   }).compile();
   const envelope = node.getEnvelope();
-  if (envelope.from === false || envelope.to.length !== 1 || envelope.to[0] !== to) return null;
+  if (envelope.from === false || envelope.to.length !== 1 || canonicalOfPath(envelope.to[0] ?? '') !== to) {
+    return null;
+  }
   const { subject } = message;
   const { name } = message.from;
   if (mimics(subject)) node.setHeader('Subject', { prepared: true, foldLines: true, value: encoded(subject) });

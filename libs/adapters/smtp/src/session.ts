@@ -29,6 +29,13 @@ function replyOf(error: LibraryError): SmtpReply | null {
 
 /** The socket in use: after STARTTLS it is another than the one that was opened. Public in the library, under this name. */
 const socketOf = (connection: SMTPConnection): Socket | null => connection['_socket'] || null;
+/** Whether the server takes addresses that are not ASCII (RFC 6531). The library would send them to any server. */
+function offersUtf8(connection: SMTPConnection): boolean {
+  const offered: unknown = Reflect.get(connection, '_supportedExtensions');
+  return Array.isArray(offered) && offered.includes('SMTPUTF8');
+}
+const isAscii = (address: string): boolean => !/[^\0-\x7f]/.test(address);
+const NO_UTF8 = 'has a part before the @ that is not ASCII, and the mail server does not offer SMTPUTF8.';
 
 const REFUSED_ACCOUNT = { verdict: 'refused_account', alert: true } as const;
 const COMMAND_STAGE: Readonly<Record<string, SmtpStage>> = { 'RCPT TO': 'rcpt', DATA: 'data' };
@@ -131,6 +138,8 @@ export class SmtpSession {
     const socket = socketOf(this.#connection);
     if (!this.alive || socket === null)
       return err(silence('mail', 'The connection was closed before the message.', { lost: true }));
+    const unnamable = this.#unnamable(mail);
+    if (unnamable) return err(unnamable);
     const body = new BodySource(mail.bytes, socket, () =>
       String(this.#connection.lastServerResponse).startsWith('354'),
     );
@@ -164,6 +173,14 @@ export class SmtpSession {
     if (result.ok) this.served += 1;
     else body.destroy();
     return result;
+  }
+
+  /** Returns the failure if the server cannot name the sender or the recipient. */
+  #unnamable({ from, to }: ComposedMail): SmtpFailure | null {
+    if ((isAscii(from) && isAscii(to)) || offersUtf8(this.#connection)) return null;
+    return isAscii(from)
+      ? silence('mail', `The recipient ${NO_UTF8}`, { verdict: 'refused_recipient', code: 'no_smtputf8' })
+      : silence('mail', `The sender ${NO_UTF8}`, { ...REFUSED_ACCOUNT, code: 'no_smtputf8' });
   }
 
   /** Waits for one step, for the connection's end, or for a signal: whichever comes first. Failure closes the session. */

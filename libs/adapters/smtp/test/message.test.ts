@@ -55,6 +55,40 @@ describe('The message', () => {
     ]);
   });
 
+  it.each(['abc.@docomo.example', '.abc@docomo.example', 'a..b@mail.example'])(
+    'quotes the local part of %s, and sends it',
+    async (to) => {
+      expect(await sender.send(message({ to }), context())).toMatchObject({ verdict: 'accepted' });
+      const [local, domain] = to.split('@');
+      expect(server.accepted.at(-1)?.to).toEqual([`"${local}"@${domain}`]);
+      expect(server.accepted.at(-1)?.raw).toContain(`\r\nTo: <"${local}"@${domain}>\r\n`);
+    },
+  );
+
+  it('sends an address of other letters with SMTPUTF8, and refuses it before MAIL where the server does not offer that', async () => {
+    const to = '用户@例え.example';
+    expect(await sender.send(message({ to }), context())).toMatchObject({
+      verdict: 'refused_recipient',
+      code: 'no_smtputf8',
+      suppress: null,
+    });
+    expect(server.heard.map(({ line }) => line)).not.toContainEqual(expect.stringContaining('MAIL'));
+    const able = await startScriptedSmtp({ extensions: ['8BITMIME', 'SMTPUTF8', 'AUTH PLAIN LOGIN'] });
+    const other = senderFor(able);
+    expect(await other.send(message({ to }), context())).toMatchObject({ verdict: 'accepted' });
+    // The next message of the connection is in ASCII and needs no extension.
+    expect(await other.send(message(), context())).toMatchObject({ verdict: 'accepted' });
+    await other.close();
+    await able.stop();
+    const decoded = (text: string | undefined): string => Buffer.from(text ?? '', 'latin1').toString();
+    expect(able.heard.map(({ line }) => line).filter((line) => line.startsWith('MAIL'))).toEqual([
+      expect.stringMatching(/SMTPUTF8/),
+      expect.not.stringMatching(/SMTPUTF8/),
+    ]);
+    expect(decoded(able.accepted[0]?.to[0])).toBe('用户@xn--r8jz45g.example');
+    expect(decoded(able.accepted[0]?.raw)).toContain('To: 用户@例え.example');
+  });
+
   it('writes domains with other letters as the wire wants them', async () => {
     await sender.send(message({ to: 'ann@bücher.example' }), context());
     expect(server.accepted[0]?.to).toEqual(['ann@xn--bcher-kva.example']);

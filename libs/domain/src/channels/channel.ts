@@ -3,7 +3,7 @@ import { CONTROL } from '@carillon/kernel';
 import type { AccountBody } from '@carillon/shapes';
 import { canonicalEmail, olderEmails } from './email.ts';
 import { canonicalToken } from './push.ts';
-import { canonicalPhone } from './sms.ts';
+import { canonicalPhone, olderPhones } from './sms.ts';
 
 /** In this order addresses stand in for a person and for a `unique_id` that nobody wrote. */
 export { CHANNEL_NAMES };
@@ -111,11 +111,11 @@ export const CHANNELS: { readonly [Name in ChannelName]: Channel & { readonly na
     address: {
       kind: 'phone',
       called: 'phone number',
-      words: 'phone number in international form (+ and 7 to 15 digits)',
+      words: 'phone number in international form, such as +49 30 123456',
       example: '+15555550100',
       canonical: canonicalPhone,
       looksLike: (text) => /^\s*\+[^@]*$/.test(text),
-      older: () => [],
+      older: olderPhones,
     },
     accounts: ['twilio', 'sandbox'],
     parts: [part('text', 'text', 1600)],

@@ -1,14 +1,17 @@
 import { CHANNEL_NAMES, CHANNELS, canonicalAddress } from './channel.ts';
+import { withoutSeparators } from './sms.ts';
 
 /**
- * How addresses may begin that somebody looks for who wrote this: as it stands, in lower case, and in the one form of each channel
- * whose address it is. No two are equal; empty for text without any letter.
+ * Returns the beginnings of addresses that a search text matches: the text, the text in lower case, its canonical form on each channel, and
+ * the beginning of a phone number without separators. No two are equal. Empty for blank text.
  */
 export function searchedAddresses(text: string): readonly string[] {
   const written = text.trim();
   if (written === '') return [];
   const canonical = CHANNEL_NAMES.map((name) => canonicalAddress(CHANNELS[name].name, written));
-  return [...new Set([written, written.toLowerCase(), ...canonical.filter((one) => one !== null)])];
+  const number = withoutSeparators(written);
+  const partOfNumber = /^\+\d+$/.test(number) ? [number] : [];
+  return [...new Set([written, written.toLowerCase(), ...canonical.filter((one) => one !== null), ...partOfNumber])];
 }
 
 /** Whether an address begins with one of these. */

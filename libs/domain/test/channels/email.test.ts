@@ -93,7 +93,10 @@ describe('the forms under which an address may be on a list', () => {
       'a@bücher.example.',
     ]);
     expect(formsOf('email', 'a@example.com')).toEqual(['a@example.com', 'a@example.com.']);
-    expect(formsOf('sms', '+49 (30) 123-456')).toEqual(['+4930123456']);
+    expect(formsOf('sms', '+49 (30) 123-456')).toEqual(['+4930123456', '+49030123456']);
+    // The form that a list of an earlier version has is found under the number, and the other way round.
+    expect(formsOf('sms', '+49030123456')).toEqual(['+4930123456', '+49030123456']);
+    expect(formsOf('sms', '+39 06 1234567')).toEqual(['+39061234567']);
     expect(formsOf('push', 'Token:A_b-c')).toEqual(['Token:A_b-c']);
   });
 
