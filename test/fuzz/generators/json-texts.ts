@@ -67,7 +67,7 @@ function rawTree(dice: Dice): Tree {
       return { kind: 'raw', text: `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}` };
     }
     case 2: {
-      const many = dice.pick([10, 1_999, 2_000, 2_001, 4_000]);
+      const many = dice.pick([10, 2_000, 19_999, 20_000, 20_001]);
       return { kind: 'map', entries: Array.from({ length: many }, (_, at) => [`k${at}`, leaf('1')] as const) };
     }
     case 3:

@@ -194,10 +194,10 @@ describe('what is refused, with the place', () => {
     expect(faultOf(`{"a":${'['.repeat(100_000)}`).code).toBe('too_deep');
   });
 
-  test('more than 2,000 fields in all objects together, and 2,000 are taken', () => {
+  test('more than 20,000 fields in all objects together, and 20,000 are taken', () => {
     const fields = (count: number) => `{"all":[${Array.from({ length: count - 1 }, () => '{"a":1}').join(',')}]}`;
-    expect(read(fields(2000)).ok).toBe(true);
-    expect(faultOf(fields(2001))).toMatchObject({ code: 'too_many_keys', pointer: '/all/1999/a' });
+    expect(read(fields(20_000)).ok).toBe(true);
+    expect(faultOf(fields(20_001))).toMatchObject({ code: 'too_many_keys', pointer: '/all/19999/a' });
   });
 
   test('a name of a field too long to show is not shown', () => {
