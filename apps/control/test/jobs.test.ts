@@ -175,10 +175,9 @@ describe('An action on many deliveries', () => {
     });
     expect(await ground.readModels.deadLetter('ddl_1')).toMatchObject({ dismissedBy: 'owner' });
     expect(await ground.readModels.deadLetter('ddl_2')).toMatchObject({ dismissedBy: null });
+    // Items that do not exist for this workspace are in the job alone.
     expect((await auditOf('receipt.dismiss')).map(({ target, outcome }) => [target, outcome])).toEqual([
       ['ddl_1', 'done'],
-      ['ddl_2', 'refused'],
-      ['ddl_3', 'refused'],
     ]);
   });
 

@@ -31,6 +31,12 @@ const MOST_UNFINISHED = 100;
 const REMOVED_AT_ONCE = 100;
 const REMOVING_EVERY: Duration = 3_600_000;
 
+/** Whether an item failed on our side: then nobody knows what was done. */
+const mayHaveEffect = ({ code }: JobFailure): boolean => code === 'internal';
+/** Whether an item exists and was refused without an effect. */
+const isRefusal = (failure: JobFailure | null): failure is JobFailure =>
+  failure !== null && failure.code !== 'not_found' && !mayHaveEffect(failure);
+
 export type JobRunnerPorts = WorkPorts & Pick<ControlPorts, 'jobs' | 'people'>;
 
 export type JobRunner = {
@@ -67,6 +73,7 @@ export function createJobRunner(ports: JobRunnerPorts, holder: string): JobRunne
     try {
       const items = await jobs.items(job.id);
       const work = workerOf(held, ports);
+      let tellsRefusals = !held.failures.some(isRefusal);
       while (!hasEnded(newest) && !ending.signal.aborted) {
         // Whoever held it before died after the wish.
         if (newest.cancelledBy !== null)
@@ -76,7 +83,8 @@ export function createJobRunner(ports: JobRunnerPorts, holder: string): JobRunne
         const batch = items.slice(nextItem(newest), nextItem(newest) + BATCH);
         const { results, job: kept } = await workWithLease(newest, () => work(batch));
         if (!results) return;
-        await tell(kept, batch, results);
+        await tell(kept, batch, results, tellsRefusals);
+        tellsRefusals &&= !results.some(isRefusal);
         const written = await write(kept, (one) => {
           const at = clock.now();
           return reported(one, results, at, at + LEASE);
@@ -135,16 +143,32 @@ export function createJobRunner(ports: JobRunnerPorts, holder: string): JobRunne
       ports.codecs,
     );
 
-  /** Each item is on the audit before it counts as done. A repetition tells of it under the same id. */
-  async function tell(job: Job, items: readonly string[], results: readonly (JobFailure | null)[]): Promise<void> {
+  /**
+   * Writes an audit record of each item that was done, or of which a part may have been done, before the item counts. A repetition writes
+   * it under the same id. Refused items share one record, whose target is the job, and items that do not exist have none: the audit is kept
+   * for ever, and anybody who may begin a job chooses what it names. The job counts and lists them.
+   */
+  async function tell(
+    job: Job,
+    items: readonly string[],
+    results: readonly (JobFailure | null)[],
+    tellsRefusals: boolean,
+  ): Promise<void> {
     const what = AUDITED_AS[job.work.action];
-    const records = items.map((item, at) => {
+    const records = items.flatMap((item, at) => {
       const failure = results[at] ?? null;
       const id = ports.ids.derive('audit', job.id, item);
-      const code = failure ? failure.code : null;
-      return entryOf(job, { id, what, target: item, outcome: failure ? 'refused' : 'done', code });
+      if (failure === null) return [entryOf(job, { id, what, target: item, outcome: 'done', code: null })];
+      return mayHaveEffect(failure)
+        ? [entryOf(job, { id, what, target: item, outcome: 'failed', code: failure.code })]
+        : [];
     });
-    await ports.log.append(records);
+    const refusal = tellsRefusals ? results.find(isRefusal) : undefined;
+    if (refusal) {
+      const id = ports.ids.derive('audit', job.id, 'refused items');
+      records.push(entryOf(job, { id, what, target: job.id, outcome: 'refused', code: refusal.code }));
+    }
+    if (records.length > 0) await ports.log.append(records);
   }
 
   const tellEnd = (job: Job): Promise<unknown> =>

@@ -1,0 +1,40 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { deploymentOwner } from '../src/access/principal.ts';
+import { openJobsGround, type JobsGround } from './jobs-ground.ts';
+
+let ground: JobsGround;
+let owner: Awaited<ReturnType<JobsGround['as']>>;
+beforeEach(async () => {
+  ground = await openJobsGround();
+  owner = await ground.as(deploymentOwner('session'));
+  await ground.publishShop(owner);
+});
+afterEach(() => ground.close());
+
+async function auditOf(what: string) {
+  const records = await ground.log.read('carillon.audit', 0, 0, 100_000, 64 * 1024 * 1024);
+  return records.flatMap(({ value }) => {
+    const record = owner.codecs.audit.decode(value);
+    return record.ok && record.value.kind === 'entry' && record.value.what === what ? [record.value] : [];
+  });
+}
+
+describe('the audit of a job', () => {
+  it('writes no audit record of ids that do not exist, and one for all items that were refused', async () => {
+    const [failed] = await ground.deliver(1);
+    const sent = await ground.deliver(60, { state: 'SENT' });
+    const unknown = Array.from({ length: 200 }, (_, at) => `dlv_none_${at}`);
+    const ids = [...unknown, ...sent.map(({ id }) => id), failed?.id];
+    const begun = await owner.ask('POST', 'deliveries/resend', { ids });
+    const runner = ground.runner(owner);
+    await runner.round();
+    await runner.idle();
+    const id = String(begun.body['id']);
+    expect((await owner.ask('GET', `jobs/${id}`)).body).toMatchObject({ state: 'done', of: 261, done: 1, failed: 260 });
+    expect((await auditOf('delivery.resend')).map(({ target, outcome, code }) => [target, outcome, code])).toEqual([
+      [id, 'refused', 'wrong_state'],
+      [failed?.id, 'done', null],
+    ]);
+    expect(await auditOf('job.end')).toHaveLength(1);
+  });
+});
