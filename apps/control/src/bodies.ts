@@ -21,6 +21,9 @@ import {
   type Security,
 } from '@carillon/domain';
 import { formatInstant, type Instant } from '@carillon/kernel';
+import type { FastifyRequest } from 'fastify';
+import { seesMasked } from './access/masking/mask-answers.ts';
+import { auditContentRead, type ContentRead } from './audit/hook.ts';
 import { showContent } from './content.ts';
 import type { DeadLetterRow, DuplicateRow, EventRow, InboxMessage, Suppression } from '@carillon/ports';
 import { REASON_WORDS, type PersonStory, type Trace, type WhyPage } from '@carillon/insight';
@@ -195,9 +198,13 @@ const withoutBodies = (trace: TraceBody): TraceBody => ({
 });
 const UNSEEN = 'not shown: this needs the permission bodies';
 
-/** A story as somebody may see it. */
-export const traceFor = (trace: Trace, maySeeBodies: boolean): TraceBody =>
-  maySeeBodies ? showTrace(trace) : withoutBodies(showTrace(trace));
+/** Returns a story as the caller may see it. With pieces of bodies in it, the audit gets a record first. */
+export async function traceFor(request: FastifyRequest, trace: Trace, read: ContentRead): Promise<TraceBody> {
+  const shown = showTrace(trace);
+  if (seesMasked(request)) return withoutBodies(shown);
+  await auditContentRead(request, read);
+  return shown;
+}
 
 export const showDeadLetter = (row: DeadLetterRow): Omit<DeadLetterBody, keyof DeadLetterFactsBody> => ({
   id: row.id,

@@ -113,6 +113,37 @@ describe('Who may see bodies', () => {
     await reader.app.close();
   });
 
+  it('leaves an audit record of each event on the log that a try, a preview or a story shows, and of nothing else', async () => {
+    const read = async (): Promise<readonly (string | null)[]> => {
+      const records = await topology.records('carillon.audit');
+      return records.flatMap(({ value }) => {
+        const record = topology.ports.codecs.audit.decode(value);
+        const entry = record.ok && record.value.kind === 'entry' ? record.value : null;
+        return entry?.what === 'content.read' ? [`${entry.workspace} ${entry.target} ${entry.outcome}`] : [];
+      });
+    };
+    const rule = '/v1/workspaces/shop/rules/order-paid.paid/test';
+    const preview = '/v1/workspaces/shop/templates/order-paid/preview';
+    const own = { event: JSON.stringify({ order_id: 'A-2' }) };
+    const ofEventRead = `shop ${event} done`;
+    const ways: readonly [string, () => Promise<{ readonly status: number }>, readonly string[]][] = [
+      ['a try of a rule', () => send(control, rule, { event_id: event }), [ofEventRead]],
+      ['a try across workspaces', () => send(control, rule.replace('shop', '-'), { event_id: event }), [ofEventRead]],
+      ['a preview', () => send(control, preview, { event_id: event }), [ofEventRead]],
+      ['the page of a preview', () => ask(control, `/previews/shop/order-paid/html?event_id=${event}`), [ofEventRead]],
+      ['the story of an event', () => ask(control, ofEvent('trace')), [ofEventRead]],
+      ['the story of a delivery', () => ask(control, ofDelivery('trace')), [`shop ${delivery} done`]],
+      ['a try of an own event', () => send(control, rule, own), []],
+      ['a preview of an own event', () => send(control, preview, own), []],
+      ['a story without what bodies hold', () => ask(limited, ofEvent('trace')), []],
+    ];
+    for (const [way, look, expected] of ways) {
+      const before = (await read()).length;
+      expect({ way, status: (await look()).status }).toEqual({ way, status: 200 });
+      expect({ way, read: (await read()).slice(before) }).toEqual({ way, read: expected });
+    }
+  });
+
   it('says who was notified already, until the delivery that holds the slot ended unsent', async () => {
     const url = '/v1/workspaces/shop/rules/order-paid.paid/test';
     const same = { status: 'paid', order_id: 'A-1', customer: { name: 'Ada', email: 'ada@example.com' } };

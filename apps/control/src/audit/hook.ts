@@ -38,6 +38,21 @@ type Auditing = {
 const ANSWERED = ['set-cookie', 'content-disposition', 'etag', 'location'] as const;
 
 const AUDITING = 'auditing';
+const CONTENT_READS = 'contentReads';
+
+/** Contents that a request is about to show. */
+export type ContentRead = { readonly workspace: string; readonly target: string };
+
+/**
+ * Writes the audit record of contents that a request shows in some cases only, as of an event on the log that it names. Call it before
+ * anything is shown: it rejects where the log takes no record.
+ */
+export async function auditContentRead(request: FastifyRequest, read: ContentRead): Promise<void> {
+  const write = request.getDecorator<((read: ContentRead) => Promise<void>) | null>(CONTENT_READS);
+  if (!write) throw new Error('the route is not audited');
+  await write(read);
+}
+
 const READING: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
 const auditingOf = (request: FastifyRequest): Auditing | null => request.getDecorator<Auditing | null>(AUDITING);
@@ -80,9 +95,16 @@ export async function auditEach<T>(
 export function auditRequests(app: FastifyInstance, ports: HookPorts): void {
   prepareFacts(app);
   app.decorateRequest(AUDITING, null);
+  app.decorateRequest(CONTENT_READS, null);
   const isTold = refusedSignIns();
 
+  const contentReads = (request: FastifyRequest) => async (read: ContentRead) => {
+    const entry = entryOf(request, ports.ids.random('audit'), 'content.read', 'done', null);
+    await write([{ ...entry, ...read }], 'nothing was shown');
+  };
+
   async function begin(request: FastifyRequest): Promise<void> {
+    request.setDecorator(CONTENT_READS, contentReads(request));
     const { audit, auditTarget } = request.routeOptions.config;
     if (audit === undefined || audit === false) return;
     if (auditTarget) audited(request, { target: auditTarget(request) });

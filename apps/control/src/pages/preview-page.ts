@@ -1,8 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { principalOf } from '../access/principal.ts';
-import { sightOf } from '../access/sight.ts';
 import { notFound, withName } from '../routes/app.ts';
 import { previewTemplate, type TemplatePorts } from '../routes/templates.ts';
 import { MAIL_POLICY, tame } from './pages.ts';
@@ -34,13 +32,7 @@ export function previewPage(app: FastifyInstance, ports: TemplatePorts): void {
       async (request, reply) => {
         const { drafts, pictures, of: _, ...asked } = request.query;
         const wanted = { ...asked, channel: 'email', drafts: drafts === 'true' } as const;
-        const { messages } = await previewTemplate(
-          request.params,
-          wanted,
-          sightOf(request),
-          principalOf(request),
-          ports,
-        );
+        const { messages } = await previewTemplate(request.params, wanted, request, ports);
         const html = messages[0]?.html ?? null;
         if (html === null) throw notFound(`HTML of template ${request.params.name}`);
         return reply

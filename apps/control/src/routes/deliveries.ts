@@ -154,7 +154,7 @@ export function deliveryRoutes(
       const trace = await traceDelivery(id, ports);
       if (!trace) throw notFound(`delivery ${id}`);
       answersOf(request, [slot.workspace]);
-      return traceFor(trace, !seesMasked(request));
+      return traceFor(request, trace, { workspace: slot.workspace, target: id });
     },
   );
 

@@ -177,7 +177,7 @@ export function eventRoutes(
       const trace = isHere ? await traceEvent(id, ports, people) : null;
       const where = sight.workspace === undefined ? '' : ` in workspace ${sight.workspace}`;
       if (!trace) throw notFound(`event ${id}${where}`, 'a new one shows within a second');
-      return traceFor(trace, !seesMasked(request));
+      return traceFor(request, trace, { workspace: rows.at(-1)?.workspace ?? '', target: id });
     },
   );
 

@@ -32,6 +32,7 @@ import type {
 import { CarillonError, stringifyJson, type EventId, type Json, type TriggerId } from '@carillon/kernel';
 import { personName, triedEvent } from '@carillon/insight';
 import { causeOfEvent, deliveryIdOf, inTurns, makeIntents, makeTriggers, readSourceRecord } from '@carillon/stages';
+import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { draftOf, sightOver } from '../draft.ts';
 import { configurationWithDrafts } from '../drafts/with-drafts.ts';
@@ -40,6 +41,7 @@ import { previewIntent } from '../preview.ts';
 import { lacking } from '../access/guard.ts';
 import { CHECKS, type Permission } from '../access/permission.ts';
 import { principalOf, type Principal } from '../access/principal.ts';
+import { auditContentRead } from '../audit/hook.ts';
 import { sightOf, type Sight } from '../access/sight.ts';
 import { placeOf, rulesOf } from '../names.ts';
 import { answerWords, askPartner, readPartnerSecrets } from '../partner-calls.ts';
@@ -130,7 +132,7 @@ export function ruleRoutes(
         throw new CarillonError('invalid_request', 'ask_partner: leave it out, or answer: not both');
       }
       if (body.ask_partner) demandOneOf(body.files ? PUBLISHES : CHECKS, principal, placed.workspace);
-      const event = await eventToTry(placed, body, sight, principal, ports);
+      const event = await eventToTry(placed, body, request, ports);
       const entry = ports.compileRule(placed);
       if (!entry.ok) throw new CarillonError('invalid_configuration', entry.error.map((one) => one.message).join('; '));
       const partner: PartnerSays = body.ask_partner ? { asked: true } : { asked: false, pasted: body.answer };
@@ -167,15 +169,14 @@ function demandOneOf(enough: readonly Permission[], principal: Principal, worksp
 async function eventToTry(
   placed: PlacedRule,
   { event, event_id: id }: z.infer<typeof testRequest>,
-  sight: Sight,
-  principal: Principal,
+  request: FastifyRequest,
   { clock, ids, log, readModels }: Pick<RoutePorts, 'clock' | 'ids' | 'log' | 'readModels'>,
 ): Promise<SourceEvent> {
   if ((event === undefined) === (id === undefined)) {
     throw new CarillonError('invalid_request', 'event: give the event, or the event_id of one that is on the log');
   }
   if (id !== undefined) {
-    const { body, time } = await eventOnLog(id, sight, principal, { log, readModels });
+    const { body, time } = await eventOnLog(id, request, { log, readModels });
     return triedEvent(placed, body, time, id as EventId);
   }
   const read = readEvent(new TextEncoder().encode(event));
@@ -186,18 +187,19 @@ async function eventToTry(
   return triedEvent(placed, read.value.body, clock.now(), ids.random('event') as EventId);
 }
 
-/** An event by its id, for whoever may see what it holds. Throws `not_found` and `forbidden_role`. */
+/** Returns an event by its id, for whoever may see its contents, and writes that on the audit. Throws `not_found` and `forbidden_role`. */
 export async function eventOnLog(
   id: string,
-  sight: Sight,
-  principal: Principal,
+  request: FastifyRequest,
   { log, readModels }: Pick<RoutePorts, 'log' | 'readModels'>,
 ): Promise<Pick<SourceEvent, 'body' | 'time'>> {
+  const sight = sightOf(request);
   const row = (await readModels.event(id)).findLast(({ workspace }) => sight.sees(workspace));
-  if (row) demandOneOf(['bodies'], principal, row.workspace);
+  if (row) demandOneOf(['bodies'], principalOf(request), row.workspace);
   const [record] = row ? await log.read('carillon.events', row.partition, row.offset, 1) : [];
   const found = row && record?.offset === row.offset ? readSourceRecord(record, log.logId) : undefined;
   if (!row || !found?.ok || found.value.kind !== 'event') throw notFound(`event ${id} on the log`);
+  await auditContentRead(request, { workspace: row.workspace, target: id });
   return found.value.event;
 }
 

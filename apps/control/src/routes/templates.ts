@@ -19,8 +19,8 @@ import {
 } from '@carillon/domain';
 import { missingVariables } from '@carillon/insight';
 import { CarillonError, formatInstant, isLocale, isTimeZone, type JsonObject } from '@carillon/kernel';
+import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { principalOf, type Principal } from '../access/principal.ts';
 import { sightOf, type Sight } from '../access/sight.ts';
 import { configurationTried } from '../drafts/with-drafts.ts';
 import type { PlanningPorts, RoutePorts } from '../ports.ts';
@@ -117,7 +117,7 @@ export function templateRoutes(app: ApiServer, ports: TemplatePorts): void {
         response: { 200: templatePreviewBody },
       },
     },
-    async (request) => previewTemplate(request.params, request.body, sightOf(request), principalOf(request), ports),
+    async (request) => previewTemplate(request.params, request.body, request, ports),
   );
   app.get(
     '/v1/workspaces/:workspace/templates/:name/missing',
@@ -178,13 +178,12 @@ function templateWith(
 export async function previewTemplate(
   { workspace, name }: z.infer<typeof withName>,
   asked: PreviewRequest,
-  sight: Sight,
-  principal: Principal,
+  request: FastifyRequest,
   ports: TemplatePorts,
 ): Promise<TemplatePreviewBody> {
-  const configuration = await configurationTried({ kind: 'template', name }, asked.drafts, sight, ports);
+  const configuration = await configurationTried({ kind: 'template', name }, asked.drafts, sightOf(request), ports);
   const { template, channels } = templateWith(configuration, workspace, name, asked.channel);
-  const variables = await variablesToTry(asked, sight, principal, ports);
+  const variables = await variablesToTry(asked, request, ports);
   const messages = [];
   const renderedBy = { ...ports, configuration: { current: () => configuration } };
   for (const channel of channels) {
@@ -201,15 +200,14 @@ export async function previewTemplate(
 /** Variables of the event that was sent along, or of the one on the log that was named. */
 async function variablesToTry(
   { event, event_id: id, ...asked }: PreviewRequest,
-  sight: Sight,
-  principal: Principal,
+  request: FastifyRequest,
   ports: Pick<RoutePorts, 'log' | 'readModels'>,
 ): Promise<JsonObject> {
   if ((event === undefined) === (id === undefined)) {
     throw new CarillonError('invalid_request', 'event: give the event, or the event_id of one that is on the log');
   }
   if (id === undefined) return variablesOf({ ...asked, event: event ?? '' });
-  const { body } = await eventOnLog(id, sight, principal, ports);
+  const { body } = await eventOnLog(id, request, ports);
   return { ...body, ...localityIn(asked) };
 }
 
