@@ -219,7 +219,9 @@ export async function startCarillon(
     },
     async inbox() {
       const answer = await owner('/v1/inbox');
-      return ((await answer.json()) as { items: Message[] }).items;
+      const { items } = (await answer.json()) as { items: { id: string }[] };
+      // Lists have no bodies: each message is read by its id.
+      return Promise.all(items.map(async ({ id }) => (await (await owner(`/v1/inbox/${id}`)).json()) as Message));
     },
     async trace(id) {
       await untilFound(`${id} was judged`, async () => {

@@ -259,6 +259,16 @@ export const showMessage = ({ id, workspace, deliveryId, message, at }: InboxMes
   at: formatInstant(at),
 });
 
+/**
+ * Returns a message as lists show it: recipient, sender, and subject or title, without its body. Reading a body is audited, and a list would
+ * leave a record of each message that somebody only scrolls past.
+ */
+export function showListedMessage(message: InboxMessage): InboxMessageBody {
+  const shown = showMessage(message);
+  const push = shown.push && { ...shown.push, body: null, image: null, link: null, data: {} };
+  return { ...shown, html: null, text: null, sms: null, push };
+}
+
 export function showApiKey(
   key: Resource<'api_key'>,
   configuration: Configuration,

@@ -13,7 +13,7 @@ let ofLab: Control;
 let now = 0;
 beforeAll(async () => {
   topology = await openTopology({ partitions: 1 });
-  await topology.publish(workspace('shop'), workspace('lab'));
+  await topology.publish(workspace('shop'), workspace('lab'), workspace('texts'));
   now = topology.ports.clock.now();
   await keep('lab', 'msg_lab', now - 120_000, 'ada@example.com');
   for (let at = 0; at < 60; at += 1) await keep('shop', `msg_${at}`, now - at, `reader${at}@example.com`);
@@ -84,4 +84,35 @@ it('A filter that names nothing is refused by its name, and a workspace out of s
   ];
   expect(other.replace('shop', 'none')).toBe(missing);
   expect(await found('/v1/workspaces/-/inbox', ofLab)).toEqual(['msg_lab']);
+});
+
+it('lists messages without their bodies, and opens one with it', async () => {
+  const bodies = [
+    { channel: 'sms', to: '+4930123457', text: 'Your code is 4711' },
+    {
+      channel: 'push',
+      to: 'token',
+      title: 'Parcel',
+      body: 'It is at number 4711',
+      image: null,
+      link: 'https://a.example/4711',
+      data: { code: '4711' },
+      priority: null,
+      collapse: null,
+      androidChannel: null,
+      apnsSound: null,
+    },
+    { ...messageTo('eve@example.com', 'email'), subject: 'Order paid', html: '<p>4711</p>', text: '4711' },
+  ] as unknown as readonly Message[];
+  for (const [at, message] of bodies.entries()) {
+    await topology.data.inbox.put({ id: `msg_body_${at}`, workspace: 'texts', deliveryId: 'dlv_1', message, at: now });
+  }
+  const listed = await control.app.inject({ url: '/v1/workspaces/texts/inbox' });
+  expect(listed.json<Page>().items).toHaveLength(3);
+  expect(listed.body).toMatch(/Order paid/);
+  expect(listed.body).toMatch(/Parcel/);
+  expect(listed.body).not.toContain('4711');
+  for (const at of bodies.keys()) {
+    expect((await control.app.inject({ url: `/v1/inbox/msg_body_${at}` })).body).toContain('4711');
+  }
 });

@@ -78,8 +78,11 @@ describe('words of the portal', () => {
   });
 
   it('names a message by what its reader sees first', () => {
-    expect(titleOf({ subject: null, text: 'One\nTwo', push: null })).toBe('One');
-    expect(titleOf({ subject: '', text: 'x', push: null })).toBe('(no subject)');
+    const sms = { channel: 'sms', subject: null, push: null };
+    expect(titleOf({ ...sms, text: 'One\nTwo' })).toBe('One');
+    expect(titleOf({ channel: 'email', subject: '', text: 'x', push: null })).toBe('(no subject)');
+    // Lists have no bodies.
+    expect(titleOf({ ...sms, text: null })).toBe('Text message');
     expect(segmentWords({ encoding: 'UCS-2', segments: 1, units: 7, first_outside_gsm: '☃' })).toBe(
       '1 segment of 70 characters alone, 67 each (UCS-2, because of “☃”)',
     );

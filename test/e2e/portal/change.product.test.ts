@@ -24,7 +24,7 @@ describeWith('chromium', 'changing a notification in the portal', () => {
   const screens = () => page.getByRole('navigation', { name: 'Screens' });
   const untilSaved = () => page.locator('[data-draft="saved"]').waitFor();
   const send = (id: string): Promise<string> => demo.send('shop/orders', key, order(id));
-  const kept = async (): Promise<readonly Kept[]> => (await demo.ask<{ items: Kept[] }>('/v1/inbox')).items;
+  const kept = (): Promise<readonly Kept[]> => demo.inbox<Kept>();
   const states = async (): Promise<string> =>
     (await demo.ask<{ items: { state: string }[] }>('/v1/workspaces/shop/deliveries')).items
       .map(({ state }) => state)

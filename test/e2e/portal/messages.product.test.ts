@@ -57,8 +57,7 @@ describeWith('chromium', 'what readers meet, in a browser', () => {
   }
   /** The links in the newest mail to somebody. */
   async function linksTo(email: string): Promise<{ readonly unsubscribe: string; readonly preferences: string }> {
-    const { items } = await demo.ask<{ items: Kept[] }>('/v1/inbox?limit=100');
-    const text = items.find(({ channel, to }) => channel === 'email' && to === email)?.text ?? '';
+    const text = (await demo.inbox<Kept>()).find(({ channel, to }) => channel === 'email' && to === email)?.text ?? '';
     const [, unsubscribe = '', preferences = ''] = /No more: (\S+)\s+What you get: (\S+)/.exec(text) ?? [];
     expect([unsubscribe, preferences].every((one) => one.startsWith(demo.gateway))).toBe(true);
     return { unsubscribe, preferences };

@@ -120,8 +120,7 @@ describeWith('chromium', 'the portal in a browser', () => {
   });
 
   it('has the message at its own address tame too', async () => {
-    const { items } = await demo.ask<{ items: { id: string; html: string | null }[] }>('/v1/inbox');
-    const id = items.find((one) => one.html !== null)?.id;
+    const id = (await demo.inbox<{ id: string; html: string | null }>()).find((one) => one.html !== null)?.id;
     const answer = await signedIn.request.get(`${demo.control}/inbox/messages/${id}/html`);
     expect(answer.headers()['content-security-policy']).toMatch(/^sandbox; default-src 'none'/);
     await go(`/inbox/messages/${id}/html`);

@@ -55,6 +55,8 @@ export type Demo = {
   readonly ownerToken: string;
   /** Asks the management API as its owner. */
   ask<T>(path: string, body?: object): Promise<T>;
+  /** Reads all messages of the sandbox with their bodies, newest first, each by its id: lists have none. */
+  inbox<T>(): Promise<readonly T[]>;
   /** Makes a key of a workspace that may send events. */
   makeKey(workspace: string, name: string): Promise<string>;
   /** Puts files into force, next to what is there. */
@@ -84,6 +86,10 @@ export function demoAt({ control, gateway, welcome }: Addresses, ownerToken: str
     ownerToken,
     ask,
     stop,
+    async inbox<T>() {
+      const { items } = await ask<{ items: readonly { readonly id: string }[] }>('/v1/inbox?limit=100');
+      return Promise.all(items.map(({ id }) => ask<T>(`/v1/inbox/${id}`)));
+    },
     async makeKey(workspace, name) {
       const { key } = await ask<{ key: string }>(`/v1/workspaces/${workspace}/api-keys`, {
         name,

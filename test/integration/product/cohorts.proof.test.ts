@@ -85,8 +85,11 @@ const untilCohort = (what: string, integration: string, holds: (one: CohortBodyS
     within,
   );
 const mails = async (): Promise<string[]> => {
-  const { body } = await shop.api<{ items: { text: string }[] }>('GET', '/v1/inbox?limit=500');
-  return body.items.map(({ text }) => text.trim()).toSorted();
+  const { body } = await shop.api<{ items: { id: string }[] }>('GET', '/v1/inbox?limit=500');
+  const texts = await Promise.all(
+    body.items.map(async ({ id }) => (await shop.api<{ text: string }>('GET', `/v1/inbox/${id}`)).body.text),
+  );
+  return texts.map((text) => text.trim()).toSorted();
 };
 const untilMails = (count: number) =>
   untilFound(`${count} mails`, async () => ((await mails()).length >= count ? mails() : undefined));

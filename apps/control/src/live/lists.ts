@@ -2,7 +2,7 @@ import { deadLetterBody, deliveryBody, draftFacts, eventBody, inboxMessageBody }
 import type { Draft } from '@carillon/domain';
 import type { Instant } from '@carillon/kernel';
 import type { z } from 'zod';
-import { showDeadLetter, showEvent, showMessage } from '../bodies.ts';
+import { showDeadLetter, showEvent, showListedMessage } from '../bodies.ts';
 import { withFacts } from '../letter-facts.ts';
 import { showDraftFacts } from '../drafts/shown-drafts.ts';
 import type { ControlPorts } from '../ports.ts';
@@ -44,7 +44,7 @@ export function liveLists(ports: LivePorts): Readonly<Record<LiveTopic, LiveList
         at: ({ at }) => at,
         touched: ({ at }) => at,
         key: ({ id }) => id,
-        show: (message) => ({ workspace: message.workspace, body: showMessage(message) }),
+        show: (message) => ({ workspace: message.workspace, body: showListedMessage(message) }),
       }),
     ),
     'dead-letters': list('read', deadLetterBody, (workspace) =>

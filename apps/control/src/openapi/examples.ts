@@ -135,6 +135,8 @@ const MESSAGE = {
   at: LATER,
 };
 
+const LISTED_MESSAGE = { ...MESSAGE, html: null, text: null };
+
 const FOLDER = { files: { 'workspaces/shop/workspace.yaml': 'name: Shop\n' }, prune: false };
 const PLAN = {
   number: 7,
@@ -185,8 +187,8 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
     answers: { file: '/var/backups/carillon.backup', bytes: 1_048_576 },
   },
   checkAccount: { takes: {}, answers: steps('sign in', 'the server took user and password') },
-  listInboxOfWorkspace: { answers: page(MESSAGE) },
-  listInbox: { answers: page(MESSAGE) },
+  listInboxOfWorkspace: { answers: page(LISTED_MESSAGE) },
+  listInbox: { answers: page(LISTED_MESSAGE) },
   readInboxMessage: { answers: MESSAGE },
   planConfiguration: { takes: FOLDER, answers: PLAN },
   applyConfiguration: { takes: FOLDER, answers: { ...PLAN, applied: true, draft_conflicts: [], new_number: 8 } },

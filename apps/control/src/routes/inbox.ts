@@ -4,7 +4,7 @@ import type { InboxFilter } from '@carillon/ports';
 import { z } from 'zod';
 import { sightOf, type Sight } from '../access/sight.ts';
 import { audited } from '../audit/facts.ts';
-import { showMessage } from '../bodies.ts';
+import { showListedMessage, showMessage } from '../bodies.ts';
 import { pageInSight } from '../pages-in-sight.ts';
 import type { ControlPorts } from '../ports.ts';
 import { acrossWorkspaces, notFound, paging, readRange, someOfWords, timeRange, type ApiServer } from './app.ts';
@@ -26,7 +26,7 @@ export function inboxRoutes(app: ApiServer, { inbox, clock }: Pick<ControlPorts,
       ...readRange(span, clock.now()),
     };
     const page = await pageInSight(sight, limit, cursor, (most, from) => inbox.list(filter, most, from));
-    return { items: page.items.map(showMessage), next: page.next };
+    return { items: page.items.map(showListedMessage), next: page.next };
   }
 
   app.get(
@@ -36,7 +36,7 @@ export function inboxRoutes(app: ApiServer, { inbox, clock }: Pick<ControlPorts,
       schema: {
         operationId: 'listInboxOfWorkspace',
         tags: ['Inbox'],
-        summary: 'Messages of a workspace that the sandbox kept, newest first',
+        summary: 'Messages of a workspace that the sandbox kept, newest first, without their bodies',
         params: acrossWorkspaces,
         querystring: filters,
         response: { 200: inboxPage },
@@ -52,7 +52,8 @@ export function inboxRoutes(app: ApiServer, { inbox, clock }: Pick<ControlPorts,
       schema: {
         operationId: 'listInbox',
         tags: ['Inbox'],
-        summary: 'Messages that the sandbox kept, of all workspaces that you may see, newest first',
+        summary:
+          'Messages that the sandbox kept, of all workspaces that you may see, newest first, without their bodies',
         querystring: filters,
         response: { 200: inboxPage },
       },
@@ -67,7 +68,7 @@ export function inboxRoutes(app: ApiServer, { inbox, clock }: Pick<ControlPorts,
       schema: {
         operationId: 'readInboxMessage',
         tags: ['Inbox'],
-        summary: 'One message that the sandbox kept',
+        summary: 'One message that the sandbox kept, with its body',
         params: z.object({ id: z.string().max(100) }),
         response: { 200: inboxMessageBody },
       },

@@ -5,9 +5,17 @@ export type Message = Schemas['InboxMessage'];
 const CHANNELS: Readonly<Record<string, string>> = { email: 'Email', sms: 'SMS', push: 'Push' };
 export const channelWords = (channel: string): string => CHANNELS[channel] ?? channel;
 
-/** What its reader sees of a message first, in one line. */
-export function titleOf({ subject, text, push }: Pick<Message, 'subject' | 'text' | 'push'>): string {
+const WITHOUT_TITLE: Readonly<Record<string, string>> = { sms: 'Text message', push: 'Push notification' };
+
+/** Returns what a reader sees of a message first, in one line. Lists have no bodies, so there an SMS is called by its kind. */
+export function titleOf({
+  channel,
+  subject,
+  text,
+  push,
+}: Pick<Message, 'channel' | 'subject' | 'text' | 'push'>): string {
   const words = push ? (push.title ?? push.body) : (subject ?? text);
+  if (words === null && WITHOUT_TITLE[channel] !== undefined) return WITHOUT_TITLE[channel];
   const [line = ''] = (words ?? '').split('\n');
   return line === '' ? '(no subject)' : line;
 }
