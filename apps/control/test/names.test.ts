@@ -33,7 +33,7 @@ const get = (url: string) => ground.control.app.inject({ method: 'GET', url });
 
 describe('names of people', () => {
   it('are told for the ids that are asked for, and for nobody else', async () => {
-    expect((await get(`/v1/names?id=${ADA}&id=${GONE}&id=owner`)).json<NamesBody>().items).toEqual([
+    expect((await get(`/v1/names?id=${ADA}&id=${GONE}&id=owner`)).json<NamesBody>().people).toEqual([
       { id: ADA, name: 'Ada' },
     ]);
     expect((await get('/v1/names')).statusCode).toBe(400);

@@ -9,7 +9,7 @@ describe('ids of people in a text', () => {
   const client = {
     get: <T>(path: string): Promise<T> => {
       asked.push(path);
-      return Promise.resolve({ items: [{ id: ADA, name: 'Ada' }] } as T);
+      return Promise.resolve({ people: [{ id: ADA, name: 'Ada' }] } as T);
     },
   };
 

@@ -14,8 +14,8 @@ export async function withNames(text: string, client: Pick<Client, 'get'>): Prom
   const ids = [...new Set(text.match(PERSON))].slice(0, MAX_IDS);
   if (ids.length === 0) return text;
   const query = ids.map((id) => `id=${id}`).join('&');
-  const { items } = await client.get<NamesBody>(`/v1/names?${query}`);
-  const names = new Map(items.map(({ id, name }) => [id, clean(name)]));
+  const { people } = await client.get<NamesBody>(`/v1/names?${query}`);
+  const names = new Map(people.map(({ id, name }) => [id, clean(name)]));
   return text.replace(PADDED, (found) => {
     const name = names.get(found.trimEnd());
     return name === undefined

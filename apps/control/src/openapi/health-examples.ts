@@ -27,7 +27,7 @@ export const HEALTH_EXAMPLES = {
       ],
     },
   },
-  readNames: { answers: { items: [{ id: 'per_37G5398XK2YK0SPEA59673M7JP', name: 'Ada' }] } },
+  readNames: { answers: { people: [{ id: 'per_37G5398XK2YK0SPEA59673M7JP', name: 'Ada' }] } },
   listWorkspaceHealth: {
     answers: page({
       workspace: 'shop',

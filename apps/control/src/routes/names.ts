@@ -33,7 +33,7 @@ export function namesRoute(app: ApiServer, ports: Pick<ControlPorts, 'people'>):
       const nameOf = personNames(ports);
       const ids = [...new Set(request.query.id)];
       const named = await Promise.all(ids.map(async (one) => ({ id: one, name: await nameOf(one) })));
-      return { items: named.filter((one) => one.name !== one.id) };
+      return { people: named.filter((one) => one.name !== one.id) };
     },
   );
 }

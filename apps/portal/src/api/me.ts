@@ -53,6 +53,6 @@ export function useWho(...shown: readonly (string | null)[]): (by: string | null
     enabled: ids.length > 0,
     staleTime: ASKED_EVERY,
   });
-  const names = new Map(named?.items.map(({ id, name }) => [id, name]));
+  const names = new Map(named?.people.map(({ id, name }) => [id, name]));
   return (by) => (by === null ? 'somebody' : by === own ? 'you' : (names.get(by) ?? by));
 }

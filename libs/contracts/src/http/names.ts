@@ -4,7 +4,7 @@ import { OPEN } from './privacy.ts';
 /** Names of people of the deployment, by the ids that records keep of them. */
 export const namesBody = z
   .object({
-    items: z
+    people: z
       .array(z.object({ id: z.string(), name: z.string() }))
       .describe('Ids of people who were removed, and of nobody, are left out'),
   })
