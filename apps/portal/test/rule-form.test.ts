@@ -14,6 +14,8 @@ import {
   showValues,
   type Condition,
 } from '../src/screens/rule/form-rows.ts';
+import { startOf, withChange } from '../src/screens/rule/use-form-changes.ts';
+import type { FormChange } from '../src/screens/rule/queries.ts';
 import { decidingPart, verdictOf, type Tested } from '../src/screens/rule/verdict.ts';
 
 const text = fc.oneof(
@@ -219,5 +221,36 @@ describe('a change of a form in words', () => {
         expect(formChangeWords({ kind: 'add', at: [], condition: one as never })).toContain(row.value);
       }),
     );
+  });
+});
+
+describe('changes that wait for the server', () => {
+  const typed = (source: string, at = [1]): FormChange => ({
+    kind: 'replace',
+    at,
+    condition: { kind: 'expression', source },
+  });
+
+  it('keep only the newest text of the part that is typed, and what is being written now', () => {
+    const busy = typed('a');
+    const waiting = ['ab', 'abc'].reduce(
+      (before: readonly FormChange[], letters) => withChange(before, typed(letters), busy),
+      [busy],
+    );
+    expect(waiting).toEqual([busy, typed('abc')]);
+    const removed: FormChange = { kind: 'remove', at: [0] };
+    const others = [removed, typed('b'), typed('bc'), typed('b', [2])].reduce(
+      (before: readonly FormChange[], change) => withChange(before, change, null),
+      [],
+    );
+    expect(others).toEqual([removed, typed('bc'), typed('b', [2])]);
+  });
+
+  it('replace a part from where its typing began, and any other part from the newest text', () => {
+    const replaced = { at: '1', from: 'x && y', to: 'x && a && b' };
+    expect(startOf(typed('a && bc'), 'x && a && b', replaced)).toBe('x && y');
+    expect(startOf(typed('c', [0]), 'x && a && b', replaced)).toBe('x && a && b');
+    // Somebody else wrote the text meanwhile.
+    expect(startOf(typed('a && bc'), 'z && a && b', replaced)).toBe('z && a && b');
   });
 });

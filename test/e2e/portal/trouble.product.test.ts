@@ -118,6 +118,68 @@ describeWith('chromium', 'the portal in trouble', () => {
     await page.context().close();
   });
 
+  it('asks before text is left that is not saved', async () => {
+    guard.allowStatus(404);
+    const page = await signedIn();
+    await page.goto(`${demo.control}${RULE}`);
+    const field = page.locator('main').getByLabel('Field of condition 2');
+    await field.fill('');
+    expect(await page.getByText('Name a field, such as').count()).toBe(0);
+    await page.keyboard.press('Control+Enter');
+    await page.getByText('Name a field, such as event.status.').waitFor();
+    await page.getByText('Not run: the rule on the screen is not saved.').waitFor();
+    await page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Templates' }).click();
+    const question = page.getByRole('dialog', { name: 'Leave this page?' });
+    await question.getByRole('button', { name: 'Stay' }).click();
+    await question.waitFor({ state: 'detached' });
+    expect(await field.inputValue()).toBe('');
+    await field.fill('event.total');
+
+    // The browser asks while the draft is not on the server, and not once it is.
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    await page.route('**/draft', async (route) => {
+      if (route.request().method() === 'PUT') await held;
+      await route.fallback();
+    });
+    const asked = page.waitForEvent('dialog');
+    await total(page).fill('51');
+    await page.close({ runBeforeUnload: true });
+    expect((await asked).type()).toBe('beforeunload');
+    await (await asked).dismiss();
+    release();
+    await page.locator('[data-draft="saved"]').waitFor();
+    const closed = page.waitForEvent('close');
+    await page.close({ runBeforeUnload: true });
+    await closed;
+    await page.context().close();
+  });
+
+  it('saves by Ctrl and S, without waiting for a pause', async () => {
+    guard.allowStatus(404);
+    const own = await signedIn();
+    // The pause after which a draft saves itself never ends here.
+    await own.addInitScript(`{
+      const later = window.setTimeout;
+      window.setTimeout = (act, time, ...more) => later(act, time === 600 ? 3_600_000 : time, ...more);
+    }`);
+    await own.goto(`${demo.control}${RULE}`);
+    for (const value of ['71', '72']) {
+      await total(own).fill(value);
+      await own.keyboard.press('Control+s');
+      await expect
+        .poll(
+          () =>
+            demo
+              .ask<object>('/v1/workspaces/shop/notifications/order-paid/draft')
+              .then((draft) => JSON.stringify(draft), String),
+          { timeout: 30_000 },
+        )
+        .toContain(`event.total > ${value}`);
+    }
+    await own.context().close();
+  });
+
   it('leaves nothing in the tab of whoever signs out: what was typed a moment ago is on the server', async () => {
     guard.allowStatus(401, 404);
     const page = await signedIn();

@@ -12,6 +12,7 @@ import {
 } from './draft-calls.ts';
 import { DraftSession, type DraftState } from './draft-session.ts';
 import { queryClient } from './query-client.ts';
+import { addUnsavedCheck, formWorkSettled, hasUnfinished, hasWaitingChanges } from './unsaved.ts';
 
 /** In the place of a workspace, in paths of the API: all that one may see. */
 const EVERY_WORKSPACE = '-';
@@ -46,8 +47,10 @@ export type EditedDraft<Kind extends Editable> = Pick<DraftState, 'saving' | 'sa
   readonly conflict: Schemas['DraftConflict'] | null;
   /** Shows another body, and saves it 600 ms after the last change. A function gets what is shown. */
   readonly change: (next: Bodies[Kind] | null | ((before: Bodies[Kind]) => Bodies[Kind] | null)) => void;
-  /** Answers whether the server has all that was typed. */
+  /** Saves what is on the screen at once. Resolves to true if the server has all of it. */
   readonly saveNow: () => Promise<boolean>;
+  /** What is edited now: what a page drew before it awaited something may be older. */
+  readonly latest: () => Latest<Kind>;
   readonly keepMine: () => Promise<void>;
   readonly takeTheirs: () => Promise<void>;
   /** Answers whether the draft is gone. */
@@ -56,11 +59,19 @@ export type EditedDraft<Kind extends Editable> = Pick<DraftState, 'saving' | 'sa
   readonly wayBack: () => () => Promise<void>;
 };
 
+export type Latest<Kind extends Editable> = Pick<
+  EditedDraft<Kind>,
+  'body' | 'hasDraft' | 'draftRevision' | 'saving' | 'faults'
+>;
+
 const DRAFT_PLACE = 'carillon-draft ';
 const keyOf = (kind: Editable, workspace: string, name: string): string => `${DRAFT_PLACE}${workspace}/${kind}/${name}`;
 
 /** All parts of the page that show one draft show the same text. */
 const sessions = new Map<string, DraftSession>();
+addUnsavedCheck(() =>
+  [...sessions.values()].some((session) => session.snapshot().saving !== 'saved' || session.snapshot().isMoved),
+);
 
 function sessionOf(kind: Editable, workspace: string, name: string): DraftSession {
   const key = keyOf(kind, workspace, name);
@@ -110,9 +121,10 @@ export function reloadDrafts(workspace: string): void {
  * what a reload left in the tab and nobody has opened since.
  */
 export async function saveAllDrafts(): Promise<boolean> {
+  await formWorkSettled();
   const saved = await Promise.all([...sessions.values()].map((session) => session.saveNow()));
   const isKept = tryStorage(() => Object.keys(sessionStorage).some((key) => key.startsWith(DRAFT_PLACE))) ?? false;
-  return saved.every(Boolean) && !isKept;
+  return saved.every(Boolean) && !isKept && !hasWaitingChanges();
 }
 
 /**
@@ -149,6 +161,14 @@ export function tryPublishing(drafts: readonly { kind: string; workspace: string
 const isAtOrBelow = (path: string, at: string): boolean =>
   path === at || path.startsWith(`${at}.`) || path.startsWith(`${at}[`);
 
+const latestOf = <Kind extends Editable>({ body, draft, saving }: DraftState): Latest<Kind> => ({
+  body: body as Bodies[Kind] | null,
+  hasDraft: draft !== null || saving !== 'saved',
+  draftRevision: draft?.revision ?? null,
+  saving,
+  faults: draft?.faults ?? [],
+});
+
 /**
  * The draft of a resource: loads both, saves 600 ms after the last change and never over somebody else's saving, keeps what is not
  * acknowledged in the tab. `name` is empty of a workspace's own settings.
@@ -164,7 +184,9 @@ export function useDraft<Kind extends Editable>(kind: Kind, workspace: string, n
   useEffect(() => {
     if (isGone) setTried(key, false);
   }, [isGone, key]);
-  const faults = draft?.faults ?? [];
+  const latest = latestOf<Kind>(state);
+  const { faults } = latest;
+  const form = `${workspace}/${name}.`;
   const change = useCallback<EditedDraft<Kind>['change']>(
     (next) => {
       const before = session.snapshot().body as Bodies[Kind];
@@ -180,23 +202,23 @@ export function useDraft<Kind extends Editable>(kind: Kind, workspace: string, n
     error: state.error,
     retry: () => void session.load(),
     resource: state.resource as Published<Kind> | null,
-    body: state.body as Bodies[Kind] | null,
-    hasDraft: draft !== null || state.saving !== 'saved',
-    draftRevision: draft?.revision ?? null,
-    saving: state.saving,
+    ...latest,
+    latest: () => latestOf(session.snapshot()),
     saveError: state.saveError,
     isMoved: state.isMoved,
-    faults,
     isTried,
     tryPublishing: () => setTried(key, true),
     warnings: draft?.warnings ?? [],
     faultsAt: (path) => faults.filter((fault) => isAtOrBelow(fault.path, path)),
     conflict: draft?.conflict ?? null,
     change,
-    saveNow: () => session.saveNow(),
-    keepMine: () => session.keepMine(),
-    takeTheirs: () => session.takeTheirs(),
-    discard: () => session.discard(),
+    async saveNow() {
+      await formWorkSettled();
+      return (await session.saveNow()) && !hasUnfinished(form) && !hasWaitingChanges(form);
+    },
+    keepMine: () => formWorkSettled().then(() => session.keepMine()),
+    takeTheirs: () => formWorkSettled().then(() => session.takeTheirs()),
+    discard: () => formWorkSettled().then(() => session.discard()),
     wayBack: () => session.wayBack(),
   };
 }

@@ -8,6 +8,7 @@ import { Button } from '../ui/button.tsx';
 import { cls } from '../ui/class-names.ts';
 import { lazyPart, Part } from '../ui/part.tsx';
 import { Toasts } from '../ui/toast.tsx';
+import { AskBeforeLeaving } from './ask-before-leaving.tsx';
 import { COMMAND_KEY } from './command-key.ts';
 import { DraftLink } from './draft-link.tsx';
 import { EnvironmentLine } from './environment-line.tsx';
@@ -108,6 +109,7 @@ function SignedInFrame(): ReactNode {
         <MoreMenu workspace={known} />
       </nav>
       <Toasts />
+      <AskBeforeLeaving />
       {open === 'palette' && (
         <Part>
           <Palette onClose={() => setOpen(null)} />

@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { api, bodyOf } from '../api/client.ts';
+import { abandonUnsavedWork } from '../api/unsaved.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { say } from '../ui/notices.ts';
@@ -16,12 +17,8 @@ function forgetTab(): void {
 
 /** What was typed a moment ago is theirs, and stays on the server; answers whether all of it is there. */
 async function saveAll(): Promise<boolean> {
-  const [{ saveAllDrafts }, { formsAtRest, hasKeptChanges }] = await Promise.all([
-    import('../api/use-draft.ts'),
-    import('../screens/rule/kept-changes.ts'),
-  ]);
-  await formsAtRest();
-  return (await saveAllDrafts()) && !hasKeptChanges();
+  const { saveAllDrafts } = await import('../api/use-draft.ts');
+  return saveAllDrafts();
 }
 
 /** Signs out of this browser, and asks first where text that was typed would go with it. */
@@ -31,6 +28,7 @@ export function useSignOut(): { readonly begin: () => void; readonly question: R
     mutationFn: () => bodyOf(api.DELETE('/v1/session')),
     onSuccess() {
       forgetTab();
+      abandonUnsavedWork();
       // Loaded anew: whoever comes next finds nothing of what this page had read.
       location.assign('/sign-in');
     },

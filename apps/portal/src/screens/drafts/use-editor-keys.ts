@@ -6,8 +6,8 @@ import type { EditedDraft } from '../../api/use-draft.ts';
 
 type Edited = Pick<EditedDraft<Editable>, 'saveNow' | 'workspace'>;
 
-/** What is being typed in a field that counts once it is left counts now; the focus stays. */
-function writeTyped(field: EventTarget | null): void {
+/** Shows what is wrong with the field that is typed in, as if it had been left; the focus stays. */
+function showFaults(field: EventTarget | null): void {
   flushSync(() => field?.dispatchEvent(new FocusEvent('focusout', { bubbles: true })));
 }
 
@@ -24,7 +24,7 @@ export function useEditorKeys(draft: Edited, run: () => void): void {
       if (event.target instanceof HTMLElement && event.target.closest('[role="dialog"]')) return;
       const key = event.key.toLowerCase();
       if (key !== 'enter' && key !== 's' && !(key === 'p' && event.shiftKey)) return;
-      writeTyped(event.target);
+      showFaults(event.target);
       const { draft: now, navigate: go, run: runNow } = keys.current;
       if (key === 'enter') runNow();
       else if (key === 's') void now.saveNow();

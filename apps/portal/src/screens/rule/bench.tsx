@@ -3,6 +3,7 @@ import { useSearch } from '@tanstack/react-router';
 import { CircleCheck, CircleX } from 'lucide-react';
 import { useEffect, useState, type ReactNode } from 'react';
 import { api, bodyOf } from '../../api/client.ts';
+import { queryClient } from '../../api/query-client.ts';
 import { Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
@@ -25,6 +26,7 @@ const SOURCES = [
   { id: 'minimum', name: 'Minimum event' },
   { id: 'pasted', name: 'Pasted' },
 ] as const;
+const NOT_SAVED = 'Not run: the rule on the screen is not saved. The page says why.';
 type Source = (typeof SOURCES)[number]['id'];
 
 /** Tries the rule as it is edited on an event, and tells nobody. */
@@ -59,29 +61,34 @@ export function Bench({
   const [pasted, setPasted] = useState('{\n  \n}');
   const [answer, setAnswer] = useState('');
   const chosenId = eventId !== null && (eventId === asksFor || isKnown(eventId)) ? eventId : (events[0]?.id ?? null);
-  const body = {
-    ...(source === 'newest'
-      ? { event_id: chosenId ?? '' }
-      : { event: source === 'minimum' ? (sample.data?.event ?? '') : pasted }),
+  const bodyOn = (minimum: string, drafts: boolean) => ({
+    ...(source === 'newest' ? { event_id: chosenId ?? '' } : { event: source === 'minimum' ? minimum : pasted }),
     ...(answer.trim() !== '' && { answer }),
-    drafts: hasDraft,
-  };
+    drafts,
+  });
+  const body = bodyOn(sample.data?.event ?? '', hasDraft);
   // The newest good result stays, greyed, while the next one is worked out or was refused, and where it is of another rule or event.
   const [good, setGood] = useState<{ readonly tested: Tested; readonly of: string } | null>(null);
-  const asked = JSON.stringify([rule, body]);
-  const isOld = good !== null && good.of !== asked;
+  const isOld = good !== null && good.of !== JSON.stringify([rule, body]);
   const test = useMutation({
     onSuccess: (result) => setGood(result),
     mutationFn: async (isAsked: boolean) => {
-      await draft.saveNow();
-      const { answer: _pasted, ...unanswered } = body;
+      if (!(await draft.saveNow())) throw new Error(NOT_SAVED);
+      // The rule as it was saved just now, and the minimum event of that rule: this render may be older.
+      const saved = draft.latest();
+      const minimum =
+        source === 'minimum' && saved.faults.length === 0
+          ? await queryClient.fetchQuery({ ...sampleQuery(workspace, title, savingOf(saved)), staleTime: 60_000 })
+          : sample.data;
+      const now = bodyOn(minimum?.event ?? '', saved.hasDraft);
+      const { answer: _pasted, ...unanswered } = now;
       const tested = await bodyOf(
         api.POST('/v1/workspaces/{workspace}/rules/{name}/test', {
           params: { path: { workspace, name: title } },
-          body: isAsked ? { ...unanswered, ask_partner: true } : body,
+          body: isAsked ? { ...unanswered, ask_partner: true } : now,
         }),
       );
-      return { tested, of: asked };
+      return { tested, of: JSON.stringify([saved.body?.rules?.[name], now]) };
     },
   });
   const canRun = source === 'newest' ? chosenId !== null : source === 'minimum' ? sample.data !== undefined : true;

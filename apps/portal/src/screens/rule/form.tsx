@@ -1,4 +1,4 @@
-import { useId, type ReactNode } from 'react';
+import { useId, useState, type ReactNode } from 'react';
 import { Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
@@ -32,6 +32,18 @@ export type FormViewProps = {
 const EMPTY: Form = { match: 'all', conditions: [] };
 
 /**
+ * Returns the form as it is drawn. While a line has the focus or a change waits, the lines stay as they are, so that nothing is replaced or
+ * moved under the hands of the person who types. Another line that gets the focus is drawn anew once.
+ */
+function useSteadyForm(form: Form | null, typedAt: string | null, isBusy: boolean): Form | null {
+  const [shown, setShown] = useState({ form, typedAt });
+  const isHeld = isBusy || (typedAt !== null && shown.typedAt === typedAt);
+  if (isHeld && shown.form !== null) return shown.form;
+  if (shown.form !== form || shown.typedAt !== typedAt) setShown({ form, typedAt });
+  return form;
+}
+
+/**
  * The parts of an expression as lines. The server reads and writes them: a change of one line leaves every other part as it was typed,
  * and what no line can say stands as an expression in its place.
  */
@@ -39,14 +51,18 @@ export function ExpressionFormView(props: FormViewProps): ReactNode {
   const { workspace, form: name, source, check, error, stream, fields, complete, onWrite } = props;
   const listId = useId();
   const isBlank = source.trim() === '' || source.trim() === 'true';
-  const form = isBlank ? EMPTY : (check?.form ?? null);
-  const { fault, dropped, dismissDropped, apply } = useFormChanges({
+  const read = isBlank ? EMPTY : (check?.form ?? null);
+  const isCurrent = isBlank || check === undefined || check.source === source;
+  const [typedAt, setTypedAt] = useState<string | null>(null);
+  const { fault, isWorking, dropped, dismissDropped, apply } = useFormChanges({
     workspace,
     form: name,
     source,
-    isRead: form !== null,
+    isRead: read !== null,
+    isTyping: typedAt !== null,
     onWrite,
   });
+  const form = useSteadyForm(read, typedAt, isWorking || !isCurrent);
 
   if (form === null) {
     if (error) return <Problem error={error} />;
@@ -99,15 +115,18 @@ export function ExpressionFormView(props: FormViewProps): ReactNode {
         conditions={conditions}
         match={match}
         at={[]}
+        form={name}
+        refusedAt={fault?.at ?? null}
         listId={listId}
         fields={fields}
         complete={complete}
+        onType={setTypedAt}
         onChange={apply}
       />
       {dropped.length > 0 && <DroppedChanges dropped={dropped} onDismiss={dismissDropped} />}
-      {fault !== null && (
+      {fault !== null && typedAt === null && (
         <p role="alert" className={cls(styles.fault)}>
-          {fault}
+          {fault.why}
         </p>
       )}
       <div className={cls(styles.tools)}>
@@ -130,14 +149,21 @@ export function ExpressionFormView(props: FormViewProps): ReactNode {
   );
 }
 
-type LinesProps = Pick<FormViewProps, 'fields' | 'complete'> & {
+type LinesProps = Pick<FormViewProps, 'form' | 'fields' | 'complete'> & {
   readonly conditions: readonly Part[];
   readonly match: 'all' | 'any';
   /** Where the group of these lines stands; empty: it is the form itself. */
   readonly at: readonly number[];
   readonly listId: string;
+  /** The address of the line that the server refused; null: none. */
+  readonly refusedAt: string | null;
+  /** Called with the address of the line that gets the focus; null: the focus leaves it. */
+  readonly onType: (at: string | null) => void;
   readonly onChange: (change: FormChange) => void;
 };
+
+/** A line keeps its place, and the focus in it, whatever its test becomes. */
+const shapeOf = ({ kind }: Part): string => (kind === 'group' || kind === 'expression' ? kind : 'line');
 
 function Lines({ conditions, match, at, ...rest }: LinesProps): ReactNode {
   const join = match === 'all' ? 'and' : 'or';
@@ -148,7 +174,7 @@ function Lines({ conditions, match, at, ...rest }: LinesProps): ReactNode {
         const word = place === 0 ? (at.length === 0 ? 'where' : '') : join;
         return (
           // A part has no name but its place.
-          <li key={`${here.join()} ${part.kind}`} className={cls(styles.condition)}>
+          <li key={`${here.join()} ${shapeOf(part)}`} className={cls(styles.condition)}>
             <span className={cls(styles.join)}>{word}</span>
             {part.kind === 'group' ? (
               <Group part={part} at={here} {...rest} />
@@ -156,9 +182,12 @@ function Lines({ conditions, match, at, ...rest }: LinesProps): ReactNode {
               <ConditionRow
                 condition={part}
                 what={`condition ${here.map((one) => one + 1).join('.')}`}
+                form={rest.form}
+                isRefused={rest.refusedAt === here.join()}
                 listId={rest.listId}
                 fields={rest.fields}
                 complete={rest.complete}
+                onType={(isTyping) => rest.onType(isTyping ? here.join() : null)}
                 onReplace={(condition) => rest.onChange({ kind: 'replace', at: [...here], condition })}
                 onRemove={() => rest.onChange({ kind: 'remove', at: [...here] })}
               />

@@ -1,14 +1,23 @@
 import { Refusal } from '../../api/client.ts';
+import { FORM_CHANGES } from '../../api/unsaved.ts';
 import type { FormChange } from './queries.ts';
 
-/** Changes of a form that the server has not worked into the text yet. They outlive a reload and the end of a session, as a draft does. */
-export type KeptChanges = { readonly source: string; readonly changes: readonly FormChange[] };
+/** A replaced part: its address in the form, and the expression before and after. */
+export type ReplacedPart = { readonly at: string; readonly from: string; readonly to: string };
 
-const placeOf = (form: string): string => `carillon-form ${form}`;
+/** Changes of a form that the server has not written into the expression yet. They outlive a reload and the end of a session, as a draft does. */
+export type KeptChanges = {
+  readonly source: string;
+  readonly changes: readonly FormChange[];
+  /** The last replacement, if the first change may continue it. */
+  readonly replaced?: ReplacedPart | null;
+};
+
+const keyOf = (form: string): string => FORM_CHANGES + form;
 
 export function readKeptChanges(form: string): KeptChanges | null {
   try {
-    return JSON.parse(sessionStorage.getItem(placeOf(form)) ?? 'null') as KeptChanges | null;
+    return JSON.parse(sessionStorage.getItem(keyOf(form)) ?? 'null') as KeptChanges | null;
   } catch {
     // A browser that keeps nothing, or text that is not ours.
     return null;
@@ -17,34 +26,13 @@ export function readKeptChanges(form: string): KeptChanges | null {
 
 export function keepChanges(form: string, kept: KeptChanges): void {
   try {
-    if (kept.changes.length === 0) sessionStorage.removeItem(placeOf(form));
-    else sessionStorage.setItem(placeOf(form), JSON.stringify(kept));
+    if (kept.changes.length === 0) sessionStorage.removeItem(keyOf(form));
+    else sessionStorage.setItem(keyOf(form), JSON.stringify(kept));
   } catch {
-    // Said above.
+    // The browser refuses storage, or it is full: the changes are as safe as the page.
   }
 }
 
-const underWay = new Set<Promise<void>>();
-
-/** Lets whoever leaves wait for a form that works changes in; it ends by itself. */
-export function workingIn(work: Promise<void>): Promise<void> {
-  underWay.add(work);
-  const ended = (): void => void underWay.delete(work);
-  work.then(ended, ended);
-  return work;
-}
-
-export const formsAtRest = (): Promise<unknown> => Promise.allSettled(underWay);
-
-/** Whether any form of this tab has changes that are in no text yet. */
-export function hasKeptChanges(): boolean {
-  try {
-    return Object.keys(sessionStorage).some((key) => key.startsWith(placeOf('')));
-  } catch {
-    return false;
-  }
-}
-
-/** Whether the same change may be taken later: nobody was signed in, or the server was away or in trouble. */
+/** Returns true if the same change may be taken later: nobody was signed in, or the server was away or in trouble. */
 export const mayBeTakenLater = (error: unknown): boolean =>
   error instanceof Refusal && (error.status === 0 || error.status === 401 || error.status >= 500);

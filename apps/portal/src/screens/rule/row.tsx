@@ -1,5 +1,6 @@
 import { X } from 'lucide-react';
 import { useState, type KeyboardEvent, type ReactNode } from 'react';
+import { useUnsaved } from '../../api/unsaved.ts';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { CodeField } from '../../ui/code-field.tsx';
@@ -7,26 +8,23 @@ import type { Complete } from '../../ui/code-words.ts';
 import { NativeSelect } from '../../ui/native-select.tsx';
 import field from '../../ui/field.module.css';
 import type { SeenField } from './completion.ts';
-import {
-  COMPARED,
-  conditionOf,
-  rowOf,
-  takesValue,
-  TESTS,
-  type Condition,
-  type Row,
-  type Test,
-  type Written,
-} from './form-rows.ts';
+import { COMPARED, conditionOf, rowOf, takesValue, TESTS, type Condition, type Row, type Test } from './form-rows.ts';
 import styles from './rule.module.css';
 
 export type ConditionRowProps = {
   readonly condition: Condition;
   /** Which one it is, for who cannot see where it stands. */
   readonly what: string;
+  /** The form that the line belongs to. */
+  readonly form: string;
+  /** The server refused what was typed here: it stays, to be corrected. */
+  readonly isRefused: boolean;
   readonly listId: string;
   readonly fields: readonly SeenField[];
   readonly complete: Complete;
+  /** Called when the focus comes into the fields of the line, and when it leaves them. */
+  readonly onType: (isTyping: boolean) => void;
+  /** Called at every key that makes another condition of the line. */
   readonly onReplace: (condition: Condition) => void;
   readonly onRemove: () => void;
 };
@@ -48,56 +46,63 @@ export function ConditionRow(props: ConditionRowProps): ReactNode {
   );
 }
 
-/** Text of an expression, edited in place; it is written when it is left. */
-function Chip({ condition, what, complete, onReplace }: ConditionRowProps): ReactNode {
+/** Text of an expression, edited in place. */
+function Chip({ condition, what, isRefused, complete, onType, onReplace }: ConditionRowProps): ReactNode {
   const source = condition.kind === 'expression' ? condition.source : '';
   const [text, setText] = useState(source);
   const [shown, setShown] = useState(source);
   if (shown !== source) {
     setShown(source);
-    setText(source);
+    if (!isRefused) setText(source);
   }
-  const write = (): void => {
-    if (text.trim() !== '' && text !== source) onReplace({ kind: 'expression', source: text });
+  const write = (next: string): void => {
+    setText(next);
+    onType(true);
+    if (next.trim() !== '') onReplace({ kind: 'expression', source: next });
   };
   return (
-    <div className={cls(styles.chip)} onBlur={write}>
+    <div className={cls(styles.chip)} onFocus={() => onType(true)} onBlur={() => onType(false)}>
       <CodeField
         label={`Expression, ${what}`}
         hidesLabel
         language="cel"
         isSingleLine
         value={text}
-        onChange={setText}
+        onChange={write}
         complete={complete}
-        onRun={write}
       />
     </div>
   );
 }
 
-function Line({ given, what, listId, fields, onReplace }: ConditionRowProps & { readonly given: Row }): ReactNode {
+function Line(props: ConditionRowProps & { readonly given: Row }): ReactNode {
+  const { given, what, form, isRefused, listId, fields, onType, onReplace } = props;
   const [row, setRow] = useState(given);
-  const [fault, setFault] = useState<Extract<Written, { ok: false }> | null>(null);
-  const said = JSON.stringify(given);
-  const [shown, setShown] = useState(said);
-  // Another text of the expression, whoever wrote it, takes the place of what stood here; the focus stays.
-  if (shown !== said) {
-    setShown(said);
-    setRow(given);
-    setFault(null);
+  // What is wrong is shown once the line was left: half a word is no mistake.
+  const [isLeft, setLeft] = useState(false);
+  const givenText = JSON.stringify(given);
+  const [shown, setShown] = useState(givenText);
+  const written = conditionOf(row);
+  // Another text of the expression, whoever wrote it, takes the place of what stood here, unless that is not in it yet; the focus stays.
+  if (shown !== givenText) {
+    setShown(givenText);
+    if (written.ok && !isRefused) setRow(given);
   }
-  function write(next: Row): void {
-    if (JSON.stringify(next) === said) return setFault(null);
-    const written = conditionOf(next);
-    setFault(written.ok ? null : written);
-    if (written.ok) onReplace(written.condition);
-  }
-  const type = (change: Partial<Row>): void => setRow({ ...row, ...change });
+  const isChanged = JSON.stringify(row) !== givenText;
+  useUnsaved(form, isChanged && !written.ok);
+  const fault = isLeft && isChanged && !written.ok ? written : null;
+  const write = (change: Partial<Row>): void => {
+    const next = { ...row, ...change };
+    setRow(next);
+    setLeft(false);
+    onType(true);
+    const condition = conditionOf(next);
+    if (condition.ok) onReplace(condition.condition);
+  };
   const enter = (event: KeyboardEvent): void => {
     if (event.key !== 'Enter' || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
-    write(row);
+    setLeft(true);
   };
   const input = (
     name: string,
@@ -115,18 +120,17 @@ function Line({ given, what, listId, fields, onReplace }: ConditionRowProps & { 
       value={value}
       {...(part === 'field' && { list: listId })}
       {...(part === 'value' && { placeholder: sampleOf(row.field, fields) })}
-      onChange={(event) => type(change(event.target.value))}
-      onBlur={() => write(row)}
+      onChange={(event) => write(change(event.target.value))}
       onKeyDown={enter}
     />
   );
-  const pick = (test: Test): void => {
-    const next = { ...row, test, ...(!takesValue(test) && { value: '' }) };
-    setRow(next);
-    write(next);
+  const pick = (test: Test): void => write({ test, ...(!takesValue(test) && { value: '' }) });
+  const leave = (): void => {
+    setLeft(true);
+    onType(false);
   };
   return (
-    <div className={cls(styles.row)}>
+    <div className={cls(styles.row)} onFocus={() => onType(true)} onBlur={leave}>
       {input('Field', 'field', row.field, (text) => ({ field: text }))}
       <NativeSelect label={`How ${what} compares`} hidesLabel options={OPTIONS} value={row.test} onChange={pick} />
       {row.test === 'some' && (
@@ -137,11 +141,7 @@ function Line({ given, what, listId, fields, onReplace }: ConditionRowProps & { 
             hidesLabel
             options={ENTRY_OPTIONS}
             value={row.entry.test}
-            onChange={(test) => {
-              const next = { ...row, entry: { ...row.entry, test } };
-              setRow(next);
-              write(next);
-            }}
+            onChange={(test) => write({ entry: { ...row.entry, test } })}
           />
         </>
       )}

@@ -26,5 +26,9 @@ export const isListening = ({ draft, name, rule }: Pick<RuleProps, 'draft' | 'na
   rule.stream !== undefined || Object.hasOwn(draft.resource?.body.rules ?? {}, name);
 
 /** Which saving of the draft something is made from; null: what is published. */
-export const savingOf = ({ hasDraft, saving, draftRevision }: RuleProps['draft']): string | null =>
+export const savingOf = ({
+  hasDraft,
+  saving,
+  draftRevision,
+}: Pick<RuleProps['draft'], 'hasDraft' | 'saving' | 'draftRevision'>): string | null =>
   hasDraft ? (draftRevision ?? `unsaved ${saving}`) : null;

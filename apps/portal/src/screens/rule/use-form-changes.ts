@@ -1,12 +1,18 @@
 import { useEffect, useEffectEvent, useRef, useState } from 'react';
 import { TRIES_AGAIN } from '../../api/draft-session.ts';
+import { formWorkSettled, trackFormWork, useUnsaved } from '../../api/unsaved.ts';
 import type { DroppedChange } from './dropped-changes.tsx';
-import { keepChanges, mayBeTakenLater, readKeptChanges, workingIn } from './kept-changes.ts';
+import { keepChanges, mayBeTakenLater, readKeptChanges, type ReplacedPart } from './kept-changes.ts';
 import { checkExpression, type FormChange } from './queries.ts';
 
+/** In milliseconds: the least time between two calls that write the same part, so that a fast typist stays far below the limit of calls. */
+const BETWEEN_KEYS = 250;
+
 export type FormChanges = {
-  /** Why the newest change was not taken; null: it was. */
-  readonly fault: string | null;
+  /** Why the newest change was refused, and the address of the part that it replaces; null: it was accepted. */
+  readonly fault: { readonly why: string; readonly at: string | null } | null;
+  /** Whether changes still wait to be written into the expression. */
+  readonly isWorking: boolean;
   /** Changes from before a session ended, or from while nobody answered, that no longer fit. */
   readonly dropped: readonly DroppedChange[];
   readonly dismissDropped: () => void;
@@ -15,12 +21,39 @@ export type FormChanges = {
 
 const MOVED = 'The condition was changed meanwhile.';
 
-/** Works changes of a form into its text, one after another, each into the text that the one before it made; the server writes it. */
+/** The address of the part that a change replaces; null: it changes the form in another way. */
+const replacedBy = (change: FormChange | undefined): string | null =>
+  change?.kind === 'replace' ? change.at.join() : null;
+
+/**
+ * Appends a change to those that wait. A replacement of the part that the last waiting change replaces takes its place: of a word that is
+ * typed only the newest letters count. `busy` is being written now and stays.
+ */
+export function withChange(
+  waiting: readonly FormChange[],
+  change: FormChange,
+  busy: FormChange | null,
+): readonly FormChange[] {
+  const last = waiting.at(-1);
+  const part = replacedBy(change);
+  const isNewer = part !== null && last !== busy && replacedBy(last) === part;
+  return [...(isNewer ? waiting.slice(0, -1) : waiting), change];
+}
+
+/**
+ * The expression that a change starts from. Another replacement of the part that was just replaced starts where that one started: a part
+ * that is typed letter by letter is one part, whatever its letters meant on the way.
+ */
+export const startOf = (change: FormChange, source: string, replaced: ReplacedPart | null): string =>
+  replaced !== null && replaced.to === source && replacedBy(change) === replaced.at ? replaced.from : source;
+
+/** Writes changes of a form into its expression, one after another; the server makes the text. */
 export function useFormChanges({
   workspace,
   form,
   source,
   isRead,
+  isTyping,
   onWrite,
 }: {
   readonly workspace: string;
@@ -29,56 +62,84 @@ export function useFormChanges({
   readonly source: string;
   /** Whether the form of the text is there. */
   readonly isRead: boolean;
+  /** Whether a line has the focus. */
+  readonly isTyping: boolean;
   readonly onWrite: (source: string) => void;
 }): FormChanges {
-  const [fault, setFault] = useState<string | null>(null);
+  const [fault, setFault] = useState<{ readonly of: FormChange; readonly why: string } | null>(null);
+  const [isWorking, setWorking] = useState(false);
   const [dropped, setDropped] = useState<readonly DroppedChange[]>([]);
+  // A refused line is on the screen and not in the expression.
+  useUnsaved(form, fault !== null && fault.of.kind === 'replace');
   const newest = useRef(source);
   useEffect(() => {
     newest.current = source;
   }, [source]);
   const queue = useRef(Promise.resolve());
   const waiting = useRef<readonly FormChange[]>([]);
+  const busy = useRef<FormChange | null>(null);
+  const replaced = useRef<ReplacedPart | null>(null);
+  const lastCall = useRef(0);
   const takenUp = useRef<readonly FormChange[]>([]);
   const again = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => () => clearTimeout(again.current), []);
+  useEffect(() => {
+    // Once the lines are drawn from the new expression, an address names another part.
+    if (!isTyping && !isWorking) replaced.current = null;
+  }, [isTyping, isWorking]);
 
-  /** Whoever just typed it still sees it in its line; what comes from before is shown, so that it can be done again. */
+  /** The person who just typed it still sees it in its line; what comes from before is shown, so that it can be done again. */
   function refuse(change: FormChange, why: string): void {
     if (takenUp.current.includes(change)) setDropped((before) => [...before, { change, why }]);
-    else setFault(why);
+    else setFault({ of: change, why });
+  }
+  async function write(change: FormChange): Promise<void> {
+    const given = newest.current;
+    const from = startOf(change, given, replaced.current);
+    const text = from.trim() === 'true' ? '' : from;
+    lastCall.current = performance.now();
+    const { source: next, faults } = await checkExpression(workspace, { source: text, place: 'when', change });
+    const [first] = faults;
+    if (first) return refuse(change, `${first.message}. ${first.fix}`);
+    setFault(null);
+    const to = next.trim() === '' ? 'true' : next;
+    const at = replacedBy(change);
+    replaced.current = at === null ? null : { at, from, to };
+    newest.current = to;
+    onWrite(to);
   }
   async function work(): Promise<void> {
-    for (let [change] = waiting.current; change; [change] = waiting.current) {
-      const from = newest.current.trim() === 'true' ? '' : newest.current;
+    while (waiting.current.length > 0) {
+      if (replacedBy(waiting.current[0]) !== null) await pauseUntil(lastCall.current + BETWEEN_KEYS);
+      const [change] = waiting.current;
+      if (!change) break;
+      busy.current = change;
       try {
-        const { source: next, faults } = await checkExpression(workspace, { source: from, place: 'when', change });
-        const [first] = faults;
-        if (first) refuse(change, `${first.message}. ${first.fix}`);
-        else {
-          setFault(null);
-          newest.current = next.trim() === '' ? 'true' : next;
-          onWrite(newest.current);
-        }
+        await write(change);
       } catch (failed) {
         const why = failed instanceof Error ? failed.message : 'It could not be changed.';
         if (mayBeTakenLater(failed)) {
-          setFault(why);
+          setFault({ of: change, why });
           again.current = setTimeout(begin, TRIES_AGAIN);
           return;
         }
         refuse(change, why);
+      } finally {
+        busy.current = null;
       }
       waiting.current = waiting.current.slice(1);
       keep();
     }
+    setWorking(false);
   }
-  const keep = (): void => keepChanges(form, { source: newest.current, changes: waiting.current });
+  const keep = (): void =>
+    keepChanges(form, { source: newest.current, changes: waiting.current, replaced: replaced.current });
   function begin(): void {
     clearTimeout(again.current);
-    queue.current = workingIn(queue.current.then(work));
+    setWorking(true);
+    queue.current = trackFormWork(queue.current.then(work));
   }
-  // What was typed before is worked in by whoever comes back to the same text.
+  // What was typed before is written by whoever comes back to the same text.
   const takeUp = useEffectEvent(() => {
     const kept = readKeptChanges(form);
     if (!kept || waiting.current.length > 0) return;
@@ -88,23 +149,39 @@ export function useFormChanges({
     }
     takenUp.current = kept.changes;
     waiting.current = kept.changes;
+    replaced.current = kept.replaced ?? null;
     begin();
   });
   useEffect(() => {
-    if (isRead) takeUp();
+    if (!isRead) return undefined;
+    let isGone = false;
+    // The form may have been left a moment ago: its last changes are still being written, and must not be written twice.
+    void formWorkSettled().then(() => {
+      if (!isGone) takeUp();
+    });
+    return () => {
+      isGone = true;
+    };
   }, [isRead]);
 
   return {
-    fault,
+    fault: fault && { why: fault.why, at: replacedBy(fault.of) },
+    isWorking,
     dropped,
     dismissDropped() {
       setDropped([]);
       keep();
     },
     apply(change) {
-      waiting.current = [...waiting.current, change];
+      waiting.current = withChange(waiting.current, change, busy.current);
       keep();
       begin();
     },
   };
+}
+
+/** Resolves at a time of `performance.now()`; at once if it has passed. */
+async function pauseUntil(time: number): Promise<void> {
+  const left = time - performance.now();
+  if (left > 0) await new Promise((resolve) => setTimeout(resolve, left));
 }

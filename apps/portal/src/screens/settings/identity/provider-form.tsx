@@ -3,6 +3,7 @@ import { useState, type FormEvent, type ReactNode } from 'react';
 import { api, bodyOf, Refusal, type Schemas } from '../../../api/client.ts';
 import { useMay } from '../../../api/me.ts';
 import { queryClient } from '../../../api/query-client.ts';
+import { useUnsaved } from '../../../api/unsaved.ts';
 import { Problem } from '../../../ui/answers.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { cls } from '../../../ui/class-names.ts';
@@ -89,6 +90,8 @@ export function ProviderForm({
       onDone();
     },
   });
+  const [before] = useState(asked + name);
+  useUnsaved('/settings/identity', asked + name !== before && !save.isPending && !save.isSuccess);
   const fault = provider === null ? nameFault(name, taken) : null;
   const urlFault = url.trim() === '' ? 'Give the address of the provider’s public JWK set.' : null;
   const submit = (event: FormEvent): void => {

@@ -4,6 +4,7 @@ import { useState, type FormEvent, type ReactNode } from 'react';
 import { api, bodyOf } from '../../../api/client.ts';
 import { meQuery, type Profiled } from '../../../api/me.ts';
 import { queryClient } from '../../../api/query-client.ts';
+import { useUnsaved } from '../../../api/unsaved.ts';
 import { Empty, Loading, Problem } from '../../../ui/answers.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { cls } from '../../../ui/class-names.ts';
@@ -65,6 +66,7 @@ function NameAndAddress({ person }: { readonly person: Profiled }): ReactNode {
       say('Your profile is saved.');
     },
   });
+  useUnsaved('/settings/you', Object.keys(body).length > 0 && !save.isPending);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     if (Object.keys(body).length > 0 && !save.isPending) save.mutate();
@@ -118,6 +120,7 @@ function Password({ person }: { readonly person: Profiled }): ReactNode {
       say('Your password is set. All your other sessions have ended.');
     },
   });
+  useUnsaved('/settings/you', password !== '' && !save.isPending);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     if (password !== '' && !save.isPending) save.mutate();
