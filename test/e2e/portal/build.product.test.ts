@@ -144,6 +144,7 @@ describeWith('chromium', 'building a notification in the portal', () => {
     await value.fill('50');
     await value.press('Enter');
     await main().getByText('event.status == "paid" && event.total > 50').waitFor();
+    expect(await main().getByLabel('Stream', { exact: true }).inputValue()).toBe('orders');
     await button('Add a condition').click();
     await main().getByLabel('Field of condition 3').fill('event.coupon');
     await main().getByLabel('How condition 3 compares').selectOption('not has');

@@ -11,6 +11,8 @@ export type FieldProps = Omit<TextFieldProps, 'className' | 'style' | 'children'
   /** What is wrong with what stands in it, and how to mend it. */
   readonly fault?: string | null | undefined;
   readonly placeholder?: string;
+  /** Id of a datalist with what is often meant; any other text may be typed. */
+  readonly list?: string;
   /** Letters of one width, for ids, paths and expressions. */
   readonly isMono?: boolean;
   /** Takes several lines. */
@@ -25,6 +27,7 @@ export function Field({
   note,
   fault,
   placeholder,
+  list,
   isMono = false,
   isLong = false,
   hidesLabel = false,
@@ -34,6 +37,7 @@ export function Field({
   const [isShown, leave] = useLeft();
   const shown = isShown ? fault : null;
   const drawn = { ...(placeholder !== undefined && { placeholder }) };
+  const suggested = { ...(list !== undefined && { list }) };
   return (
     <TextField
       {...props}
@@ -51,7 +55,12 @@ export function Field({
       {isLong ? (
         <TextArea {...drawn} className={cls(styles.area)} spellCheck={false} />
       ) : (
-        <Input {...drawn} {...(inputRef && { ref: inputRef })} className={cls(styles.input, isMono && styles.mono)} />
+        <Input
+          {...drawn}
+          {...suggested}
+          {...(inputRef && { ref: inputRef })}
+          className={cls(styles.input, isMono && styles.mono)}
+        />
       )}
       {note !== undefined && (
         <Text slot="description" className={cls(styles.note)}>

@@ -101,7 +101,9 @@ export function ExpressionFormView(props: FormViewProps): ReactNode {
           ))}
       </datalist>
       <p>
-        {conditions.length === 0 ? (
+        {isBlank && source.trim() === '' ? (
+          <>Nothing fires this rule yet. Add a condition, or choose every event of {stream ?? 'its stream'}.</>
+        ) : conditions.length === 0 ? (
           <>
             Every event of <Id>{stream}</Id> fires this rule.
           </>
@@ -131,6 +133,7 @@ export function ExpressionFormView(props: FormViewProps): ReactNode {
       )}
       <div className={cls(styles.tools)}>
         <Button onPress={() => apply({ kind: 'add', at: [], condition: fresh })}>Add a condition</Button>
+        {source.trim() === '' && <Button onPress={() => onWrite('true')}>Every event</Button>}
         {conditions.length > 0 && conditions.at(-1)?.kind !== 'group' && (
           <Button onPress={() => apply({ kind: 'group', at: [conditions.length - 1], condition: fresh })}>
             Add an alternative to the last
@@ -143,7 +146,7 @@ export function ExpressionFormView(props: FormViewProps): ReactNode {
         )}
       </div>
       <pre className={cls(styles.source)} tabIndex={0} role="group" aria-label="The same as an expression">
-        {source === '' ? 'true' : source}
+        {source.trim() === '' ? 'No condition yet' : source}
       </pre>
     </>
   );

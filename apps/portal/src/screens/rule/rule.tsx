@@ -97,7 +97,7 @@ function Editor({
       </div>
       <div className={cls(styles.grid)}>
         <div className={cls(styles.column)}>
-          {rule.cohort === undefined && <When {...props} />}
+          <When {...props} />
           <Recipients {...props} />
           <Suspense fallback={null}>
             <EventStream {...props} />

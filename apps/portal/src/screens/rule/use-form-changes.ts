@@ -102,7 +102,7 @@ export function useFormChanges({
     const [first] = faults;
     if (first) return refuse(change, `${first.message}. ${first.fix}`);
     setFault(null);
-    const to = next.trim() === '' ? 'true' : next;
+    const to = next.trim() === '' ? '' : next;
     const at = replacedBy(change);
     replaced.current = at === null ? null : { at, from, to };
     newest.current = to;

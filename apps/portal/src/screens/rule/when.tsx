@@ -12,6 +12,7 @@ import { completeExpression, withField, type SeenField } from './completion.ts';
 import { ExpressionFormView } from './form.tsx';
 import { checkQuery, fieldsQuery, type Check } from './queries.ts';
 import { isListening, textOf, type RuleProps } from './rule-props.ts';
+import { Starts } from './starts.tsx';
 import styles from './rule.module.css';
 
 const VIEWS = [
@@ -37,10 +38,26 @@ export function When({ draft, name, rule, stream, change }: RuleProps): ReactNod
   const check = useQuery(checkQuery(workspace, asked, 'when', known));
   const seen = fields.data?.items ?? NONE;
   const complete = useMemo(() => completeExpression(seen, ROOTS), [seen]);
-  const write = (when: string): void => change((before) => ({ ...before, when }));
+  const write = (text: string): void =>
+    change(({ when: _before, ...before }) => (text.trim() === '' ? before : { ...before, when: text }));
   const said = source.trim() === '' ? undefined : check.data;
   const faults = said !== undefined && said.source === source ? said.faults : [];
   const shown = view === 'expression' ? 'expression' : 'form';
+  if (rule.cohort !== undefined) {
+    return (
+      <Card title="When">
+        <Starts draft={draft} rule={rule} change={change} />
+        <CodeField
+          label="Condition (optional)"
+          note="It sees the change as event, such as event.cohort_name."
+          language="cel"
+          value={source}
+          onChange={write}
+          faults={faults}
+        />
+      </Card>
+    );
+  }
   return (
     <Card
       title="When"
@@ -53,6 +70,7 @@ export function When({ draft, name, rule, stream, change }: RuleProps): ReactNod
         />
       }
     >
+      <Starts draft={draft} rule={rule} change={change} />
       {shown === 'form' ? (
         <ExpressionFormView
           workspace={workspace}

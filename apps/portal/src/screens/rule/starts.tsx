@@ -1,0 +1,123 @@
+import { useQuery } from '@tanstack/react-query';
+import { useId, type ReactNode } from 'react';
+import { cls } from '../../ui/class-names.ts';
+import { Field } from '../../ui/field.tsx';
+import { NativeSelect } from '../../ui/native-select.tsx';
+import { draftsQuery } from '../drafts/queries.ts';
+import { cohortsQuery, integrationsQuery } from '../integrations/queries.ts';
+import { streamsQuery } from '../streams/queries.ts';
+import { startedByCohort, startedByEvents } from './rule-start.ts';
+import type { RuleProps } from './rule-props.ts';
+import styles from './rule.module.css';
+
+const STARTS = [
+  { id: 'event', name: 'an event on' },
+  { id: 'entered', name: 'somebody enters' },
+  { id: 'left', name: 'somebody leaves' },
+] as const;
+
+/** What a rule listens to: a stream, or a cohort of an analytics platform. */
+export function Starts({ draft, rule, change }: Pick<RuleProps, 'draft' | 'rule' | 'change'>): ReactNode {
+  const { workspace } = draft;
+  const integrations = useQuery(integrationsQuery(workspace)).data?.items ?? [];
+  const platforms = integrations.filter(({ body }) => body.kind !== 'lookup').map(({ name }) => name);
+  const partner = integrations.find(({ body }) => body.kind === 'lookup')?.name ?? '';
+  const { cohort } = rule;
+  return (
+    <div className={cls(styles.row)}>
+      <NativeSelect
+        label="Starts with"
+        options={STARTS}
+        value={cohort === undefined ? 'event' : cohort.on}
+        onChange={(next) =>
+          change((before) =>
+            next === 'event'
+              ? startedByEvents(before, '')
+              : startedByCohort(
+                  before,
+                  { ...(before.cohort ?? { integration: platforms[0] ?? '', id: '', first_sync: 'silent' }), on: next },
+                  partner,
+                ),
+          )
+        }
+      />
+      {cohort === undefined ? (
+        <StreamChoice workspace={workspace} rule={rule} change={change} />
+      ) : (
+        <CohortChoice
+          workspace={workspace}
+          cohort={cohort}
+          platforms={platforms}
+          onChange={(next) => change((before) => startedByCohort(before, next, partner))}
+        />
+      )}
+    </div>
+  );
+}
+
+type OfWorkspace = { readonly workspace: string };
+
+const named = (names: readonly string[]) => [...new Set(names)].map((id) => ({ id, name: id }));
+
+function StreamChoice({ workspace, rule, change }: OfWorkspace & Pick<RuleProps, 'rule' | 'change'>): ReactNode {
+  const streams = useQuery(streamsQuery(workspace)).data?.items ?? [];
+  const drafts = useQuery(draftsQuery(workspace)).data?.items ?? [];
+  const names = [
+    ...streams.map(({ name }) => name),
+    ...drafts.filter(({ kind, action }) => kind === 'stream' && action !== 'delete').map(({ name }) => name),
+    ...(rule.stream === undefined ? [] : [rule.stream]),
+  ];
+  return (
+    <NativeSelect
+      label="Stream"
+      options={[{ id: '', name: 'a stream of its own' }, ...named(names)]}
+      value={rule.stream ?? ''}
+      onChange={(stream) => change((before) => startedByEvents(before, stream))}
+    />
+  );
+}
+
+function CohortChoice({
+  workspace,
+  cohort,
+  platforms,
+  onChange,
+}: OfWorkspace & {
+  readonly cohort: NonNullable<RuleProps['rule']['cohort']>;
+  readonly platforms: readonly string[];
+  readonly onChange: (next: NonNullable<RuleProps['rule']['cohort']>) => void;
+}): ReactNode {
+  const listId = useId();
+  const { integration, id } = cohort;
+  const known = useQuery({ ...cohortsQuery(workspace, integration), enabled: platforms.includes(integration) });
+  return (
+    <>
+      <datalist id={listId}>
+        {known.data?.items.map((one) => (
+          <option key={one.id} value={one.id}>
+            {one.name ?? one.id}
+          </option>
+        ))}
+      </datalist>
+      <Field
+        label="the cohort"
+        isMono
+        list={listId}
+        autoComplete="off"
+        placeholder="Id at the platform"
+        note={known.data?.items.find((one) => one.id === id)?.name ?? undefined}
+        value={id}
+        onChange={(next) => onChange({ ...cohort, id: next })}
+      />
+      <NativeSelect
+        label="of"
+        options={[
+          ...(integration === '' ? [{ id: '', name: 'Choose an integration' }] : []),
+          ...named([...platforms, ...(integration === '' ? [] : [integration])]),
+        ]}
+        value={integration}
+        onChange={(next) => onChange({ ...cohort, integration: next })}
+      />
+    </>
+  );
+}
