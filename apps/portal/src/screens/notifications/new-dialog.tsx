@@ -13,7 +13,16 @@ import { Field } from '../../ui/field.tsx';
 import { Select } from '../../ui/select.tsx';
 import { templatesQuery } from './channels.tsx';
 import { AsNewFiles } from '../drafts/as-file.tsx';
-import { draftsOf, EXAMPLES, makeDrafts, makingCalls, notificationOf, slugOf, type Wish } from './new-notification.ts';
+import {
+  addressField,
+  draftsOf,
+  EXAMPLES,
+  makeDrafts,
+  makingCalls,
+  notificationOf,
+  slugOf,
+  type Wish,
+} from './new-notification.ts';
 import { keysQuery } from './security-choice.tsx';
 import { sentenceOf } from './sentence.ts';
 import styles from './notifications.module.css';
@@ -122,7 +131,7 @@ export function NewNotification({
         label="and this is true"
         isMono
         placeholder={'event.status == "paid"'}
-        note="Empty: every event. The next page has a form for it."
+        note="Optional here. The next page has a form for it, and a choice for every event."
         value={wish.when}
         onChange={(when) => set({ when })}
       />
@@ -134,7 +143,12 @@ export function NewNotification({
           onChange={(tell) => set({ tell })}
           fault={isTried ? faults.tell : null}
         />
-        <Select label="by" options={CHANNELS} chosen={wish.by} onChoose={(by) => set({ by })} />
+        <Select
+          label="by"
+          options={CHANNELS}
+          chosen={wish.by}
+          onChoose={(by) => set({ by, tell: addressField(wish.tell, by) })}
+        />
       </div>
       <Select
         label="with the words of"

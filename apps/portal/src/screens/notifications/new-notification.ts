@@ -51,6 +51,23 @@ export const slugOf = (title: string): string =>
 
 export const ADDRESS_KEYS = { email: 'email', sms: 'phone', push: 'token' } as const;
 
+/** The field of the address when the channel changes: a field that is called after the address of another channel follows. */
+export const addressField = (field: string, by: Wish['by']): string =>
+  field.replace(/\.(?:email|phone|token)$/, `.${ADDRESS_KEYS[by]}`);
+
+type Channels = { readonly [Channel in Wish['by']]?: unknown };
+
+/** Where the addresses of a new rule are in its event: one for each channel of the notification, the email if it has none yet. */
+export function usualAddresses(channels: Channels | undefined): { email?: string; phone?: string; token?: string } {
+  const used = (['email', 'sms', 'push'] as const).filter((channel) => channels?.[channel] !== undefined);
+  return Object.fromEntries(
+    (used.length === 0 ? (['email'] as const) : used).map((channel) => [
+      ADDRESS_KEYS[channel],
+      `event.${ADDRESS_KEYS[channel]}`,
+    ]),
+  );
+}
+
 /** The first field of each kind that a plain template can greet by. */
 const greeting = (tell: string): string => {
   const root = /^event\.(\w+)\.\w+$/.exec(tell)?.[1];
@@ -80,7 +97,8 @@ export function notificationOf(wish: Wish, keys: readonly string[]): object {
     rules: {
       first: {
         ...(stream !== '' && { stream }),
-        when: when.trim() === '' ? 'true' : when.trim(),
+        // Which events is chosen in the rule: without it the notification cannot be published.
+        ...(when.trim() !== '' && { when: when.trim() }),
         recipients: { from: 'event', to: { [ADDRESS_KEYS[by]]: tell.trim() }, unique_id: 'event_id' },
       },
     },

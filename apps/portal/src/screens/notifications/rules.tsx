@@ -7,6 +7,7 @@ import { Card, Rows } from '../../ui/page.tsx';
 import { Lamp } from '../../ui/state.tsx';
 import { counted } from '../drafts/change-words.ts';
 import { NotificationFrame, type NotificationDraft } from './notification-frame.tsx';
+import { usualAddresses } from './new-notification.ts';
 import { rulesOf, ruleWords, type NotificationBody } from './sentence.ts';
 import styles from './notifications.module.css';
 
@@ -91,8 +92,8 @@ function newRule(body: NotificationBody): Rule {
   const [other] = Object.values(body.rules ?? {});
   const recipients = other?.recipients ?? {
     from: 'event' as const,
-    to: { email: 'event.email' },
+    to: usualAddresses(body.channels),
     unique_id: 'event_id',
   };
-  return { ...(other?.stream !== undefined && { stream: other.stream }), when: 'true', recipients };
+  return { ...(other?.stream !== undefined && { stream: other.stream }), recipients };
 }

@@ -44,6 +44,17 @@ export const mostSeen = (fields: readonly SeenField[]): number =>
 /** A path as it is written in an expression: what is below a list has no place of its own there. */
 const written = (path: string): string | null => (path.includes('[]') ? null : `event.${path}`);
 
+/** Fields of the event that may stand at a path of the recipients: lists for `for_each`, texts and numbers for all others but `where`. */
+export function fieldChoices(path: string, fields: readonly SeenField[]): readonly string[] {
+  if (path === 'where') return [];
+  const types =
+    path === 'for_each' ? ['array'] : path === 'user_ids' ? ['string', 'number', 'array'] : ['string', 'number'];
+  return fields.flatMap((field) => {
+    const text = written(field.path);
+    return text !== null && field.types.some((type) => types.includes(type)) ? [text] : [];
+  });
+}
+
 /** Fields with type, newest value and share of events; then names and functions. `roots` are the names that the place sees. */
 export function completeExpression(fields: readonly SeenField[], roots: readonly string[]): Complete {
   const most = mostSeen(fields);

@@ -1,13 +1,18 @@
 import { useQuery } from '@tanstack/react-query';
-import { useMemo, type ReactNode } from 'react';
+import { useId, useMemo, type ReactNode } from 'react';
+import { cls } from '../../ui/class-names.ts';
 import { CodeField } from '../../ui/code-field.tsx';
 import { Card, Quiet } from '../../ui/page.tsx';
 import { NativeSelect } from '../../ui/native-select.tsx';
 import { Field } from '../../ui/field.tsx';
 import { Segments } from '../../ui/segments.tsx';
-import { completeExpression, type SeenField } from './completion.ts';
+import { addressWarning } from './address-warning.ts';
+import { completeExpression, fieldChoices, type SeenField } from './completion.ts';
+import { integrationsQuery } from '../integrations/queries.ts';
+import { usualAddresses } from '../notifications/new-notification.ts';
 import { fieldsQuery } from './queries.ts';
 import { isListening, textOf, type Rule, type RuleProps } from './rule-props.ts';
+import styles from './rule.module.css';
 
 type Recipients = Rule['recipients'];
 type OfEvent = Extract<Recipients, { from: 'event' }>;
@@ -56,18 +61,21 @@ export function Recipients({ draft, name, rule, stream, change }: RuleProps): Re
     onWrite: (text: string) => void,
     more: { readonly note?: ReactNode; readonly placeholder?: string } = {},
   ): ReactNode => (
-    <CodeField
-      label={label}
-      language="cel"
-      isSingleLine
-      value={textOf(value)}
-      onChange={onWrite}
-      complete={complete}
-      faults={draft
-        .faultsAt(`rules.${name}.recipients.${path}`)
-        .map(({ line, column, message, fix }) => ({ line: line ?? 1, column: column ?? 1, message, fix }))}
-      {...more}
-    />
+    <>
+      <CodeField
+        label={label}
+        language="cel"
+        isSingleLine
+        value={textOf(value)}
+        onChange={onWrite}
+        complete={complete}
+        faults={draft
+          .faultsAt(`rules.${name}.recipients.${path}`)
+          .map(({ line, column, message, fix }) => ({ line: line ?? 1, column: column ?? 1, message, fix }))}
+        {...more}
+      />
+      <FieldPicker what={label} path={path} seen={seen} onChoose={onWrite} />
+    </>
   );
   return (
     <>
@@ -83,7 +91,7 @@ export function Recipients({ draft, name, rule, stream, change }: RuleProps): Re
               const kept = { unique_id: recipients.unique_id ?? 'event_id' };
               write(
                 from === 'event'
-                  ? { from, to: { email: 'event.email' }, ...kept }
+                  ? { from, to: usualAddresses(draft.body.channels), ...kept }
                   : { from, integration: '', user_ids: 'event.user_id', ...kept },
               );
             }}
@@ -91,9 +99,10 @@ export function Recipients({ draft, name, rule, stream, change }: RuleProps): Re
         }
       >
         {recipients.from === 'event' ? (
-          <FromEvent recipients={recipients} draft={draft} expression={expression} onWrite={write} />
+          <FromEvent recipients={recipients} draft={draft} seen={seen} expression={expression} onWrite={write} />
         ) : (
           <FromPartner
+            workspace={draft.workspace}
             recipients={recipients}
             expression={expression}
             onWrite={write}
@@ -121,6 +130,31 @@ export function Recipients({ draft, name, rule, stream, change }: RuleProps): Re
   );
 }
 
+/** Fields that events of the stream had, for who does not want to type one. */
+function FieldPicker({
+  what,
+  path,
+  seen,
+  onChoose,
+}: {
+  readonly what: string;
+  readonly path: string;
+  readonly seen: readonly SeenField[];
+  readonly onChoose: (text: string) => void;
+}): ReactNode {
+  const fields = fieldChoices(path, seen);
+  if (fields.length === 0) return null;
+  return (
+    <NativeSelect
+      label={`Field for ${what}`}
+      hidesLabel
+      options={[{ id: '', name: 'Choose a field' }, ...fields.map((id) => ({ id, name: id }))]}
+      value=""
+      onChange={(field) => field !== '' && onChoose(field)}
+    />
+  );
+}
+
 type Draw = (
   label: string,
   path: string,
@@ -132,11 +166,13 @@ type Draw = (
 function FromEvent({
   recipients,
   draft,
+  seen,
   expression,
   onWrite,
 }: {
   readonly recipients: OfEvent;
   readonly draft: RuleProps['draft'];
+  readonly seen: readonly SeenField[];
   readonly expression: Draw;
   readonly onWrite: (next: Recipients) => void;
 }): ReactNode {
@@ -159,6 +195,7 @@ function FromEvent({
               }),
             },
           )}
+          <AddressWarning words={addressWarning(key, textOf(recipients.to?.[key]), seen)} />
         </div>
       ))}
       {used.length === 0 && <p>The notification has no channel yet: choose one under Channels first.</p>}
@@ -182,21 +219,33 @@ function FromEvent({
 }
 
 function FromPartner({
+  workspace,
   recipients,
   expression,
   onWrite,
   isCohort,
 }: {
+  readonly workspace: string;
   readonly recipients: OfLookup;
   readonly expression: Draw;
   readonly onWrite: (next: Recipients) => void;
   readonly isCohort: boolean;
 }): ReactNode {
+  const listId = useId();
+  const { data } = useQuery(integrationsQuery(workspace));
+  const partners = (data?.items ?? []).filter(({ body }) => body.kind === 'lookup');
   return (
     <>
+      <datalist id={listId}>
+        {partners.map(({ name }) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
       <Field
         label="Partner"
         isMono
+        list={listId}
+        autoComplete="off"
         note="Name of an integration of the kind lookup: it is asked about the user ids and answers with addresses."
         value={recipients.integration ?? ''}
         onChange={(integration) => onWrite({ ...recipients, integration })}
@@ -214,6 +263,13 @@ function FromPartner({
     </>
   );
 }
+
+const AddressWarning = ({ words }: { readonly words: string | null }): ReactNode =>
+  words !== null && (
+    <p role="status" className={cls(styles.warnings)}>
+      {words}
+    </p>
+  );
 
 const ONCE = [
   { id: 'event', name: 'every event: each one is told' },
