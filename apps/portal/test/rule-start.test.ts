@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { addressField, notificationOf, usualAddresses } from '../src/screens/notifications/new-notification.ts';
+import { addressField, notificationOf } from '../src/screens/notifications/new-notification.ts';
+import { usualAddresses } from '../src/screens/notifications/usual-addresses.ts';
 import { addressWarning } from '../src/screens/rule/address-warning.ts';
 import { fieldChoices, type SeenField } from '../src/screens/rule/completion.ts';
 import { startedByCohort, startedByEvents } from '../src/screens/rule/rule-start.ts';

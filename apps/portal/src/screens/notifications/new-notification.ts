@@ -1,6 +1,7 @@
 import { saveDraft } from '../../api/draft-calls.ts';
 import type { Call } from '../../ui/curl-words.ts';
 import { savingCall } from '../drafts/draft-call.ts';
+import { ADDRESS_KEYS } from './usual-addresses.ts';
 
 /** What a new notification is made from, in the order of its sentence. */
 export type Wish = {
@@ -49,24 +50,9 @@ export const slugOf = (title: string): string =>
     .replaceAll(/^-+|-+$/g, '')
     .slice(0, 60);
 
-export const ADDRESS_KEYS = { email: 'email', sms: 'phone', push: 'token' } as const;
-
 /** The field of the address when the channel changes: a field that is called after the address of another channel follows. */
 export const addressField = (field: string, by: Wish['by']): string =>
   field.replace(/\.(?:email|phone|token)$/, `.${ADDRESS_KEYS[by]}`);
-
-type Channels = { readonly [Channel in Wish['by']]?: unknown };
-
-/** Where the addresses of a new rule are in its event: one for each channel of the notification, the email if it has none yet. */
-export function usualAddresses(channels: Channels | undefined): { email?: string; phone?: string; token?: string } {
-  const used = (['email', 'sms', 'push'] as const).filter((channel) => channels?.[channel] !== undefined);
-  return Object.fromEntries(
-    (used.length === 0 ? (['email'] as const) : used).map((channel) => [
-      ADDRESS_KEYS[channel],
-      `event.${ADDRESS_KEYS[channel]}`,
-    ]),
-  );
-}
 
 /** The first field of each kind that a plain template can greet by. */
 const greeting = (tell: string): string => {

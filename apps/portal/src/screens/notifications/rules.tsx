@@ -7,7 +7,7 @@ import { Card, Rows } from '../../ui/page.tsx';
 import { Lamp } from '../../ui/state.tsx';
 import { counted } from '../drafts/change-words.ts';
 import { NotificationFrame, type NotificationDraft } from './notification-frame.tsx';
-import { usualAddresses } from './new-notification.ts';
+import { usualAddresses } from './usual-addresses.ts';
 import { rulesOf, ruleWords, type NotificationBody } from './sentence.ts';
 import styles from './notifications.module.css';
 

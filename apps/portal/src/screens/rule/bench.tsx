@@ -12,14 +12,18 @@ import { Curl } from '../../ui/curl.tsx';
 import { eventName } from '../../ui/event-name.ts';
 import { Actions, Card } from '../../ui/page.tsx';
 import { NativeSelect } from '../../ui/native-select.tsx';
+import { lazyPart, Part } from '../../ui/part.tsx';
 import { Segments } from '../../ui/segments.tsx';
 import { useSettings } from '../../ui/settings.ts';
-import { AskPartner } from './ask-partner.tsx';
 import { newestEventsQuery, sampleQuery } from './queries.ts';
 import { savingOf, isListening, type RuleProps } from './rule-props.ts';
 import { decidingPart, verdictOf, type Tested } from './verdict.ts';
-import { TestedRecipients } from './tested-recipients.tsx';
 import styles from './rule.module.css';
+
+const TestedRecipients = lazyPart(() =>
+  import('./tested-recipients.tsx').then(({ TestedRecipients: loaded }) => loaded),
+);
+const AskPartner = lazyPart(() => import('./ask-partner.tsx').then(({ AskPartner: loaded }) => loaded));
 
 const SOURCES = [
   { id: 'newest', name: 'Newest events' },
@@ -154,12 +158,14 @@ export function Bench({
           {isOld && <p>Of the rule or the event as it was before. Run it again.</p>}
           <Result tested={good.tested} />
           {good.tested.asks !== null && !isOld && (
-            <AskPartner
-              workspace={workspace}
-              asks={good.tested.asks}
-              isBusy={test.isPending}
-              onAsk={() => test.mutate(true)}
-            />
+            <Part>
+              <AskPartner
+                workspace={workspace}
+                asks={good.tested.asks}
+                isBusy={test.isPending}
+                onAsk={() => test.mutate(true)}
+              />
+            </Part>
           )}
         </div>
       )}
@@ -205,7 +211,9 @@ function Result({ tested }: { readonly tested: Tested }): ReactNode {
           ))}
         </ul>
       )}
-      <TestedRecipients tested={tested} />
+      <Part>
+        <TestedRecipients tested={tested} />
+      </Part>
     </>
   );
 }

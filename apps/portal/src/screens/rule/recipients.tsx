@@ -9,7 +9,7 @@ import { Segments } from '../../ui/segments.tsx';
 import { addressWarning } from './address-warning.ts';
 import { completeExpression, fieldChoices, type SeenField } from './completion.ts';
 import { integrationsQuery } from '../integrations/queries.ts';
-import { usualAddresses } from '../notifications/new-notification.ts';
+import { usualAddresses } from '../notifications/usual-addresses.ts';
 import { fieldsQuery } from './queries.ts';
 import { isListening, textOf, type Rule, type RuleProps } from './rule-props.ts';
 import styles from './rule.module.css';

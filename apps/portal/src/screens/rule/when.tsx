@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useMemo, type ReactNode } from 'react';
+import { lazy, Suspense, useMemo, type ReactNode } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { CodeField } from '../../ui/code-field.tsx';
@@ -12,8 +12,10 @@ import { completeExpression, withField, type SeenField } from './completion.ts';
 import { ExpressionFormView } from './form.tsx';
 import { checkQuery, fieldsQuery, type Check } from './queries.ts';
 import { isListening, textOf, type RuleProps } from './rule-props.ts';
-import { Starts } from './starts.tsx';
 import styles from './rule.module.css';
+
+/** Comes after the page: most people who open a rule change its condition. */
+const Starts = lazy(async () => ({ default: (await import('./starts.tsx')).Starts }));
 
 const VIEWS = [
   { id: 'form', name: 'Form' },
@@ -46,7 +48,9 @@ export function When({ draft, name, rule, stream, change }: RuleProps): ReactNod
   if (rule.cohort !== undefined) {
     return (
       <Card title="When">
-        <Starts draft={draft} rule={rule} change={change} />
+        <Suspense fallback={null}>
+          <Starts draft={draft} rule={rule} change={change} />
+        </Suspense>
         <CodeField
           label="Condition (optional)"
           note="It sees the change as event, such as event.cohort_name."
@@ -70,7 +74,9 @@ export function When({ draft, name, rule, stream, change }: RuleProps): ReactNod
         />
       }
     >
-      <Starts draft={draft} rule={rule} change={change} />
+      <Suspense fallback={null}>
+        <Starts draft={draft} rule={rule} change={change} />
+      </Suspense>
       {shown === 'form' ? (
         <ExpressionFormView
           workspace={workspace}
