@@ -143,5 +143,5 @@ export type PlanningPorts = Pick<
 /** What putting a change of the configuration into force takes. */
 export type PublishingPorts = Pick<
   ControlPorts,
-  'configuration' | 'log' | 'codecs' | 'ids' | 'clock' | 'readEverywhere' | 'people' | 'vault' | 'drafts'
+  'configuration' | 'log' | 'codecs' | 'ids' | 'clock' | 'readEverywhere' | 'people' | 'vault' | 'drafts' | 'turns'
 >;

@@ -1,14 +1,17 @@
 import type { Draft } from '@carillon/domain';
-import type { SecretPlaces, TemplateRenderer } from '@carillon/ports';
+import type { DraftStore, TemplateRenderer } from '@carillon/ports';
+import { createDirectWire, createMemoryDrafts } from '@carillon/testing/memory';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createDraftPlans } from '../src/drafts/draft-plans.ts';
-import type { PlanningPorts } from '../src/ports.ts';
+import { draftsOf } from '../src/drafts/plan-drafts.ts';
+import type { ControlPorts } from '../src/ports.ts';
 import { useDrafts } from './draft-ground.ts';
+import { PAID } from './resource-ground.ts';
 
 const under = useDrafts();
 const current = () => under.ground.ports.configuration.current();
 
-const mail = (name: string, revision = 'r1', text = 'Thank you.'): Draft => ({
+const mail = (name: string, revision = `r-${name}`, text = 'Thank you.'): Draft => ({
   ref: { kind: 'template', workspace: 'shop', name },
   body: { email: { subject: 'Hello', text } },
   basedOn: null,
@@ -17,12 +20,13 @@ const mail = (name: string, revision = 'r1', text = 'Thank you.'): Draft => ({
   by: { kind: 'person', id: 'ada' },
   at: 0,
 });
-const DRAFTS = ['a', 'b', 'c'].map((name) => mail(name));
+const NEEDS_D = { ...PAID, channels: { email: { template: 'd' } } };
+const NAMES = ['a', 'b', 'c'];
 
 let checkedTemplates: number;
 let place: 'hidden' | 'stored';
-let ports: PlanningPorts;
-beforeEach(() => {
+let ports: ControlPorts;
+beforeEach(async () => {
   checkedTemplates = 0;
   place = 'stored';
   const given = under.ground.ports;
@@ -33,65 +37,112 @@ beforeEach(() => {
       return given.templates.check(template);
     },
   };
-  const secrets = { locate: async () => place } as unknown as SecretPlaces & PlanningPorts['secrets'];
-  ports = { ...given, templates, secrets };
+  const secrets = { locate: async () => place } as unknown as ControlPorts['secrets'];
+  const drafts = createMemoryDrafts().connect(createDirectWire());
+  ports = { ...given, templates, secrets, drafts } as ControlPorts;
+  for (const name of NAMES) await drafts.replace(mail(name), null);
 });
 
 describe('the plans of drafts', () => {
   it('plan the drafts of a workspace once, whichever of them is read and however often', async () => {
     const plans = createDraftPlans();
-    const [first = mail('a'), ...others] = DRAFTS;
-    await Promise.all([
-      plans.of('shop', current(), DRAFTS, ports),
-      plans.of('shop', current(), [...others, first], ports),
-    ]);
+    await Promise.all(NAMES.map((name) => plans.findingsOf(mail(name), current(), ports)));
     const once = checkedTemplates;
-    expect(once).toBeGreaterThanOrEqual(3);
-    await plans.of('shop', current(), DRAFTS, ports);
+    expect(once).toBeGreaterThanOrEqual(NAMES.length);
+    await plans.findingsOf(mail('a'), current(), ports);
     expect(checkedTemplates).toBe(once);
+  });
+
+  it('show a draft what is wrong with it alone', async () => {
+    const plans = createDraftPlans();
+    const wrong = mail('a', 'r-a2', '{{#each}}');
+    await ports.drafts.replace(wrong, 'r-a');
+    expect((await plans.findingsOf(wrong, current(), ports)).faults).toMatchObject([{ ref: { name: 'a' } }]);
+    expect((await plans.findingsOf(mail('b'), current(), ports)).faults).toEqual([]);
   });
 
   it('plan again when a draft was saved, and when the configuration changed', async () => {
     const plans = createDraftPlans();
-    await plans.of('shop', current(), DRAFTS, ports);
-    const wrong = await plans.of('shop', current(), [mail('a', 'r2', '{{#each}}'), ...DRAFTS.slice(1)], ports);
-    expect(wrong.faults).toMatchObject([{ ref: { name: 'a' } }]);
-    const { faults } = await plans.of('shop', current(), DRAFTS, ports);
-    expect(faults).toEqual([]);
+    await plans.findingsOf(mail('a'), current(), ports);
+    const wrong = mail('a', 'r-a2', '{{#each}}');
+    await ports.drafts.replace(wrong, 'r-a');
+    expect((await plans.findingsOf(wrong, current(), ports)).faults).toHaveLength(1);
+    await ports.drafts.replace(mail('a', 'r-a3'), 'r-a2');
+    expect((await plans.findingsOf(mail('a', 'r-a3'), current(), ports)).faults).toEqual([]);
     const before = checkedTemplates;
     await under.apply('template', 'later', { email: { subject: 'Later', text: 'Hello.' } });
-    await plans.of('shop', current(), DRAFTS, ports);
+    await plans.findingsOf(mail('a', 'r-a3'), current(), ports);
     expect(checkedTemplates).toBeGreaterThan(before);
+  });
+
+  it('plan a saving that the caller holds though a later one is stored', async () => {
+    const plans = createDraftPlans();
+    const held = mail('a', 'r-a2', '{{#each}}');
+    await ports.drafts.replace(mail('a', 'r-a3'), 'r-a');
+    expect((await plans.findingsOf(held, current(), ports)).faults).toHaveLength(1);
+    expect((await plans.findingsOf(mail('a', 'r-a3'), current(), ports)).faults).toEqual([]);
+  });
+
+  it('forget drafts that were discarded while others were read', async () => {
+    const plans = createDraftPlans();
+    const wrong: Draft = { ...mail('n'), ref: { kind: 'notification', workspace: 'shop', name: 'n' }, body: NEEDS_D };
+    await ports.drafts.replace(wrong, null);
+    const { revisions, list } = ports.drafts;
+    const racing: DraftStore = {
+      ...ports.drafts,
+      // The template is saved after the revisions are read and before the drafts are.
+      revisions: async (workspace) => {
+        const before = await revisions(workspace);
+        if (before.length === 4) await ports.drafts.replace(mail('d'), null);
+        return before;
+      },
+      list,
+    };
+    expect((await plans.findingsOf(wrong, current(), { ...ports, drafts: racing })).faults).toEqual([]);
+    await ports.drafts.remove(mail('d').ref, 'r-d');
+    expect((await plans.findingsOf(wrong, current(), ports)).faults).toHaveLength(1);
   });
 
   it('read where secrets are at each reading, because secrets change without a draft', async () => {
     const plans = createDraftPlans();
     const smtp = { kind: 'smtp', host: 'mail.example.com', port: 25, from: 'a@example.com', user: 'u' };
     const account: Draft = {
-      ...mail('a'),
+      ...mail('mail'),
       ref: { kind: 'account', workspace: 'shop', name: 'mail' },
       body: { ...smtp, password: { secret: 'PASSWORD' } },
     };
+    await ports.drafts.replace(account, null);
     place = 'hidden';
-    const hidden = await plans.of('shop', current(), [account], ports);
+    const hidden = await plans.findingsOf(account, current(), ports);
     expect(hidden).toMatchObject({ faults: [], warnings: [{ path: 'password' }] });
     place = 'stored';
-    expect((await plans.of('shop', current(), [account], ports)).warnings).toEqual([]);
+    expect((await plans.findingsOf(account, current(), ports)).warnings).toEqual([]);
   });
 
-  it('forget a planning that failed', async () => {
+  it('plan again after a planning that failed', async () => {
     const plans = createDraftPlans();
-    const broken = { ...ports, ledger: null, mjml: { compile: () => Promise.reject(new Error('away')) } };
-    const inMjml = [{ ...mail('a'), body: { email: { subject: 'Hello', mjml: '<mjml></mjml>' } } }];
-    await expect(plans.of('shop', current(), inMjml, broken as unknown as PlanningPorts)).rejects.toThrow('away');
-    expect(await plans.of('shop', current(), inMjml, ports)).toMatchObject({ wanted: [{ ref: { name: 'a' } }] });
+    const inMjml = { ...mail('m'), body: { email: { subject: 'Hello', mjml: '<mjml></mjml>' } } };
+    await ports.drafts.replace(inMjml, null);
+    const broken = { ...ports, mjml: { compile: () => Promise.reject(new Error('away')) } } as unknown as ControlPorts;
+    await expect(plans.findingsOf(inMjml, current(), broken)).rejects.toThrow('away');
+    expect(await plans.findingsOf(mail('a'), current(), ports)).toMatchObject({ faults: [] });
   });
 
   it('let others have a turn of the event loop after each draft', async () => {
     let turns = 0;
     const next = async (): Promise<void> => void (turns += 1);
-    await createDraftPlans().of('shop', current(), DRAFTS, { ...ports, turns: { isOver: () => true, next } });
+    await createDraftPlans().findingsOf(mail('a'), current(), { ...ports, turns: { isOver: () => true, next } });
     // Each draft is read, checked by itself, compared, and checked with the whole.
-    expect(turns).toBeGreaterThanOrEqual(4 * DRAFTS.length);
+    expect(turns).toBeGreaterThanOrEqual(4 * NAMES.length);
+  });
+});
+
+describe('all drafts of a workspace', () => {
+  it('are read in pages, with a turn of the event loop for others between two', async () => {
+    for (let at = 0; at < 57; at += 1) await ports.drafts.replace(mail(`more-${at}`), null);
+    let turns = 0;
+    const next = async (): Promise<void> => void (turns += 1);
+    expect(await draftsOf('shop', { drafts: ports.drafts, turns: { isOver: () => true, next } })).toHaveLength(60);
+    expect(turns).toBe(2);
   });
 });

@@ -16,6 +16,8 @@ export type DraftStore = {
   remove(ref: ResourceRef, revision: string): Promise<'done' | 'stale'>;
   /** How many drafts a workspace has, and how many bytes they have together as JSON, roughly. Reads no body. */
   held(workspace: string): Promise<{ readonly drafts: number; readonly bytes: number }>;
+  /** The revisions of all drafts of a workspace, in any order. Reads no body. No two savings share a revision. */
+  revisions(workspace: string): Promise<readonly string[]>;
   /** All drafts of a workspace, or of all, in an order that no write changes. */
   list(
     workspace: string | undefined,

@@ -144,6 +144,7 @@ const TABLE: Table = {
     replace: 'what somebody prepares, and nothing goes by it',
     remove: 'what somebody prepares, and nothing goes by it',
     held: 'reads',
+    revisions: 'reads',
     list: 'reads',
   },
   jobs: {

@@ -10,14 +10,14 @@ import { stateOf } from './states.ts';
  */
 export async function conflictsAfter(
   changes: readonly ResourceChange[],
-  { drafts, configuration, watch }: Pick<ControlPorts, 'drafts' | 'configuration' | 'watch'>,
+  { configuration, watch, ...ports }: Pick<ControlPorts, 'drafts' | 'configuration' | 'watch' | 'turns'>,
 ): Promise<Pick<AppliedBody, 'draft_conflicts' | 'drafts_unread'>> {
   const current = configuration.current();
   const changed = new Set(changes.map(({ ref }) => resourceKey(ref)));
   try {
     const conflicts: AppliedBody['draft_conflicts'] = [];
     for (const workspace of new Set(changes.map(({ ref }) => ref.workspace))) {
-      for (const draft of await draftsOf(workspace, drafts)) {
+      for (const draft of await draftsOf(workspace, ports)) {
         if (!changed.has(resourceKey(draft.ref)) || stateOf(draft, current) !== 'conflict') continue;
         conflicts.push({ ...draft.ref, by: { ...draft.by } });
       }

@@ -13,16 +13,21 @@ import {
 import type { PlanningPorts } from '../ports.ts';
 import { resourceOf } from './states.ts';
 
-const PAGE = 200;
+/** Drafts that are read between two turns of the event loop: each may hold some 100 KB. */
+const PAGE_SIZE = 20;
 
 /** All drafts of a workspace. */
-export async function draftsOf(workspace: string, drafts: Pick<DraftStore, 'list'>): Promise<readonly Draft[]> {
+export async function draftsOf(
+  workspace: string,
+  { drafts, turns }: { readonly drafts: Pick<DraftStore, 'list'>; readonly turns: Turns },
+): Promise<readonly Draft[]> {
   const all: Draft[] = [];
   for (let cursor: string | undefined; ;) {
-    const page = await drafts.list(workspace, PAGE, cursor);
+    const page = await drafts.list(workspace, PAGE_SIZE, cursor);
     all.push(...page.items);
     if (page.next === null) return all;
     cursor = page.next;
+    if (turns.isOver()) await turns.next();
   }
 }
 

@@ -151,7 +151,7 @@ async function planTransfer(
 ): Promise<Transfer> {
   const { from, to } = direction;
   const { all, differing } = compare(current, direction, chosen);
-  const open = new Map((await draftsOf(to, ports.drafts)).map((draft) => [resourceKey(draft.ref), draft]));
+  const open = new Map((await draftsOf(to, ports)).map((draft) => [resourceKey(draft.ref), draft]));
   const inTheWay = differing.flatMap(({ ref, body }) => {
     const draft = open.get(resourceKey(ref));
     return draft && !(draft.promotedFrom === from && canonical(draft.body) === canonical(body)) ? [draft] : [];

@@ -18,7 +18,7 @@ export async function configurationWithDrafts(
   ports: PlanningPorts & Pick<ControlPorts, 'drafts'>,
 ): Promise<Configuration> {
   const current = await ports.configuration.refresh();
-  const all = await draftsOf(workspace, ports.drafts);
+  const all = await draftsOf(workspace, ports);
   const isTried = ({ ref }: Pick<Draft, 'ref'>): boolean => ref.kind === tried?.kind && ref.name === tried.name;
   let drafts = all;
   for (;;) {

@@ -67,12 +67,12 @@ async function endRights(
  */
 async function removeKept(
   { workspace, removedAt }: Former,
-  { vault, drafts }: Pick<ControlPorts, 'vault' | 'drafts'>,
+  { vault, drafts, turns }: Pick<ControlPorts, 'vault' | 'drafts' | 'turns'>,
 ): Promise<void> {
   for (const { name, updatedAt } of await vault.list(workspace)) {
     if (updatedAt <= removedAt) await vault.remove(workspace, name);
   }
-  for (const { ref, revision, at } of await draftsOf(workspace, drafts)) {
+  for (const { ref, revision, at } of await draftsOf(workspace, { drafts, turns })) {
     if (at <= removedAt) await drafts.remove(ref, revision);
   }
 }

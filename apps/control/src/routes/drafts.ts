@@ -9,15 +9,7 @@ import {
   saveDraftRequest,
   type DraftBody,
 } from '@carillon/contracts';
-import {
-  findResource,
-  isTest,
-  resourceKey,
-  type Configuration,
-  type Draft,
-  type Origin,
-  type ResourceRef,
-} from '@carillon/domain';
+import { findResource, isTest, type Configuration, type Draft, type Origin, type ResourceRef } from '@carillon/domain';
 import { CarillonError, type JsonObject } from '@carillon/kernel';
 import { z } from 'zod';
 import { changedBy } from '../access/changed-by.ts';
@@ -218,7 +210,7 @@ function manyDrafts(api: ApiServer, ports: DraftRoutePorts): void {
             body.drafts.map((one) => ({ ref: refNamed(workspace, one), revision: one.revision })),
             ports,
           )
-        : await draftsOf(workspace, ports.drafts);
+        : await draftsOf(workspace, ports);
       const current = await ports.configuration.refresh();
       const plan = await planDraftsOver(current, drafts, ports);
       const lost = drafts.filter((draft) => stateOf(draft, current) === 'conflict');
@@ -293,19 +285,15 @@ const originOf = (drafts: readonly Draft[], current: Configuration): Origin | un
  * a notification and its new template are two drafts.
  */
 async function showDraft(draft: Draft, ports: OneDraftPorts): Promise<DraftBody> {
-  const { ref } = draft;
-  const key = resourceKey(ref);
   const current = await ports.configuration.refresh();
-  const others = (await draftsOf(ref.workspace, ports.drafts)).filter((other) => resourceKey(other.ref) !== key);
-  const { faults, warnings } = await ports.plans.of(ref.workspace, current, [draft, ...others], ports);
-  const isOwn = (one: { readonly ref: ResourceRef }): boolean => resourceKey(one.ref) === key;
+  const { faults, warnings } = await ports.plans.findingsOf(draft, current, ports);
   const facts = await showDraftFacts(draft, current, showingActors(ports));
   const { history } = ports.configuration;
   return {
     ...facts,
     body: draft.body,
-    faults: faults.filter(isOwn).map(faultBody),
-    warnings: warnings.filter(isOwn).map(warningBody),
+    faults: faults.map(faultBody),
+    warnings: warnings.map(warningBody),
     conflict: facts.state === 'conflict' ? conflictBody(conflictOf(draft, current, history)) : null,
   };
 }

@@ -82,12 +82,12 @@ const FEW = 5;
 /** The drafts of a page's resources, each workspace of it read once. */
 async function draftsOnPage(
   page: readonly Resource[],
-  { drafts }: Pick<ControlPorts, 'drafts'>,
+  ports: Pick<ControlPorts, 'drafts' | 'turns'>,
 ): Promise<Pick<ControlPorts['drafts'], 'find'>> {
   // Where there are few resources, each draft is asked for by itself.
-  if (page.length <= FEW) return drafts;
+  if (page.length <= FEW) return ports.drafts;
   const workspaces = [...new Set(page.map(({ ref }) => ref.workspace))];
-  const all = (await Promise.all(workspaces.map((one) => draftsOf(one, drafts)))).flat();
+  const all = (await Promise.all(workspaces.map((one) => draftsOf(one, ports)))).flat();
   const byKey = new Map(all.map((draft) => [resourceKey(draft.ref), draft]));
   return { find: async (ref) => byKey.get(resourceKey(ref)) ?? null };
 }

@@ -97,6 +97,16 @@ export function describeDraftStore(name: string, make: () => Promise<UnderTest<D
       expect(grown).toBeLessThan(2100);
     });
 
+    it('reads the revisions of the drafts of a workspace', async () => {
+      const workspace = freshName('shop');
+      expect(await store().revisions(workspace)).toEqual([]);
+      for (const one of ['a', 'b', 'c']) await store().replace(draft(workspace, one, `r-${one}`), null);
+      await store().replace(draft(freshName('other'), 'a', 'r-other'), null);
+      await store().replace(draft(workspace, 'a', 'r-later'), 'r-a');
+      await store().remove(draft(workspace, 'b', '').ref, 'r-b');
+      expect((await store().revisions(workspace)).toSorted()).toEqual(['r-c', 'r-later']);
+    });
+
     it('holds a body of a mebibyte', async () => {
       const long = draft(freshName('shop'), 'long', 'r1', { body: { text: 'ü'.repeat(512 * 1024) } });
       await store().replace(long, null);

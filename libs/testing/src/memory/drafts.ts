@@ -34,6 +34,10 @@ export function createMemoryDrafts() {
           const bytes = own.reduce((sum, one) => sum + Buffer.byteLength(JSON.stringify(one)), 0);
           return { drafts: own.length, bytes };
         }),
+      revisions: (workspace) =>
+        wire.ask('drafts.revisions', () =>
+          [...stored.values()].flatMap(({ ref, revision }) => (ref.workspace === workspace ? [revision] : [])),
+        ),
       list: (workspace, limit, cursor) =>
         wire.ask('drafts.list', () =>
           pageOf(

@@ -47,5 +47,9 @@ export const createDraftStore = (reader: Reader, write: Write<DraftWrites>): Dra
     const row = reader.get(wanted, workspace);
     return { drafts: Number(row?.['drafts'] ?? 0), bytes: Number(row?.['bytes'] ?? 0) };
   },
+  async revisions(workspace) {
+    const rows = reader.all('SELECT revision FROM drafts WHERE workspace = ?', workspace);
+    return rows.map(({ revision }) => String(revision));
+  },
   list: async (workspace, limit, cursor) => documentPage(reader, 'drafts', fromRow, workspace, limit, cursor),
 });

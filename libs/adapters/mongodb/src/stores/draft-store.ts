@@ -65,6 +65,11 @@ export function createDraftStore({ drafts }: Collections, attempt: Attempt): Dra
       );
       return { drafts: found?.drafts ?? 0, bytes: found?.bytes ?? 0 };
     },
+    async revisions(workspace) {
+      const revision = { projection: { _id: 0, revision: 1 } } as const;
+      const found = await attempt(() => drafts.find<{ revision: string }>({ workspace }, revision).toArray());
+      return found.map((draft) => draft.revision);
+    },
     async list(workspace, limit, cursor) {
       const wanted = filterOf<DraftDocument>(equalities({ workspace }), afterCursor(cursor, BY_ID));
       const found = await attempt(() =>
