@@ -47,7 +47,7 @@ export const personText = z
 export const MOST_PEOPLE = 1000;
 
 /** People whose documents are read at once for a file. */
-const AT_ONCE = 500;
+const BATCH_SIZE = 200;
 
 const COLUMNS = ['workspace', 'person', 'target', 'name', 'channel', 'opted_out', 'way', 'by', 'at'] as const;
 /** What an import reads besides what an export writes. */
@@ -293,7 +293,7 @@ export function consentRoutes(app: ApiServer, ports: Ports & Pick<ControlPorts, 
     yield csvLine(COLUMNS);
     let cursor: string | undefined;
     do {
-      const page = await readPage(sight, AT_ONCE, cursor);
+      const page = await readPage(sight, BATCH_SIZE, cursor);
       const named = await Promise.all(page.items.map((one) => withNamedAuthors(one, authorOf)));
       yield await joinLines(named, (one) => exportedLines(one, names(one.workspace)), ports.turns);
       cursor = page.next ?? undefined;

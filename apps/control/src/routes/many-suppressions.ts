@@ -7,10 +7,13 @@ import { auditEach } from '../audit/hook.ts';
 import type { ControlPorts } from '../ports.ts';
 import { openTaken, sealTaken } from '../taken-back.ts';
 import { inWorkspace, type ApiServer } from './app.ts';
-import { addressText, AT_ONCE, channelWord, sourceWord, targetOf, toldOf } from './suppressions.ts';
+import { addressText, channelWord, sourceWord, targetOf, toldOf } from './suppressions.ts';
 
 const one = z.strictObject({ channel: channelWord, address: addressText, source: sourceWord });
-const chosen = z.strictObject({ entries: z.array(one).min(1).max(AT_ONCE) });
+/** Entries of one request. */
+const MAX_ENTRIES = 1_000;
+
+const chosen = z.strictObject({ entries: z.array(one).min(1).max(MAX_ENTRIES) });
 type Chosen = z.infer<typeof chosen>;
 
 /** Room for the longest reasons of as many entries as are taken back at once, sealed. */

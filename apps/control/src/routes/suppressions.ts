@@ -37,8 +37,8 @@ const filters = {
 };
 type Filters = z.infer<z.ZodObject<typeof filters>>;
 
-/** Rows that the store is asked for and given at once. */
-export const AT_ONCE = 1000;
+/** Rows that the store reads or writes at once: events of others wait behind one batch. */
+const BATCH_SIZE = 200;
 
 const COLUMNS = ['workspace', 'channel', 'address', 'source', 'detail', 'by', 'delivery_id', 'at'] as const;
 
@@ -179,8 +179,8 @@ export function suppressionRoutes(
       audited(request, { after: keyedDigest(ids, entries.map(toldOf)) });
       const target = (one: Suppression): string => targetOf(ids, one);
       await auditEach(request, entries, target, async (part) => {
-        for (let from = 0; from < part.length; from += AT_ONCE) {
-          added += await suppressions.addAll(part.slice(from, from + AT_ONCE));
+        for (let from = 0; from < part.length; from += BATCH_SIZE) {
+          added += await suppressions.addAll(part.slice(from, from + BATCH_SIZE));
         }
       });
       return {
@@ -218,7 +218,7 @@ export function suppressionRoutes(
     const nameOf = personNames(ports);
     let cursor: string | undefined;
     do {
-      const page = await readPage(sight, wanted, AT_ONCE, cursor);
+      const page = await readPage(sight, wanted, BATCH_SIZE, cursor);
       const named = await Promise.all(page.items.map(async (one) => ({ ...one, by: await nameOf(one.by ?? '') })));
       yield await joinLines(named, exportedLine, ports.turns);
       cursor = page.next ?? undefined;
