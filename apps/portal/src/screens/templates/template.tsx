@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
-import { useState, type ReactNode } from 'react';
+import { Suspense, useState, type ReactNode } from 'react';
 import { useMay } from '../../api/me.ts';
 import { useDraft, type EditedDraft } from '../../api/use-draft.ts';
 import { FormFaults } from '../../faults/form-faults.tsx';
@@ -12,21 +12,24 @@ import { cls } from '../../ui/class-names.ts';
 import { CodeField } from '../../ui/code-field.tsx';
 import { Card, PageHead } from '../../ui/page.tsx';
 import { NativeSelect } from '../../ui/native-select.tsx';
+import { lazyPart } from '../../ui/part.tsx';
 import { Segments } from '../../ui/segments.tsx';
 import { AsFile } from '../drafts/as-file.tsx';
 import { DraftActions, DraftNotices } from '../drafts/draft-actions.tsx';
 import { useEditorKeys } from '../drafts/use-editor-keys.ts';
 import { besideOf, Languages, type TemplateSearch } from './languages.tsx';
 import { isAtField, PartFields } from './part-fields.tsx';
-import { Preview } from './preview.tsx';
 import { wordOf, workspaceQuery, type Previewed } from './queries.ts';
-import { SendTest } from './send-test.tsx';
 import { BASE, CHANNEL_NAMES, CHANNELS, channelsIn, localesIn, withChannel, type Channel } from './template-parts.ts';
 import { useCompletion } from './use-completion.ts';
 import { useEvent } from './use-event.ts';
 import { useMissing } from './use-missing.tsx';
 import { Variables } from './variables.tsx';
 import styles from './templates.module.css';
+
+/** Loaded after the editor: the preview waits for the event anyway. */
+const Preview = lazyPart(async () => (await import('./preview.tsx')).Preview);
+const SendTest = lazyPart(async () => (await import('./send-test.tsx')).SendTest);
 
 const UNPUBLISHED = 'Publish the template first: a test sends what is published.';
 
@@ -161,28 +164,32 @@ function Editor({
             <summary>The event</summary>
             <CodeField label="Event as JSON" language="json" minLines={6} value={event.text} onChange={event.setText} />
           </details>
-          <Preview
-            asked={asked}
-            isReady={saving === 'saved' && event.isKnown}
-            hasFaults={draft.faults.length > 0}
-            onMessage={setMessage}
-          />
+          <Suspense>
+            <Preview
+              asked={asked}
+              isReady={saving === 'saved' && event.isKnown}
+              hasFaults={draft.faults.length > 0}
+              onMessage={setMessage}
+            />
+          </Suspense>
         </Card>
         {message && <Variables message={message} available={available} inNewest={inNewest} />}
         {draft.resource && <AsFile kind="templates" workspace={workspace} name={name} number={draft.resource.number} />}
       </div>
       {isTesting && (
-        <SendTest
-          workspace={workspace}
-          template={name}
-          channel={channel}
-          isPublished={channelsIn(draft.resource?.body).includes(channel)}
-          users={event.users}
-          event={event.text}
-          locale={locale}
-          hasDraft={hasDraft}
-          onClose={onTested}
-        />
+        <Suspense>
+          <SendTest
+            workspace={workspace}
+            template={name}
+            channel={channel}
+            isPublished={channelsIn(draft.resource?.body).includes(channel)}
+            users={event.users}
+            event={event.text}
+            locale={locale}
+            hasDraft={hasDraft}
+            onClose={onTested}
+          />
+        </Suspense>
       )}
     </div>
   );
