@@ -109,7 +109,7 @@ describeWith('chromium', 'templates in a browser', () => {
     await page.locator('[data-preview="new"]').waitFor();
     await write('Subject', 'Half {{custo');
     await page.locator('[data-preview="old"]').waitFor();
-    await page.locator('dd bdi', { hasText: 'Ada' }).waitFor();
+    await page.locator('dd bdi', { hasText: 'A-1001' }).waitFor();
     const faults = page.locator('[data-code-field="Subject"] p', { hasText: 'This tag is not closed' });
     expect(await faults.count()).toBe(1);
     expect(await page.getByText('not closed').count()).toBe(1);
