@@ -3,6 +3,7 @@ import { createHttpServer, type HealthSources, type HttpLog, type HttpServer } f
 import { createRuleBook } from '@carillon/stages';
 import { serializerCompiler } from 'fastify-type-provider-zod';
 import { createAccess, type Access } from './access/access.ts';
+import { createPersonMail } from './access/people/person-mail.ts';
 import { guard, SECURITY_HEADERS } from './access/guard.ts';
 import { maskAnswers } from './access/masking/mask-answers.ts';
 import { limitPrincipals } from './access/principal-rates.ts';
@@ -48,6 +49,7 @@ import { inboxRoutes } from './routes/inbox.ts';
 import { onboardingRoutes } from './routes/onboarding.ts';
 import { operationRoutes } from './routes/operations.ts';
 import { meRoutes } from './routes/me.ts';
+import { mailedLinkRoutes } from './routes/mailed-links.ts';
 import { peopleRoutes } from './routes/people.ts';
 import { tokenRoutes } from './routes/tokens.ts';
 import { parkedReceiptRoutes } from './routes/parked-receipts.ts';
@@ -97,7 +99,11 @@ export async function buildControl(
   surroundings: ControlSurroundings = {},
 ): Promise<Control> {
   const localPasswords = (): boolean => signInOf(given.configuration.current()).passwords;
-  const { access = createAccess(config, given, { localPasswords }), stopwatch, ...watched } = surroundings;
+  const {
+    access = createAccess(config, given, { localPasswords, mail: createPersonMail(given) }),
+    stopwatch,
+    ...watched
+  } = surroundings;
   const processor = createProcessorBudget(given.clock, stopwatch);
   const ports: RoutePorts = {
     ...given,
@@ -147,7 +153,8 @@ export async function buildControl(
     meRoutes(api, access, ports);
     identityRoutes(api, access, ports);
     onboardingRoutes(api, ports);
-    peopleRoutes(api, ports);
+    peopleRoutes(api, access, ports);
+    mailedLinkRoutes(api, access, ports);
     tokenRoutes(api, ports);
     invitationRoutes(api, access, ports);
   });

@@ -5,6 +5,7 @@ import { givenIds, settableClock } from '@carillon/testing/given';
 import { createAccess } from '../src/access/access.ts';
 import { createDirectory } from '../src/access/people/directory.ts';
 import { createPasswords } from '../src/access/people/passwords.ts';
+import type { Mailed, Notice, PersonMail } from '../src/access/people/person-mail.ts';
 import type { ControlPorts } from '../src/index.ts';
 import { openControl, plainSealer, TOKEN } from './control-ground.ts';
 
@@ -46,7 +47,24 @@ export async function openPeople(ports: Partial<ControlPorts> = {}) {
       return isRight;
     },
   };
-  const access = createAccess({ ownerToken: TOKEN }, own, { passwords, pause: async (span) => waits.push(span) });
+  const mails: Notice[] = [];
+  /** What becomes of mails. They are kept in `mails` while it is `sent`. */
+  const outgoing: { portalUrl: string | null; result: Mailed } = {
+    portalUrl: 'https://carillon.example.com',
+    result: 'no_account',
+  };
+  const mail: PersonMail = {
+    async sendLink({ path, text, ...letter }) {
+      if (outgoing.portalUrl === null) return 'no_portal_url';
+      if (outgoing.result === 'sent') mails.push({ ...letter, text: text(`${outgoing.portalUrl}${path}`) });
+      return outgoing.result;
+    },
+    notify(notice) {
+      if (outgoing.result === 'sent') mails.push(notice);
+    },
+  };
+  const settings = { passwords, mail, pause: async (span: Duration) => waits.push(span) };
+  const access = createAccess({ ownerToken: TOKEN }, own, settings);
   const ground = await openControl(access, { ...own, ...ports });
   const directory = createDirectory(own);
 
@@ -87,6 +105,21 @@ export async function openPeople(ports: Partial<ControlPorts> = {}) {
     await one.call('POST', '/v1/session', { word });
     return one;
   }
-  return { ...ground, clock, people, directory, access, waits, hashed, during, browser, addPerson, signedIn, owner };
+  return {
+    ...ground,
+    mails,
+    outgoing,
+    clock,
+    people,
+    directory,
+    access,
+    waits,
+    hashed,
+    during,
+    browser,
+    addPerson,
+    signedIn,
+    owner,
+  };
 }
 export type PeopleGround = Awaited<ReturnType<typeof openPeople>>;

@@ -74,7 +74,13 @@ describe('A route of the management API', () => {
         .filter(({ enough }) => enough.length === 0)
         .map(({ url }) => url)
         .toSorted(),
-    ).toEqual(['/v1/invitations/accept', '/v1/invitations/look', '/v1/session', '/v1/sign-in']);
+    ).toEqual([
+      '/v1/invitations/accept',
+      '/v1/invitations/look',
+      '/v1/mailed-links/open',
+      '/v1/session',
+      '/v1/sign-in',
+    ]);
     expect(routes.length).toBeGreaterThan(30);
   });
 

@@ -284,6 +284,11 @@ const invitation = createRoute({
   path: '/invitation',
   component: lazyRouteComponent(() => import('./screens/sign-in/invitation.tsx'), 'Invitation'),
 });
+const confirm = createRoute({
+  ...under,
+  path: '/confirm',
+  component: lazyRouteComponent(() => import('./screens/sign-in/confirm.tsx'), 'Confirm'),
+});
 const signIn = createRoute({
   ...under,
   path: '/sign-in',
@@ -343,6 +348,7 @@ export const router = createRouter({
     ...settingsRoutes,
     welcome,
     invitation,
+    confirm,
     signIn,
   ]),
   parseSearch,

@@ -11,6 +11,7 @@ const WITHOUT: Readonly<Record<string, string>> = {
   'POST /v1/me/identities': 'leads to an identity provider by way of the browser',
   'POST /v1/invitations/look': 'reads what a link invites to, before anybody is signed in',
   'POST /v1/invitations/accept': 'signs in by the word of a link',
+  'POST /v1/mailed-links/open': 'uses the word of a mailed link, before anybody is signed in',
   'POST /v1/workspaces/{}/onboarding': 'notes how far somebody came with the guide',
   'POST /v1/workspaces/{}/expressions/check': 'reads: asked as somebody types',
   'POST /v1/workspaces/{}/templates/{}/preview': 'reads: asked as somebody types',

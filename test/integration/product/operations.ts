@@ -95,6 +95,8 @@ const ACCESS: Calls = {
   'GET /v1/invitations': {},
   'POST /v1/invitations': { body: { email: 'bob@example.com', memberships: [{ workspace: 'shop', role: 'viewer' }] } },
   'DELETE /v1/invitations/{id}': {},
+  'POST /v1/mailed-links/open': { body: { word: 'eml_x' } },
+  'POST /v1/people/{id}/confirm-address': { body: { email: 'bob@example.com' } },
   'POST /v1/invitations/look': { body: { word: 'inv_x' } },
   'POST /v1/invitations/accept': { body: { word: 'inv_x', name: 'Bob', password: 'correct horse battery staple' } },
   'GET /v1/tokens': {},

@@ -89,6 +89,7 @@ const OWN: Readonly<Record<string, Needed>> = {
   'POST /v1/session': 'anybody',
   'POST /v1/invitations/look': 'anybody',
   'POST /v1/invitations/accept': 'anybody',
+  'POST /v1/mailed-links/open': 'anybody',
 };
 
 /** What an operation needs; undefined: nobody has said yet. */

@@ -8,11 +8,15 @@ import type { ControlConfig, ControlPorts } from '../ports.ts';
 import { sessionCookie, sessionWordOf } from './cookies.ts';
 import { isForged, refuseForeign } from './origin.ts';
 import { createDirectory } from './people/directory.ts';
+import { createFactorGuesses, type FactorGuesses } from './people/factor-guesses.ts';
 import { createGuessing, type Guessing } from './people/guessing.ts';
+import { createMailedLinks, type MailedLinks } from './people/mailed-links.ts';
+import { noteSignIn } from './people/notices.ts';
+import { NO_MAIL, type PersonMail } from './people/person-mail.ts';
 import { createPasswords, type Passwords } from './people/passwords.ts';
 import type { Asker } from './people/places.ts';
 import { createSessions, SESSION_LASTS } from './people/sessions.ts';
-import { secondFactor } from './people/second-factor.ts';
+import { hasSecondFactor, secondFactor } from './people/second-factor.ts';
 import { tokenPrincipal } from './people/tokens.ts';
 import { digestOf, newWord } from './people/words.ts';
 import { deploymentOwner, personPrincipal, type Principal } from './principal.ts';
@@ -53,6 +57,8 @@ export type AccessSettings = {
   readonly passwords?: Passwords;
   /** Waits between guesses. */
   readonly pause?: (span: Duration) => Promise<unknown>;
+  /** Mails people about their account. Defaults to no mail. */
+  readonly mail?: PersonMail;
   /** Whether passwords sign in; false: links and the identity provider alone. */
   readonly localPasswords?: () => boolean;
 };
@@ -81,6 +87,11 @@ export type Access = {
   closeSession(request: FastifyRequest): Promise<string>;
   readonly passwords: Passwords;
   readonly guessing: Guessing;
+  readonly mail: PersonMail;
+  /** Links that were mailed to people. */
+  readonly links: MailedLinks;
+  /** Wrong codes of second factors. */
+  readonly factors: FactorGuesses;
 };
 
 /**
@@ -92,10 +103,12 @@ export function createAccess(
   settings: AccessSettings = {},
 ): Access {
   const { people, clock } = ports;
-  const { passwords = createPasswords(), pause = sleep, localPasswords = () => true } = settings;
+  const { passwords = createPasswords(), pause = sleep, localPasswords = () => true, mail = NO_MAIL } = settings;
   const directory = createDirectory(ports);
   const sessions = createSessions(ports);
   const guessing = createGuessing(people, clock, pause);
+  const links = createMailedLinks(ports, mail);
+  const factors = createFactorGuesses(ports, links);
   let wrong: number[] = [];
 
   /** What a wrong word is told. */
@@ -172,7 +185,10 @@ export function createAccess(
   ): Promise<string | null> {
     const right = await passwords.matches(password, found?.body.password?.hash ?? null, asker);
     if (!right || !found || found.body.state !== 'active') return null;
-    return (await secondFactor(found.id, code, directory, ports)) ? found.id : null;
+    if (hasSecondFactor(found.body)) await factors.refuseLocked(found);
+    if (await secondFactor(found.id, code, directory, ports)) return found.id;
+    await factors.count(found.id);
+    return null;
   }
 
   async function openWithPassword(given: Extract<SignIn, { email: string }>, request: FastifyRequest): Promise<Opened> {
@@ -202,6 +218,7 @@ export function createAccess(
     await endOwn(request);
     const word = newWord('');
     const sessionId = await sessions.open({ word, personId, epoch, way, request, span: lasts });
+    await noteSignIn(personId, request, { ids: ports.ids, directory, mail });
     return { cookie: sessionCookie(request, word, lasts / 1000), sessionId, personId, way };
   }
 
@@ -274,6 +291,9 @@ export function createAccess(
     },
     passwords,
     guessing,
+    mail,
+    links,
+    factors,
   };
 }
 

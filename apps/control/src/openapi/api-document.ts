@@ -1,4 +1,5 @@
 import type { Access } from '../access/access.ts';
+import { NO_MAIL } from '../access/people/person-mail.ts';
 import { buildControl } from '../build.ts';
 import type { ControlConfig, ControlPorts } from '../ports.ts';
 import type { ApiDocument } from './complete-document.ts';
@@ -25,6 +26,9 @@ const NOBODY: Access = {
   makeLink: unasked,
   passwords: { hash: unasked, matches: unasked },
   guessing: { attempt: unasked },
+  mail: NO_MAIL,
+  links: { pending: unasked, make: unasked, find: unasked, drop: unasked, use: unasked },
+  factors: { count: unasked, forget: unasked, refuseLocked: unasked },
 };
 
 /** The description of the management API, without log and stores: from the routes alone. */

@@ -22,6 +22,7 @@ const ME = {
     id: PERSON_ID,
     name: 'Ada',
     email: 'ada@example.com',
+    unconfirmed_email: null,
     has_password: true,
     totp: false,
     recovery_codes_left: 0,
@@ -38,6 +39,7 @@ const PERSON = {
   id: PERSON_ID,
   name: 'Ada',
   email: 'ada@example.com',
+  unconfirmed_email: null,
   state: 'active',
   owner: false,
   memberships: [{ workspace: 'shop', role: 'editor' }],
@@ -45,7 +47,7 @@ const PERSON = {
   totp: false,
   created_at: AT,
 };
-const MEMBER = { person: PERSON_ID, name: 'Ada', email: 'ada@example.com', roles: ['editor'] };
+const MEMBER = { person: PERSON_ID, name: 'Ada', email: 'ada@example.com', unconfirmed_email: null, roles: ['editor'] };
 const TOKEN = {
   id: 'tok_37G5398XK2YK0SPEA59673M7JP',
   name: 'nightly report',
@@ -147,6 +149,8 @@ export const PEOPLE_EXAMPLES = {
     takes: { word: 'inv_…', name: 'Bob', password: 'correct horse battery staple' },
     answers: { ok: true, person: PERSON_ID, way: 'invitation' },
   },
+  openMailedLink: { takes: { word: 'eml_…' }, answers: { purpose: 'address', email: 'ada@example.org' } },
+  confirmAddress: { takes: { email: 'ada@example.org' }, answers: { purpose: 'address', email: 'ada@example.org' } },
   listTokens: { answers: page(TOKEN) },
   createToken: {
     takes: { name: 'nightly report', scopes: ['read'], workspaces: ['shop'], expires_in: '30d' },

@@ -17,6 +17,7 @@ const PORTAL_PAGES = [
   '/sign-in',
   '/welcome',
   '/invitation',
+  '/confirm',
   '/inbox',
   '/deliveries',
   '/workspaces',

@@ -18,6 +18,7 @@ import type { Access } from '../access/access.ts';
 import { refuseForeign, refuseForgery } from '../access/origin.ts';
 import { createDirectory } from '../access/people/directory.ts';
 import { mailInvitation } from '../access/people/invitation-mail.ts';
+import { notifyPerson } from '../access/people/notices.ts';
 import { createInvitations, type InvitationRecord } from '../access/people/invitations.ts';
 import { refuseWeak } from '../access/people/passwords.ts';
 import { refuseHigherRoles } from '../access/people/rights.ts';
@@ -141,9 +142,9 @@ export function invitationRoutes(app: ApiServer, access: Access, ports: Invitati
       const { record, word } = await invitations.make({ email, owner, memberships }, principal.actor);
       audited(request, { target: record.id, after: digestOf({ owner, memberships }) });
       const portal = portalUrlOf(ports.configuration.current());
-      const mail = { id: record.id, to: email, link: portal && linkOf(portal, word), endsAt: record.endsAt ?? 0 };
-      const mailed = await mailInvitation(mail, await nameOf(principal), ports);
-      const link = linkOf(portal ?? originOf(request), word);
+      const mail = { id: record.id, to: email, path: pathOf(word), endsAt: record.endsAt ?? 0 };
+      const mailed = await mailInvitation(mail, await nameOf(principal), access.mail);
+      const link = `${portal ?? originOf(request)}${pathOf(word)}`;
       return reply.code(201).send({ ...showInvitation(record), word, link, mailed });
     },
   );
@@ -252,8 +253,12 @@ export function invitationRoutes(app: ApiServer, access: Access, ports: Invitati
       if (password !== undefined) refuseWeak(password, { name, email: found.promised.email });
       const passwordHash = password === undefined ? null : await access.passwords.hash(password, sourceOf(request.ip));
       await beginAudit(request);
-      if (lockedOut) await invitations.acceptAsLockedOut(found, personId, passwordHash);
-      else await invitations.acceptAsNew(found, { name, passwordHash });
+      if (lockedOut) {
+        await invitations.acceptAsLockedOut(found, personId, passwordHash);
+        notifyPerson(access.mail, lockedOut.body, 'password_set', request);
+      } else {
+        await invitations.acceptAsNew(found, { name, passwordHash });
+      }
       const { cookie, way } = await access.openFor(personId, 'invitation', request);
       return reply.header('set-cookie', cookie).send({ ok: true, person: personId, way });
     },
@@ -264,7 +269,7 @@ const isSameMembership = (one: Membership, other: Membership): boolean =>
   one.workspace === other.workspace && one.role === other.role;
 
 /** Behind the mark no server is told of the word, and no log. */
-const linkOf = (portal: string, word: string): string => `${portal}/invitation#${word}`;
+const pathOf = (word: string): string => `/invitation#${word}`;
 
 /** Where whoever asks has reached the portal: good for them, and never for a mail, since a client says it. */
 const originOf = (request: FastifyRequest): string =>

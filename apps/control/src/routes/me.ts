@@ -11,18 +11,22 @@ import {
   type MeBody,
 } from '@carillon/contracts';
 import { listResources, signInOf, type Person } from '@carillon/domain';
-import { CarillonError } from '@carillon/kernel';
+import { CarillonError, formatInstant } from '@carillon/kernel';
 import { sourceOf } from '@carillon/runtime';
 import type { FastifyRequest } from 'fastify';
 import type { Access } from '../access/access.ts';
 import { matchingStep, newRecoveryCodes, newTotpSecret, recoveryDigest, totpUri } from '../access/people/codes.ts';
+import { requestAddress } from '../access/people/addresses.ts';
 import { createDirectory } from '../access/people/directory.ts';
+import { notifyPerson } from '../access/people/notices.ts';
 import { refuseWeak } from '../access/people/passwords.ts';
+import { hasSecondFactor } from '../access/people/second-factor.ts';
 import { PERMISSIONS, ROLES_WITH } from '../access/permission.ts';
 import { createAsker } from '../access/people/asker.ts';
 import { principalOf } from '../access/principal.ts';
 import { audited } from '../audit/facts.ts';
 import type { ControlPorts } from '../ports.ts';
+import { createRate } from '../rate.ts';
 import type { ApiServer } from './app.ts';
 import { showSession } from './sessions.ts';
 
@@ -33,6 +37,7 @@ export function meRoutes(app: ApiServer, access: Access, ports: MePorts): void {
   const { people, clock, factorSealer } = ports;
   const directory = createDirectory(ports);
   const { asker, prove } = createAsker(access, people);
+  const newAddresses = createRate({ what: 'new addresses', most: 5, span: 3_600_000 });
 
   /** Under a key: whoever reads the audit could try names and addresses otherwise. */
   const profileDigest = ({ name, email }: Pick<Person, 'name' | 'email'>): string =>
@@ -43,6 +48,7 @@ export function meRoutes(app: ApiServer, access: Access, ports: MePorts): void {
     const { session, actor } = principal;
     const id = session?.body.personId;
     const found = id === undefined ? null : await people.find('person', id);
+    const pending = found && (await access.links.pending(found.id, 'address'));
     const { owners } = await directory.roster();
     const allowed = (workspace: string | null): string[] => PERMISSIONS.filter((one) => principal.may(one, workspace));
     const workspaces = listResources(ports.configuration.current(), 'workspace')
@@ -54,6 +60,10 @@ export function meRoutes(app: ApiServer, access: Access, ports: MePorts): void {
         id: found.id,
         name: found.body.name,
         email: found.body.email,
+        unconfirmed_email: pending && {
+          address: pending.body.email,
+          ends_at: formatInstant(pending.endsAt ?? pending.body.createdAt),
+        },
         has_password: found.body.password !== null,
         totp: typeof found.body.totp?.confirmedAt === 'number',
         recovery_codes_left: found.body.recoveryCodes.length,
@@ -87,7 +97,8 @@ export function meRoutes(app: ApiServer, access: Access, ports: MePorts): void {
       schema: {
         operationId: 'changeMe',
         tags: ['Me'],
-        summary: 'Changes your name and address',
+        summary:
+          'Changes your name and address. A new address counts once the link mailed to it is opened, or an owner of the deployment confirms it; an owner’s own counts at once',
         body: profileInput,
         response: { 200: meBody },
       },
@@ -100,11 +111,11 @@ export function meRoutes(app: ApiServer, access: Access, ports: MePorts): void {
         before: profileDigest(who.person),
         after: profileDigest({ name: name ?? who.person.name, email: email ?? who.person.email }),
       });
-      await directory.changePerson(who.id, (person) => ({
-        ...person,
-        name: name ?? person.name,
-        email: email ?? person.email,
-      }));
+      if (email !== undefined && email !== who.person.email) {
+        const isOwner = principalOf(request).may('people', null);
+        await requestAddress({ who, email, isOwner, request }, access, { ...ports, directory, rate: newAddresses });
+      }
+      if (name !== undefined) await directory.changePerson(who.id, (person) => ({ ...person, name }));
       return showMe(request);
     },
   );
@@ -169,6 +180,7 @@ export function meRoutes(app: ApiServer, access: Access, ports: MePorts): void {
       const lasts = endsAt === null ? undefined : endsAt - clock.now();
       const { cookie, sessionId } = await access.openFor(who.id, body.way, request, { epoch, lasts });
       await people.removeOf('session', who.id, sessionId);
+      notifyPerson(access.mail, who.person, 'password_set', request);
       return reply.header('set-cookie', cookie).send({ ok: true });
     },
   );
@@ -217,7 +229,7 @@ export function meRoutes(app: ApiServer, access: Access, ports: MePorts): void {
       },
     },
     async (request) => {
-      const { id } = await asker(request);
+      const { id, person: asking } = await asker(request);
       const codes = newRecoveryCodes();
       await directory.changePerson(id, (person) => {
         const { totp } = person;
@@ -234,6 +246,7 @@ export function meRoutes(app: ApiServer, access: Access, ports: MePorts): void {
         const confirmed = { ...totp, confirmedAt: now, lastStep: step };
         return { ...person, totp: confirmed, recoveryCodes: codes.map(recoveryDigest) };
       });
+      notifyPerson(access.mail, asking, 'factor_added', request);
       return { recovery_codes: [...codes] };
     },
   );
@@ -254,6 +267,7 @@ export function meRoutes(app: ApiServer, access: Access, ports: MePorts): void {
       const who = await asker(request);
       await prove(request, who, request.body.current_password);
       await directory.changePerson(who.id, (person) => ({ ...person, totp: null, recoveryCodes: [] }));
+      if (hasSecondFactor(who.person)) notifyPerson(access.mail, who.person, 'factor_removed', request);
       return { removed: who.person.totp !== null };
     },
   );
@@ -283,6 +297,7 @@ export function meRoutes(app: ApiServer, access: Access, ports: MePorts): void {
         if (!person.totp?.confirmedAt) throw new CarillonError('wrong_state', 'set up an authenticator first');
         return { ...person, recoveryCodes: codes.map(recoveryDigest) };
       });
+      notifyPerson(access.mail, who.person, 'recovery_codes_renewed', request);
       return { recovery_codes: [...codes] };
     },
   );

@@ -11,6 +11,8 @@ import {
 } from '@carillon/contracts';
 import type { Membership, PeopleRecord, Role } from '@carillon/domain';
 import { CarillonError, formatInstant } from '@carillon/kernel';
+import type { Access } from '../access/access.ts';
+import { notifyPerson } from '../access/people/notices.ts';
 import { refuseHigherRoles } from '../access/people/rights.ts';
 import { principalOf, refuseToken } from '../access/principal.ts';
 import { audited, digestOf as factsDigest } from '../audit/facts.ts';
@@ -21,10 +23,15 @@ import type { ControlPorts } from '../ports.ts';
 import { listPaging, oldestFirst, pageOfAll } from '../whole-lists.ts';
 import { inWorkspace, notFound, withId, type ApiServer } from './app.ts';
 
-const showPerson = ({ id, body }: PeopleRecord<'person'>, owners: readonly string[]): PersonShown => ({
+const showPerson = (
+  { id, body }: PeopleRecord<'person'>,
+  owners: readonly string[],
+  unconfirmed: string | null,
+): PersonShown => ({
   id,
   name: body.name,
   email: body.email,
+  unconfirmed_email: unconfirmed,
   state: body.state,
   owner: owners.includes(id),
   memberships: body.memberships.map(({ workspace, role }) => ({ workspace, role })),
@@ -39,7 +46,11 @@ const rolesIn = (memberships: readonly Membership[], workspace: string): Role[] 
 const placeOf = ({ id, body }: PeopleRecord<'person'>): string => oldestFirst(body.createdAt, id);
 
 /** People of the deployment, and who of them is what in a workspace. */
-export function peopleRoutes(app: ApiServer, ports: Pick<ControlPorts, 'people' | 'ids' | 'clock'>): void {
+export function peopleRoutes(
+  app: ApiServer,
+  access: Access,
+  ports: Pick<ControlPorts, 'people' | 'ids' | 'clock'>,
+): void {
   const { people } = ports;
   const directory = createDirectory(ports);
   const withPerson = z.object({ id: z.string().max(100) });
@@ -61,7 +72,9 @@ export function peopleRoutes(app: ApiServer, ports: Pick<ControlPorts, 'people' 
   }
 
   const shown = async (id: string): Promise<PersonShown> =>
-    showPerson(await personOf(id), (await directory.roster()).owners);
+    showPerson(await personOf(id), (await directory.roster()).owners, await unconfirmedOf(id));
+  const unconfirmedOf = async (id: string): Promise<string | null> =>
+    (await access.links.pending(id, 'address'))?.body.email ?? null;
 
   app.get(
     '/v1/people',
@@ -78,7 +91,8 @@ export function peopleRoutes(app: ApiServer, ports: Pick<ControlPorts, 'people' 
     async ({ query }) => {
       const { owners } = await directory.roster();
       const { rows, next } = pageOfAll(await directory.all('person'), placeOf, query);
-      return { items: rows.map((one) => showPerson(one, owners)), next };
+      const items = rows.map(async (one) => showPerson(one, owners, await unconfirmedOf(one.id)));
+      return { items: await Promise.all(items), next };
     },
   );
 
@@ -183,6 +197,7 @@ export function peopleRoutes(app: ApiServer, ports: Pick<ControlPorts, 'people' 
     async (request) => {
       const { id } = request.params;
       await refuseOwnersByToken(request, id);
+      const { body: before } = await personOf(id);
       await directory.changePerson(id, (person) => ({
         ...person,
         password: null,
@@ -192,14 +207,16 @@ export function peopleRoutes(app: ApiServer, ports: Pick<ControlPorts, 'people' 
       }));
       await people.removeOf('identity', id);
       await people.removeOf('session', id);
+      notifyPerson(access.mail, before, 'credentials_reset', request);
       return { removed: true };
     },
   );
 
-  const showMember = ({ id, body }: PeopleRecord<'person'>, workspace: string): MemberShown => ({
+  const showMember = async ({ id, body }: PeopleRecord<'person'>, workspace: string): Promise<MemberShown> => ({
     person: id,
     name: body.name,
     email: body.email,
+    unconfirmed_email: await unconfirmedOf(id),
     roles: rolesIn(body.memberships, workspace),
   });
 
@@ -220,7 +237,7 @@ export function peopleRoutes(app: ApiServer, ports: Pick<ControlPorts, 'people' 
       const all = await directory.all('person');
       const members = all.filter(({ body }) => rolesIn(body.memberships, workspace).length > 0);
       const { rows, next } = pageOfAll(members, placeOf, query);
-      return { items: rows.map((one) => showMember(one, workspace)), next };
+      return { items: await Promise.all(rows.map((one) => showMember(one, workspace))), next };
     },
   );
 

@@ -28,7 +28,7 @@ const KeysHelp = lazyPart(() => import('./keys-help.tsx').then(({ KeysHelp: load
 const SignIn = lazyPart(() => import('../screens/sign-in/sign-in.tsx').then(({ SignIn: loaded }) => loaded));
 
 /** Screens of whoever is not in yet. */
-const WITHOUT_FRAME: ReadonlySet<string> = new Set(['/welcome', '/sign-in', '/invitation']);
+const WITHOUT_FRAME: ReadonlySet<string> = new Set(['/welcome', '/sign-in', '/invitation', '/confirm']);
 
 /** What stands around every screen. Whoever has no session signs in where they are: the address stays. */
 export function Frame(): ReactNode {

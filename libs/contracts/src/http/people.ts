@@ -109,6 +109,9 @@ export const meBody = z
         id: z.string(),
         name: z.string(),
         email: nullable(z.string()),
+        unconfirmed_email: nullable(z.object({ address: z.string(), ends_at: time })).describe(
+          'A new address that does not count yet: nobody has opened the link that was mailed to it',
+        ),
         has_password: z.boolean(),
         totp: z.boolean(),
         recovery_codes_left: z.int(),
@@ -129,6 +132,18 @@ export const profileInput = z.strictObject({
   name: personName.optional(),
   email: email.optional(),
   current_password: password.optional().describe('Needed for another address where there is a password'),
+});
+export const mailedLinkInput = z.strictObject({ word: z.string().min(1).max(200) });
+export const openedLinkBody = z
+  .object({
+    purpose: z
+      .enum(['address', 'unlock'])
+      .describe('`address`: the address counts from now on. `unlock`: wrong codes of the second factor are forgotten'),
+    email: z.string(),
+  })
+  .meta({ id: 'OpenedLink', ...OPEN });
+export const confirmAddressInput = z.strictObject({
+  email: email.describe('The `unconfirmed_email` that you mean: a newer one is refused'),
 });
 export const newPasswordInput = z.strictObject({
   password,
@@ -155,6 +170,9 @@ const person = z
     id: z.string(),
     name: z.string(),
     email: nullable(z.string()),
+    unconfirmed_email: nullable(z.string()).describe(
+      'A new address that does not count yet: nobody has opened the link that was mailed to it',
+    ),
     state: z.enum(['active', 'disabled']),
     owner: z.boolean().describe('Of the whole deployment'),
     memberships: z.array(membership),
@@ -174,7 +192,13 @@ export const personInput = z.strictObject({
 export const goneBody = z.object({ removed: z.boolean() }).meta({ id: 'Gone', ...OPEN });
 
 const member = z
-  .object({ person: z.string(), name: z.string(), email: nullable(z.string()), roles: z.array(z.enum(ROLES)) })
+  .object({
+    person: z.string(),
+    name: z.string(),
+    email: nullable(z.string()),
+    unconfirmed_email: nullable(z.string()).describe('A new address that does not count yet'),
+    roles: z.array(z.enum(ROLES)),
+  })
   .meta({ id: 'Member', ...OPEN });
 export const memberShown = member;
 export const memberList = pageOf(member).meta({ id: 'MemberList', ...OPEN });

@@ -31,6 +31,8 @@ export type Person = {
   /** Sessions of another epoch have ended: a new password begins the next one. */
   readonly epoch: number;
   readonly createdAt: Instant;
+  /** Keyed digests of the networks that they signed in from, the newest last. Left out: none known. */
+  readonly places?: readonly string[];
   /** Steps of the guide that they came to, each once. Left out: none. */
   readonly guide?: readonly GuideStepReached[];
 };
@@ -112,6 +114,16 @@ export type Roster = {
 /** Wrong words at the sign-in that count together. */
 export type Guesses = { readonly count: number; readonly since: Instant };
 
+/** A link that was mailed to a person. It proves that they read the mail of an address. Its word is kept as a digest alone. */
+export type MailedLink = {
+  /** `address`: makes `email` the address of the person. `unlock`: forgets wrong codes of the second factor. */
+  readonly purpose: 'address' | 'unlock';
+  readonly personId: string;
+  /** The address it was mailed to. */
+  readonly email: string;
+  readonly createdAt: Instant;
+};
+
 /** What is kept of people, by kind. */
 export type PeopleBodies = {
   readonly person: Person;
@@ -121,6 +133,7 @@ export type PeopleBodies = {
   readonly token: ServiceToken;
   readonly roster: Roster;
   readonly guesses: Guesses;
+  readonly mailed_link: MailedLink;
 };
 export const PEOPLE_KINDS = [
   'person',
@@ -130,6 +143,7 @@ export const PEOPLE_KINDS = [
   'token',
   'roster',
   'guesses',
+  'mailed_link',
 ] as const satisfies readonly (keyof PeopleBodies)[];
 export type PeopleKind = (typeof PEOPLE_KINDS)[number];
 

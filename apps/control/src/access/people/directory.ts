@@ -142,6 +142,7 @@ export function createDirectory({ people, ids, clock }: Ports) {
       if (!(await people.remove('person', id))) throw new CarillonError('not_found', 'there is no person of this id');
       await people.removeOf('session', id);
       await people.removeOf('identity', id);
+      await people.removeOf('mailed_link', id);
     },
   };
 }

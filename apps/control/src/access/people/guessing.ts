@@ -1,5 +1,5 @@
 import { emailKey } from '@carillon/domain';
-import { CarillonError, type Duration, type Instant } from '@carillon/kernel';
+import { CarillonError, type Duration } from '@carillon/kernel';
 import type { Clock, PeopleStore } from '@carillon/ports';
 import { digestOf } from './words.ts';
 
@@ -26,8 +26,29 @@ export type Guessing = {
   attempt<T>(email: string, source: string, check: (wrong: number) => Promise<T | null>): Promise<T | null>;
 };
 
-/** How many wrong words there were lately of one kind. */
-type Tally = { readonly id: string; readonly free: number };
+/** Wrong words that count together, over this span since the first. */
+type Tally = { readonly id: string; readonly span: Duration };
+/** Wrong words before delays start. */
+type FreeTally = Tally & { readonly free: number };
+
+/** Returns the wrong words of a tally within its span. */
+export async function guessesOf(store: PeopleStore, clock: Clock, { id, span }: Tally): Promise<number> {
+  const found = await store.find('guesses', id);
+  return found && Math.abs(clock.now() - found.body.since) < span ? found.body.count : 0;
+}
+
+/** Adds a wrong word to a tally. Two concurrent calls both count, because the loser of the write reads again. */
+export async function addGuess(store: PeopleStore, clock: Clock, { id, span }: Tally): Promise<void> {
+  for (;;) {
+    const now = clock.now();
+    const found = await store.find('guesses', id);
+    const goesOn = found && Math.abs(now - found.body.since) < span;
+    const body = goesOn ? { count: found.body.count + 1, since: found.body.since } : { count: 1, since: now };
+    const version = (found?.version ?? 0) + 1;
+    const next = { kind: 'guesses', id, version, key: null, of: null, endsAt: body.since + span, body } as const;
+    if ((await store.replace(next)) === 'done') return;
+  }
+}
 
 export function createGuessing(
   store: PeopleStore,
@@ -35,24 +56,6 @@ export function createGuessing(
   pause: (span: Duration) => Promise<unknown>,
 ): Guessing {
   const lanes = new Map<string, { waiting: number; last: Promise<unknown> }>();
-
-  const countOf = async ({ id }: Tally, now: Instant): Promise<number> => {
-    const found = await store.find('guesses', id);
-    return found && Math.abs(now - found.body.since) < SPAN ? found.body.count : 0;
-  };
-
-  /** One more. Two that are counted at once both count: whoever was slower reads again. */
-  async function count({ id }: Tally): Promise<void> {
-    for (;;) {
-      const now = clock.now();
-      const found = await store.find('guesses', id);
-      const goesOn = found && Math.abs(now - found.body.since) < SPAN;
-      const body = goesOn ? { count: found.body.count + 1, since: found.body.since } : { count: 1, since: now };
-      const version = (found?.version ?? 0) + 1;
-      const next = { kind: 'guesses', id, version, key: null, of: null, endsAt: body.since + SPAN, body } as const;
-      if ((await store.replace(next)) === 'done') return;
-    }
-  }
 
   const waitFor = (counted: number, free: number): Duration =>
     counted < free ? 0 : Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** Math.min(counted - free, 10));
@@ -84,15 +87,15 @@ export function createGuessing(
   return {
     async attempt<T>(email: string, source: string, check: (wrong: number) => Promise<T | null>) {
       const account = emailKey(email);
-      const own = { id: digestOf(JSON.stringify(['both', account, source])), free: FREE };
-      const ofSource = { id: digestOf(JSON.stringify(['source', source])), free: FREE_OF_SOURCE };
-      const tallies = [own, { id: digestOf(JSON.stringify(['account', account])), free: FREE_OF_ACCOUNT }, ofSource];
-      const now = clock.now();
-      const counts = await Promise.all(tallies.map((one) => countOf(one, now)));
+      const own = { id: digestOf(JSON.stringify(['both', account, source])), span: SPAN, free: FREE };
+      const ofSource = { id: digestOf(JSON.stringify(['source', source])), span: SPAN, free: FREE_OF_SOURCE };
+      const ofAccount = { id: digestOf(JSON.stringify(['account', account])), span: SPAN, free: FREE_OF_ACCOUNT };
+      const tallies: readonly FreeTally[] = [own, ofAccount, ofSource];
+      const counts = await Promise.all(tallies.map((one) => guessesOf(store, clock, one)));
       const wait = Math.max(...tallies.map(({ free }, at) => waitFor(counts[at] ?? 0, free)));
       const look = (): Promise<T | null> => check(counts[tallies.indexOf(ofSource)] ?? 0);
       const answer = await (wait === 0 ? look() : inTurn(own.id, wait, look));
-      if (answer === null) for (const one of tallies) await count(one);
+      if (answer === null) for (const one of tallies) await addGuess(store, clock, one);
       else await store.remove('guesses', own.id);
       return answer;
     },

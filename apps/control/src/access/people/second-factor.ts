@@ -1,7 +1,10 @@
+import type { Person } from '@carillon/domain';
 import { CarillonError } from '@carillon/kernel';
 import type { ControlPorts } from '../../ports.ts';
 import { matchingStep, recoveryDigest } from './codes.ts';
 import type { Directory } from './directory.ts';
+
+export const hasSecondFactor = ({ totp }: Pick<Person, 'totp'>): boolean => typeof totp?.confirmedAt === 'number';
 
 /**
  * Whether the code is good, or none is needed. It is used up by that: by an interval of the authenticator, or a recovery code, each counts once,

@@ -17,7 +17,7 @@ export function carryPeople(sql: Statements, source: Statements): void {
  * used. People sign in again.
  */
 export function endSignIns(sql: Statements): void {
-  sql.run("DELETE FROM people WHERE kind IN ('session', 'guesses')");
+  sql.run("DELETE FROM people WHERE kind IN ('session', 'guesses', 'mailed_link')");
   const roster = sql.get("SELECT document FROM people WHERE kind = 'roster'");
   if (roster === undefined) return;
   const record = parseJson(String(roster['document'])) as { readonly body: object };

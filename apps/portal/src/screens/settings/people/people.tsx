@@ -1,11 +1,14 @@
-import { useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
+import { api, bodyOf } from '../../../api/client.ts';
 import { useMay } from '../../../api/me.ts';
+import { queryClient } from '../../../api/query-client.ts';
 import { Empty, Loading, Problem } from '../../../ui/answers.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { Curl } from '../../../ui/curl.tsx';
 import { Actions, PageBody, Quiet, Row, Rows } from '../../../ui/page.tsx';
+import { say } from '../../../ui/notices.ts';
 import { Lamp } from '../../../ui/state.tsx';
 import { IfAllowed } from '../../../ui/if-allowed.tsx';
 import { SettingsHead } from '../settings-head.tsx';
@@ -70,6 +73,7 @@ function Everybody(): ReactNode {
                   {person.totp ? 'with an authenticator' : person.has_password ? 'password alone' : 'no password yet'}
                 </Quiet>
               </div>
+              {person.unconfirmed_email !== null && <Unconfirmed person={person.id} email={person.unconfirmed_email} />}
               {person.state === 'disabled' && <Lamp tone="held">Disabled</Lamp>}
               <Actions>
                 <Button onPress={() => setOpen(person.id)} aria-label={`Change ${person.name}`}>
@@ -82,6 +86,30 @@ function Everybody(): ReactNode {
       )}
       <Curl call={{ method: 'GET', path: PEOPLE }} />
       {chosen && <PersonDialog person={chosen} onClose={() => setOpen(null)} />}
+    </>
+  );
+}
+
+/** A new address that nobody has proved, and the button by which an owner does. */
+function Unconfirmed({ person, email }: { readonly person: string; readonly email: string }): ReactNode {
+  const confirm = useMutation({
+    mutationFn: () =>
+      bodyOf(api.POST('/v1/people/{id}/confirm-address', { params: { path: { id: person } }, body: { email } })),
+    async onSuccess() {
+      await queryClient.invalidateQueries({ queryKey: peopleQuery.queryKey });
+      say(`${email} is confirmed.`);
+    },
+  });
+  return (
+    <>
+      <Lamp tone="held">Unconfirmed: {email}</Lamp>
+      {confirm.error && <Problem error={confirm.error} />}
+      <Actions>
+        <Button isDisabled={confirm.isPending} onPress={() => confirm.mutate()} aria-label={`Confirm ${email}`}>
+          Confirm address
+        </Button>
+      </Actions>
+      <Curl call={{ method: 'POST', path: `/v1/people/${person}/confirm-address`, body: { email } }} />
     </>
   );
 }
@@ -120,12 +148,13 @@ function MemberList({ workspace }: { readonly workspace: string }): ReactNode {
       )}
       {data && data.items.length > 0 && (
         <Rows label="Members">
-          {data.items.map(({ person, name, email, roles }) => (
+          {data.items.map(({ person, name, email, unconfirmed_email, roles }) => (
             <Row key={person}>
               <div>
                 <h2>{name}</h2>
                 <Quiet>
-                  {email ?? 'no address'} · {roles.join(', ')}
+                  {email ?? 'no address'}
+                  {unconfirmed_email !== null && ` (unconfirmed: ${unconfirmed_email})`} · {roles.join(', ')}
                 </Quiet>
               </div>
               <Actions>

@@ -11,6 +11,7 @@ import { cls } from '../../../ui/class-names.ts';
 import { Curl } from '../../../ui/curl.tsx';
 import { Field } from '../../../ui/field.tsx';
 import { Actions, Card, PageBody } from '../../../ui/page.tsx';
+import { Time } from '../../../ui/time.tsx';
 import { say } from '../../../ui/notices.ts';
 import { SettingsHead } from '../settings-head.tsx';
 import styles from '../settings.module.css';
@@ -61,7 +62,9 @@ function NameAndAddress({ person }: { readonly person: Profiled }): ReactNode {
   const save = useMutation({
     mutationFn: () =>
       bodyOf(api.PUT('/v1/me', { body: { ...body, ...(needsProof && { current_password: current }) } })),
-    async onSuccess() {
+    async onSuccess({ person: saved }) {
+      setEmail(saved?.email ?? '');
+      setCurrent('');
       await readAgain();
       say('Your profile is saved.');
     },
@@ -86,6 +89,13 @@ function NameAndAddress({ person }: { readonly person: Profiled }): ReactNode {
             onChange={setCurrent}
             autoComplete="current-password"
           />
+        )}
+        {person.unconfirmed_email && (
+          <p role="status">
+            <strong>{person.unconfirmed_email.address}</strong> is not confirmed. Open the link that was mailed to it
+            until <Time at={person.unconfirmed_email.ends_at} />, or ask an owner to confirm it under People. You sign
+            in with {person.email ?? 'a link'} until then.
+          </p>
         )}
         {save.error && <Problem error={save.error} />}
         <Actions>

@@ -1,0 +1,84 @@
+import type { MailedLink, PeopleRecord } from '@carillon/domain';
+import { CarillonError, formatInstant, type Duration, type Instant } from '@carillon/kernel';
+import type { Clock, PeopleStore } from '@carillon/ports';
+import type { Mailed, PersonMail } from './person-mail.ts';
+import { digestOf, newWord } from './words.ts';
+
+/** A mailed link opens once, within this span. */
+export const MAILED_LINK_LASTS: Duration = 24 * 60 * 60_000;
+
+type Ports = { readonly people: PeopleStore; readonly clock: Clock };
+type LinkRecord = PeopleRecord<'mailed_link'>;
+type Words = { readonly subject: string; readonly text: (link: string, endsAt: string) => string };
+
+const ended = (): CarillonError =>
+  new CarillonError('not_found', 'this link was used, has ended or is not valid; ask for another one in the portal');
+
+/** Links that prove that a person reads the mail of an address. One at a time for each person and purpose; a new one ends the one before. */
+export function createMailedLinks({ people, clock }: Ports, mail: PersonMail) {
+  const idOf = (personId: string, purpose: MailedLink['purpose']): string =>
+    digestOf(JSON.stringify([purpose, personId]));
+
+  const lasts = ({ key, endsAt, body }: LinkRecord): boolean => {
+    const now = clock.now();
+    // A clock that was set back makes no link last longer.
+    return key !== null && endsAt !== null && now < endsAt && Math.abs(now - body.createdAt) < MAILED_LINK_LASTS;
+  };
+
+  /** The link of this purpose that nobody has opened yet, or null. */
+  async function pending(personId: string, purpose: MailedLink['purpose']): Promise<LinkRecord | null> {
+    const found = await people.find('mailed_link', idOf(personId, purpose));
+    return found && lasts(found) ? found : null;
+  }
+
+  return {
+    pending,
+    /** Stores the link, then mails it. The link stands even if no mail could be sent: an owner can confirm it. */
+    async make(
+      link: Omit<MailedLink, 'createdAt'>,
+      { subject, text }: Words,
+    ): Promise<{ readonly mailed: Mailed; readonly endsAt: Instant }> {
+      const word = newWord('eml_');
+      const createdAt = clock.now();
+      const endsAt = createdAt + MAILED_LINK_LASTS;
+      const id = idOf(link.personId, link.purpose);
+      for (;;) {
+        const before = await people.find('mailed_link', id);
+        const version = (before?.version ?? 0) + 1;
+        const body = { ...link, createdAt };
+        const record = {
+          kind: 'mailed_link',
+          id,
+          version,
+          key: digestOf(word),
+          of: link.personId,
+          endsAt,
+          body,
+        } as const;
+        if ((await people.replace(record)) === 'done') break;
+      }
+      const letter = { id: `link-${id.slice(0, 20)}-${createdAt}`, to: link.email, subject, notAfter: endsAt };
+      const mailed = await mail.sendLink({
+        ...letter,
+        path: `/confirm#${word}`,
+        text: (url) => text(url, formatInstant(endsAt)),
+      });
+      return { mailed, endsAt };
+    },
+    /** Throws `not_found` for a word that opens nothing. */
+    async find(word: string): Promise<LinkRecord> {
+      const found = await people.findByKey('mailed_link', digestOf(word));
+      if (!found || !lasts(found)) throw ended();
+      return found;
+    },
+    /** Ends the link of this purpose, if there is one. */
+    drop: (personId: string, purpose: MailedLink['purpose']): Promise<unknown> =>
+      people.remove('mailed_link', idOf(personId, purpose)),
+    /** Uses up a link. Throws `not_found` for whoever comes second. */
+    async use(record: LinkRecord): Promise<void> {
+      const done = await people.replace({ ...record, version: record.version + 1, key: null });
+      if (done !== 'done') throw ended();
+    },
+  };
+}
+export type MailedLinks = ReturnType<typeof createMailedLinks>;
