@@ -5,6 +5,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { noticeText } from '../tools/notice.ts';
 
 const schemas = dirname(fileURLToPath(import.meta.url));
 export const root = dirname(schemas);
@@ -93,6 +94,7 @@ export async function generatedFiles(): Promise<Map<string, string>> {
     files.set(`schemas/files/${kind}.schema.json`, `${JSON.stringify(fileJsonSchema(kind), null, 2)}\n`);
   }
   const { apiDocument, roleTables } = await import('@carillon/control');
+  files.set('NOTICE', noticeText());
   files.set('docs/people.md', withRoles(readFileSync(join(root, 'docs/people.md'), 'utf8'), roleTables()));
   const { version } = readJson('..', 'package.json') as { readonly version: string };
   files.set('schemas/openapi/management-api.json', `${JSON.stringify(await apiDocument(version), null, 2)}\n`);

@@ -144,6 +144,7 @@ export async function writeBundle(out: string): Promise<void> {
   const manifest = { name: 'carillon', version, license, type: 'module', engines, bin: { carillon: 'carillon.js' } };
   await writeFile(join(out, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
   await cp(join(root, 'LICENSE'), join(out, 'LICENSE'));
+  await cp(join(root, 'NOTICE'), join(out, 'NOTICE'));
   await writeFile(
     join(out, 'LICENSES-OF-OTHERS.txt'),
     await licensesOf([...new Set([...bundled, ...(await packagesOfPortal())])].toSorted()),
