@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
-import { expectAccessible, widthOf } from './accessible.ts';
+import { expectAccessible } from './accessible.ts';
 import { guardPages } from './guard.ts';
 import { openBrowser, startDemo, type Demo } from './support.ts';
 
@@ -390,26 +390,5 @@ describeWith('chromium', 'building a notification in the portal', () => {
     await expect
       .poll(async () => JSON.stringify(await demo.ask('/v1/inbox')), { timeout: 30_000 })
       .toContain('Invoice overdue');
-  });
-
-  it('fits a phone and a tablet', async () => {
-    for (const [path, ready] of [
-      ['/workspaces/shop/notifications', 'Order paid'],
-      [NOTIFICATION, 'Last 24 hours'],
-      [`${NOTIFICATION}/rules`, 'Add a rule'],
-      [`${NOTIFICATION}/rules/paid`, 'Minimum fields'],
-      [`${NOTIFICATION}/channels`, 'Send by email'],
-      [`${NOTIFICATION}/secure`, 'Events come with'],
-      [`${NOTIFICATION}/versions`, 'Counts now'],
-      ['/workspaces/shop/drafts', 'Nothing waits'],
-    ] as const) {
-      await page.setViewportSize({ width: 390, height: 844 });
-      await go(path);
-      await main().getByText(ready).first().waitFor();
-      for (const width of [390, 768]) {
-        await page.setViewportSize({ width, height: 844 });
-        await expect.poll(() => widthOf(page), { message: `${path} at ${width} px` }).toBeLessThanOrEqual(width);
-      }
-    }
   });
 });

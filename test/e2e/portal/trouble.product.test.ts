@@ -2,6 +2,7 @@ import type { Browser, Locator, Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
 import { walkToFirstMessage } from './first-message.ts';
+import { widthOf } from './accessible.ts';
 import { guardPages } from './guard.ts';
 import { openMember } from './member.ts';
 import { listOutlivesRestart } from './restart.ts';
@@ -33,6 +34,30 @@ describeWith('chromium', 'the portal in trouble', () => {
   const link = async (): Promise<{ control: string; welcome: string }> => ({
     control: demo.control,
     welcome: (await demo.ask<{ word: string }>('/v1/owner-links', {})).word,
+  });
+
+  it('fits a phone and a tablet on every page of a notification', async () => {
+    const page = await signedIn();
+    const notification = RULE.replace('/rules/paid', '');
+    for (const [path, ready] of [
+      ['/workspaces/shop/notifications', 'Order paid'],
+      [notification, 'Last 24 hours'],
+      [`${notification}/rules`, 'Add a rule'],
+      [RULE, 'Minimum fields'],
+      [`${notification}/channels`, 'Send by email'],
+      [`${notification}/secure`, 'Events come with'],
+      [`${notification}/versions`, 'Counts now'],
+      ['/workspaces/shop/drafts', 'Nothing waits'],
+    ] as const) {
+      await page.setViewportSize({ width: 390, height: 844 });
+      await page.goto(`${demo.control}${path}`);
+      await page.locator('main').getByText(ready).first().waitFor();
+      for (const width of [390, 768]) {
+        await page.setViewportSize({ width, height: 844 });
+        await expect.poll(() => widthOf(page), { message: `${path} at ${width} px` }).toBeLessThanOrEqual(width);
+      }
+    }
+    await page.context().close();
   });
 
   it('lets two people edit one rule at once: who is later is told, chooses, and nobody’s text is lost unseen', async () => {
