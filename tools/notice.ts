@@ -23,7 +23,7 @@ Licensed under the Apache License, Version 2.0 (see LICENSE).
 Carillon uses the following third-party software. Each part is under its own licence. The full texts are in the packages, and of the parts
 that a release carries in its file LICENSES-OF-OTHERS.txt. \`npm run -s schemas\` writes this file from package-lock.json.
 
-The list of the most used passwords (apps/control/src/access/people/common-passwords.ts):
+The list of the most used passwords (apps/control/src/access/people/most-used-passwords.ts):
   @zxcvbn-ts/language-common 4.1.3: MIT
   Copyright (c) 2012-2016 Dan Wheeler and Dropbox, Inc. Copyright (c) 2021 @zxcvbn-ts
 

@@ -1,7 +1,7 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { CarillonError } from '@carillon/kernel';
 import { asRead } from '@carillon/domain';
-import { COMMON_PASSWORDS } from './common-passwords.ts';
+import { MOST_USED_PASSWORDS } from './most-used-passwords.ts';
 import { createPlaces, type Asker } from './places.ts';
 
 /** Second of the recommended settings of RFC 9106, with OWASP's memory: 19 MiB, 2 passes, 1 lane. */
@@ -78,7 +78,7 @@ export function refuseWeak(password: string, of: { readonly email: string | null
   const [local = ''] = of.email === null ? [] : asRead(of.email).split('@');
   const own = [of.email === null ? '' : asRead(of.email), local, asRead(of.name)].filter((one) => one.length > 3);
   const rest = own.reduce((left, one) => left.replaceAll(one, ''), plain);
-  if (COMMON_PASSWORDS.has(plain)) throw refuse('it is one of the most used passwords, which are guessed first');
+  if (MOST_USED_PASSWORDS.has(plain)) throw refuse('it is one of the most used passwords, which are guessed first');
   if ([...rest].length < SHORTEST_PASSWORD / 2) throw refuse('it is your own name or address, which is guessed first');
   if (new Set(plain).size < 5) throw refuse('it repeats the same few characters');
 }
