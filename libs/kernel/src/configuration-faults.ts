@@ -45,6 +45,7 @@ export const FAULT_FACTS = {
   // Rules and their expressions.
   expression_invalid: ['message', 'fix'],
   expression_constant: ['why', 'example'],
+  every_event: ['stream'],
   item_without_list: [],
   once_ever: [],
   once_per_event: ['mention'],

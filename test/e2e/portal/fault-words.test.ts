@@ -51,7 +51,15 @@ const PATHS = [
   'cors_origins[0]',
 ];
 const FACT = 'orders';
-const MAY_BE_EMPTY: ReadonlySet<string> = new Set(['meant', 'name', 'expected', 'within', 'notification', 'fix']);
+const MAY_BE_EMPTY: ReadonlySet<string> = new Set([
+  'meant',
+  'name',
+  'expected',
+  'within',
+  'notification',
+  'fix',
+  'stream',
+]);
 
 const faultsOf = (code: FaultCode): readonly CodedFault[] => {
   const facts = Object.fromEntries(FAULT_FACTS[code].map((fact) => [fact, FACT]));

@@ -148,6 +148,10 @@ const WORDS: { readonly [Code in FaultCode]: Phrase<Code> } = {
     `${label}: ${plain(why)}, so nobody would ever be notified`,
     `Enter an expression such as ${quoted(example)}.`,
   ],
+  every_event: ({ stream }) => [
+    `The rule fires on every event${stream === '' ? '' : ` of ${quoted(stream)}`}`,
+    'Add a condition, unless every event is meant.',
+  ],
   item_without_list: (_facts, { label }) => [
     `${label}: “item” needs a list of people in the event`,
     'Name that list, or use “event” instead of “item”.',

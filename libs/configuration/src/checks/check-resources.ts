@@ -13,6 +13,7 @@ import { checkCadence } from './cadence.ts';
 import { checkCategories } from './categories.ts';
 import { checkDigest } from './digests.ts';
 import { checkEnvironment } from './environments.ts';
+import { checkEveryEvent } from './every-event.ts';
 import { checkExpressions } from './expressions.ts';
 import { type Fault, type Findings, reportOn, type Warning } from './finding.ts';
 import { checkIdentities } from './identities.ts';
@@ -29,6 +30,7 @@ import { checkTemplate } from './templates.ts';
 /** Everything that a shape cannot say of a resource. Files, API and portal go through this list. */
 const CHECKS: readonly Check[] = [
   checkExpressions,
+  checkEveryEvent,
   checkPutIn,
   checkTemplate,
   checkAccounts,

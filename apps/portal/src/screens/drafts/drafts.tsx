@@ -141,7 +141,7 @@ function DraftRow({
           <input type="checkbox" checked={isChosen} onChange={(event) => onChoose(event.target.checked)} />
           {titleOf(draft)}
         </label>
-        <DraftLamp draft={draft} faults={faults.length} />
+        <DraftLamp draft={draft} faults={faults.length} warnings={warnings.length} />
         {place && <PlaceLink place={{ ...place, label: 'Open' }} />}
         <Button kind="quiet" off={off} isDisabled={discard.isPending} onPress={() => discard.mutate()}>
           Discard
@@ -166,11 +166,20 @@ const onlyCadence = (plan: DraftsPlan | undefined, draft: DraftFacts): boolean =
   return draft.kind === 'workspace' && paths.length > 0 && paths.every((path) => path.startsWith('cadence'));
 };
 
-function DraftLamp({ draft, faults }: { readonly draft: DraftFacts; readonly faults: number }): ReactNode {
+function DraftLamp({
+  draft,
+  faults,
+  warnings,
+}: {
+  readonly draft: DraftFacts;
+  readonly faults: number;
+  readonly warnings: number;
+}): ReactNode {
   if (draft.state === 'conflict') return <Lamp tone="held">In conflict</Lamp>;
   if (faults > 0) return <Lamp tone="bad">{counted(faults, 'mistake')}</Lamp>;
   if (draft.state === 'published') return <Lamp tone="none">No change</Lamp>;
-  return draft.action === 'delete' ? <Lamp tone="bad">Will be removed</Lamp> : <Lamp tone="good">Ready</Lamp>;
+  if (draft.action === 'delete') return <Lamp tone="bad">Will be removed</Lamp>;
+  return warnings > 0 ? <Lamp tone="held">Ready, {counted(warnings, 'warning')}</Lamp> : <Lamp tone="good">Ready</Lamp>;
 }
 
 /** What else changes, or is wrong, in resources that have no draft of their own: a template is compiled again with its layout. */

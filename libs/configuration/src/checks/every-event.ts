@@ -1,0 +1,29 @@
+import { type Configuration, findResource, listResources, type ResourceRef, type RuleBody } from '@carillon/domain';
+import { isKind } from '../resource.ts';
+import type { Check } from './surroundings.ts';
+
+/** Warns about a rule that fires on every event, unless the rule did so before. Rules of cohorts fire on a change only. */
+export const checkEveryEvent: Check = (resource, { current }, report) => {
+  if (!isKind(resource, 'notification')) return;
+  for (const [name, rule] of Object.entries(resource.body.rules)) {
+    if (!firesAlways(rule)) continue;
+    const before = ruleBefore(current, resource.ref, name, rule);
+    if (before !== undefined && firesAlways(before) && before.stream === rule.stream) continue;
+    report.warn(['rules', name, 'when'], {
+      code: 'every_event',
+      facts: { stream: rule.stream ?? '' },
+      message: `this rule fires on every event${rule.stream === undefined ? '' : ` of ${rule.stream}`}`,
+      fix: 'write a condition such as event.status == "paid"; keep true if every event is meant',
+    });
+  }
+};
+
+const firesAlways = ({ when, cohort }: RuleBody): boolean => cohort === undefined && when?.trim() === 'true';
+
+/** The rule as it is published: of the same id, or of the same name if the body has no id. */
+function ruleBefore(current: Configuration, ref: ResourceRef, name: string, { id }: RuleBody): RuleBody | undefined {
+  if (id === undefined) return findResource(current, 'notification', ref.workspace, ref.name)?.body.rules[name];
+  return listResources(current, 'notification', ref.workspace)
+    .flatMap(({ body }) => Object.values(body.rules))
+    .find((rule) => rule.id === id);
+}
