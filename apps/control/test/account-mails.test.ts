@@ -108,6 +108,23 @@ describe('A new address of somebody who is signed in', () => {
     expect((await ask('a5@example.org')).body).toMatchObject({ code: 'rate_limited' });
   });
 
+  it('is dropped with a new password, because somebody else may have asked for it', async () => {
+    await ask(NEW);
+    const asked = word();
+    const renewed = { current_password: PASSWORD, password: 'another long password of bob' };
+    expect((await bob.call('PUT', '/v1/me/password', renewed)).status).toBe(200);
+    expect((await open(asked)).status).toBe(404);
+    expect(await emailOf()).toBe(BOB);
+  });
+
+  it('is dropped when an owner takes the credentials of the person', async () => {
+    await ask(NEW);
+    const asked = word();
+    await (await ground.owner()).call('DELETE', `/v1/people/${id}/credentials`);
+    expect((await open(asked)).status).toBe(404);
+    expect(await emailOf()).toBe(BOB);
+  });
+
   it('goes with the person', async () => {
     await ask(NEW);
     await (await ground.owner()).call('DELETE', `/v1/people/${id}`);
@@ -146,6 +163,15 @@ describe('Wrong codes of a second factor', () => {
     expect((await open(word())).body).toMatchObject({ purpose: 'unlock' });
     expect((await signIn(now())).status).toBe(200);
     expect((await open(word())).status).toBe(404);
+  });
+
+  it('are forgotten when an owner takes the credentials of the person', async () => {
+    await addFactor();
+    for (let at = 0; at < MAX_WRONG_CODES; at += 1) await signIn('000000');
+    await (await ground.owner()).call('DELETE', `/v1/people/${id}/credentials`);
+    const [person] = (await ground.directory.all('person')).filter((one) => one.id === id);
+    if (!person) throw new Error('bob is gone');
+    await expect(ground.access.factors.refuseLocked(person)).resolves.toBeUndefined();
   });
 
   it('of more than 24 hours ago are forgotten, which is the way out where no mail can be sent', async () => {

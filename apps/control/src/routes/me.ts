@@ -180,6 +180,8 @@ export function meRoutes(app: ApiServer, access: Access, ports: MePorts): void {
       const lasts = endsAt === null ? undefined : endsAt - clock.now();
       const { cookie, sessionId } = await access.openFor(who.id, body.way, request, { epoch, lasts });
       await people.removeOf('session', who.id, sessionId);
+      // Somebody who knew the old password may have asked for the new address.
+      await access.links.drop(who.id, 'address');
       notifyPerson(access.mail, who.person, 'password_set', request);
       return reply.header('set-cookie', cookie).send({ ok: true });
     },

@@ -207,6 +207,9 @@ export function peopleRoutes(
       }));
       await people.removeOf('identity', id);
       await people.removeOf('session', id);
+      // Somebody else may have asked for the new address. A new authenticator begins without wrong codes.
+      await people.removeOf('mailed_link', id);
+      await access.factors.forget(id);
       notifyPerson(access.mail, before, 'credentials_reset', request);
       return { removed: true };
     },
