@@ -174,6 +174,17 @@ describe('Wrong codes of a second factor', () => {
     await expect(ground.access.factors.refuseLocked(person)).resolves.toBeUndefined();
   });
 
+  it('say that a link was mailed only if it was, and mail it once that is possible', async () => {
+    const now = await addFactor();
+    for (let at = 0; at < MAX_WRONG_CODES; at += 1) await signIn('000000');
+    ground.outgoing.result = 'failed';
+    for (let at = 0; at < 2; at += 1) expect((await signIn(now())).body['detail']).toContain('no mail can be sent');
+    ground.outgoing.result = 'sent';
+    expect((await signIn(now())).body['detail']).toContain('open the link that was mailed');
+    expect((await open(word())).body).toMatchObject({ purpose: 'unlock' });
+    expect((await signIn(now())).status).toBe(200);
+  });
+
   it('of more than 24 hours ago are forgotten, which is the way out where no mail can be sent', async () => {
     const now = await addFactor();
     ground.outgoing.result = 'no_account';

@@ -38,7 +38,11 @@ ${link}
 It is good for one use, until ${endsAt}. If the codes were not yours, set a new password after that.
 `,
     };
-    return (await links.make({ purpose: 'unlock', personId: id, email }, words)).mailed === 'sent';
+    const { mailed } = await links.make({ purpose: 'unlock', personId: id, email }, words);
+    if (mailed === 'sent') return true;
+    // The next sign-in tries again instead of pointing to a mail that was never sent.
+    await links.drop(id, 'unlock');
+    return false;
   }
 
   return {
