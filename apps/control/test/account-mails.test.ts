@@ -108,6 +108,15 @@ describe('A new address of somebody who is signed in', () => {
     expect((await ask('a5@example.org')).body).toMatchObject({ code: 'rate_limited' });
   });
 
+  it('counts as asked for before it is looked up, so that nobody tries addresses of others without end', async () => {
+    for (let at = 0; at < 5; at += 1) {
+      const other = `a${at}@example.org`;
+      await ground.addPerson(other);
+      expect((await ask(other)).body).toMatchObject({ code: 'conflict' });
+    }
+    expect((await ask('a0@example.org')).body).toMatchObject({ code: 'rate_limited' });
+  });
+
   it('is dropped with a new password, because somebody else may have asked for it', async () => {
     await ask(NEW);
     const asked = word();

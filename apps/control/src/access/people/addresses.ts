@@ -29,9 +29,9 @@ export async function requestAddress(
   const { id, person } = who;
   const isSame = person.email !== null && emailKey(email) === emailKey(person.email);
   if (isOwner || isSame) return changeAddress(id, email, access, directory, request);
-  if (await people.findByKey('person', emailKey(email))) throw addressTaken();
-  // Each one mails somebody who may have nothing to do with this deployment.
+  // Each request mails somebody who may have nothing to do with this deployment, or tells whether an address is in use.
   rate.take(id, clock.now());
+  if (await people.findByKey('person', emailKey(email))) throw addressTaken();
   await access.links.make(
     { purpose: 'address', personId: id, email },
     {
