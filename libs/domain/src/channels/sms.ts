@@ -37,11 +37,21 @@ export function canonicalPhone(text: string): string | null {
   return null;
 }
 
-/** The form with a trunk zero, `+49030…`: earlier versions kept `+49 (0) 30…` so. */
+/** What people write between country code and number in countries where it is not a zero alone. */
+const TRUNK_PREFIXES: Readonly<Record<string, readonly string[]>> = {
+  1: ['1'],
+  7: ['8'],
+  36: ['06'],
+  370: ['0', '8'],
+  375: ['0', '8', '80'],
+  993: ['8'],
+};
+
+/** The forms with a trunk prefix, such as `+49030…` and `+78495…`: earlier versions kept `+49 (0) 30…` and `+7 (8) 495…` so. */
 export function olderPhones(canonical: string): readonly string[] {
   const code = parsePhoneNumberFromString(canonical)?.countryCallingCode;
   if (code === undefined) return [];
-  const older = `+${code}0${canonical.slice(code.length + 1)}`;
+  const older = (TRUNK_PREFIXES[code] ?? ['0']).map((prefix) => `+${code}${prefix}${canonical.slice(code.length + 1)}`);
   // In Italy the zero belongs to the number, so there the form is that of somebody else.
-  return canonicalPhone(older) === canonical ? [older] : [];
+  return older.filter((form) => canonicalPhone(form) === canonical);
 }

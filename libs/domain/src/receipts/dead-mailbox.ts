@@ -41,6 +41,8 @@ const NO_SUCH_MAILBOX = new RegExp(
     `\\bbad destination mailbox address\\b`,
     `\\brecip(?:ient)?notfound\\b`,
     `\\buser is terminated\\b`,
+    // Outlook.com.
+    `\\bmailbox unavailable \\(s2017062302\\)`,
     `\\b(?:not listed|no match|matches no) in .{0,40}(?:address book|directory)\\b`,
     // French, German, Spanish, Italian.
     `\\b(?:utilisateur|destinataire) inconnu\\b`,
@@ -82,10 +84,21 @@ const ABOUT_SOMETHING_ELSE = new RegExp(
 
 const URL = /\bhttps?:\/\/\S+/g;
 const ADDRESS = /<?[^\s<>@]{1,320}@[^\s<>@]{1,320}>?/g;
+/** The server that Postfix and Exim quote: `host mx.example.net[192.0.2.7]`. Names of lists in an answer have no such number. */
+const HOST = /(?<![\w.-])[\w.-]{1,253} ?\[[\d.a-f:]{3,45}\]/g;
 
-/** The sentences of an answer, in lower case and on one line. Addresses and links may hold any word, so they are taken out. */
+/**
+ * The sentences of an answer, in lower case and on one line. Addresses, links and the name of the server may hold any word, so
+ * they are taken out.
+ */
 const wordsOf = (answer: string): string =>
-  answer.slice(0, MAX_ANSWER).toLowerCase().replaceAll(URL, ' ').replaceAll(ADDRESS, ' @ ').replaceAll(/\s+/g, ' ');
+  answer
+    .slice(0, MAX_ANSWER)
+    .toLowerCase()
+    .replaceAll(URL, ' ')
+    .replaceAll(ADDRESS, ' @ ')
+    .replaceAll(HOST, ' ')
+    .replaceAll(/\s+/g, ' ');
 
 const CODES = /(?<![\d.\w])([45])\d\d[ -]+#?([45]\.\d{1,3}\.\d{1,3})(?![\d.]*\d)/;
 const STATUS = /(?<![\d.\w])([45]\.\d{1,3}\.\d{1,3})(?![\d.]*\d)/;

@@ -97,6 +97,10 @@ describe('the forms under which an address may be on a list', () => {
     // The form that a list of an earlier version has is found under the number, and the other way round.
     expect(formsOf('sms', '+49030123456')).toEqual(['+4930123456', '+49030123456']);
     expect(formsOf('sms', '+39 06 1234567')).toEqual(['+39061234567']);
+    expect(formsOf('sms', '+7 (8) 495 123-45-67')).toEqual(['+74951234567', '+784951234567']);
+    expect(formsOf('sms', '+1 1 415 555 2671')).toEqual(['+14155552671', '+114155552671']);
+    expect(formsOf('sms', '+36 06 1 234 5678')).toEqual(['+3612345678', '+360612345678']);
+    expect(formsOf('sms', '+375 80 29 123-45-67')).toContain('+37580291234567');
     expect(formsOf('push', 'Token:A_b-c')).toEqual(['Token:A_b-c']);
   });
 

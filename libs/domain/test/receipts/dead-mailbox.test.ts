@@ -40,6 +40,10 @@ describe('isDeadMailbox', () => {
     '550 no existe dicha persona',
     '5.3.0 - Other mail system problem 550-"Unknown user person@example.net"',
     '550 5.1.1 <rate-quota-policy@example.net>: User unknown',
+    'host mx1.spam-block.example[192.0.2.7] said: 550 5.1.1 User unknown (in reply to RCPT TO command)',
+    'host mx.rates.example [2001:db8::7] SMTP error from remote mail server after RCPT TO:<person@example.net>: 550 No such user',
+    // What Outlook.com says of an address that nobody has.
+    '550 5.5.0 Requested action not taken: mailbox unavailable (S2017062302). [AB1EUR01FT001.eop-EUR01.prod.protection.outlook.com]',
   ])('suppresses: %s', (answer) => {
     expect(isDead(answer)).toBe(true);
   });
@@ -50,6 +54,8 @@ describe('isDeadMailbox', () => {
     '550 5.2.1 Mailbox unavailable',
     '550 5.7.1 IP address blacklisted by recipient',
     '550 5.1.1 Message blocked by policy',
+    'host mx.example.net[192.0.2.7] said: 550 5.1.1 blocked using zen.dnsbl.example',
+    '550 5.1.1 Listed by dnsbl.example.net',
     '550 5.1.1 User over quota. (#5.1.1)',
     '550 5.1.1 RCP-P2 Refused due to recipient preferences',
     '550 5.1.1 Sender address rejected: User unknown in virtual alias table',
