@@ -7,7 +7,7 @@ import { createPersonMail } from './access/people/person-mail.ts';
 import { guard, SECURITY_HEADERS } from './access/guard.ts';
 import { maskAnswers } from './access/masking/mask-answers.ts';
 import { limitPrincipals } from './access/principal-rates.ts';
-import { createProcessorBudget } from './access/processor-budget.ts';
+import { createProcessorBudget, type Stopwatches } from './access/processor-budget.ts';
 import { auditRequests } from './audit/hook.ts';
 import { createCursors, sealCursors } from './cursors.ts';
 import { takeCsv } from './csv/csv-type.ts';
@@ -78,8 +78,8 @@ export type ControlSurroundings = HealthSources & {
   readonly log?: HttpLog;
   /** Who is who. Left out: the owner token and the sessions made from it. */
   readonly access?: Access;
-  /** Milliseconds that requests are charged by. Left out: the machine's. */
-  readonly stopwatch?: () => number;
+  /** Measures what requests are charged. Defaults to the machine's. */
+  readonly stopwatches?: Stopwatches;
 };
 
 export type Control = HttpServer & {
@@ -101,10 +101,10 @@ export async function buildControl(
   const localPasswords = (): boolean => signInOf(given.configuration.current()).passwords;
   const {
     access = createAccess(config, given, { localPasswords, mail: createPersonMail(given) }),
-    stopwatch,
+    stopwatches,
     ...watched
   } = surroundings;
-  const processor = createProcessorBudget(given.clock, stopwatch);
+  const processor = createProcessorBudget(given.clock, stopwatches);
   const ports: RoutePorts = {
     ...given,
     turns: processor.metered(given.turns),

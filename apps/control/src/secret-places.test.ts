@@ -22,6 +22,8 @@ it('apply warns where a file names a variable that the workspace does not read a
   };
   expect(await hiddenSecretWarnings([wanted], secrets)).toEqual([
     {
+      code: 'secret_hidden',
+      facts: { secret: 'CRM_KEY' },
       ref: wanted.ref,
       path: ['authorization', 'key'],
       spot: 'value',

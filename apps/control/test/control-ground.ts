@@ -58,7 +58,7 @@ export async function openControl(
   access?: Access,
   ports: Partial<ControlPorts> = {},
   settings: Partial<ControlConfig> = {},
-  surroundings: Pick<ControlSurroundings, 'stopwatch'> = {},
+  surroundings: Pick<ControlSurroundings, 'stopwatches'> = {},
 ): Promise<Ground> {
   const clock = settableClock();
   let schemas = 0;

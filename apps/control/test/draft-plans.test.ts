@@ -39,7 +39,7 @@ beforeEach(async () => {
   };
   const secrets = { locate: async () => place } as unknown as ControlPorts['secrets'];
   const drafts = createMemoryDrafts().connect(createDirectWire());
-  ports = { ...given, templates, secrets, drafts } as ControlPorts;
+  ports = { ...given, templates, secrets, drafts };
   for (const name of NAMES) await drafts.replace(mail(name), null);
 });
 
@@ -87,16 +87,14 @@ describe('the plans of drafts', () => {
     const plans = createDraftPlans();
     const wrong: Draft = { ...mail('n'), ref: { kind: 'notification', workspace: 'shop', name: 'n' }, body: NEEDS_D };
     await ports.drafts.replace(wrong, null);
-    const { revisions, list } = ports.drafts;
     const racing: DraftStore = {
       ...ports.drafts,
       // The template is saved after the revisions are read and before the drafts are.
       revisions: async (workspace) => {
-        const before = await revisions(workspace);
+        const before = await ports.drafts.revisions(workspace);
         if (before.length === 4) await ports.drafts.replace(mail('d'), null);
         return before;
       },
-      list,
     };
     expect((await plans.findingsOf(wrong, current(), { ...ports, drafts: racing })).faults).toEqual([]);
     await ports.drafts.remove(mail('d').ref, 'r-d');

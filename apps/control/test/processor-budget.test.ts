@@ -15,6 +15,7 @@ const WORK = '/v1/workspaces/shop/work';
 describe('the budget of processor time', () => {
   const clock = settableClock();
   let spentMs: number;
+  const stopwatches = { threadMs: () => spentMs, wallMs: () => spentMs };
   let who: Pick<Principal, 'actor'>;
   let budget: ProcessorBudget;
   let app: FastifyInstance;
@@ -26,7 +27,7 @@ describe('the budget of processor time', () => {
     spentMs = 0;
     who = personWith('per_ann', []);
     work = spend(1_000);
-    budget = createProcessorBudget(clock, () => spentMs);
+    budget = createProcessorBudget(clock, stopwatches);
     app = fastify();
     app.setErrorHandler((error, _request, reply) =>
       reply.code(isCarillonError(error) && error.code === 'rate_limited' ? 429 : 500).send(),
@@ -119,6 +120,7 @@ describe('the budget of processor time', () => {
 describe('the management API', () => {
   it('says when to come again to a person who used up their processor time, and never refuses the machine’s token', async () => {
     let spentMs = 0;
+    const stopwatches = { threadMs: () => spentMs, wallMs: () => spentMs };
     const bounds: EventLog['bounds'] = async () => {
       spentMs += 1_000;
       return { start: 0, end: 0 };
@@ -126,7 +128,7 @@ describe('the management API', () => {
     const ports = { log: { bounds, read: async () => [] } as unknown as EventLog };
     const url = '/v1/audit';
     const person = accessOf(personWith('per_ann', ['audit']));
-    const open = await openControl(person, ports, {}, { stopwatch: () => spentMs });
+    const open = await openControl(person, ports, {}, { stopwatches });
     for (let at = 0; at < PERSON.savedMs / 1_000; at += 1) {
       expect((await open.control.app.inject({ url })).statusCode).toBe(200);
     }
@@ -138,7 +140,7 @@ describe('the management API', () => {
     expect(Number(refused.headers['retry-after'])).toBeGreaterThanOrEqual(1);
     await open.control.app.close();
 
-    const machine = await openControl(undefined, ports, {}, { stopwatch: () => spentMs });
+    const machine = await openControl(undefined, ports, {}, { stopwatches });
     const headers = { authorization: `Bearer ${TOKEN}` };
     for (let at = 0; at < 20; at += 1) {
       expect((await machine.control.app.inject({ url, headers })).statusCode).toBe(200);

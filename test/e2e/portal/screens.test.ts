@@ -14,6 +14,7 @@ const ELSEWHERE = [
   '/inbox',
   '/welcome',
   '/invitation',
+  '/confirm',
   '/sign-in',
   '/settings',
   '/settings/identity',

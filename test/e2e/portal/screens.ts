@@ -54,6 +54,7 @@ export const SCREENS: readonly Screen[] = [
     'drafts',
     'versions',
     'promote',
+    'copy',
   ),
   // A question that nobody has asked yet.
   { path: '/workspaces/{w}/why', isStill: true },

@@ -20,6 +20,13 @@ const MAX_ACCOUNTS = 10_000;
 /** Milliseconds that one rendering is charged at most: a worker stops it then, and the rest was waiting for others. */
 const MAX_RENDER_MS = 250;
 
+export type Stopwatches = {
+  /** Milliseconds that this thread computed: a busy machine makes no request dearer. */
+  readonly threadMs: () => number;
+  /** Milliseconds by the clock, for work of other threads. */
+  readonly wallMs: () => number;
+};
+
 type Account = { balanceMs: number; at: Instant };
 
 /** Balances of one kind of payer. A balance may become negative: a request is refused only before it starts. */
@@ -77,11 +84,11 @@ export type ProcessorBudget = {
 
 /**
  * Keeps one principal or workspace from using up the processor through calls that are allowed by number and dear each. The
- * machine's own token is not charged: its files are the operator's. `stopwatch`: milliseconds.
+ * machine's own token is not charged: its files are the operator's.
  */
 export function createProcessorBudget(
   clock: Pick<Clock, 'now'>,
-  stopwatch: () => number = () => performance.now(),
+  { threadMs, wallMs }: Stopwatches = { threadMs: threadTimeMs, wallMs: () => performance.now() },
 ): ProcessorBudget {
   const principals = createAccounts(PROCESSOR_BUDGETS.principal, clock);
   const workspaces = createAccounts(PROCESSOR_BUDGETS.workspace, clock);
@@ -89,14 +96,14 @@ export function createProcessorBudget(
   const rounds = countRounds();
 
   function meterOf(principal: string, workspace: string | null): Meter {
-    let marked = { at: stopwatch(), round: rounds.current() };
+    let marked = { at: threadMs(), round: rounds.current() };
     const meter: Meter = {
       mark() {
-        const [now, round] = [stopwatch(), rounds.current()];
+        const [now, round] = [threadMs(), rounds.current()];
         if (round === marked.round) meter.charge(now - marked.at);
         marked = { at: now, round };
       },
-      begin: () => void (marked = { at: stopwatch(), round: rounds.current() }),
+      begin: () => void (marked = { at: threadMs(), round: rounds.current() }),
       charge(ms) {
         principals.charge(principal, ms);
         if (workspace !== null) workspaces.charge(workspace, ms);
@@ -140,16 +147,21 @@ export function createProcessorBudget(
       async render(...order) {
         const meter = running.getStore();
         meter?.mark();
-        const began = stopwatch();
+        const began = wallMs();
         try {
           return await templates.render(...order);
         } finally {
-          meter?.charge(Math.min(MAX_RENDER_MS, stopwatch() - began));
+          meter?.charge(Math.min(MAX_RENDER_MS, wallMs() - began));
           meter?.begin();
         }
       },
     }),
   };
+}
+
+function threadTimeMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
 }
 
 const isCharged = ({ kind }: Principal['actor']): boolean => kind === 'person' || kind === 'token';
