@@ -24,7 +24,8 @@ import { recentCalls, refusalsOf, type ProviderCall } from './provider-calls.ts'
 import { suspendedAccounts } from './suspended-accounts.ts';
 import { waitingPartners, type WaitingPartner } from './waiting-partners.ts';
 
-export type FatePorts = DropPorts & Pick<ControlPorts, 'ledger' | 'tasks' | 'readModels' | 'clock' | 'keyUses'>;
+export type FatePorts = DropPorts &
+  Pick<ControlPorts, 'ledger' | 'tasks' | 'readModels' | 'clock' | 'keyUses' | 'turns'>;
 
 const DAY: Duration = 86_400_000;
 /** So many are looked at for one line; where there are more, the line says so. */

@@ -1,6 +1,6 @@
 import type { Asking, CallEvidence } from '@carillon/domain';
 import type { Duration, Instant } from '@carillon/kernel';
-import type { DueTask, TaskQueue } from '@carillon/ports';
+import type { TaskQueue } from '@carillon/ports';
 import { partnerOf, readTask, type AskTask } from '@carillon/stages';
 import type { ControlPorts } from './ports.ts';
 
@@ -37,7 +37,7 @@ export type WaitingPartner = {
   readonly nextAt: Instant;
 };
 
-type WaitingPorts = Pick<ControlPorts, 'tasks' | 'clock'>;
+type WaitingPorts = Pick<ControlPorts, 'tasks' | 'clock' | 'turns'>;
 
 /** Returns the partners that triggers wait for, by workspace and name. */
 export async function waitingPartners(
@@ -56,9 +56,17 @@ export async function waitingPartners(
 const nameOf = ({ workspace, integration }: WaitingPartner): string => `${workspace}/${integration}`;
 
 /** Returns the triggers that wait for a partner, the next attempt first, at most `MAX_WAITING`. */
-export async function waitingFor(queue: TaskQueue, { tasks, clock }: WaitingPorts): Promise<readonly WaitingTrigger[]> {
-  const found = await tasks.due(queue, clock.now() + LATEST, MAX_WAITING);
-  return found.map((task: DueTask) => waitingTrigger(readTask(task)));
+export async function waitingFor(
+  queue: TaskQueue,
+  { tasks, clock, turns }: WaitingPorts,
+): Promise<readonly WaitingTrigger[]> {
+  const waiting: WaitingTrigger[] = [];
+  for (const task of await tasks.due(queue, clock.now() + LATEST, MAX_WAITING)) {
+    // Each trigger may hold the user ids of many people.
+    if (turns.isOver()) await turns.next();
+    waiting.push(waitingTrigger(readTask(task)));
+  }
+  return waiting;
 }
 
 function waitingTrigger({ task, asking }: AskTask): WaitingTrigger {

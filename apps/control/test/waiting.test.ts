@@ -3,6 +3,7 @@ import { givenTrigger, integration, workspaceOf } from '@carillon/testing/given'
 import { createDirectWire, createMemoryTasks } from '@carillon/testing/memory';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deploymentOwner } from '../src/access/principal.ts';
+import { waitingPartners } from '../src/waiting-partners.ts';
 import { accessOf, openControl, personWith, publishWishes, type Ground } from './control-ground.ts';
 
 const MINUTE = 60_000;
@@ -110,5 +111,18 @@ describe('the events that wait for a partner', () => {
       },
     ]);
     expect((await list('shop/integrations/crn/waiting')).status).toBe(404);
+  });
+});
+
+describe('reading the waiting events', () => {
+  it('lets others have a turn after each one, because each may hold the user ids of many people', async () => {
+    await put('shop', 'a', 1);
+    await put('shop', 'b', 1);
+    await put('acme', 'c', 1);
+    let turns = 0;
+    const next = async (): Promise<void> => void (turns += 1);
+    const ports = { tasks, clock: ground.clock, turns: { isOver: () => true, next } };
+    expect(await waitingPartners(() => true, ports)).toHaveLength(2);
+    expect(turns).toBe(3);
   });
 });

@@ -16,7 +16,10 @@ import { listPaging, oldestFirst, pageOfAll } from '../whole-lists.ts';
 import { acrossWorkspaces, notFound, withNameAcross, type ApiServer } from './app.ts';
 
 /** Which partners do not answer, and the events that wait for them. */
-export function waitingRoutes(app: ApiServer, ports: Pick<ControlPorts, 'configuration' | 'tasks' | 'clock'>): void {
+export function waitingRoutes(
+  app: ApiServer,
+  ports: Pick<ControlPorts, 'configuration' | 'tasks' | 'clock' | 'turns'>,
+): void {
   const list = z.strictObject(listPaging);
 
   app.get(
