@@ -4,7 +4,7 @@ import type { DeadLetterRow } from '@carillon/ports';
 import { decodeRecord, isLeftOut } from '@carillon/stages';
 import type { ControlPorts } from './ports.ts';
 
-export type LetterPorts = Pick<ControlPorts, 'log' | 'codecs'>;
+export type LetterPorts = Pick<ControlPorts, 'log' | 'codecs' | 'turns'>;
 
 /** Records read at a time: each may hold 2 MiB. */
 const CONCURRENCY = 8;
@@ -27,20 +27,21 @@ export async function withFacts<Shown extends object>(
 ): Promise<(Shown & DeadLetterFactsBody)[]> {
   const shown: (Shown & DeadLetterFactsBody)[] = [];
   for (let at = 0; at < rows.length; at += CONCURRENCY) {
+    if (ports.turns.isOver()) await ports.turns.next();
     const some = rows.slice(at, at + CONCURRENCY);
     shown.push(...(await Promise.all(some.map(async (row) => ({ ...show(row), ...(await factsOf(row, ports)) })))));
   }
   return shown;
 }
 
-async function factsOf(row: DeadLetterRow, ports: LetterPorts): Promise<DeadLetterFactsBody> {
+async function factsOf(row: DeadLetterRow, ports: Pick<LetterPorts, 'log' | 'codecs'>): Promise<DeadLetterFactsBody> {
   const [record] = await ports.log.read('carillon.dead-letters', row.ownPartition, row.ownOffset, 1);
   if (record?.offset !== row.ownOffset) return NOTHING_KNOWN;
   const letter = await decodeRecord(ports.codecs.deadLetter, record.value);
   return letter.ok && !isLeftOut(letter.value) ? factsIn(letter.value, ports) : NOTHING_KNOWN;
 }
 
-async function factsIn(letter: DeadLetter, { codecs }: LetterPorts): Promise<DeadLetterFactsBody> {
+async function factsIn(letter: DeadLetter, { codecs }: Pick<LetterPorts, 'codecs'>): Promise<DeadLetterFactsBody> {
   const { topic, value, headers } = letter;
   const event_id = headers['event_id'] ?? null;
   switch (topic) {

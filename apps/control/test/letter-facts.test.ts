@@ -2,7 +2,7 @@ import type { DeadLetterBody } from '@carillon/contracts';
 import type { DeadLetter } from '@carillon/domain';
 import type { DeadLetterRow } from '@carillon/ports';
 import { deadLetterRecord } from '@carillon/stages';
-import { givenIntent, givenLookup, givenTrigger } from '@carillon/testing/given';
+import { givenIntent, givenLookup, givenTrigger, oneLongTurn } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { withFacts } from '../src/letter-facts.ts';
@@ -33,11 +33,21 @@ async function factsOf(topic: DeadLetter['topic'], value: Uint8Array, headers: D
   const { end } = await log.bounds('carillon.dead-letters', 0);
   await log.append([deadLetterRecord(letter, { log, codecs: topology.ports.codecs })]);
   const row = { id: 'ded_1', ownPartition: 0, ownOffset: end } as DeadLetterRow;
-  const [facts] = await withFacts([row], () => ({}), { log, codecs: topology.ports.codecs });
+  const [facts] = await withFacts([row], () => ({}), { log, codecs: topology.ports.codecs, turns: oneLongTurn });
   return facts as Partial<DeadLetterBody>;
 }
 
 describe('a dead letter', () => {
+  it('of a list leaves others a turn after each eight, because its record may hold 2 MiB', async () => {
+    let turns = 0;
+    const next = async (): Promise<void> => void (turns += 1);
+    const rows = Array.from({ length: 17 }, () => ({ ownPartition: 0, ownOffset: 0 }) as DeadLetterRow);
+    const { log } = topology.data;
+    const ports = { log, codecs: topology.ports.codecs, turns: { isOver: () => true, next } };
+    expect(await withFacts(rows, () => ({}), ports)).toHaveLength(17);
+    expect(turns).toBe(3);
+  });
+
   it('of a question names partner, notification, people, event, and that a redrive asks again', async () => {
     const trigger = givenTrigger({ integration: 'crm', userIds: ['7', '8', '9'] });
     expect(await factsOf('carillon.triggers', topology.ports.codecs.trigger.encode(trigger))).toEqual({

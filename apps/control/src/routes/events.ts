@@ -225,7 +225,10 @@ export function refuseUnknown(
   throw unknownFilter('notification', isRule ? 'rule' : 'notification', name, known);
 }
 
-export function deadLetterRoutes(app: ApiServer, ports: RedrivePorts & Pick<ControlPorts, 'readModels'>): void {
+export function deadLetterRoutes(
+  app: ApiServer,
+  ports: RedrivePorts & Pick<ControlPorts, 'readModels' | 'turns'>,
+): void {
   const { readModels, clock } = ports;
 
   async function listed(sight: Sight, query: z.infer<typeof letterFilters>) {
