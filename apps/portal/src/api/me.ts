@@ -42,7 +42,7 @@ export const useIsMeKnown = (): boolean => useQuery(meQuery).data !== undefined;
 
 const NAMES = '/v1/names';
 
-/** Returns how people read who did something: "you", a name, or the id until its name is known. `shown`: everybody who is shown. */
+/** Returns a function from the id of a person to "you", the name, or the id until the name is loaded. `shown`: all ids on the page. */
 export function useWho(...shown: readonly (string | null)[]): (by: string | null) => string {
   const { data } = useQuery(meQuery);
   const own = data?.person?.id;

@@ -54,7 +54,7 @@ export const addUnsavedCheck = (check: () => boolean): void => void checks.add(c
 
 let isAbandoned = false;
 
-/** The person was asked, and leaves without the unsaved text: nothing asks again. */
+/** Records that the user agreed to lose unsaved text, so that no other prompt appears. */
 export const abandonUnsavedWork = (): void => {
   isAbandoned = true;
 };

@@ -49,7 +49,7 @@ export type EditedDraft<Kind extends Editable> = Pick<DraftState, 'saving' | 'sa
   readonly change: (next: Bodies[Kind] | null | ((before: Bodies[Kind]) => Bodies[Kind] | null)) => void;
   /** Saves what is on the screen at once. Resolves to true if the server has all of it. */
   readonly saveNow: () => Promise<boolean>;
-  /** What is edited now: what a page drew before it awaited something may be older. */
+  /** Returns the draft as it is now. Values from a render may be stale after an `await`. */
   readonly latest: () => Latest<Kind>;
   readonly keepMine: () => Promise<void>;
   readonly takeTheirs: () => Promise<void>;

@@ -13,7 +13,7 @@ import type { DraftsPlan } from './queries.ts';
 
 type Former = DraftsPlan['changes'][number]['formers'][number];
 
-/** A new notification has no history. That of one that it replaces can be kept: who had its messages is known then. */
+/** Offers to give a new notification the history of the one that it replaces, so that nobody is notified twice. */
 export function KeepHistory({
   workspace,
   name,

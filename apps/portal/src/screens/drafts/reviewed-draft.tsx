@@ -10,7 +10,7 @@ import { changesOf, filesOf } from './plan-parts.ts';
 import type { DraftFacts, DraftsPlan } from './queries.ts';
 import styles from './drafts.module.css';
 
-/** What a draft would change: of a notification as sentences, of everything else value by value; its files behind a disclosure. */
+/** Shows what a draft changes: a notification in sentences, other kinds value by value. Its files are in a disclosure. */
 export function ReviewedDraft({
   draft,
   plan,

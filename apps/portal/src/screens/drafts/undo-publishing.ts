@@ -3,7 +3,7 @@ import { discardDraft, readPublished, saveDraft, segmentOf, type Draft } from '.
 import type { Undo } from '../../ui/notices.ts';
 import type { DraftFacts } from './queries.ts';
 
-/** Publishes savings of a workspace, all of them or none. Resolves to the number of the configuration; null: nothing changed. */
+/** Publishes drafts of a workspace, all or none. Resolves to the version of the configuration, or null if nothing changed. */
 export async function publishSavings(
   workspace: string,
   savings: readonly Pick<Draft, 'kind' | 'name' | 'revision'>[],

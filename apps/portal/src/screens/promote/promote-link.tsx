@@ -9,7 +9,7 @@ export function PromoteLink({
   notification,
 }: {
   readonly workspace: string;
-  /** Promotes this notification with what it needs. Without it: everything. */
+  /** The notification to promote with its dependencies. Defaults to everything. */
   readonly notification?: string;
 }): ReactNode {
   const { live } = useTestEnvironment(workspace);

@@ -33,6 +33,6 @@ export function keepChanges(form: string, kept: KeptChanges): void {
   }
 }
 
-/** Returns true if the same change may be taken later: nobody was signed in, or the server was away or in trouble. */
+/** Returns true if a retry may succeed: the session had ended, or the server was unreachable or failed. */
 export const mayBeTakenLater = (error: unknown): boolean =>
   error instanceof Refusal && (error.status === 0 || error.status === 401 || error.status >= 500);

@@ -78,12 +78,12 @@ function Chip({ condition, what, isRefused, complete, onType, onReplace }: Condi
 function Line(props: ConditionRowProps & { readonly given: Row }): ReactNode {
   const { given, what, form, isRefused, listId, fields, onType, onReplace } = props;
   const [row, setRow] = useState(given);
-  // What is wrong is shown once the line was left: half a word is no mistake.
+  // Faults are shown when the user leaves the line, so that half a word is not reported.
   const [isLeft, setLeft] = useState(false);
   const givenText = JSON.stringify(given);
   const [shown, setShown] = useState(givenText);
   const written = conditionOf(row);
-  // Another text of the expression, whoever wrote it, takes the place of what stood here, unless that is not in it yet; the focus stays.
+  // A new version of the expression replaces the line's content, unless that content is unfinished or refused. The focus stays.
   if (shown !== givenText) {
     setShown(givenText);
     if (written.ok && !isRefused) setRow(given);

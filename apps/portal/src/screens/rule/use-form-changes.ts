@@ -41,8 +41,8 @@ export function withChange(
 }
 
 /**
- * The expression that a change starts from. Another replacement of the part that was just replaced starts where that one started: a part
- * that is typed letter by letter is one part, whatever its letters meant on the way.
+ * Returns the expression that a change applies to. A second replacement of the same part applies to the expression before the
+ * first one, so that text typed letter by letter replaces one part, even if it parsed differently on the way.
  */
 export const startOf = (change: FormChange, source: string, replaced: ReplacedPart | null): string =>
   replaced !== null && replaced.to === source && replacedBy(change) === replaced.at ? replaced.from : source;
@@ -88,7 +88,7 @@ export function useFormChanges({
     if (!isTyping && !isWorking) replaced.current = null;
   }, [isTyping, isWorking]);
 
-  /** The person who just typed it still sees it in its line; what comes from before is shown, so that it can be done again. */
+  /** Lists a refused change of an earlier visit, so that the user can redo it. A change of this visit is still in its line. */
   function refuse(change: FormChange, why: string): void {
     if (takenUp.current.includes(change)) setDropped((before) => [...before, { change, why }]);
     else setFault({ of: change, why });
@@ -139,7 +139,7 @@ export function useFormChanges({
     setWorking(true);
     queue.current = trackFormWork(queue.current.then(work));
   }
-  // What was typed before is written by whoever comes back to the same text.
+  // Writes the changes of an earlier visit if the expression has not changed since.
   const takeUp = useEffectEvent(() => {
     const kept = readKeptChanges(form);
     if (!kept || waiting.current.length > 0) return;
@@ -155,7 +155,7 @@ export function useFormChanges({
   useEffect(() => {
     if (!isRead) return undefined;
     let isGone = false;
-    // The form may have been left a moment ago: its last changes are still being written, and must not be written twice.
+    // If the user has just left and reopened the form, its last changes are still being written. Wait, or they are written twice.
     void formWorkSettled().then(() => {
       if (!isGone) takeUp();
     });

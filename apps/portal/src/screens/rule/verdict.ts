@@ -46,7 +46,7 @@ function valuesBelow(parts: readonly Part[], at: number): string {
   return said.length === 0 ? '' : `: ${said.join(', ')}`;
 }
 
-/** What a recipient is called: by name, else by the first address, else as the rule names the person. */
+/** Returns the recipient's name, else the first address, else the person id of the rule. */
 export const nameOf = ({ name, to, person }: Tested['recipients'][number]): string =>
   name ?? Object.values(to).find((address) => address !== null) ?? person;
 
