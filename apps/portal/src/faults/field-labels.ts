@@ -67,7 +67,7 @@ const LABELS: Readonly<Record<string, string>> = {
   id: 'Id',
   image: 'Picture',
   in_doubt: 'When in doubt',
-  in_order: 'Order of the answer',
+  in_order: 'Items in the order of the ids',
   'recipients.integration': 'Partner',
   issuer: 'Issuer',
   jwks_url: 'Address of the keys',
