@@ -231,7 +231,7 @@ describe('changes that wait for the server', () => {
     condition: { kind: 'expression', source },
   });
 
-  it('keep only the newest text of the part that is typed, and what is being written now', () => {
+  it('keep the newest text of each edited part, and the change that is being written', () => {
     const busy = typed('a');
     const waiting = ['ab', 'abc'].reduce(
       (before: readonly FormChange[], letters) => withChange(before, typed(letters), busy),
@@ -246,7 +246,7 @@ describe('changes that wait for the server', () => {
     expect(others).toEqual([removed, typed('bc'), typed('b', [2])]);
   });
 
-  it('replace a part from where its typing began, and any other part from the newest text', () => {
+  it('replace a part in the expression from before its typing, and any other part in the newest expression', () => {
     const replaced = { at: '1', from: 'x && y', to: 'x && a && b' };
     expect(startOf(typed('a && bc'), 'x && a && b', replaced)).toBe('x && y');
     expect(startOf(typed('c', [0]), 'x && a && b', replaced)).toBe('x && a && b');

@@ -208,7 +208,7 @@ describe('a variable that a button inserts', () => {
     expect(inserted(before, after)).toBe(text);
   });
 
-  it('comes from rules and partners, from events, and before the first event from the sample of the rule', () => {
+  it('is one of a rule, a partner or an event, or of the rule’s sample before the first event', () => {
     const fields = fieldsOfSample({
       fields: [
         { path: 'order_id', type: null, used_by: ['key'], value: '"A-1001"', origin: 'placeholder' },
@@ -230,7 +230,7 @@ describe('a variable that a button inserts', () => {
 });
 
 describe('resources with the drafts of a workspace', () => {
-  it('are named with new drafts, and without those that a draft removes', () => {
+  it('include those that a draft creates and leave out those that a draft deletes', () => {
     const drafts = [
       { kind: 'layout', name: 'fresh', action: 'create' },
       { kind: 'layout', name: 'old', action: 'delete' },
@@ -243,7 +243,7 @@ describe('resources with the drafts of a workspace', () => {
     ]);
   });
 
-  it('have the bodies of their drafts', () => {
+  it('use the body of a draft in place of the published body', () => {
     const published = ['a', 'b', 'c'].map((name) => ({ name, body: { of: 'published' } }));
     const drafts = [
       { name: 'b', body: { of: 'draft' } },

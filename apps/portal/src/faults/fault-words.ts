@@ -10,7 +10,7 @@ export type CodedFault = {
   readonly facts: Readonly<Record<string, string>>;
 };
 
-/** What is wrong as a sentence without its full stop, and what to do as a sentence; empty: the first says it. */
+/** `message`: the fault, a sentence without its full stop. `fix`: what to do, a sentence, or empty if the message says it. */
 export type FaultWords = { readonly message: string; readonly fix: string };
 
 type Place = {
@@ -32,7 +32,7 @@ const sentence = (text: string): string =>
 /** Remarks on expressions and templates quote code in backticks. */
 const plain = (text: string): string => text.replaceAll(/`([^`]*)`/g, '“$1”');
 
-/** What is expected, in a form's words; empty where the fact speaks of how a file is written. */
+/** Returns what a form expects, or an empty text if the expectation is about the syntax of a file. */
 function expectation(expected: string): string {
   if (/[{}]|keys and values|[a-z]_[a-z]|\bwrite\b|authorization/.test(expected)) return '';
   return expected === 'text'
@@ -87,7 +87,7 @@ const WORDS: { readonly [Code in FaultCode]: Phrase<Code> } = {
   ],
   language_incomplete: ({ language, part }) => [
     `${quoted(language)} has no ${fieldLabel('template', part).toLowerCase()} yet, which Default has`,
-    'Write it, so that no message mixes languages.',
+    'Write it, or messages will mix two languages.',
   ],
   template_text: ({ message, fix, within: where }) => [`${within(where)}${plain(message)}`, sentence(plain(fix))],
   partial_unknown: ({ partial, within: where }) => [

@@ -35,7 +35,7 @@ export function placeOf(text: string, { line, column }: Pick<CodeFault, 'line' |
 export type CodeVariable = {
   /** The path as the template names it: `customer.name`. */
   readonly path: string;
-  /** A value of it, or where it comes from. */
+  /** An example value of the variable, or its source. */
   readonly note?: string;
 };
 

@@ -5,7 +5,7 @@ import styles from './field.module.css';
 type Scope = {
   /** Faults are shown at once: publishing was tried, or this is no form of a draft. */
   readonly isShown: boolean;
-  /** The faults are those of what the fields say now. */
+  /** True if the fields are saved, so that the faults are about their present content. */
   readonly isSaved: boolean;
 };
 const Faults = createContext<Scope>({ isShown: true, isSaved: true });
@@ -63,7 +63,7 @@ if (typeof window !== 'undefined') {
   }
 }
 
-/** Acts after a press that is under way: a fault that came in between would move the pressed button away. */
+/** Runs `act` after the pointer is released. A fault that appears during a press would move the button away. */
 function afterPress(act: () => void): void {
   if (!isPressed) return act();
   const end = (): void => {

@@ -25,7 +25,7 @@ export function momentWords(at: Date, now: Date, zone: Zone): string {
   return dayOf(at, zone) === dayOf(now, zone) ? clock : `${dayOf(at, zone)} ${clock}`;
 }
 
-/** How far behind the page's clock may be, in milliseconds: it stands still between its ticks. */
+/** Milliseconds that the page's clock may lag, because it changes only at its ticks. */
 const MAX_LAG = MINUTE;
 
 /** Returns what now is beside a moment: the moment itself if it is newer than the page's clock by a tick, else the clock. */

@@ -206,7 +206,7 @@ export const accountKindOf = (body: unknown): AccountKind | null => {
   return found === undefined ? null : ACCOUNT_KINDS[found];
 };
 
-/** What people call a kind of account; the text itself for a kind that nobody can add here. */
+/** Returns the label of a kind of account, or the kind itself if the portal cannot add it. */
 export const kindWords = (kind: string | null): string =>
   kind === null ? '' : ((ACCOUNT_KINDS as Readonly<Record<string, AccountKind>>)[kind]?.name ?? kind);
 

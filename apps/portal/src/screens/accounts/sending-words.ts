@@ -12,7 +12,7 @@ const PARTS: readonly (readonly [key: keyof Calls, words: string])[] = [
   ['unknown', 'without an answer'],
 ];
 
-/** Returns what became of an account's calls, or of the messages that the sandbox kept. `complete` false: of the newest ones. */
+/** Returns the calls of an account by result, as text. `complete` is false if only the newest messages were counted. */
 export function callsWords(calls: Calls, kind: string | null, complete = true): string {
   const span = complete ? 'in the last hour' : 'in the last hour, of the newest messages';
   if (PARTS.every(([key]) => calls[key] === 0)) return `Nothing sent ${span}`;
@@ -22,7 +22,7 @@ export function callsWords(calls: Calls, kind: string | null, complete = true): 
   return `${named.join(', ')} ${span}`;
 }
 
-/** Returns where messages go over an account. The inbox comes first: nobody may take it for sending, or the other way round. */
+/** Returns where the messages of an account go. Checks the inbox first, because it does not send. */
 export function goesWords(
   { account, kind, owner }: Pick<SendingAccount, 'account' | 'kind' | 'owner'>,
   kindName: string,

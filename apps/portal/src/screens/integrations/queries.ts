@@ -12,7 +12,7 @@ export const integrationsQuery = (workspace: string) =>
       bodyOf(api.GET(INTEGRATIONS, { params: { path: { workspace }, query: { limit: 500 } }, signal })),
   });
 
-/** In milliseconds: so closely is a sync followed while somebody looks. */
+/** Milliseconds between two reads of a sync while its page is open. */
 const WATCHED_EVERY = 2_000;
 
 /** The cohorts of a platform, followed while they are looked at. */
@@ -29,11 +29,11 @@ export const cohortsQuery = (workspace: string, name: string) =>
     refetchInterval: WATCHED_EVERY,
   });
 
-/** In milliseconds: how soon a partner that answers again is seen. */
+/** Milliseconds between two reads of the partners that events wait for. */
 const ASKED_EVERY = 15_000;
 const WAITING = '/v1/workspaces/{workspace}/waiting';
 
-/** Partners that events wait for. */
+/** Reads the partners that events wait for. */
 export const waitingPartnersQuery = (workspace: string) =>
   queryOptions({
     queryKey: [WAITING, workspace],

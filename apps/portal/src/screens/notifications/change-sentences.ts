@@ -61,7 +61,7 @@ export type ToldChanges = {
   readonly isTold: (path: string) => boolean;
 };
 
-/** Returns what changes in a notification, as sentences. Null: there is none before, or after. */
+/** Returns the changes of a notification as sentences. `before` is null for a new notification, `after` for a removed one. */
 export function changeSentences(before: Loose | null, after: Loose | null): ToldChanges {
   const [old, now] = [partsOf(before), partsOf(after)];
   const wordsIn = (parts: readonly Part[], key: string): string | undefined =>

@@ -2,7 +2,7 @@ export const ADDRESS_KEYS = { email: 'email', sms: 'phone', push: 'token' } as c
 
 type Channels = { readonly [Channel in keyof typeof ADDRESS_KEYS]?: unknown };
 
-/** Where the addresses of a new rule are in its event: one for each channel of the notification, the email if it has none yet. */
+/** Returns the usual event fields of a new rule's addresses: one for each channel, or the email if there is no channel yet. */
 export function usualAddresses(channels: Channels | undefined): { email?: string; phone?: string; token?: string } {
   const used = (['email', 'sms', 'push'] as const).filter((channel) => channels?.[channel] !== undefined);
   return Object.fromEntries(

@@ -143,7 +143,7 @@ export function ProviderForm({
             note={
               audience.trim() === ''
                 ? 'Without it, tokens that the provider made for other services are taken too.'
-                : 'The audience (aud) of a token; several with a space between.'
+                : 'The audience (aud) of a token. Separate several with spaces.'
             }
           />
           <Field
