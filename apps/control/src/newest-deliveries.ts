@@ -7,7 +7,7 @@ export const MOST_DELIVERIES = 20_000;
 
 /**
  * What `pick` makes of each delivery, newest first, page by page, so that what is picked is found behind many others. No page is kept.
- * Reads at most `limit`, rounded up to whole pages. `complete`: false where there are more than were looked at.
+ * Reads at most `limit`, rounded up to whole pages. `complete` is false if there are more deliveries than were read.
  */
 export async function pickDeliveries<T>(
   ledger: Pick<DeliveryLedger, 'list'>,

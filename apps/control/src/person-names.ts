@@ -1,6 +1,6 @@
 import type { ControlPorts } from './ports.ts';
 
-/** Ids of people of the deployment, as records keep them. */
+/** Matches the id of a person who signs in to the portal. */
 const PERSON = /^per_[0-9A-Z]{26}$/;
 
 /** Returns the name of a person by id, or the text itself if it is no id of a person who is there. Each person is read once. */

@@ -20,7 +20,7 @@ export type ProviderCall = {
   readonly workspace: string;
   readonly notification: string;
   readonly channel: ChannelName;
-  /** The last account that was called for the same delivery, if it is another one. */
+  /** The latest other account that was called for the same delivery. Undefined if there is none. */
   readonly other: string | undefined;
 };
 

@@ -4,8 +4,8 @@ import type { Check } from './ports.ts';
 import type { ProviderCall } from './provider-calls.ts';
 
 /**
- * Returns a failed check for each account whose newest answer refused the account itself although nothing waits for it: another
- * account sends meanwhile, so nobody would notice. `named`: accounts that another check speaks of already.
+ * Returns a failed check for each account whose latest answer refused the account itself. No delivery waits for such an account
+ * if another account sends instead, so no other check finds it. `named`: accounts that another check has reported.
  */
 export function suspendedAccounts(made: readonly ProviderCall[], named: ReadonlySet<string>): readonly Check[] {
   const calls = made.toSorted((one, other) => one.attempt.startedAt - other.attempt.startedAt);

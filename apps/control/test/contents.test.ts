@@ -144,7 +144,7 @@ describe('Who may see bodies', () => {
     }
   });
 
-  it('says who was notified already, until the delivery that holds the slot ended unsent', async () => {
+  it('reports a recipient as notified already, unless the earlier delivery ended without being sent', async () => {
     const url = '/v1/workspaces/shop/rules/order-paid.paid/test';
     const same = { status: 'paid', order_id: 'A-1', customer: { name: 'Ada', email: 'ada@example.com' } };
     const tried = async (facts: object) => {

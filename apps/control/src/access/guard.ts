@@ -10,7 +10,7 @@ import { EVERY_WORKSPACE, prepareSights, rememberSight, sightOfOne, wholeSight }
 import { demandAudit } from '../audit/declaration.ts';
 import { insteadOf } from '../names.ts';
 
-/** What one principal may ask for, and what the answers may cost. */
+/** Limits of one principal: number of requests, and processor time of their answers. */
 export type PrincipalLimits = {
   readonly requests: PrincipalLimit;
   readonly processor: Pick<ProcessorBudget, 'demand'>;

@@ -17,7 +17,7 @@ type Budget = (typeof PROCESSOR_BUDGETS)[keyof typeof PROCESSOR_BUDGETS];
 
 /** Accounts beyond this number are forgotten, those first that were used longest ago. */
 const MAX_ACCOUNTS = 10_000;
-/** Milliseconds that one rendering is charged at most: a worker stops it then, and the rest was waiting for others. */
+/** Milliseconds charged for one rendering at most. A worker stops a rendering then; the rest of the time is queueing. */
 const MAX_RENDER_MS = 250;
 
 export type Stopwatches = {
@@ -29,7 +29,7 @@ export type Stopwatches = {
 
 type Account = { balanceMs: number; at: Instant };
 
-/** Balances of one kind of payer. A balance may become negative: a request is refused only before it starts. */
+/** Balances of all principals, or of all workspaces. A balance may become negative, because a running request is not stopped. */
 function createAccounts({ msPerSecond, savedMs, of }: Budget, clock: Pick<Clock, 'now'>) {
   const accounts = new Map<string, Account>();
 

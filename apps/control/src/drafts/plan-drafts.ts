@@ -57,7 +57,7 @@ function requestOf(current: Configuration, drafts: readonly DraftedChange[]): Re
   return { put, remove };
 }
 
-/** What the drafts of notifications replace and want: of these a reviewer reads sentences. */
+/** Bodies of notifications before and after their drafts. The portal describes the difference in sentences. */
 export const bodiesOf = (drafts: readonly Pick<Draft, 'ref' | 'body'>[], current: Configuration) =>
   drafts
     .filter(({ ref }) => ref.kind === 'notification')

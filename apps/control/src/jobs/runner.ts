@@ -31,7 +31,7 @@ const MOST_UNFINISHED = 100;
 const REMOVED_AT_ONCE = 100;
 const REMOVING_EVERY: Duration = 3_600_000;
 
-/** Whether an item failed on our side: then nobody knows what was done. */
+/** Returns true if an item failed with an internal error. It may have had an effect. */
 const mayHaveEffect = ({ code }: JobFailure): boolean => code === 'internal';
 /** Whether an item exists and was refused without an effect. */
 const isRefusal = (failure: JobFailure | null): failure is JobFailure =>

@@ -12,7 +12,7 @@ import type { ControlPorts } from '../ports.ts';
 import { createRate } from '../rate.ts';
 import { notFound, type ApiServer } from './app.ts';
 
-/** What proves that an address is somebody's: the link mailed to it, or an owner who knows. */
+/** Confirms an address by the link that was mailed to it, or by an owner. */
 export function mailedLinkRoutes(
   app: ApiServer,
   access: Access,

@@ -13,8 +13,8 @@ const query = z.strictObject({
 });
 
 /**
- * The names behind the ids that records keep of people. Whoever may read a record has its id; an id cannot be guessed, so nobody
- * learns who else is there.
+ * Returns the names of people by id. A reader of a record knows the ids in it. Ids cannot be guessed, so the route does not list
+ * other people.
  */
 export function namesRoute(app: ApiServer, ports: Pick<ControlPorts, 'people'>): void {
   app.get(

@@ -33,7 +33,7 @@ export function createMailedLinks({ people, clock }: Ports, mail: PersonMail) {
 
   return {
     pending,
-    /** Stores the link, then mails it. The link stands even if no mail could be sent: an owner can confirm it. */
+    /** Stores the link, then mails it. Keeps the link if the mail fails, because an owner can confirm the address. */
     async make(
       link: Omit<MailedLink, 'createdAt'>,
       { subject, text }: Words,
@@ -74,7 +74,7 @@ export function createMailedLinks({ people, clock }: Ports, mail: PersonMail) {
     /** Ends the link of this purpose, if there is one. */
     drop: (personId: string, purpose: MailedLink['purpose']): Promise<unknown> =>
       people.remove('mailed_link', idOf(personId, purpose)),
-    /** Uses up a link. Throws `not_found` for whoever comes second. */
+    /** Invalidates a link. Throws `not_found` if another request has used it. */
     async use(record: LinkRecord): Promise<void> {
       const done = await people.replace({ ...record, version: record.version + 1, key: null });
       if (done !== 'done') throw ended();

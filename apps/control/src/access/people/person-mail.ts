@@ -24,7 +24,7 @@ export type Letter = {
 export type Notice = Pick<Letter, 'to' | 'subject' | 'text'>;
 /** A mail with a link to a page of the portal. */
 export type LinkLetter = Omit<Letter, 'text'> & {
-  /** `/confirm#WORD`. No server and no log sees what stands behind the mark. */
+  /** `/confirm#TOKEN`. No server and no log sees the token, because browsers do not send a fragment. */
   readonly path: string;
   readonly text: (link: string) => string;
 };
@@ -32,7 +32,7 @@ export type LinkLetter = Omit<Letter, 'text'> & {
 /** Mails people about their own account, over the deployment's first email account. */
 export type PersonMail = {
   /**
-   * Tries once. Never rejects. The link begins with `portal_url`, and never with what a request says: a client could write that.
+   * Tries once. Never rejects. The link begins with `portal_url`, never with the `Host` of a request, which a client can forge.
    */
   sendLink(letter: LinkLetter): Promise<Mailed>;
   /** Sends in the background: a change does not wait for it, and does not fail with it. */
