@@ -19,8 +19,8 @@ function read(text: string): string | null {
 }
 
 /**
- * Returns a phone number in E.164, or null for text that is no possible number. The country is never guessed: a number
- * without `+` is null. The canonical form of a canonical number is itself.
+ * Returns a phone number in E.164, or null for text that is no possible number. Returns null for a number without `+`, because
+ * the country is never guessed. Idempotent.
  */
 export function canonicalPhone(text: string): string | null {
   if (text.length > MAX_CHARACTERS) return null;

@@ -31,9 +31,9 @@ export type Person = {
   /** Sessions of another epoch have ended: a new password begins the next one. */
   readonly epoch: number;
   readonly createdAt: Instant;
-  /** Keyed digests of the networks that they signed in from, the newest last. Left out: none known. */
+  /** Keyed digests of the networks of earlier sign-ins, newest last. Undefined if none is known. */
   readonly places?: readonly string[];
-  /** Steps of the guide that they came to, each once. Left out: none. */
+  /** Steps of the guide that the person reached, each once. Undefined before the first. */
   readonly guide?: readonly GuideStepReached[];
 };
 

@@ -2,9 +2,9 @@
 export type MailRefusal = {
   /** The answer of the recipient's server with its codes, such as `550 5.1.1 User unknown`. Empty if it is not known. */
   readonly answer: string;
-  /** The code (RFC 3463) by the server or vendor that reports the answer. Empty if it gave none. */
+  /** The RFC 3463 code that the reporting server or vendor assigned. Empty if it gave none. */
   readonly status: string;
-  /** The reporter has a class of its own for mailboxes that do not exist, and put this refusal into it. */
+  /** True if the reporter classified the refusal as a mailbox that does not exist. */
   readonly reportedDead?: boolean;
 };
 
@@ -14,7 +14,7 @@ type DeadMailboxRow = {
   readonly words?: RegExp;
 };
 
-/** Longer answers are cut: nobody writes more to say that a mailbox does not exist. */
+/** Characters of an answer that are read. An answer about a dead mailbox is shorter. */
 const MAX_ANSWER = 2_000;
 
 const OWNER = '(?:user|recipient|mailbox|mail box|account|addressee|local[ -]part|customer)';
@@ -57,8 +57,8 @@ const CLOSED_MAILBOX =
   /\b(?:disabled|deactivated|inactive|closed|terminated|discontinued|no longer (?:active|available|in use|valid))\b/;
 
 /**
- * What tells a mailbox that does not exist from one that cannot be reached now, or by us. Data, not code: mail servers and
- * vendors use the codes of RFC 3463 as they like. The codes 5.1.x say it alone; 5.2.1 (a mailbox that takes no mail) does not.
+ * Refusals that mean that the mailbox does not exist. All others mean that it cannot be reached now, or not by this sender. The
+ * table is data because servers and vendors use RFC 3463 codes freely. A 5.1.x code suffices; 5.2.1 (mailbox disabled) also needs words.
  */
 const DEAD_MAILBOX_TABLE: readonly DeadMailboxRow[] = [
   { statuses: ['5.1.1', '5.1.2', '5.1.6', '5.1.10'] },
@@ -69,7 +69,7 @@ const DEAD_MAILBOX_TABLE: readonly DeadMailboxRow[] = [
 /** Codes about the sender (RFC 3463 3.2). */
 const ABOUT_SENDER: readonly string[] = ['5.1.7', '5.1.8'];
 
-/** Words of answers about the sender, the traffic or the content. They count more than any code: the mailbox may be alive. */
+/** Words about the sender, the traffic or the content. They override any code, because the mailbox may exist. */
 const ABOUT_SOMETHING_ELSE = new RegExp(
   [
     String.raw`\brates?\b|\btoo (?:many|much|fast|quickly|often|frequent)|throttl|\blimit`,
@@ -84,12 +84,12 @@ const ABOUT_SOMETHING_ELSE = new RegExp(
 
 const URL = /\bhttps?:\/\/\S+/g;
 const ADDRESS = /<?[^\s<>@]{1,320}@[^\s<>@]{1,320}>?/g;
-/** The server that Postfix and Exim quote: `host mx.example.net[192.0.2.7]`. Names of lists in an answer have no such number. */
+/** The server name in answers of Postfix and Exim: `host mx.example.net[192.0.2.7]`. Names of block lists have no IP address. */
 const HOST = /(?<![\w.-])[\w.-]{1,253} ?\[[\d.a-f:]{3,45}\]/g;
 
 /**
- * The sentences of an answer, in lower case and on one line. Addresses, links and the name of the server may hold any word, so
- * they are taken out.
+ * Returns an answer in lower case on one line. Addresses, links and the name of the server are removed, because they may
+ * contain any word.
  */
 const wordsOf = (answer: string): string =>
   answer
@@ -104,7 +104,7 @@ const CODES = /(?<![\d.\w])([45])\d\d[ -]+#?([45]\.\d{1,3}\.\d{1,3})(?![\d.]*\d)
 const STATUS = /(?<![\d.\w])([45]\.\d{1,3}\.\d{1,3})(?![\d.]*\d)/;
 const REPLY = /(?:^|[\s;:>])([45]\d\d)(?=[\s-]|$)/;
 
-/** The code of RFC 3463 that an answer holds, such as `5.1.1`; one behind a reply code comes first. Empty if there is none. */
+/** Returns the RFC 3463 code in an answer, such as `5.1.1`. Prefers a code that follows a reply code. Empty if there is none. */
 export function statusIn(answer: string): string {
   const text = answer.slice(0, MAX_ANSWER);
   return CODES.exec(text)?.[2] ?? STATUS.exec(text)?.[1] ?? '';
@@ -113,7 +113,7 @@ export function statusIn(answer: string): string {
 const isPermanent = (answer: string, status: string): boolean =>
   status === '' ? !(REPLY.exec(answer.slice(0, MAX_ANSWER))?.[1]?.startsWith('4') ?? false) : status.startsWith('5');
 
-/** A code that says no more than that something failed for good. */
+/** Returns true for a code that reports a permanent failure without a cause, and for an empty code. */
 const isUnspecific = (status: string): boolean => status === '' || /^5\.\d{1,3}\.0$/.test(status);
 
 /**
