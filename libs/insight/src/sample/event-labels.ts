@@ -48,8 +48,8 @@ function shown(value: Json): string {
 }
 
 /**
- * What tells an event apart in a list: the value of its stream's key, else its first id, with the first address; its first fields if it has
- * neither. `key` is the path of the stream's key.
+ * Returns the label of an event in a list: the value of its stream's key, else its first id, with the first address. If it has
+ * neither, the label is its first fields. `key` is the path of the stream's key.
  */
 export function eventLabel(body: JsonObject, key: string | null): string {
   const steps = key === null ? null : stepsOf(key);

@@ -20,7 +20,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   order_id: 'A-1001',
   order_number: 'A-1001',
 };
-/** What holds the name of a person: `customer.name`. Other names, such as `product.name`, are not known. */
+/** Objects whose `name` is a person's, as in `customer.name`. The example does not suit others, such as `product.name`. */
 const PEOPLE =
   /^(?:(?:customer|user|person|recipient|member|buyer|guest|contact|subscriber|watcher|follower)s?|people)$/;
 
@@ -31,8 +31,8 @@ function exampleText(steps: readonly FieldStep[]): string | undefined {
 }
 
 /**
- * Stands where nobody knows the value: an example of a well-known field, else what says the type, and in a text the name. `steps` is the path
- * of the field in the event.
+ * Returns a value for a field whose value is unknown: an example if the field is well known, else a value of its type. A text is the
+ * name of the field in angle brackets. `steps` is the path of the field in the event.
  */
 export function placeholder(type: FieldType | null, steps: readonly FieldStep[], now: Instant): Json {
   if (isAddressKind(type)) return addressKind(type).example;

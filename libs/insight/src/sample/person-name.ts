@@ -15,8 +15,8 @@ function nameIn(object: JsonObject): string | null {
 }
 
 /**
- * Returns what a person is called: a variable of theirs, else the name in the object of the event that holds one of their addresses. Null if
- * nothing says it.
+ * Returns the name of a recipient: from the recipient's variables, else from the object of the event that holds one of the addresses.
+ * Null if neither has a name.
  */
 export function personName(event: JsonObject, variables: JsonObject, addresses: readonly string[]): string | null {
   const own = nameIn(variables);

@@ -26,7 +26,7 @@ describe('the label of an event', () => {
     expect(eventLabel(body, key)).toBe(label);
   });
 
-  it('is one short line of seen characters, whatever the event holds', () => {
+  it('is one short line without invisible characters, even for a large or hostile event', () => {
     expect(eventLabel({ id: `a\n\u202eb${'c'.repeat(500)}` }, null)).toBe(`a b${'c'.repeat(37)}…`);
     const deep = { list: Array.from({ length: 5_000 }, (_, id) => ({ inner: { id } })) };
     expect(eventLabel(deep, null)).toBe('0');
