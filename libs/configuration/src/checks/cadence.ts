@@ -64,7 +64,7 @@ export function checkStayingCadence(
   }
 }
 
-/** Whose hours they are, in words for the command line; `notification` is the one that stays and is told of, else empty. */
+/** Owner of the quiet hours, as text for the command line. `notification` is its name if it is not changed here, else empty. */
 type Holder = { readonly words: string; readonly notification: string };
 
 const AT = ['cadence', 'quiet_hours'] as const;

@@ -101,7 +101,7 @@ const EXPECTED = 'a template that can be rendered';
 
 type Remark = { readonly message: string; readonly fix: string; readonly missing?: string | undefined };
 
-/** A remark on a text with its code. `within`: the layout or partial that it stands in; empty: the text that is checked. */
+/** Returns a remark with its code. `within` is the layout or partial of the remark, or empty for the checked text. */
 function wordsOf({ message, fix, missing }: Remark, within = ''): CodedFault & Pick<Remark, 'message' | 'fix'> {
   const words = { message: within === '' ? message : `in the ${within}: ${message}`, fix };
   if (missing !== undefined) return { code: 'partial_unknown', facts: { partial: missing, within }, ...words };

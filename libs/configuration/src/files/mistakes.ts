@@ -168,10 +168,10 @@ const TYPE_FIXES: Readonly<Record<string, string>> = {
   boolean: 'write true or false without quotes',
 };
 
-/** What was probably meant by a value of these keys, which have no list of words. */
+/** Finds the closest value for keys whose schema lists no values. */
 const MEANT: Readonly<Record<string, (found: string) => string | null>> = { time_zone: meantZone, locale: meantLocale };
 
-/** Returns the value that was probably meant; null: none is near. */
+/** Returns the closest allowed value, or null if no value is close. */
 function meantBy(issue: Issue, path: ValuePath, found: unknown): string | null {
   if (typeof found !== 'string') return null;
   const options = optionsOf(issue);

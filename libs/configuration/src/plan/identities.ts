@@ -61,7 +61,7 @@ function identifiedRule(rule: RuleBody, before: RuleBody | undefined, newId: Pla
   return { ...rule, ...(id !== undefined && { id }), ...(path !== undefined && { path }) };
 }
 
-/** Notifications that a new identity may be another name for: that of its name, else those that nobody named. */
+/** Returns the notifications that a new one may replace: the one of the same name, else those that are removed. */
 function replacedBy(
   current: Configuration,
   workspace: string,

@@ -21,7 +21,7 @@ export type PlannedChange = {
   readonly differences: readonly Difference[];
   /** What a person should know before saying yes. */
   readonly notes: readonly string[];
-  /** Notifications that a new one may have been before: with the id of one of them it keeps who was notified. */
+  /** Former versions that a new notification may continue. With the id of one, it keeps who was notified. */
   readonly formers: readonly Former[];
 };
 
