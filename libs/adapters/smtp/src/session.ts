@@ -175,7 +175,7 @@ export class SmtpSession {
     return result;
   }
 
-  /** Returns the failure if the server cannot name the sender or the recipient. */
+  /** Returns a failure if an address is not ASCII and the server lacks SMTPUTF8, else null. */
   #unnamable({ from, to }: ComposedMail): SmtpFailure | null {
     if ((isAscii(from) && isAscii(to)) || offersUtf8(this.#connection)) return null;
     return isAscii(from)
