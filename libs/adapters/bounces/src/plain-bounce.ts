@@ -12,7 +12,7 @@ type PlainFormat = {
   readonly opening: RegExp;
   /** What the reason follows. */
   readonly before: RegExp;
-  /** What follows the reason, such as the message that came back. */
+  /** Matches the text after the reason, such as the returned message. */
   readonly after: RegExp;
 };
 

@@ -113,7 +113,7 @@ describe('a bounce in plain text', () => {
     expect(await read(text)).toMatchObject({ kind: 'report', report: { verdict: 'bounced', suppress: null, code } });
   });
 
-  it('is only a note while the mail server still tries', async () => {
+  it('leaves the delivery as it is while the mail server still retries', async () => {
     const delayed = mail(
       'This message was created automatically by mail delivery software.',
       'A message that you sent has not yet been delivered to one or more of its',
