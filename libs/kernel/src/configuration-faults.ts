@@ -1,6 +1,6 @@
 /**
  * Codes of what can be wrong or odd in a configuration, each with the names of its facts. A fault carries code, place and
- * facts beside its words for the command line; the portal phrases it from these alone. Codes are public: none is renamed.
+ * facts beside its text for the command line. The portal writes its own text from these. Codes are public and never renamed.
  */
 export const FAULT_FACTS = {
   // Shape of a body.
