@@ -110,7 +110,7 @@ export function createReceiptStage(ports: ReceiptPorts): BatchStage {
     if (senders.length === 0) {
       // A parked STOP may be redriven, which a claim would prevent. A parked START is never carried out.
       if (wish === 'start') await remember();
-      // Nothing was done about the message of a person: an operator has to know.
+      // The person's message had no effect, so an operator has to see it.
       return UNKNOWN;
     }
     if ((await ports.claims.get(triggerId)) !== null) return { kind: 'dropped', reason: 'known' };
