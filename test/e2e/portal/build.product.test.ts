@@ -376,7 +376,7 @@ describeWith('chromium', 'building a notification in the portal', () => {
     await page.waitForURL('**/notifications/invoice-overdue/rules/first*');
     await button('Review and publish').click();
     await main().getByText('Notification invoice-overdue').waitFor();
-    // It may be another name of what is there: then it keeps who was notified.
+    // If the new notification is a renamed one, it keeps who was notified.
     await main().getByText('Was it called Order paid before?').waitFor();
     await button('Keep its history').click();
     await main().getByText('Notification order-paid').waitFor();

@@ -11,7 +11,7 @@ import { type CodedFault, wordsOf } from '../../../apps/portal/src/faults/fault-
 import { configurations } from '../../../libs/configuration/test/support/bodies.ts';
 import { reading } from '../../../libs/configuration/test/support/small-language.ts';
 
-/** What nobody without a terminal can act on, by what it is. */
+/** Expressions that make sense only on the command line or in files, with a name for each. */
 const REFUSED: readonly (readonly [what: string, found: RegExp])[] = [
   [
     'a file path',

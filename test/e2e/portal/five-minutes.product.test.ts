@@ -35,7 +35,7 @@ describeWith('chromium', 'the first five minutes', () => {
     const message = async () =>
       (await demo.ask<Numbers>('/v1/onboarding')).steps.find(({ step }) => step === 'message');
     await expect.poll(message).toMatchObject({ reached: 1, clicks });
-    // The message came of an event that was sent elsewhere: the guide says so all the same.
+    // The guide reports the first message also if its event was sent outside the portal.
     await page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Overview' }).click();
     await page.getByRole('heading', { name: 'Your first message was sent' }).waitFor();
     await page.goto(`${demo.control}/settings/workspaces`);

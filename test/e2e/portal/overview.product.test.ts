@@ -42,7 +42,7 @@ describeWith('chromium', 'the overview of a workspace in a browser', () => {
     const { items } = await demo.ask<{ items: { subject: string }[] }>('/v1/inbox');
     expect(await message.getByRole('heading').textContent()).toBe(items[0]?.subject);
     expect(items[0]?.subject).toBe('Thank you, Ada: order A-1001 is paid');
-    // It says so by itself, also to somebody who left the page and came back, until they have seen enough.
+    // The heading appears by itself and survives a reload, until the user presses Done.
     await page.getByRole('heading', { name: 'Your first message was sent' }).waitFor();
     await page.reload();
     await page.getByRole('heading', { name: 'Your first message was sent' }).waitFor();

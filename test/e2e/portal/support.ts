@@ -55,7 +55,7 @@ export type Demo = {
   readonly ownerToken: string;
   /** Asks the management API as its owner. */
   ask<T>(path: string, body?: object): Promise<T>;
-  /** Reads all messages of the sandbox with their bodies, newest first, each by its id: lists have none. */
+  /** Reads all messages of the sandbox with their bodies, newest first. Reads each by its id, because a list has no bodies. */
   inbox<T>(): Promise<readonly T[]>;
   /** Makes a key of a workspace that may send events. */
   makeKey(workspace: string, name: string): Promise<string>;

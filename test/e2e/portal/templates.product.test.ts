@@ -77,7 +77,7 @@ describeWith('chromium', 'templates in a browser', () => {
     expect(await page.locator('iframe').getAttribute('src')).toMatch(/^\/previews\/shop\/order-paid\/html\?/);
     await page.getByText('Used', { exact: true }).waitFor();
     await look('template');
-    // Nothing came yet: people and values are those of the rule's sample.
+    // There is no event yet, so the preview uses the sample of the rule.
     await page.locator('dd bdi', { hasText: 'Thank you, Ada: order A-1001 is paid' }).waitFor();
     await write('Subject', 'Now {{order_id}} and {{not_there}}');
     await saved();

@@ -1,4 +1,4 @@
-/** A second workspace, `blog`, beside the one whose users do their worst: how long its events take. */
+/** Measures how long events of a second workspace, `blog`, take while the first workspace is under attack. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { DeliveryBody } from '@carillon/contracts';
 import { untilFound } from '@carillon/testing';
@@ -7,7 +7,7 @@ import { request, type Files, type Shop } from './shop.ts';
 
 const EVENTS = 60;
 const INTERVAL_MS = 50;
-/** Wanted of each figure: at most this many times what it was alone, and this many milliseconds. */
+/** Bound of each figure: FACTOR times its value without an attack, plus EXTRA_MS. */
 const FACTOR = 2;
 const EXTRA_MS = 50;
 
