@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { addressField, notificationOf } from '../src/screens/notifications/new-notification.ts';
-import { usualAddresses } from '../src/screens/notifications/usual-addresses.ts';
+import { notificationOf } from '../src/screens/notifications/new-notification.ts';
+import { addressField, usualAddresses, withAddressesFor } from '../src/screens/notifications/usual-addresses.ts';
 import { addressWarning } from '../src/screens/rule/address-warning.ts';
 import { fieldChoices, type SeenField } from '../src/screens/rule/completion.ts';
 import { startedByCohort, startedByEvents } from '../src/screens/rule/rule-start.ts';
@@ -52,6 +52,26 @@ describe('the address of a recipient', () => {
     expect(addressField('event.contact', 'sms')).toBe('event.contact');
     expect(usualAddresses({ sms: {}, push: {} })).toEqual({ phone: 'event.phone', token: 'event.token' });
     expect(usualAddresses({})).toEqual({ email: 'event.email' });
+  });
+
+  it('is added to the rules of a notification when a channel is switched on', () => {
+    const toOf = (recipients: object): unknown =>
+      Object.values(withAddressesFor('sms', { paid: { ...RULE, recipients } as Rule }))[0]?.recipients;
+    const added = (to: object, more = {}): unknown => toOf({ from: 'event', to, ...more });
+    expect(added({ email: 'event.customer.email' })).toMatchObject({
+      to: { email: 'event.customer.email', phone: 'event.customer.phone' },
+    });
+    expect(added({ email: 'item.email' }, { for_each: 'event.watchers' })).toMatchObject({
+      to: { email: 'item.email', phone: 'item.phone' },
+    });
+    expect(added({ email: 'lower(event.contact)' })).toMatchObject({ to: { phone: 'event.phone' } });
+    expect(added({})).toMatchObject({ to: { phone: 'event.phone' } });
+    for (const kept of [
+      { from: 'event', to: { phone: 'event.mobile', email: 'event.email' } },
+      { from: 'event', to: { email: 'item' }, for_each: 'event.addresses' },
+      { from: 'lookup', integration: 'crm', user_ids: 'event.user_id' },
+    ])
+      expect(toOf(kept)).toEqual(kept);
   });
 
   const field = (path: string, sample: string | null, types = ['string']): SeenField => ({

@@ -52,6 +52,7 @@ export const FAULT_FACTS = {
   rule_expensive: ['steps', 'most'],
   address_missing: [],
   address_missing_for_channel: ['channel', 'address'],
+  address_other_kind: ['channel', 'address', 'field'],
   path_and_stream: [],
   path_elsewhere: ['workspace'],
   path_taken: ['path', 'holder'],

@@ -173,6 +173,10 @@ const WORDS: { readonly [Code in FaultCode]: Phrase<Code> } = {
     `${channelLabel(channel)} is not sent: the rule has no ${plain(address)}`,
     'Choose the field of the event that has it.',
   ],
+  address_other_kind: ({ channel, address, field }) => [
+    `${channelLabel(channel)} goes to a ${plain(address)}, and ${quoted(field)} does not look like one`,
+    `Choose the field of the event that has the ${plain(address)}.`,
+  ],
   path_and_stream: () => ['The rule has an address of its own and a shared event stream', 'Keep one of the two.'],
   path_elsewhere: ({ workspace }) => [
     `The address of the rule is not in the workspace ${quoted(workspace)}`,

@@ -10,6 +10,7 @@ import {
 } from '@carillon/domain';
 import { isKind, type WantedResource } from '../resource.ts';
 import type { ValuePath } from '../value-path.ts';
+import { otherAddressKind } from './address-fields.ts';
 import type { Report } from './finding.ts';
 import { checkIntegrationsOf } from './integrations.ts';
 import { checkName, type NamedKind } from './names.ts';
@@ -121,6 +122,8 @@ const MAIN_FILE: { readonly [Name in ChannelName]: string } = {
   push: 'push.yaml',
 };
 
+type Addresses = Extract<NotificationBody['rules'][string]['recipients'], { from: 'event' }>['to'];
+
 /** What of a channel's template its main file holds; nothing: all that is no other file's. */
 const MAIN_PART: { readonly [Name in ChannelName]: ValuePath } = { email: [], sms: ['text'], push: [] };
 
@@ -136,12 +139,7 @@ function checkRules(body: NotificationBody, workspace: string, report: Report): 
       report.fault([...at, 'recipients', 'to'], { code: 'address_missing', facts: {}, ...words }, 'key');
     } else if (recipients.from === 'event') {
       for (const [channel] of channelsOf(body)) {
-        const { kind, called } = CHANNELS[channel].address;
-        if (recipients.to[kind] !== undefined) continue;
-        const message = `the notification sends ${channel} and this rule names no ${called}, so nothing will be sent (no_address)`;
-        const coded = { code: 'address_missing_for_channel', facts: { channel, address: called } } as const;
-        const words = { ...coded, message, fix: `add ${kind}: an expression` };
-        report.warn([...at, 'recipients', 'to'], words, 'key');
+        checkAddress(channel, recipients.to, [...at, 'recipients', 'to'], report);
       }
     }
     if (rule.path === undefined) continue;
@@ -159,4 +157,23 @@ function checkRules(body: NotificationBody, workspace: string, report: Report): 
       });
     }
   }
+}
+
+/** Warns about a rule that names no address for a channel, or a field that has another kind of address by its name. */
+function checkAddress(channel: ChannelName, to: Addresses, at: ValuePath, report: Report): void {
+  const { kind, called } = CHANNELS[channel].address;
+  const expression = to[kind];
+  if (expression === undefined) {
+    const message = `the notification sends ${channel} and this rule names no ${called}, so nothing will be sent (no_address)`;
+    const coded = { code: 'address_missing_for_channel', facts: { channel, address: called } } as const;
+    report.warn(at, { ...coded, message, fix: `add ${kind}: an expression` }, 'key');
+    return;
+  }
+  if (otherAddressKind(kind, expression) === null) return;
+  report.warn([...at, kind], {
+    code: 'address_other_kind',
+    facts: { channel, address: called, field: expression.trim() },
+    message: `the notification sends ${channel} and ${expression.trim()} does not look like the field of a ${called}`,
+    fix: `name the field that has the ${called}`,
+  });
 }

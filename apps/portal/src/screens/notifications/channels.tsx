@@ -12,6 +12,7 @@ import { Toggle } from '../../ui/toggle.tsx';
 import { ChannelAccounts } from '../accounts/channel-accounts.tsx';
 import { NotificationFrame, type NotificationDraft } from './notification-frame.tsx';
 import type { NotificationBody } from './sentence.ts';
+import { withAddressesFor } from './usual-addresses.ts';
 import styles from './notifications.module.css';
 
 type Channels = NonNullable<NotificationBody['channels']>;
@@ -82,6 +83,12 @@ function ChannelCard({
       const { [id]: _before, ...rest } = before.channels ?? {};
       return { ...before, channels: next === undefined ? rest : { ...rest, [id]: next } };
     });
+  const switchOn = (): void =>
+    change((before) => ({
+      ...before,
+      channels: { ...before.channels, [id]: { template: usual } },
+      ...(before.rules && { rules: withAddressesFor(id, before.rules) }),
+    }));
   // The template of another channel most often has this part too.
   const usual = Object.values(channels)[0]?.template ?? names[0] ?? '';
   const template = used?.template ?? '';
@@ -98,7 +105,7 @@ function ChannelCard({
     <Card
       title={name}
       beside={
-        <Toggle isOn={used !== undefined} onChange={(isOn) => set(isOn ? { template: usual } : undefined)}>
+        <Toggle isOn={used !== undefined} onChange={(isOn) => (isOn ? switchOn() : set(undefined))}>
           Send by {name === 'SMS' ? name : name.toLowerCase()}
         </Toggle>
       }

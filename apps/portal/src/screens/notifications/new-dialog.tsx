@@ -13,18 +13,10 @@ import { Field } from '../../ui/field.tsx';
 import { Select } from '../../ui/select.tsx';
 import { templatesQuery } from './channels.tsx';
 import { AsNewFiles } from '../drafts/as-file.tsx';
-import {
-  addressField,
-  draftsOf,
-  EXAMPLES,
-  makeDrafts,
-  makingCalls,
-  notificationOf,
-  slugOf,
-  type Wish,
-} from './new-notification.ts';
+import { draftsOf, EXAMPLES, makeDrafts, makingCalls, notificationOf, slugOf, type Wish } from './new-notification.ts';
 import { keysQuery } from './security-choice.tsx';
 import { sentenceOf } from './sentence.ts';
+import { addressField } from './usual-addresses.ts';
 import styles from './notifications.module.css';
 
 const streamsQuery = (workspace: string) =>

@@ -50,10 +50,6 @@ export const slugOf = (title: string): string =>
     .replaceAll(/^-+|-+$/g, '')
     .slice(0, 60);
 
-/** The field of the address when the channel changes: a field that is called after the address of another channel follows. */
-export const addressField = (field: string, by: Wish['by']): string =>
-  field.replace(/\.(?:email|phone|token)$/, `.${ADDRESS_KEYS[by]}`);
-
 /** The first field of each kind that a plain template can greet by. */
 const greeting = (tell: string): string => {
   const root = /^event\.(\w+)\.\w+$/.exec(tell)?.[1];

@@ -1,6 +1,9 @@
+import type { NotificationBody } from './sentence.ts';
+
 export const ADDRESS_KEYS = { email: 'email', sms: 'phone', push: 'token' } as const;
 
-type Channels = { readonly [Channel in keyof typeof ADDRESS_KEYS]?: unknown };
+type Channel = keyof typeof ADDRESS_KEYS;
+type Channels = { readonly [Name in Channel]?: unknown };
 
 /** Returns the usual event fields of a new rule's addresses: one for each channel, or the email if there is no channel yet. */
 export function usualAddresses(channels: Channels | undefined): { email?: string; phone?: string; token?: string } {
@@ -10,5 +13,31 @@ export function usualAddresses(channels: Channels | undefined): { email?: string
       ADDRESS_KEYS[channel],
       `event.${ADDRESS_KEYS[channel]}`,
     ]),
+  );
+}
+
+/** The field of the address when the channel changes: a field that is called after the address of another channel follows. */
+export const addressField = (field: string, by: Channel): string =>
+  field.replace(/\.(?:email|phone|token)$/, `.${ADDRESS_KEYS[by]}`);
+
+type Rules = NonNullable<NotificationBody['rules']>;
+
+/**
+ * Returns the rules with an address for a channel that is switched on. The address stands beside another address of the rule, else
+ * directly in the event. Rules that ask a partner stay as they are, as do rules whose list holds plain addresses.
+ */
+export function withAddressesFor(channel: Channel, rules: Rules): Rules {
+  const key = ADDRESS_KEYS[channel];
+  return Object.fromEntries(
+    Object.entries(rules).map(([name, rule]) => {
+      const { recipients } = rule;
+      if (recipients?.from !== 'event' || recipients.to?.[key] !== undefined) return [name, rule];
+      const field = Object.values(recipients.to ?? {})
+        .map((expression) => addressField(String(expression).trim(), channel))
+        .find((expression) => /^(?:event|item)\.[\w.]+$/.test(expression) && expression.endsWith(`.${key}`));
+      if (field === undefined && recipients.for_each !== undefined) return [name, rule];
+      const to = { ...recipients.to, [key]: field ?? `event.${key}` };
+      return [name, { ...rule, recipients: { ...recipients, to } }];
+    }),
   );
 }
