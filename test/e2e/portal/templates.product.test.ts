@@ -57,6 +57,9 @@ describeWith('chromium', 'templates in a browser', () => {
     await expectAccessible(page, name);
     await expectToFit(page, 390, 768);
     await page.evaluate('document.adoptedStyleSheets = []');
+    // The page scrolls inside its frame. A document that scrolls too would show a second scroll bar beside it.
+    await page.setViewportSize({ width: 390, height: 844 });
+    expect(await page.evaluate('document.documentElement.scrollHeight'), name).toBe(844);
     await page.setViewportSize({ width: 1440, height: 900 });
   }
   const part = (name: string) => page.getByRole('textbox', { name, exact: true });
