@@ -24,7 +24,7 @@ export function Starts({ draft, rule, change }: Pick<RuleProps, 'draft' | 'rule'
   const partner = integrations.find(({ body }) => body.kind === 'lookup')?.name ?? '';
   const { cohort } = rule;
   return (
-    <div className={cls(styles.row)}>
+    <div className={cls(styles.row, styles.starts)}>
       <NativeSelect
         label="Starts with"
         options={STARTS}
