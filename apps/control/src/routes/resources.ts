@@ -141,7 +141,7 @@ function writeRoute(app: ApiServer, kind: KindOfResource, { body, resource }: Sc
       schema: {
         operationId: `put${kind.one}`,
         tags: [kind.tag],
-        summary: `Writes a ${kind.title} whole: makes it, or replaces the one that you read`,
+        summary: `Writes this ${kind.title} whole: makes it, or replaces the one that you read`,
         ...withParams(kind),
         headers: writeHeaders,
         body,

@@ -43,7 +43,7 @@ export function versionRoutes(app: ApiServer, kind: KindOfResource, shown: z.Zod
       schema: {
         operationId: `list${one}Versions`,
         tags: [tag],
-        summary: `Versions of a ${title}, newest first: number, who, when, how and why`,
+        summary: `Versions of this ${title}, newest first: number, who, when, how and why`,
         ...withParams,
         querystring: numberPaging,
         response: { 200: versionPage },
@@ -63,7 +63,7 @@ export function versionRoutes(app: ApiServer, kind: KindOfResource, shown: z.Zod
       schema: {
         operationId: `get${one}Version`,
         tags: [tag],
-        summary: `A ${title} as the configuration of a number had it`,
+        summary: `This ${title} as it was in the configuration with this number`,
         params: z.intersection(params, z.object({ number: numberParam })),
         response: { 200: shown },
       },
@@ -82,7 +82,7 @@ export function versionRoutes(app: ApiServer, kind: KindOfResource, shown: z.Zod
       schema: {
         operationId: `diff${one}`,
         tags: [tag],
-        summary: `What differs between two versions of a ${title}, by field and by file`,
+        summary: `What differs between two versions of this ${title}, by field and by file`,
         ...withParams,
         querystring: diffQuery,
         response: { 200: resourceDiffBody },
@@ -110,7 +110,7 @@ export function versionRoutes(app: ApiServer, kind: KindOfResource, shown: z.Zod
       schema: {
         operationId: `rollBack${one}`,
         tags: [tag],
-        summary: `Publishes the body of an earlier version of a ${title} again`,
+        summary: `Publishes the body of an earlier version of this ${title} again`,
         ...withParams,
         headers: writeHeaders,
         body: rollbackBody,
