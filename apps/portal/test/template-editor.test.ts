@@ -160,11 +160,12 @@ describe('what the newest events lack', () => {
     [{ events: 1000, sending: 0, failed: 0, variables: [] }, 'The newest 1,000 events would not send it.'],
     [
       { events: 1000, sending: 412, failed: 0, variables: [] },
-      'Of the newest 1,000 events, 412 would send it; none of their messages lacks a variable.',
+      'Of the newest 1,000 events, 412 would send it; none of them lacks a variable.',
     ],
+    [{ events: 1, sending: 1, failed: 0, variables: [] }, 'The newest event would send it with every variable.'],
     [
       { events: 1, sending: 1, failed: 1, variables: [{ variable: 'a', missing: 1, event_id: 'evt_1' }] },
-      'Of the newest event, 1 would send it. No message can be made of 1.',
+      'No message can be made of the newest event.',
     ],
   ])('is told in a sentence: %j', (counted, words) => {
     expect(missingWords(counted, 'message')).toBe(words);
@@ -174,7 +175,7 @@ describe('what the newest events lack', () => {
     const none = { events: 20, sending: 0, failed: 0, variables: [] };
     expect(missingWords(none, 'digest')).toBe('The newest 20 events would not go into it.');
     expect(missingWords({ ...none, sending: 12 }, 'digest')).toBe(
-      'Of the newest 20 events, 12 would be items of it; none of them lacks a variable.',
+      'Of the newest 20 events, 12 would go into it; none of them lacks a variable.',
     );
   });
 

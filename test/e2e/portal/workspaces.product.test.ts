@@ -112,8 +112,8 @@ describeWith('chromium', 'workspaces in the portal', () => {
     await picture(page, 'workspaces');
     await main().getByRole('button', { name: 'New test environment of care' }).click();
     expect(await dialog().getByLabel('Name', { exact: true }).inputValue()).toBe('care-test');
-    await dialog().getByText('Its messages go to the sandbox').waitFor();
-    await dialog().getByText('allow_real_accounts').first().waitFor();
+    await dialog().getByText('Its messages stay in the inbox').waitFor();
+    await dialog().getByText('until somebody allows real accounts in its settings').waitFor();
     await expectAccessible(page, 'a new test environment');
     await picture(page, 'new-test-environment');
     await dialog().getByRole('button', { name: 'Make the test environment' }).click();

@@ -60,8 +60,10 @@ export function Drafts(): ReactNode {
           ) : (
             <>
               {counted(drafts.length, 'draft')} in {w}
-              {shown && `, ${counted(fields, 'change')} to ${counted(shown.files.length, 'file')}`}. Nothing counts
-              until you publish it.
+              {shown &&
+                shown.faults.length === 0 &&
+                `, ${counted(fields, 'change')} to ${counted(shown.files.length, 'file')}`}
+              . Nothing counts until you publish it.
             </>
           )
         }

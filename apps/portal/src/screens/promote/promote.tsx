@@ -124,14 +124,14 @@ function Promotion({
       )}
       {data.drafts.length === 0 && (
         <Empty
-          title={`${live} has all of it`}
+          title="Nothing to promote"
           action={
             <Link to="/workspaces/$w/drafts" params={{ w: live }}>
               Review the drafts of {live}
             </Link>
           }
         >
-          Nothing in {workspace} is otherwise than in {live}, but for what others edit there.
+          {workspace} has nothing that is new or different from {live}, except what has a draft there already.
         </Empty>
       )}
       <Missing to={live} missing={data.missing} />

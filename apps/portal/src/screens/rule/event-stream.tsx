@@ -38,7 +38,9 @@ export function EventStream({ draft, name, rule, stream }: RuleProps): ReactNode
     <Card title="Event stream">
       {error &&
         (rule.cohort === undefined ? <Problem error={error} onRetry={() => void refetch()} /> : <p>{error.message}</p>)}
-      {!data && !error && draft.faults.length > 0 && <p>It is here once the mistakes of the draft are mended.</p>}
+      {!data && !error && draft.faults.length > 0 && (
+        <p>The sample event and its code appear here once the draft has no mistakes.</p>
+      )}
       {!data && !error && draft.faults.length === 0 && <Loading what="the event stream" rows={4} />}
       {data && (
         <>

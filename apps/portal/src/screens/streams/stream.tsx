@@ -207,7 +207,7 @@ function Parts({ workspace: w, name: s, facts, draft }: PartsProps): ReactNode {
             />
           )}
           {sample.error && <Problem error={sample.error} onRetry={() => void sample.refetch()} />}
-          {faults.length > 0 && !sample.data && <p>It is here once the mistakes of the draft are mended.</p>}
+          {faults.length > 0 && !sample.data && <p>The code appears here once the draft has no mistakes.</p>}
           {!sample.data && !sample.error && faults.length === 0 && <Loading what="the code" rows={4} />}
           {sample.data && (
             <Part loading={<Loading what="the code" rows={4} />}>

@@ -10,9 +10,14 @@ export function missingWords(
   if (events === 0) return 'No event came yet on a stream whose rules send it.';
   const newest = events === 1 ? 'newest event' : `newest ${events.toLocaleString('en')} events`;
   const isDigest = as === 'digest';
-  if (sending === 0) return `The ${newest} would not ${isDigest ? 'go into it' : 'send it'}.`;
-  const sent = `Of the ${newest}, ${sending.toLocaleString('en')} would ${isDigest ? 'be items of it' : 'send it'}`;
-  const lack = variables.length === 0 ? `; none of ${isDigest ? 'them' : 'their messages'} lacks a variable` : '';
+  const does = isDigest ? 'go into it' : 'send it';
+  if (sending === 0) return `The ${newest} would not ${does}.`;
+  if (events === 1) {
+    const lacks = variables.length === 0 ? ' with every variable' : '';
+    return failed === 0 ? `The newest event would ${does}${lacks}.` : 'No message can be made of the newest event.';
+  }
+  const sent = `Of the ${newest}, ${sending.toLocaleString('en')} would ${does}`;
+  const lack = variables.length === 0 ? '; none of them lacks a variable' : '';
   const bad = failed === 0 ? '' : ` No message can be made of ${failed.toLocaleString('en')}.`;
   return `${sent}${lack}.${bad}`;
 }

@@ -60,9 +60,9 @@ export function NewWorkspace({
       <form className={cls(styles.form)} onSubmit={submit}>
         {live ? (
           <p>
-            A workspace to try things in. <b>Its messages go to the sandbox</b>, whatever accounts it has: none leaves
-            the machine as long as <code>allow_real_accounts</code> is off, as it is. What was tried there can be
-            promoted to {live.workspace}, whose settings it begins with.
+            A workspace to try things in. <b>Its messages stay in the inbox</b>, whatever accounts it has, until
+            somebody allows real accounts in its settings. It begins with the settings of {live.workspace}, and changes
+            made in it can be promoted to {live.workspace}.
           </p>
         ) : (
           <p>
@@ -81,7 +81,7 @@ export function NewWorkspace({
             make.reset();
           }}
           fault={fault ?? fields['']}
-          note="Small letters, digits and hyphens. It stays: files and addresses call it so."
+          note="Small letters, digits and hyphens. Used in files and links; it cannot be changed."
         />
         <SettingsFields
           body={body}
