@@ -67,6 +67,10 @@ export function referencePage(document: ApiDocument, eventsUrl: string): string 
   );
 }
 
+/** The API document is Markdown: words between backticks are code. */
+const withCode = (text: string): readonly Markup[] =>
+  text.split('`').map((part, index) => (index % 2 === 0 ? html`${part}` : html`<code>${part}</code>`));
+
 /** Tags are words, and an address takes no spaces. */
 const idOf = (tag: string): string => `tag-${tag.toLowerCase().replaceAll(' ', '-')}`;
 
@@ -97,7 +101,7 @@ const contentsOf = (area: string, id: string, entries: readonly Entry[]): Markup
         (entry) =>
           html`<li>
             <a href="#${entry.id}"
-              ><code><b>${entry.method}</b> ${entry.path}</code> <span>${entry.summary}</span></a
+              ><code><b>${entry.method}</b> ${entry.path}</code> <span>${withCode(entry.summary)}</span></a
             >
           </li>`,
       )}
@@ -110,7 +114,7 @@ function articleOf({ method, path, operation }: Placed): Markup {
   const [status = '', success] = Object.entries(operation.responses).find(([one]) => one.startsWith('2')) ?? [];
   const given = contentOf(success);
   return html`<article aria-labelledby="${operationId}">
-    <h3 id="${operationId}">${summary}</h3>
+    <h3 id="${operationId}">${withCode(summary)}</h3>
     <p class="call">
       <code><b>${method}</b> ${path}</code> <span class="needs">${permissionWords(operation)}</span>
     </p>
@@ -189,7 +193,7 @@ function rowOf({ name, schema, note }: Row): Markup {
   return html`<tr>
     <th scope="row"><code>${name}</code></th>
     <td>${typeOf(schema)}</td>
-    <td>${words}</td>
+    <td>${withCode(words)}</td>
   </tr>`;
 }
 
