@@ -1,6 +1,6 @@
 import { err, isJsonObject, ok, type Json, type JsonObject, type Result } from '@carillon/kernel';
 import { placeOf, type JsonFault, type JsonFaultCode, type JsonLimits } from './json-reader-fault.ts';
-import { expectedPlace, expectNext, hashOf, nameAt, placeOfName } from './json-reader-names.ts';
+import { expectedPlace, expectNext, hashOf, MOST_LOOKUPS, nameAt, placeOfName } from './json-reader-names.ts';
 import { INT64_RANGE, readDouble, readInteger } from './json-reader-numbers.ts';
 import { pointerTo } from './json-reader-path.ts';
 
@@ -56,6 +56,7 @@ class Reader {
   readonly #path: (string | number)[] = [];
   /** The place of the name that was read last. */
   #latest = 0;
+  #lookups = 0;
   #at = 0;
   #depth = 0;
   #keys = 0;
@@ -207,6 +208,8 @@ class Reader {
       this.#at = start + name.length + 1;
       return name;
     }
+    this.#lookups += 1;
+    if (this.#lookups > MOST_LOOKUPS) return this.#string();
     let at = start;
     let hash = 0;
     for (;;) {

@@ -88,6 +88,15 @@ describe('reading plain text', () => {
     }
   });
 
+  test('finds a name that comes twice, also after more names than are kept', () => {
+    const many = `{${Array.from({ length: 4000 }, (_, at) => `"n${at}":1`).join(',')}}`;
+    const read = (json: string) => readPlain(new TextEncoder().encode(json), json, { depth: 2, keys: 5000 });
+    expect(Object.keys(read(`{"a":1,"b":${many},"c":2}`) ?? {})).toEqual(['a', 'b', 'c']);
+    expect(read(`{"a":1,"b":${many},"a":2}`)).toBeUndefined();
+    expect(read(`{"b":${many},"a":1,"a":2}`)).toBeUndefined();
+    expect(read(`{"a":${many.replace('{', '{"n3999":1,')}}`)).toBeUndefined();
+  });
+
   test('takes bytes that begin anywhere in their memory', () => {
     const memory = new TextEncoder().encode('\u00e4\u00e4\u00e4{"a":[1,2]}');
     expect(readPlain(memory.subarray(6), '{"a":[1,2]}', LIMITS)).toEqual({ a: [1, 2] });

@@ -5,6 +5,7 @@ import {
   expectNext,
   firstUnder,
   hashOf,
+  MOST_LOOKUPS,
   nameAt,
   placeOfName,
   type Before,
@@ -83,6 +84,7 @@ class PlainReader {
   #at = 0;
   #depth = 0;
   #keys = 0;
+  #lookups = 0;
 
   constructor(bytes: Uint8Array, text: string, limits: JsonLimits) {
     this.#bytes = bytes;
@@ -165,9 +167,9 @@ class PlainReader {
         const place = this.#place(start, before);
         const name = place < 0 ? this.#string() : nameAt(place);
         if (name === undefined || name === '__proto__' || name === 'constructor') return undefined;
-        // A name has the same place, or none, and so the same bit each time: most are seen to be new without asking the object.
+        // A name with a place has the same bit each time: most are seen to be new without asking the object.
         const bit = 1 << (place & 31);
-        if ((seen & bit) !== 0 && body[name] !== undefined) return undefined;
+        if ((place < 0 || (seen & bit) !== 0) && body[name] !== undefined) return undefined;
         seen |= bit;
         this.#at = start + name.length + 1;
         if (this.#skipSpace() !== COLON) return undefined;
@@ -189,8 +191,10 @@ class PlainReader {
 
   /** The place of the name that begins at `start`; -1 where it has none. */
   #place(start: number, before: Before): number {
+    if (this.#lookups >= MOST_LOOKUPS) return -1;
     const expected = expectedPlace(this.#text, start, before);
     if (expected >= 0) return expected;
+    this.#lookups += 1;
     const bytes = this.#bytes;
     let hash = 0;
     let end = start;
