@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { offeredLanguages } from '../src/screens/templates/add-language.tsx';
 import {
   channelsWithout,
   fallbackWords,
@@ -252,5 +253,14 @@ describe('resources with the drafts of a workspace', () => {
       { name: 'd', body: { of: 'draft' } },
     ];
     expect(overlaid(published, drafts)).toEqual([published[0], drafts[0], drafts[2]]);
+  });
+});
+
+describe('languages to choose from', () => {
+  it('begin with those of the workspace and the other channels, without those that are there', () => {
+    const body = { email: { locales: { de: {} } }, sms: { locales: { 'pt-BR': {} } } };
+    const offered = offeredLanguages(body, 'email', 'de-AT');
+    expect(offered.slice(0, 3)).toEqual(['de-AT', 'pt-BR', 'en']);
+    expect(offered).not.toContain('de');
   });
 });

@@ -1,10 +1,8 @@
 import { Plus } from 'lucide-react';
-import { useState, type ReactNode } from 'react';
+import { lazy, Suspense, useState, type ReactNode } from 'react';
 import type { EditedDraft } from '../../api/use-draft.ts';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
-import { Dialog } from '../../ui/dialog.tsx';
-import { Field } from '../../ui/field.tsx';
 import { NativeSelect } from '../../ui/native-select.tsx';
 import { say } from '../../ui/notices.ts';
 import { Segments } from '../../ui/segments.tsx';
@@ -13,7 +11,6 @@ import {
   BASE,
   CHANNEL_NAMES,
   channelsIn,
-  isLocale,
   localesIn,
   variantIn,
   withLocale,
@@ -22,6 +19,9 @@ import {
   type Channel,
 } from './template-parts.ts';
 import styles from './templates.module.css';
+
+/** Comes after the page: few people add a language. */
+const AddLanguage = lazy(async () => ({ default: (await import('./add-language.tsx')).AddLanguage }));
 
 /** In place of a language beside the chosen one, in the address: none; and the one without a language. */
 const ALONE = 'alone';
@@ -109,58 +109,21 @@ export function Languages({
       </div>
       <p className={cls(styles.quiet)}>{words.filter((one) => one !== null).join(' ')}</p>
       {isAdding && (
-        <AddLanguage
-          locales={locales}
-          onClose={() => setAdding(false)}
-          onAdd={(added) => {
-            draft.change((before) => withLocale(before, channel, added));
-            setAdding(false);
-            onGo({ locale: added });
-          }}
-        />
+        <Suspense fallback={null}>
+          <AddLanguage
+            locales={locales}
+            draft={draft}
+            channel={channel}
+            ofWorkspace={ofWorkspace}
+            onClose={() => setAdding(false)}
+            onAdd={(added) => {
+              draft.change((before) => withLocale(before, channel, added));
+              setAdding(false);
+              onGo({ locale: added });
+            }}
+          />
+        </Suspense>
       )}
     </>
-  );
-}
-
-function AddLanguage({
-  locales,
-  onClose,
-  onAdd,
-}: {
-  readonly locales: readonly string[];
-  readonly onClose: () => void;
-  readonly onAdd: (locale: string) => void;
-}): ReactNode {
-  const [typed, setTyped] = useState('');
-  const fault =
-    typed === '' || (isLocale(typed) && !locales.includes(typed))
-      ? null
-      : locales.includes(typed)
-        ? 'There is one already.'
-        : 'A language such as de or de-AT.';
-  return (
-    <Dialog
-      title="Add a language"
-      isOpen
-      onClose={onClose}
-      foot={
-        <>
-          <Button onPress={onClose}>Cancel</Button>
-          <Button kind="main" isDisabled={typed === '' || fault !== null} onPress={() => onAdd(typed)}>
-            Add it
-          </Button>
-        </>
-      }
-    >
-      <Field
-        label="Language"
-        placeholder="de"
-        value={typed}
-        onChange={setTyped}
-        fault={fault}
-        note="It begins as a copy of the one without a language, since it needs every part."
-      />
-    </Dialog>
   );
 }

@@ -1,0 +1,72 @@
+import { useId, useState, type ReactNode } from 'react';
+import type { EditedDraft } from '../../api/use-draft.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Field } from '../../ui/field.tsx';
+import { channelsIn, isLocale, localesIn, type Channel } from './template-parts.ts';
+
+const COMMON = ['en', 'de', 'fr', 'es', 'it', 'nl', 'pl', 'pt', 'ja', 'zh'];
+
+/** Languages to choose from for a channel: those of the workspace and of the template's other channels first, then common ones. */
+export function offeredLanguages(body: unknown, channel: Channel, ofWorkspace: string): readonly string[] {
+  const own = localesIn(body, channel);
+  const elsewhere = channelsIn(body).flatMap((one) => localesIn(body, one));
+  return [...new Set([ofWorkspace, ...elsewhere, ...COMMON])].filter((one) => !own.includes(one));
+}
+
+/** Asks for a language. Any language may be typed. */
+export function AddLanguage({
+  locales,
+  draft,
+  channel,
+  ofWorkspace,
+  onClose,
+  onAdd,
+}: {
+  readonly locales: readonly string[];
+  readonly draft: EditedDraft<'templates'>;
+  readonly channel: Channel;
+  readonly ofWorkspace: string;
+  readonly onClose: () => void;
+  readonly onAdd: (locale: string) => void;
+}): ReactNode {
+  const listId = useId();
+  const [typed, setTyped] = useState('');
+  const fault =
+    typed === '' || (isLocale(typed) && !locales.includes(typed))
+      ? null
+      : locales.includes(typed)
+        ? 'There is one already.'
+        : 'A language such as de or de-AT.';
+  return (
+    <Dialog
+      title="Add a language"
+      isOpen
+      onClose={onClose}
+      foot={
+        <>
+          <Button onPress={onClose}>Cancel</Button>
+          <Button kind="main" isDisabled={typed === '' || fault !== null} onPress={() => onAdd(typed)}>
+            Add it
+          </Button>
+        </>
+      }
+    >
+      <datalist id={listId}>
+        {offeredLanguages(draft.body, channel, ofWorkspace).map((one) => (
+          <option key={one} value={one} />
+        ))}
+      </datalist>
+      <Field
+        label="Language"
+        list={listId}
+        autoComplete="off"
+        placeholder="de"
+        value={typed}
+        onChange={setTyped}
+        fault={fault}
+        note="It begins as a copy of the one without a language, since it needs every part."
+      />
+    </Dialog>
+  );
+}
