@@ -1,5 +1,5 @@
-import { useMutation } from '@tanstack/react-query';
-import { useState, type ReactNode } from 'react';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useId, useState, type ReactNode } from 'react';
 import { Refusal } from '../../api/client.ts';
 import { queryClient } from '../../api/query-client.ts';
 import { Problem } from '../../ui/answers.tsx';
@@ -11,6 +11,8 @@ import { Field } from '../../ui/field.tsx';
 import { NativeSelect } from '../../ui/native-select.tsx';
 import { Actions } from '../../ui/page.tsx';
 import { say } from '../../ui/notices.ts';
+import { notificationsQuery } from '../notifications/queries.ts';
+import { workspaceQuery } from '../templates/queries.ts';
 import { CONSENTS, consentUndo, setConsent, type SaidConsent } from './calls.ts';
 import { CHANNEL_OPTIONS, type Channel } from './left-out-words.ts';
 import styles from './left-out.module.css';
@@ -37,6 +39,13 @@ export function SetOptOut({
   const [person, setPerson] = useState(sought);
   const [target, setTarget] = useState<SaidConsent['target']>('all');
   const [name, setName] = useState('');
+  const listId = useId();
+  const settings = useQuery({ ...workspaceQuery(workspace), enabled: target === 'category' });
+  const notifications = useQuery({ ...notificationsQuery(workspace), enabled: target === 'notification' });
+  const offered =
+    target === 'category'
+      ? Object.keys(settings.data?.body.categories ?? {})
+      : (notifications.data?.items ?? []).map((one) => one.name);
   const [channel, setChannel] = useState<Channel | typeof EVERY_CHANNEL>(EVERY_CHANNEL);
   const said: SaidConsent = {
     person: person.trim(),
@@ -79,8 +88,14 @@ export function SetOptOut({
           note="The id that a rule gives them, or an address"
         />
         <NativeSelect label="What they want no more" options={TARGETS} value={target} onChange={setTarget} />
+        <datalist id={listId}>
+          {offered.map((one) => (
+            <option key={one} value={one} />
+          ))}
+        </datalist>
         {target !== 'all' && (
           <Field
+            list={listId}
             label={target === 'category' ? 'Name of the category' : 'Name of the notification'}
             autoComplete="off"
             value={name}
