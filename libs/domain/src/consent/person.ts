@@ -14,11 +14,16 @@ export function personName(text: string, keyed: KeyedHash): string {
   return new TextEncoder().encode(address).length > LONGEST_NAME ? HASHED + keyed('person', address) : address;
 }
 
-/** All names under which the wishes about a message may be kept: the person's own, and those of the address. */
-export const namesAsked = (
+/**
+ * All names under which the wishes about a message may be kept: the person's own, those of the address, and the forms in which
+ * earlier versions kept phone numbers. Such a form must not become canonical again, or its wishes would not be found.
+ */
+export function namesAsked(
   { person, to }: { readonly person: string; readonly to: string | null },
   channel: ChannelName,
   keyed: KeyedHash,
-): readonly string[] => [
-  ...new Set([person, ...(to === null ? [] : formsOf(channel, to))].map((name) => personName(name, keyed))),
-];
+): readonly string[] {
+  const names = [person, ...(to === null ? [] : formsOf(channel, to).slice(0, 1))];
+  const olderNumbers = names.flatMap((name) => formsOf('sms', name).slice(1));
+  return [...new Set([...names.map((name) => personName(name, keyed)), ...olderNumbers])];
+}

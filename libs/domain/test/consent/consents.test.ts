@@ -190,5 +190,12 @@ describe('the name of a person', () => {
       'ada@example.com',
     ]);
     expect(namesAsked({ person: 'user 42', to: null }, 'email', keyed)).toEqual(['user 42']);
+    // Earlier versions kept wishes under the number with its trunk zero.
+    expect(namesAsked({ person: 'user 42', to: '+49 (0) 30 123456' }, 'sms', keyed)).toEqual([
+      'user 42',
+      '+4930123456',
+      '+49030123456',
+    ]);
+    expect(namesAsked({ person: '+49030123456', to: null }, 'email', keyed)).toEqual(['+4930123456', '+49030123456']);
   });
 });
