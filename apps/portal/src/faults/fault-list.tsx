@@ -25,7 +25,7 @@ export function FaultList({
 }: {
   readonly faults: readonly Fault[];
   readonly label?: string;
-  /** `todo`: nothing is wrong, only not finished. */
+  /** `todo` marks unfinished work that is not a fault. */
   readonly tone?: 'bad' | 'warning' | 'todo';
   /** Each says which resource it is about. */
   readonly isTitled?: boolean;

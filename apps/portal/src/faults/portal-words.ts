@@ -6,7 +6,7 @@ const isGroup = (value: unknown): value is Group =>
 const isFault = (value: unknown): value is CodedFault & Group =>
   isGroup(value) && typeof value['code'] === 'string' && isGroup(value['facts']) && typeof value['path'] === 'string';
 
-/** Where answers of the API have faults. */
+/** Fields of API answers that hold faults. */
 const LISTS = ['faults', 'warnings'] as const;
 
 const hasFaults = (body: unknown): boolean =>

@@ -87,7 +87,7 @@ export function ChannelAccounts({
   );
 }
 
-/** Where messages of a channel go if no account is named. */
+/** Shows the account that a channel uses if the notification names none. */
 function DefaultWords({ workspace, channel }: { readonly workspace: string; readonly channel: Channel }): ReactNode {
   const { data } = useQuery(sendingQuery(workspace));
   const [first] = data?.channels.find((one) => one.channel === channel)?.accounts ?? [];

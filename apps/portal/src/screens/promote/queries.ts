@@ -23,7 +23,7 @@ const notificationsWithNeeds = (names: readonly string[] | null): TransferReques
   check_only: true,
 });
 
-/** What a promotion would write: everything that differs, or one notification with what it needs. Writes nothing. */
+/** Reads what a promotion would change: everything, or one notification with its dependencies. Writes nothing. */
 export const promotionQuery = (workspace: string, notification: string | null) =>
   queryOptions({
     queryKey: ['/v1/workspaces/{workspace}/promote', workspace, notification],
@@ -40,7 +40,7 @@ export const promotionQuery = (workspace: string, notification: string | null) =
 
 const COPY = '/v1/workspaces/{workspace}/copy';
 
-/** What a copy from live would write: everything that differs, or these notifications with what they need. Writes nothing. */
+/** Reads what a copy from live would change: everything, or these notifications with their dependencies. Writes nothing. */
 export const copyQuery = (workspace: string, notifications: readonly string[] | null) =>
   queryOptions({
     queryKey: [COPY, workspace, notifications],

@@ -29,7 +29,7 @@ export function useChosenDrafts(drafts: readonly TransferDraft[]) {
   return { chosen: drafts.filter(isChosen), isChosen, toggle };
 }
 
-/** What the target lacks and nobody copies: named before anything is written. */
+/** Lists what the target lacks and a promotion does not copy, before anything is written. */
 export function Missing({ to, missing }: { readonly to: string; readonly missing: Transfer['missing'] }): ReactNode {
   if (missing.length === 0) return null;
   return (

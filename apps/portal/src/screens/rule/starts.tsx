@@ -16,7 +16,7 @@ const STARTS = [
   { id: 'left', name: 'somebody leaves' },
 ] as const;
 
-/** What a rule listens to: a stream, or a cohort of an analytics platform. */
+/** Chooses the source of a rule: a stream, or a cohort of an analytics platform. */
 export function Starts({ draft, rule, change }: Pick<RuleProps, 'draft' | 'rule' | 'change'>): ReactNode {
   const { workspace } = draft;
   const integrations = useQuery(integrationsQuery(workspace)).data?.items ?? [];

@@ -75,7 +75,7 @@ export const realEventQuery = (workspace: string, notification: string, stream: 
         const text = await eventText(workspace, id);
         return text === '' ? null : { id, text };
       } catch (error) {
-        // Its record has left the log: the sample of the rule stands in.
+        // The event is no longer on the log, so the preview uses the sample of the rule.
         if (error instanceof Refusal) return null;
         throw error;
       }

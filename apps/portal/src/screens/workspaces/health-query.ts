@@ -6,7 +6,7 @@ export const MAX_COUNTED = 500;
 /** In milliseconds. */
 const COUNTED_EVERY = 30_000;
 
-/** What waits for a person, in each workspace that one may see. */
+/** Reads what needs attention in each workspace that the user may see. */
 export const healthQuery = queryOptions({
   queryKey: ['/v1/overview'],
   queryFn: ({ signal }) => bodyOf(api.GET('/v1/overview', { signal })),

@@ -93,7 +93,7 @@ function about(name: string, { name: title, environment, of }: Known['body']): s
 const counted = (count: number): string =>
   count >= MAX_COUNTED ? `${MAX_COUNTED} or more` : count.toLocaleString('en');
 
-/** What waits for a person in the workspace; each number leads to its list. */
+/** Shows the numbers of a workspace that need attention. Each links to its list. */
 function Health({ health }: { readonly health: Schemas['WorkspaceHealth'] }): ReactNode {
   const params = { w: health.workspace };
   const events = health.waiting_for_partners;
