@@ -1,4 +1,5 @@
 import { formsOf, plainAddress, type ChannelName } from '../channels/channel.ts';
+import { canonicalPhone, olderPhones } from '../channels/sms.ts';
 import type { KeyedHash } from '../receipts/receipt-token.ts';
 
 /** A longer name is kept as its hash, so that a link to it stays short enough for every mail program. */
@@ -24,6 +25,6 @@ export function namesAsked(
   keyed: KeyedHash,
 ): readonly string[] {
   const names = [person, ...(to === null ? [] : formsOf(channel, to).slice(0, 1))];
-  const olderNumbers = names.flatMap((name) => formsOf('sms', name).slice(1));
+  const olderNumbers = names.flatMap((name) => olderPhones(canonicalPhone(name) ?? ''));
   return [...new Set([...names.map((name) => personName(name, keyed)), ...olderNumbers])];
 }
