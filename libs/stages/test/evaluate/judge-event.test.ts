@@ -109,8 +109,10 @@ describe('an event', () => {
       }),
       [template('order-paid', { email: { ...PAID_MAIL.email, text: '{{#each this}}{{@key}}{{/each}}' } })],
     );
-    // Integers beyond 64 bits never get into the log: the intake refuses them.
-    const anything = fc.jsonValue().filter((value) => !/\d{16}/.test(JSON.stringify(value)));
+    // The intake refuses integers beyond 64 bits and these two names, so neither gets into the log.
+    const anything = fc
+      .jsonValue()
+      .filter((value) => !/\d{16}|"(?:__proto__|constructor)":/.test(JSON.stringify(value)));
     fc.assert(
       fc.property(fc.array(fc.constantFrom<Json>('a@b.c', 'd@e.f', null, 3)), anything, (to, more) => {
         const body = { to, more: more as Json };
