@@ -1,3 +1,4 @@
+import { startScriptedSmtp } from '@carillon/testing';
 import { createHmac } from 'node:crypto';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -5,6 +6,7 @@ import { describeWith } from '../../support/requirements.ts';
 import { expectAccessible, expectToFit } from './accessible.ts';
 import { guardPages } from './guard.ts';
 import { holdBack } from './hold-back.ts';
+import { openMember } from './member.ts';
 import { openBrowser, startDemo, type Demo } from './support.ts';
 
 const PASSWORD = 'a kettle of green bells';
@@ -255,5 +257,56 @@ describeWith('chromium', 'people in a browser', () => {
     await fresh.keyboard.press('Escape');
     await choice.and(fresh.locator(':focus')).waitFor();
     await fresh.close();
+  });
+
+  it('confirms an address by its mailed link once, and says why a used or incomplete link does not work', async () => {
+    const member = await openMember(demo, browser, { workspace: 'shop', role: 'viewer' });
+    const smtp = await startScriptedSmtp();
+    try {
+      await demo.apply({
+        'carillon.yaml': `backend: embedded
+portal_url: ${demo.control}
+accounts:
+  email: { kind: smtp, host: 127.0.0.1, port: ${smtp.port}, tls: none, from: carillon@example.com }
+`,
+      });
+      const changed = await member.request.put(`${demo.control}/v1/me`, {
+        data: { email: 'moved@example.com', current_password: 'a long sentence nobody guesses' },
+        headers: { 'x-carillon': '1' },
+      });
+      expect(changed.status()).toBe(200);
+      const mails = JSON.stringify(smtp.accepted).replaceAll(String.raw`=\r\n`, '');
+      const [path] = /\/confirm#eml_[\w-]+/.exec(mails) ?? [];
+      const reader = await guard.openPage(await browser.newContext());
+      const title = 'Confirm that this mail is yours';
+      guard.allowStatus(401, 404);
+
+      await open(path ?? '', title, reader);
+      expect(reader.url()).not.toContain('#');
+      await press('Confirm', reader);
+      await reader.getByRole('status').getByText('moved@example.com is your address now').waitFor();
+
+      await reader.goto('about:blank');
+      await open(path ?? '', title, reader);
+      await press('Confirm', reader);
+      const refusal = reader.getByRole('alert').getByRole('paragraph');
+      expect(await refusal.textContent()).toBe(
+        'This link was used, has ended or is not valid. Ask for another one in the portal.',
+      );
+      expect(await reader.getByRole('button', { name: 'Confirm' }).count()).toBe(0);
+      await expectAccessible(reader, 'a used link');
+      await expectToFit(reader, 390);
+      await reader.getByRole('link', { name: 'Go to Carillon' }).click();
+      await reader.getByRole('button', { name: 'Continue' }).waitFor();
+
+      await open('/confirm', title, reader);
+      await reader.getByText('This link is incomplete. Open the whole link from the mail.').waitFor();
+      expect(await reader.getByRole('button', { name: 'Confirm' }).count()).toBe(0);
+      await reader.getByRole('link', { name: 'Go to Carillon' }).waitFor();
+      await reader.context().close();
+    } finally {
+      await member.close();
+      await smtp.stop();
+    }
   });
 });

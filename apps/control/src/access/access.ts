@@ -124,7 +124,7 @@ export function createAccess(
     wrong.push(now);
     return new CarillonError(
       'unauthorized',
-      'this link was used already, has ended or is not valid; make another one with npx carillon owner-link, or sign in with the token in the file owner-token of the data folder',
+      'This link was used already, has ended or is not valid. Make another one with npx carillon owner-link, or sign in with the token in the file owner-token of the data folder.',
     );
   }
 

@@ -17,7 +17,7 @@ export type Promised = Pick<Invitation, 'email' | 'owner' | 'memberships'>;
 const ended = (): CarillonError =>
   new CarillonError(
     'not_found',
-    'this invitation was used, has ended or is not valid; ask whoever invited you for another one',
+    'This invitation was used, has ended or is not valid. Ask whoever invited you for another one.',
   );
 
 /**

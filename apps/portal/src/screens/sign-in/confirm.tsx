@@ -1,13 +1,17 @@
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useEffect, useState, type ReactNode } from 'react';
-import { api, bodyOf } from '../../api/client.ts';
+import { api, bodyOf, Refusal } from '../../api/client.ts';
 import { meQuery } from '../../api/me.ts';
 import { queryClient } from '../../api/query-client.ts';
 import { Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
 import styles from './sign-in.module.css';
+
+/** Returns true if the server will not accept this link later either. */
+const isFinal = (error: Error | null): boolean =>
+  error instanceof Refusal && error.status >= 400 && error.status < 500 && error.status !== 429;
 
 /**
  * The page of a link that was mailed to somebody. A button uses the link, because programs that check mails open every address in them.
@@ -23,29 +27,30 @@ export function Confirm(): ReactNode {
     mutationFn: () => bodyOf(api.POST('/v1/mailed-links/open', { body: { word } })),
     onSuccess: () => queryClient.invalidateQueries({ queryKey: meQuery.queryKey }),
   });
+  const isUseless = word === '' || isFinal(confirm.error);
   return (
     <main className={cls(styles.page)}>
       <div className={cls(styles.card)}>
         <img src="/assets/icon.svg" alt="" />
         <h1>Confirm that this mail is yours</h1>
-        {word === '' && <p>This address lacks the word of a link. Open the link of your mail once more, whole.</p>}
+        {word === '' && <p>This link is incomplete. Open the whole link from the mail.</p>}
         {confirm.error && <Problem error={confirm.error} />}
         {confirm.data && (
-          <>
-            <p role="status">
-              {confirm.data.purpose === 'address'
-                ? `${confirm.data.email} is your address now: sign in with it from now on.`
-                : 'Your account is unlocked. If the wrong codes were not yours, set a new password.'}
-            </p>
-            <p>
-              <Link to="/">Go to Carillon</Link>
-            </p>
-          </>
+          <p role="status">
+            {confirm.data.purpose === 'address'
+              ? `${confirm.data.email} is your address now: sign in with it from now on.`
+              : 'Your account is unlocked. If the wrong codes were not yours, set a new password.'}
+          </p>
         )}
-        {word !== '' && !confirm.data && (
+        {!isUseless && !confirm.data && (
           <Button kind="main" isDisabled={confirm.isPending} onPress={() => confirm.mutate()}>
             Confirm
           </Button>
+        )}
+        {(isUseless || confirm.data) && (
+          <p>
+            <Link to="/">Go to Carillon</Link>
+          </p>
         )}
       </div>
     </main>

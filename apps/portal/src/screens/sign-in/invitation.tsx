@@ -37,9 +37,7 @@ export function Invitation(): ReactNode {
       <div className={cls(styles.card)}>
         <img src="/assets/icon.svg" alt="" />
         <h1>You are invited to Carillon</h1>
-        {word === '' && (
-          <p>This address lacks the word of an invitation. Open the link of your mail once more, whole.</p>
-        )}
+        {word === '' && <p>This link is incomplete. Open the whole link from the mail.</p>}
         {error && <Problem error={error} onRetry={() => void refetch()} />}
         {!data && !error && word !== '' && <Loading what="your invitation" rows={2} />}
         {data && (
