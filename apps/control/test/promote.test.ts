@@ -45,6 +45,7 @@ describe('Promoting a test environment', () => {
       plan: {
         faults: [],
         changes: [{ fields: [{ path: 'expires', before: null, after: '2h' }] }, { action: 'create' }],
+        bodies: [{ kind: 'notification', name: 'order-paid', after: { expires: '2h' } }],
       },
     });
     expect(await drafts()).toEqual([]);

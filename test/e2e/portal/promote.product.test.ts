@@ -59,6 +59,13 @@ describeWith('chromium', 'promoting a test environment in the portal', () => {
     await main()
       .getByText(/^API key parcels, needed by/)
       .waitFor();
+    const row = wanted.getByRole('listitem').filter({ has: page.getByLabel('Notification order-sent') });
+    await row.getByText('When an event of parcels comes and status is “sent”, tell email by email').waitFor();
+    const file = row.getByText(`${AT.replace('-test', '')}/notifications/order-sent.yaml`);
+    expect(await file.isVisible()).toBe(false);
+    await row.getByText('1 file', { exact: true }).click();
+    await file.waitFor();
+    await row.getByText('1 file', { exact: true }).click();
     await expectAccessible(page, 'a promotion');
     await picture(page, 'promote');
     await expectToFit(page, 390);
@@ -111,6 +118,8 @@ describeWith('chromium', 'promoting a test environment in the portal', () => {
     await main()
       .getByText(/^API key backend, needed by/)
       .waitFor();
+    const row = copied.getByRole('listitem').filter({ has: page.getByLabel('Notification order-paid') });
+    await row.getByText(/^When an event of orders comes/).waitFor();
     await expectAccessible(page, 'a copy of a live workspace');
     await picture(page, 'copy');
     await expectToFit(page, 390);

@@ -40,8 +40,14 @@ const FILE = {
   before: 'channels:\n  email: { template: order-paid }\n',
   after: 'channels:\n  email: { template: order-paid }\nenabled: true\n',
 };
-const PLAN = { faults: [], warnings: [], changes: [CHANGE], files: [FILE] };
 const NAMED = { kind: 'notification', name: 'order-paid' };
+const PLAN = {
+  faults: [],
+  warnings: [],
+  changes: [CHANGE],
+  files: [FILE],
+  bodies: [{ ...NAMED, before: { ...BODY, enabled: false }, after: BODY }],
+};
 
 const REMOVAL = {
   workspace: 'shop-test',
@@ -75,7 +81,6 @@ export const DRAFT_EXAMPLES = {
       drafts: [FACTS],
       conflicts: [],
       ...PLAN,
-      bodies: [{ ...NAMED, before: { ...BODY, enabled: false }, after: BODY }],
     },
   },
   publishDrafts: {

@@ -2,7 +2,7 @@ import { copiedBody, promotedBody, transferRequest, type TransferBody } from '@c
 import type { FastifyRequest } from 'fastify';
 import { lacking } from '../access/guard.ts';
 import { principalOf } from '../access/principal.ts';
-import { filesOf } from '../drafts/plan-drafts.ts';
+import { bodiesOf, filesOf } from '../drafts/plan-drafts.ts';
 import {
   liveOf,
   planCopy,
@@ -107,6 +107,7 @@ async function transfer(
       warnings: plan.warnings.map(warningBody),
       changes: plan.shown,
       files: await filesOf(plan, ports.turns),
+      bodies: bodiesOf(wanted, current),
     },
   };
 }

@@ -162,7 +162,7 @@ const transferBody = z.object({
     .describe(
       'What the workspace lacks and nobody copies: accounts, integrations, JWT providers, API keys, secrets, categories',
     ),
-  plan: draftsPlanBody.pick({ faults: true, warnings: true, changes: true, files: true }),
+  plan: draftsPlanBody.pick({ faults: true, warnings: true, changes: true, files: true, bodies: true }),
 });
 export type TransferBody = z.infer<typeof transferBody>;
 

@@ -10,13 +10,15 @@ import { changesOf, filesOf } from './plan-parts.ts';
 import type { DraftFacts, DraftsPlan } from './queries.ts';
 import styles from './drafts.module.css';
 
+type Reviewed = Pick<DraftFacts, 'kind' | 'workspace' | 'name' | 'action'>;
+
 /** Shows what a draft changes: a notification in sentences, other kinds value by value. Its files are in a disclosure. */
 export function ReviewedDraft({
   draft,
   plan,
 }: {
-  readonly draft: DraftFacts;
-  readonly plan: DraftsPlan | undefined;
+  readonly draft: Reviewed;
+  readonly plan: Pick<DraftsPlan, 'bodies' | 'changes' | 'files'> | undefined;
 }): ReactNode {
   const body = plan?.bodies.find(({ kind, name }) => kind === draft.kind && name === draft.name);
   const told = changeSentences(body?.before ?? null, body?.after ?? null);
@@ -60,7 +62,7 @@ function Note({
   draft,
   change,
 }: {
-  readonly draft: DraftFacts;
+  readonly draft: Reviewed;
   readonly change: DraftsPlan['changes'][number];
 }): ReactNode {
   if (draft.kind === 'notification' && draft.action === 'create' && change.formers.length > 0) {

@@ -5,9 +5,7 @@ import { cls } from '../../ui/class-names.ts';
 import { Card, Quiet, Rows } from '../../ui/page.tsx';
 import { Lamp } from '../../ui/state.tsx';
 import { counted, titleOf } from '../drafts/change-words.ts';
-import { Fields } from '../drafts/fields.tsx';
-import { FileDiff } from '../drafts/file-diff.tsx';
-import { changesOf, filesOf } from '../drafts/plan-parts.ts';
+import { ReviewedDraft } from '../drafts/reviewed-draft.tsx';
 import type { Named, Promoted } from './queries.ts';
 import styles from './promote.module.css';
 
@@ -34,7 +32,7 @@ export function Missing({ to, missing }: { readonly to: string; readonly missing
   if (missing.length === 0) return null;
   return (
     <Card title={`${to} lacks`}>
-      <ul aria-label={`What ${to} lacks`} className={cls(styles.faults)}>
+      <ul aria-label={`What ${to} lacks`} className={cls(styles.warnings)}>
         {missing.map((resource) => (
           <li key={keyOf(resource)}>
             {titleOf(resource)}, needed by {resource.needed_by.join(', ')}
@@ -128,11 +126,8 @@ function TransferRow({
         )}
       </div>
       <FaultList faults={faults} />
-      {draft.action === 'update' &&
-        changesOf(plan, draft).map((change) => <Fields key={change.resource} fields={change.fields} />)}
-      {filesOf(plan, draft).map((file) => (
-        <FileDiff key={file.path} file={file} />
-      ))}
+      {/* The history of a new notification is kept in its draft, which does not exist yet. */}
+      <ReviewedDraft draft={draft} plan={draft.action === 'create' ? { ...plan, changes: [] } : plan} />
     </li>
   );
 }
