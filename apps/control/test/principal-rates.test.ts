@@ -35,3 +35,11 @@ test('What one does leaves room for another, and the token of the machine is not
     expect(await statusOf(open, { authorization: `Bearer ${TOKEN}` })).toBe(200);
   }
 });
+
+test('A refusal is held back, so that a client that repeats it at once costs little', async () => {
+  open = await openControl(accessOf(personWith('per_ann', ['operate'])));
+  for (let at = 0; at < PRINCIPAL_RATES.changes; at += 1) await statusOf(open);
+  const began = performance.now();
+  expect(await statusOf(open)).toBe(429);
+  expect(performance.now() - began).toBeGreaterThanOrEqual(90);
+});

@@ -1,5 +1,6 @@
 import { CarillonError } from '@carillon/kernel';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Access } from './access.ts';
 import { demandPermissions, ROLES_WITH, type Permission } from './permission.ts';
 import { refuseForgery } from './origin.ts';
@@ -9,6 +10,12 @@ import { preparePrincipals, rememberPrincipal, type Principal } from './principa
 import { EVERY_WORKSPACE, prepareSights, rememberSight, sightOfOne, wholeSight } from './sight.ts';
 import { demandAudit } from '../audit/declaration.ts';
 import { insteadOf } from '../names.ts';
+
+/**
+ * Milliseconds before a request beyond a limit is refused. A client that ignores `Retry-After` would otherwise keep the process busy
+ * with refusals: 2,800 per second over eight connections were measured.
+ */
+const REFUSAL_DELAY_MS = 100;
 
 /** Limits of one principal: number of requests, and processor time of their answers. */
 export type PrincipalLimits = {
@@ -63,8 +70,13 @@ export function guard(
     }
     rememberPrincipal(request, principal);
     // Who is known and refused stands on the audit: nobody fills it with more than they may ask.
-    limits.requests(principal, request);
-    limits.processor.demand(principal, request);
+    try {
+      limits.requests(principal, request);
+      limits.processor.demand(principal, request);
+    } catch (error) {
+      await pause(REFUSAL_DELAY_MS);
+      throw error;
+    }
     refuseForgery(request, principal);
     if (permission === 'self') return;
     const enough = typeof permission === 'string' ? [permission] : permission;

@@ -37,8 +37,10 @@ const filters = {
 };
 type Filters = z.infer<z.ZodObject<typeof filters>>;
 
-/** Rows that the store reads or writes at once: events of others wait behind one batch. */
-const BATCH_SIZE = 200;
+/** Rows that an export reads at once. */
+const READ_BATCH_SIZE = 200;
+/** Rows that an import writes at once: events of others wait behind one batch of each import. */
+const WRITE_BATCH_SIZE = 50;
 
 const COLUMNS = ['workspace', 'channel', 'address', 'source', 'detail', 'by', 'delivery_id', 'at'] as const;
 
@@ -179,8 +181,8 @@ export function suppressionRoutes(
       audited(request, { after: keyedDigest(ids, entries.map(toldOf)) });
       const target = (one: Suppression): string => targetOf(ids, one);
       await auditEach(request, entries, target, async (part) => {
-        for (let from = 0; from < part.length; from += BATCH_SIZE) {
-          added += await suppressions.addAll(part.slice(from, from + BATCH_SIZE));
+        for (let from = 0; from < part.length; from += WRITE_BATCH_SIZE) {
+          added += await suppressions.addAll(part.slice(from, from + WRITE_BATCH_SIZE));
         }
       });
       return {
@@ -218,7 +220,7 @@ export function suppressionRoutes(
     const nameOf = personNames(ports);
     let cursor: string | undefined;
     do {
-      const page = await readPage(sight, wanted, BATCH_SIZE, cursor);
+      const page = await readPage(sight, wanted, READ_BATCH_SIZE, cursor);
       const named = await Promise.all(page.items.map(async (one) => ({ ...one, by: await nameOf(one.by ?? '') })));
       yield await joinLines(named, exportedLine, ports.turns);
       cursor = page.next ?? undefined;
