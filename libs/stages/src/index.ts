@@ -27,6 +27,7 @@ export * from './consent/stage.ts';
 export * from './deliver/receipt-stage.ts';
 export * from './deliver/explain-cadence.ts';
 export * from './deliver/limits.ts';
+export { oneByOne } from './deliver/one-by-one.ts';
 export * from './deliver/operate.ts';
 export * from './deliver/step.ts';
 export * from './deliver/outcomes.ts';

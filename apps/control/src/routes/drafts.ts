@@ -11,6 +11,7 @@ import {
 } from '@carillon/contracts';
 import { findResource, isTest, type Configuration, type Draft, type Origin, type ResourceRef } from '@carillon/domain';
 import { CarillonError, type JsonObject } from '@carillon/kernel';
+import { oneByOne } from '@carillon/stages';
 import { z } from 'zod';
 import { changedBy } from '../access/changed-by.ts';
 import { principalOf } from '../access/principal.ts';
@@ -166,6 +167,7 @@ function oneDraft(api: ApiServer, { path, params, one, of }: Place, ports: OneDr
 
 function manyDrafts(api: ApiServer, ports: DraftRoutePorts): void {
   const tags = ['Drafts'];
+  const inTurn = oneByOne();
   api.get(
     '/v1/workspaces/:workspace/drafts',
     {
@@ -204,27 +206,8 @@ function manyDrafts(api: ApiServer, ports: DraftRoutePorts): void {
         response: { 200: draftsPlanBody },
       },
     },
-    async ({ params: { workspace }, body }) => {
-      const drafts = body.drafts
-        ? await namedDrafts(
-            body.drafts.map((one) => ({ ref: refNamed(workspace, one), revision: one.revision })),
-            ports,
-          )
-        : await draftsOf(workspace, ports);
-      const current = await ports.configuration.refresh();
-      const plan = await planDraftsOver(current, drafts, ports);
-      const lost = drafts.filter((draft) => stateOf(draft, current) === 'conflict');
-      return {
-        number: current.number,
-        drafts: await showDrafts(drafts, current, showingActors(ports), ports.turns),
-        conflicts: lost.map((draft) => conflictBody(conflictOf(draft, current, ports.configuration.history))),
-        faults: plan.faults.map(faultBody),
-        warnings: plan.warnings.map(warningBody),
-        changes: plan.shown,
-        files: await filesOf(plan, ports.turns),
-        bodies: bodiesOf(drafts, current),
-      };
-    },
+    // An answer may hold 8 MiB and is written in one go, so two of them never follow each other at once.
+    ({ params: { workspace }, body }) => inTurn(workspace, () => planNamed(workspace, body.drafts, ports)),
   );
 
   api.post(
@@ -279,6 +262,33 @@ const originOf = (drafts: readonly Draft[], current: Configuration): Origin | un
   )
     ? 'promote'
     : undefined;
+
+/** Plans the drafts of these names, or all of a workspace, as they would be published together. */
+async function planNamed(
+  workspace: string,
+  names: z.infer<typeof planDraftsRequest>['drafts'],
+  ports: DraftRoutePorts,
+): Promise<z.input<typeof draftsPlanBody>> {
+  const drafts = names
+    ? await namedDrafts(
+        names.map((one) => ({ ref: refNamed(workspace, one), revision: one.revision })),
+        ports,
+      )
+    : await draftsOf(workspace, ports);
+  const current = await ports.configuration.refresh();
+  const plan = await planDraftsOver(current, drafts, ports);
+  const lost = drafts.filter((draft) => stateOf(draft, current) === 'conflict');
+  return {
+    number: current.number,
+    drafts: await showDrafts(drafts, current, showingActors(ports), ports.turns),
+    conflicts: lost.map((draft) => conflictBody(conflictOf(draft, current, ports.configuration.history))),
+    faults: plan.faults.map(faultBody),
+    warnings: plan.warnings.map(warningBody),
+    changes: plan.shown,
+    files: await filesOf(plan, ports.turns),
+    bodies: bodiesOf(drafts, current),
+  };
+}
 
 /**
  * A draft with what keeps it from being published. It is checked together with the other drafts of its workspace, because
