@@ -55,7 +55,7 @@ export async function recentCalls(
   return { calls: picked, complete };
 }
 
-/** What providers answered. `failed` includes throttled calls; both are tried again. */
+/** Calls by their result. `failed` counts transient failures and throttled calls, which are retried. */
 export type CallCounts = {
   readonly accepted: number;
   readonly refused: number;

@@ -5,7 +5,7 @@ import { answer } from './api-command.ts';
 
 export type CohortOptions = CommonOptions & { readonly limit: string; readonly cursor?: string };
 
-/** Prints the cohorts of an analytics platform: how far it has told us who is in them. */
+/** Prints the cohorts that an analytics platform reports, and how complete each list of members is. */
 export async function printCohorts(name: string, options: CohortOptions): Promise<void> {
   await answer(
     options,

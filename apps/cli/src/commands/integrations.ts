@@ -15,7 +15,7 @@ type Integration = {
     readonly authorization?: { readonly scheme?: string; readonly key?: { readonly secret?: string } };
   };
 };
-/** An integration with the events that wait for it; null: none do. */
+/** An integration with the events that wait for its partner. `waiting` is null if no event waits. */
 type ShownPartner = Integration & { readonly waiting: WaitingPartnerBody | null };
 
 export function integrationCommands(program: Command): void {

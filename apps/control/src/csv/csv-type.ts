@@ -43,8 +43,8 @@ export const importQuery = {
 };
 
 /**
- * Sends rows as they are read; at most one page of them is held. If reading fails, the connection is cut, so that nobody takes a
- * part for the whole. Rows are made in the async context of the request, whose principal pays for them.
+ * Streams rows with at most one page of them in memory. If reading fails, the connection is closed, so that a client does not
+ * take part of the file for the whole. Rows are made in the async context of the request and charged to its principal.
  */
 export function sendCsv(reply: FastifyReply, file: string, lines: AsyncGenerator<string>): void {
   reply

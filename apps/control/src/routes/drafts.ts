@@ -252,8 +252,8 @@ function manyDrafts(api: ApiServer, ports: DraftRoutePorts): void {
 }
 
 /**
- * Returns `promote` if a draft came from a test environment. Drafts of a test environment came from its live workspace: that is a copy,
- * and no promotion. Undefined: the origin is how the request was made.
+ * Returns `promote` if a draft of a live workspace came from its test environment. A draft that was copied into a test
+ * environment is no promotion. Undefined means that the request itself says the origin.
  */
 const originOf = (drafts: readonly Draft[], current: Configuration): Origin | undefined =>
   drafts.some(

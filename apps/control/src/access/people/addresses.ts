@@ -29,7 +29,7 @@ export async function requestAddress(
   const { id, person } = who;
   const isSame = person.email !== null && emailKey(email) === emailKey(person.email);
   if (isOwner || isSame) return changeAddress(id, email, access, directory, request);
-  // Each request mails somebody who may have nothing to do with this deployment, or tells whether an address is in use.
+  // Count the request first: it mails an address that may be a stranger's, and its refusal reveals that an address is taken.
   rate.take(id, clock.now());
   if (await people.findByKey('person', emailKey(email))) throw addressTaken();
   await access.links.make(

@@ -73,7 +73,7 @@ function firstRule(notifications: readonly NotificationResource[]): string | nul
 export function Guide({ workspace }: { readonly workspace: string }): ReactNode {
   const params = { w: workspace };
   const [looked, setLooked] = useState(hasLooked);
-  // The event whose message is shown: the one sent here, else the first one that came from elsewhere.
+  // Id of the event whose message is shown: the event sent from this page, else the first event from another sender.
   const [sent, setSent] = useState<string | null>(null);
   const [isOver, setOver] = useState(false);
   const { data: notifications } = useQuery(notificationsQuery(workspace));

@@ -7,7 +7,7 @@ import { channelsIn, isLocale, localesIn, type Channel } from './template-parts.
 
 const COMMON = ['en', 'de', 'fr', 'es', 'it', 'nl', 'pl', 'pt', 'ja', 'zh'];
 
-/** Languages to choose from for a channel: those of the workspace and of the template's other channels first, then common ones. */
+/** Languages offered for a channel: first those of the workspace and of the template's other channels, then common languages. */
 export function offeredLanguages(body: unknown, channel: Channel, ofWorkspace: string): readonly string[] {
   const own = localesIn(body, channel);
   const elsewhere = channelsIn(body).flatMap((one) => localesIn(body, one));
