@@ -8,6 +8,7 @@ import { Button } from '../ui/button.tsx';
 import { cls } from '../ui/class-names.ts';
 import { lazyPart, Part } from '../ui/part.tsx';
 import { Toasts } from '../ui/toast.tsx';
+import { AskBeforeLeaving } from './ask-before-leaving.tsx';
 import { COMMAND_KEY } from './command-key.ts';
 import { DraftLink } from './draft-link.tsx';
 import { EnvironmentLine } from './environment-line.tsx';
@@ -20,10 +21,6 @@ import { useWorkspace } from './use-workspace.ts';
 import styles from './frame.module.css';
 
 const Palette = lazyPart(() => import('./palette.tsx').then(({ Palette: loaded }) => loaded));
-
-const AskBeforeLeaving = lazyPart(() =>
-  import('./ask-before-leaving.tsx').then(({ AskBeforeLeaving: loaded }) => loaded),
-);
 const KeysHelp = lazyPart(() => import('./keys-help.tsx').then(({ KeysHelp: loaded }) => loaded));
 const SignIn = lazyPart(() => import('../screens/sign-in/sign-in.tsx').then(({ SignIn: loaded }) => loaded));
 
@@ -111,9 +108,7 @@ function SignedInFrame(): ReactNode {
         <MoreMenu workspace={known} />
       </nav>
       <Toasts />
-      <Part>
-        <AskBeforeLeaving />
-      </Part>
+      <AskBeforeLeaving />
       {open === 'palette' && (
         <Part>
           <Palette onClose={() => setOpen(null)} />
