@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { createSecureServer, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo } from 'node:net';
+import type { Readable } from 'node:stream';
 import { selfSigned } from '../smtp/self-signed.ts';
 
 export type FcmRequest = {
@@ -32,7 +33,18 @@ export async function startScriptedFcm() {
   const sessions = new Set<ServerHttp2Session>();
   let script: FcmScript = answerFcm(200, { name: 'projects/demo-app/messages/1' });
   let opened = 0;
-  const server = createSecureServer({ cert, key });
+  const server = createSecureServer({ cert, key, allowHTTP1: true });
+  // firebase-admin sends a single message over HTTP/1.1. HTTP/2 requests arrive as streams below.
+  server.on('request', (request, response) => {
+    if (request.httpVersionMajor > 1) return;
+    const at = Date.now();
+    void collect(request).then((body) => {
+      const { authorization = '' } = request.headers;
+      received.push({ path: request.url, authorization, body, at, port: request.socket.remotePort ?? 0 });
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ name: 'projects/demo-app/messages/1' }));
+    });
+  });
   server.on('session', (session) => {
     opened += 1;
     sessions.add(session);
@@ -135,7 +147,7 @@ async function startTokenServer() {
   };
 }
 
-async function collect(stream: ServerHttp2Stream): Promise<string> {
+async function collect(stream: Readable): Promise<string> {
   let text = '';
   for await (const piece of stream.setEncoding('utf8') as AsyncIterable<string>) text += piece;
   return text;
