@@ -17,7 +17,7 @@ export type BounceIntake = {
 };
 
 /**
- * Takes mail that comes back to the addresses of our own attempts (delivery.md section 5). A report is on the log before
+ * Takes mail that comes back to the addresses of our own attempts (docs/internals/evidence.md). A report is on the log before
  * the mail is answered; mail that is none is counted and dropped, and nothing is ever answered to it.
  */
 export async function startBounceIntake(

@@ -39,7 +39,7 @@ type Answer = { readonly status: number; readonly page: string };
 const shown = (page: string): Answer => ({ status: 200, page });
 
 /**
- * The links of messages (delivery.md section 5). POST to `/unsubscribe/<token>` stops, whatever it carries, without login or
+ * The links of messages (docs/internals/evidence.md). POST to `/unsubscribe/<token>` stops, whatever it carries, without login or
  * cookie (RFC 8058); GET and HEAD show a page and change nothing, for scanners follow links. `/preferences/<token>` is a page
  * with all choices. What a person decides is in the store before the page says so. They work while the configuration cannot be
  * read, too: whoever wants no more should not have to wait for that.

@@ -19,7 +19,7 @@ type ReceiptRequest = FastifyRequest<{
   Params: { kind: string; workspace: string; account: string; token?: string };
 }>;
 
-/** limits-and-errors.md 2.7: SendGrid sends batches. */
+/** Bytes of a callback. SendGrid sends batches. */
 const MAX_BYTES = 1024 * 1024;
 const UNKNOWN = 'Whether it is on the log is unknown. Send it again: what is reported twice counts once.';
 
@@ -30,7 +30,7 @@ type ReportSender = ReceiptSender & { readonly proof: { readonly secret: string 
 type ReportingAccount = { readonly key: string; readonly workspace: string; readonly sender: ReportSender };
 
 /**
- * `POST /receipts/<kind>/<workspace>/<account>[/<token>]` (delivery.md section 5): what a provider reports of messages that it
+ * `POST /receipts/<kind>/<workspace>/<account>[/<token>]` (docs/internals/evidence.md): what a provider reports of messages that it
  * took, and what people write to numbers of ours.
  * It is on the log before the provider gets its answer. Whatever is wrong with address or proof, the answer is the same.
  */

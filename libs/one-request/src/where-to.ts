@@ -5,7 +5,7 @@ import { getCACertificates } from 'node:tls';
 export const NO_WAY =
   'Carillon may not connect to that address; the operator of the deployment can allow private ones.';
 
-/** Ports of `https` that any address may be reached at (limits-and-errors.md 2.1). */
+/** Ports of `https` at which any public address may be reached (docs/internals/provider-outcomes.md). */
 const PORTS: ReadonlySet<string> = new Set(['', '443', '8443']);
 
 /** Without the brackets in which a URL writes an address of IPv6. */

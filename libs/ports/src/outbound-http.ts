@@ -28,7 +28,7 @@ export type GuardedAddress = {
 };
 
 /**
- * Decides where we connect to when a tenant names the host (limits-and-errors.md 2.1). Public addresses may be connected
+ * Decides where we connect to when a tenant names the host (docs/internals/provider-outcomes.md). Public addresses may be connected
  * to; all others only where the deployment's configuration lists them.
  */
 export type AddressGuard = {

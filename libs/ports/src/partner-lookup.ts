@@ -21,7 +21,7 @@ export type PartnerCall = {
   readonly room?: (bytes: number) => boolean;
 };
 
-/** What a partner did, out of a closed set (rules.md section 4). `detail` is for the tenant; it quotes nothing of a body. */
+/** What a partner did, out of a closed set (docs/recipients.md). `detail` is for the tenant; it quotes nothing of a body. */
 export type PartnerAnswer =
   | {
       readonly kind: 'answered';

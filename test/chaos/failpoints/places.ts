@@ -57,7 +57,7 @@ export const SENDING_PLACES: ReadonlySet<string> = new Set([
   'key-use.record',
 ]);
 
-/** What counts messages to a person, and what makes one digest of many (delivery.md section 2). */
+/** What counts messages to a person, and what makes one digest of many (docs/internals/digests.md). */
 export const CADENCE_PLACES = [
   'limit.take',
   'limit.give-back',

@@ -35,7 +35,7 @@ const testSendRequest = z.strictObject({
 type TestSendPorts = Pick<RoutePorts, 'configuration' | 'book' | 'ids' | 'clock' | 'log' | 'codecs' | 'ledger'>;
 
 /**
- * `template test-send`: one marked message (delivery.md section 5). The request only puts its intent on the log, where all
+ * `template test-send`: one marked message (docs/internals/evidence.md). The request only puts its intent on the log, where all
  * intents stand; from there on nothing is special about it but what it is exempt from.
  */
 export function testSendRoute(app: ApiServer, ports: TestSendPorts): void {

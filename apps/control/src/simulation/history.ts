@@ -9,7 +9,7 @@ import {
 import type { Instant } from '@carillon/kernel';
 import type { ControlPorts } from '../ports.ts';
 
-/** Most messages that are sent again: the newest (portal.md section 3, cadence editor). */
+/** Most messages that are sent again: the newest. */
 export const MOST_SIMULATED = 10_000;
 /** Reading ends after so many messages, those that would be left out again among them. */
 const MOST_LOOKED_AT = 2 * MOST_SIMULATED;

@@ -1,2 +1,2 @@
-/** limits-and-errors.md 2.7: of one mail. */
+/** Bytes of one mail (docs/internals/evidence.md). */
 export const MAX_BOUNCE_BYTES = 256 * 1024;

@@ -11,7 +11,7 @@ export const FCM_URL = 'https://fcm.googleapis.com';
 /** FCM's own clients wait for at least 15 s: shorter ones made duplicates. */
 const TIMEOUTS = { connect: 10_000, answer: 30_000 } as const;
 const MAX_ANSWER_BYTES = 256 * 1024;
-/** limits-and-errors.md 1.3. */
+/** Pause after QUOTA_EXCEEDED without Retry-After (docs/internals/provider-outcomes.md). */
 const QUOTA_PAUSE: Duration = 60_000;
 
 export type FcmApiOptions = {

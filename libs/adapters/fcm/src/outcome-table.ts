@@ -17,7 +17,7 @@ const throttled: Outcome = { verdict: 'throttled', suppress: null, alert: false 
 const ambiguous: Outcome = { verdict: 'ambiguous', suppress: null, alert: false };
 
 /**
- * FCM's own codes (limits-and-errors.md 1.3; https://firebase.google.com/docs/cloud-messaging/error-codes). UNAVAILABLE and
+ * FCM's own codes (docs/internals/provider-outcomes.md; https://firebase.google.com/docs/cloud-messaging/error-codes). UNAVAILABLE and
  * INTERNAL ask to be repeated, yet such messages were seen to arrive, so nobody can say.
  */
 const CODES: ReadonlyMap<string, Outcome> = new Map([

@@ -15,7 +15,7 @@ const blame = (field: string) => ({
   fieldViolations: [{ field, description: 'no' }],
 });
 
-/** The rows of limits-and-errors.md 1.3 that answer a request, and answers that nobody has heard of. */
+/** Codes of docs/internals/provider-outcomes.md that respond to a request, and unknown codes. */
 export const ANSWERS: readonly Row[] = [
   [404, 'NOT_FOUND', [fcm('UNREGISTERED')], 'refused_recipient', 'dead_token'],
   // The project does not exist: a purge here would forget every device.

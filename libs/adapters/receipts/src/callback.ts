@@ -8,7 +8,7 @@ export type Callback = {
   readonly body: Uint8Array;
 };
 
-/** limits-and-errors.md 2.7: what was signed longer ago proves nothing any more. */
+/** Age from which a signed callback is refused (docs/internals/evidence.md). */
 export const OLDEST_SIGNATURE: Duration = 24 * 3_600_000;
 /** The provider's clock may be ahead of ours by this much. */
 const AHEAD: Duration = 5 * 60_000;

@@ -3,7 +3,7 @@ import { CarillonError, err, isJsonObject, parseInstant, type Instant, type Json
 
 /** What a provider sent, with fields that nobody promised. */
 const LIMITS = { depth: 32, keys: 100_000 };
-/** limits-and-errors.md 2.7. */
+/** Reports in one callback (docs/internals/evidence.md). */
 export const MAX_REPORTS = 2_000;
 
 /** The JSON of a callback. Throws nothing; the fault names its place. */

@@ -3,7 +3,7 @@ import { createVerify, X509Certificate } from 'node:crypto';
 import { readCallback, textAt, timeAt, unreadable } from './fields.ts';
 import { isRecent } from './callback.ts';
 
-/** limits-and-errors.md 2.7: the only hosts that a certificate is fetched from and a subscription confirmed at. */
+/** The only hosts from which a certificate is fetched, and at which a subscription is confirmed (docs/internals/evidence.md). */
 const SNS_HOST = /^sns\.[a-z0-9-]+\.amazonaws\.com(\.cn)?$/;
 
 /** What SNS names its certificates: nothing else on these hosts, such as a message of somebody's topic, is taken for one. */

@@ -57,7 +57,7 @@ const STATUSES: ReadonlyMap<string, StatusRow> = new Map<string, StatusRow>([
 
 type CodeRow = Partial<Pick<Report, 'suppress' | 'alert'>> & { readonly words: string };
 
-/** limits-and-errors.md 1.2: what arrives by callback after Twilio had accepted the message. */
+/** Codes that arrive by callback after Twilio accepted the message (docs/internals/provider-outcomes.md). */
 export const TWILIO_CALLBACK_CODES: ReadonlyMap<string, CodeRow> = new Map<string, CodeRow>([
   ['21610', { suppress: 'stop', words: 'the number has said STOP' }],
   ['30001', { words: 'the queue was full; Twilio had accepted it, so it is not sent again by itself' }],

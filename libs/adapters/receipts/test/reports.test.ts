@@ -50,7 +50,7 @@ describe('a status of Twilio', () => {
     ['30007', said('bounced', null, true)],
     ['30008', said('bounced')],
     ['99999', said('bounced')],
-  ])('undelivered with %s is judged by limits-and-errors.md 1.2', (code, expected) => {
+  ])('undelivered with %s gets the outcome of its row in provider-outcomes.md', (code, expected) => {
     expect(judged(status('undelivered', code))).toEqual(expected);
     expect(judged(status('failed', code))).toEqual(expected);
     expect(status('undelivered', code).code).toBe(code);

@@ -5,7 +5,7 @@ import type { MailTracing } from './composition.ts';
 const NAME = 'carillon';
 
 /**
- * What goes with a message so that a report about it finds its attempt again (delivery.md section 5): a header that the
+ * What goes with a message so that a report about it finds its attempt again (docs/internals/evidence.md): a header that the
  * provider of the account gives back with its events, and an envelope sender of its own (VERP), to which mail servers
  * report.
  */

@@ -47,7 +47,7 @@ const EVERYWHERE: readonly ScriptStage[] = ['greeting', 'auth', ...TO_MESSAGE];
 const BEFORE: readonly ScriptStage[] = ['greeting', 'auth'];
 const AFTER_RCPT: readonly ScriptStage[] = ['rcpt', 'data', 'dot'];
 
-/** The rows of limits-and-errors.md 1.1 and, for each, where a server may say so. */
+/** Replies of docs/internals/provider-outcomes.md, each with the stages at which a server may send it. */
 const ROWS: readonly Row[] = [
   { reply: '421 4.3.2 going down', verdict: 'throttled' },
   { reply: '421 too many connections', verdict: 'throttled' },

@@ -15,7 +15,7 @@ const refusedContent: Outcome = { verdict: 'refused_content', suppress: null, al
 const throttled: Outcome = { verdict: 'throttled', suppress: null, alert: false };
 
 /**
- * Twilio's own codes (limits-and-errors.md 1.2; https://www.twilio.com/docs/api/errors). Data, not code: Twilio changes
+ * Twilio's own codes (docs/internals/provider-outcomes.md; https://www.twilio.com/docs/api/errors). Data, not code: Twilio changes
  * them and advises against logic that knows them by heart. What is not here is judged by its status.
  */
 export const CODES: ReadonlyMap<number, Outcome> = new Map([

@@ -3,7 +3,7 @@ import type { Outcome } from '../src/outcome-table.ts';
 /** Status and code of an answer, what it means for the message, and which list the number goes on. */
 type Row = readonly [status: number, code: number | null, verdict: Outcome['verdict'], suppress: Outcome['suppress']];
 
-/** The rows of limits-and-errors.md 1.2 that answer a request, and answers that nobody has heard of. */
+/** Codes of docs/internals/provider-outcomes.md that respond to a request, and unknown codes. */
 export const ANSWERS: readonly Row[] = [
   [429, null, 'throttled', null],
   [429, 20429, 'throttled', null],

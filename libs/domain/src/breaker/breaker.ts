@@ -7,7 +7,7 @@ import type { Instant } from '@carillon/kernel';
 export type CallEnd = 'good' | 'bad' | 'shut';
 
 /**
- * Keeps calls from another side that fails (limits-and-errors.md 1.6), such as a provider account or a partner's host.
+ * Keeps calls from another side that fails (docs/internals/provider-outcomes.md), such as a provider account or a partner's host.
  * Opens for 30 s when at least 60 % of at least 10 calls of the last five minutes were bad; then one probe decides. A call
  * that ends in `shut` opens it for a minute.
  */

@@ -3,7 +3,7 @@ import type { DelayBody } from '../configuration/resources.ts';
 import { nextLocalTime } from './local-time.ts';
 import { wallMinute } from './settings.ts';
 
-/** Nothing is put off for longer (delivery.md section 2). */
+/** Longest delay of a message. */
 export const LONGEST_DELAY: Duration = 366 * 86_400_000;
 
 /**

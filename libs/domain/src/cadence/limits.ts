@@ -54,7 +54,7 @@ export const counts = ({ notificationId, category, channels }: Counted, message:
   (category === null || category === message.category) &&
   (channels === null || channels.has(message.channel));
 
-/** Several devices of one trigger are one message (delivery.md section 2). */
+/** Several devices of one trigger count as one message (docs/internals/frequency-limits.md). */
 const groupOf = ({ triggerId, channel }: Countable): string => `${channel} ${triggerId}`;
 
 /** When an entry stops counting. Entries later than the reader's clock count until then too. */

@@ -59,7 +59,7 @@ export function nextLocalTime(zone: string, now: Instant, minute: WallMinute): I
 
 export type CalendarPeriod = 'day' | 'week' | 'month';
 
-/** Weeks begin on Monday (delivery.md section 2). */
+/** Weeks begin on Monday. */
 function firstDayOf(period: CalendarPeriod, today: CalendarDay): CalendarDay {
   if (period === 'day') return today;
   return period === 'week' ? addDays(today, 1 - weekdayOn(today)) : { ...today, day: 1 };

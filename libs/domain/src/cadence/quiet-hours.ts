@@ -22,9 +22,8 @@ export type QuietHours = {
 const DAYS_AROUND = [-1, 0, 1] as const;
 
 /**
- * The end of the stretch that holds `now`, or null where none does. A stretch is never shorter than the clock on the wall
- * says: of a time that comes twice, its beginning is the first coming and its end the second (delivery.md section 2,
- * local time).
+ * Returns the end of the quiet hours that contain `now`, or null if none do. Quiet hours are never shorter than the clock on the wall says:
+ * when a wall time occurs twice, they begin at its first and end at its second occurrence (docs/internals/checks-before-sending.md).
  */
 function endOfStretch({ from, to, days }: QuietHours, offsets: Offsets, now: Instant): Instant | null {
   const today = midnightOf(wallTimeAt(offsets, now));

@@ -7,7 +7,7 @@ export type WallMinute = number;
 export type Weekday = 1 | 2 | 3 | 4 | 5 | 6 | 7;
 /** What calendar and clock on the wall show, as one number: the milliseconds at which UTC shows the same. */
 export type WallTime = number;
-/** Which of two: a clock that is put back shows some times twice (delivery.md section 2, local time). */
+/** Which of two: a clock that is put back shows some times twice (docs/internals/checks-before-sending.md). */
 export type Coming = 'first' | 'second';
 
 const MINUTE = 60_000;

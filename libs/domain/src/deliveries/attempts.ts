@@ -5,7 +5,7 @@ import { reportedMove } from '../receipts/apply-receipt.ts';
 import { moveTo, type Moment, type Move } from './moves.ts';
 import type { ProviderResult } from './provider-result.ts';
 
-/** A refused or unreachable account is probed once a minute (limits-and-errors.md 1.1). */
+/** Time between probes of an account that refused us or cannot be reached. */
 export const ACCOUNT_PAUSE = 60_000;
 /** The code by which an adapter says that it stopped before the body was begun. */
 export const STOPPED = 'stopped';

@@ -78,7 +78,7 @@ function openWith(blank: Delivery, moment: Moment, calledOff: boolean, detail = 
   return moveTo(blank, { state: 'WAITING', reason: 'new', detail }, { nextAt: moment.now }, moment);
 }
 
-/** Holders in these states, never in doubt, give their slot to another intent (delivery.md section 1). */
+/** Holders in these states, never in doubt, give their slot to another intent (docs/internals/delivery-states.md). */
 const GIVES_WAY: ReadonlySet<DeliveryState> = new Set(['SUPPRESSED', 'EXPIRED', 'FAILED']);
 
 /**

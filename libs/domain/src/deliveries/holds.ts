@@ -144,7 +144,7 @@ export function goesIntoDigest(delivery: Delivery, notification: Resource<'notif
 }
 
 /**
- * All checks before each step into SENDING, in the order of delivery.md section 2; the first that does not say `go`
+ * All checks before each step into SENDING, in the order of docs/internals/checks-before-sending.md; the first that does not say `go`
  * decides, and gives its reason. All are repeated at every attempt. Rendering comes after them, since it takes a worker;
  * what counts messages comes after that: limits of frequency are taken with the step itself (`takeRoom`).
  */

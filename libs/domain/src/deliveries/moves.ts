@@ -7,7 +7,7 @@ export type Moment = { readonly now: Instant; readonly derive: DeriveId };
 
 /** A document keeps this much of its own story; the log has the rest. */
 export const HISTORY_KEPT = 100;
-/** delivery.md section 1: the last intent ids that a document judged. */
+/** Ids of the newest intents that a document keeps, to recognize a repeated intent (docs/internals/delivery-states.md). */
 export const JUDGED_KEPT = 32;
 
 export type Move = { readonly state: DeliveryState; readonly reason: DeliveryReason; readonly detail: string };

@@ -62,7 +62,7 @@ export function lookAgain(before: Delivery, at: Instant, now: Instant): Delivery
 
 /**
  * WAITING → WAITING until a hold lets it go, without an attempt; or SUPPRESSED at once where that would be too late
- * (delivery.md section 1): a hold does not move `not_after`.
+ * (docs/internals/delivery-states.md): a hold does not move `not_after`.
  */
 export function holdBack(
   before: Delivery,

@@ -2,7 +2,7 @@ import type { Instant } from '@carillon/kernel';
 import type { SuppressionSource } from './suppression-source.ts';
 
 /**
- * What an adapter answers for one attempt: every vendor's codes come down to one of these (delivery.md section 3).
+ * What an adapter answers for one attempt: every vendor's codes come down to one of these (docs/internals/provider-outcomes.md).
  * `transient` means definitely not accepted; `ambiguous` that nobody can say.
  */
 export type ProviderVerdict =

@@ -51,7 +51,7 @@ export type Asking = {
 };
 
 const KEPT_EVIDENCE = 8;
-/** Other 4xx and bodies that cannot be used are tried this often (rules.md section 4). */
+/** Other 4xx and bodies that cannot be used are tried this often. */
 const REFUSALS = 2;
 const BACKOFF = { attempts: Number.MAX_SAFE_INTEGER, first: 1_000, max: 300_000 };
 /** A partner that wants more patience is asked again after this. */

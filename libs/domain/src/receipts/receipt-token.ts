@@ -25,7 +25,7 @@ const hashOf = (deliveryId: DeliveryId, attempt: number, tag: string, keyed: Key
   keyed('receipt', deliveryId, String(attempt), tag).slice(0, HASH_LENGTH).toLowerCase();
 
 /**
- * What goes out with an attempt and comes back with a report (delivery.md section 5): `<26 of the delivery id>-<attempt>-<4 of
+ * What goes out with an attempt and comes back with a report (docs/internals/evidence.md): `<26 of the delivery id>-<attempt>-<4 of
  * the attempt's id><6 of a keyed hash>`, at most 43 characters, all of which an SMTP local part (at most 64), a header
  * value and a URL carry as they are. Attempts are counted up to 99,999. The delivery id cannot be guessed, so the hash has only to tell ours from another deployment's.
  */

@@ -1,7 +1,7 @@
 import type { Instant } from '@carillon/kernel';
 import type { SuppressionSource } from '../deliveries/suppression-source.ts';
 
-/** Who reports what became of a message after a provider had taken it (delivery.md section 5). */
+/** Sources of reports about messages that a provider accepted (docs/internals/evidence.md). */
 export const RECEIPT_SOURCES = ['twilio', 'ses', 'sendgrid', 'mailgun', 'postmark', 'dsn', 'arf'] as const;
 export type ReceiptSource = (typeof RECEIPT_SOURCES)[number];
 

@@ -4,7 +4,7 @@ import type { StepBudget } from './budget.ts';
 import type { ExpressionForm, TextRange } from './expression-form.ts';
 import type { FieldRoot, Requirement } from './requirement.ts';
 
-/** Where an expression stands decides which names it sees (rules.md sections 2 and 3). */
+/** Where an expression stands decides which names it sees (docs/rules.md, docs/recipients.md). */
 export type ExpressionPlace =
   | 'when'
   | 'for_each'

@@ -86,7 +86,7 @@ function isWithin(values: readonly Json[], most: number): boolean {
   return values.every(take);
 }
 
-/** In `to` and `variables` a missing field is null (rules.md section 1). */
+/** In `to` and `variables` a missing field is null (docs/recipients.md). */
 export function valueOrNull(expression: Expression, bindings: Bindings, budget: StepBudget): Json {
   const result = expression.evaluate(bindings, budget);
   return result.ok ? result.value : null;
@@ -105,8 +105,8 @@ export const personOf = (named: string | null, to: Addresses, uniqueId: string):
 type Unique = { readonly ok: true; readonly value: string } | Refused;
 
 /**
- * rules.md section 3. The fallback to the first address is only for rules without an expression; `event_id` and
- * `trigger_id` get the recipient's first address added, so that each recipient of each event counts.
+ * Returns the `unique_id` of a recipient (docs/recipients.md). A rule without an expression falls back to the recipient's first address.
+ * `event_id` and `trigger_id` get the first address appended, so that each recipient of an event has a slot of its own.
  */
 export function uniqueIdOf(
   rule: CompiledRule,

@@ -52,7 +52,7 @@ export const sampleRule = (
 ): RuleSample => inOneGo(sampleRuleInParts(rule, minimum, firedEvent, now));
 
 /**
- * The smallest event for a rule (rules.md section 6). Its values make the rule fire where the condition can be read as
+ * The smallest event for a rule (docs/rules.md). Its values make the rule fire where the condition can be read as
  * comparisons with literals; else they are those of an event that fired, save addresses, so that trying the sample writes
  * to nobody; else placeholders. Whether it fires is not concluded but seen: the rule judges it. A pause is offered between
  * proposals.

@@ -28,7 +28,7 @@ export function createAskStage(ports: AskPorts): BatchStage {
   function taskFor(record: LogRecord, read: Trigger): AskTask {
     const { partition, offset, key, headers } = record;
     const redrive = headers[REDRIVE_HEADER];
-    // An operator's redrive gives it as much time as it had at first (delivery.md section 1).
+    // An operator's redrive gives it as much time as it had at first (docs/internals/delivery-states.md).
     const trigger = redrive === undefined ? read : { ...read, notAfter: record.time + (read.notAfter - read.causedAt) };
     const asking = newAsking(read, { partition, offset, key }, redrive === undefined ? [] : [redrive]);
     return { task: newTask(trigger, asking, clock.now()), asking };

@@ -47,7 +47,7 @@ const MAX_DOUBTS = 1000;
 const MAX_OTHERS = 500;
 
 /**
- * Asks providers about what is in doubt, where they can be asked (delivery.md section 5). Accounts are asked side by side, so that one
+ * Asks providers about what is in doubt, where they can be asked (docs/internals/evidence.md). Accounts are asked side by side, so that one
  * which is slow, or away, holds up no other. What was asked stands in the delivery, so that no process asks again; one that dies in
  * between asks once more, and proof found twice is the same proof. It only ever ends a doubt as accepted; nothing is sent again, and
  * nothing found proves nothing.

@@ -15,7 +15,7 @@ export type StepPorts = LimitPorts & {
   readonly stopping: AbortSignal;
 };
 
-/** Lease of a call under way; the living holder renews it every third of it (delivery.md section 1). */
+/** Lease of an attempt. Its worker renews the lease every third of this time (docs/internals/delivery-states.md). */
 export const LEASE: Duration = 30_000;
 
 /** Places that were taken too slowly, before it is looked at again a moment later. */

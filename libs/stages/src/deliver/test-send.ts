@@ -41,7 +41,7 @@ export type TestAsked = {
 };
 
 /**
- * The intent of a test message (delivery.md section 5): due at once, and of no use after an hour, or after the `expires` of its
+ * The intent of a test message (docs/internals/evidence.md): due at once, and of no use after an hour, or after the `expires` of its
  * notification where that is shorter. It goes the way of all others from here: the log, the ledger, attempts. Undefined if no template is named and the
  * notification does not have the channel.
  */

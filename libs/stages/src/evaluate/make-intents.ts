@@ -24,7 +24,7 @@ import type { DeriveId, EventId, Instant, IntentId, Json, JsonObject, TriggerId 
 import type { TemplateNames } from '@carillon/ports';
 import type { RuleBook } from './rule-book.ts';
 
-/** Reserved variables: the recipient's own, read by the helpers of templates (rules.md section 3). */
+/** Reserved variables: the recipient's own, read by the helpers of templates (docs/recipients.md). */
 const RESERVED = ['time_zone', 'locale'] as const;
 
 /** What made a message: an event, or as much of it as its trigger carried to the partner's answer. */

@@ -34,7 +34,7 @@ export function resolveLookup(
 /**
  * Who is told by a recorded answer, under the configuration that fired its trigger: pure, and the same for ever. The
  * error says why that configuration's rule cannot be applied any more. An operator's redrive gives its messages as much
- * time as they had at first (delivery.md section 1). A pause is offered between recipients.
+ * time as they had at first (docs/internals/delivery-states.md). A pause is offered between recipients.
  */
 export function* resolveLookupInParts(
   lookup: Lookup,

@@ -35,7 +35,7 @@ export const headIdOf = (delivery: Delivery, ids: Pick<Ids, 'keyed'>): string =>
 type Held = Delivery & { readonly collected: Collected };
 
 /**
- * Moves deliveries of one head into its open window and lists them there (delivery.md section 2, steps 1 and 2). They are
+ * Moves deliveries of one head into its open window and lists them there (docs/internals/digests.md, steps 1 and 2). They are
  * WAITING, or COLLECTED and on no list. Each is collected first and listed then, so that a crash leaves it for the sweeper;
  * each step says no where somebody else moved it. Answers those that stand on a list now, or ended for being too large.
  */

@@ -21,7 +21,7 @@ const AT_ONCE = 50;
 
 /**
  * Closes the open window of a head where it is due, or in any case where it has to make room, and empties what is closed
- * (delivery.md section 2, steps 3 and 4). Whoever meets a closed window helps: every step may be repeated by anybody.
+ * (docs/internals/digests.md, steps 3 and 4). Whoever meets a closed window helps: every step may be repeated by anybody.
  */
 export async function closeWindows(seen: DigestHead, makeRoom: boolean, ports: DigestPorts): Promise<void> {
   const { digestHeads, clock, configuration } = ports;
