@@ -16,9 +16,9 @@ import {
   type NotificationBody,
   type TemplateBody,
 } from '@carillon/domain';
-import type { Duration, IntentId } from '@carillon/kernel';
+import type { IntentId } from '@carillon/kernel';
 import { decideConsents } from '@carillon/stages';
-import type { DeliveryLedger, NewRecord, SenderFactory } from '@carillon/ports';
+import type { NewRecord, SenderFactory } from '@carillon/ports';
 import { deliveryOf } from '@carillon/testing';
 import { account, notification, ORDER_PAID, PAID_MAIL, template } from '@carillon/testing/given';
 import { openTopology } from '@carillon/testing/topology';
@@ -76,36 +76,13 @@ export type SendingOptions = {
   readonly cadence?: NotificationBody['cadence'];
   /** So many people get the messages in turns; left out: each is for somebody else. */
   readonly people?: number;
-  /** So many in a row are for one person, and the next as many for another; left out: 1. */
-  readonly inARow?: number;
   /** So many delivery roles share the work, each with limits of its own to look at, as processes have; left out: one. */
   readonly roles?: number;
   /** On which log and stores, of how many partitions; left out: the embedded backend. */
   readonly backing?: (partitions: number) => (clock: Clock) => Promise<Backing>;
-  /** Messages are due so long after they come; left out: at once. */
-  readonly later?: Duration;
-  /** Told of each message that the ledger has: `taken` as it came, `listed` once it waits in the window of a digest. */
-  readonly kept?: (how: 'taken' | 'listed') => void;
   /** Told of each message that a timer accepts: of which account, and the how manieth that was intended for it. */
   readonly took?: (account: string, n: number) => void;
 };
-
-/** The ledger, with a word for each message that comes into it or onto the list of a window. */
-function toldOf(ledger: DeliveryLedger, kept: NonNullable<SendingOptions['kept']>): DeliveryLedger {
-  return {
-    ...ledger,
-    async insert(deliveries) {
-      const done = await ledger.insert(deliveries);
-      for (let n = 0; n < deliveries.length; n += 1) kept('taken');
-      return done;
-    },
-    async replace(next) {
-      const done = await ledger.replace(next);
-      if (done === 'done' && next.state === 'COLLECTED' && next.nextAt === null) kept('listed');
-      return done;
-    },
-  };
-}
 
 /** The delivery role over the embedded backend, as `carillon up` runs it, with accounts of these names: a timer each. */
 export async function startSendingDelivery(
@@ -117,10 +94,7 @@ export async function startSendingDelivery(
     took = () => undefined,
     cadence,
     people,
-    inARow = 1,
     roles = 1,
-    later = 0,
-    kept,
     backing = onSqlite,
   }: SendingOptions = {},
 ): Promise<SendingDelivery> {
@@ -197,8 +171,8 @@ export async function startSendingDelivery(
     alert: () => undefined,
     trouble: (_where: string, error: unknown) => void witness.failures.push(error),
   };
-  // Made at each asking for them: taken once, so that it is not what is measured.
-  const ports = kept ? { ...topology.ports, ledger: toldOf(topology.ports.ledger, kept) } : topology.ports;
+  // `topology.ports` makes its ports on each access.
+  const { ports } = topology;
   const senders = [realSenders ?? timers];
   const started = await Promise.all(
     Array.from({ length: roles }, () =>
@@ -215,8 +189,7 @@ export async function startSendingDelivery(
     const placed = findRule(configuration, 'shop', { notification: name, rule: 'paid' });
     if (!placed) throw new Error(`there is no notification ${name}`);
     const now = clock.now();
-    const row = Math.floor(n / inARow);
-    const to = addressOf(channel, people === undefined ? row : row % people);
+    const to = addressOf(channel, people === undefined ? n : n % people);
     const intent: Intent = {
       ...deliveryOf().intent,
       id: `int_${name}_${n}` as IntentId,
@@ -233,8 +206,8 @@ export async function startSendingDelivery(
       to,
       person: to,
       causedAt: now,
-      sendAt: now + later,
-      notAfter: now + later + DAY,
+      sendAt: now,
+      notAfter: now + DAY,
     };
     const key = ids.keyed('slot', ...slotParts(intent));
     const partition = partitionOf(key, topology.data.log.partitions('carillon.intents'));

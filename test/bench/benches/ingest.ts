@@ -71,6 +71,35 @@ const embedded = (connections: number): BenchCase => {
 };
 
 const CONNECTIONS = [64, 256] as const;
+const HALF_LOAD = 'carillon gateway, half load';
+
+/** The warm-up measures the rate at saturation. The counted rounds offer half of that rate. */
+function halfLoad(): Side {
+  let saturation: number | null = null;
+  const side = httpSide({
+    name: HALF_LOAD,
+    syncs: BROKER,
+    stand: onCluster,
+    start: ({ services }) => startGatewayOnKafka(services),
+    load: (seconds) => (saturation === null ? { open: CONNECTIONS[0], seconds } : { rate: saturation / 2, seconds }),
+    shares: brokerOf,
+  });
+  return {
+    ...side,
+    async open() {
+      saturation = null;
+      const opened = await side.open();
+      return {
+        ...opened,
+        async round(round) {
+          const reading = await opened.round(round);
+          if (round.number === 0) saturation = reading.done / reading.seconds;
+          return reading;
+        },
+      };
+    },
+  };
+}
 
 export const ingest: Bench = {
   name: 'ingest',
@@ -79,6 +108,17 @@ export const ingest: Bench = {
 Each has an Idempotency-Key of its own. Carillon checks the API key, the body and its JSON, and answers 202 when the event is on the log.
 What a peer does stands in its program in \`test/bench/peers\`: none but Carillon checks a key or reads the JSON. Behind Kafka is one broker,
 ${VERSION}, for all sides, with 8 partitions each; of Carillon, the gateway alone runs there, and \`carillon up\` with all its roles on the embedded backend.
-Afterwards each log is read: whatever was answered with 202 has to stand there exactly once.`,
-  cases: [...CONNECTIONS.map(onKafka), ...CONNECTIONS.map(embedded)],
+Afterwards each log is read: whatever was answered with 202 has to stand there exactly once. At half load, events come at half of the rate that
+saturates the gateway, each at its time; a delay counts from that time.`,
+  cases: [
+    ...CONNECTIONS.map(onKafka),
+    ...CONNECTIONS.map(embedded),
+    {
+      title: 'Kafka, half load',
+      counted: 'events',
+      delays: 'from when an event was due to its 202',
+      sides: [halfLoad()],
+      comparisons: [{ side: HALF_LOAD, measure: 'p99', wanted: 'at most' }],
+    },
+  ],
 };

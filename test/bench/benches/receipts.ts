@@ -21,6 +21,7 @@ import { startMongoDb } from '@carillon/testing/services';
 import { canStart } from '@carillon/testing/services/needs';
 import type { LogId } from '@carillon/kernel';
 import { CannotRun, type Bench, type BenchCase, type OpenSide, type Side } from '../harness/bench.ts';
+import { callbackCase } from '../http/callbacks.ts';
 import { shared } from '../started-once.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
@@ -196,9 +197,12 @@ const backend = (title: string, side: typeof embedded): BenchCase => ({
 
 export const receipts: Bench = {
   name: 'receipts',
-  title: 'Applying what providers report',
+  title: 'Receipts of providers',
   what: `Batches of ${BATCH} receipts, each of another delivery that was sent, which it moves to DELIVERED: by the stage of the delivery role, which decodes them,
 tells what moved on a log in memory and takes that out of the delivery again, and by a program that reads and replaces one delivery after the other and
-tells nobody. Making the deliveries is not counted. At the end each of them has moved.`,
-  cases: [backend('embedded', embedded), backend('the protocol of MongoDB', mongo)],
+tells nobody. Making the deliveries is not counted. At the end each of them has moved.
+
+Callbacks over HTTP: signed statuses of Twilio are posted to a gateway on one broker of Kafka. In turns with them the same gateway takes events of 732 bytes. Afterwards
+each acknowledged report and event must be on the log exactly once.`,
+  cases: [backend('embedded', embedded), backend('the protocol of MongoDB', mongo), callbackCase],
 };

@@ -1,7 +1,4 @@
-import { fork, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { createFcmSenderFactory } from '@carillon/adapter-fcm';
 import { systemClock } from '@carillon/adapter-system';
 import { createTwilioSenderFactory } from '@carillon/adapter-twilio';
@@ -10,6 +7,10 @@ import type { Bench, Side } from '../harness/bench.ts';
 import { workOff } from '../harness/backlog.ts';
 import { closedLoop } from '../harness/load.ts';
 import type { SlowProviderPlace } from '../peers/slow-provider.ts';
+import { startProvider } from '../sending/client-side.ts';
+import { MAIL_TEXT, mailCase } from '../sending/mail.ts';
+import { PUSH_TEXT, pushCase } from '../sending/push.ts';
+import { templateCases, TEMPLATES_TEXT } from '../sending/templates.ts';
 import { startSendingDelivery, type SendingOptions } from '../sending-delivery.ts';
 import { secondsOf } from '../warm-up.ts';
 
@@ -29,13 +30,11 @@ const through = (
   name,
   syncs: SQLITE,
   async open() {
-    const peer = fileURLToPath(new URL('../peers/slow-provider.ts', import.meta.url));
-    const server: ChildProcess = fork(peer, [String(think)]);
-    const [place] = (await once(server, 'message')) as [SlowProviderPlace];
-    const options = optionsOf(place) ?? {};
+    const provider = await startProvider<SlowProviderPlace, unknown>('slow-provider.ts', think);
+    const options = optionsOf(provider.place) ?? {};
     const delivery = await startSendingDelivery({ [ACCOUNT]: () => sleep(think) }, options);
     return {
-      processes: { bench: process.pid, server: server.pid ?? 0 },
+      processes: { bench: process.pid, server: provider.pid },
       round: (round) =>
         workOff({
           seconds: secondsOf(round),
@@ -51,9 +50,7 @@ const through = (
       },
       async close() {
         await delivery.close();
-        const gone = once(server, 'exit');
-        server.disconnect();
-        await gone;
+        await provider.stop();
       },
     };
   },
@@ -102,10 +99,16 @@ const floors = { measure: 'rate', wanted: 'at least', floor: 0.85, goal: 0.95 } 
 
 export const sending: Bench = {
   name: 'sending',
-  title: 'Sending on three channels',
+  title: 'Sending: mail, SMS, push and templates',
   what: `The delivery role over the embedded backend works off messages that lie before it, over one account that has ${OPEN} requests open. Stand-ins of Twilio
 (HTTP) and FCM (HTTP/2 over TLS) in a process of their own think ${THINK} ms before each answer. The ideal waits ${THINK} ms, ${OPEN} at a time, and does
-nothing else. In the second case everybody has a document of what they want no more, which does not stop what is sent.`,
+nothing else. In the second case every person has a document of opt-outs, none of which stops these messages.
+
+${MAIL_TEXT}
+
+${PUSH_TEXT}
+
+${TEMPLATES_TEXT}`,
   cases: [
     {
       title: `${THINK} ms an answer, ${OPEN} open`,
@@ -119,5 +122,8 @@ nothing else. In the second case everybody has a document of what they want no m
       sides: [through('with documents', () => ({ consents: PERSONS })), through('without', () => null)],
       comparisons: [{ side: 'with documents', to: 'without', ...floors }],
     },
+    mailCase,
+    pushCase,
+    ...templateCases,
   ],
 };

@@ -1,6 +1,6 @@
 import { Kafka, logLevel, type Message } from 'kafkajs';
 
-export type RawProducer = {
+type RawProducer = {
   readonly send: (messages: Message[]) => Promise<void>;
   readonly disconnect: () => Promise<void>;
 };
@@ -16,32 +16,4 @@ export async function connectKafkajs(brokers: readonly string[], topic: string):
     },
     disconnect: () => producer.disconnect(),
   };
-}
-
-/** The least that batches: what comes while a `send` is open goes with the next one. */
-export function batching({ send }: RawProducer): (message: Message) => Promise<void> {
-  type Waiting = { readonly message: Message; readonly done: () => void; readonly failed: (error: unknown) => void };
-  let waiting: Waiting[] = [];
-  let sending = false;
-
-  async function run(): Promise<void> {
-    while (waiting.length > 0) {
-      const batch = waiting;
-      waiting = [];
-      try {
-        await send(batch.map(({ message }) => message));
-        for (const { done } of batch) done();
-      } catch (error) {
-        for (const { failed } of batch) failed(error);
-      }
-    }
-    sending = false;
-  }
-  return (message) =>
-    new Promise((done, failed) => {
-      waiting.push({ message, done, failed });
-      if (sending) return;
-      sending = true;
-      setImmediate(() => void run());
-    });
 }
