@@ -38,7 +38,6 @@ const TEST_TOOLS = [
   'sms-segments-calculator',
   'twilio',
   'kafkajs',
-  '@platformatic/kafka',
   'pg-boss',
   'bullmq',
   'nodemailer',
