@@ -43,7 +43,7 @@ import { manyConsentsRoutes } from './routes/many-consents.ts';
 import { manySuppressionsRoutes } from './routes/many-suppressions.ts';
 import { masterKeyRoutes } from './routes/master-key.ts';
 import { answerRepeats, keepAnswers } from './repeats/hook.ts';
-import { bulkRoutes } from './routes/bulk.ts';
+import { jobCountRoutes } from './routes/job-counts.ts';
 import { jobRoutes } from './routes/jobs.ts';
 import { inboxRoutes } from './routes/inbox.ts';
 import { onboardingRoutes } from './routes/onboarding.ts';
@@ -218,5 +218,5 @@ function apiRoutes(api: ApiServer, config: ControlConfig, ports: RoutePorts): vo
   auditRoutes(api, ports);
   operationRoutes(api, config, ports);
   jobRoutes(api, ports);
-  bulkRoutes(api, ports);
+  jobCountRoutes(api, ports);
 }

@@ -1,11 +1,11 @@
-import type { Job, JobAction, JobState } from '@carillon/domain';
+import type { Job, JobState } from '@carillon/domain';
 import type { Instant, JobId } from '@carillon/kernel';
 
 export type JobFilter = {
   readonly workspace?: string;
   /** In one of these. An empty list finds nothing. */
   readonly states?: readonly JobState[];
-  readonly actions?: readonly JobAction[];
+  readonly actions?: readonly string[];
 };
 
 /**

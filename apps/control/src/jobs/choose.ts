@@ -5,7 +5,7 @@ import {
   type DeliveryState,
   type OperatorDecision,
 } from '@carillon/domain';
-import type { DeliveryId } from '@carillon/kernel';
+import { CarillonError, type DeliveryId } from '@carillon/kernel';
 import type { DeliveryFilter, Turns } from '@carillon/ports';
 import { sideBySide } from '@carillon/stages';
 import type { ControlPorts } from '../ports.ts';
@@ -103,4 +103,49 @@ export async function chooseDeadLetters(
     );
   const { rows, more } = await open(false);
   return { ids: rows, receipts: (await open(true)).rows.length, more };
+}
+
+/** Returns the ids, or the filter with its expected number. Throws CarillonError `invalid_request` for both and for neither. */
+export function readChoice<Filter>({
+  ids,
+  filter,
+  expected,
+}: {
+  readonly ids?: readonly string[] | undefined;
+  readonly filter?: Filter | undefined;
+  readonly expected?: number | undefined;
+}): { readonly ids: readonly string[] } | { readonly filter: Filter; readonly expected: number } {
+  const refused = (pointer: string, detail: string): CarillonError =>
+    new CarillonError('invalid_request', detail, { pointer });
+  if (ids && (filter || expected !== undefined)) {
+    throw refused('/ids', 'ids: name them, or send filter with expected; not both');
+  }
+  if (ids) return { ids };
+  if (!filter) throw refused('/ids', 'ids: name what is meant, or send filter with expected');
+  if (expected === undefined) {
+    throw refused(
+      '/expected',
+      'expected: say how many were counted (GET …/count), so that no more than those are meant',
+    );
+  }
+  return { filter, expected };
+}
+
+/** Throws CarillonError `conflict` if more items match than were counted, and `wrong_state` if none or too many match. */
+export function requireExpected(
+  chosen: { readonly ids: readonly string[]; readonly more: boolean },
+  expected: number,
+  what: string,
+): void {
+  const { ids, more } = chosen;
+  if (ids.length === 0) throw new CarillonError('wrong_state', `nothing that can be ${what} matches`);
+  if (more) {
+    throw new CarillonError(
+      'wrong_state',
+      `more than ${MOST_JOB_ITEMS} match, and one job takes no more: narrow the filter, by a span of time for example`,
+    );
+  }
+  if (ids.length > expected) {
+    throw new CarillonError('conflict', `${ids.length} match now, and ${expected} were expected: look, and ask again`);
+  }
 }

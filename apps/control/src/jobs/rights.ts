@@ -1,25 +1,15 @@
-import type { Job, JobAction } from '@carillon/domain';
+import type { Job } from '@carillon/domain';
 import { rightsOf } from '../access/people/rights.ts';
-import type { Permission } from '../access/permission.ts';
 import type { ControlPorts } from '../ports.ts';
+import type { JobKind } from './kind.ts';
 
-/** Who may begin it may end it. */
-export const PERMISSION_OF: Readonly<Record<JobAction, Permission>> = {
-  resend_deliveries: 'operate',
-  cancel_deliveries: 'operate',
-  dismiss_deliveries: 'operate',
-  redrive_dead_letters: 'operate',
-  dismiss_receipts: 'operate',
-  promote: 'configure',
-  write_backup: 'people',
-};
-
-/** Whether whoever began a job may do today what it does: not once they are removed or disabled, or have lost the role. */
-export async function mayGoOn(
+/** Returns true if the author of a job may still do what it does: no longer once they are removed or disabled, or lost the role. */
+export async function mayContinue(
   { by, work, workspace }: Job,
+  kind: JobKind,
   ports: Pick<ControlPorts, 'people' | 'clock' | 'ids'>,
 ): Promise<boolean> {
   const may = await rightsOf(by, ports);
-  const permission = PERMISSION_OF[work.action];
-  return may(permission, workspace) && (work.action !== 'promote' || may(permission, work.from));
+  const others = kind.otherWorkspaces?.(kind.parameters.parse(work)) ?? [];
+  return [workspace, ...others].every((name) => may(kind.permission, name));
 }

@@ -16,8 +16,9 @@ import type { NewRecord } from '@carillon/ports';
 import { pause } from '@carillon/runtime';
 import { onAudit } from '../audit/audit-log.ts';
 import type { ControlPorts } from '../ports.ts';
-import { mayGoOn } from './rights.ts';
-import { AUDITED_AS, workerOf, type JobWorker, type WorkPorts } from './work.ts';
+import { kindOf, workerOf } from './kinds.ts';
+import type { JobKind, JobKindPorts, JobWorker } from './kind.ts';
+import { mayContinue } from './rights.ts';
 
 /** Another runner takes a job over so long after its holder was last heard of. */
 const LEASE: Duration = 15_000;
@@ -37,7 +38,15 @@ const mayHaveEffect = ({ code }: JobFailure): boolean => code === 'internal';
 const isRefusal = (failure: JobFailure | null): failure is JobFailure =>
   failure !== null && failure.code !== 'not_found' && !mayHaveEffect(failure);
 
-export type JobRunnerPorts = WorkPorts & Pick<ControlPorts, 'jobs' | 'people'>;
+export type JobRunnerPorts = JobKindPorts & Pick<ControlPorts, 'jobs'>;
+
+/** Items that a worker is done with. */
+type Batch = {
+  readonly items: readonly string[];
+  readonly results: readonly (JobFailure | null)[];
+  /** True until a refused item is on the audit. */
+  readonly tellsRefusals: boolean;
+};
 
 export type JobRunner = {
   /** Takes jobs that nobody works on, and removes what ended long ago. Does not wait for the jobs. */
@@ -65,25 +74,25 @@ export function createJobRunner(ports: JobRunnerPorts, holder: string): JobRunne
   const ending = new AbortController();
   let removedAt: Instant | null = null;
 
-  async function take(job: Job): Promise<void> {
+  async function take(job: Job, kind: JobKind): Promise<void> {
     const now = clock.now();
     const held = taken(job, holder, now, now + LEASE);
     if ((await jobs.replace(held)) === 'stale') return;
     let newest: Job = held;
     try {
       const items = await jobs.items(job.id);
-      const work = workerOf(held, ports);
+      const work = workerOf(held, kind, ports);
       let tellsRefusals = !held.failures.some(isRefusal);
       while (!hasEnded(newest) && !ending.signal.aborted) {
         // Whoever held it before died after the wish.
         if (newest.cancelledBy !== null)
           return void (await write(newest, (one) => reported(one, [], clock.now(), null)));
-        if (!(await mayGoOn(newest, ports)))
+        if (!(await mayContinue(newest, kind, ports)))
           return void (await write(newest, (one) => cancelledBySystem(one, 'rights_lost', clock.now())));
         const batch = items.slice(nextItem(newest), nextItem(newest) + BATCH);
         const { results, job: kept } = await workWithLease(newest, () => work(batch));
         if (!results) return;
-        await tell(kept, batch, results, tellsRefusals);
+        await tell(kept, kind, { items: batch, results, tellsRefusals });
         tellsRefusals &&= !results.some(isRefusal);
         const written = await write(kept, (one) => {
           const at = clock.now();
@@ -148,13 +157,7 @@ export function createJobRunner(ports: JobRunnerPorts, holder: string): JobRunne
    * it under the same id. Refused items share one record, whose target is the job, and items that do not exist have none: the audit is kept
    * for ever, and anybody who may begin a job chooses what it names. The job counts and lists them.
    */
-  async function tell(
-    job: Job,
-    items: readonly string[],
-    results: readonly (JobFailure | null)[],
-    tellsRefusals: boolean,
-  ): Promise<void> {
-    const what = AUDITED_AS[job.work.action];
+  async function tell(job: Job, { audit: what }: JobKind, { items, results, tellsRefusals }: Batch): Promise<void> {
     const records = items.flatMap((item, at) => {
       const failure = results[at] ?? null;
       const id = ports.ids.derive('audit', job.id, item);
@@ -189,8 +192,10 @@ export function createJobRunner(ports: JobRunnerPorts, holder: string): JobRunne
       const hasRoom = underWay.size < AT_ONCE && !ending.signal.aborted;
       const unfinished = hasRoom ? await jobs.unfinished(MOST_UNFINISHED) : [];
       for (const job of unfinished.filter((one) => isFree(one, now) && !underWay.has(one.id))) {
-        if (isFull(job.workspace)) continue;
-        const working = take(job)
+        const kind = kindOf(job);
+        // A control process of a later release knows the kind.
+        if (!kind || isFull(job.workspace)) continue;
+        const working = take(job, kind)
           .catch((error: unknown) => watch.trouble(`take job ${job.id}`, error))
           .finally(() => underWay.delete(job.id));
         underWay.set(job.id, { workspace: job.workspace, working });

@@ -10,14 +10,12 @@ export type JobPorts = Pick<ControlPorts, 'jobs' | 'ids' | 'clock'>;
 /** More of a header tells nobody more. */
 const LONGEST_AGENT = 200;
 
-/** Begins a job over these items, in the name of whoever asks; the next free runner works on it. */
+type NewWork = { readonly workspace: string | null; readonly work: JobWork; readonly items: readonly string[] };
+
+/** Stores a job over these items in the name of the caller. The next free runner takes it. */
 export async function startJob(
   request: FastifyRequest,
-  {
-    workspace,
-    work,
-    items,
-  }: { readonly workspace: string | null; readonly work: JobWork; readonly items: readonly string[] },
+  { workspace, work, items }: NewWork,
   { jobs, ids, clock }: JobPorts,
 ): Promise<Job> {
   const { actor, name } = principalOf(request);
@@ -45,23 +43,4 @@ export async function startJob(
   // The id is new: what has it already is an earlier try of this very write.
   await jobs.insert(job, unique);
   return job;
-}
-
-/** What somebody counted before they asked. Throws `conflict` where more are meant by now, `wrong_state` where nothing is. */
-export function mustBeExpected(
-  chosen: { readonly ids: readonly string[]; readonly more: boolean },
-  expected: number,
-  what: string,
-): void {
-  const { ids, more } = chosen;
-  if (ids.length === 0) throw new CarillonError('wrong_state', `nothing that can be ${what} matches`);
-  if (more) {
-    throw new CarillonError(
-      'wrong_state',
-      `more than ${MOST_JOB_ITEMS} match, and one job takes no more: narrow the filter, by a span of time for example`,
-    );
-  }
-  if (ids.length > expected) {
-    throw new CarillonError('conflict', `${ids.length} match now, and ${expected} were expected: look, and ask again`);
-  }
 }

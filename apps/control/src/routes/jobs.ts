@@ -1,18 +1,28 @@
-import { jobBody, jobPage } from '@carillon/contracts';
-import { cancelled, JOB_ACTIONS, JOB_STATES, type Job } from '@carillon/domain';
+import { cancelled, JOB_STATES, type Job } from '@carillon/domain';
 import { CarillonError, type JobId } from '@carillon/kernel';
 import { z } from 'zod';
 import { lacking } from '../access/guard.ts';
 import type { Permission } from '../access/permission.ts';
 import { principalOf } from '../access/principal.ts';
-import { sightOf, type Sight } from '../access/sight.ts';
+import { EVERY_WORKSPACE, sightOf, type Sight } from '../access/sight.ts';
 import { audited } from '../audit/facts.ts';
-import { PERMISSION_OF } from '../jobs/rights.ts';
+import type { JobKind, JobKindPorts } from '../jobs/kind.ts';
+import { JOB_ACTIONS, JOB_KINDS, jobBody, jobPage, kindOf } from '../jobs/kinds.ts';
 import { showJob } from '../jobs/shown.ts';
+import { startJob } from '../jobs/start.ts';
 import { shownPage } from '../pages-in-sight.ts';
 import type { ControlPorts } from '../ports.ts';
 import { showingActors } from '../resources/shown.ts';
-import { acrossWorkspaces, noBody, notFound, paging, someOfWords, withIdAcross, type ApiServer } from './app.ts';
+import {
+  acrossWorkspaces,
+  inWorkspace,
+  noBody,
+  notFound,
+  paging,
+  someOfWords,
+  withIdAcross,
+  type ApiServer,
+} from './app.ts';
 
 const ANY_OF_THEM = ['operate', 'configure', 'people'] as const satisfies readonly Permission[];
 
@@ -25,8 +35,10 @@ const jobFilters = z.strictObject({
   action: someOfWords('action', JOB_ACTIONS).optional().describe('One action, or several with commas'),
 });
 
-/** Long actions: how far they are, and ending them early. What begins one stands with what it acts on. */
-export function jobRoutes(app: ApiServer, ports: Pick<ControlPorts, 'jobs' | 'people' | 'clock'>): void {
+type JobRoutePorts = JobKindPorts & Pick<ControlPorts, 'jobs'>;
+
+/** Starts, lists, shows and cancels jobs. Each kind of job has its own start route. */
+export function jobRoutes(app: ApiServer, ports: JobRoutePorts): void {
   const { jobs, clock } = ports;
 
   async function find(sight: Sight, id: string): Promise<Job> {
@@ -105,8 +117,9 @@ export function jobRoutes(app: ApiServer, ports: Pick<ControlPorts, 'jobs' | 'pe
       const sight = sightOf(request);
       for (let tries = 0; tries < TRIES; tries += 1) {
         const job = await find(sight, request.params.id);
-        const permission = PERMISSION_OF[job.work.action];
-        if (!principal.may(permission, job.workspace)) throw lacking([permission]);
+        const permission = kindOf(job)?.permission;
+        if (!permission || !principal.may(permission, job.workspace))
+          throw lacking(permission ? [permission] : ANY_OF_THEM);
         if (job.workspace !== null) audited(request, { workspace: job.workspace });
         const next = cancelled(job, principal.actor, clock.now());
         if (!next) {
@@ -116,6 +129,37 @@ export function jobRoutes(app: ApiServer, ports: Pick<ControlPorts, 'jobs' | 'pe
         if ((await jobs.replace(next)) === 'done') return showJob(next, showingActors(ports));
       }
       throw new CarillonError('conflict', 'it keeps changing; try again');
+    },
+  );
+
+  for (const kind of JOB_KINDS) startRoute(app, kind, ports);
+}
+
+/** Starts a job of one kind. The response is the job, with its address in `Location`. */
+function startRoute(app: ApiServer, kind: JobKind, ports: JobRoutePorts): void {
+  const { path, body, problems, ...described } = kind.start;
+  app.post(
+    path,
+    {
+      config: {
+        permission: kind.permission,
+        audit: 'job.start',
+        answers: ['location'],
+        ...(problems && { problems }),
+      },
+      schema: {
+        ...described,
+        ...(path.includes(':workspace') && { params: inWorkspace }),
+        body,
+        response: { 202: jobBody },
+      },
+    },
+    async (request, reply) => {
+      const { workspace = '' } = request.params as { readonly workspace?: string };
+      const { parameters, ...chosen } = await kind.choose({ request, workspace, body: request.body }, ports);
+      const job = await startJob(request, { ...chosen, work: { ...parameters, action: kind.action } }, ports);
+      reply.code(202).header('location', `/v1/workspaces/${job.workspace ?? EVERY_WORKSPACE}/jobs/${job.id}`);
+      return showJob(job, showingActors(ports));
     },
   );
 }

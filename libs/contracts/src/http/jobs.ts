@@ -1,53 +1,48 @@
-import { DELIVERY_STATES, JOB_ACTIONS, JOB_CANCEL_CAUSES, JOB_STATES, MOST_JOB_ITEMS } from '@carillon/domain';
+import { DELIVERY_STATES, JOB_CANCEL_CAUSES, JOB_STATES, MOST_JOB_ITEMS } from '@carillon/domain';
 import { z } from 'zod';
 import { nullable, pageOf, time } from './fields.ts';
 import { actorBody } from './resources.ts';
 
-/** A long action, and how far it is. */
-export const jobBody = z
-  .object({
-    id: z.string(),
-    workspace: z.string().nullable().describe('Null: the deployment’s'),
-    action: z.enum(JOB_ACTIONS),
-    state: z
-      .enum(JOB_STATES)
-      .describe(
-        '`done`: it came to its end, whatever became of single items; `failed`: it did, and nothing of it could be done',
+/** Returns the body of a long action and its progress, given the actions of all kinds and the fields they add to `parameters`. */
+export const jobBodyOf = (actions: readonly [string, ...string[]], parameters: z.ZodRawShape) =>
+  z
+    .object({
+      id: z.string(),
+      workspace: z.string().nullable().describe('Null: the deployment’s'),
+      action: z.enum(actions),
+      state: z
+        .enum(JOB_STATES)
+        .describe(
+          '`done`: it came to its end, whatever became of single items; `failed`: it did, and nothing of it could be done',
+        ),
+      of: z.int().describe('Items that it is about; they were fixed when it began'),
+      done: z.int().describe('Items that were done'),
+      failed: z.int().describe('Items that could not be done'),
+      failures: z
+        .array(
+          z.object({
+            item: z.string().describe('Id of the delivery or dead letter, `kind/name` of a resource, or the file'),
+            code: z.string().describe('As of a problem'),
+            detail: z.string(),
+          }),
+        )
+        .describe('The first 100 items that could not be done, and why'),
+      parameters: z.object(parameters).describe('What it was asked for besides its items'),
+      created_at: time,
+      created_by: actorBody,
+      started_at: nullable(time),
+      updated_at: time,
+      ended_at: nullable(time).describe('Null: it is not over'),
+      cancelled_by: nullable(actorBody).describe('Who wished that it ends early'),
+      cancelled_because: nullable(z.enum(JOB_CANCEL_CAUSES)).describe(
+        '`rights_lost`: whoever began it was removed or disabled, or lost the role; null: it is not cancelled, or somebody wished it',
       ),
-    of: z.int().describe('Items that it is about; they were fixed when it began'),
-    done: z.int().describe('Items that were done'),
-    failed: z.int().describe('Items that could not be done'),
-    failures: z
-      .array(
-        z.object({
-          item: z.string().describe('Id of the delivery or dead letter, `kind/name` of a resource, or the file'),
-          code: z.string().describe('As of a problem'),
-          detail: z.string(),
-        }),
-      )
-      .describe('The first 100 items that could not be done, and why'),
-    parameters: z
-      .object({
-        as: z.enum(['failed', 'sent']).optional(),
-        reason: z.string().optional(),
-        file: z.string().optional(),
-        from: z.string().optional().describe('The test environment that is promoted'),
-      })
-      .describe('What it was asked for besides its items'),
-    created_at: time,
-    created_by: actorBody,
-    started_at: nullable(time),
-    updated_at: time,
-    ended_at: nullable(time).describe('Null: it is not over'),
-    cancelled_by: nullable(actorBody).describe('Who wished that it ends early'),
-    cancelled_because: nullable(z.enum(JOB_CANCEL_CAUSES)).describe(
-      '`rights_lost`: whoever began it was removed or disabled, or lost the role; null: it is not cancelled, or somebody wished it',
-    ),
-    kept_until: nullable(time).describe('When it is forgotten; null: it is not over'),
-  })
-  .meta({ id: 'Job' });
-export type JobBody = z.infer<typeof jobBody>;
-export const jobPage = pageOf(jobBody).meta({ id: 'JobPage' });
+      kept_until: nullable(time).describe('When it is forgotten; null: it is not over'),
+    })
+    .meta({ id: 'Job' });
+type JobSchema = ReturnType<typeof jobBodyOf>;
+export type JobBody = z.infer<JobSchema>;
+export const jobPageOf = (body: JobSchema) => pageOf(body).meta({ id: 'JobPage' });
 
 /** How much a bulk action would be about. */
 export const deliveryCountBody = z
@@ -79,7 +74,7 @@ export const deadLetterCountBody = z
 const IDS = `expected 1 to ${MOST_JOB_ITEMS} ids`;
 /** Items by their ids. */
 export const chosenIds = z.array(z.string().min(1).max(100)).min(1, IDS).max(MOST_JOB_ITEMS, IDS);
-/** Items by their ids, or all that match a filter; `choiceOf` says that it is one of both. */
+/** Items by their ids, or all that match a filter; `readChoice` in the control role says that it is one of both. */
 export const chosenItems = <Filter extends z.ZodType>(filter: Filter) => ({
   ids: chosenIds
     .optional()

@@ -2,24 +2,8 @@ import type { Duration, Instant, JobId } from '@carillon/kernel';
 import type { AuditSource } from '../audit/record.ts';
 import { SYSTEM_ACTOR, type Actor } from '../people/actor.ts';
 
-/** What a job does, once for each of its items. */
-export type JobWork =
-  | { readonly action: 'resend_deliveries' | 'cancel_deliveries' | 'redrive_dead_letters' | 'dismiss_receipts' }
-  | { readonly action: 'dismiss_deliveries'; readonly as: 'failed' | 'sent'; readonly reason: string }
-  /** Its items are resources of the test environment `from`, as `kind/name`; the job belongs to the live workspace. */
-  | { readonly action: 'promote'; readonly from: string }
-  /** Its one item is the file, on the server. */
-  | { readonly action: 'write_backup'; readonly file: string };
-export type JobAction = JobWork['action'];
-export const JOB_ACTIONS = [
-  'resend_deliveries',
-  'cancel_deliveries',
-  'dismiss_deliveries',
-  'redrive_dead_letters',
-  'dismiss_receipts',
-  'promote',
-  'write_backup',
-] as const satisfies readonly JobAction[];
+/** What a job does to each of its items: the name of its kind, and what else it was asked for. */
+export type JobWork = { readonly action: string; readonly [parameter: string]: string };
 
 /** `failed`: it came to its end, and nothing of it could be done. `done`: to its end, whatever became of single items. */
 export const JOB_STATES = ['waiting', 'running', 'done', 'cancelled', 'failed'] as const;

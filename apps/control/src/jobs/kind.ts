@@ -1,0 +1,106 @@
+import type { AuditAction, Job, JobFailure } from '@carillon/domain';
+import { ERRORS, isCarillonError, type ErrorCode } from '@carillon/kernel';
+import { sideBySide } from '@carillon/stages';
+import type { FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import type { Permission } from '../access/permission.ts';
+import type { PromotePorts } from '../drafts/promote.ts';
+import type { ControlPorts } from '../ports.ts';
+import type { RedrivePorts } from '../redriving.ts';
+
+/** The ports that kinds of jobs use, to choose items and to work on them. */
+export type JobKindPorts = PromotePorts &
+  RedrivePorts &
+  Pick<ControlPorts, 'backup' | 'drafts' | 'ledger' | 'people' | 'readModels' | 'turns' | 'watch'>;
+
+/** The request that starts a job. */
+export type JobStart<Body> = {
+  readonly request: FastifyRequest;
+  /** The workspace in the path. Empty for a path without one. */
+  readonly workspace: string;
+  readonly body: Body;
+};
+
+/** The items of a new job and what else it was asked for. */
+export type JobChoice<Parameters> = {
+  /** Null for a job of the deployment. */
+  readonly workspace: string | null;
+  readonly items: readonly string[];
+  readonly parameters: Parameters;
+};
+
+/** A job whose items a runner works on. */
+export type JobRun<Parameters> = {
+  readonly job: Job;
+  readonly parameters: Parameters;
+  /** Author and job as one text, such as `ada in job_…`. What an item changes carries it, so that a repeated item is recognized. */
+  readonly by: string;
+};
+
+/**
+ * Works on items and resolves to one result per item, in their order: null for a done item. Repeating an item must change
+ * nothing, because a job that lost its runner repeats up to a batch. Rejects while a store or the log is unavailable; the runner
+ * then tries the batch again.
+ */
+export type JobWorker = (items: readonly string[]) => Promise<readonly (JobFailure | null)[]>;
+
+/** A kind of job. Its start route, work and presentation are derived from this value. */
+export type JobKind<Body extends z.ZodType = z.ZodType, Parameters extends z.ZodObject = z.ZodObject> = {
+  /** Public name, in `Job.action`. */
+  readonly action: string;
+  /** Needed to start the job, to cancel it, and for each of its batches. */
+  readonly permission: Permission;
+  /** Action of the audit record that each item gets. */
+  readonly audit: AuditAction;
+  /** The fields of a job besides its items. All are text. */
+  readonly parameters: Parameters;
+  readonly start: {
+    readonly path: string;
+    readonly operationId: string;
+    readonly tags: readonly string[];
+    readonly summary: string;
+    readonly body: Body;
+    readonly problems?: readonly ErrorCode[];
+  };
+  choose(start: JobStart<z.infer<Body>>, ports: JobKindPorts): Promise<JobChoice<z.infer<Parameters>>>;
+  do(run: JobRun<z.infer<Parameters>>, ports: JobKindPorts): JobWorker;
+  /** Workspaces besides the job's own in which the author needs the permission. Defaults to none. */
+  otherWorkspaces?(parameters: z.infer<Parameters>): readonly string[];
+};
+
+/** Returns the kind unchanged. Infers the types of body and parameters, which the methods of the kind then see. */
+export const jobKind = <Body extends z.ZodType, Parameters extends z.ZodObject>(
+  kind: JobKind<Body, Parameters>,
+): JobKind<Body, Parameters> => kind;
+
+/** Items of one job that are worked on concurrently. */
+const CONCURRENCY = 8;
+
+/** Returns a worker that does each item by itself. An item that throws fails alone, unless the error is transient. */
+export function eachItem({ watch }: Pick<JobKindPorts, 'watch'>, work: (item: string) => Promise<unknown>): JobWorker {
+  return async (items) => {
+    const results = new Map<string, JobFailure | null>();
+    await sideBySide(items, CONCURRENCY, async (item) => {
+      try {
+        await work(item);
+        results.set(item, null);
+      } catch (error) {
+        if (isTransient(error)) throw error;
+        results.set(item, failureOf(item, error, watch));
+      }
+    });
+    return items.map((item) => results.get(item) ?? null);
+  };
+}
+
+/** Returns true if a retry may succeed. */
+export const isTransient = (error: unknown): boolean => isCarillonError(error) && ERRORS[error.code].status === 503;
+
+/** Returns the failure of an item. Reports an error that the item is not to blame for. */
+export function failureOf(item: string, error: unknown, watch: JobKindPorts['watch']): JobFailure {
+  if (!isCarillonError(error)) watch.trouble(`an item of a job, ${item}`, error);
+  const { code, detail } = isCarillonError(error)
+    ? error
+    : { code: 'internal', detail: 'something failed on our side; the log of the control role says what' };
+  return { item, code, detail };
+}
