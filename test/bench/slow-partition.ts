@@ -17,7 +17,7 @@ const PARTITIONS = 8;
 const SLOW_PARTITION = 0;
 
 /** What a stage stands on. */
-type Ground = {
+type Fixture = {
   readonly log: EventLog;
   readonly checkpoints: CheckpointStore;
   readonly topic: TopicName;
@@ -42,7 +42,7 @@ export type BatchTimes = {
 };
 
 /** One stage over all partitions of a topic, as the roles run theirs, which takes long about each batch of the first. */
-async function consumePartitions({ log, checkpoints, topic, end }: Ground, times: BatchTimes): Promise<SlowPartition> {
+async function consumePartitions({ log, checkpoints, topic, end }: Fixture, times: BatchTimes): Promise<SlowPartition> {
   const corpus = createCorpus();
   const handled = new Map<number, number>();
   const added = new Map<number, number>();

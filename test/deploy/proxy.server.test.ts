@@ -11,7 +11,7 @@ import { selfSigned, untilFound } from '@carillon/testing';
 import { freePorts } from '@carillon/testing/services';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
-import { openControl, TOKEN, type Ground } from '../../apps/control/test/control-ground.ts';
+import { openControl, TOKEN, type Fixture } from '../../apps/control/test/control-fixture.ts';
 import { describeWith, PROGRAMS } from '../support/requirements.ts';
 
 /** The proxy that docs/operations.md shows, run as it stands there but for its address, its certificate and where Carillon is. */
@@ -24,7 +24,7 @@ describeWith('nginx', 'The proxy of operations.md', () => {
   let nginx: ChildProcess;
   let port: number;
   let portalPort: number;
-  let portal: Ground;
+  let portal: Fixture;
   /** What reached Carillon: head and body. */
   const reached: {
     readonly url: string;

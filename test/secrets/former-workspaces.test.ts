@@ -8,13 +8,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openPeople, type Browser, type PeopleGround } from '../../apps/control/test/people-ground.ts';
+import { openPeople, type Browser, type PeopleFixture } from '../../apps/control/test/people-fixture.ts';
 
 const BOB = 'bob@example.com';
 const BY = { kind: 'cli', id: 'owner' } as const;
 
 let folder = '';
-let ground: PeopleGround;
+let fixture: PeopleFixture;
 let owner: Browser;
 let vault: ReturnType<typeof createSealing>['vault'];
 let drafts: DraftStore;
@@ -25,12 +25,12 @@ beforeEach(async () => {
   const parts = { store, masterKeys: keys.masterKeys, ids: createIds(keys.ledgerKey), clock: settableClock() };
   ({ vault } = createSealing({ ...parts, ledgerKey: keys.ledgerKey, alone: (work) => work() }));
   drafts = createMemoryDrafts().connect(createDirectWire());
-  ground = await openPeople({ vault, drafts });
-  owner = await ground.owner();
+  fixture = await openPeople({ vault, drafts });
+  owner = await fixture.owner();
   for (const name of ['shop', 'club']) await make(name);
 });
 afterEach(async () => {
-  await ground.control.app.close();
+  await fixture.control.app.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -41,7 +41,7 @@ const make = async (workspace: string, key = 'k') => {
 
 /** Removes a workspace with all that is in it, as a process does that dies right after it. */
 async function removeWorkspace(workspace: string): Promise<void> {
-  const { log, codecs, configuration, clock } = ground;
+  const { log, codecs, configuration, clock } = fixture;
   const ports = { log, codec: codecs.configuration, view: configuration, ids: givenIds, clock };
   const current = await configuration.refresh();
   const gone = [...current.resources.values()].filter(({ ref }) => ref.workspace === workspace);
@@ -55,7 +55,7 @@ async function removeWorkspace(workspace: string): Promise<void> {
 
 describe('A workspace that was removed', () => {
   it('and is made again is another one: roles, tokens, invitations, secrets and drafts of before are gone, those of others stay', async () => {
-    const bob = await ground.addPerson(BOB, { shop: 'editor', club: 'viewer' });
+    const bob = await fixture.addPerson(BOB, { shop: 'editor', club: 'viewer' });
     const tokens = await Promise.all(
       [['shop'], ['shop', 'club'], ['club']].map(async (workspaces) => {
         const { body } = await owner.call<{ id: string }>('POST', '/v1/tokens', {
@@ -82,12 +82,12 @@ describe('A workspace that was removed', () => {
     await removeWorkspace('shop');
     await make('shop', 'another');
 
-    expect((await ground.people.find('person', bob))?.body.memberships).toEqual([
+    expect((await fixture.people.find('person', bob))?.body.memberships).toEqual([
       { workspace: 'club', role: 'viewer' },
     ]);
-    const left = await Promise.all(tokens.map((id) => ground.people.find('token', id)));
+    const left = await Promise.all(tokens.map((id) => fixture.people.find('token', id)));
     expect(left.map((one) => one?.id ?? null)).toEqual([null, null, tokens[2]]);
-    expect((await ground.people.list('invitation', {}, 10)).items).toEqual([]);
+    expect((await fixture.people.list('invitation', {}, 10)).items).toEqual([]);
     expect(await vault.list('shop')).toEqual([]);
     expect(await vault.list('club')).toHaveLength(1);
     expect((await drafts.held('shop')).drafts).toBe(0);
@@ -97,8 +97,8 @@ describe('A workspace that was removed', () => {
   it('loses nothing more where it is changed after it was made again', async () => {
     await removeWorkspace('shop');
     await make('shop', 'another');
-    const bob = await ground.addPerson(BOB, { shop: 'editor' });
+    const bob = await fixture.addPerson(BOB, { shop: 'editor' });
     await make('shop', 'third');
-    expect((await ground.people.find('person', bob))?.body.memberships).toHaveLength(1);
+    expect((await fixture.people.find('person', bob))?.body.memberships).toHaveLength(1);
   });
 });

@@ -8,22 +8,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deploymentOwner, type Principal } from '../../apps/control/src/access/principal.ts';
-import { accessOf, openControl, personWith, type Ground } from '../../apps/control/test/control-ground.ts';
+import { accessOf, openControl, personWith, type Fixture } from '../../apps/control/test/control-fixture.ts';
 
 const CANARY = 'canary-value-Xq72';
 const OLD = 'a1'.repeat(32);
 const NEW = 'b2'.repeat(32);
 
 let folder = '';
-let grounds: Ground[] = [];
+let fixtures: Fixture[] = [];
 let memory: ReturnType<typeof createMemorySecretStore>;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'carillon-secrets-'));
   memory = createMemorySecretStore();
 });
 afterEach(async () => {
-  await Promise.all(grounds.map(({ control }) => control.app.close()));
-  grounds = [];
+  await Promise.all(fixtures.map(({ control }) => control.app.close()));
+  fixtures = [];
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -36,9 +36,9 @@ async function openFor(who: Principal = owner, env: Readonly<Record<string, stri
   const parts = { store, masterKeys: keys.masterKeys, ids: createIds(keys.ledgerKey), clock: settableClock() };
   const sealing = createSealing({ ...parts, ledgerKey: keys.ledgerKey, alone: (work) => work() });
   const secrets = createSecrets(store, sealing.values, env, { listed: [], own: () => new Set() });
-  const ground = await openControl(accessOf(who), { ...sealing, secrets });
-  grounds.push(ground);
-  const { configuration, codecs } = ground;
+  const fixture = await openControl(accessOf(who), { ...sealing, secrets });
+  fixtures.push(fixture);
+  const { configuration, codecs } = fixture;
   const wishes = [
     { ref: { kind: 'workspace', workspace: 'shop', name: '' }, body: {} } as const,
     { ref: { kind: 'workspace', workspace: 'club', name: '' }, body: {} } as const,
@@ -62,11 +62,11 @@ async function openFor(who: Principal = owner, env: Readonly<Record<string, stri
   ];
   await publishConfiguration(
     {
-      log: ground.log,
+      log: fixture.log,
       codec: codecs.configuration,
       view: configuration,
       ids: givenIds,
-      clock: ground.clock,
+      clock: fixture.clock,
       readEverywhere: async () => undefined,
     },
     changesOf(await configuration.refresh(), wishes),
@@ -74,7 +74,7 @@ async function openFor(who: Principal = owner, env: Readonly<Record<string, stri
   );
   const texts: string[] = [];
   const ask = async (method: 'GET' | 'PUT' | 'DELETE' | 'POST', url: string, payload?: object) => {
-    const answer = await ground.control.app.inject({ method, url, ...(payload && { payload }) });
+    const answer = await fixture.control.app.inject({ method, url, ...(payload && { payload }) });
     texts.push(answer.body, JSON.stringify(answer.headers));
     return { status: answer.statusCode, body: answer.json<Answered>() };
   };

@@ -9,7 +9,7 @@ import type { Wish } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Control, ControlPorts } from '@carillon/control';
-import { accessOf, openControl, personWith } from '../../apps/control/test/control-ground.ts';
+import { accessOf, openControl, personWith } from '../../apps/control/test/control-fixture.ts';
 
 /*
  * docs/cookbook.md, executed: its files are read as `apply` reads them and published together, and each event goes through

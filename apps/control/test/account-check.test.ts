@@ -3,7 +3,7 @@ import { account, deployment, workspaceOf } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Control, ControlPorts } from '../src/index.ts';
-import { accessOf, openControl, personWith } from './control-ground.ts';
+import { accessOf, openControl, personWith } from './control-fixture.ts';
 
 const smtp = { kind: 'smtp', host: 'mail.example.com', port: 25, from: 'shop@example.com' } as const;
 const twilio = { kind: 'twilio', account_sid: 'AC01', auth_token: { secret: 'T' }, from: '+4930123' } as const;

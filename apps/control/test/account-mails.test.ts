@@ -2,38 +2,38 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { totpCode, totpStep } from '../src/access/people/codes.ts';
 import { MAX_WRONG_CODES } from '../src/access/people/factor-guesses.ts';
 import { MAILED_LINK_LASTS } from '../src/access/people/mailed-links.ts';
-import { publishWishes } from './control-ground.ts';
-import { openPeople, PASSWORD, type Browser, type PeopleGround } from './people-ground.ts';
+import { publishWishes } from './control-fixture.ts';
+import { openPeople, PASSWORD, type Browser, type PeopleFixture } from './people-fixture.ts';
 
 const BOB = 'bob@example.com';
 const NEW = 'bob@example.org';
 const HOUR = 3_600_000;
 
-let ground: PeopleGround;
+let fixture: PeopleFixture;
 let bob: Browser;
 let id: string;
 beforeEach(async () => {
-  ground = await openPeople();
-  ground.outgoing.result = 'sent';
-  await publishWishes(ground, [{ ref: { kind: 'workspace', workspace: 'shop', name: '' }, body: {} }]);
-  id = await ground.addPerson(BOB, { shop: 'viewer' });
-  bob = await ground.signedIn(BOB);
+  fixture = await openPeople();
+  fixture.outgoing.result = 'sent';
+  await publishWishes(fixture, [{ ref: { kind: 'workspace', workspace: 'shop', name: '' }, body: {} }]);
+  id = await fixture.addPerson(BOB, { shop: 'viewer' });
+  bob = await fixture.signedIn(BOB);
 });
-afterEach(() => ground.control.app.close());
+afterEach(() => fixture.control.app.close());
 
 const ask = (email: string, who = bob) => who.call('PUT', '/v1/me', { email, current_password: PASSWORD });
 const emailOf = async (): Promise<string | null> =>
-  (await ground.directory.all('person')).find((one) => one.id === id)?.body.email ?? null;
+  (await fixture.directory.all('person')).find((one) => one.id === id)?.body.email ?? null;
 /** The word of the newest mailed link. */
 function word(): string {
   const [, found] =
-    /\/confirm#(eml_\S+)/.exec(ground.mails.findLast(({ text }) => text.includes('/confirm#'))?.text ?? '') ?? [];
+    /\/confirm#(eml_\S+)/.exec(fixture.mails.findLast(({ text }) => text.includes('/confirm#'))?.text ?? '') ?? [];
   if (found === undefined) throw new Error('no link was mailed');
   return found;
 }
-const open = (opened: string) => ground.browser().call('POST', '/v1/mailed-links/open', { word: opened });
+const open = (opened: string) => fixture.browser().call('POST', '/v1/mailed-links/open', { word: opened });
 const subjectsTo = (to: string): readonly string[] =>
-  ground.mails.filter((mail) => mail.to === to).map(({ subject }) => subject);
+  fixture.mails.filter((mail) => mail.to === to).map(({ subject }) => subject);
 
 describe('A new address of somebody who is signed in', () => {
   it('counts once the link mailed to it is opened, and the old one is notified', async () => {
@@ -42,16 +42,16 @@ describe('A new address of somebody who is signed in', () => {
     expect(await emailOf()).toBe(BOB);
     expect(subjectsTo(NEW)).toEqual(['Confirm your address for Carillon']);
     expect(subjectsTo(BOB)).toEqual(['The address of your Carillon account is about to change']);
-    await expect(ground.signedIn(NEW)).rejects.toThrow('401');
+    await expect(fixture.signedIn(NEW)).rejects.toThrow('401');
     expect((await open(word())).body).toEqual({ purpose: 'address', email: NEW });
     expect(await emailOf()).toBe(NEW);
     expect(subjectsTo(BOB).at(-1)).toBe('The address of your Carillon account was changed');
-    await ground.signedIn(NEW);
+    await fixture.signedIn(NEW);
     expect((await bob.call('GET', '/v1/me')).body).toMatchObject({ person: { email: NEW, unconfirmed_email: null } });
   });
 
   it('counts once an owner confirms it, and is marked for owners until then', async () => {
-    const owner = await ground.owner();
+    const owner = await fixture.owner();
     await ask(NEW);
     const person = await owner.call('GET', `/v1/people/${id}`);
     expect(person.body).toMatchObject({ email: BOB, unconfirmed_email: NEW });
@@ -69,19 +69,19 @@ describe('A new address of somebody who is signed in', () => {
   it('has a link that is good once, for 24 hours, until a newer one, and is kept as a digest', async () => {
     await ask(NEW);
     const first = word();
-    expect(JSON.stringify(await ground.directory.all('mailed_link'))).not.toContain(first);
+    expect(JSON.stringify(await fixture.directory.all('mailed_link'))).not.toContain(first);
     await ask('third@example.org');
     expect((await open(first)).body).toMatchObject({ code: 'not_found' });
-    ground.clock.pass(MAILED_LINK_LASTS);
+    fixture.clock.pass(MAILED_LINK_LASTS);
     expect((await open(word())).status).toBe(404);
-    await ask(NEW, await ground.signedIn(BOB));
+    await ask(NEW, await fixture.signedIn(BOB));
     const both = await Promise.all([open(word()), open(word())]);
     expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 404]);
   });
 
   it('is refused when somebody has it, when asked for or opened', async () => {
     await ask(NEW);
-    const other = await ground.addPerson(NEW);
+    const other = await fixture.addPerson(NEW);
     expect((await open(word())).body).toMatchObject({ code: 'conflict' });
     expect((await ask(NEW)).body).toMatchObject({ code: 'conflict' });
     expect(await emailOf()).toBe(BOB);
@@ -89,16 +89,16 @@ describe('A new address of somebody who is signed in', () => {
   });
 
   it('waits for an owner where no mail can be sent', async () => {
-    ground.outgoing.portalUrl = null;
+    fixture.outgoing.portalUrl = null;
     expect((await ask(NEW)).status).toBe(200);
     expect(subjectsTo(NEW)).toEqual([]);
-    const owner = await ground.owner();
+    const owner = await fixture.owner();
     expect((await owner.call('POST', `/v1/people/${id}/confirm-address`, { email: NEW })).status).toBe(200);
     expect(await emailOf()).toBe(NEW);
   });
 
   it('counts at once for an owner of the deployment, who confirms addresses', async () => {
-    const owner = await ground.owner();
+    const owner = await fixture.owner();
     const changed = await owner.call('PUT', '/v1/me', { email: 'ada@example.com' });
     expect(changed.body).toMatchObject({ person: { email: 'ada@example.com', unconfirmed_email: null } });
   });
@@ -111,7 +111,7 @@ describe('A new address of somebody who is signed in', () => {
   it('counts as asked for before it is looked up, so that nobody tries addresses of others without end', async () => {
     for (let at = 0; at < 5; at += 1) {
       const other = `a${at}@example.org`;
-      await ground.addPerson(other);
+      await fixture.addPerson(other);
       expect((await ask(other)).body).toMatchObject({ code: 'conflict' });
     }
     expect((await ask('a0@example.org')).body).toMatchObject({ code: 'rate_limited' });
@@ -129,37 +129,37 @@ describe('A new address of somebody who is signed in', () => {
   it('is dropped when an owner takes the credentials of the person', async () => {
     await ask(NEW);
     const asked = word();
-    await (await ground.owner()).call('DELETE', `/v1/people/${id}/credentials`);
+    await (await fixture.owner()).call('DELETE', `/v1/people/${id}/credentials`);
     expect((await open(asked)).status).toBe(404);
     expect(await emailOf()).toBe(BOB);
   });
 
   it('goes with the person', async () => {
     await ask(NEW);
-    await (await ground.owner()).call('DELETE', `/v1/people/${id}`);
-    expect(await ground.directory.all('mailed_link')).toEqual([]);
+    await (await fixture.owner()).call('DELETE', `/v1/people/${id}`);
+    expect(await fixture.directory.all('mailed_link')).toEqual([]);
     expect((await open(word())).status).toBe(404);
   });
 });
 
 async function addFactor(): Promise<() => string> {
   const begun = await bob.call<{ secret: string }>('POST', '/v1/me/totp', { current_password: PASSWORD });
-  const now = (): string => totpCode(begun.body.secret, totpStep(ground.clock.now()));
+  const now = (): string => totpCode(begun.body.secret, totpStep(fixture.clock.now()));
   expect((await bob.call('POST', '/v1/me/totp/confirm', { code: now() })).status).toBe(200);
-  ground.clock.pass(60_000);
+  fixture.clock.pass(60_000);
   return now;
 }
 
 describe('Wrong codes of a second factor', () => {
   const signIn = (code: string, password = PASSWORD) =>
-    ground.browser().call('POST', '/v1/session', { email: BOB, password, code });
+    fixture.browser().call('POST', '/v1/session', { email: BOB, password, code });
 
   it('lock the account after 100 in 24 hours, until the mailed link is opened', async () => {
     const now = await addFactor();
-    ground.mails.length = 0;
+    fixture.mails.length = 0;
     for (let at = 0; at < MAX_WRONG_CODES - 1; at += 1) expect((await signIn('000000')).status).toBe(401);
     expect((await signIn(now())).status).toBe(200);
-    ground.clock.pass(60_000);
+    fixture.clock.pass(60_000);
     expect((await signIn('000000')).status).toBe(401);
     const locked = await signIn(now());
     expect([locked.status, locked.body['detail']]).toEqual([
@@ -177,18 +177,18 @@ describe('Wrong codes of a second factor', () => {
   it('are forgotten when an owner takes the credentials of the person', async () => {
     await addFactor();
     for (let at = 0; at < MAX_WRONG_CODES; at += 1) await signIn('000000');
-    await (await ground.owner()).call('DELETE', `/v1/people/${id}/credentials`);
-    const [person] = (await ground.directory.all('person')).filter((one) => one.id === id);
+    await (await fixture.owner()).call('DELETE', `/v1/people/${id}/credentials`);
+    const [person] = (await fixture.directory.all('person')).filter((one) => one.id === id);
     if (!person) throw new Error('bob is gone');
-    await expect(ground.access.factors.refuseLocked(person)).resolves.toBeUndefined();
+    await expect(fixture.access.factors.refuseLocked(person)).resolves.toBeUndefined();
   });
 
   it('say that a link was mailed only if it was, and mail it once that is possible', async () => {
     const now = await addFactor();
     for (let at = 0; at < MAX_WRONG_CODES; at += 1) await signIn('000000');
-    ground.outgoing.result = 'failed';
+    fixture.outgoing.result = 'failed';
     for (let at = 0; at < 2; at += 1) expect((await signIn(now())).body['detail']).toContain('no mail can be sent');
-    ground.outgoing.result = 'sent';
+    fixture.outgoing.result = 'sent';
     expect((await signIn(now())).body['detail']).toContain('open the link that was mailed');
     expect((await open(word())).body).toMatchObject({ purpose: 'unlock' });
     expect((await signIn(now())).status).toBe(200);
@@ -196,10 +196,10 @@ describe('Wrong codes of a second factor', () => {
 
   it('of more than 24 hours ago are forgotten, which is the way out where no mail can be sent', async () => {
     const now = await addFactor();
-    ground.outgoing.result = 'no_account';
+    fixture.outgoing.result = 'no_account';
     for (let at = 0; at < MAX_WRONG_CODES; at += 1) await signIn('000000');
     expect((await signIn(now())).body['detail']).toContain('ask an owner');
-    ground.clock.pass(24 * HOUR);
+    fixture.clock.pass(24 * HOUR);
     expect((await signIn(now())).status).toBe(200);
   });
 });
@@ -211,7 +211,7 @@ describe('People get a mail', () => {
     await bob.call('POST', '/v1/me/recovery-codes', proof);
     await bob.call('POST', '/v1/me/totp/remove', proof);
     await bob.call('PUT', '/v1/me/password', { ...proof, password: 'another long password of bob' });
-    await (await ground.owner()).call('DELETE', `/v1/people/${id}/credentials`);
+    await (await fixture.owner()).call('DELETE', `/v1/people/${id}/credentials`);
     expect(subjectsTo(BOB)).toEqual([
       'An authenticator was added to your Carillon account',
       'The recovery codes of your Carillon account were renewed',
@@ -226,17 +226,17 @@ describe('People get a mail', () => {
       const payload = { email: BOB, password: PASSWORD };
       const headers = { 'user-agent': 'Firefox' };
       const request = { method: 'POST', url: '/v1/session', payload, headers, remoteAddress } as const;
-      return (await ground.control.app.inject(request)).statusCode;
+      return (await fixture.control.app.inject(request)).statusCode;
     };
-    expect(ground.mails).toEqual([]);
+    expect(fixture.mails).toEqual([]);
     expect(await from('127.0.0.1')).toBe(200);
-    expect(ground.mails).toEqual([]);
+    expect(fixture.mails).toEqual([]);
     expect(await from('203.0.113.9')).toBe(200);
     expect(subjectsTo(BOB)).toEqual(['A sign-in to your Carillon account from a new place']);
-    expect(ground.mails[0]?.text).toContain('From: 203.0.113.9, Firefox');
+    expect(fixture.mails[0]?.text).toContain('From: 203.0.113.9, Firefox');
     expect(await from('203.0.113.9')).toBe(200);
     expect(await from('2001:db8::1')).toBe(200);
     expect(await from('2001:db8::2')).toBe(200);
-    expect(ground.mails).toHaveLength(2);
+    expect(fixture.mails).toHaveLength(2);
   });
 });

@@ -7,23 +7,23 @@ import { createRecordCodecs } from '@carillon/contracts';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createAuditKeeper } from '../src/audit/keeper.ts';
 import { onAudit } from '../src/audit/audit-log.ts';
-import { MINUTE, openAudit, type AuditGround } from './audit-ground.ts';
-import { openControl, TOKEN } from './control-ground.ts';
+import { MINUTE, openAudit, type AuditFixture } from './audit-fixture.ts';
+import { openControl, TOKEN } from './control-fixture.ts';
 
-let ground: AuditGround['ground'];
-let clock: AuditGround['clock'];
-let leases: AuditGround['leases'];
-let seals: AuditGround['seals'];
-let lines: AuditGround['lines'];
-let keeperOf: AuditGround['keeperOf'];
-let keeper: AuditGround['keeper'];
-let entry: AuditGround['entry'];
-let write: AuditGround['write'];
-let records: AuditGround['records'];
-let verify: AuditGround['verify'];
+let fixture: AuditFixture['fixture'];
+let clock: AuditFixture['clock'];
+let leases: AuditFixture['leases'];
+let seals: AuditFixture['seals'];
+let lines: AuditFixture['lines'];
+let keeperOf: AuditFixture['keeperOf'];
+let keeper: AuditFixture['keeper'];
+let entry: AuditFixture['entry'];
+let write: AuditFixture['write'];
+let records: AuditFixture['records'];
+let verify: AuditFixture['verify'];
 let foreignCodecs: RecordCodecs;
 beforeEach(async () => {
-  ({ ground, clock, leases, seals, lines, keeperOf, keeper, entry, write, records, verify } = await openAudit());
+  ({ fixture, clock, leases, seals, lines, keeperOf, keeper, entry, write, records, verify } = await openAudit());
   foreignCodecs = await createRecordCodecs(
     { register: async () => 900, schema: async () => null },
     settableClock().now,
@@ -34,7 +34,7 @@ beforeEach(async () => {
 const withRecords = (left: readonly Pick<LogRecord, 'value'>[]): EventLog => {
   const placed = left.map(({ value }, offset) => ({ ...blank, value, offset }));
   return {
-    ...ground.log,
+    ...fixture.log,
     bounds: async () => ({ start: 0, end: placed.length }),
     read: async (_topic, _partition, from, most) => placed.slice(from, from + most),
   };
@@ -49,19 +49,19 @@ const blank: Omit<LogRecord, 'value' | 'offset'> = {
 
 describe('The keeper of the audit', () => {
   it('seals after a minute: on the topic, in the store, and in words that others can keep', async () => {
-    for (let at = 0; at < 3; at += 1) await ground.log.append([onAudit(entry(`d${at}`), ground.codecs)]);
+    for (let at = 0; at < 3; at += 1) await fixture.log.append([onAudit(entry(`d${at}`), fixture.codecs)]);
     await keeper.round();
     expect(lines).toEqual([]);
     clock.pass(MINUTE);
     await keeper.round();
     expect(lines).toMatchObject([{ through: 2, hash: expect.stringMatching(/^[0-9a-f]{64}$/) as string }]);
-    expect(await seals.newest(ground.log.logId)).toMatchObject({ since: 0, through: 2, leaves: { length: 3 } });
+    expect(await seals.newest(fixture.log.logId)).toMatchObject({ since: 0, through: 2, leaves: { length: 3 } });
     expect(await records()).toHaveLength(4);
     expect(await verify()).toEqual({ begins: 0, records: 4, seals: 2, sealedThrough: 2, fault: null });
   });
 
   it('seals a hundred records at once, and its own seals never', async () => {
-    for (let at = 0; at < 100; at += 1) await ground.log.append([onAudit(entry(`d${at}`), ground.codecs)]);
+    for (let at = 0; at < 100; at += 1) await fixture.log.append([onAudit(entry(`d${at}`), fixture.codecs)]);
     await keeper.round();
     expect(lines.map(({ through }) => through)).toEqual([99]);
     for (let minute = 0; minute < 5; minute += 1) {
@@ -78,7 +78,7 @@ describe('The keeper of the audit', () => {
     await other.round();
     expect(lines).toHaveLength(1);
     clock.pass(16_000);
-    for (let at = 5; at < 9; at += 1) await ground.log.append([onAudit(entry(`d${at}`), ground.codecs)]);
+    for (let at = 5; at < 9; at += 1) await fixture.log.append([onAudit(entry(`d${at}`), fixture.codecs)]);
     await other.round();
     await keeper.round();
     clock.pass(10_000);
@@ -90,14 +90,14 @@ describe('The keeper of the audit', () => {
       await other.round();
     }
     expect(lines).toHaveLength(2);
-    expect(await verify(ground.log, lines)).toMatchObject({ seals: 6, fault: null });
+    expect(await verify(fixture.log, lines)).toMatchObject({ seals: 6, fault: null });
   });
 
   it('gives the store the seal that a crash kept from it', async () => {
     const dying = { ...seals, keep: () => Promise.reject(new Error('killed')) };
     const killed = createAuditKeeper(
       {
-        ...ground,
+        ...fixture,
         ids: givenIds,
         auditSeals: dying,
         leases: leases.connect(createDirectWire()),
@@ -105,26 +105,26 @@ describe('The keeper of the audit', () => {
       },
       'killed',
     );
-    await ground.log.append([onAudit(entry('d0'), ground.codecs)]);
+    await fixture.log.append([onAudit(entry('d0'), fixture.codecs)]);
     clock.pass(MINUTE);
     await killed.round().catch(() => undefined);
-    expect(await seals.newest(ground.log.logId)).toBeNull();
+    expect(await seals.newest(fixture.log.logId)).toBeNull();
     clock.pass(MINUTE);
     await keeper.round();
-    expect((await seals.list(ground.log.logId, -1, 10)).map(({ through }) => through)).toEqual([0, 1]);
+    expect((await seals.list(fixture.log.logId, -1, 10)).map(({ through }) => through)).toEqual([0, 1]);
     expect(await verify()).toMatchObject({ fault: null });
   });
 
   it('tells of a configuration whose request was answered as failed, since the log took it all the same', async () => {
     const log: EventLog = {
-      ...ground.log,
+      ...fixture.log,
       async append(given) {
-        const answer = await ground.log.append(given);
+        const answer = await fixture.log.append(given);
         if (given[0]?.topic === 'carillon.config') throw new Error('the answer was lost');
         return answer;
       },
     };
-    const { control } = await openControl(undefined, { log, configuration: ground.configuration, clock });
+    const { control } = await openControl(undefined, { log, configuration: fixture.configuration, clock });
     const answer = await control.app.inject({
       method: 'POST',
       url: '/v1/workspaces/shop/api-keys',
@@ -132,7 +132,7 @@ describe('The keeper of the audit', () => {
       payload: { name: 'backend' },
     });
     expect(answer.statusCode).toBeGreaterThanOrEqual(500);
-    await ground.configuration.refresh();
+    await fixture.configuration.refresh();
     const [begun, failed] = await entries();
     expect(failed).toMatchObject({ id: begun?.id, outcome: 'failed', number: null });
     for (let round = 0; round < 3; round += 1) {
@@ -149,13 +149,13 @@ describe('The keeper of the audit', () => {
   it('makes good what a crash between a configuration and its outcome left out, once, under the id of what was begun', async () => {
     let writes = 0;
     const log: EventLog = {
-      ...ground.log,
+      ...fixture.log,
       append: (given) => {
         if (given[0]?.topic === 'carillon.audit' && (writes += 1) > 1) return Promise.reject(new Error('killed'));
-        return ground.log.append(given);
+        return fixture.log.append(given);
       },
     };
-    const { control } = await openControl(undefined, { log, configuration: ground.configuration, clock });
+    const { control } = await openControl(undefined, { log, configuration: fixture.configuration, clock });
     const answer = await control.app.inject({
       method: 'POST',
       url: '/v1/workspaces/shop/api-keys',
@@ -179,24 +179,24 @@ describe('The keeper of the audit', () => {
   });
 
   it('tells of a configuration that came by no request, with an id from its number', async () => {
-    const value = ground.codecs.configuration.encode({
+    const value = fixture.codecs.configuration.encode({
       id: 'req_1',
       at: new Date(clock.now()).toISOString(),
       by: { actor: { kind: 'system', id: 'carillon' }, origin: 'cli', message: null, requestId: null },
       changes: [{ ref: { kind: 'workspace', workspace: 'shop', name: '' }, based_on: null, body: {} }],
     });
-    await ground.log.append([{ topic: 'carillon.config', partition: 0, key: 'configuration', value, headers: {} }]);
-    await ground.configuration.refresh();
+    await fixture.log.append([{ topic: 'carillon.config', partition: 0, key: 'configuration', value, headers: {} }]);
+    await fixture.configuration.refresh();
     clock.pass(MINUTE);
     await keeper.round();
-    const id = givenIds.derive('audit', ground.log.logId, 'configuration', '0');
+    const id = givenIds.derive('audit', fixture.log.logId, 'configuration', '0');
     expect(await entries()).toMatchObject([{ id, number: 0, target: 'workspace:shop/', workspace: 'shop' }]);
   });
 });
 
 async function entries(): Promise<readonly AuditEntry[]> {
   return (await records()).flatMap(({ value }) => {
-    const decoded = ground.codecs.audit.decode(value);
+    const decoded = fixture.codecs.audit.decode(value);
     return decoded.ok && decoded.value.kind === 'entry' ? [decoded.value] : [];
   });
 }
@@ -208,10 +208,10 @@ describe('Whoever tampers with the audit is found by', () => {
     await write(20, 20);
   });
 
-  const other = (target: string) => ({ value: ground.codecs.audit.encode(entry(target)) });
+  const other = (target: string) => ({ value: fixture.codecs.audit.encode(entry(target)) });
 
   it('nothing, where all is as it was written', async () => {
-    expect(await verify(ground.log, lines)).toEqual({
+    expect(await verify(fixture.log, lines)).toEqual({
       begins: 0,
       records: 42,
       seals: 6,
@@ -222,11 +222,11 @@ describe('Whoever tampers with the audit is found by', () => {
 
   it('nothing, where it is sealed while somebody verifies it', async () => {
     const read: EventLog['read'] = async (...asked) => {
-      const page = await ground.log.read(...asked);
+      const page = await fixture.log.read(...asked);
       await write(3, 40);
       return page;
     };
-    expect(await verify({ ...ground.log, read })).toMatchObject({ records: 46, sealedThrough: 44, fault: null });
+    expect(await verify({ ...fixture.log, read })).toMatchObject({ records: 46, sealedThrough: 44, fault: null });
   });
 
   it('the position of a record that was changed', async () => {
@@ -251,7 +251,7 @@ describe('Whoever tampers with the audit is found by', () => {
   it('the gap that a record left', async () => {
     const all = await records();
     const log: EventLog = {
-      ...ground.log,
+      ...fixture.log,
       read: async (_topic, _partition, from, most) =>
         all.filter(({ offset }) => offset >= from && offset !== 7).slice(0, most),
     };
@@ -285,8 +285,8 @@ describe('Whoever tampers with the audit is found by', () => {
   it('a line that somebody kept, where topic and store were both cut off', async () => {
     const left = withRecords((await records()).slice(0, 21));
     const store = createMemoryAuditSeals().connect(createDirectWire());
-    const [first] = await seals.list(ground.log.logId, -1, 1);
-    if (first) await store.keep(ground.log.logId, first);
+    const [first] = await seals.list(fixture.log.logId, -1, 1);
+    if (first) await store.keep(fixture.log.logId, first);
     expect((await verify(left, [], store)).fault).toBeNull();
     const seal = { place: 'kept', through: 40 };
     expect((await verify(left, lines, store)).fault).toEqual({ kind: 'cut_off', position: 21, seal });
@@ -306,7 +306,7 @@ describe('Whoever tampers with the audit is found by', () => {
     const ids = { ...givenIds, keyed: (...parts: readonly string[]) => givenIds.keyed('another key', ...parts) };
     const wire = createDirectWire();
     const forging = createAuditKeeper(
-      { ...ground, log, ids, auditSeals: forger, leases: createMemoryLeases().connect(wire), sealed: () => undefined },
+      { ...fixture, log, ids, auditSeals: forger, leases: createMemoryLeases().connect(wire), sealed: () => undefined },
       'forger',
     );
     clock.pass(MINUTE);
@@ -316,7 +316,7 @@ describe('Whoever tampers with the audit is found by', () => {
   });
 
   it('a seal of the store that says otherwise of single records, or of the configuration, than what was sealed', async () => {
-    const [first, second] = await seals.list(ground.log.logId, -1, 2);
+    const [first, second] = await seals.list(fixture.log.logId, -1, 2);
     if (!first || !second) throw new Error('there are none');
     for (const forged of [
       { ...second, configuration: 99 },
@@ -324,35 +324,35 @@ describe('Whoever tampers with the audit is found by', () => {
       { ...second, leaves: second.leaves.toReversed() },
     ]) {
       const store = createMemoryAuditSeals().connect(createDirectWire());
-      for (const one of [first, forged]) await store.keep(ground.log.logId, one);
+      for (const one of [first, forged]) await store.keep(fixture.log.logId, one);
       const seal = { place: 'store', through: 40 };
-      expect((await verify(ground.log, lines, store)).fault).toEqual({ kind: 'forged_seal', position: 40, seal });
+      expect((await verify(fixture.log, lines, store)).fault).toEqual({ kind: 'forged_seal', position: 40, seal });
     }
   });
 
   it('nothing, where an earlier version sealed the chain alone; its line verifies too', async () => {
     const keyed = (what: string, ...parts: readonly string[]): string =>
       givenIds.keyed('audit seal', ...(what === 'audit seal with contents' ? parts.slice(0, 3) : [what, ...parts]));
-    await ground.log.append([onAudit(entry('late'), ground.codecs)]);
+    await fixture.log.append([onAudit(entry('late'), fixture.codecs)]);
     clock.pass(2 * MINUTE);
     lines.length = 0;
     await keeperOf('before', { ids: { ...givenIds, keyed } }).round();
     const before = lines.map(({ contents: _contents, ...line }) => line);
     expect(before.map(({ through }) => through)).toEqual([42]);
-    expect(await verify(ground.log, before)).toMatchObject({ sealedThrough: 42, fault: null });
+    expect(await verify(fixture.log, before)).toMatchObject({ sealedThrough: 42, fault: null });
     await write(3, 50);
-    expect(await verify(ground.log, lines)).toMatchObject({ sealedThrough: 46, fault: null });
+    expect(await verify(fixture.log, lines)).toMatchObject({ sealedThrough: 46, fault: null });
   });
 
   it('the beginning of the chain, where the records come from another log', async () => {
     const logId = 'log_0000000000000000000000000B' as LogId;
-    const log: EventLog = { ...ground.log, logId };
+    const log: EventLog = { ...fixture.log, logId };
     expect((await verify(log)).fault).toMatchObject({ kind: 'forged_seal', position: 20 });
   });
 
   it('what can be read: a record of nothing that is known here counts as any other', async () => {
-    await ground.log.append([{ ...onAudit(entry('newer'), foreignCodecs) }]);
+    await fixture.log.append([{ ...onAudit(entry('newer'), foreignCodecs) }]);
     await write(2, 40);
-    expect((await verify(ground.log, lines)).fault).toBeNull();
+    expect((await verify(fixture.log, lines)).fault).toBeNull();
   });
 });

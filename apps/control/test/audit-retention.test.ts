@@ -3,10 +3,10 @@ import type { AuditSeals, EventLog } from '@carillon/ports';
 import { createDirectWire, createMemoryAuditSeals } from '@carillon/testing/memory';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { onAudit } from '../src/audit/audit-log.ts';
-import { MINUTE, openAudit, type AuditGround } from './audit-ground.ts';
-import { publishWishes } from './control-ground.ts';
+import { MINUTE, openAudit, type AuditFixture } from './audit-fixture.ts';
+import { publishWishes } from './control-fixture.ts';
 
-let audit: AuditGround;
+let audit: AuditFixture;
 beforeEach(async () => {
   audit = await openAudit();
 });
@@ -14,10 +14,10 @@ beforeEach(async () => {
 describe('An audit that is not kept for ever', () => {
   const keepFor = async (span: string | null): Promise<void> => {
     const body = span === null ? {} : { retention: { audit: span } };
-    await publishWishes(audit.ground, [{ ref: { kind: 'deployment', workspace: '', name: '' }, body }]);
+    await publishWishes(audit.fixture, [{ ref: { kind: 'deployment', workspace: '', name: '' }, body }]);
   };
   const DAY = 86_400_000;
-  const start = async (): Promise<number> => (await audit.ground.log.bounds('carillon.audit', 0)).start;
+  const start = async (): Promise<number> => (await audit.fixture.log.bounds('carillon.audit', 0)).start;
 
   it('goes through a seal once it is older than it is kept, says so, and verifies from there', async () => {
     await audit.write(150);
@@ -32,25 +32,25 @@ describe('An audit that is not kept for ever', () => {
     const cut = await start();
     // The seals of the first day hold 150 entries and one another; what is younger than thirty days is all there.
     expect(cut).toBeGreaterThan(99);
-    const left = (await audit.records()).map(({ value }) => audit.ground.codecs.audit.decode(value));
+    const left = (await audit.records()).map(({ value }) => audit.fixture.codecs.audit.decode(value));
     const targets = left.flatMap((one) => (one.ok && one.value.kind === 'entry' ? [one.value.target] : []));
     expect(targets).toContain('d150');
     expect(targets).toContain(`records before ${cut}`);
     audit.clock.pass(MINUTE + 1);
     await audit.keeper.round();
-    const verdict = await audit.verify(audit.ground.log, audit.lines);
+    const verdict = await audit.verify(audit.fixture.log, audit.lines);
     expect(verdict).toMatchObject({ begins: cut, fault: null });
     expect(verdict.records).toBe((await audit.records()).length);
     // Another process takes over, and a second cut begins where the first one ended.
     audit.clock.pass(40 * DAY);
     await audit.write(3, 200);
     audit.clock.pass(31 * DAY);
-    await audit.ground.log.append([onAudit(audit.entry('last'), audit.ground.codecs)]);
+    await audit.fixture.log.append([onAudit(audit.entry('last'), audit.fixture.codecs)]);
     await audit.keeperOf('two').round();
     audit.clock.pass(MINUTE + 1);
     await audit.keeperOf('two').round();
     expect(await start()).toBeGreaterThan(cut);
-    expect((await audit.verify(audit.ground.log, audit.lines)).fault).toBeNull();
+    expect((await audit.verify(audit.fixture.log, audit.lines)).fault).toBeNull();
   });
 
   it('is for ever where nothing else is said', async () => {
@@ -64,23 +64,23 @@ describe('An audit that is not kept for ever', () => {
   it('misses records that somebody else took away, at a seal or beside one, and a seal of the store that is not the one', async () => {
     await audit.write(120);
     await audit.write(130, 120);
-    const sealed = await audit.seals.list(audit.ground.log.logId, -1, 10);
+    const sealed = await audit.seals.list(audit.fixture.log.logId, -1, 10);
     const [first, second] = sealed.map(({ through }) => through + 1) as [number, number];
-    await audit.ground.log.cut('carillon.audit', 0, first);
+    await audit.fixture.log.cut('carillon.audit', 0, first);
     expect((await audit.verify()).fault).toMatchObject({ kind: 'missing', position: 0 });
-    await audit.ground.log.cut('carillon.audit', 0, first + 5);
+    await audit.fixture.log.cut('carillon.audit', 0, first + 5);
     expect((await audit.verify()).fault).toMatchObject({ kind: 'missing', position: 0 });
-    await audit.ground.log.cut('carillon.audit', 0, second);
+    await audit.fixture.log.cut('carillon.audit', 0, second);
     const forged: AuditSeals = {
       ...audit.seals,
       list: async (...asked) => (await audit.seals.list(...asked)).map((seal) => ({ ...seal, hash: '0'.repeat(64) })),
     };
-    expect((await audit.verify(audit.ground.log, [], forged)).fault).not.toBeNull();
+    expect((await audit.verify(audit.fixture.log, [], forged)).fault).not.toBeNull();
   });
 
   const entries = async (): Promise<readonly AuditEntry[]> =>
     (await audit.records()).flatMap(({ value }) => {
-      const decoded = audit.ground.codecs.audit.decode(value);
+      const decoded = audit.fixture.codecs.audit.decode(value);
       return decoded.ok && decoded.value.kind === 'entry' ? [decoded.value] : [];
     });
   const cuts = async () =>
@@ -91,13 +91,13 @@ describe('An audit that is not kept for ever', () => {
     for (let at = 0; at < 250; at += 50) await audit.write(50, at);
     await keepFor('30d');
     audit.clock.pass(40 * DAY);
-    await audit.ground.log.append([onAudit(audit.entry('young'), audit.ground.codecs)]);
+    await audit.fixture.log.append([onAudit(audit.entry('young'), audit.fixture.codecs)]);
   }
 
   it('misses records of which somebody who can write to the log alone says there that they were taken away', async () => {
     await audit.write(250);
     await audit.write(5, 250);
-    const [first] = await audit.seals.list(audit.ground.log.logId, -1, 10);
+    const [first] = await audit.seals.list(audit.fixture.log.logId, -1, 10);
     const before = (first?.through ?? 0) + 1;
     const forged = {
       ...audit.entry('forged'),
@@ -105,12 +105,12 @@ describe('An audit that is not kept for ever', () => {
       what: 'audit.cut',
       target: `records before ${before}`,
     };
-    await audit.ground.log.append([onAudit(forged, audit.ground.codecs)]);
-    await audit.ground.log.cut('carillon.audit', 0, before);
-    expect((await audit.verify(audit.ground.log, audit.lines)).fault).toMatchObject({ kind: 'missing', position: 0 });
+    await audit.fixture.log.append([onAudit(forged, audit.fixture.codecs)]);
+    await audit.fixture.log.cut('carillon.audit', 0, before);
+    expect((await audit.verify(audit.fixture.log, audit.lines)).fault).toMatchObject({ kind: 'missing', position: 0 });
     audit.clock.pass(MINUTE + 1);
     await audit.keeper.round();
-    expect((await audit.verify(audit.ground.log, audit.lines)).fault).toMatchObject({ kind: 'missing', position: 0 });
+    expect((await audit.verify(audit.fixture.log, audit.lines)).fault).toMatchObject({ kind: 'missing', position: 0 });
   });
 
   it('misses what somebody takes away behind a true cut, also where they write the true word of it once more', async () => {
@@ -119,11 +119,11 @@ describe('An audit that is not kept for ever', () => {
     const [told] = (await entries()).filter(({ what }) => what === 'audit.cut');
     await audit.write(120, 300);
     await audit.write(5, 420);
-    const next = (await audit.seals.list(audit.ground.log.logId, (await start()) + 50, 1))[0]?.through ?? 0;
-    if (told) await audit.ground.log.append([onAudit(told, audit.ground.codecs)]);
+    const next = (await audit.seals.list(audit.fixture.log.logId, (await start()) + 50, 1))[0]?.through ?? 0;
+    if (told) await audit.fixture.log.append([onAudit(told, audit.fixture.codecs)]);
     expect((await audit.verify()).fault).toBeNull();
     const was = await start();
-    await audit.ground.log.cut('carillon.audit', 0, next + 1);
+    await audit.fixture.log.cut('carillon.audit', 0, next + 1);
     expect((await audit.verify()).fault).toMatchObject({ kind: 'missing', position: was });
   });
 
@@ -131,8 +131,8 @@ describe('An audit that is not kept for ever', () => {
     await grownOld();
     let isAllowed = false;
     const log: EventLog = {
-      ...audit.ground.log,
-      cut: (...asked) => (isAllowed ? audit.ground.log.cut(...asked) : Promise.reject(new Error('no right'))),
+      ...audit.fixture.log,
+      cut: (...asked) => (isAllowed ? audit.fixture.log.cut(...asked) : Promise.reject(new Error('no right'))),
     };
     const keeper = audit.keeperOf('barred', { log });
     await expect(keeper.round()).rejects.toMatchObject({ cause: new Error('no right') });
@@ -158,7 +158,7 @@ describe('An audit that is not kept for ever', () => {
       'done',
     ]);
     expect(await start()).toBeGreaterThan(250);
-    expect((await audit.verify(audit.ground.log, audit.lines)).fault).toBeNull();
+    expect((await audit.verify(audit.fixture.log, audit.lines)).fault).toBeNull();
   });
 
   it('keeps what the log finds young, though the clock of a process is a year ahead', async () => {
@@ -178,27 +178,27 @@ describe('An audit that is not kept for ever', () => {
     await grownOld();
     for (let at = 0; at < 40; at += 1) await audit.write(100, 1_000 + 100 * at);
     audit.clock.pass(40 * DAY);
-    await audit.ground.log.append([onAudit(audit.entry('youngest'), audit.ground.codecs)]);
+    await audit.fixture.log.append([onAudit(audit.entry('youngest'), audit.fixture.codecs)]);
     const begins = await start();
     const asked: number[] = [];
     const killed: EventLog = {
-      ...audit.ground.log,
+      ...audit.fixture.log,
       async cut(topic, partition, before) {
         if (asked.push(before) > 2) throw new Error('killed');
-        await audit.ground.log.cut(topic, partition, before);
+        await audit.fixture.log.cut(topic, partition, before);
       },
-      append: (given) => (asked.length > 2 ? Promise.reject(new Error('killed')) : audit.ground.log.append(given)),
+      append: (given) => (asked.length > 2 ? Promise.reject(new Error('killed')) : audit.fixture.log.append(given)),
     };
     let read = 0;
     const watched: EventLog = {
-      ...audit.ground.log,
+      ...audit.fixture.log,
       async read(...page) {
         if ((read += 1) === 3)
           await audit
             .keeperOf('killed', { log: killed })
             .round()
             .catch(() => undefined);
-        return audit.ground.log.read(...page);
+        return audit.fixture.log.read(...page);
       },
     };
     audit.clock.pass(MINUTE);
@@ -208,7 +208,7 @@ describe('An audit that is not kept for ever', () => {
     expect(Math.max(first - begins, second - first)).toBeLessThanOrEqual(1_000);
     audit.clock.pass(MINUTE);
     await audit.keeperOf('two').round();
-    expect(await audit.verify(audit.ground.log, audit.lines)).toMatchObject({ begins: await start(), fault: null });
+    expect(await audit.verify(audit.fixture.log, audit.lines)).toMatchObject({ begins: await start(), fault: null });
     expect(await start()).toBeGreaterThan(second);
   });
 
@@ -225,12 +225,12 @@ describe('An audit that is not kept for ever', () => {
       },
     };
     await audit.keeperOf('anew', { auditSeals: foreign }).round();
-    expect((await audit.verify(audit.ground.log, audit.lines)).fault).toBeNull();
+    expect((await audit.verify(audit.fixture.log, audit.lines)).fault).toBeNull();
     await audit.write(3, 500);
     const lost = createMemoryAuditSeals().connect(createDirectWire());
     audit.clock.pass(MINUTE);
     await audit.keeperOf('lost', { auditSeals: lost }).round();
-    expect(await audit.verify(audit.ground.log, audit.lines, lost)).toMatchObject({ fault: null });
-    expect(await audit.verify(audit.ground.log, audit.lines)).toMatchObject({ fault: null });
+    expect(await audit.verify(audit.fixture.log, audit.lines, lost)).toMatchObject({ fault: null });
+    expect(await audit.verify(audit.fixture.log, audit.lines)).toMatchObject({ fault: null });
   });
 });

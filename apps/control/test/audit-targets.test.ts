@@ -1,15 +1,15 @@
 import type { SuppressionList } from '@carillon/ports';
 import { createDirectWire, createMemoryConsents, createMemorySuppressions } from '@carillon/testing/memory';
 import { afterEach, expect, test } from 'vitest';
-import { auditEntries as entries, openControl, TOKEN, type Ground } from './control-ground.ts';
+import { auditEntries as entries, openControl, TOKEN, type Fixture } from './control-fixture.ts';
 
-let open: Ground | undefined;
+let open: Fixture | undefined;
 afterEach(() => open?.control.app.close());
 
 const OWNER = { authorization: `Bearer ${TOKEN}` };
 
 /** With the workspace `shop`, which a first key makes. */
-async function ground(ports: Parameters<typeof openControl>[1]): Promise<Ground> {
+async function fixture(ports: Parameters<typeof openControl>[1]): Promise<Fixture> {
   open = await openControl(undefined, ports);
   const url = '/v1/workspaces/shop/api-keys';
   await open.control.app.inject({ method: 'POST', url, headers: OWNER, payload: { name: 'backend' } });
@@ -18,7 +18,7 @@ async function ground(ports: Parameters<typeof openControl>[1]): Promise<Ground>
 
 test('Of each address of many that are freed or held back again the audit tells under the target that it has alone', async () => {
   const suppressions = createMemorySuppressions().connect(createDirectWire());
-  const here = await ground({ suppressions });
+  const here = await fixture({ suppressions });
   const post = async (path: string, payload: object) => {
     const url = `/v1/workspaces/shop/suppressions${path}`;
     const answer = await here.control.app.inject({ method: 'POST', url, headers: OWNER, payload });
@@ -49,7 +49,7 @@ test('Of each address of many that are freed or held back again the audit tells 
 test('Of each address and person of a file the audit tells under the target that they have alone', async () => {
   const wire = createDirectWire();
   const [suppressions, consents] = [createMemorySuppressions().connect(wire), createMemoryConsents().connect(wire)];
-  const here = await ground({ suppressions, consents });
+  const here = await fixture({ suppressions, consents });
   const post = async (path: string, payload: object | string) => {
     const headers = { ...OWNER, ...(typeof payload === 'string' && { 'content-type': 'text/csv' }) };
     const url = `/v1/workspaces/shop/${path}`;
@@ -77,7 +77,7 @@ test('Of each address of many the audit says whether it was freed, also where th
       return kept.remove(workspace, channel, address, source);
     },
   };
-  const here = await ground({ suppressions });
+  const here = await fixture({ suppressions });
   const entriesOf = Array.from({ length: 300 }, (_, at) => ({
     channel: 'email' as const,
     address: `p${at}@example.com`,

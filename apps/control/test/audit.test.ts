@@ -10,19 +10,19 @@ import {
 import { afterEach, expect, test } from 'vitest';
 import { REFUSED_SIGN_INS } from '../src/audit/hook.ts';
 import { PERMISSIONS } from '../src/access/permission.ts';
-import { accessOf, auditEntries as entries, openControl, personWith, TOKEN, type Ground } from './control-ground.ts';
+import { accessOf, auditEntries as entries, openControl, personWith, TOKEN, type Fixture } from './control-fixture.ts';
 
-let open: Ground | undefined;
+let open: Fixture | undefined;
 afterEach(() => open?.control.app.close());
 
 const OWNER = { authorization: `Bearer ${TOKEN}` };
 
-async function ground(...given: Parameters<typeof openControl>): Promise<Ground> {
+async function fixture(...given: Parameters<typeof openControl>): Promise<Fixture> {
   open = await openControl(...given);
   return open;
 }
 
-const makeKey = ({ control }: Ground) =>
+const makeKey = ({ control }: Fixture) =>
   control.app.inject({
     method: 'POST',
     url: '/v1/workspaces/shop/api-keys',
@@ -31,7 +31,7 @@ const makeKey = ({ control }: Ground) =>
   });
 
 test('A change stands on the audit before it is made and with its outcome before the answer: who, what, from where, and digests', async () => {
-  const here = await ground();
+  const here = await fixture();
   const answer = await makeKey(here);
   expect(answer.statusCode).toBe(201);
   const [begun, done, ...more] = await entries(here);
@@ -54,7 +54,7 @@ test('An address and an opt-out are changed with digests of before and after, by
   const wire = createDirectWire();
   const suppressions = createMemorySuppressions().connect(wire);
   const consents = createMemoryConsents().connect(wire);
-  const here = await ground(undefined, { suppressions, consents });
+  const here = await fixture(undefined, { suppressions, consents });
   await makeKey(here);
   const post = (path: string, payload: object) =>
     here.control.app.inject({ method: 'POST', url: `/v1/workspaces/shop/${path}`, headers: OWNER, payload });
@@ -89,9 +89,9 @@ test('An address and an opt-out are changed with digests of before and after, by
 });
 
 test('Nothing is changed, and nobody signs in, while the audit cannot be written', async () => {
-  const here = await ground();
+  const here = await fixture();
   const log = withoutAudit(here.log);
-  const shut = await ground(undefined, { log });
+  const shut = await fixture(undefined, { log });
   const answer = await makeKey(shut);
   expect(answer.statusCode).toBe(503);
   expect(answer.json()).toMatchObject({ code: 'audit_unavailable' });
@@ -103,7 +103,7 @@ test('Nothing is changed, and nobody signs in, while the audit cannot be written
 });
 
 test('A change whose outcome cannot be written says that it was begun', async () => {
-  const here = await ground();
+  const here = await fixture();
   let writes = 0;
   const log: EventLog = {
     ...here.log,
@@ -112,7 +112,7 @@ test('A change whose outcome cannot be written says that it was begun', async ()
       return here.log.append(records);
     },
   };
-  const answer = await makeKey(await ground(undefined, { log }));
+  const answer = await makeKey(await fixture(undefined, { log }));
   expect(answer.statusCode).toBe(503);
   expect(answer.json<{ detail: string }>().detail).toContain('that it was begun is on the audit');
   expect(answer.body).not.toContain('cln_once');
@@ -120,7 +120,7 @@ test('A change whose outcome cannot be written says that it was begun', async ()
 });
 
 test('What a change was refused for is its outcome; what the checks of its body refuse began nothing', async () => {
-  const here = await ground();
+  const here = await fixture();
   await makeKey(here);
   expect((await makeKey(here)).statusCode).toBe(409);
   expect((await entries(here)).slice(2)).toMatchObject([
@@ -133,7 +133,7 @@ test('What a change was refused for is its outcome; what the checks of its body 
 });
 
 test('Whoever lacks a permission is told of with the address that was asked, and in what place', async () => {
-  const here = await ground(accessOf(personWith('per_ann', ['read'])));
+  const here = await fixture(accessOf(personWith('per_ann', ['read'])));
   await here.control.app.inject({ method: 'DELETE', url: '/v1/workspaces/shop/api-keys/backend' });
   await here.control.app.inject({ method: 'GET', url: '/v1/workspaces/shop/suppressions' });
   expect(await entries(here)).toMatchObject([
@@ -150,7 +150,7 @@ test('Whoever lacks a permission is told of with the address that was asked, and
 });
 
 test('Signing in and out are told of, and a wrong word; no word stands there', async () => {
-  const here = await ground();
+  const here = await fixture();
   const signIn = (word: string) => here.control.app.inject({ method: 'POST', url: '/v1/session', payload: { word } });
   await signIn('guess-of-somebody');
   const { headers } = await signIn(TOKEN);
@@ -169,7 +169,7 @@ test('Signing in and out are told of, and a wrong word; no word stands there', a
 });
 
 test('A flood of wrong words leaves as many records as are told that they are wrong', async () => {
-  const here = await ground();
+  const here = await fixture();
   for (let guess = 0; guess < 50; guess += 1) {
     await here.control.app.inject({ method: 'POST', url: '/v1/session', payload: { word: `guess ${guess}` } });
   }
@@ -177,7 +177,7 @@ test('A flood of wrong words leaves as many records as are told that they are wr
 });
 
 test('Refused sign-ins of one address, and of many, are told of so often in a minute and no oftener; a good one always is', async () => {
-  const here = await ground();
+  const here = await fixture();
   const signIn = (remoteAddress: string, payload: object, more: object = {}) =>
     here.control.app.inject({ method: 'POST', url: '/v1/session', remoteAddress, payload, headers: { ...more } });
   // A page of somebody else sends a browser here: refused before anything is looked at.
@@ -196,7 +196,7 @@ test('Refused sign-ins of one address, and of many, are told of so often in a mi
 });
 
 test('Reading what a route does not show as contents, and what changes nothing, is not told of', async () => {
-  const here = await ground(accessOf(personWith('per_ann', PERMISSIONS)));
+  const here = await fixture(accessOf(personWith('per_ann', PERMISSIONS)));
   await makeKey(here);
   const before = (await entries(here)).length;
   await here.control.app.inject({ method: 'POST', url: '/v1/configuration/plan', payload: { files: [] } });
@@ -205,7 +205,7 @@ test('Reading what a route does not show as contents, and what changes nothing, 
 });
 
 test('A client that says much of itself is cut short', async () => {
-  const here = await ground();
+  const here = await fixture();
   await here.control.app.inject({
     method: 'POST',
     url: '/v1/session',
@@ -238,7 +238,7 @@ test('A look into what was kept is told of with the workspace that it was of, wh
     messageId: '<dlv_1.1@example.com>',
   } as const;
   await inbox.put({ id: 'msg_1', workspace: 'shop', deliveryId: 'dlv_1', message, at: 1 });
-  const here = await ground(undefined, { inbox });
+  const here = await fixture(undefined, { inbox });
   for (const url of ['/v1/inbox/msg_1', '/inbox/messages/msg_1/html', '/v1/inbox/msg_2']) {
     await here.control.app.inject({ method: 'GET', url, headers: OWNER });
   }
@@ -251,7 +251,7 @@ test('A look into what was kept is told of with the workspace that it was of, wh
 });
 
 test('The list shows what was done once, with its outcome, newest first, by filters, in pages that neither repeat nor skip', async () => {
-  const here = await ground();
+  const here = await fixture();
   for (const name of ['one', 'two', 'three']) {
     await here.control.app.inject({
       method: 'POST',
@@ -295,7 +295,7 @@ test('The list shows what was done once, with its outcome, newest first, by filt
 test('Whoever sees the audit of one workspace sees nothing of another, nor of the deployment', async () => {
   const club = personWith('per_ann', ['audit'], 'club');
   let who = personWith('per_bob', PERMISSIONS);
-  const here = await ground({ ...accessOf(who), who: async () => who });
+  const here = await fixture({ ...accessOf(who), who: async () => who });
   for (const workspace of ['shop', 'club']) {
     await here.control.app.inject({
       method: 'POST',

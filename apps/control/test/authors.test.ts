@@ -1,7 +1,7 @@
 import { listResources } from '@carillon/domain';
 import { createRecordCodecs } from '@carillon/contracts';
 import { expect, test } from 'vitest';
-import { accessOf, openControl, personWith, TOKEN } from './control-ground.ts';
+import { accessOf, openControl, personWith, TOKEN } from './control-fixture.ts';
 
 /** Authors of the records of the configuration, oldest first. */
 async function authorsOf({ log }: Awaited<ReturnType<typeof openControl>>): Promise<readonly string[]> {
@@ -17,22 +17,22 @@ async function authorsOf({ log }: Awaited<ReturnType<typeof openControl>>): Prom
 }
 
 test('Whoever changes the configuration is the author of its record, whatever the change is', async () => {
-  const ground = await openControl(accessOf(personWith('ann', ['configure'])));
-  const { control, configuration } = ground;
+  const fixture = await openControl(accessOf(personWith('ann', ['configure'])));
+  const { control, configuration } = fixture;
   const call = async (method: 'POST' | 'DELETE', url: string, payload?: object) => {
     const { statusCode } = await control.app.inject({ method, url, ...(payload && { payload }) });
     return statusCode;
   };
   expect(await call('POST', '/v1/workspaces/shop/api-keys', { name: 'backend' })).toBe(201);
   expect(await call('DELETE', '/v1/workspaces/shop/api-keys/backend')).toBe(200);
-  expect(await authorsOf(ground)).toEqual(['ann', 'ann']);
+  expect(await authorsOf(fixture)).toEqual(['ann', 'ann']);
   expect(listResources(configuration.current(), 'api_key')).toEqual([]);
   await control.app.close();
 });
 
 test('The owner token is the author of what is done with it; in a session that it opened the person is', async () => {
-  const ground = await openControl();
-  const { app } = ground.control;
+  const fixture = await openControl();
+  const { app } = fixture.control;
   const opened = await app.inject({ method: 'POST', url: '/v1/session', payload: { word: TOKEN } });
   const [cookie = ''] = String(opened.headers['set-cookie']).split(';');
   const { person } = opened.json<{ person: string }>();
@@ -44,6 +44,6 @@ test('The owner token is the author of what is done with it; in a session that i
     const made = await app.inject({ method: 'POST', url: '/v1/workspaces/shop/api-keys', headers, payload });
     expect(made.statusCode).toBe(201);
   }
-  expect(await authorsOf(ground)).toEqual(['owner', person]);
+  expect(await authorsOf(fixture)).toEqual(['owner', person]);
   await app.close();
 });

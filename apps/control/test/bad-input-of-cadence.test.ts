@@ -4,7 +4,7 @@ import { collectForDigest, judgeEvent } from '@carillon/stages';
 import { at, givenEvent, givenIds, givenIntent, givenRuleBook } from '@carillon/testing/given';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { planFolder } from '../src/configuration.ts';
-import { openResourceGround, type ResourceGround } from './resource-ground.ts';
+import { openResourceFixture, type ResourceFixture } from './resource-fixture.ts';
 
 const W = 'workspaces/shop';
 const WORKSPACE = `${W}/workspace.yaml`;
@@ -46,21 +46,21 @@ const mjml = (...inside: readonly string[]): Files => ({
 });
 const text = (inside: string): string => `<mj-section><mj-column><mj-text>${inside}</mj-text></mj-column></mj-section>`;
 
-let ground: ResourceGround;
+let fixture: ResourceFixture;
 beforeAll(async () => {
-  ground = await openResourceGround();
+  fixture = await openResourceFixture();
 });
-afterAll(() => ground.close());
+afterAll(() => fixture.close());
 
 const planned = (changes: Files) => {
   // An empty text takes a file away.
   const files = Object.fromEntries(Object.entries({ ...SHOP, ...changes }).filter(([, source]) => source !== ''));
-  return planFolder({ files, prune: false }, ground.ports);
+  return planFolder({ files, prune: false }, fixture.ports);
 };
 async function published(changes: Files): Promise<Configuration> {
   const { body, changes: record } = await planned(changes);
   expect(body.faults).toEqual([]);
-  const current = ground.ports.configuration.current();
+  const current = fixture.ports.configuration.current();
   return foldConfiguration(current, { changes: record }, current.number + 1).configuration;
 }
 
@@ -303,22 +303,22 @@ describe('what only an event can say wrong has its recorded reason', () => {
   });
 
   test('an item of 400 KB: it fails by itself, and the others of its digest go', async () => {
-    await ground.topology.publish(...(await planned(paid(...KEY))).changes);
-    const now = at(ground.topology.clock.now());
-    const notificationId = findResource(ground.ports.configuration.current(), 'notification', 'shop', 'order-paid')
+    await fixture.topology.publish(...(await planned(paid(...KEY))).changes);
+    const now = at(fixture.topology.clock.now());
+    const notificationId = findResource(fixture.ports.configuration.current(), 'notification', 'shop', 'order-paid')
       ?.body.id;
     const items = ['large', 'small'].map((name) => {
       const intent = givenIntent(name, {
         uniqueId: name,
-        causedAt: ground.topology.clock.now(),
+        causedAt: fixture.topology.clock.now(),
         variables: { note: 'x'.repeat(name === 'large' ? 409_600 : 10) },
       });
       const placed = { ...intent, slot: { ...intent.slot, notificationId: notificationId ?? '' } };
       return openDelivery(placed, 'p', `dlv_${name}` as DeliveryId, now);
     });
-    await ground.topology.data.ledger.insert(items);
-    await collectForDigest(items, '', { ...ground.topology.ports, digestMade: () => undefined });
-    expect(await ground.topology.data.ledger.get('dlv_large' as DeliveryId)).toMatchObject({
+    await fixture.topology.data.ledger.insert(items);
+    await collectForDigest(items, '', { ...fixture.topology.ports, digestMade: () => undefined });
+    expect(await fixture.topology.data.ledger.get('dlv_large' as DeliveryId)).toMatchObject({
       state: 'FAILED',
       reason: 'cannot_render',
       nextAt: null,
@@ -326,6 +326,6 @@ describe('what only an event can say wrong has its recorded reason', () => {
         expect.objectContaining({ detail: 'its values have 409611 characters, and a digest has at most 400000' }),
       ]) as unknown,
     });
-    expect(await ground.topology.data.ledger.get('dlv_small' as DeliveryId)).toMatchObject({ state: 'COLLECTED' });
+    expect(await fixture.topology.data.ledger.get('dlv_small' as DeliveryId)).toMatchObject({ state: 'COLLECTED' });
   });
 });

@@ -5,17 +5,17 @@ import { deliveryOf } from '@carillon/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deploymentOwner, type Principal } from '../src/access/principal.ts';
 import { planResources } from '../src/resources/plan-resources.ts';
-import { accessOf, config, personWith } from './control-ground.ts';
+import { accessOf, config, personWith } from './control-fixture.ts';
 import { buildControl, type Control } from '../src/index.ts';
-import { MAIL, openResourceGround, ORDERS, PAID, SHOP, type ResourceGround } from './resource-ground.ts';
+import { MAIL, openResourceFixture, ORDERS, PAID, SHOP, type ResourceFixture } from './resource-fixture.ts';
 
 const HOUR = 3_600_000;
 const OWNER = deploymentOwner('session');
-let ground: ResourceGround;
+let fixture: ResourceFixture;
 let control: Control | null = null;
 
 beforeEach(async () => {
-  ground = await openResourceGround();
+  fixture = await openResourceFixture();
   const of = (kind: 'workspace' | 'stream' | 'template' | 'notification', name: string, body: unknown) => ({
     ref: { kind, workspace: 'shop', name },
     body,
@@ -30,18 +30,18 @@ beforeEach(async () => {
       ],
       remove: [],
     },
-    ground.ports,
+    fixture.ports,
   );
-  await ground.topology.publish(...record);
+  await fixture.topology.publish(...record);
 });
 afterEach(async () => {
   await control?.app.close();
-  await ground.close();
+  await fixture.close();
   control = null;
 });
 
 async function simulate(payload: object, who: Principal = OWNER) {
-  control ??= await buildControl(config, ground.ports, { access: accessOf(who) });
+  control ??= await buildControl(config, fixture.ports, { access: accessOf(who) });
   const url = '/v1/workspaces/shop/cadence/simulate';
   const answer = await control.app.inject({ method: 'POST', url, payload });
   return { status: answer.statusCode, body: answer.json<SimulatedCadenceBody>() };
@@ -53,7 +53,7 @@ async function told(
   hoursAgo: number,
   more: Partial<ReturnType<typeof deliveryOf>> = {},
 ): Promise<void> {
-  const { ledger, configuration, clock } = ground.ports;
+  const { ledger, configuration, clock } = fixture.ports;
   const at = clock.now() - hoursAgo * HOUR;
   const notificationId = findResource(configuration.current(), 'notification', 'shop', 'order-paid')?.body.id ?? '';
   const intent = { notification: 'order-paid', person, to: person, causedAt: at, sendAt: at };
@@ -133,7 +133,7 @@ describe('the last days under another cadence', () => {
     expect(await count()).toBe(1);
     await told('bob@example.com', 4);
     expect(await count()).toBe(1);
-    ground.topology.clock.pass(30_000);
+    fixture.topology.clock.pass(30_000);
     expect(await count()).toBe(2);
   });
 
@@ -143,17 +143,17 @@ describe('the last days under another cadence', () => {
       (await simulate({ notification: 'order-paid', put: limited(2) })).body.now.messages;
     expect(await change()).toBe(1);
     await told('bob@example.com', 4);
-    ground.topology.clock.pass(30_000);
+    fixture.topology.clock.pass(30_000);
     expect(await change()).toBe(1);
     await expect.poll(change).toBe(2);
     await told('cy@example.com', 3);
-    ground.topology.clock.pass(600_000);
+    fixture.topology.clock.pass(600_000);
     expect(await change()).toBe(3);
   });
 
   it('are read by the next change where reading them anew failed', async () => {
     await told('ada@example.com', 5);
-    const { ledger } = ground.ports;
+    const { ledger } = fixture.ports;
     let isAway = false;
     let refused = 0;
     const list: typeof ledger.list = async (...asked) => {
@@ -161,13 +161,17 @@ describe('the last days under another cadence', () => {
       refused += 1;
       throw new Error('away');
     };
-    control = await buildControl(config, { ...ground.ports, ledger: { ...ledger, list } }, { access: accessOf(OWNER) });
+    control = await buildControl(
+      config,
+      { ...fixture.ports, ledger: { ...ledger, list } },
+      { access: accessOf(OWNER) },
+    );
     const change = async (): Promise<number> =>
       (await simulate({ notification: 'order-paid', put: limited(2) })).body.now.messages;
     expect(await change()).toBe(1);
     await told('bob@example.com', 4);
     isAway = true;
-    ground.topology.clock.pass(30_000);
+    fixture.topology.clock.pass(30_000);
     expect(await change()).toBe(1);
     expect(refused).toBe(1);
     isAway = false;
@@ -184,7 +188,7 @@ describe('the last days under another cadence', () => {
       expect(body.proposed?.dropped).toBeGreaterThan(0);
       return parts.seen() - before;
     };
-    control = await buildControl(config, { ...ground.ports, turns: parts.turns }, { access: accessOf(OWNER) });
+    control = await buildControl(config, { ...fixture.ports, turns: parts.turns }, { access: accessOf(OWNER) });
     expect(await ask(1)).toBeGreaterThan(200);
     expect(await ask(2)).toBeLessThan(150);
   });
@@ -192,7 +196,7 @@ describe('the last days under another cadence', () => {
   it('are not gone through to the end for a question that the next change has dropped', async () => {
     for (let n = 1; n <= 1_000; n += 1) await told('ada@example.com', n / 10);
     const parts = countedParts();
-    control = await buildControl(config, { ...ground.ports, turns: parts.turns }, { access: accessOf(OWNER) });
+    control = await buildControl(config, { ...fixture.ports, turns: parts.turns }, { access: accessOf(OWNER) });
     const { address } = await control.listen();
     await simulate({ notification: 'order-paid' });
     const before = parts.seen();
@@ -244,7 +248,7 @@ describe('the last days under another cadence', () => {
   });
 
   it('are the newest ten thousand messages where there are more', async () => {
-    const { ledger, clock } = ground.ports;
+    const { ledger, clock } = fixture.ports;
     const many = Array.from({ length: 10_050 }, (_, index) =>
       deliveryOf({
         intent: { person: `p${index % 500}`, to: `p${index % 500}@example.com` },

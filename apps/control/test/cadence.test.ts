@@ -5,7 +5,7 @@ import { openTopology, type Topology } from '@carillon/testing/topology';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Permission } from '../src/access/permission.ts';
 import type { Control, ControlPorts } from '../src/index.ts';
-import { accessOf, openControl, personWith } from './control-ground.ts';
+import { accessOf, openControl, personWith } from './control-fixture.ts';
 
 const NOON = Date.parse('2026-11-22T12:00:00.000Z');
 const ID = 'dlv_1' as DeliveryId;

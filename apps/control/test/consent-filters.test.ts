@@ -1,14 +1,14 @@
 import { orderShop, type Wish } from '@carillon/testing/given';
 import { createDirectWire, createMemoryConsents } from '@carillon/testing/memory';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { accessOf, openControl, personWith, type Ground, publishWishes } from './control-ground.ts';
+import { accessOf, openControl, personWith, type Fixture, publishWishes } from './control-fixture.ts';
 
 const SHOP = '/v1/workspaces/shop/consents';
-let ground: Ground;
+let fixture: Fixture;
 
 beforeEach(async () => {
   const consents = createMemoryConsents().connect(createDirectWire());
-  ground = await openControl(accessOf(personWith('ann', ['read', 'bodies', 'operate'])), { consents });
+  fixture = await openControl(accessOf(personWith('ann', ['read', 'bodies', 'operate'])), { consents });
   const categories = { orders: { was: ['purchases'] } };
   const workspace: Wish = { ref: { kind: 'workspace', workspace: 'shop', name: '' }, body: { categories } };
   const wishes = [workspace, ...orderShop(undefined, 'shop')].map((wish) =>
@@ -16,16 +16,16 @@ beforeEach(async () => {
       ? { ...wish, body: { ...wish.body, category: 'orders' } }
       : wish,
   ) as readonly Wish[];
-  await publishWishes(ground, wishes);
+  await publishWishes(fixture, wishes);
 });
-afterEach(() => ground.control.close(0));
+afterEach(() => fixture.control.close(0));
 
 type Answered = { readonly items: readonly { readonly person: string }[]; readonly detail: string };
 type Paged = Answered & { readonly next: string | null };
-const set = (body: object) => ground.control.app.inject({ method: 'POST', url: SHOP, payload: body });
+const set = (body: object) => fixture.control.app.inject({ method: 'POST', url: SHOP, payload: body });
 /** Who is found, without the host of their address; or what is wrong. */
 async function found(query: string): Promise<string> {
-  const answer = await ground.control.app.inject({ url: `${SHOP}?${query}` });
+  const answer = await fixture.control.app.inject({ url: `${SHOP}?${query}` });
   const { items, detail } = answer.json<Answered>();
   if (answer.statusCode !== 200) return detail;
   const names = items.map(({ person }) => person.split('@')[0] ?? '');
@@ -65,7 +65,7 @@ describe('What people said is found', () => {
     let cursor: string | null = '';
     while (cursor !== null) {
       const url: string = `${SHOP}?opted_out=true&limit=1${cursor && `&cursor=${cursor}`}`;
-      const page: Paged = (await ground.control.app.inject({ url })).json<Paged>();
+      const page: Paged = (await fixture.control.app.inject({ url })).json<Paged>();
       people.push(...page.items.map(({ person }) => person));
       cursor = page.next;
     }

@@ -4,8 +4,8 @@ import { decideConsents } from '@carillon/stages';
 import { givenIds } from '@carillon/testing/given';
 import { createDirectWire, createMemoryConsents } from '@carillon/testing/memory';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { accessOf, openControl, personWith, type Ground, publishWishes } from './control-ground.ts';
-import { signer } from './suppressions-ground.ts';
+import { accessOf, openControl, personWith, type Fixture, publishWishes } from './control-fixture.ts';
+import { signer } from './suppressions-fixture.ts';
 
 type Word = {
   readonly target: string;
@@ -17,20 +17,20 @@ type Word = {
 type Answered = { readonly words: readonly Word[]; readonly changed: readonly Word[] };
 
 let consents: ConsentStore;
-let ground: Ground;
+let fixture: Fixture;
 let url = '';
 beforeEach(async () => {
   consents = createMemoryConsents().connect(createDirectWire());
-  ground = await openControl(accessOf(personWith('ann', ['read', 'bodies', 'operate'])), {
+  fixture = await openControl(accessOf(personWith('ann', ['read', 'bodies', 'operate'])), {
     consents,
     undoSealer: signer,
   });
   const categories = { orders: { was: ['purchases'] } };
   const shop = { ref: { kind: 'workspace', workspace: 'shop', name: '' }, body: { categories } } as const;
-  await publishWishes(ground, [shop]);
-  ({ address: url } = await ground.control.listen());
+  await publishWishes(fixture, [shop]);
+  ({ address: url } = await fixture.control.listen());
 });
-afterEach(() => ground.control.close(0));
+afterEach(() => fixture.control.close(0));
 
 let status = 0;
 const set = async (body: object): Promise<Answered> => {
@@ -43,7 +43,7 @@ const set = async (body: object): Promise<Answered> => {
 /** Said by the person on the page. */
 const saying = (said: Partial<Decision>) =>
   decideConsents('shop', 'ada', [{ target: { kind: 'all' }, channel: null, optedOut: true, way: 'page', ...said }], {
-    ...ground,
+    ...fixture,
     ids: givenIds,
     consents,
   });
@@ -72,7 +72,7 @@ describe('what many people opted out of', () => {
   }
   const says = (person: string, said: Partial<Decision>) =>
     decideConsents('shop', person, [{ target: { kind: 'all' }, channel: null, optedOut: true, way: 'page', ...said }], {
-      ...ground,
+      ...fixture,
       ids: givenIds,
       consents,
     });

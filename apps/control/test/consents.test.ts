@@ -6,10 +6,10 @@ import { givenIds, orderShop, type Wish } from '@carillon/testing/given';
 import { createDirectWire, createMemoryConsents, createMemoryLog } from '@carillon/testing/memory';
 import type { LogId } from '@carillon/kernel';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { accessOf, openControl, personWith, type Ground, publishWishes } from './control-ground.ts';
+import { accessOf, openControl, personWith, type Fixture, publishWishes } from './control-fixture.ts';
 
 let consents: ConsentStore;
-let ground: Ground;
+let fixture: Fixture;
 let url = '';
 let troubles: string[] = [];
 const ANN = personWith('ann', ['read', 'bodies', 'operate']);
@@ -19,7 +19,7 @@ async function open(
   more: { readonly log?: EventLog; readonly consents?: ConsentStore } = {},
 ): Promise<void> {
   const watch = { trouble: (where: string) => void troubles.push(where) } as never;
-  ground = await openControl(accessOf(who), { consents, watch, ...more });
+  fixture = await openControl(accessOf(who), { consents, watch, ...more });
   const categories = { orders: { was: ['purchases'] } };
   const workspace = (name: string): Wish => ({
     ref: { kind: 'workspace', workspace: name, name: '' },
@@ -36,15 +36,15 @@ async function open(
     ref: { ...reset.ref, name: 'password-reset' },
     body: { ...reset.body, id: 'ntf_reset', transactional: true },
   } as Wish;
-  await publishWishes(ground, [...changed, transactional]);
-  ({ address: url } = await ground.control.listen());
+  await publishWishes(fixture, [...changed, transactional]);
+  ({ address: url } = await fixture.control.listen());
 }
 beforeEach(async () => {
   troubles = [];
   consents = createMemoryConsents().connect(createDirectWire());
   await open();
 });
-afterEach(() => ground.control.close(0));
+afterEach(() => fixture.control.close(0));
 
 type Word = {
   readonly target: string;
@@ -79,16 +79,16 @@ const saying = (person: string, said: Partial<Decision>, workspace = 'shop') =>
     workspace,
     person,
     [{ target: { kind: 'all' }, channel: null, optedOut: true, way: 'page', ...said }],
-    { ...ground, ids: givenIds, consents },
+    { ...fixture, ids: givenIds, consents },
   );
 const wordsOf = ({ words }: Shown) =>
   words.map(({ target, name, channel, opted_out: out, by }) => [target, name, channel, out ? 'out' : 'in', by]);
 
 /** What the log of consents holds, as its readers see it. */
 async function logged() {
-  const records = await ground.log.read('carillon.consents', 0, 0, 5000);
+  const records = await fixture.log.read('carillon.consents', 0, 0, 5000);
   return records.flatMap(({ value }) => {
-    const decoded = ground.codecs.consent.decode(value);
+    const decoded = fixture.codecs.consent.decode(value);
     return decoded.ok ? [decoded.value] : [];
   });
 }
@@ -151,7 +151,7 @@ describe('What somebody sets for a person', () => {
   });
 
   it('holds where the topic of consents cannot take it now, and waits there for it', async () => {
-    await ground.control.close(0);
+    await fixture.control.close(0);
     const log = createMemoryLog({
       logId: 'log_0000000000000000000000000A' as LogId,
       partitions: 1,
@@ -173,14 +173,14 @@ describe('What somebody sets for a person', () => {
   });
 
   it('is not done where the store cannot take it', async () => {
-    await ground.control.close(0);
+    await fixture.control.close(0);
     await open(ANN, { consents: { ...consents, replace: () => Promise.reject(new Error('away')) } });
     expect((await set({ person: 'ada', target: 'all', opted_out: true })).status).toBe(500);
     expect(await logged()).toEqual([]);
   });
 
   it('is not for whoever may only read, and reading is not for whoever sees no addresses', async () => {
-    await ground.control.close(0);
+    await fixture.control.close(0);
     await open(personWith('eve', ['read']));
     for (const path of [SHOP, `${SHOP}/person?person=ada`, `${SHOP}/export`]) {
       expect(await call('GET', path)).toMatchObject({ status: 403 });
@@ -245,7 +245,7 @@ describe('What was said under a name that a category had before', () => {
     const text = await (await fetch(`${url}${SHOP}/export`)).text();
     expect((await importing(text)).body).toMatchObject({ refused: 0, added: 0 });
     expect(await Promise.all(people.map(isOut))).toEqual(before);
-    await ground.control.close(0);
+    await fixture.control.close(0);
     consents = createMemoryConsents().connect(createDirectWire());
     await open();
     expect((await importing(text)).body).toMatchObject({ refused: 0 });
@@ -259,7 +259,7 @@ describe('What was said about a notification that is gone', () => {
     const target = { kind: 'notification', name: gone } as const;
     await saying('ada', { target });
     const text = await (await fetch(`${url}${SHOP}/export`)).text();
-    await ground.control.close(0);
+    await fixture.control.close(0);
     consents = createMemoryConsents().connect(createDirectWire());
     await open();
     expect((await importing(text)).body).toMatchObject({ rows: 1, taken: 1, added: 1, refused: 0 });
@@ -337,7 +337,7 @@ describe('A file of opt-outs', () => {
   });
 
   it('that says when does not stand against what was said since', async () => {
-    const old = new Date(ground.clock.now() - 3_600_000).toISOString();
+    const old = new Date(fixture.clock.now() - 3_600_000).toISOString();
     const csv = `person,at\nada,${old}\nbob,${old}\n`;
     await importing(csv);
     await set({ person: 'ada', target: 'all', opted_out: false });
@@ -369,7 +369,7 @@ describe('A file of opt-outs', () => {
   });
 
   it('is written once for a person whom somebody else writes at the same moment', async () => {
-    await ground.control.close(0);
+    await fixture.control.close(0);
     let raced = false;
     const racing: ConsentStore = {
       ...consents,
@@ -380,7 +380,7 @@ describe('A file of opt-outs', () => {
             'shop',
             'ada',
             [{ target: { kind: 'category', name: 'orders' }, channel: null, optedOut: true, way: 'page' }],
-            { consents, ids: givenIds, clock: ground.clock },
+            { consents, ids: givenIds, clock: fixture.clock },
           );
         }
         return consents.replace(next);

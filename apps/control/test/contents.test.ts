@@ -5,7 +5,7 @@ import { createCustodyStage } from '@carillon/stages';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Permission } from '../src/access/permission.ts';
 import type { Control, ControlPorts } from '../src/index.ts';
-import { accessOf, openControl, personWith } from './control-ground.ts';
+import { accessOf, openControl, personWith } from './control-fixture.ts';
 
 type Json = { readonly [name: string]: unknown };
 const NOTE = '<script>alert(1)</script>\u202e';

@@ -1,14 +1,14 @@
 import { findResource } from '@carillon/domain';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { useDrafts } from './draft-ground.ts';
-import { MAIL, ORDERS, PAID } from './resource-ground.ts';
+import { useDrafts } from './draft-fixture.ts';
+import { MAIL, ORDERS, PAID } from './resource-fixture.ts';
 
 const under = useDrafts();
 const TEST = 'shop-test';
 const COPY = `/v1/workspaces/${TEST}/copy`;
-const current = () => under.ground.ports.configuration.current();
+const current = () => under.fixture.ports.configuration.current();
 const copy = (request: object = {}) => under.ask('POST', COPY, request);
-const drafts = async () => (await under.ground.ports.drafts.list(TEST, 100)).items;
+const drafts = async () => (await under.fixture.ports.drafts.list(TEST, 100)).items;
 const namesOf = (body: Readonly<Record<string, unknown>>) =>
   (body['drafts'] as readonly { kind: string; name: string }[]).map(({ kind, name }) => `${kind}/${name}`);
 const publishAll = async () => {
@@ -17,7 +17,7 @@ const publishAll = async () => {
 };
 
 beforeAll(async () => {
-  const { topology } = under.ground;
+  const { topology } = under.fixture;
   const smtp = { kind: 'smtp', host: 'mail.example.com', port: 25, from: 'a@example.com' } as const;
   await topology.publish({ ref: { kind: 'account', workspace: 'shop', name: 'mail' }, body: smtp });
   await under.apply('template', 'news', MAIL);
@@ -68,7 +68,7 @@ describe('Copying a live workspace into its test environment', () => {
     expect(test?.body.id).not.toBe(live?.body.id);
     expect(findResource(current(), 'account', TEST, 'mail')).toBeUndefined();
     // A copy is no promotion in the history of the test environment.
-    const { by } = under.ground.ports.configuration.history.publication(current().number) ?? {};
+    const { by } = under.fixture.ports.configuration.history.publication(current().number) ?? {};
     expect(by?.origin).toBe('portal');
     expect((await under.ask('POST', `/v1/workspaces/${TEST}/promote`, {})).body).toMatchObject({ drafts: [] });
   });

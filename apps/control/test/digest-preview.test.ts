@@ -11,7 +11,7 @@ import {
 import { openTopology, type Topology } from '@carillon/testing/topology';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Control, ControlPorts } from '../src/index.ts';
-import { accessOf, openControl, personWith } from './control-ground.ts';
+import { accessOf, openControl, personWith } from './control-fixture.ts';
 
 type Message = { readonly subject: string; readonly text: string; readonly html: string; readonly notes: string[] };
 

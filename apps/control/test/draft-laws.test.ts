@@ -7,16 +7,16 @@ import { discardDraft, saveDraft } from '../src/drafts/save-draft.ts';
 import { stateOf } from '../src/drafts/states.ts';
 import type { ControlPorts } from '../src/index.ts';
 import { publishResource } from '../src/resources/publish-resources.ts';
-import { personWith } from './control-ground.ts';
-import { openResourceGround, type ResourceGround } from './resource-ground.ts';
+import { personWith } from './control-fixture.ts';
+import { openResourceFixture, type ResourceFixture } from './resource-fixture.ts';
 
-let ground: ResourceGround;
+let fixture: ResourceFixture;
 beforeEach(async () => {
-  ground = await openResourceGround();
-  await ground.topology.publish({ ref: { kind: 'workspace', workspace: 'shop', name: '' }, body: {} });
+  fixture = await openResourceFixture();
+  await fixture.topology.publish({ ref: { kind: 'workspace', workspace: 'shop', name: '' }, body: {} });
   for (const name of NAMES) await put(name, ['first'], null);
 });
-afterEach(() => ground.close());
+afterEach(() => fixture.close());
 
 const NAMES = ['one', 'two'] as const;
 const WRITERS = ['ada', 'bob', 'cleo'] as const;
@@ -28,12 +28,12 @@ const wordsIn = (body: unknown): readonly string[] =>
 const actor = (id: string) => ({ kind: 'person', id }) as const;
 const by = (id: string) => ({ actor: actor(id), origin: 'portal', message: null, requestId: null }) as const;
 const may = (id: string) => personWith(id, ['configure']);
-const now = async (name: string) => findResource(await ground.ports.configuration.refresh(), 'template', 'shop', name);
+const now = async (name: string) => findResource(await fixture.ports.configuration.refresh(), 'template', 'shop', name);
 
 function put(name: string, words: readonly string[], seen: number | null) {
   const precondition = seen === null ? ({ kind: 'absent' } as const) : ({ kind: 'numbers', numbers: [seen] } as const);
   const request = () => ({ put: [{ ref: refOf(name), body: bodyOf(words) }], remove: [] });
-  return publishResource({ ref: refOf(name), request, precondition, principal: may('ada') }, by('ada'), ground.ports);
+  return publishResource({ ref: refOf(name), request, precondition, principal: may('ada') }, by('ada'), fixture.ports);
 }
 
 const REFUSALS = ['precondition_failed', 'draft_conflict', 'conflict'];
@@ -50,7 +50,7 @@ const done = (work: Promise<unknown>): Promise<boolean> =>
 /** What a writer has in view of a resource: the words and number that count, and the draft. */
 type View = { readonly words: readonly string[]; readonly number: number; readonly draft: Draft | null };
 const look = async (name: string): Promise<View> => {
-  const draft = await ground.ports.drafts.find(refOf(name));
+  const draft = await fixture.ports.drafts.find(refOf(name));
   const resource = await now(name);
   return { words: wordsIn(resource?.body), number: resource?.number ?? -1, draft };
 };
@@ -74,14 +74,14 @@ describe('Three writers over the same resources', () => {
         const views = new Map<string, View>();
         for (const name of NAMES) {
           const { draft } = await look(name);
-          if (draft) await discardDraft(draft.ref, draft.revision, ground.ports);
+          if (draft) await discardDraft(draft.ref, draft.revision, fixture.ports);
         }
         const act = async ({ writer, name, does }: (typeof steps)[number], at: number): Promise<void> => {
           const key = `${writer} ${name}`;
           const view = views.get(key) ?? (await look(name));
           views.set(key, view);
           const word = `${writer}${runs}x${at}`;
-          const { ports } = ground;
+          const { ports } = fixture;
           const publish = async (names: readonly string[]): Promise<void> => {
             const found = await Promise.all(names.map((one) => ports.drafts.find(refOf(one))));
             const drafts = found.filter((draft) => draft !== null);
@@ -129,7 +129,7 @@ describe('A publisher that dies', () => {
     'after a draft went',
   ];
   it.each(STEPS)('%s leaves all or nothing, and is made good by publishing again', async (place) => {
-    const { ports } = ground;
+    const { ports } = fixture;
     for (const name of NAMES) {
       const number = (await now(name))?.number ?? -1;
       const wish = { ref: refOf(name), body: bodyOf(['first', 'new']), basedOn: number };

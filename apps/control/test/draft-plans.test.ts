@@ -5,11 +5,11 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { createDraftPlans } from '../src/drafts/draft-plans.ts';
 import { draftsOf } from '../src/drafts/plan-drafts.ts';
 import type { ControlPorts } from '../src/ports.ts';
-import { useDrafts } from './draft-ground.ts';
-import { PAID } from './resource-ground.ts';
+import { useDrafts } from './draft-fixture.ts';
+import { PAID } from './resource-fixture.ts';
 
 const under = useDrafts();
-const current = () => under.ground.ports.configuration.current();
+const current = () => under.fixture.ports.configuration.current();
 
 const mail = (name: string, revision = `r-${name}`, text = 'Thank you.'): Draft => ({
   ref: { kind: 'template', workspace: 'shop', name },
@@ -29,7 +29,7 @@ let ports: ControlPorts;
 beforeEach(async () => {
   checkedTemplates = 0;
   place = 'stored';
-  const given = under.ground.ports;
+  const given = under.fixture.ports;
   const templates: TemplateRenderer = {
     ...given.templates,
     check: (template) => {

@@ -6,17 +6,17 @@ import { publishDrafts } from '../src/drafts/publish-drafts.ts';
 import { discardDraft, saveDraft } from '../src/drafts/save-draft.ts';
 import { stateOf } from '../src/drafts/states.ts';
 import type { ControlPorts } from '../src/index.ts';
-import { personWith } from './control-ground.ts';
-import { openResourceGround, type ResourceGround } from './resource-ground.ts';
+import { personWith } from './control-fixture.ts';
+import { openResourceFixture, type ResourceFixture } from './resource-fixture.ts';
 
-let ground: ResourceGround;
+let fixture: ResourceFixture;
 beforeEach(async () => {
-  ground = await openResourceGround();
+  fixture = await openResourceFixture();
   const body = { email: { subject: 'First', text: 'first' } };
-  await ground.topology.publish({ ref: { kind: 'workspace', workspace: 'shop', name: '' }, body: {} });
-  for (const ref of [A, B]) await ground.topology.publish({ ref, body });
+  await fixture.topology.publish({ ref: { kind: 'workspace', workspace: 'shop', name: '' }, body: {} });
+  for (const ref of [A, B]) await fixture.topology.publish({ ref, body });
 });
-afterEach(() => ground.close());
+afterEach(() => fixture.close());
 
 const A: ResourceRef<'template'> = { kind: 'template', workspace: 'shop', name: 'a' };
 const B: ResourceRef<'template'> = { kind: 'template', workspace: 'shop', name: 'b' };
@@ -25,27 +25,27 @@ const ada = { kind: 'person', id: 'ada' } as const;
 const bob = personWith('bob', ['configure']);
 const by = { actor: bob.actor, origin: 'portal', message: null, requestId: null } as const;
 const numberOf = async (ref: ResourceRef): Promise<number> =>
-  (await ground.ports.configuration.refresh()).resources.get(resourceKey(ref))?.number ?? -1;
+  (await fixture.ports.configuration.refresh()).resources.get(resourceKey(ref))?.number ?? -1;
 const begin = async (ref: ResourceRef, text: string): Promise<Draft> =>
-  saveDraft({ ref, body: textOf(text), basedOn: await numberOf(ref) }, { revision: null }, ada, ground.ports);
-const typeOn = (draft: Draft, text: string, ports: ControlPorts = ground.ports): Promise<Draft> =>
+  saveDraft({ ref, body: textOf(text), basedOn: await numberOf(ref) }, { revision: null }, ada, fixture.ports);
+const typeOn = (draft: Draft, text: string, ports: ControlPorts = fixture.ports): Promise<Draft> =>
   saveDraft({ ref: draft.ref, body: textOf(text) }, { revision: draft.revision }, ada, ports);
 /** The ports with another store of drafts. */
 const withDrafts = (over: Partial<DraftStore>): ControlPorts => ({
-  ...ground.ports,
-  drafts: { ...ground.ports.drafts, ...over },
+  ...fixture.ports,
+  drafts: { ...fixture.ports.drafts, ...over },
 });
 const found = async (ref: ResourceRef): Promise<Draft> => {
-  const draft = await ground.ports.drafts.find(ref);
+  const draft = await fixture.ports.drafts.find(ref);
   if (!draft) throw new Error('there is no draft');
   return draft;
 };
 
 it('whoever types on while it is published, between any two steps of both, is in no conflict with their own text', async () => {
   const first = await begin(A, 'one');
-  const { drafts } = ground.ports;
+  const { drafts } = fixture.ports;
   // Ada has read the draft that was published, and saves after its base was moved.
-  let publish = async (): Promise<unknown> => publishDrafts([first], by, bob, ground.ports);
+  let publish = async (): Promise<unknown> => publishDrafts([first], by, bob, fixture.ports);
   const saving = withDrafts({
     async find(ref) {
       const seen = await drafts.find(ref);
@@ -59,12 +59,12 @@ it('whoever types on while it is published, between any two steps of both, is in
   const third = await typeOn(second, 'three', saving);
   expect((await found(A)).body).toEqual(textOf('three'));
   expect(third.basedOn).toBe(await numberOf(A));
-  expect(stateOf(await found(A), ground.ports.configuration.current())).toBe('open');
+  expect(stateOf(await found(A), fixture.ports.configuration.current())).toBe('open');
 });
 
 it('what is saved between the two steps of a publisher gets its base all the same', async () => {
   const first = await begin(A, 'one');
-  const { drafts } = ground.ports;
+  const { drafts } = fixture.ports;
   const second = await typeOn(first, 'two');
   let meanwhile = async (): Promise<unknown> => typeOn(second, 'three');
   const publishing = withDrafts({
@@ -84,40 +84,40 @@ it('what is saved between the two steps of a publisher gets its base all the sam
 
 it('a saving that got a new base is saved and discarded by the revision that its author has', async () => {
   const second = await typeOn(await begin(A, 'one'), 'two');
-  await publishDrafts([{ ...second, body: textOf('one'), revision: 'older' }], by, bob, ground.ports);
+  await publishDrafts([{ ...second, body: textOf('one'), revision: 'older' }], by, bob, fixture.ports);
   const rebased = await found(A);
   expect(rebased.revision).not.toBe(second.revision);
   const third = await typeOn(second, 'three');
   await expect(typeOn(second, 'again')).rejects.toMatchObject({ code: 'precondition_failed' });
-  await publishDrafts([{ ...third, body: textOf('two'), revision: 'older' }], by, bob, ground.ports);
-  await discardDraft(A, third.revision, ground.ports);
-  expect(await ground.ports.drafts.find(A)).toBeNull();
+  await publishDrafts([{ ...third, body: textOf('two'), revision: 'older' }], by, bob, fixture.ports);
+  await discardDraft(A, third.revision, fixture.ports);
+  expect(await fixture.ports.drafts.find(A)).toBeNull();
 });
 
 it('a draft that says what counts already gets no number that its resource never had', async () => {
   const a = await begin(A, 'new');
   const b = await begin(B, 'first');
   const published = { ...b, body: { email: { subject: 'First', text: 'first' } } };
-  await ground.ports.drafts.replace({ ...published, revision: 'same' }, b.revision);
+  await fixture.ports.drafts.replace({ ...published, revision: 'same' }, b.revision);
   const seen = { ...published, revision: 'same' };
   // Somebody types on it while both are published; only the other one is in the record.
-  await ground.ports.drafts.replace({ ...seen, body: textOf('typed on'), revision: 'later' }, 'same');
-  const { number } = await publishDrafts([a, seen], by, bob, ground.ports);
+  await fixture.ports.drafts.replace({ ...seen, body: textOf('typed on'), revision: 'later' }, 'same');
+  const { number } = await publishDrafts([a, seen], by, bob, fixture.ports);
   const now = await found(B);
   expect(now.basedOn).toBe(await numberOf(B));
   expect(now.basedOn).not.toBe(number);
-  expect(stateOf(now, ground.ports.configuration.current())).toBe('open');
+  expect(stateOf(now, fixture.ports.configuration.current())).toBe('open');
 });
 
 it('a change that counts is answered though the drafts cannot be read; their workspace is read once', async () => {
   await begin(A, 'mine');
-  const after = await ground.topology.publish({ ref: A, body: textOf('theirs') });
-  await ground.ports.configuration.refresh();
+  const after = await fixture.topology.publish({ ref: A, body: textOf('theirs') });
+  await fixture.ports.configuration.refresh();
   let reads = 0;
   const counting = withDrafts({
     list: (...asked) => {
       reads += 1;
-      return ground.ports.drafts.list(...asked);
+      return fixture.ports.drafts.list(...asked);
     },
   });
   const changes = [A, B].map((ref) => ({ ref, body: textOf('theirs') })) as never;

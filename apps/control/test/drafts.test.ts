@@ -1,15 +1,15 @@
 import { findResource, type Draft } from '@carillon/domain';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { saveDraft } from '../src/drafts/save-draft.ts';
-import { useDrafts, type Answer } from './draft-ground.ts';
-import { MAIL, PAID } from './resource-ground.ts';
+import { useDrafts, type Answer } from './draft-fixture.ts';
+import { MAIL, PAID } from './resource-fixture.ts';
 
 const under = useDrafts();
 const BEGIN = { 'if-none-match': '*' };
 const PATH = 'notifications/order-paid/draft';
 const REF = { kind: 'notification', name: 'order-paid' };
 
-const current = () => under.ground.ports.configuration.current();
+const current = () => under.fixture.ports.configuration.current();
 const number = (name = 'order-paid') => findResource(current(), 'notification', 'shop', name)?.number ?? null;
 const bodyNow = () => findResource(current(), 'notification', 'shop', 'order-paid')?.body;
 const match = ({ etag }: Pick<Answer, 'etag'>) => ({ 'if-match': etag });
@@ -20,9 +20,9 @@ const listed = async (): Promise<readonly Record<string, unknown>[]> =>
   (await under.ask('GET', 'drafts')).body['items'] as Record<string, unknown>[];
 
 beforeEach(async () => {
-  for (const draft of (await under.ground.ports.drafts.list('shop', 100)).items)
-    await under.ground.ports.drafts.remove(draft.ref, draft.revision);
-  await under.ground.ports.configuration.refresh();
+  for (const draft of (await under.fixture.ports.drafts.list('shop', 100)).items)
+    await under.fixture.ports.drafts.remove(draft.ref, draft.revision);
+  await under.fixture.ports.configuration.refresh();
 });
 
 describe('A draft', () => {
@@ -40,7 +40,7 @@ describe('A draft', () => {
   });
 
   it('is refused if the drafts of its workspace would exceed 4 MiB, but may always shrink', async () => {
-    const { drafts } = under.ground.ports;
+    const { drafts } = under.fixture.ports;
     const long = { text: 'x'.repeat(1024 * 1024) };
     for (let at = 0; at < 4; at += 1) {
       const ref = { kind: 'partial', workspace: 'shop', name: `long-${at}` } as const;
@@ -52,7 +52,7 @@ describe('A draft', () => {
     expect(refused.body['detail']).toContain('at most 4 MiB together');
     const last = { kind: 'partial', workspace: 'shop', name: 'long-3' } as const;
     const wish = { ref: last, body: { text: 'short' } };
-    const saved = await saveDraft(wish, { revision: 'r3' }, { kind: 'person', id: 'ada' }, under.ground.ports);
+    const saved = await saveDraft(wish, { revision: 'r3' }, { kind: 'person', id: 'ada' }, under.fixture.ports);
     expect(saved.body).toEqual({ text: 'short' });
     expect((await drafts.held('shop')).drafts).toBe(4);
   });
@@ -121,7 +121,7 @@ describe('A draft', () => {
     const published = await publish(REF, { kind: 'template', name: 'fresh' });
     expect(published.body).toMatchObject({ new_number: before + 1, published: [REF, { name: 'fresh' }] });
     expect(await listed()).toEqual([]);
-    const { history } = under.ground.ports.configuration;
+    const { history } = under.fixture.ports.configuration;
     expect(history.publication(before + 1)?.by).toMatchObject({
       actor: { id: 'ada' },
       origin: 'portal',

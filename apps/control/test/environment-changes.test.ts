@@ -2,7 +2,7 @@ import type { ResourceChange, WorkspaceBody } from '@carillon/domain';
 import { configurationOf, workspaceSettings } from '@carillon/testing/given';
 import { expect, it } from 'vitest';
 import { demandPeopleForEnvironments } from '../src/access/environment-changes.ts';
-import { personWith } from './control-ground.ts';
+import { personWith } from './control-fixture.ts';
 
 const LIVE = configurationOf([workspaceSettings({ name: 'Shop' })]);
 const EDITOR = personWith('ed', ['read', 'configure'], 'shop');

@@ -3,7 +3,7 @@ import { orderShop, type Wish } from '@carillon/testing/given';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deploymentOwner } from '../src/access/principal.ts';
 import type { ApiDocument, Operation } from '../src/index.ts';
-import { accessOf, openControl, type Ground, publishWishes } from './control-ground.ts';
+import { accessOf, openControl, type Fixture, publishWishes } from './control-fixture.ts';
 
 /* What every operation that reads has in common, asked of each that the description has. */
 
@@ -15,13 +15,13 @@ const WORKSPACE: Wish = {
 };
 const PLACES: Readonly<Record<string, string>> = { workspace: 'shop', kind: 'notifications', number: '1' };
 
-let ground: Ground;
+let fixture: Fixture;
 let reads: readonly Read[];
 let document: ApiDocument;
 beforeAll(async () => {
-  ground = await openControl(accessOf(deploymentOwner('session')));
-  const { control } = ground;
-  await publishWishes(ground, [WORKSPACE, ...orderShop()]);
+  fixture = await openControl(accessOf(deploymentOwner('session')));
+  const { control } = fixture;
+  await publishWishes(fixture, [WORKSPACE, ...orderShop()]);
   document = control.description();
   reads = Object.entries(document.paths).flatMap(([path, { get: operation }]) =>
     operation
@@ -29,7 +29,7 @@ beforeAll(async () => {
       : [],
   );
 });
-afterAll(() => ground.control.app.close());
+afterAll(() => fixture.control.app.close());
 
 type Schema = { readonly $ref?: string; readonly properties?: Readonly<Record<string, Schema>> };
 /** The fields of what an operation answers. */
@@ -49,7 +49,7 @@ const lists = (): readonly Read[] => reads.filter(({ operation }) => answeredBy(
 const paged = (): readonly Read[] => reads.filter(({ operation }) => takenBy(operation).includes('cursor'));
 
 async function refusalOf(url: string) {
-  const answer = await ground.control.app.inject({ method: 'GET', url });
+  const answer = await fixture.control.app.inject({ method: 'GET', url });
   const { code, pointer, detail } = answer.json<{ code?: string; pointer?: string; detail?: string }>();
   return { status: answer.statusCode, code, pointer, detail };
 }

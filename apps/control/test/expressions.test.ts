@@ -3,12 +3,12 @@ import { createDirectWire, createMemoryReadModels } from '@carillon/testing/memo
 import { afterEach, expect, it } from 'vitest';
 import { deploymentOwner } from '../src/access/principal.ts';
 import { CONTENT_EXAMPLES } from '../src/openapi/content-examples.ts';
-import { accessOf, openControl, type Ground, publishWishes } from './control-ground.ts';
+import { accessOf, openControl, type Fixture, publishWishes } from './control-fixture.ts';
 
-let ground: Ground | null = null;
+let fixture: Fixture | null = null;
 afterEach(async () => {
-  await ground?.control.app.close();
-  ground = null;
+  await fixture?.control.app.close();
+  fixture = null;
 });
 
 const SHOP = { ref: { kind: 'workspace', workspace: 'shop', name: '' }, body: {} } as const;
@@ -25,9 +25,9 @@ async function openShop() {
       { ...FIELD, path: 'items[].qty', types: ['number'], sample: '2' },
     ],
   });
-  ground = await openControl(accessOf(deploymentOwner('session')), { readModels, expressions: givenExpressions });
-  const { control } = ground;
-  await publishWishes(ground, [SHOP, ...orderShop()]);
+  fixture = await openControl(accessOf(deploymentOwner('session')), { readModels, expressions: givenExpressions });
+  const { control } = fixture;
+  await publishWishes(fixture, [SHOP, ...orderShop()]);
   return async (payload: object) => {
     const answer = await control.app.inject({ method: 'POST', url: '/v1/workspaces/shop/expressions/check', payload });
     return { status: answer.statusCode, body: answer.json<Record<string, unknown>>() };

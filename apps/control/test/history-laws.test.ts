@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { historyLaw, interleavings, type Ask } from '../../../test/support/history-law.ts';
-import { openControl, TOKEN } from './control-ground.ts';
-import { openResourceGround } from './resource-ground.ts';
+import { openControl, TOKEN } from './control-fixture.ts';
+import { openResourceFixture } from './resource-fixture.ts';
 
 it('Three writers over 200 templates lose nothing, however they put, type, publish, apply and roll back', async () => {
-  const ground = await openResourceGround();
-  const { control } = await openControl(undefined, ground.ports);
+  const fixture = await openResourceFixture();
+  const { control } = await openControl(undefined, fixture.ports);
   const ask: Ask = async (method, url, payload, more = {}) => {
     const headers = { authorization: `Bearer ${TOKEN}`, ...more };
     const answer = await control.app.inject({ method, url, headers, ...(payload && { payload }) });
@@ -20,5 +20,5 @@ it('Three writers over 200 templates lose nothing, however they put, type, publi
   );
   expect((await law.holds()).acknowledged).toBeGreaterThan(20);
   await control.app.close();
-  await ground.close();
+  await fixture.close();
 });

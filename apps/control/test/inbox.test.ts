@@ -3,7 +3,7 @@ import type { Wish } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Control, ControlPorts } from '../src/index.ts';
-import { accessOf, openControl, personWith } from './control-ground.ts';
+import { accessOf, openControl, personWith } from './control-fixture.ts';
 
 const workspace = (name: string): Wish => ({ ref: { kind: 'workspace', workspace: name, name: '' }, body: {} });
 

@@ -4,33 +4,33 @@ import { createDirectWire, createMemoryLedger } from '@carillon/testing/memory';
 import { orderShop } from '@carillon/testing/given';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { deploymentOwner } from '../src/access/principal.ts';
-import { accessOf, openControl, type Ground, publishWishes } from './control-ground.ts';
+import { accessOf, openControl, type Fixture, publishWishes } from './control-fixture.ts';
 
 const HOUR = 3_600_000;
-let ground: Ground;
+let fixture: Fixture;
 let ledger = createMemoryLedger().connect(createDirectWire());
 beforeEach(async () => {
   ledger = createMemoryLedger().connect(createDirectWire());
   const checkpoints = { load: async () => null, save: async () => undefined } as never;
-  ground = await openControl(accessOf(deploymentOwner('session')), { ledger, checkpoints });
-  const { clock } = ground;
+  fixture = await openControl(accessOf(deploymentOwner('session')), { ledger, checkpoints });
+  const { clock } = fixture;
   const wishes = [
     { ref: { kind: 'workspace', workspace: 'shop', name: '' }, body: {} } as const,
     ...orderShop(undefined, 'shop'),
   ];
-  await publishWishes(ground, wishes);
+  await publishWishes(fixture, wishes);
   // In the middle of an hour, so that the first bucket begins before the span.
   clock.pass(HOUR / 2);
 });
-afterEach(() => ground.control.app.close());
+afterEach(() => fixture.control.app.close());
 
 async function ask(query: string) {
-  const answer = await ground.control.app.inject({ method: 'GET', url: `/v1/workspaces/shop/insights?${query}` });
+  const answer = await fixture.control.app.inject({ method: 'GET', url: `/v1/workspaces/shop/insights?${query}` });
   return { status: answer.statusCode, body: answer.json<InsightsBody & { detail: string; pointer: string }>() };
 }
 const put = (hoursAgo: number, state: NonNullable<DeliveryFacts['state']>, more: DeliveryFacts = {}) =>
   ledger.insert([
-    deliveryOf({ slot: { workspace: 'shop' }, ...more, state, createdAt: ground.clock.now() - hoursAgo * HOUR }),
+    deliveryOf({ slot: { workspace: 'shop' }, ...more, state, createdAt: fixture.clock.now() - hoursAgo * HOUR }),
   ]);
 
 it('counts what is in each state now, by bucket, by notification, and the people who were told', async () => {
@@ -59,7 +59,7 @@ it('counts what is in each state now, by bucket, by notification, and the people
 });
 
 it('a move is counted where it is now, however often it is asked for', async () => {
-  const delivery = deliveryOf({ slot: { workspace: 'shop' }, createdAt: ground.clock.now() - HOUR });
+  const delivery = deliveryOf({ slot: { workspace: 'shop' }, createdAt: fixture.clock.now() - HOUR });
   await ledger.insert([delivery, delivery]);
   expect((await ask('')).body.states).toEqual({ WAITING: 1 });
   await ledger.replace({ ...delivery, version: 2, state: 'SENT', nextAt: null });

@@ -2,8 +2,8 @@ import type { ResourceBodies } from '@carillon/domain';
 import { givenIds, type Wish } from '@carillon/testing/given';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { digestOf } from '../src/access/people/words.ts';
-import { openPeople, PASSWORD, type Browser, type PeopleGround } from './people-ground.ts';
-import { publishWishes } from './control-ground.ts';
+import { openPeople, PASSWORD, type Browser, type PeopleFixture } from './people-fixture.ts';
+import { publishWishes } from './control-fixture.ts';
 
 const ADA = 'ada@example.com';
 const BOB = 'bob@example.com';
@@ -12,21 +12,21 @@ const DAY = 24 * 3_600_000;
 type Made = { readonly id: string; readonly word: string; readonly link: string; readonly mailed: string };
 type Answer = Record<string, unknown> & { readonly code?: string; readonly detail?: string };
 
-let ground: PeopleGround;
+let fixture: PeopleFixture;
 let owner: Browser;
 beforeEach(async () => {
-  ground = await openPeople();
+  fixture = await openPeople();
   await publish(['shop', 'club']);
-  owner = await ground.owner();
+  owner = await fixture.owner();
 });
-afterEach(() => ground.control.app.close());
+afterEach(() => fixture.control.app.close());
 
 async function publish(names: readonly string[], deployment?: ResourceBodies['deployment']): Promise<void> {
   const wishes: readonly Wish[] = [
     ...names.map((workspace) => ({ ref: { kind: 'workspace' as const, workspace, name: '' }, body: {} })),
     ...(deployment ? [{ ref: { kind: 'deployment' as const, workspace: '', name: '' }, body: deployment }] : []),
   ];
-  await publishWishes(ground, wishes);
+  await publishWishes(fixture, wishes);
 }
 
 const SHOP_EDITOR = { email: BOB, memberships: [{ workspace: 'shop', role: 'editor' }] };
@@ -41,7 +41,7 @@ describe('An invitation', () => {
     expect(status).toBe(201);
     expect(body.mailed).toBe('no_account');
     expect(body.link).toMatch(/^http:\/\/localhost:\d+\/invitation#inv_/);
-    const bob = ground.browser();
+    const bob = fixture.browser();
     const look = await bob.call('POST', '/v1/invitations/look', { word: body.word });
     expect(look.body).toMatchObject({
       email: BOB,
@@ -56,12 +56,12 @@ describe('An invitation', () => {
       owner: false,
       workspaces: [{ workspace: 'shop', permissions: ['read', 'bodies', 'configure'] }],
     });
-    await ground.signedIn(BOB);
+    await fixture.signedIn(BOB);
   });
 
   test('is kept as a digest, and neither list nor audit has its word', async () => {
     const { body } = await invite();
-    const [kept] = await ground.directory.all('invitation');
+    const [kept] = await fixture.directory.all('invitation');
     expect(kept?.key).toBe(digestOf(body.word));
     const listed = (await owner.call('GET', '/v1/invitations')).body;
     expect(listed).toMatchObject({ items: [{ id: body.id, email: BOB, used: false }] });
@@ -70,50 +70,50 @@ describe('An invitation', () => {
 
   test('is good once, also where two open it at once', async () => {
     const { body } = await invite();
-    const [one, other] = [ground.browser(), ground.browser()];
+    const [one, other] = [fixture.browser(), fixture.browser()];
     const both = await Promise.all([accept(one, body.word), accept(other, body.word)]);
     expect(both.map(({ status }) => status).toSorted((a, b) => a - b)[0]).toBe(200);
     expect(both.filter(({ status }) => status === 200)).toHaveLength(1);
-    expect((await accept(ground.browser(), body.word)).status).toBe(404);
-    const everybody = await ground.directory.all('person');
+    expect((await accept(fixture.browser(), body.word)).status).toBe(404);
+    const everybody = await fixture.directory.all('person');
     expect(everybody.filter((person) => person.body.email === BOB)).toHaveLength(1);
     expect((await owner.call('GET', '/v1/invitations')).body).toMatchObject({ items: [{ used: true }] });
   });
 
   test('ends after seven days, when somebody ends it, and where the clock was set back before it', async () => {
     const { body: late } = await invite();
-    ground.clock.pass(7 * DAY);
-    owner = await ground.owner();
-    expect((await accept(ground.browser(), late.word)).body).toMatchObject({ code: 'not_found' });
+    fixture.clock.pass(7 * DAY);
+    owner = await fixture.owner();
+    expect((await accept(fixture.browser(), late.word)).body).toMatchObject({ code: 'not_found' });
     const { body: gone } = await invite();
     expect((await owner.call('DELETE', `/v1/invitations/${gone.id}`)).body).toEqual({ removed: true });
-    expect((await accept(ground.browser(), gone.word)).status).toBe(404);
+    expect((await accept(fixture.browser(), gone.word)).status).toBe(404);
     expect((await owner.call('DELETE', `/v1/invitations/${gone.id}`)).status).toBe(404);
     const { body: early } = await invite();
-    ground.clock.pass(-8 * DAY);
-    expect((await accept(ground.browser(), early.word)).status).toBe(404);
+    fixture.clock.pass(-8 * DAY);
+    expect((await accept(fixture.browser(), early.word)).status).toBe(404);
   });
 
   test('that was cut off before the person was made goes on where it is opened again, and not once they were removed', async () => {
     const { body } = await invite();
-    const [record] = await ground.directory.all('invitation');
+    const [record] = await fixture.directory.all('invitation');
     if (!record) throw new Error('there is an invitation');
     const personId = givenIds.derive('person', 'invitation', record.id);
-    await ground.people.replace({ ...record, version: 2, body: { ...record.body, usedBy: personId } });
-    expect((await accept(ground.browser(), body.word)).body).toMatchObject({ person: personId });
+    await fixture.people.replace({ ...record, version: 2, body: { ...record.body, usedBy: personId } });
+    expect((await accept(fixture.browser(), body.word)).body).toMatchObject({ person: personId });
     await owner.call('DELETE', `/v1/people/${personId}`);
-    expect((await accept(ground.browser(), body.word)).status).toBe(404);
+    expect((await accept(fixture.browser(), body.word)).status).toBe(404);
   });
 
   test('to whoever has an account gives them the roles once they are signed in, and to nobody else', async () => {
-    const id = await ground.addPerson(BOB, { club: 'viewer' });
-    await ground.addPerson(ADA);
+    const id = await fixture.addPerson(BOB, { club: 'viewer' });
+    await fixture.addPerson(ADA);
     const { body } = await invite();
-    const look = await ground.browser().call('POST', '/v1/invitations/look', { word: body.word });
+    const look = await fixture.browser().call('POST', '/v1/invitations/look', { word: body.word });
     expect(look.body).toMatchObject({ has_account: true });
-    expect((await accept(ground.browser(), body.word)).body).toMatchObject({ code: 'conflict' });
-    expect((await accept(await ground.signedIn(ADA), body.word, {})).body).toMatchObject({ code: 'conflict' });
-    expect((await accept(await ground.signedIn(BOB), body.word, {})).body).toEqual({
+    expect((await accept(fixture.browser(), body.word)).body).toMatchObject({ code: 'conflict' });
+    expect((await accept(await fixture.signedIn(ADA), body.word, {})).body).toMatchObject({ code: 'conflict' });
+    expect((await accept(await fixture.signedIn(BOB), body.word, {})).body).toEqual({
       ok: true,
       person: id,
       way: 'invitation',
@@ -124,30 +124,30 @@ describe('An invitation', () => {
         { workspace: 'shop', role: 'editor' },
       ],
     });
-    expect((await accept(await ground.signedIn(BOB), body.word, {})).status).toBe(404);
+    expect((await accept(await fixture.signedIn(BOB), body.word, {})).status).toBe(404);
   });
 
   test('of an owner of the deployment lets somebody in again who lost what they sign in with; nobody else’s does', async () => {
-    const id = await ground.addPerson(BOB, { shop: 'viewer' });
-    await ground.addPerson(ADA, { shop: 'owner' });
+    const id = await fixture.addPerson(BOB, { shop: 'viewer' });
+    await fixture.addPerson(ADA, { shop: 'owner' });
     await owner.call('DELETE', `/v1/people/${id}/credentials`);
-    const { body: others } = await invite(await ground.signedIn(ADA));
-    expect((await accept(ground.browser(), others.word)).body).toMatchObject({ code: 'conflict' });
+    const { body: others } = await invite(await fixture.signedIn(ADA));
+    expect((await accept(fixture.browser(), others.word)).body).toMatchObject({ code: 'conflict' });
     const { body } = await invite();
-    const look = await ground.browser().call('POST', '/v1/invitations/look', { word: body.word });
+    const look = await fixture.browser().call('POST', '/v1/invitations/look', { word: body.word });
     expect(look.body).toMatchObject({ has_account: false });
-    expect((await accept(ground.browser(), body.word)).body).toMatchObject({ ok: true, person: id });
-    await ground.signedIn(BOB);
+    expect((await accept(fixture.browser(), body.word)).body).toMatchObject({ ok: true, person: id });
+    await fixture.signedIn(BOB);
     const { body: later } = await invite();
-    expect((await accept(ground.browser(), later.word)).body).toMatchObject({ code: 'conflict' });
+    expect((await accept(fixture.browser(), later.word)).body).toMatchObject({ code: 'conflict' });
   });
 
   test('gives whoever signs in by an identity provider alone no password', async () => {
-    const id = await ground.addPerson(BOB, { shop: 'viewer' });
+    const id = await fixture.addPerson(BOB, { shop: 'viewer' });
     await owner.call('DELETE', `/v1/people/${id}/credentials`);
     const identity = { issuer: 'https://id.example.com', subject: 'bob', personId: id, boundAt: 0 };
     const bound = { ...identity, granted: [], grantedOwner: false };
-    await ground.people.replace({
+    await fixture.people.replace({
       kind: 'identity',
       id: 'bob at the provider',
       version: 1,
@@ -157,22 +157,22 @@ describe('An invitation', () => {
       body: bound,
     });
     const { body } = await invite();
-    const look = await ground.browser().call('POST', '/v1/invitations/look', { word: body.word });
+    const look = await fixture.browser().call('POST', '/v1/invitations/look', { word: body.word });
     expect(look.body).toMatchObject({ has_account: true });
-    expect((await accept(ground.browser(), body.word)).body).toMatchObject({ code: 'conflict' });
-    expect((await ground.people.find('person', id))?.body.password).toBeNull();
+    expect((await accept(fixture.browser(), body.word)).body).toMatchObject({ code: 'conflict' });
+    expect((await fixture.people.find('person', id))?.body.password).toBeNull();
   });
 
   test('makes an owner of the deployment where an owner says so', async () => {
     const { body } = await invite(owner, { email: BOB, owner: true });
-    const bob = ground.browser();
+    const bob = fixture.browser();
     await accept(bob, body.word);
     expect((await bob.call('GET', '/v1/me')).body).toMatchObject({ owner: true });
   });
 
   test('promises nothing that whoever invites may not do, and nobody a workspace that is not there', async () => {
-    await ground.addPerson(ADA, { shop: 'owner' });
-    const ada = await ground.signedIn(ADA);
+    await fixture.addPerson(ADA, { shop: 'owner' });
+    const ada = await fixture.signedIn(ADA);
     expect((await invite(ada)).status).toBe(201);
     for (const body of [
       { email: BOB, owner: true },
@@ -197,24 +197,24 @@ describe('An invitation', () => {
       scopes: ['people'],
     });
     const program = { authorization: `Bearer ${made.token}` };
-    const byToken = (body: object) => ground.browser().call('POST', '/v1/invitations', body, program);
+    const byToken = (body: object) => fixture.browser().call('POST', '/v1/invitations', body, program);
     expect((await byToken({ email: BOB, owner: true })).body).toMatchObject({ code: 'forbidden' });
     expect((await byToken(SHOP_EDITOR)).body).toMatchObject({ code: 'forbidden_role' });
   });
 
   test('is worth what whoever invited may give when it is opened', async () => {
-    const id = await ground.addPerson(ADA, { shop: 'owner' });
-    const ada = await ground.signedIn(ADA);
+    const id = await fixture.addPerson(ADA, { shop: 'owner' });
+    const ada = await fixture.signedIn(ADA);
     const { body } = await invite(ada);
     await owner.call('PUT', `/v1/people/${id}`, { state: 'disabled' });
-    expect((await accept(ground.browser(), body.word)).status).toBe(404);
+    expect((await accept(fixture.browser(), body.word)).status).toBe(404);
     await owner.call('PUT', `/v1/people/${id}`, { state: 'active' });
-    expect((await accept(ground.browser(), body.word)).status).toBe(200);
+    expect((await accept(fixture.browser(), body.word)).status).toBe(200);
   });
 
   test('is seen and ended in the workspaces that it is for', async () => {
-    await ground.addPerson(ADA, { club: 'owner' });
-    const ada = await ground.signedIn(ADA);
+    await fixture.addPerson(ADA, { club: 'owner' });
+    const ada = await fixture.signedIn(ADA);
     const { body } = await invite();
     expect((await ada.call('GET', '/v1/invitations')).body).toEqual({ items: [], next: null });
     expect((await ada.call('DELETE', `/v1/invitations/${body.id}`)).status).toBe(404);
@@ -222,7 +222,7 @@ describe('An invitation', () => {
 
   test('asks for a good password and a name, and stays good', async () => {
     const { body } = await invite();
-    const who = ground.browser();
+    const who = fixture.browser();
     expect((await accept(who, body.word, { name: 'Bob', password: 'short' })).status).toBe(400);
     expect((await accept(who, body.word, {})).body).toMatchObject({
       code: 'invalid_request',
@@ -234,15 +234,15 @@ describe('An invitation', () => {
   test('is not accepted by a page of somebody else, and wrong words are told to wait', async () => {
     const { body } = await invite();
     const foreign = { origin: 'https://evil.example' };
-    const answer = await ground
+    const answer = await fixture
       .browser()
       .call('POST', '/v1/invitations/accept', { word: body.word, name: 'Bob', password: PASSWORD }, foreign);
     expect(answer.body).toMatchObject({ code: 'cross_site' });
     const statuses: number[] = [];
-    for (let i = 0; i < 12; i += 1) statuses.push((await accept(ground.browser(), `inv_${i}`)).status);
+    for (let i = 0; i < 12; i += 1) statuses.push((await accept(fixture.browser(), `inv_${i}`)).status);
     expect(statuses.slice(0, 10).every((status) => status === 404)).toBe(true);
     expect(statuses.slice(10)).toEqual([429, 429]);
-    expect((await accept(ground.browser(), body.word)).status).toBe(200);
+    expect((await accept(fixture.browser(), body.word)).status).toBe(200);
   });
 
   test('leads to portal_url where there is one', async () => {
@@ -252,18 +252,18 @@ describe('An invitation', () => {
 });
 
 test('Where passwords are switched off nobody sets one, in a session or by an invitation', async () => {
-  await ground.addPerson(ADA, { shop: 'viewer' });
-  const ada = await ground.signedIn(ADA);
+  await fixture.addPerson(ADA, { shop: 'viewer' });
+  const ada = await fixture.signedIn(ADA);
   const { body } = await invite();
   await publish([], {
     sign_in: { passwords: false, providers: [{ name: 'company', issuer: 'https://id.example.com', client_id: 'c' }] },
   });
   const next = { password: 'another horse battery staple', current_password: PASSWORD };
   expect((await ada.call('PUT', '/v1/me/password', next)).body).toMatchObject({ status: 403, code: 'forbidden' });
-  expect((await accept(ground.browser(), body.word)).body).toMatchObject({ status: 400, pointer: '/password' });
-  const bob = ground.browser();
+  expect((await accept(fixture.browser(), body.word)).body).toMatchObject({ status: 400, pointer: '/password' });
+  const bob = fixture.browser();
   expect((await accept(bob, body.word, { name: 'Bob' })).status).toBe(200);
   expect((await bob.call('PUT', '/v1/me/password', { password: PASSWORD })).status).toBe(403);
-  const hashes = (await ground.directory.all('person')).map((one) => [one.body.email, one.body.password?.hash]);
+  const hashes = (await fixture.directory.all('person')).map((one) => [one.body.email, one.body.password?.hash]);
   expect(hashes.find(([email]) => email === BOB)).toEqual([BOB, undefined]);
 });

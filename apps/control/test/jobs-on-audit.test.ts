@@ -1,18 +1,18 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deploymentOwner } from '../src/access/principal.ts';
-import { openJobsGround, type JobsGround } from './jobs-ground.ts';
+import { openJobsFixture, type JobsFixture } from './jobs-fixture.ts';
 
-let ground: JobsGround;
-let owner: Awaited<ReturnType<JobsGround['as']>>;
+let fixture: JobsFixture;
+let owner: Awaited<ReturnType<JobsFixture['as']>>;
 beforeEach(async () => {
-  ground = await openJobsGround();
-  owner = await ground.as(deploymentOwner('session'));
-  await ground.publishShop(owner);
+  fixture = await openJobsFixture();
+  owner = await fixture.as(deploymentOwner('session'));
+  await fixture.publishShop(owner);
 });
-afterEach(() => ground.close());
+afterEach(() => fixture.close());
 
 async function auditOf(what: string) {
-  const records = await ground.log.read('carillon.audit', 0, 0, 100_000, 64 * 1024 * 1024);
+  const records = await fixture.log.read('carillon.audit', 0, 0, 100_000, 64 * 1024 * 1024);
   return records.flatMap(({ value }) => {
     const record = owner.codecs.audit.decode(value);
     return record.ok && record.value.kind === 'entry' && record.value.what === what ? [record.value] : [];
@@ -21,12 +21,12 @@ async function auditOf(what: string) {
 
 describe('the audit of a job', () => {
   it('writes no audit record of ids that do not exist, and one for all items that were refused', async () => {
-    const [failed] = await ground.deliver(1);
-    const sent = await ground.deliver(60, { state: 'SENT' });
+    const [failed] = await fixture.deliver(1);
+    const sent = await fixture.deliver(60, { state: 'SENT' });
     const unknown = Array.from({ length: 200 }, (_, at) => `dlv_none_${at}`);
     const ids = [...unknown, ...sent.map(({ id }) => id), failed?.id];
     const begun = await owner.ask('POST', 'deliveries/resend', { ids });
-    const runner = ground.runner(owner);
+    const runner = fixture.runner(owner);
     await runner.round();
     await runner.idle();
     const id = String(begun.body['id']);

@@ -4,32 +4,32 @@ import { givenIds, shortestTurns } from '@carillon/testing/given';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createDirectory } from '../src/access/people/directory.ts';
 import { deploymentOwner } from '../src/access/principal.ts';
-import { personWith } from './control-ground.ts';
-import { interruptedWire, mortalWire, openJobsGround, type JobsGround } from './jobs-ground.ts';
+import { personWith } from './control-fixture.ts';
+import { interruptedWire, mortalWire, openJobsFixture, type JobsFixture } from './jobs-fixture.ts';
 
-let ground: JobsGround;
-let owner: Awaited<ReturnType<JobsGround['as']>>;
+let fixture: JobsFixture;
+let owner: Awaited<ReturnType<JobsFixture['as']>>;
 beforeEach(async () => {
-  ground = await openJobsGround();
-  owner = await ground.as(deploymentOwner('session'));
-  await ground.publishShop(owner);
+  fixture = await openJobsFixture();
+  owner = await fixture.as(deploymentOwner('session'));
+  await fixture.publishShop(owner);
 });
-afterEach(() => ground.close());
+afterEach(() => fixture.close());
 
 const idOf = ({ body }: { readonly body: Readonly<Record<string, unknown>> }): string => String(body['id']);
 const jobAt = async (id: string) => (await owner.ask('GET', `jobs/${id}`)).body;
 const storyOf = async (id: DeliveryId, reason: string) =>
-  ((await ground.ledger.get(id))?.history ?? []).filter((one) => one.reason === reason);
+  ((await fixture.ledger.get(id))?.history ?? []).filter((one) => one.reason === reason);
 
 /** Lets a runner take what is free and waits for it. */
-async function run(runner = ground.runner(owner)): Promise<void> {
+async function run(runner = fixture.runner(owner)): Promise<void> {
   // Of one that was killed nobody hears how it went.
   await runner.round().catch(() => undefined);
   await runner.idle();
 }
 
 async function auditOf(what: string) {
-  const records = await ground.log.read('carillon.audit', 0, 0, 100_000, 64 * 1024 * 1024);
+  const records = await fixture.log.read('carillon.audit', 0, 0, 100_000, 64 * 1024 * 1024);
   return records.flatMap(({ value }) => {
     const record = owner.codecs.audit.decode(value);
     return record.ok && record.value.kind === 'entry' && record.value.what === what ? [record.value] : [];
@@ -38,10 +38,10 @@ async function auditOf(what: string) {
 
 describe('An action on many deliveries', () => {
   it('is counted first: what the action fits alone, with the people, and the names that nothing has are said', async () => {
-    await ground.deliver(3);
-    await ground.deliver(2, { state: 'IN_DOUBT', intent: { person: 'grace' } });
-    await ground.deliver(4, { state: 'SENT' });
-    await ground.deliver(1, { state: 'FAILED', slot: { workspace: 'club' } });
+    await fixture.deliver(3);
+    await fixture.deliver(2, { state: 'IN_DOUBT', intent: { person: 'grace' } });
+    await fixture.deliver(4, { state: 'SENT' });
+    await fixture.deliver(1, { state: 'FAILED', slot: { workspace: 'club' } });
     const resend = await owner.ask('GET', 'deliveries/count?action=resend');
     expect(resend.body).toEqual({
       action: 'resend',
@@ -59,10 +59,10 @@ describe('An action on many deliveries', () => {
   });
 
   it('is counted among those that are named: what it fits and is of the workspace, each once', async () => {
-    const [first, second] = await ground.deliver(2);
-    const [other] = await ground.deliver(1, { state: 'FAILED', intent: { person: 'grace' } });
-    const [sent] = await ground.deliver(1, { state: 'SENT' });
-    const [foreign] = await ground.deliver(1, { state: 'FAILED', slot: { workspace: 'club' } });
+    const [first, second] = await fixture.deliver(2);
+    const [other] = await fixture.deliver(1, { state: 'FAILED', intent: { person: 'grace' } });
+    const [sent] = await fixture.deliver(1, { state: 'SENT' });
+    const [foreign] = await fixture.deliver(1, { state: 'FAILED', slot: { workspace: 'club' } });
     const ids = [first?.id, second?.id, other?.id, sent?.id, foreign?.id, 'dlv_none', first?.id];
     expect((await owner.ask('POST', 'deliveries/count', { action: 'resend', ids })).body).toEqual({
       action: 'resend',
@@ -79,16 +79,16 @@ describe('An action on many deliveries', () => {
   });
 
   it('is counted with a turn for everybody else between any two pages', async () => {
-    await ground.deliver(1_201);
+    await fixture.deliver(1_201);
     const turns = shortestTurns();
-    const patient = await ground.as(deploymentOwner('session'), { ...owner, turns });
+    const patient = await fixture.as(deploymentOwner('session'), { ...owner, turns });
     expect((await patient.ask('GET', 'deliveries/count?action=resend')).body['count']).toBe(1_201);
     expect(turns.ended).toBe(2);
   });
 
   it('is a job over all that match, as they were counted, and each of them is sent again once', async () => {
-    const failed = await ground.deliver(100);
-    await ground.deliver(3, { state: 'SENT' });
+    const failed = await fixture.deliver(100);
+    await fixture.deliver(3, { state: 'SENT' });
     const begun = await owner.ask('POST', 'deliveries/resend', { filter: { state: ['FAILED'] }, expected: 100 });
     expect(begun.status).toBe(202);
     expect(begun.headers['location']).toBe(`/v1/workspaces/shop/jobs/${idOf(begun)}`);
@@ -97,13 +97,13 @@ describe('An action on many deliveries', () => {
     expect(await jobAt(idOf(begun))).toMatchObject({ state: 'done', of: 100, done: 100, failed: 0, failures: [] });
     for (const { id } of failed) {
       expect(await storyOf(id, 'operator_resend')).toHaveLength(1);
-      expect((await ground.ledger.get(id))?.state).toBe('WAITING');
+      expect((await fixture.ledger.get(id))?.state).toBe('WAITING');
     }
-    expect((await ground.ledger.get(failed[0]?.id as DeliveryId))?.detail).toBe(`by owner in ${idOf(begun)}`);
+    expect((await fixture.ledger.get(failed[0]?.id as DeliveryId))?.detail).toBe(`by owner in ${idOf(begun)}`);
   });
 
   it('begins nothing where more match than were expected, where nothing does, and where it is said both ways or neither', async () => {
-    await ground.deliver(3);
+    await fixture.deliver(3);
     const filter = { state: ['FAILED'] };
     const refusals: readonly [object, number, string][] = [
       [{ filter, expected: 2 }, 409, '3 match now, and 2 were expected'],
@@ -124,9 +124,9 @@ describe('An action on many deliveries', () => {
   });
 
   it('tells of each that it could not do by its id, those of other workspaces as if they were not there', async () => {
-    const [failed] = await ground.deliver(1);
-    const [sent] = await ground.deliver(1, { state: 'SENT' });
-    const [foreign] = await ground.deliver(1, { state: 'FAILED', slot: { workspace: 'club' } });
+    const [failed] = await fixture.deliver(1);
+    const [sent] = await fixture.deliver(1, { state: 'SENT' });
+    const [foreign] = await fixture.deliver(1, { state: 'FAILED', slot: { workspace: 'club' } });
     const ids = [failed?.id, sent?.id, foreign?.id, 'dlv_none', failed?.id];
     const begun = await owner.ask('POST', 'deliveries/resend', { ids });
     expect(begun.body['of']).toBe(4);
@@ -138,7 +138,7 @@ describe('An action on many deliveries', () => {
       { item: foreign?.id, code: 'not_found' },
       { item: 'dlv_none', code: 'not_found' },
     ]);
-    expect((await ground.ledger.get(foreign?.id as DeliveryId))?.state).toBe('FAILED');
+    expect((await fixture.ledger.get(foreign?.id as DeliveryId))?.state).toBe('FAILED');
   });
 
   it('dismisses receipts that nobody could place, those of the workspace alone, each on the audit', async () => {
@@ -160,7 +160,7 @@ describe('An action on many deliveries', () => {
       receipt: null,
     });
     const deadLetters = [receipt('ddl_1', 'shop'), receipt('ddl_2', 'club'), receipt('ddl_3', 'shop', 'evaluate')];
-    await ground.readModels.put({ deadLetters });
+    await fixture.readModels.put({ deadLetters });
     const ids = deadLetters.map(({ id }) => id);
     const begun = await owner.ask('POST', 'receipts/dismiss', { ids });
     expect(begun).toMatchObject({ status: 202, body: { action: 'dismiss_receipts', of: 3 } });
@@ -173,8 +173,8 @@ describe('An action on many deliveries', () => {
         { item: 'ddl_3', code: 'not_found' },
       ],
     });
-    expect(await ground.readModels.deadLetter('ddl_1')).toMatchObject({ dismissedBy: 'owner' });
-    expect(await ground.readModels.deadLetter('ddl_2')).toMatchObject({ dismissedBy: null });
+    expect(await fixture.readModels.deadLetter('ddl_1')).toMatchObject({ dismissedBy: 'owner' });
+    expect(await fixture.readModels.deadLetter('ddl_2')).toMatchObject({ dismissedBy: null });
     // Items that do not exist for this workspace are in the job alone.
     expect((await auditOf('receipt.dismiss')).map(({ target, outcome }) => [target, outcome])).toEqual([
       ['ddl_1', 'done'],
@@ -182,16 +182,16 @@ describe('An action on many deliveries', () => {
   });
 
   it('cancels, and dismisses with what somebody knows', async () => {
-    const waiting = await ground.deliver(2, { state: 'WAITING', nextAt: 5_000 });
-    const doubtful = await ground.deliver(2, { state: 'IN_DOUBT' });
+    const waiting = await fixture.deliver(2, { state: 'WAITING', nextAt: 5_000 });
+    const doubtful = await fixture.deliver(2, { state: 'IN_DOUBT' });
     await owner.ask('POST', 'deliveries/cancel', { ids: waiting.map(({ id }) => id) });
     const reason = 'the provider’s log shows it';
     const dismissed = await owner.ask('POST', 'deliveries/dismiss', { filter: {}, expected: 2, as: 'sent', reason });
     expect(dismissed.body['parameters']).toEqual({ as: 'sent', reason });
     await run();
-    for (const { id } of waiting) expect((await ground.ledger.get(id))?.state).toBe('CANCELLED');
+    for (const { id } of waiting) expect((await fixture.ledger.get(id))?.state).toBe('CANCELLED');
     for (const { id } of doubtful) {
-      expect(await ground.ledger.get(id)).toMatchObject({
+      expect(await fixture.ledger.get(id)).toMatchObject({
         state: 'SENT',
         detail: `by owner in ${idOf(dismissed)}: ${reason}`,
       });
@@ -203,10 +203,10 @@ describe('A job', () => {
   it('is done once and whole wherever its runner is killed, before a write or after it', async () => {
     for (const reached of [false, true]) {
       for (let at = 1; ; at += 1) {
-        const failed = await ground.deliver(45);
+        const failed = await fixture.deliver(45);
         const begun = await owner.ask('POST', 'deliveries/resend', { ids: failed.map(({ id }) => id) });
         const wire = mortalWire({ at, reached });
-        await run(ground.runner(owner, wire));
+        await run(fixture.runner(owner, wire));
         const wasKilled = wire.writes() >= at;
         // Its lease keeps others away, until nobody has heard of it for too long.
         owner.clock.pass(20_000);
@@ -224,9 +224,9 @@ describe('A job', () => {
   });
 
   it('is worked on by one runner; two that both hold it for a moment do each item once', async () => {
-    const failed = await ground.deliver(120);
+    const failed = await fixture.deliver(120);
     const begun = await owner.ask('POST', 'deliveries/resend', { ids: failed.map(({ id }) => id) });
-    const [first, second] = [ground.runner(owner), ground.runner(owner)];
+    const [first, second] = [fixture.runner(owner), fixture.runner(owner)];
     await Promise.all([first.round(), second.round()]);
     // The clock of the second one is ahead: it takes over what the first one works on.
     owner.clock.pass(20_000);
@@ -238,9 +238,9 @@ describe('A job', () => {
   });
 
   it('goes on from where a runner that stopped has left it, without waiting for its lease', async () => {
-    const failed = await ground.deliver(200);
+    const failed = await fixture.deliver(200);
     const begun = await owner.ask('POST', 'deliveries/resend', { ids: failed.map(({ id }) => id) });
-    const first = ground.runner(owner);
+    const first = fixture.runner(owner);
     await first.round();
     await first.end();
     const left = await jobAt(idOf(begun));
@@ -250,15 +250,15 @@ describe('A job', () => {
   });
 
   it('finds a place however many jobs another workspace has begun before it', async () => {
-    const own = await ground.deliver(5);
+    const own = await fixture.deliver(5);
     for (const { id } of own) await owner.ask('POST', 'deliveries/resend', { ids: [id] });
-    const [other] = await ground.deliver(1, { state: 'FAILED', slot: { workspace: 'club' } });
+    const [other] = await fixture.deliver(1, { state: 'FAILED', slot: { workspace: 'club' } });
     const begun = await owner.ask('POST', '/v1/workspaces/club/deliveries/resend', { ids: [other?.id] });
-    const runner = ground.runner(owner);
+    const runner = fixture.runner(owner);
     await run(runner);
     const club = await owner.ask('GET', `/v1/workspaces/club/jobs/${idOf(begun)}`);
     expect(club.body).toMatchObject({ state: 'done', done: 1 });
-    const states = async () => Promise.all(own.map(async ({ id }) => (await ground.ledger.get(id))?.state));
+    const states = async () => Promise.all(own.map(async ({ id }) => (await fixture.ledger.get(id))?.state));
     expect((await states()).filter((state) => state === 'WAITING')).toHaveLength(2);
     await run(runner);
     await run(runner);
@@ -266,25 +266,25 @@ describe('A job', () => {
   });
 
   it('waits while a store is away, and no item fails for it', async () => {
-    const failed = await ground.deliver(10);
+    const failed = await fixture.deliver(10);
     const begun = await owner.ask('POST', 'deliveries/resend', { ids: failed.map(({ id }) => id) });
-    await run(ground.runner(owner, mortalWire({ at: 2, reached: false })));
+    await run(fixture.runner(owner, mortalWire({ at: 2, reached: false })));
     expect(await jobAt(idOf(begun))).toMatchObject({ state: 'running', failed: 0, failures: [] });
-    expect(ground.troubles.length).toBeGreaterThan(0);
+    expect(fixture.troubles.length).toBeGreaterThan(0);
     owner.clock.pass(20_000);
     await run();
     expect(await jobAt(idOf(begun))).toMatchObject({ state: 'done', done: 10, failed: 0 });
   });
 
   it('ends early where somebody cancels it: at once before it begins, after the items under way later', async () => {
-    const failed = await ground.deliver(200);
+    const failed = await fixture.deliver(200);
     const ids = failed.map(({ id }) => id);
     const waiting = await owner.ask('POST', 'deliveries/resend', { ids });
     const ended = await owner.ask('POST', `jobs/${idOf(waiting)}/cancel`, {});
     expect(ended.body).toMatchObject({ state: 'cancelled', done: 0, cancelled_by: { id: 'owner' } });
     expect((await owner.ask('POST', `jobs/${idOf(waiting)}/cancel`, {})).status).toBe(409);
     const running = await owner.ask('POST', 'deliveries/resend', { ids });
-    const runner = ground.runner(owner);
+    const runner = fixture.runner(owner);
     await runner.round();
     expect((await owner.ask('POST', `jobs/${idOf(running)}/cancel`, {})).status).toBe(200);
     await runner.idle();
@@ -302,15 +302,15 @@ describe('A job', () => {
       (person: Person): Person => ({ ...person, memberships: [{ workspace: 'shop', role: 'viewer' }] }),
     ],
   ])('ends before the next batch once whoever began it %s, and the audit says so', async (_what, change) => {
-    const directory = createDirectory({ ...owner, people: ground.people, ids: givenIds });
+    const directory = createDirectory({ ...owner, people: fixture.people, ids: givenIds });
     const memberships = [{ workspace: 'shop', role: 'operator' }] as const;
     const { id: adaId } = await directory.addPerson({ name: 'Ada', email: null, memberships, passwordHash: null });
-    const ada = await ground.as(personWith(adaId, ['read', 'operate'], 'shop'), owner);
-    const failed = await ground.deliver(200);
+    const ada = await fixture.as(personWith(adaId, ['read', 'operate'], 'shop'), owner);
+    const failed = await fixture.deliver(200);
     const begun = await ada.ask('POST', 'deliveries/resend', { ids: failed.map(({ id }) => id) });
     // The first writes take the job and the first deliveries of its first batch.
     await run(
-      ground.runner(
+      fixture.runner(
         owner,
         interruptedWire(5, () => directory.changePerson(adaId, change)),
       ),
@@ -334,9 +334,9 @@ describe('A job', () => {
   });
 
   it('that somebody wished to end, and whose runner died, ends with the next one', async () => {
-    const failed = await ground.deliver(200);
+    const failed = await fixture.deliver(200);
     const begun = await owner.ask('POST', 'deliveries/resend', { ids: failed.map(({ id }) => id) });
-    await run(ground.runner(owner, mortalWire({ at: 60, reached: true })));
+    await run(fixture.runner(owner, mortalWire({ at: 60, reached: true })));
     await owner.ask('POST', `jobs/${idOf(begun)}/cancel`, {});
     const before = (await jobAt(idOf(begun)))['done'];
     owner.clock.pass(20_000);
@@ -345,15 +345,15 @@ describe('A job', () => {
   });
 
   it('is read by whoever reads its workspace, and ended by whoever may begin it', async () => {
-    const [failed] = await ground.deliver(1);
+    const [failed] = await fixture.deliver(1);
     const begun = await owner.ask('POST', 'deliveries/resend', { ids: [failed?.id] });
-    const viewer = await ground.as(personWith('vera', ['read'], 'shop'), owner);
+    const viewer = await fixture.as(personWith('vera', ['read'], 'shop'), owner);
     expect((await viewer.ask('GET', `jobs/${idOf(begun)}`)).status).toBe(200);
     expect((await viewer.ask('POST', `jobs/${idOf(begun)}/cancel`, {})).status).toBe(403);
-    const editor = await ground.as(personWith('ed', ['read', 'configure'], 'shop'), owner);
+    const editor = await fixture.as(personWith('ed', ['read', 'configure'], 'shop'), owner);
     const refused = await editor.ask('POST', `jobs/${idOf(begun)}/cancel`, {});
     expect(refused.body).toMatchObject({ status: 403, code: 'forbidden_role' });
-    const stranger = await ground.as(personWith('sam', ['read', 'operate'], 'club'), owner);
+    const stranger = await fixture.as(personWith('sam', ['read', 'operate'], 'club'), owner);
     const [foreign, missing] = [
       await stranger.ask('GET', `/v1/workspaces/club/jobs/${idOf(begun)}`),
       await stranger.ask('GET', '/v1/workspaces/club/jobs/job_none'),
@@ -368,13 +368,13 @@ describe('A job', () => {
     expect(begun.headers['location']).toBe(`/v1/workspaces/-/jobs/${idOf(begun)}`);
     expect(begun.body).toMatchObject({ workspace: null, of: 1, parameters: { file: '/nowhere/b.carillon' } });
     await run();
-    expect(ground.backups).toEqual(['/nowhere/b.carillon']);
+    expect(fixture.backups).toEqual(['/nowhere/b.carillon']);
     expect((await owner.ask('GET', `/v1/workspaces/-/jobs/${idOf(begun)}`)).body['state']).toBe('done');
     expect((await owner.ask('GET', 'jobs')).body['items']).toEqual([]);
   });
 
   it('is forgotten thirty days after it ended', async () => {
-    const [failed] = await ground.deliver(1);
+    const [failed] = await fixture.deliver(1);
     const begun = await owner.ask('POST', 'deliveries/resend', { ids: [failed?.id] });
     await run();
     owner.clock.pass(30 * 24 * 3_600_000);
@@ -382,6 +382,6 @@ describe('A job', () => {
     expect((await jobAt(idOf(begun)))['id']).toBe(idOf(begun));
     owner.clock.pass(1);
     await run();
-    expect(await ground.jobs.get(idOf(begun) as JobId)).toBeNull();
+    expect(await fixture.jobs.get(idOf(begun) as JobId)).toBeNull();
   });
 });

@@ -2,20 +2,20 @@ import type { TokenProvider } from '@carillon/ports';
 import { workspaceOf } from '@carillon/testing/given';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Control } from '../src/index.ts';
-import { accessOf, openControl, personWith } from './control-ground.ts';
-import { openResourceGround, type ResourceGround } from './resource-ground.ts';
+import { accessOf, openControl, personWith } from './control-fixture.ts';
+import { openResourceFixture, type ResourceFixture } from './resource-fixture.ts';
 
 type Answer = { readonly steps: readonly { readonly step: string; readonly ok: boolean; readonly detail: string }[] };
 
 const SETTINGS = { jwks_url: 'https://auth.example.com/jwks', audience: 'https://events.example.com' };
 
 describe('a check of settings that nobody has published', () => {
-  let ground: ResourceGround;
+  let fixture: ResourceFixture;
   let control: Control;
   const inspected: (readonly [TokenProvider, string | null])[] = [];
   beforeAll(async () => {
-    ground = await openResourceGround();
-    await ground.topology.publish(workspaceOf({}));
+    fixture = await openResourceFixture();
+    await fixture.topology.publish(workspaceOf({}));
     const tokens = {
       inspect: async (provider: TokenProvider, token: string | null) => {
         inspected.push([provider, token]);
@@ -23,13 +23,13 @@ describe('a check of settings that nobody has published', () => {
       },
     };
     const access = accessOf(personWith('editor', ['read', 'configure'], 'shop'));
-    const ports = { ...ground.ports, tokens } as never;
+    const ports = { ...fixture.ports, tokens } as never;
     ({ control } = await openControl(access, ports));
   });
   beforeEach(() => void inspected.splice(0));
   afterAll(async () => {
     await control.close();
-    await ground.close();
+    await fixture.close();
   });
 
   const check = async (workspace: string, payload: object) => {

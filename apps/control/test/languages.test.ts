@@ -8,7 +8,7 @@ import { planFolder } from '../src/configuration.ts';
 import { showContent } from '../src/content.ts';
 import type { Control, ControlPorts } from '../src/index.ts';
 import type { PlanningPorts } from '../src/ports.ts';
-import { accessOf, openControl, personWith } from './control-ground.ts';
+import { accessOf, openControl, personWith } from './control-fixture.ts';
 
 const mjml: MjmlCompiler = givenMjml();
 const templates = givenTemplates();

@@ -7,7 +7,7 @@ import { createDirectWire, createMemoryLedger, createMemoryReadModels } from '@c
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deploymentOwner } from '../src/access/principal.ts';
 import { createCursors } from '../src/cursors.ts';
-import { accessOf, openControl, type Ground, publishWishes } from './control-ground.ts';
+import { accessOf, openControl, type Fixture, publishWishes } from './control-fixture.ts';
 
 const MINUTE = 60_000;
 const wire = createDirectWire();
@@ -18,13 +18,13 @@ const workspace = (name: string, body: ResourceBodies['workspace']): Wish => ({
   body,
 });
 
-let ground: Ground;
+let fixture: Fixture;
 beforeEach(async () => {
-  ground = await openControl(accessOf(deploymentOwner('session')), { ledger, readModels });
+  fixture = await openControl(accessOf(deploymentOwner('session')), { ledger, readModels });
   const wishes = ['shop', 'club'].flatMap((name) => [workspace(name, {}), ...orderShop(undefined, name)]);
-  await publishWishes(ground, wishes);
+  await publishWishes(fixture, wishes);
 });
-afterEach(() => ground.control.app.close());
+afterEach(() => fixture.control.app.close());
 
 type Answered = {
   readonly items: readonly { readonly id: string; readonly unique_id: string }[];
@@ -35,7 +35,7 @@ type Answered = {
 };
 
 async function ask(url: string): Promise<Answered & { readonly status: number }> {
-  const answer = await ground.control.app.inject({ method: 'GET', url });
+  const answer = await fixture.control.app.inject({ method: 'GET', url });
   return { status: answer.statusCode, ...answer.json<Answered>() };
 }
 
@@ -46,7 +46,7 @@ async function deliver(
 ) {
   series += 1;
   const person = `p_${series}`;
-  const now = ground.clock.now();
+  const now = fixture.clock.now();
   await ledger.insert(
     facts.map(({ to, rule = 'order-paid.paid', ...one }, at) =>
       deliveryOf({
@@ -94,7 +94,7 @@ describe('Deliveries', () => {
 
   it('are those of a span of time: its beginning is in it, its end is not', async () => {
     const person = await deliver({}, {}, {}, {});
-    const at = (minutes: number) => new Date(ground.clock.now() - MINUTE * minutes).toISOString();
+    const at = (minutes: number) => new Date(fixture.clock.now() - MINUTE * minutes).toISOString();
     const list = async (query: string) =>
       placesOf(await ask(`/v1/workspaces/shop/deliveries?person=${person}&${query}`));
     expect(await list(`from=${at(3)}&to=${at(1)}`)).toEqual(['2', '1']);
@@ -119,7 +119,7 @@ describe('Duplicates', () => {
     intentId: `int_${id}`,
     eventId,
     deliveryId: holder.id,
-    at: ground.clock.now() - MINUTE * minutes,
+    at: fixture.clock.now() - MINUTE * minutes,
     detail: 'the order was told already',
   });
   async function pages(url: string): Promise<readonly (readonly string[])[]> {
@@ -183,7 +183,7 @@ describe('Duplicates', () => {
   });
 
   async function holders(...events: readonly { readonly event: string }[]): Promise<readonly Delivery[]> {
-    const now = ground.clock.now();
+    const now = fixture.clock.now();
     const made = events.map(({ event }, at) =>
       deliveryOf({
         state: 'SENT',
@@ -207,7 +207,7 @@ describe('A cursor', () => {
       deliveryOf({
         slot: { workspace: 'shop', uniqueId: `${person}-new` },
         intent: { person },
-        createdAt: ground.clock.now(),
+        createdAt: fixture.clock.now(),
       }),
     ]);
     const second = await ask(`${url}&cursor=${first.next}`);

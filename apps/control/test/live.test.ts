@@ -3,22 +3,22 @@ import type { Delivery, Outcome } from '@carillon/domain';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { SESSION_LASTS } from '../src/access/people/sessions.ts';
 import { MOST_STREAMS_OF_ONE } from '../src/routes/live.ts';
-import { TOKEN } from './control-ground.ts';
-import type { Browser } from './people-ground.ts';
-import { follow, openLive, type Follower, type LiveGround } from './live-ground.ts';
+import { TOKEN } from './control-fixture.ts';
+import type { Browser } from './people-fixture.ts';
+import { follow, openLive, type Follower, type LiveFixture } from './live-fixture.ts';
 
-let ground: LiveGround;
+let fixture: LiveFixture;
 const followers: Follower[] = [];
 beforeEach(async () => {
-  ground = await openLive();
+  fixture = await openLive();
 });
 afterEach(async () => {
   for (const one of followers.splice(0)) one.leave();
-  await ground.close();
+  await fixture.close();
 });
 
 async function open(query: string, headers: Readonly<Record<string, string>> = {}, workspace = 'shop') {
-  const one = await follow(`${ground.address}/v1/workspaces/${workspace}/live?${query}`, headers);
+  const one = await follow(`${fixture.address}/v1/workspaces/${workspace}/live?${query}`, headers);
   followers.push(one);
   if (one.status === 200) await until(one, ({ told }) => told[0]?.event === 'open');
   return one;
@@ -28,7 +28,7 @@ const until = (one: Follower, is: (one: Follower) => boolean): Promise<unknown> 
 /** As a browser shows the session at the port that listens: cookies are named after it. */
 const sessionOf = (browser: Browser) => ({
   authorization: '',
-  cookie: browser.cookie().replace(/session_\d+/, `session_${new URL(ground.address).port}`),
+  cookie: browser.cookie().replace(/session_\d+/, `session_${new URL(fixture.address).port}`),
 });
 const rows = ({ told }: Follower, event: string) => told.filter((one) => one.event === event).map(({ data }) => data);
 
@@ -37,7 +37,7 @@ const made = (facts: Parameters<typeof deliveryOf>[0] = {}): Delivery =>
 
 /** A move of a delivery, in the ledger and then on the log. */
 async function move(before: Delivery, state: Delivery['state'], reason: Delivery['reason']): Promise<Delivery> {
-  const { ledger, log, codecs } = ground;
+  const { ledger, log, codecs } = fixture;
   const next = { ...before, version: before.version + 1, state, reason, updatedAt: Date.now() };
   await ledger.replace(next);
   const outcome: Outcome = {
@@ -71,19 +71,19 @@ const message = (id: string, at = Date.now(), workspace = 'shop') => ({
 describe('A live stream', () => {
   it('tells a new delivery and each of its moves as the list shows it, and nothing of another workspace', async () => {
     const old = made();
-    await ground.ledger.insert([old, ...Array.from({ length: 40 }, () => made())]);
+    await fixture.ledger.insert([old, ...Array.from({ length: 40 }, () => made())]);
     const one = await open('topics=deliveries,events');
     expect(one.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
     expect(one.headers.get('cache-control')).toBe('no-store');
     const [fresh, foreign] = [made(), made({ slot: { workspace: 'club' } })];
-    await ground.ledger.insert([fresh, foreign]);
+    await fixture.ledger.insert([fresh, foreign]);
     await until(one, () => rows(one, 'deliveries').length === 1);
     const sent = await move(fresh, 'SENT', 'accepted');
     // Far behind the newest rows: that it moved stands on the log alone.
     await move(old, 'FAILED', 'refused_content');
     await move(foreign, 'SENT', 'accepted');
     await until(one, () => rows(one, 'deliveries').length === 3);
-    const list = await fetch(`${ground.address}/v1/workspaces/shop/deliveries?state=SENT`, {
+    const list = await fetch(`${fixture.address}/v1/workspaces/shop/deliveries?state=SENT`, {
       headers: { authorization: `Bearer ${TOKEN}` },
     });
     const { items } = (await list.json()) as { items: unknown[] };
@@ -92,16 +92,16 @@ describe('A live stream', () => {
     expect(told.filter(({ id }) => id === fresh.id)).toHaveLength(2);
     expect(told.find(({ id, state }) => id === sent.id && state === 'SENT')).toEqual(items[0]);
     expect(one.told.some(({ event }) => event === 'reset')).toBe(false);
-    expect(ground.troubles).toEqual([]);
+    expect(fixture.troubles).toEqual([]);
   });
 
   it('goes on after the last event that was read', async () => {
     const first = await open('topics=inbox');
-    await ground.inbox.put(message('msg_1'));
+    await fixture.inbox.put(message('msg_1'));
     await until(first, () => rows(first, 'inbox').length === 1);
     first.leave();
     const cursor = first.told.at(-1)?.id ?? '';
-    await ground.inbox.put(message('msg_2'));
+    await fixture.inbox.put(message('msg_2'));
     const again = await open('topics=inbox', { 'last-event-id': cursor });
     await until(again, () => rows(again, 'inbox').some(({ id }) => id === 'msg_2'));
     expect(again.told.some(({ event }) => event === 'reset')).toBe(false);
@@ -113,7 +113,7 @@ describe('A live stream', () => {
   ])('tells to read the list again after a cursor %s, and begins where there is none', async (_words, cursor) => {
     const one = await open('topics=inbox,drafts', cursor === '' ? {} : { 'last-event-id': cursor });
     if (cursor !== '') await until(one, () => rows(one, 'reset').length === 2);
-    await ground.inbox.put(message('msg_3'));
+    await fixture.inbox.put(message('msg_3'));
     await until(one, () => rows(one, 'inbox').length === 1);
     expect(rows(one, 'reset').map(({ topic }) => topic)).toEqual(cursor === '' ? [] : ['inbox', 'drafts']);
   });
@@ -121,19 +121,19 @@ describe('A live stream', () => {
   it('tells to read a list again instead of more rows than it looks at, and goes on with what comes then', async () => {
     const one = await open('topics=inbox');
     const now = Date.now();
-    await Promise.all(Array.from({ length: 300 }, (_, at) => ground.inbox.put(message(`msg_${at}`, now + at))));
+    await Promise.all(Array.from({ length: 300 }, (_, at) => fixture.inbox.put(message(`msg_${at}`, now + at))));
     await until(one, () => rows(one, 'reset').length > 0);
-    await ground.inbox.put(message('msg_last', now + 1_000));
+    await fixture.inbox.put(message('msg_last', now + 1_000));
     await until(one, () => rows(one, 'inbox').some(({ id }) => id === 'msg_last'));
   });
 
   it('shows addresses masked to a viewer, and no inbox at all', async () => {
-    await ground.addPerson('vera@example.com', { shop: 'viewer' });
-    const vera = await ground.signedIn('vera@example.com');
+    await fixture.addPerson('vera@example.com', { shop: 'viewer' });
+    const vera = await fixture.signedIn('vera@example.com');
     const headers = sessionOf(vera);
     expect((await open('topics=deliveries,inbox', headers)).status).toBe(403);
     const one = await open('topics=deliveries', headers);
-    await ground.ledger.insert([made({ intent: { to: 'ada@example.com' } })]);
+    await fixture.ledger.insert([made({ intent: { to: 'ada@example.com' } })]);
     await until(one, () => rows(one, 'deliveries').length === 1);
     expect(JSON.stringify(one.told)).not.toContain('ada@example.com');
     const [row] = rows(one, 'deliveries');
@@ -141,15 +141,15 @@ describe('A live stream', () => {
   });
 
   it('shows one row to each of those who follow it as they may see it, whoever is told first', async () => {
-    await ground.addPerson('vera@example.com', { shop: 'viewer' });
-    const vera = await ground.signedIn('vera@example.com');
+    await fixture.addPerson('vera@example.com', { shop: 'viewer' });
+    const vera = await fixture.signedIn('vera@example.com');
     const all = [
       await open('topics=deliveries'),
       await open('topics=deliveries', sessionOf(vera)),
       await open('topics=deliveries'),
       await open('topics=deliveries', sessionOf(vera)),
     ];
-    await ground.ledger.insert([made({ intent: { to: 'ada@example.com' } })]);
+    await fixture.ledger.insert([made({ intent: { to: 'ada@example.com' } })]);
     for (const one of all) await until(one, () => rows(one, 'deliveries').length === 1);
     const [first, second, third, fourth] = all.map((one) => rows(one, 'deliveries')[0]?.['to']);
     expect([first, third]).toEqual(['ada@example.com', 'ada@example.com']);
@@ -159,8 +159,8 @@ describe('A live stream', () => {
   });
 
   it('ends with the session, with a role that changed, and with the process', async () => {
-    const id = await ground.addPerson('olga@example.com', { shop: 'operator' });
-    const [first, second] = [await ground.signedIn('olga@example.com'), await ground.signedIn('olga@example.com')];
+    const id = await fixture.addPerson('olga@example.com', { shop: 'operator' });
+    const [first, second] = [await fixture.signedIn('olga@example.com'), await fixture.signedIn('olga@example.com')];
     const of = (browser: Browser) => open('topics=deliveries,inbox', sessionOf(browser));
     const [left, changed, own] = [await of(first), await of(second), await open('topics=inbox')];
     const ends = async (one: Follower, act: () => Promise<unknown>): Promise<void> => {
@@ -170,22 +170,22 @@ describe('A live stream', () => {
     await ends(left, () => first.call('DELETE', '/v1/session'));
     expect(changed.endedAt()).toBeNull();
     await ends(changed, () =>
-      ground.directory.changePerson(id, (person) => ({
+      fixture.directory.changePerson(id, (person) => ({
         ...person,
         memberships: [{ workspace: 'shop', role: 'viewer' }],
       })),
     );
-    await ends(own, async () => void ground.close());
+    await ends(own, async () => void fixture.close());
   });
 
   it('keeps no session in use: one that nobody uses ends though a stream is open', async () => {
-    await ground.addPerson('ada@example.com', { shop: 'viewer' });
-    const ada = await ground.signedIn('ada@example.com');
+    await fixture.addPerson('ada@example.com', { shop: 'viewer' });
+    const ada = await fixture.signedIn('ada@example.com');
     const one = await open('topics=deliveries', sessionOf(ada));
-    const usedAt = async () => (await ground.directory.all('session'))[0]?.body.usedAt ?? 0;
+    const usedAt = async () => (await fixture.directory.all('session'))[0]?.body.usedAt ?? 0;
     const before = await usedAt();
     let asked = 0;
-    const { people } = ground;
+    const { people } = fixture;
     const findByKey = people.findByKey.bind(people);
     Object.assign(people, {
       findByKey: async (...given: Parameters<typeof findByKey>) => {
@@ -193,11 +193,11 @@ describe('A live stream', () => {
         return findByKey(...given);
       },
     });
-    ground.clock.pass(SESSION_LASTS.idle / 2);
+    fixture.clock.pass(SESSION_LASTS.idle / 2);
     await vi.waitFor(() => expect(asked).toBeGreaterThan(1), { timeout: 60_000 });
     await until(one, (stream) => stream.endedAt() === null);
     expect(await usedAt()).toBe(before);
-    ground.clock.pass(SESSION_LASTS.idle / 2);
+    fixture.clock.pass(SESSION_LASTS.idle / 2);
     await until(one, (stream) => stream.endedAt() !== null);
   });
 
@@ -220,7 +220,7 @@ describe('A live stream', () => {
     ['topics=events&for=soon', '/for'],
     ['topics=events&limit=3', undefined],
   ])('is refused with what is wrong: %s', async (query, pointer) => {
-    const answer = await ground.control.app.inject({
+    const answer = await fixture.control.app.inject({
       url: `/v1/workspaces/shop/live?${query}`,
       headers: { authorization: `Bearer ${TOKEN}` },
     });

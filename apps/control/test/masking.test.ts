@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { maskAnswer } from '../src/access/masking/mask-answer.ts';
 import { maskAddress, maskText } from '../src/access/masking/masked-text.ts';
-import { personWith } from './control-ground.ts';
+import { personWith } from './control-fixture.ts';
 
 const viewer = personWith('vic', ['read']);
 const masked = <Value>(schema: z.ZodType<Value>, value: Value): Value => maskAnswer(viewer, schema, value, true);

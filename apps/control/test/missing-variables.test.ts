@@ -12,7 +12,7 @@ import {
 import { openTopology, untilFound, type Topology } from '@carillon/testing/topology';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Control, ControlPorts } from '../src/index.ts';
-import { accessOf, openControl, personWith } from './control-ground.ts';
+import { accessOf, openControl, personWith } from './control-fixture.ts';
 
 type Counted = {
   readonly status: number;

@@ -3,7 +3,7 @@ import type { Suppression } from '@carillon/ports';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deploymentOwner } from '../src/access/principal.ts';
 import { personNames } from '../src/person-names.ts';
-import { accessOf, openControl, type Ground } from './control-ground.ts';
+import { accessOf, openControl, type Fixture } from './control-fixture.ts';
 
 const ADA = 'per_0000000000000000000000000A';
 const GONE = 'per_0000000000000000000000000B';
@@ -23,13 +23,13 @@ const entries = [
   { ...written, address: 'b@example.com', by: 'owner' },
 ] as readonly Suppression[];
 
-let ground: Ground;
+let fixture: Fixture;
 beforeEach(async () => {
   const suppressions = { list: async () => ({ items: entries, next: null }) } as never;
-  ground = await openControl(accessOf(deploymentOwner('session')), { people, suppressions });
+  fixture = await openControl(accessOf(deploymentOwner('session')), { people, suppressions });
 });
-afterEach(() => ground.control.app.close());
-const get = (url: string) => ground.control.app.inject({ method: 'GET', url });
+afterEach(() => fixture.control.app.close());
+const get = (url: string) => fixture.control.app.inject({ method: 'GET', url });
 
 describe('names of people', () => {
   it('are told for the ids that are asked for, and for nobody else', async () => {

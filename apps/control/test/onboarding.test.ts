@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { TOKEN } from './control-ground.ts';
-import { openPeople, type Browser, type PeopleGround } from './people-ground.ts';
+import { TOKEN } from './control-fixture.ts';
+import { openPeople, type Browser, type PeopleFixture } from './people-fixture.ts';
 
-let ground: PeopleGround;
+let fixture: PeopleFixture;
 beforeEach(async () => {
-  ground = await openPeople();
+  fixture = await openPeople();
   const authorization = `Bearer ${TOKEN}`;
   const payload = { name: 'first' };
-  const made = await ground.control.app.inject({
+  const made = await fixture.control.app.inject({
     method: 'POST',
     url: '/v1/workspaces/shop/api-keys',
     headers: { authorization },
@@ -15,7 +15,7 @@ beforeEach(async () => {
   });
   expect(made.statusCode).toBe(201);
 });
-afterEach(() => ground.control.app.close());
+afterEach(() => fixture.control.app.close());
 
 const reach = (who: Browser, step: string, seconds: number, clicks: number) =>
   who.call('POST', '/v1/workspaces/shop/onboarding', { step, seconds, clicks });
@@ -26,9 +26,9 @@ type Numbers = {
 const numbers = async (owner: Browser) => (await owner.call<Numbers>('GET', '/v1/onboarding')).body;
 
 test('Each person counts once for a step, by the first time, and is stopped where they went no further', async () => {
-  await ground.addPerson('ada@example.com', { shop: 'viewer' });
-  await ground.addPerson('bob@example.com', { shop: 'editor' });
-  const [ada, bob] = [await ground.signedIn('ada@example.com'), await ground.signedIn('bob@example.com')];
+  await fixture.addPerson('ada@example.com', { shop: 'viewer' });
+  await fixture.addPerson('bob@example.com', { shop: 'editor' });
+  const [ada, bob] = [await fixture.signedIn('ada@example.com'), await fixture.signedIn('bob@example.com')];
   for (const [who, step, seconds, clicks] of [
     [ada, 'came', 0, 0],
     [bob, 'came', 0, 0],
@@ -39,7 +39,7 @@ test('Each person counts once for a step, by the first time, and is stopped wher
   ] as const) {
     expect(await reach(who, step, seconds, clicks)).toMatchObject({ status: 200, body: { noted: true } });
   }
-  const { people, steps } = await numbers(await ground.owner());
+  const { people, steps } = await numbers(await fixture.owner());
   expect(people).toBe(2);
   expect(steps.filter(({ reached }) => reached > 0)).toEqual([
     { step: 'came', reached: 2, stopped: 0, seconds: 0, clicks: 0 },
@@ -49,30 +49,30 @@ test('Each person counts once for a step, by the first time, and is stopped wher
 });
 
 test('A step lets nothing grow: neither the audit nor the person, however often it is noted', async () => {
-  await ground.addPerson('ada@example.com', { shop: 'viewer' });
-  const ada = await ground.signedIn('ada@example.com');
+  await fixture.addPerson('ada@example.com', { shop: 'viewer' });
+  const ada = await fixture.signedIn('ada@example.com');
   await reach(ada, 'came', 1, 1);
-  const { end } = await ground.log.bounds('carillon.audit', 0);
-  const stored = await ground.people.list('person', {}, 10);
+  const { end } = await fixture.log.bounds('carillon.audit', 0);
+  const stored = await fixture.people.list('person', {}, 10);
   for (let times = 0; times < 20; times += 1) await reach(ada, 'came', times, times);
-  expect((await ground.log.bounds('carillon.audit', 0)).end).toBe(end);
-  expect(await ground.people.list('person', {}, 10)).toEqual(stored);
+  expect((await fixture.log.bounds('carillon.audit', 0)).end).toBe(end);
+  expect(await fixture.people.list('person', {}, 10)).toEqual(stored);
 });
 
 test('A step is one of the guide, of a person and of no token, and read by owners alone; who is removed is counted no more', async () => {
-  const id = await ground.addPerson('ada@example.com', { shop: 'owner' });
-  const ada = await ground.signedIn('ada@example.com');
+  const id = await fixture.addPerson('ada@example.com', { shop: 'owner' });
+  const ada = await fixture.signedIn('ada@example.com');
   expect(await reach(ada, 'gone', 1, 1)).toMatchObject({ status: 400 });
   await reach(ada, 'came', 1, 1);
   expect(await ada.call('GET', '/v1/onboarding')).toMatchObject({ status: 403, body: { code: 'forbidden_role' } });
-  const byToken = await ground.control.app.inject({
+  const byToken = await fixture.control.app.inject({
     method: 'POST',
     url: '/v1/workspaces/shop/onboarding',
     headers: { authorization: `Bearer ${TOKEN}` },
     payload: { step: 'came', seconds: 1, clicks: 1 },
   });
   expect(byToken.json()).toEqual({ noted: true });
-  const owner = await ground.owner();
+  const owner = await fixture.owner();
   expect((await numbers(owner)).people).toBe(1);
   await owner.call('DELETE', `/v1/people/${id}`);
   expect((await numbers(owner)).people).toBe(0);

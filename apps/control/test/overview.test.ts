@@ -6,9 +6,9 @@ import { createDirectWire, createMemoryLedger, createMemoryTasks } from '@carill
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Principal } from '../src/access/principal.ts';
 import { deploymentOwner } from '../src/access/principal.ts';
-import { accessOf, openControl, personWith, publishWishes, type Ground } from './control-ground.ts';
+import { accessOf, openControl, personWith, publishWishes, type Fixture } from './control-fixture.ts';
 
-let ground: Ground;
+let fixture: Fixture;
 async function open(who: Principal): Promise<void> {
   const ledger = createMemoryLedger().connect(createDirectWire());
   const tasks = createMemoryTasks().connect(createDirectWire());
@@ -18,9 +18,9 @@ async function open(who: Principal): Promise<void> {
       next: null,
     }),
   } as never;
-  ground = await openControl(accessOf(who), { ledger, tasks, readModels });
-  await publishWishes(ground, [workspaceOf({}, 'shop'), workspaceOf({}, 'acme')]);
-  const now = ground.clock.now();
+  fixture = await openControl(accessOf(who), { ledger, tasks, readModels });
+  await publishWishes(fixture, [workspaceOf({}, 'shop'), workspaceOf({}, 'acme')]);
+  const now = fixture.clock.now();
   const put = (facts: DeliveryFacts) => ledger.insert([deliveryOf({ createdAt: now - 1_000, ...facts })]);
   const refused = {
     id: 'att_1' as never,
@@ -49,10 +49,10 @@ async function open(who: Principal): Promise<void> {
   ]);
 }
 beforeEach(() => open(deploymentOwner('session')));
-afterEach(() => ground.control.app.close());
+afterEach(() => fixture.control.app.close());
 
 async function rows() {
-  const answer = await ground.control.app.inject({ method: 'GET', url: '/v1/overview' });
+  const answer = await fixture.control.app.inject({ method: 'GET', url: '/v1/overview' });
   return answer.json<{ items: readonly WorkspaceHealthBody[] }>().items;
 }
 
@@ -67,7 +67,7 @@ describe('the overview of all workspaces', () => {
   });
 
   it('has no row of a workspace that somebody may not see', async () => {
-    await ground.control.app.close();
+    await fixture.control.app.close();
     await open(personWith('ann', ['read'], 'acme'));
     expect(await rows()).toEqual([ACME]);
   });

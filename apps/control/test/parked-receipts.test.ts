@@ -6,10 +6,10 @@ import { createDirectWire, createMemoryReadModels } from '@carillon/testing/memo
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Permission } from '../src/access/permission.ts';
 import { deploymentOwner, type Principal } from '../src/access/principal.ts';
-import { accessOf, openControl, personWith, type Ground } from './control-ground.ts';
+import { accessOf, openControl, personWith, type Fixture } from './control-fixture.ts';
 
 let readModels = createMemoryReadModels().connect(createDirectWire());
-let opened: Ground[] = [];
+let opened: Fixture[] = [];
 beforeEach(() => {
   readModels = createMemoryReadModels().connect(createDirectWire());
 });
@@ -25,9 +25,9 @@ type Answered = {
 };
 
 async function openFor(who: Principal) {
-  const ground = await openControl(accessOf(who), { readModels });
-  opened.push(ground);
-  const { configuration, clock, log, codecs, control } = ground;
+  const fixture = await openControl(accessOf(who), { readModels });
+  opened.push(fixture);
+  const { configuration, clock, log, codecs, control } = fixture;
   const ports = { log, codec: codecs.configuration, view: configuration, ids: givenIds, clock };
   const wishes = ['acme', 'shop'].flatMap((name): readonly Wish[] => [
     { ref: { kind: 'workspace', workspace: name, name: '' }, body: {} },
@@ -40,7 +40,7 @@ async function openFor(who: Principal) {
     return { status: answer.statusCode, body: answer.json<Answered>() };
   };
   const idsOf = async (url: string) => (await ask(url)).body.items.map(({ id }) => id);
-  return { ...ground, ask, idsOf };
+  return { ...fixture, ask, idsOf };
 }
 const owner = deploymentOwner('session');
 const personIn = (workspace: string, ...permissions: readonly Permission[]): Principal =>

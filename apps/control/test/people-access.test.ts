@@ -2,26 +2,26 @@ import type { PeopleRecord } from '@carillon/domain';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { totpCode, totpStep } from '../src/access/people/codes.ts';
 import { SESSION_LASTS } from '../src/access/people/sessions.ts';
-import { openPeople, PASSWORD, type Browser, type PeopleGround } from './people-ground.ts';
+import { openPeople, PASSWORD, type Browser, type PeopleFixture } from './people-fixture.ts';
 
 const MINUTE = 60_000;
 const ADA = 'ada@example.com';
 
-let ground: PeopleGround;
+let fixture: PeopleFixture;
 beforeEach(async () => {
-  ground = await openPeople();
+  fixture = await openPeople();
 });
-afterEach(() => ground.control.app.close());
+afterEach(() => fixture.control.app.close());
 
 const statusOfMe = async (one: Browser): Promise<number> => (await one.call('GET', '/v1/me')).status;
 const statusesOf = (all: readonly { readonly status: number }[]): readonly number[] =>
   all.map(({ status }) => status).toSorted((a, b) => a - b);
 const signIn = (email: string, password: string, code?: string) =>
-  ground.browser().call('POST', '/v1/session', { email, password, ...(code !== undefined && { code }) });
+  fixture.browser().call('POST', '/v1/session', { email, password, ...(code !== undefined && { code }) });
 
 describe('An owner link', () => {
   test('signs in the first owner, who has no password yet and gives one afterwards', async () => {
-    const one = await ground.owner();
+    const one = await fixture.owner();
     const me = await one.call('GET', '/v1/me');
     expect(me.body).toMatchObject({
       owner: true,
@@ -38,25 +38,25 @@ describe('An owner link', () => {
   test('signs in the same person again and again, also where two first ones are used at once', async () => {
     const idOf = async (one: Browser) =>
       (await one.call<{ readonly actor: { readonly id: string } }>('GET', '/v1/me')).body.actor;
-    const first = await idOf(await ground.owner());
-    expect(await idOf(await ground.owner())).toEqual(first);
-    expect((await ground.directory.roster()).owners).toEqual([first.id]);
+    const first = await idOf(await fixture.owner());
+    expect(await idOf(await fixture.owner())).toEqual(first);
+    expect((await fixture.directory.roster()).owners).toEqual([first.id]);
   });
 
   test('of which two browsers have the word lets in one', async () => {
-    const { word } = await ground.access.makeLink();
-    const both = await Promise.all([1, 2].map(() => ground.browser().call('POST', '/v1/session', { word })));
+    const { word } = await fixture.access.makeLink();
+    const both = await Promise.all([1, 2].map(() => fixture.browser().call('POST', '/v1/session', { word })));
     expect(statusesOf(both)).toEqual([200, 401]);
   });
 });
 
 describe('A session', () => {
-  beforeEach(() => ground.addPerson(ADA, { shop: 'viewer' }));
+  beforeEach(() => fixture.addPerson(ADA, { shop: 'viewer' }));
 
   test('is opened by address and password, and keeps neither password nor word in the store', async () => {
-    const ada = await ground.signedIn(ADA);
+    const ada = await fixture.signedIn(ADA);
     expect(await statusOfMe(ada)).toBe(200);
-    const kept = JSON.stringify([await ground.directory.all('session'), await ground.directory.all('person')]);
+    const kept = JSON.stringify([await fixture.directory.all('session'), await fixture.directory.all('person')]);
     const [, word = ''] = ada.cookie().split('=');
     expect(word.length).toBeGreaterThan(40);
     expect(kept).not.toContain(word);
@@ -64,31 +64,31 @@ describe('A session', () => {
   });
 
   test('ends when nobody uses it, and after its longest time whoever uses it', async () => {
-    const ada = await ground.signedIn(ADA);
-    ground.clock.pass(SESSION_LASTS.idle - 1);
+    const ada = await fixture.signedIn(ADA);
+    fixture.clock.pass(SESSION_LASTS.idle - 1);
     expect(await statusOfMe(ada)).toBe(200);
-    ground.clock.pass(SESSION_LASTS.idle);
+    fixture.clock.pass(SESSION_LASTS.idle);
     expect(await statusOfMe(ada)).toBe(401);
-    const busy = await ground.signedIn(ADA);
+    const busy = await fixture.signedIn(ADA);
     for (let spent = 0; spent < SESSION_LASTS.longest; spent += SESSION_LASTS.idle / 2) {
       expect(await statusOfMe(busy)).toBe(200);
-      ground.clock.pass(SESSION_LASTS.idle / 2);
+      fixture.clock.pass(SESSION_LASTS.idle / 2);
     }
     expect(await statusOfMe(busy)).toBe(401);
   });
 
   test('gets a new word at each sign-in, and the word of before opens nothing', async () => {
-    const ada = await ground.signedIn(ADA);
+    const ada = await fixture.signedIn(ADA);
     const before = ada.cookie();
     await ada.call('POST', '/v1/session', { email: ADA, password: PASSWORD });
     expect(ada.cookie()).not.toBe(before);
-    const { app } = ground.control;
+    const { app } = fixture.control;
     expect((await app.inject({ url: '/v1/me', headers: { cookie: before } })).statusCode).toBe(401);
     expect(await statusOfMe(ada)).toBe(200);
   });
 
   test('ends with a new password, but for the one that set it; a sign-in with the old one that was under way too', async () => {
-    const [here, there] = [await ground.signedIn(ADA), await ground.signedIn(ADA)];
+    const [here, there] = [await fixture.signedIn(ADA), await fixture.signedIn(ADA)];
     const old = here.cookie();
     const next = 'another horse battery staple';
     expect((await here.call('PUT', '/v1/me/password', { password: next })).status).toBe(400);
@@ -101,16 +101,16 @@ describe('A session', () => {
     expect(await statusOfMe(there)).toBe(401);
     expect((await signIn(ADA, PASSWORD)).status).toBe(401);
     // The password was right when it was looked at; the session is written after the new one counts.
-    const [person] = await ground.directory.all('person');
-    const reset = () => ground.directory.changePerson(person?.id ?? '', (one) => ({ ...one, epoch: one.epoch + 1 }));
-    ground.during.match = reset;
-    const late = ground.browser();
+    const [person] = await fixture.directory.all('person');
+    const reset = () => fixture.directory.changePerson(person?.id ?? '', (one) => ({ ...one, epoch: one.epoch + 1 }));
+    fixture.during.match = reset;
+    const late = fixture.browser();
     expect((await late.call('POST', '/v1/session', { email: ADA, password: next })).status).toBe(200);
     expect(await statusOfMe(late)).toBe(401);
     // And of the session that sets a new one, where an owner ends all of them in the midst of it.
-    ground.during.match = async () => undefined;
-    const thief = await ground.signedIn(ADA, next);
-    const people = ground.people as { replace: (record: PeopleRecord) => Promise<'done' | 'stale' | 'taken'> };
+    fixture.during.match = async () => undefined;
+    const thief = await fixture.signedIn(ADA, next);
+    const people = fixture.people as { replace: (record: PeopleRecord) => Promise<'done' | 'stale' | 'taken'> };
     const replace = people.replace.bind(people);
     people.replace = async (record) => {
       const done = await replace(record);
@@ -126,9 +126,9 @@ describe('A session', () => {
   });
 
   test('is listed and ended, one or all others, by whom it is of alone', async () => {
-    const [here, there] = [await ground.signedIn(ADA), await ground.signedIn(ADA)];
-    await ground.addPerson('bob@example.com');
-    const bob = await ground.signedIn('bob@example.com');
+    const [here, there] = [await fixture.signedIn(ADA), await fixture.signedIn(ADA)];
+    await fixture.addPerson('bob@example.com');
+    const bob = await fixture.signedIn('bob@example.com');
     type Listed = {
       readonly items: readonly { readonly id: string; readonly person: string; readonly current: boolean }[];
     };
@@ -139,7 +139,7 @@ describe('A session', () => {
     expect((await bob.call('GET', `/v1/sessions?person=${items[0]?.person ?? ''}`)).status).toBe(404);
     expect((await here.call('DELETE', `/v1/sessions/${other}`)).body).toEqual({ ended: 1 });
     expect(await statusOfMe(there)).toBe(401);
-    const third = await ground.signedIn(ADA);
+    const third = await fixture.signedIn(ADA);
     expect((await here.call('DELETE', '/v1/sessions')).body).toEqual({ ended: 1 });
     expect(await statusOfMe(third)).toBe(401);
     expect(await statusOfMe(here)).toBe(200);
@@ -147,18 +147,18 @@ describe('A session', () => {
   });
 
   test('may do what the roles of now say, from the next request on', async () => {
-    const ada = await ground.signedIn(ADA);
-    const [person] = await ground.directory.all('person');
+    const ada = await fixture.signedIn(ADA);
+    const [person] = await fixture.directory.all('person');
     const id = person?.id ?? '';
     const status = async () =>
       (await ada.call('POST', '/v1/workspaces/shop/api-keys', { name: 'k', new_workspace: true })).status;
     expect(await status()).toBe(403);
     const asEditor = [{ workspace: 'shop', role: 'editor' }] as const;
-    await ground.directory.changePerson(id, (one) => ({ ...one, memberships: asEditor }));
+    await fixture.directory.changePerson(id, (one) => ({ ...one, memberships: asEditor }));
     expect(await status()).toBe(201);
-    await ground.directory.changePerson(id, (one) => ({ ...one, memberships: [] }));
+    await fixture.directory.changePerson(id, (one) => ({ ...one, memberships: [] }));
     expect(await status()).toBe(403);
-    await ground.directory.changePerson(id, (one) => ({ ...one, state: 'disabled' }));
+    await fixture.directory.changePerson(id, (one) => ({ ...one, state: 'disabled' }));
     expect(await statusOfMe(ada)).toBe(401);
     expect((await signIn(ADA, PASSWORD)).status).toBe(401);
   });
@@ -175,8 +175,8 @@ describe('What a page of another address makes the browser ask', () => {
   ] as const;
 
   test('changes nothing, nor does what lacks the header that no form can send', async () => {
-    await ground.addPerson(ADA);
-    const ada = await ground.signedIn(ADA);
+    await fixture.addPerson(ADA);
+    const ada = await fixture.signedIn(ADA);
     const all = [...FOREIGN, { 'x-carillon': '' }, { 'x-carillon': '2' }];
     for (const headers of all) {
       const answer = await ada.call('PUT', '/v1/me', { name: 'Mallory' }, headers);
@@ -190,9 +190,9 @@ describe('What a page of another address makes the browser ask', () => {
   });
 
   test('signs nobody in', async () => {
-    await ground.addPerson(ADA);
+    await fixture.addPerson(ADA);
     for (const headers of FOREIGN) {
-      const one = ground.browser();
+      const one = fixture.browser();
       const { status } = await one.call('POST', '/v1/session', { email: ADA, password: PASSWORD }, { ...headers });
       expect({ status, cookie: one.cookie() }).toEqual({ status: 403, cookie: '' });
     }
@@ -200,25 +200,25 @@ describe('What a page of another address makes the browser ask', () => {
 });
 
 describe('Guesses', () => {
-  beforeEach(() => ground.addPerson(ADA));
+  beforeEach(() => fixture.addPerson(ADA));
 
   test('take longer and longer at one account from one source, and the right word is taken all the same', async () => {
     for (let guess = 0; guess < 12; guess += 1) expect((await signIn(ADA, `guess number ${guess}`)).status).toBe(401);
-    expect(ground.waits).toEqual([500, 1000, 2000, 4000, 8000, 8000, 8000]);
+    expect(fixture.waits).toEqual([500, 1000, 2000, 4000, 8000, 8000, 8000]);
     expect((await signIn(ADA, PASSWORD)).status).toBe(200);
-    ground.waits.length = 0;
+    fixture.waits.length = 0;
     expect((await signIn(ADA, 'one more')).status).toBe(401);
-    expect(ground.waits).toEqual([]);
+    expect(fixture.waits).toEqual([]);
   });
 
   test('count no longer after a quarter of an hour, and not at other accounts', async () => {
     for (let guess = 0; guess < 6; guess += 1) await signIn(ADA, `guess number ${guess}`);
-    ground.waits.length = 0;
-    await ground.addPerson('bob@example.com');
+    fixture.waits.length = 0;
+    await fixture.addPerson('bob@example.com');
     expect((await signIn('bob@example.com', PASSWORD)).status).toBe(200);
-    ground.clock.pass(15 * MINUTE);
+    fixture.clock.pass(15 * MINUTE);
     expect((await signIn(ADA, 'late guess')).status).toBe(401);
-    expect(ground.waits).toEqual([]);
+    expect(fixture.waits).toEqual([]);
   });
 
   test('that come at once wait for each other, and too many of them are told to come again', async () => {
@@ -232,21 +232,21 @@ describe('Guesses', () => {
   });
 
   test('cost the same work and say the same for an account that is not there, has no password, or is disabled', async () => {
-    const { id } = await ground.directory.addPerson({
+    const { id } = await fixture.directory.addPerson({
       name: 'Bob',
       email: 'bob@example.com',
       memberships: [],
       passwordHash: null,
     });
-    const off = await ground.addPerson('off@example.com');
-    await ground.directory.changePerson(off, (one) => ({ ...one, state: 'disabled' }));
+    const off = await fixture.addPerson('off@example.com');
+    await fixture.directory.changePerson(off, (one) => ({ ...one, state: 'disabled' }));
     expect(id).toMatch(/^per_/);
     const answers = new Set<string>();
     for (const email of [ADA, 'bob@example.com', 'off@example.com', 'nobody@example.com']) {
-      ground.hashed.length = 0;
+      fixture.hashed.length = 0;
       const { body } = await signIn(email, 'a wrong password');
       const { status, code, detail } = body;
-      answers.add(JSON.stringify({ status, code, detail, computed: ground.hashed.length }));
+      answers.add(JSON.stringify({ status, code, detail, computed: fixture.hashed.length }));
     }
     expect([...answers]).toHaveLength(1);
     expect(JSON.parse([...answers][0] ?? '')).toMatchObject({ status: 401, computed: 1 });
@@ -256,8 +256,8 @@ describe('Guesses', () => {
 describe('A second factor', () => {
   /** Sets up an authenticator for Ada; answers its secret and recovery codes. */
   async function enrolled(): Promise<{ readonly secret: string; readonly codes: readonly string[] }> {
-    await ground.addPerson(ADA);
-    const ada = await ground.signedIn(ADA);
+    await fixture.addPerson(ADA);
+    const ada = await fixture.signedIn(ADA);
     expect((await ada.call('POST', '/v1/me/totp', {})).status).toBe(400);
     const proof = { current_password: PASSWORD };
     const begun = await ada.call<{ readonly secret: string; readonly uri: string }>('POST', '/v1/me/totp', proof);
@@ -266,7 +266,7 @@ describe('A second factor', () => {
     // Until a code confirms it, it counts for nothing.
     expect((await signIn(ADA, PASSWORD)).status).toBe(200);
     expect((await ada.call('POST', '/v1/me/totp/confirm', { code: '000' })).status).toBe(400);
-    const code = totpCode(secret, totpStep(ground.clock.now()));
+    const code = totpCode(secret, totpStep(fixture.clock.now()));
     type Confirmed = { readonly recovery_codes: readonly string[] };
     const confirmed = await ada.call<Confirmed>('POST', '/v1/me/totp/confirm', { code });
     return { secret, codes: confirmed.body.recovery_codes };
@@ -274,12 +274,12 @@ describe('A second factor', () => {
 
   test('is asked for after the right password, and each of its codes counts once, also at once', async () => {
     const { secret } = await enrolled();
-    const now = () => totpCode(secret, totpStep(ground.clock.now()));
+    const now = () => totpCode(secret, totpStep(fixture.clock.now()));
     expect((await signIn(ADA, PASSWORD)).body).toMatchObject({ status: 401, code: 'second_factor' });
     expect((await signIn(ADA, 'a wrong password')).body).toMatchObject({ code: 'unauthorized' });
     // The code that confirmed it was used by that.
     expect((await signIn(ADA, PASSWORD, now())).status).toBe(401);
-    ground.clock.pass(MINUTE);
+    fixture.clock.pass(MINUTE);
     const both = await Promise.all([signIn(ADA, PASSWORD, now()), signIn(ADA, PASSWORD, now())]);
     expect(statusesOf(both)).toEqual([200, 401]);
     expect((await signIn(ADA, PASSWORD, now())).status).toBe(401);
@@ -307,22 +307,22 @@ test('Codes by time are those of RFC 6238', () => {
 });
 
 test('The last owner cannot leave; of two who leave at once one stays', async () => {
-  const first = await ground.owner();
+  const first = await fixture.owner();
   expect((await first.call('DELETE', '/v1/me')).body).toMatchObject({ status: 409, code: 'wrong_state' });
   expect(await statusOfMe(first)).toBe(200);
-  await ground.directory.appointOwner(await ground.addPerson(ADA));
-  const second = await ground.signedIn(ADA);
+  await fixture.directory.appointOwner(await fixture.addPerson(ADA));
+  const second = await fixture.signedIn(ADA);
   const both = await Promise.all([
     first.call('DELETE', '/v1/me'),
     second.call('DELETE', '/v1/me', { current_password: PASSWORD }),
   ]);
   expect(statusesOf(both)).toEqual([200, 409]);
-  expect((await ground.directory.roster()).owners).toHaveLength(1);
+  expect((await fixture.directory.roster()).owners).toHaveLength(1);
 });
 
 test('A password that is short, repeats itself or is the own address is refused by name', async () => {
-  await ground.addPerson(ADA);
-  const ada = await ground.signedIn(ADA);
+  await fixture.addPerson(ADA);
+  const ada = await fixture.signedIn(ADA);
   for (const password of ['short', 'aaaaaaaaaaaaaaaa', 'ada@example.com', 'Ada@Example.com1']) {
     const answer = await ada.call('PUT', '/v1/me/password', { password, current_password: PASSWORD });
     expect(answer.body).toMatchObject({ status: 400, code: 'invalid_request', pointer: '/password' });

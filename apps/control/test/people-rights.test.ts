@@ -1,36 +1,36 @@
 import type { AuditEntry } from '@carillon/domain';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { TOKEN } from './control-ground.ts';
-import { openPeople, PASSWORD, type Browser, type PeopleGround } from './people-ground.ts';
+import { TOKEN } from './control-fixture.ts';
+import { openPeople, PASSWORD, type Browser, type PeopleFixture } from './people-fixture.ts';
 
 const ADA = 'ada@example.com';
 const BOB = 'bob@example.com';
 
-let ground: PeopleGround;
+let fixture: PeopleFixture;
 let owner: Browser;
 beforeEach(async () => {
-  ground = await openPeople();
-  owner = await ground.owner();
+  fixture = await openPeople();
+  owner = await fixture.owner();
   for (const name of ['shop', 'club']) {
     await owner.call('POST', `/v1/workspaces/${name}/api-keys`, { name: 'k', new_workspace: true });
   }
 });
-afterEach(() => ground.control.app.close());
+afterEach(() => fixture.control.app.close());
 
 type Made = { readonly id: string; readonly token: string; readonly expires_at: string | null };
 const makeToken = async (by: Browser, body: object, headers = {}) =>
   by.call<Made & { readonly code?: string }>('POST', '/v1/tokens', { name: 'job', ...body }, headers);
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 const asked = async (method: 'GET' | 'POST' | 'PUT' | 'DELETE', url: string, token: string, body?: object) =>
-  ground.browser().call(method, url, body, bearer(token));
+  fixture.browser().call(method, url, body, bearer(token));
 
 async function audited(
   what: AuditEntry['what'],
   outcome: AuditEntry['outcome'] = 'done',
 ): Promise<readonly AuditEntry[]> {
-  const records = await ground.log.read('carillon.audit', 0, 0, 1000);
+  const records = await fixture.log.read('carillon.audit', 0, 0, 1000);
   return records.flatMap(({ value }) => {
-    const read = ground.codecs.audit.decode(value);
+    const read = fixture.codecs.audit.decode(value);
     return read.ok && read.value.kind === 'entry' && read.value.what === what && read.value.outcome === outcome
       ? [read.value]
       : [];
@@ -46,10 +46,10 @@ describe('A token', () => {
     });
     const scope = { scopes: ['people'], workspaces: ['shop'] };
     for (const more of [{}, { expires_in: '30d' }]) {
-      const { body } = await makeToken(ground.browser(), { ...scope, ...more }, bearer(short.token));
+      const { body } = await makeToken(fixture.browser(), { ...scope, ...more }, bearer(short.token));
       expect(body.expires_at).toBe(short.expires_at);
     }
-    const { body: sooner } = await makeToken(ground.browser(), { ...scope, expires_in: '1m' }, bearer(short.token));
+    const { body: sooner } = await makeToken(fixture.browser(), { ...scope, expires_in: '1m' }, bearer(short.token));
     expect(sooner.expires_at && sooner.expires_at < (short.expires_at ?? '')).toBe(true);
   });
 
@@ -57,18 +57,18 @@ describe('A token', () => {
     const scope = { scopes: ['people'], workspaces: ['shop'] };
     let { token } = (await makeToken(owner, scope)).body;
     for (let row = 2; row <= 5; row += 1) {
-      ({ token } = (await makeToken(ground.browser(), scope, bearer(token))).body);
+      ({ token } = (await makeToken(fixture.browser(), scope, bearer(token))).body);
       expect((await asked('GET', '/v1/workspaces/shop/members', token)).status, `${row} in a row`).toBe(200);
     }
-    const sixth = await makeToken(ground.browser(), scope, bearer(token));
+    const sixth = await makeToken(fixture.browser(), scope, bearer(token));
     expect(sixth.body).toMatchObject({ status: 403, code: 'forbidden_role' });
   });
 
   test('may what its maker may at the moment, and rests while they are disabled or have lost the role', async () => {
-    const id = await ground.addPerson(ADA, { shop: 'owner' });
-    const { body } = await makeToken(await ground.signedIn(ADA), { scopes: ['read', 'people'], workspaces: ['shop'] });
+    const id = await fixture.addPerson(ADA, { shop: 'owner' });
+    const { body } = await makeToken(await fixture.signedIn(ADA), { scopes: ['read', 'people'], workspaces: ['shop'] });
     const { body: second } = await makeToken(
-      ground.browser(),
+      fixture.browser(),
       { scopes: ['people'], workspaces: ['shop'] },
       bearer(body.token),
     );
@@ -86,9 +86,9 @@ describe('A token', () => {
   });
 
   test('with the scope people alone gives nobody a role that allows more, and decides over no owner of the deployment', async () => {
-    const bob = await ground.addPerson(BOB, { shop: 'viewer' });
+    const bob = await fixture.addPerson(BOB, { shop: 'viewer' });
     const { body } = await makeToken(owner, { scopes: ['people'] });
-    const [own = ''] = (await ground.directory.roster()).owners;
+    const [own = ''] = (await fixture.directory.roster()).owners;
     const calls = [
       ['PUT', `/v1/workspaces/shop/members/${bob}`, { roles: ['owner'] }, 'forbidden_role'],
       ['DELETE', `/v1/workspaces/shop/members/${bob}`, undefined, 'forbidden_role'],
@@ -105,47 +105,47 @@ describe('A token', () => {
 
 describe('An owner', () => {
   test('who makes a link signs in as themselves, and the audit says for whom it is', async () => {
-    const id = await ground.addPerson(BOB);
+    const id = await fixture.addPerson(BOB);
     await owner.call('PUT', `/v1/people/${id}`, { owner: true });
-    const bob = await ground.signedIn(BOB);
+    const bob = await fixture.signedIn(BOB);
     const { body } = await bob.call<{ word: string }>('POST', '/v1/owner-links', {});
-    const opened = await ground.browser().call('POST', '/v1/session', { word: body.word });
+    const opened = await fixture.browser().call('POST', '/v1/session', { word: body.word });
     expect(opened.body).toMatchObject({ person: id });
     expect((await audited('owner_link.create')).map(({ target }) => target)).toEqual([id]);
   });
 
   test('is named where there are several and the machine makes the link: nobody becomes the first one unasked', async () => {
-    const bob = await ground.addPerson(BOB);
-    await ground.directory.appointOwner(bob);
+    const bob = await fixture.addPerson(BOB);
+    await fixture.directory.appointOwner(bob);
     const make = (body: object) => asked('POST', '/v1/owner-links', TOKEN, body);
     expect((await make({})).body).toMatchObject({ status: 400, code: 'invalid_request', pointer: '/email' });
-    const one = ground.browser();
+    const one = fixture.browser();
     await one.call('POST', '/v1/session', { word: (await make({ email: BOB })).body['word'] });
     expect((await one.call('GET', '/v1/me')).body).toMatchObject({ person: { id: bob } });
   });
 
   test('who is disabled or gone keeps neither the place of the last one nor the way in', async () => {
-    const [own = ''] = (await ground.directory.roster()).owners;
-    const id = await ground.addPerson(BOB);
+    const [own = ''] = (await fixture.directory.roster()).owners;
+    const id = await fixture.addPerson(BOB);
     // Disabled at the very moment in which somebody makes them an owner.
-    await ground.directory.changePerson(id, (person) => ({ ...person, state: 'disabled' }));
-    await expect(ground.directory.appointOwner(id)).rejects.toMatchObject({ code: 'wrong_state' });
-    expect((await ground.directory.roster()).owners).toEqual([own]);
+    await fixture.directory.changePerson(id, (person) => ({ ...person, state: 'disabled' }));
+    await expect(fixture.directory.appointOwner(id)).rejects.toMatchObject({ code: 'wrong_state' });
+    expect((await fixture.directory.roster()).owners).toEqual([own]);
     // Of a version that let it happen.
-    await ground.directory.changeRoster((roster) => ({ ...roster, owners: [id, 'per_gone', own] }));
+    await fixture.directory.changeRoster((roster) => ({ ...roster, owners: [id, 'per_gone', own] }));
     expect((await owner.call('PUT', `/v1/people/${own}`, { owner: false })).body).toMatchObject({
       code: 'wrong_state',
     });
-    const { word } = await ground.access.makeLink();
-    expect((await ground.browser().call('POST', '/v1/session', { word })).body).toMatchObject({ person: own });
+    const { word } = await fixture.access.makeLink();
+    expect((await fixture.browser().call('POST', '/v1/session', { word })).body).toMatchObject({ person: own });
   });
 
   test('is signed in by no word that does not say which of several is meant', async () => {
-    const before = await ground.access.makeLink();
-    const id = await ground.addPerson(ADA);
+    const before = await fixture.access.makeLink();
+    const id = await fixture.addPerson(ADA);
     await owner.call('PUT', `/v1/people/${id}`, { owner: true });
     for (const word of [TOKEN, before.word]) {
-      const { status, body } = await ground.browser().call('POST', '/v1/session', { word });
+      const { status, body } = await fixture.browser().call('POST', '/v1/session', { word });
       expect(status).toBe(403);
       expect(body).toMatchObject({
         code: 'forbidden',
@@ -153,13 +153,13 @@ describe('An owner', () => {
       });
     }
     await owner.call('PUT', `/v1/people/${id}`, { owner: false });
-    expect((await ground.browser().call('POST', '/v1/session', { word: TOKEN })).status).toBe(200);
+    expect((await fixture.browser().call('POST', '/v1/session', { word: TOKEN })).status).toBe(200);
   });
 
   test('is made anew by a link where nobody of them can get in', async () => {
-    await ground.directory.changeRoster((roster) => ({ ...roster, owners: ['per_gone'] }));
-    const links = [await ground.access.makeLink()];
-    const one = ground.browser();
+    await fixture.directory.changeRoster((roster) => ({ ...roster, owners: ['per_gone'] }));
+    const links = [await fixture.access.makeLink()];
+    const one = fixture.browser();
     const { body } = await one.call<{ person: string }>('POST', '/v1/session', { word: links[0]?.word });
     expect((await one.call('GET', '/v1/me')).body).toMatchObject({ owner: true, person: { id: body.person } });
   });
@@ -167,8 +167,8 @@ describe('An owner', () => {
 
 describe('Whoever sits down at a session that stands open', () => {
   test('removes nobody without their password', async () => {
-    await ground.addPerson(ADA);
-    const ada = await ground.signedIn(ADA);
+    await fixture.addPerson(ADA);
+    const ada = await fixture.signedIn(ADA);
     expect((await ada.call('DELETE', '/v1/me')).body).toMatchObject({ code: 'invalid_request' });
     expect((await ada.call('DELETE', '/v1/me', { current_password: 'wrong' })).body).toMatchObject({
       code: 'forbidden',
@@ -179,7 +179,7 @@ describe('Whoever sits down at a session that stands open', () => {
 
 describe('The audit', () => {
   test('tells what was done to whom: another role is another digest, before and after', async () => {
-    const id = await ground.addPerson(BOB, { shop: 'viewer' });
+    const id = await fixture.addPerson(BOB, { shop: 'viewer' });
     const member = `/v1/workspaces/shop/members/${id}`;
     for (const roles of [['owner'], ['viewer'], ['owner']]) await owner.call('PUT', member, { roles });
     await owner.call('DELETE', member);
@@ -215,21 +215,21 @@ describe('The audit', () => {
       memberships: [{ workspace: 'shop', role: 'editor' }],
     });
     const who = { name: 'Bob', password: PASSWORD };
-    await ground.browser().call('POST', '/v1/invitations/accept', { word: 'inv_wrong', ...who });
-    const { body: opened } = await ground
+    await fixture.browser().call('POST', '/v1/invitations/accept', { word: 'inv_wrong', ...who });
+    const { body: opened } = await fixture
       .browser()
       .call<{ person: string }>('POST', '/v1/invitations/accept', { word: body.word, ...who });
     expect(await audited('invitation.create')).toMatchObject([{ target: body.id }]);
     const accepted = await audited('invitation.accept');
     expect(accepted).toMatchObject([{ target: body.id, actor: { kind: 'person', id: opened.person } }]);
-    const everything = JSON.stringify(await ground.log.read('carillon.audit', 0, 0, 1000));
+    const everything = JSON.stringify(await fixture.log.read('carillon.audit', 0, 0, 1000));
     for (const secret of [BOB, body.word]) expect(everything).not.toContain(secret);
   });
 
   test('says whose account was guessed at, and nothing of an address that nobody has', async () => {
-    const id = await ground.addPerson(ADA);
+    const id = await fixture.addPerson(ADA);
     const guess = (email: string) =>
-      ground.browser().call('POST', '/v1/session', { email, password: 'not the right one' });
+      fixture.browser().call('POST', '/v1/session', { email, password: 'not the right one' });
     await guess(ADA);
     await guess(BOB);
     const refused = await audited('session.open', 'refused');
@@ -241,8 +241,8 @@ describe('The audit', () => {
   });
 
   test('says in whose session a page of another address asked for something', async () => {
-    const id = await ground.addPerson(ADA);
-    const ada = await ground.signedIn(ADA);
+    const id = await fixture.addPerson(ADA);
+    const ada = await fixture.signedIn(ADA);
     for (const headers of [{ origin: 'http://localhost:9999' }, { 'x-carillon': '' }]) {
       expect((await ada.call('PUT', '/v1/me', { name: 'Mallory' }, headers)).status).toBe(403);
     }
@@ -251,8 +251,8 @@ describe('The audit', () => {
   });
 
   test('has no name and no address of whoever changes theirs', async () => {
-    await ground.addPerson(ADA);
-    const ada = await ground.signedIn(ADA);
+    await fixture.addPerson(ADA);
+    const ada = await fixture.signedIn(ADA);
     await ada.call('PUT', '/v1/me', { name: 'Ada Lovelace' });
     const [change] = await audited('person.change');
     expect(change?.before).not.toBe(change?.after);

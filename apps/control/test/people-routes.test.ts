@@ -2,23 +2,23 @@ import { ROLES, TOKEN_SCOPES, type Role, type TokenScope } from '@carillon/domai
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { digestOf } from '../src/access/people/words.ts';
 import { PERMISSIONS, ROLES_WITH, SCOPE_PERMISSIONS, type RoutePermission } from '../src/access/permission.ts';
-import { openPeople, PASSWORD, type Browser, type PeopleGround } from './people-ground.ts';
+import { openPeople, PASSWORD, type Browser, type PeopleFixture } from './people-fixture.ts';
 
 const ADA = 'ada@example.com';
 /** What is asked of a workspace that is not there is refused once its permission is looked at: nothing is done. */
 const NOWHERE = 'nowhere';
 
-let ground: PeopleGround;
+let fixture: PeopleFixture;
 let owner: Browser;
 beforeEach(async () => {
-  ground = await openPeople();
-  owner = await ground.owner();
+  fixture = await openPeople();
+  owner = await fixture.owner();
   for (const name of ['shop', 'club']) {
     const { status } = await owner.call('POST', `/v1/workspaces/${name}/api-keys`, { name: 'k', new_workspace: true });
     expect(status).toBe(201);
   }
 });
-afterEach(() => ground.control.app.close());
+afterEach(() => fixture.control.app.close());
 
 type Route = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -28,7 +28,7 @@ type Route = {
 
 /** Operations about one workspace, with this one in the place of it. */
 function routesOf(name: string): readonly Route[] {
-  return Object.entries(ground.control.description().paths).flatMap(([path, operations]) =>
+  return Object.entries(fixture.control.description().paths).flatMap(([path, operations]) =>
     Object.entries(operations)
       .filter(() => path.startsWith('/v1/workspaces/{workspace}/'))
       .map(([method, { 'x-carillon-permission': permission = 'people' }]) => ({
@@ -46,8 +46,8 @@ describe('Each operation about a workspace', () => {
   test.each(ROLES)(
     'is open to the role %s as its permissions say, and shut in another workspace',
     async (role: Role) => {
-      await ground.addPerson(ADA, { [NOWHERE]: role });
-      const ada = await ground.signedIn(ADA);
+      await fixture.addPerson(ADA, { [NOWHERE]: role });
+      const ada = await fixture.signedIn(ADA);
       for (const { method, url, permission } of routesOf(NOWHERE)) {
         const may = PERMISSIONS.some((one) => enoughOf(permission).includes(one) && ROLES_WITH[one].includes(role));
         const { status } = await ada.call(method, url);
@@ -64,7 +64,7 @@ describe('Each operation about a workspace', () => {
       scopes: [scope],
       workspaces: ['shop'],
     });
-    const program = ground.browser();
+    const program = fixture.browser();
     const headers = { authorization: `Bearer ${made.body.token}` };
     // An export of stores that are not there breaks off.
     for (const { method, url, permission } of routesOf('shop').filter((one) => !one.url.endsWith('/export'))) {
@@ -81,11 +81,12 @@ describe('Each operation about a workspace', () => {
 describe('A service token', () => {
   type Made = { readonly id: string; readonly token: string };
   const make = async (more: object) => (await owner.call<Made>('POST', '/v1/tokens', { name: 'job', ...more })).body;
-  const me = (token: string) => ground.browser().call('GET', '/v1/me', undefined, { authorization: `Bearer ${token}` });
+  const me = (token: string) =>
+    fixture.browser().call('GET', '/v1/me', undefined, { authorization: `Bearer ${token}` });
 
   test('is shown once, kept as a digest, says when it was used, and ends when it is revoked', async () => {
     const { id, token } = await make({ scopes: ['read'] });
-    const [kept] = await ground.directory.all('token');
+    const [kept] = await fixture.directory.all('token');
     expect(kept?.key).toBe(digestOf(token));
     expect(JSON.stringify(kept)).not.toContain(token);
     expect((await me(token)).body).toMatchObject({ actor: { kind: 'token', id }, person: null, permissions: ['read'] });
@@ -101,13 +102,13 @@ describe('A service token', () => {
     const { token } = await make({ scopes: ['read'], expires_in: '1h' });
     expect((await me(token)).status).toBe(200);
     expect((await me(`${token}x`)).status).toBe(401);
-    ground.clock.pass(3_600_000);
+    fixture.clock.pass(3_600_000);
     expect((await me(token)).status).toBe(401);
   });
 
   test('may do no more than whoever makes it, nor in more places', async () => {
-    await ground.addPerson(ADA, { shop: 'owner' });
-    const ada = await ground.signedIn(ADA);
+    await fixture.addPerson(ADA, { shop: 'owner' });
+    const ada = await fixture.signedIn(ADA);
     const status = async (more: object) => (await ada.call('POST', '/v1/tokens', { name: 'job', ...more })).status;
     expect(await status({ scopes: ['people'], workspaces: ['shop'] })).toBe(201);
     expect(await status({ scopes: ['read'] })).toBe(403);
@@ -126,9 +127,9 @@ describe('A service token', () => {
 
 describe('People', () => {
   test('get roles in a workspace from its owner, who has no say about others, nor about the deployment', async () => {
-    await ground.addPerson(ADA, { shop: 'owner' });
-    const bob = await ground.addPerson('bob@example.com', { club: 'viewer' });
-    const ada = await ground.signedIn(ADA);
+    await fixture.addPerson(ADA, { shop: 'owner' });
+    const bob = await fixture.addPerson('bob@example.com', { club: 'viewer' });
+    const ada = await fixture.signedIn(ADA);
     // Whoever is no member yet is not shown, name and address: they are invited, or an owner of the deployment makes them one.
     const strange = await ada.call('PUT', `/v1/workspaces/shop/members/${bob}`, { roles: ['viewer'] });
     expect(strange).toMatchObject({ status: 404, body: { detail: expect.stringContaining('invite') as unknown } });
@@ -146,15 +147,15 @@ describe('People', () => {
   });
 
   test('are disabled, robbed of lost credentials and removed, each at once, but never the last owner', async () => {
-    const id = await ground.addPerson(ADA);
-    const ada = await ground.signedIn(ADA);
+    const id = await fixture.addPerson(ADA);
+    const ada = await fixture.signedIn(ADA);
     const status = async () => (await ada.call('GET', '/v1/me')).status;
     await owner.call('PUT', `/v1/people/${id}`, { state: 'disabled' });
     expect(await status()).toBe(401);
     await owner.call('PUT', `/v1/people/${id}`, { state: 'active' });
     // Who had the session before may be why she was disabled.
     expect(await status()).toBe(401);
-    const back = await ground.signedIn(ADA);
+    const back = await fixture.signedIn(ADA);
     expect((await back.call('GET', '/v1/me')).status).toBe(200);
     expect((await owner.call('DELETE', `/v1/people/${id}/credentials`)).status).toBe(200);
     expect((await back.call('GET', '/v1/me')).status).toBe(401);
@@ -162,7 +163,7 @@ describe('People', () => {
     expect(again.status).toBe(401);
     expect((await owner.call('DELETE', `/v1/people/${id}`)).body).toEqual({ removed: true });
     expect((await owner.call('GET', `/v1/people/${id}`)).status).toBe(404);
-    const [own = ''] = (await ground.directory.roster()).owners;
+    const [own = ''] = (await fixture.directory.roster()).owners;
     for (const change of [{ owner: false }, { state: 'disabled' }]) {
       expect((await owner.call('PUT', `/v1/people/${own}`, change)).body).toMatchObject({ code: 'wrong_state' });
     }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { guard, type PrincipalLimits } from '../src/access/guard.ts';
 import { PERMISSIONS, type Permission, type RoutePermission } from '../src/access/permission.ts';
 import type { Control } from '../src/index.ts';
-import { accessOf, openControl, personWith, TOKEN } from './control-ground.ts';
+import { accessOf, openControl, personWith, TOKEN } from './control-fixture.ts';
 
 type Route = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';

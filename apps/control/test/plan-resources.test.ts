@@ -4,25 +4,25 @@ import { findResource } from '@carillon/domain';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { planFolder } from '../src/configuration.ts';
 import { planResources, type ResourcesPlan } from '../src/resources/plan-resources.ts';
-import { MAIL, openResourceGround, ORDERS, PAID, SHOP, type ResourceGround } from './resource-ground.ts';
+import { MAIL, openResourceFixture, ORDERS, PAID, SHOP, type ResourceFixture } from './resource-fixture.ts';
 
-let ground: ResourceGround;
+let fixture: ResourceFixture;
 const of = (kind: WrittenKind, name = '') => ({ kind, workspace: kind === 'deployment' ? '' : 'shop', name }) as const;
 const put = (kind: WrittenKind, name: string, body: unknown): GivenResource => ({ ref: of(kind, name), body });
 const plan = (
   bodies: readonly GivenResource[],
   remove: readonly ReturnType<typeof of>[] = [],
-): Promise<ResourcesPlan> => planResources({ put: bodies, remove }, ground.ports);
+): Promise<ResourcesPlan> => planResources({ put: bodies, remove }, fixture.ports);
 async function publish(bodies: readonly GivenResource[], remove: readonly ReturnType<typeof of>[] = []): Promise<void> {
   const { faults, record } = await plan(bodies, remove);
   expect(faults).toEqual([]);
-  await ground.topology.publish(...record);
+  await fixture.topology.publish(...record);
 }
 const messages = ({ faults }: ResourcesPlan): readonly string[] =>
   faults.map(({ ref, path, message }) => `${ref.kind} ${ref.name} ${path}: ${message}`);
 
 beforeAll(async () => {
-  ground = await openResourceGround();
+  fixture = await openResourceFixture();
   await publish([
     put('workspace', '', SHOP),
     put('stream', 'orders', ORDERS),
@@ -30,9 +30,9 @@ beforeAll(async () => {
     put('notification', 'order-paid', PAID),
   ]);
 });
-afterAll(() => ground.close());
+afterAll(() => fixture.close());
 
-const current = () => ground.ports.configuration.current();
+const current = () => fixture.ports.configuration.current();
 const idOf = () => findResource(current(), 'notification', 'shop', 'order-paid')?.body.id;
 
 describe('the plan of resources', () => {
@@ -46,7 +46,7 @@ describe('the plan of resources', () => {
         files: { [file]: `enabled: false\n${files[file]}`, 'workspaces/shop/workspace.yaml': 'name: Shop\n' },
         prune: false,
       },
-      ground.ports,
+      fixture.ports,
     );
     expect(byFolder.body.faults).toEqual([]);
     expect(byBody.record).toEqual(byFolder.changes);

@@ -1,14 +1,14 @@
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openControl, type Ground } from './control-ground.ts';
+import { openControl, type Fixture } from './control-fixture.ts';
 
-let ground: Ground;
+let fixture: Fixture;
 beforeAll(async () => {
-  ground = await openControl();
+  fixture = await openControl();
 });
-afterAll(() => ground.control.app.close());
+afterAll(() => fixture.control.app.close());
 
-const get = (url: string, headers: Record<string, string> = {}) => ground.control.app.inject({ url, headers });
+const get = (url: string, headers: Record<string, string> = {}) => fixture.control.app.inject({ url, headers });
 
 test.each([
   '/',

@@ -1,11 +1,11 @@
 import { afterEach, expect, test } from 'vitest';
 import { PRINCIPAL_RATES } from '../src/access/principal-rates.ts';
-import { accessOf, openControl, personWith, TOKEN, type Ground } from './control-ground.ts';
+import { accessOf, openControl, personWith, TOKEN, type Fixture } from './control-fixture.ts';
 
-let open: Ground | undefined;
+let open: Fixture | undefined;
 afterEach(() => open?.control.app.close());
 
-const statusOf = async ({ control }: Ground, headers = {}): Promise<number> =>
+const statusOf = async ({ control }: Fixture, headers = {}): Promise<number> =>
   (await control.app.inject({ method: 'POST', url: '/v1/doctor', headers, payload: {} })).statusCode;
 
 test('A person who changes more than so much in a minute is told when to come again, and is served then', async () => {

@@ -6,7 +6,7 @@ import { setImmediate as nextRound } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createProcessorBudget, PROCESSOR_BUDGETS, type ProcessorBudget } from '../src/access/processor-budget.ts';
 import { deploymentOwner, preparePrincipals, rememberPrincipal, type Principal } from '../src/access/principal.ts';
-import { accessOf, openControl, personWith, TOKEN } from './control-ground.ts';
+import { accessOf, openControl, personWith, TOKEN } from './control-fixture.ts';
 
 const PERSON = PROCESSOR_BUDGETS.principal;
 const WORKSPACE = PROCESSOR_BUDGETS.workspace;

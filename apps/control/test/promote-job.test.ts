@@ -5,8 +5,8 @@ import { newJob, OWNER_ACTOR, type Job } from '@carillon/domain';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createJobRunner } from '../src/jobs/runner.ts';
 import type { ControlPorts } from '../src/index.ts';
-import { useDrafts } from './draft-ground.ts';
-import { MAIL } from './resource-ground.ts';
+import { useDrafts } from './draft-fixture.ts';
+import { MAIL } from './resource-fixture.ts';
 
 const under = useDrafts();
 const TEST = 'shop-test';
@@ -19,7 +19,7 @@ beforeAll(async () => {
 /** Works on a promotion of these, begun before, until nothing happens any more. */
 async function promoted(items: readonly string[], from = TEST): Promise<Job | null> {
   const jobs = createMemoryJobs().connect(createDirectWire());
-  const { clock } = under.ground.ports;
+  const { clock } = under.fixture.ports;
   const facts = {
     id: 'job_1' as JobId,
     workspace: 'shop',
@@ -32,7 +32,7 @@ async function promoted(items: readonly string[], from = TEST): Promise<Job | nu
   } as const;
   await jobs.insert(newJob(facts, clock.now()), items);
   const watch = { trouble: () => undefined } as unknown as ControlPorts['watch'];
-  const runner = createJobRunner({ ...under.ground.ports, ids: givenIds, watch, jobs }, 'runner-1');
+  const runner = createJobRunner({ ...under.fixture.ports, ids: givenIds, watch, jobs }, 'runner-1');
   for (let round = 0; round < 3; round += 1) {
     await runner.round();
     await runner.idle();
@@ -45,7 +45,7 @@ describe('A promotion as a job', () => {
     const job = await promoted(['template/hello', 'template/gone', 'template/bye']);
     expect(job).toMatchObject({ state: 'done', done: 2, failed: 1 });
     expect(job?.failures).toMatchObject([{ item: 'template/gone', code: 'not_found' }]);
-    const { items } = await under.ground.ports.drafts.list('shop', 100);
+    const { items } = await under.fixture.ports.drafts.list('shop', 100);
     expect(items.map(({ ref }) => ref.name).toSorted()).toEqual(['bye', 'hello']);
   });
 

@@ -1,16 +1,16 @@
 import { findResource } from '@carillon/domain';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { useDrafts } from './draft-ground.ts';
-import { MAIL, ORDERS, PAID } from './resource-ground.ts';
+import { useDrafts } from './draft-fixture.ts';
+import { MAIL, ORDERS, PAID } from './resource-fixture.ts';
 
 const under = useDrafts();
 const TEST = 'shop-test';
 const PROMOTE = `/v1/workspaces/${TEST}/promote`;
-const current = () => under.ground.ports.configuration.current();
+const current = () => under.fixture.ports.configuration.current();
 const notification = (workspace: string, name = 'order-paid') =>
   findResource(current(), 'notification', workspace, name);
 const promote = (wish: object = {}) => under.ask('POST', PROMOTE, wish);
-const drafts = async () => (await under.ground.ports.drafts.list('shop', 100)).items;
+const drafts = async () => (await under.fixture.ports.drafts.list('shop', 100)).items;
 const publishAll = async () => {
   const names = (await drafts()).map(({ ref, revision }) => ({ kind: ref.kind, name: ref.name, revision }));
   return under.ask('POST', 'drafts/publish', { drafts: names });
@@ -64,7 +64,7 @@ describe('Promoting a test environment', () => {
     expect(published.status).toBe(200);
     const after = notification('shop')?.body;
     expect(after).toEqual({ ...before, expires: '2h' });
-    const { by } = under.ground.ports.configuration.history.publication(current().number) ?? {};
+    const { by } = under.fixture.ports.configuration.history.publication(current().number) ?? {};
     expect(by).toMatchObject({ origin: 'promote', actor: { id: 'ada' } });
     expect((await promote()).body).toMatchObject({ drafts: [], unchanged: 4 });
   });
@@ -88,7 +88,7 @@ describe('Promoting a test environment', () => {
   });
 
   it('names what live lacks, and copies no account, key or secret', async () => {
-    const { topology } = under.ground;
+    const { topology } = under.fixture;
     const smtp = { kind: 'smtp', host: 'mail.example.com', port: 25, from: 'a@example.com' } as const;
     await topology.publish({ ref: { kind: 'account', workspace: TEST, name: 'mail' }, body: smtp });
     const channels = { email: { template: 'order-paid', accounts: ['mail'] } };
@@ -116,7 +116,7 @@ describe('Promoting a test environment', () => {
   });
 
   it('is refused with its size, before the first draft, if the drafts of live would exceed 4 MiB', async () => {
-    const store = under.ground.ports.drafts;
+    const store = under.fixture.ports.drafts;
     const facts = { basedOn: null, revision: 'r', begun: 'r', by: { kind: 'person', id: 'ada' }, at: 0 } as const;
     const filler = { kind: 'partial', workspace: 'shop', name: 'filler' } as const;
     await store.replace({ ref: filler, body: { text: 'x'.repeat(4_100_000) }, ...facts }, null);

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { referencePage } from '../src/openapi/reference-page.ts';
-import { openControl, TOKEN, type Ground } from './control-ground.ts';
+import { openControl, TOKEN, type Fixture } from './control-fixture.ts';
 
-let ground: Ground;
+let fixture: Fixture;
 beforeAll(async () => {
-  ground = await openControl();
+  fixture = await openControl();
 });
-afterAll(() => ground.control.app.close());
+afterAll(() => fixture.control.app.close());
 
 const open = (url: string, headers: Readonly<Record<string, string>> = {}) =>
-  ground.control.app.inject({ url, headers: { accept: 'text/html,*/*;q=0.8', ...headers } });
+  fixture.control.app.inject({ url, headers: { accept: 'text/html,*/*;q=0.8', ...headers } });
 const SIGNED_IN = { authorization: `Bearer ${TOKEN}` };
 
 describe('The reference of the API', () => {
@@ -30,7 +30,7 @@ describe('The reference of the API', () => {
     const ids = new Set([...body.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id));
     expect(ids.size).toBe([...body.matchAll(/ id="/g)].length);
     for (const [, target = ''] of body.matchAll(/href="#([^"]+)"/g)) expect(ids.has(target), target).toBe(true);
-    const { paths } = ground.control.description();
+    const { paths } = fixture.control.description();
     for (const [path, operations] of Object.entries(paths)) {
       for (const [method, { operationId = '' }] of Object.entries(operations)) {
         expect(ids.has(operationId), operationId).toBe(true);
@@ -50,7 +50,7 @@ describe('The reference of the API', () => {
     const [first = ''] = list.match(/<li>[\s\S]*?<\/li>/) ?? [];
     expect(first).toContain('href="#send-event"');
     expect(first).toMatch(/<code><b>POST<\/b> http:\/\/[^<]*\/events\/\{workspace\}\/\{stream\}<\/code>/);
-    const { paths, tags } = ground.control.description();
+    const { paths, tags } = fixture.control.description();
     for (const [path, operations] of Object.entries(paths)) {
       for (const method of Object.keys(operations)) {
         expect(list).toContain(`<code><b>${method.toUpperCase()}</b> ${path}</code>`);
@@ -71,7 +71,7 @@ describe('The reference of the API', () => {
   });
 
   it('shows what is written in the description as text, whatever it is', () => {
-    const description = ground.control.description();
+    const description = fixture.control.description();
     const info = { ...description.info, description: '<script>alert("&")</script>' };
     expect(referencePage({ ...description, info }, 'http://127.0.0.1:7400/events')).toContain(
       '&lt;script&gt;alert(&quot;&amp;&quot;)&lt;/script&gt;',
@@ -99,7 +99,7 @@ describe('An address that nobody serves', () => {
     for (const answer of [
       await open('/deliverys', { accept: '*/*' }),
       await open('/v1/deliverys'),
-      await ground.control.app.inject({ method: 'POST', url: '/deliverys', headers: { accept: 'text/html' } }),
+      await fixture.control.app.inject({ method: 'POST', url: '/deliverys', headers: { accept: 'text/html' } }),
     ]) {
       expect(answer.statusCode).toBe(404);
       expect(answer.headers['content-type']).toContain('application/problem+json');

@@ -5,14 +5,14 @@ import { maskText } from '../src/access/masking/masked-text.ts';
 import type { Principal } from '../src/access/principal.ts';
 import { deploymentOwner } from '../src/access/principal.ts';
 import type { ControlPorts } from '../src/index.ts';
-import { accessOf, openControl, personWith, plainSealer, type Ground } from './control-ground.ts';
-import { openJobsGround } from './jobs-ground.ts';
+import { accessOf, openControl, personWith, plainSealer, type Fixture } from './control-fixture.ts';
+import { openJobsFixture } from './jobs-fixture.ts';
 
 const HOURS = 3_600_000;
 const wire = createDirectWire();
 let stored = createMemoryKeptAnswers();
 let people = createMemoryPeople().connect(wire);
-let grounds: Ground[] = [];
+let fixtures: Fixture[] = [];
 let troubles: unknown[] = [];
 beforeEach(() => {
   stored = createMemoryKeptAnswers();
@@ -20,19 +20,19 @@ beforeEach(() => {
   troubles = [];
 });
 afterEach(async () => {
-  await Promise.all(grounds.splice(0).map(({ control }) => control.app.close()));
+  await Promise.all(fixtures.splice(0).map(({ control }) => control.app.close()));
 });
 
 async function open(who: Principal = deploymentOwner('session'), more: Partial<ControlPorts> = {}) {
-  const ground = await openControl(accessOf(who), {
+  const fixture = await openControl(accessOf(who), {
     keptAnswers: stored.connect(wire),
     answerSealer: plainSealer,
     people,
     watch: { trouble: (_where: string, error: unknown) => void troubles.push(error) } as ControlPorts['watch'],
     ...more,
   });
-  grounds.push(ground);
-  return { ...ground, make: makerOf(ground.control.app) };
+  fixtures.push(fixture);
+  return { ...fixture, make: makerOf(fixture.control.app) };
 }
 
 /** Asks for a service token, which is shown this once. */
@@ -131,8 +131,8 @@ describe('A request with an Idempotency-Key', () => {
   });
 
   const openWithLog = async (log: ControlPorts['log']) => {
-    const ground = await open(deploymentOwner('session'), { log });
-    return ground;
+    const fixture = await open(deploymentOwner('session'), { log });
+    return fixture;
   };
 
   it('that failed on our side is not carried out again: nobody knows whether it was', async () => {
@@ -165,12 +165,12 @@ describe('A request with an Idempotency-Key', () => {
   });
 
   it('is answered masked as the rights of now are, whatever they were the first time', async () => {
-    const jobs = await openJobsGround();
+    const jobs = await openJobsFixture();
     const own = { keptAnswers: stored.connect(wire), answerSealer: plainSealer };
     const seeing = await jobs.as(personWith('per_ada', ['read', 'operate', 'bodies'], 'shop'), own);
     await jobs.publishShop(seeing);
     const [doubtful] = await jobs.deliver(1, { state: 'IN_DOUBT' });
-    const dismiss = async ({ control: { app } }: Ground) => {
+    const dismiss = async ({ control: { app } }: Fixture) => {
       const headers = { 'idempotency-key': 'k-1' };
       const payload = { ids: [doubtful?.id], as: 'sent', reason: 'barbara@example.com told us' };
       const url = '/v1/workspaces/shop/deliveries/dismiss';

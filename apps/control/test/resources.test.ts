@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Control } from '../src/index.ts';
 import { KINDS_OF_RESOURCES } from '../src/resources/kinds.ts';
-import { accessOf, openControl, personWith } from './control-ground.ts';
+import { accessOf, openControl, personWith } from './control-fixture.ts';
 import { planResources } from '../src/resources/plan-resources.ts';
-import { MAIL, openResourceGround, ORDERS, PAID, SHOP, type ResourceGround } from './resource-ground.ts';
+import { MAIL, openResourceFixture, ORDERS, PAID, SHOP, type ResourceFixture } from './resource-fixture.ts';
 
-let ground: ResourceGround;
+let fixture: ResourceFixture;
 let control: Control;
 beforeAll(async () => {
-  ground = await openResourceGround();
+  fixture = await openResourceFixture();
   const ann = personWith('per_ann', ['read', 'configure']);
-  ({ control } = await openControl(accessOf(ann), ground.ports));
+  ({ control } = await openControl(accessOf(ann), fixture.ports));
   const owner = personWith('per_owner', ['read', 'configure', 'people']);
-  const { control: first } = await openControl(accessOf(owner), ground.ports);
+  const { control: first } = await openControl(accessOf(owner), fixture.ports);
   const made = await first.app.inject({ method: 'PUT', url: '/v1/workspaces/shop', payload: SHOP, headers: NEW });
   expect(made.statusCode).toBe(200);
   await first.app.close();
@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await control.app.close();
-  await ground.close();
+  await fixture.close();
 });
 
 const W = '/v1/workspaces/shop';
@@ -71,8 +71,8 @@ describe('a resource over the API', () => {
     const by = { kind: 'person', id: 'per_ann' } as const;
     const ref = { kind: 'template', workspace: 'shop', name: 'order-paid' } as const;
     const draft = { ref, body: {}, basedOn: null, begun: 'r1', revision: 'r1', by, at: Date.UTC(2026, 10, 22) };
-    await ground.ports.drafts.replace(draft, null);
-    const { people } = ground.topology.data;
+    await fixture.ports.drafts.replace(draft, null);
+    const { people } = fixture.topology.data;
     const person = {
       name: 'Ann',
       email: null,
@@ -92,7 +92,7 @@ describe('a resource over the API', () => {
       draft: { by: ann, at: '2026-11-22T00:00:00.000Z' },
     });
     await people.remove('person', 'per_ann');
-    await ground.ports.drafts.remove(ref, 'r1');
+    await fixture.ports.drafts.remove(ref, 'r1');
     expect((await get('templates/order-paid')).body).toMatchObject({ updated_by: { ...by, name: null }, draft: null });
   });
 
@@ -273,8 +273,8 @@ describe('a workspace and the deployment', () => {
   it('are rolled back to another environment by whoever decides about people alone', async () => {
     const ref = { kind: 'workspace', workspace: 'shop', name: '' } as const;
     for (const body of [{ ...SHOP, environment: 'test' }, SHOP]) {
-      const { record } = await planResources({ put: [{ ref, body }], remove: [] }, ground.ports);
-      await ground.topology.publish(...record);
+      const { record } = await planResources({ put: [{ ref, body }], remove: [] }, fixture.ports);
+      await fixture.topology.publish(...record);
     }
     const { etag } = await get('/v1/workspaces/shop');
     const number = Number(JSON.parse(etag)) - 1;
@@ -285,7 +285,7 @@ describe('a workspace and the deployment', () => {
 
   it('of another person are nothing that they may see', async () => {
     const bob = personWith('per_bob', ['read', 'configure'], 'club');
-    const { control: other } = await openControl(accessOf(bob), ground.ports);
+    const { control: other } = await openControl(accessOf(bob), fixture.ports);
     for (const url of [`${W}/notifications/order-paid`, W, '/v1/deployment', `${W}/versions`]) {
       expect((await other.app.inject({ method: 'GET', url })).statusCode).toBe(403);
     }

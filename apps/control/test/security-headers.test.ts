@@ -2,15 +2,15 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openControl, TOKEN, type Ground } from './control-ground.ts';
+import { openControl, TOKEN, type Fixture } from './control-fixture.ts';
 
-let ground: Ground;
+let fixture: Fixture;
 let port: number;
 beforeAll(async () => {
-  ground = await openControl();
-  ({ port } = await ground.control.listen());
+  fixture = await openControl();
+  ({ port } = await fixture.control.listen());
 });
-afterAll(() => ground.control.close(0));
+afterAll(() => fixture.control.close(0));
 
 /** Sends these very bytes; answers everything that comes back. */
 async function exchange(bytes: string): Promise<string> {

@@ -6,22 +6,22 @@ import { account, deployment, workspaceOf, type Wish } from '@carillon/testing/g
 import { createDirectWire, createMemoryLedger } from '@carillon/testing/memory';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deploymentOwner } from '../src/access/principal.ts';
-import { accessOf, openControl, publishWishes, type Ground } from './control-ground.ts';
+import { accessOf, openControl, publishWishes, type Fixture } from './control-fixture.ts';
 
 const MINUTE = 60_000;
 const smtp = { kind: 'smtp', host: 'mail.example.com', port: 587, from: 'shop@example.com' } as const;
-let ground: Ground;
+let fixture: Fixture;
 let ledger = createMemoryLedger().connect(createDirectWire());
 beforeEach(async () => {
   ledger = createMemoryLedger().connect(createDirectWire());
-  ground = await openControl(accessOf(deploymentOwner('session')), { ledger });
+  fixture = await openControl(accessOf(deploymentOwner('session')), { ledger });
 });
-afterEach(() => ground.control.app.close());
+afterEach(() => fixture.control.app.close());
 
-const publish = (...wishes: readonly Wish[]) => publishWishes(ground, [workspaceOf({}), ...wishes]);
+const publish = (...wishes: readonly Wish[]) => publishWishes(fixture, [workspaceOf({}), ...wishes]);
 
 async function sending(workspace = 'shop') {
-  const answer = await ground.control.app.inject({ method: 'GET', url: `/v1/workspaces/${workspace}/sending` });
+  const answer = await fixture.control.app.inject({ method: 'GET', url: `/v1/workspaces/${workspace}/sending` });
   expect(answer.statusCode).toBe(200);
   const { channels, ...rest } = answer.json<SendingBody>();
   return { ...rest, of: (channel: ChannelName) => channels.find((one) => one.channel === channel)?.accounts ?? [] };
@@ -32,7 +32,7 @@ function called(
   verdict: ProviderVerdict,
   { account: over = 'default', minutesAgo = 1, notification = 'order-paid' }: Called = {},
 ) {
-  const startedAt = ground.clock.now() - minutesAgo * MINUTE;
+  const startedAt = fixture.clock.now() - minutesAgo * MINUTE;
   const attempt = {
     id: 'att_1' as AttemptId,
     token: 't',

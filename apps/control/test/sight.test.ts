@@ -5,7 +5,7 @@ import { ORDER_PAID, orderShop, type Wish } from '@carillon/testing/given';
 import { createDirectWire, createMemoryLedger, createMemoryReadModels } from '@carillon/testing/memory';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deploymentOwner, type Principal } from '../src/access/principal.ts';
-import { accessOf, openControl, personWith, type Ground, publishWishes } from './control-ground.ts';
+import { accessOf, openControl, personWith, type Fixture, publishWishes } from './control-fixture.ts';
 
 const HOUR = 3_600_000;
 const WORKSPACES = ['acme', 'club', 'shop'] as const;
@@ -17,7 +17,7 @@ const workspace = (name: string, body: ResourceBodies['workspace'] | null): Wish
 const wire = createDirectWire();
 let ledger = createMemoryLedger().connect(wire);
 let readModels = createMemoryReadModels().connect(wire);
-let opened: Ground[] = [];
+let opened: Fixture[] = [];
 beforeEach(() => {
   ledger = createMemoryLedger().connect(wire);
   readModels = createMemoryReadModels().connect(wire);
@@ -44,20 +44,20 @@ const personIn = (...names: readonly string[]): Principal => ({
 
 /** The API over three workspaces with the order shop in each, as somebody sees it. */
 async function openFor(who: Principal) {
-  const ground = await openControl(accessOf(who), { ledger, readModels });
-  opened.push(ground);
+  const fixture = await openControl(accessOf(who), { ledger, readModels });
+  opened.push(fixture);
   const wishes = WORKSPACES.flatMap((name) => [workspace(name, {}), ...orderShop(undefined, name)]);
-  await publishWishes(ground, wishes);
+  await publishWishes(fixture, wishes);
   const ask = async (url: string, method: 'GET' | 'POST' | 'PUT' = 'GET', payload?: object) => {
-    const answer = await ground.control.app.inject({ method, url, ...(payload && { payload }) });
+    const answer = await fixture.control.app.inject({ method, url, ...(payload && { payload }) });
     return { status: answer.statusCode, body: answer.json<Answered>() };
   };
   const list = async (url: string) => (await ask(url)).body;
-  return { ...ground, ask, list };
+  return { ...fixture, ask, list };
 }
 
 /** Two deliveries of each workspace, the newest first. */
-async function deliver({ clock }: Pick<Ground, 'clock'>): Promise<readonly Delivery[]> {
+async function deliver({ clock }: Pick<Fixture, 'clock'>): Promise<readonly Delivery[]> {
   const made = [...WORKSPACES, ...WORKSPACES].map((name, at) =>
     deliveryOf({
       slot: { workspace: name },
@@ -245,12 +245,12 @@ describe('A name that nothing has', () => {
   });
 
   it('is no mistake of `why` where it was there before it was taken away, for whoever may look there', async () => {
-    const ground = await openFor(personIn('shop', 'acme'));
-    const { list, ask } = ground;
+    const fixture = await openFor(personIn('shop', 'acme'));
+    const { list, ask } = fixture;
     const gone: Wish = { ref: { kind: 'notification', workspace: 'shop', name: 'order-paid' }, body: null };
     const hidden: Wish = { ref: { kind: 'notification', workspace: 'club', name: 'secret' }, body: ORDER_PAID };
     for (const wish of [gone, hidden, { ...hidden, body: null }] as const) {
-      await publishWishes(ground, [wish]);
+      await publishWishes(fixture, [wish]);
     }
     for (const name of ['order-paid', 'order-paid.paid']) {
       expect((await list(`/v1/workspaces/shop/why?address=ada@example.com&notification=${name}`)).items).toEqual([]);

@@ -1,44 +1,44 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openControl, TOKEN, type Ground } from './control-ground.ts';
+import { openControl, TOKEN, type Fixture } from './control-fixture.ts';
 
 const MINUTE = 60_000;
 const OURS = { 'x-carillon': '1' };
 
-let ground: Ground;
+let fixture: Fixture;
 beforeEach(async () => {
-  ground = await openControl();
+  fixture = await openControl();
 });
-afterEach(() => ground.control.app.close());
+afterEach(() => fixture.control.app.close());
 
-const signIn = (word: string) => ground.control.app.inject({ method: 'POST', url: '/v1/session', payload: { word } });
+const signIn = (word: string) => fixture.control.app.inject({ method: 'POST', url: '/v1/session', payload: { word } });
 const statusOf = async (word: string): Promise<number> => (await signIn(word)).statusCode;
 const makeLink = async (): Promise<string> => {
   const headers = { authorization: `Bearer ${TOKEN}` };
-  const answer = await ground.control.app.inject({ method: 'POST', url: '/v1/owner-links', headers });
+  const answer = await fixture.control.app.inject({ method: 'POST', url: '/v1/owner-links', headers });
   expect(answer.statusCode).toBe(201);
   return answer.json<{ word: string }>().word;
 };
 
 test('A link signs in once', async () => {
-  const { word } = await ground.control.access.makeLink();
+  const { word } = await fixture.control.access.makeLink();
   expect(await statusOf(word)).toBe(200);
   expect(await statusOf(word)).toBe(401);
 });
 
 test('A link that nobody used ends after 15 minutes, and what it says then is how to get another', async () => {
   const word = await makeLink();
-  ground.clock.pass(15 * MINUTE);
+  fixture.clock.pass(15 * MINUTE);
   const late = await signIn(word);
   expect(late.statusCode).toBe(401);
   expect(late.json<{ detail: string }>().detail).toContain('npx carillon owner-link');
   const next = await makeLink();
-  ground.clock.pass(15 * MINUTE - 1);
+  fixture.clock.pass(15 * MINUTE - 1);
   expect(await statusOf(next)).toBe(200);
 });
 
 test('A clock that was set back makes no link last longer', async () => {
   const word = await makeLink();
-  ground.clock.pass(-20 * MINUTE);
+  fixture.clock.pass(-20 * MINUTE);
   expect(await statusOf(word)).toBe(401);
 });
 
@@ -59,15 +59,15 @@ test('Wrong words keep nobody out: they are told to wait, and a right word is ta
   }
   expect(await statusOf(word)).toBe(200);
   expect(await statusOf(TOKEN)).toBe(200);
-  ground.clock.pass(MINUTE);
+  fixture.clock.pass(MINUTE);
   expect(await statusOf('once more')).toBe(401);
 });
 
 test('Signing out ends the session and takes the cookie from the browser; behind a trusted proxy with TLS it is a Secure cookie of this host alone', async () => {
   const tls = { 'x-forwarded-proto': 'https' };
-  await ground.control.app.close();
-  ground = await openControl(undefined, {}, { trustedProxies: ['127.0.0.1'] });
-  const { app } = ground.control;
+  await fixture.control.app.close();
+  fixture = await openControl(undefined, {}, { trustedProxies: ['127.0.0.1'] });
+  const { app } = fixture.control;
   for (const proxy of [{}, tls]) {
     const opened = await app.inject({ method: 'POST', url: '/v1/session', headers: proxy, payload: { word: TOKEN } });
     const [cookie = '', ...attributes] = String(opened.headers['set-cookie']).split('; ');
@@ -86,9 +86,9 @@ test('Signing out ends the session and takes the cookie from the browser; behind
 
 test('X-Forwarded-Proto of an address that is no trusted proxy does not make the cookie Secure', async () => {
   for (const trustedProxies of [undefined, ['10.1.0.0/16']]) {
-    await ground.control.app.close();
-    ground = await openControl(undefined, {}, trustedProxies && { trustedProxies });
-    const { app } = ground.control;
+    await fixture.control.app.close();
+    fixture = await openControl(undefined, {}, trustedProxies && { trustedProxies });
+    const { app } = fixture.control;
     const headers = { 'x-forwarded-proto': 'https' };
     const opened = await app.inject({ method: 'POST', url: '/v1/session', headers, payload: { word: TOKEN } });
     expect(opened.headers['set-cookie']).toMatch(/^carillon_session_\d+=/);

@@ -1,7 +1,7 @@
 import { readSourceRecord } from '@carillon/stages';
 import { describe, expect, it } from 'vitest';
-import { useDrafts } from './draft-ground.ts';
-import { ORDERS, PAID } from './resource-ground.ts';
+import { useDrafts } from './draft-fixture.ts';
+import { ORDERS, PAID } from './resource-fixture.ts';
 
 const EVENT = { order_id: 'A-1', status: 'paid', total: 120, email: 'ada@example.com' };
 
@@ -15,7 +15,7 @@ describe('an event that somebody sends by hand', () => {
     expect(status).toBe(202);
     expect(body['stream']).toBe('shop/orders');
     expect(body['id']).toMatch(/^evt_/);
-    const records = await under.ground.topology.records('carillon.events');
+    const records = await under.fixture.topology.records('carillon.events');
     const record = records.find(({ headers }) => headers['event_id'] === body['id']);
     expect(new TextDecoder().decode(record?.value ?? new Uint8Array())).toBe(text);
     expect(record?.headers).toMatchObject({
@@ -24,7 +24,7 @@ describe('an event that somebody sends by hand', () => {
       principal: 'person:ada',
       key: 'A-1',
     });
-    const read = record && readSourceRecord(record, under.ground.ports.log.logId);
+    const read = record && readSourceRecord(record, under.fixture.ports.log.logId);
     expect(read).toMatchObject({ ok: true });
   });
 

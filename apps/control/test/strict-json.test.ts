@@ -1,25 +1,25 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openControl, publishWishes, TOKEN, type Ground } from './control-ground.ts';
+import { openControl, publishWishes, TOKEN, type Fixture } from './control-fixture.ts';
 
-let ground: Ground;
+let fixture: Fixture;
 /** Every operation that takes a JSON body: method and path. */
 let operations: readonly (readonly [string, string])[];
 beforeAll(async () => {
-  ground = await openControl();
-  await publishWishes(ground, [{ ref: { kind: 'workspace', workspace: 'x', name: '' }, body: { name: 'X' } }]);
-  operations = Object.entries(ground.control.description().paths ?? {}).flatMap(([path, methods]) =>
+  fixture = await openControl();
+  await publishWishes(fixture, [{ ref: { kind: 'workspace', workspace: 'x', name: '' }, body: { name: 'X' } }]);
+  operations = Object.entries(fixture.control.description().paths ?? {}).flatMap(([path, methods]) =>
     Object.entries(methods ?? {}).flatMap(([method, operation]) => {
       const { requestBody } = operation as { requestBody?: { content: Record<string, unknown> } };
       return requestBody?.content['application/json'] ? [[method.toUpperCase(), path] as const] : [];
     }),
   );
 });
-afterAll(() => ground.control.app.close());
+afterAll(() => fixture.control.app.close());
 
 async function codeOf(method: string, path: string, payload: string | Buffer): Promise<string> {
   const url = path.replaceAll(/\{\w+\}/g, 'x');
   const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
-  const answer = await ground.control.app.inject({ method: method as 'POST', url, headers, payload });
+  const answer = await fixture.control.app.inject({ method: method as 'POST', url, headers, payload });
   return answer.json<{ code: string }>().code;
 }
 

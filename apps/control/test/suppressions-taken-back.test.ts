@@ -1,17 +1,17 @@
 import type { SuppressionList } from '@carillon/ports';
 import { createDirectWire, createMemorySuppressions } from '@carillon/testing/memory';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { entry, openSuppressions, sourcesOf } from './suppressions-ground.ts';
+import { entry, openSuppressions, sourcesOf } from './suppressions-fixture.ts';
 
 let suppressions: SuppressionList;
-let ground: Awaited<ReturnType<typeof openSuppressions>>;
+let fixture: Awaited<ReturnType<typeof openSuppressions>>;
 beforeEach(async () => {
   suppressions = createMemorySuppressions().connect(createDirectWire());
-  ground = await openSuppressions(suppressions);
+  fixture = await openSuppressions(suppressions);
 });
-afterEach(() => ground.close());
-const get = (query: string) => ground.get(query);
-const post = (path: string, body: object) => ground.post(path, body);
+afterEach(() => fixture.close());
+const get = (query: string) => fixture.get(query);
+const post = (path: string, body: object) => fixture.post(path, body);
 
 describe('Taking back', () => {
   beforeEach(() =>
@@ -89,7 +89,7 @@ describe('Taking back many', () => {
     for (const undo of ['', made, `${body.undo}A`, body.undo.toUpperCase()]) {
       expect(await post('/restore', { undo })).toMatchObject(refusal);
     }
-    expect(await ground.call('POST', '/v1/workspaces/club/suppressions/restore', { undo: body.undo })).toMatchObject(
+    expect(await fixture.call('POST', '/v1/workspaces/club/suppressions/restore', { undo: body.undo })).toMatchObject(
       refusal,
     );
     expect(sourcesOf(await get(''))).toEqual(['stop']);

@@ -4,23 +4,23 @@ import type { SuppressionList } from '@carillon/ports';
 import { createDirectWire, createMemorySuppressions } from '@carillon/testing/memory';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { entry, openSuppressions, SHOP, sourcesOf } from './suppressions-ground.ts';
+import { entry, openSuppressions, SHOP, sourcesOf } from './suppressions-fixture.ts';
 
 let suppressions: SuppressionList;
-let ground: Awaited<ReturnType<typeof openSuppressions>>;
+let fixture: Awaited<ReturnType<typeof openSuppressions>>;
 const open = async (list: SuppressionList): Promise<void> => {
-  ground = await openSuppressions(list);
+  fixture = await openSuppressions(list);
 };
 beforeEach(async () => {
   suppressions = createMemorySuppressions().connect(createDirectWire());
   await open(suppressions);
 });
-afterEach(() => ground.close());
+afterEach(() => fixture.close());
 
-const get = (query: string) => ground.get(query);
-const post = (path: string, body: object) => ground.post(path, body);
-const importing = (csv: string, query?: string) => ground.importing(csv, query);
-const exported = (query?: string, at?: string) => ground.exported(query, at);
+const get = (query: string) => fixture.get(query);
+const post = (path: string, body: object) => fixture.post(path, body);
+const importing = (csv: string, query?: string) => fixture.importing(csv, query);
+const exported = (query?: string, at?: string) => fixture.exported(query, at);
 
 const TOKEN = 'T:ok'.padEnd(4096, 'x');
 
@@ -51,7 +51,7 @@ describe('The list of suppressed addresses', () => {
 
   it('of all workspaces has those of every one', async () => {
     const address = encodeURIComponent('ada@bücher.example');
-    const all = await ground.call('GET', `/v1/workspaces/-/suppressions?address=${address}`);
+    const all = await fixture.call('GET', `/v1/workspaces/-/suppressions?address=${address}`);
     expect(sourcesOf(all)).toEqual(['complaint', 'hard_bounce', 'import']);
   });
 
@@ -201,7 +201,7 @@ describe('A file of addresses', () => {
 
   it('is refused where it is not UTF-8, too large, or no CSV', async () => {
     const latin = Buffer.from('address\nm\xfcller@example.com\n', 'latin1');
-    expect((await ground.call('POST', `${SHOP}/import`, latin, 'text/csv')).body.detail).toContain('not UTF-8');
+    expect((await fixture.call('POST', `${SHOP}/import`, latin, 'text/csv')).body.detail).toContain('not UTF-8');
     const large = await importing(`address\n${'ada@example.com\n'.repeat(70_000)}`);
     expect(large).toMatchObject({
       status: 413,
@@ -231,7 +231,7 @@ describe('The list as a file', () => {
     const cells = rowsOf(answer.body).flat();
     expect(answer.body).not.toMatch(/(?:^|,)"[=+\-@]/m);
     expect(cells).toEqual(expect.arrayContaining(['+4930123456', '=HYPERLINK("https://evil.example")', '@ann']));
-    await ground.close();
+    await fixture.close();
     await open((suppressions = createMemorySuppressions().connect(createDirectWire())));
     expect((await importing(answer.body)).body).toMatchObject({ taken: 2, added: 2, refused: 0 });
     expect((await get('?channel=sms')).body.items).toMatchObject([
@@ -249,7 +249,7 @@ describe('The list as a file', () => {
   });
 
   it('breaks off where it cannot be read to its end, instead of ending early', async () => {
-    await ground.close();
+    await fixture.close();
     let asked = 0;
     const list: SuppressionList['list'] = async () => {
       if (asked > 0) throw new Error('the database went away');

@@ -11,7 +11,7 @@ import {
 import { openTopology, type Topology } from '@carillon/testing/topology';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Control, ControlPorts } from '../src/index.ts';
-import { accessOf, openControl, personWith } from './control-ground.ts';
+import { accessOf, openControl, personWith } from './control-fixture.ts';
 
 const SMTP = { kind: 'smtp', host: 'mail.example.com', port: 25, from: 'shop@example.com' } as const;
 const EVENT = JSON.stringify({ order_id: 'A-1', customer: { name: 'Ada' } });

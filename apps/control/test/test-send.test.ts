@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Permission } from '../src/access/permission.ts';
 import { showContent } from '../src/content.ts';
 import type { Control, ControlPorts } from '../src/index.ts';
-import { accessOf, openControl, personWith, plainSealer } from './control-ground.ts';
+import { accessOf, openControl, personWith, plainSealer } from './control-fixture.ts';
 import { createDirectWire, createMemoryKeptAnswers } from '@carillon/testing/memory';
 
 const [rule] = Object.values(ORDER_PAID.rules);

@@ -7,7 +7,7 @@ import { applyFolder, planFolder } from '../src/configuration.ts';
 import { publishResource } from '../src/resources/publish-resources.ts';
 import { deploymentOwner } from '../src/access/principal.ts';
 import { resourceAt, rollbackRequest } from '../src/resources/versions.ts';
-import { MAIL, openResourceGround, ORDERS, PAID, SHOP, type ResourceGround } from './resource-ground.ts';
+import { MAIL, openResourceFixture, ORDERS, PAID, SHOP, type ResourceFixture } from './resource-fixture.ts';
 
 /*
  * Three writers read when they like and write later, each in their own way, some at the same moment. Whatever they do, a
@@ -38,7 +38,7 @@ const refOf = ({ kind, name }: Step) => ({ kind, workspace: 'shop', name }) as R
 const fileOf = ({ kind, name }: Step): string =>
   `workspaces/shop/${kind === 'partial' ? `partials/${name}.hbs` : `notifications/${name}.yaml`}`;
 
-async function act(one: Step, sight: Sight, { ports }: ResourceGround, seen: Map<number, Sight>): Promise<void> {
+async function act(one: Step, sight: Sight, { ports }: ResourceFixture, seen: Map<number, Sight>): Promise<void> {
   const ref = refOf(one);
   const key = resourceKey(ref);
   const by: ChangeOrigin = {
@@ -118,8 +118,8 @@ it('Nobody’s change is lost, however three writers put, apply, remove and roll
   const told = new Set<string>();
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), async (steps) => {
-      const ground = await openResourceGround();
-      const { ports } = ground;
+      const fixture = await openResourceFixture();
+      const { ports } = fixture;
       const by: ChangeOrigin = { actor: { kind: 'cli', id: 'owner' }, origin: 'cli', message: null, requestId: null };
       const start = {
         'workspaces/shop/workspace.yaml': `name: ${SHOP.name}\n`,
@@ -138,7 +138,7 @@ it('Nobody’s change is lost, however three writers put, apply, remove and roll
           await Promise.all(running);
           running = [];
         }
-        running.push(tolerant(act(one, sights[one.writer]!, ground, seen), refusals));
+        running.push(tolerant(act(one, sights[one.writer]!, fixture, seen), refusals));
       }
       await Promise.all(running);
       for (const code of refusals) told.add(code);
@@ -161,7 +161,7 @@ it('Nobody’s change is lost, however three writers put, apply, remove and roll
       const files = Object.fromEntries(writeConfigurationFolder(await ports.configuration.refresh()));
       const { body } = await planFolder({ files, prune: true }, ports);
       expect({ faults: body.faults, changes: body.changes }).toEqual({ faults: [], changes: [] });
-      await ground.close();
+      await fixture.close();
     }),
     { numRuns: 25 },
   );

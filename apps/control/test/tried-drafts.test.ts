@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { useDrafts } from './draft-ground.ts';
+import { useDrafts } from './draft-fixture.ts';
 
 const under = useDrafts();
 const EVENT = JSON.stringify({ order_id: 'A-1', customer: { name: '<b>Ada</b>' } });

@@ -1,10 +1,10 @@
 import { findResource } from '@carillon/domain';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Control } from '../src/index.ts';
-import { accessOf, openControl, personWith } from './control-ground.ts';
-import { MAIL, openResourceGround, ORDERS, PAID, SHOP, type ResourceGround } from './resource-ground.ts';
+import { accessOf, openControl, personWith } from './control-fixture.ts';
+import { MAIL, openResourceFixture, ORDERS, PAID, SHOP, type ResourceFixture } from './resource-fixture.ts';
 
-let ground: ResourceGround;
+let fixture: ResourceFixture;
 let control: Control;
 const W = '/v1/workspaces/shop';
 const NEW = { 'if-none-match': '*' };
@@ -22,9 +22,9 @@ const replace = async (path: string, body: object) =>
 let first: number;
 let second: number;
 beforeAll(async () => {
-  ground = await openResourceGround();
+  fixture = await openResourceFixture();
   const ann = personWith('per_ann', ['read', 'configure', 'people']);
-  ({ control } = await openControl(accessOf(ann), ground.ports));
+  ({ control } = await openControl(accessOf(ann), fixture.ports));
   await ask('PUT', W, SHOP, NEW);
   await ask('PUT', 'streams/orders', ORDERS, NEW);
   await ask('PUT', 'templates/order-paid', MAIL, NEW);
@@ -33,7 +33,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await control.app.close();
-  await ground.close();
+  await fixture.close();
 });
 
 describe('versions', () => {
@@ -92,14 +92,14 @@ describe('versions', () => {
 
 describe('a rollback', () => {
   it('is a new version with the body of the old one and the ids of today, and says so in the history', async () => {
-    const before = findResource(ground.ports.configuration.current(), 'notification', 'shop', 'order-paid');
+    const before = findResource(fixture.ports.configuration.current(), 'notification', 'shop', 'order-paid');
     const { etag } = await ask('GET', ORDER);
     const asked = await ask('POST', `${ORDER}/rollback`, { number: first, check_only: true });
     expect(asked.body).toMatchObject({ applied: false, faults: [], changes: [{ action: 'update' }] });
     const message = 'It was too late';
     const done = await ask('POST', `${ORDER}/rollback`, { number: first, message }, { 'if-match': etag });
     expect(done).toMatchObject({ status: 200, body: { applied: true, gone: [] } });
-    const after = findResource(ground.ports.configuration.current(), 'notification', 'shop', 'order-paid');
+    const after = findResource(fixture.ports.configuration.current(), 'notification', 'shop', 'order-paid');
     expect(after?.body.name).toBe('First');
     expect(after?.body.id).toBe(before?.body.id);
     expect((await ask('GET', `${ORDER}/versions?limit=1`)).body).toMatchObject({

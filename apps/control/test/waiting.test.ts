@@ -4,30 +4,30 @@ import { createDirectWire, createMemoryTasks } from '@carillon/testing/memory';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deploymentOwner } from '../src/access/principal.ts';
 import { waitingPartners } from '../src/waiting-partners.ts';
-import { accessOf, openControl, personWith, publishWishes, type Ground } from './control-ground.ts';
+import { accessOf, openControl, personWith, publishWishes, type Fixture } from './control-fixture.ts';
 
 const MINUTE = 60_000;
 const lookup = { kind: 'lookup', url: 'https://crm.example.com', authorization: { key: { secret: 'K' } } } as const;
-let ground: Ground;
+let fixture: Fixture;
 let tasks = createMemoryTasks().connect(createDirectWire());
 async function open(who = deploymentOwner('session')): Promise<void> {
   tasks = createMemoryTasks().connect(createDirectWire());
-  ground = await openControl(accessOf(who), { tasks });
+  fixture = await openControl(accessOf(who), { tasks });
   await publishWishes(
-    ground,
+    fixture,
     ['shop', 'acme'].flatMap((name) => [workspaceOf({}, name), integration('crm', lookup, name)]),
   );
 }
 beforeEach(() => open());
-afterEach(() => ground.control.app.close());
+afterEach(() => fixture.control.app.close());
 
 async function list(path: string) {
-  const answer = await ground.control.app.inject({ method: 'GET', url: `/v1/workspaces/${path}` });
+  const answer = await fixture.control.app.inject({ method: 'GET', url: `/v1/workspaces/${path}` });
   return { status: answer.statusCode, items: answer.json<{ items: object[] }>().items };
 }
 
 const put = (workspace: string, id: string, failures: number) => {
-  const now = ground.clock.now();
+  const now = fixture.clock.now();
   const trigger = givenTrigger({
     workspace,
     eventId: `evt_${id}` as never,
@@ -63,7 +63,7 @@ describe('the partners that events wait for', () => {
   it('are listed with since when they fail, how many events wait, and the next attempt', async () => {
     await put('shop', '1', 3);
     await put('shop', '2', 0);
-    const now = ground.clock.now();
+    const now = fixture.clock.now();
     expect((await list('shop/waiting')).items).toEqual([
       {
         workspace: 'shop',
@@ -96,7 +96,7 @@ describe('the partners that events wait for', () => {
 describe('the events that wait for a partner', () => {
   it('are listed with rule, calls, the next attempt and the time at which they are given up', async () => {
     await put('shop', '1', 3);
-    const now = ground.clock.now();
+    const now = fixture.clock.now();
     expect((await list('shop/integrations/crm/waiting')).items).toMatchObject([
       {
         trigger_id: 'trg_1',
@@ -121,7 +121,7 @@ describe('reading the waiting events', () => {
     await put('acme', 'c', 1);
     let turns = 0;
     const next = async (): Promise<void> => void (turns += 1);
-    const ports = { tasks, clock: ground.clock, turns: { isOver: () => true, next } };
+    const ports = { tasks, clock: fixture.clock, turns: { isOver: () => true, next } };
     expect(await waitingPartners(() => true, ports)).toHaveLength(2);
     expect(turns).toBe(3);
   });

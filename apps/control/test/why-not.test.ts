@@ -3,9 +3,9 @@ import { orderShop } from '@carillon/testing/given';
 import { createDirectWire, createMemoryLedger, createMemoryReadModels } from '@carillon/testing/memory';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { deploymentOwner } from '../src/access/principal.ts';
-import { accessOf, openControl, type Ground, publishWishes } from './control-ground.ts';
+import { accessOf, openControl, type Fixture, publishWishes } from './control-fixture.ts';
 
-let ground: Ground;
+let fixture: Fixture;
 const readModels = createMemoryReadModels().connect(createDirectWire());
 const HOUR = 3_600_000;
 
@@ -13,17 +13,17 @@ beforeEach(async () => {
   const ledger = createMemoryLedger().connect(createDirectWire());
   const turns = { isOver: () => false, next: async () => undefined } as never;
   const checkpoints = { load: async () => null } as never;
-  ground = await openControl(accessOf(deploymentOwner('session')), { ledger, readModels, turns, checkpoints });
-  await publishWishes(ground, [
+  fixture = await openControl(accessOf(deploymentOwner('session')), { ledger, readModels, turns, checkpoints });
+  await publishWishes(fixture, [
     { ref: { kind: 'workspace', workspace: 'shop', name: '' }, body: {} },
     ...orderShop(undefined, 'shop'),
   ]);
 });
-afterEach(() => ground.control.app.close());
+afterEach(() => fixture.control.app.close());
 
 async function ask(payload: object) {
   const url = '/v1/workspaces/shop/why-not';
-  const answer = await ground.control.app.inject({ method: 'POST', url, payload });
+  const answer = await fixture.control.app.inject({ method: 'POST', url, payload });
   return { status: answer.statusCode, body: answer.json<WhyNotBody & { detail: string; pointer?: string }>() };
 }
 const wanted = { who: 'ada@example.com', notification: 'order-paid' };
@@ -36,7 +36,7 @@ it('says that nothing came about somebody, how far it looked, and when the last 
     looked: { events: 0, complete: true },
     last: null,
   });
-  const at = ground.clock.now() - 2 * HOUR;
+  const at = fixture.clock.now() - 2 * HOUR;
   const event = (offset: number) => ({
     id: `evt_${offset}`,
     workspace: 'shop',

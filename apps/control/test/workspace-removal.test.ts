@@ -2,13 +2,13 @@ import { deliveryOf } from '@carillon/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Control } from '../src/index.ts';
 import { publishChanges } from '../src/resources/publish-changes.ts';
-import { accessOf, openControl, personWith } from './control-ground.ts';
-import { MAIL, openResourceGround, ORDERS, PAID, SHOP, type ResourceGround } from './resource-ground.ts';
+import { accessOf, openControl, personWith } from './control-fixture.ts';
+import { MAIL, openResourceFixture, ORDERS, PAID, SHOP, type ResourceFixture } from './resource-fixture.ts';
 
 const NEW = { 'if-none-match': '*' };
 
 describe('a workspace that is removed whole', () => {
-  let ground: ResourceGround;
+  let fixture: ResourceFixture;
   let control: Control;
   let secrets: readonly string[];
   const vault = {
@@ -17,7 +17,7 @@ describe('a workspace that is removed whole', () => {
       secrets = secrets.filter((name) => name !== gone);
     },
   };
-  const ports = () => ({ ...ground.ports, vault: vault as never });
+  const ports = () => ({ ...fixture.ports, vault: vault as never });
 
   async function openAs(...permissions: Parameters<typeof personWith>[1]): Promise<Control> {
     return (await openControl(accessOf(personWith('per_owner', permissions)), ports())).control;
@@ -29,7 +29,7 @@ describe('a workspace that is removed whole', () => {
   }
   beforeEach(async () => {
     secrets = ['SMTP_PASSWORD'];
-    ground = await openResourceGround();
+    fixture = await openResourceFixture();
     control = await openAs('read', 'configure', 'people');
     for (const [url, body] of [
       ['shop', SHOP],
@@ -52,11 +52,11 @@ describe('a workspace that is removed whole', () => {
       { state: 'SENT', to: 'bob@example.com' },
       { state: 'WAITING', to: 'eve@example.com' },
     ] as const;
-    await ground.ports.ledger.insert(people.map(({ state, to }) => deliveryOf({ state, intent: { to } })));
+    await fixture.ports.ledger.insert(people.map(({ state, to }) => deliveryOf({ state, intent: { to } })));
   });
   afterEach(async () => {
     await control.app.close();
-    await ground.close();
+    await fixture.close();
   });
 
   const counted = async () => (await ask('GET', 'shop/removal')).body;
@@ -81,7 +81,7 @@ describe('a workspace that is removed whole', () => {
     const { number } = await counted();
     const gone = await ask('POST', 'shop/remove', { number });
     expect(gone).toMatchObject({ status: 200, body: { removed: true, new_number: Number(number) + 1 } });
-    const current = await ground.ports.configuration.refresh();
+    const current = await fixture.ports.configuration.refresh();
     expect([...current.resources.values()].map(({ ref }) => `${ref.kind} ${ref.workspace}`)).toEqual([
       'workspace club',
     ]);

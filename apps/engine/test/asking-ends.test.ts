@@ -4,18 +4,18 @@ import type { EventLog, Secrets } from '@carillon/ports';
 import { answersEverybody } from '@carillon/testing';
 import { untilFound } from '@carillon/testing/topology';
 import { describe, expect, it } from 'vitest';
-import { lookupGround } from './lookup-ground.ts';
+import { lookupFixture } from './lookup-fixture.ts';
 
 // Calls are counted, and some are held: none is given up, and made again, because the machine is slow.
-const ground = lookupGround({ isPatient: true });
+const fixture = lookupFixture({ isPatient: true });
 
 const events = async (count: number): Promise<void> => {
-  await Promise.all(Array.from({ length: count }, (_, at) => ground.topology().event({ watchers: [`w${at}`] })));
+  await Promise.all(Array.from({ length: count }, (_, at) => fixture.topology().event({ watchers: [`w${at}`] })));
 };
 /** The task of the trigger that asks about this user id. */
 async function taskAbout(userId: string) {
-  const { ports, data } = ground.topology();
-  for (const { value } of await ground.topology().records('carillon.triggers')) {
+  const { ports, data } = fixture.topology();
+  for (const { value } of await fixture.topology().records('carillon.triggers')) {
     const trigger = ports.codecs.trigger.decode(value);
     if (trigger.ok && trigger.value.userIds.includes(userId)) return data.tasks.get(trigger.value.id);
   }
@@ -25,7 +25,7 @@ async function taskAbout(userId: string) {
 describe('while the log takes no answers', () => {
   /** The log of the topology; answers and dead letters are refused until `refuses` says no. */
   function refusing(refuses: () => boolean): { readonly log: EventLog; readonly tries: () => number } {
-    const { log } = ground.topology().data;
+    const { log } = fixture.topology().data;
     let tries = 0;
     return {
       tries: () => tries,
@@ -45,37 +45,37 @@ describe('while the log takes no answers', () => {
   it('nobody is asked for more: what was under way waits in memory, the rest in the store; then all goes on, asked once', async () => {
     let away = true;
     // However long the log is refused on a busy machine: no lease runs out, and no trouble is told a second time.
-    ground.topology().clock.standStill();
-    await ground.configure({ match: undefined });
+    fixture.topology().clock.standStill();
+    await fixture.configure({ match: undefined });
     await events(400);
     const { log, tries } = refusing(() => away);
-    const engine = await ground.start({ log });
+    const engine = await fixture.start({ log });
     await untilFound('answers were refused several times', () => (tries() > 300 ? true : undefined));
-    const asked = ground.partner().calls.length;
+    const asked = fixture.partner().calls.length;
     expect(asked).toBeLessThanOrEqual(128);
     expect(engine.troubles).toHaveLength(1);
-    expect(await ground.allLookups()).toEqual([]);
+    expect(await fixture.allLookups()).toEqual([]);
     away = false;
-    ground.topology().clock.goOn();
-    expect(await ground.intents(400)).toHaveLength(400);
-    expect(ground.partner().calls).toHaveLength(400);
-    expect((await ground.allLookups()).length).toBe(400);
+    fixture.topology().clock.goOn();
+    expect(await fixture.intents(400)).toHaveLength(400);
+    expect(fixture.partner().calls).toHaveLength(400);
+    expect((await fixture.allLookups()).length).toBe(400);
   });
 
   it('what is too late is taken up a few at a time, and all of it ends as a dead letter when the log is back', async () => {
     let away = true;
-    ground.partner().follow((_request, response) => void response.writeHead(500).end());
-    await ground.configure({}, {}, { expires: '1h' });
+    fixture.partner().follow((_request, response) => void response.writeHead(500).end());
+    await fixture.configure({}, {}, { expires: '1h' });
     await events(150);
-    ground.topology().clock.pass(3_600_000);
+    fixture.topology().clock.pass(3_600_000);
     const { log, tries } = refusing(() => away);
-    await ground.start({ log });
+    await fixture.start({ log });
     await untilFound('dead letters were refused several times', () => (tries() > 200 ? true : undefined));
     const tasks = await Promise.all(Array.from({ length: 150 }, (_, at) => taskAbout(`w${at}`)));
     expect(tasks.filter((task) => task && readAsking(task).verdict).length).toBeLessThanOrEqual(64);
     away = false;
-    expect(await ground.letters(150)).toHaveLength(150);
-    expect((await ground.allLetters()).length).toBe(150);
+    expect(await fixture.letters(150)).toHaveLength(150);
+    expect((await fixture.allLetters()).length).toBe(150);
   });
 });
 
@@ -83,30 +83,30 @@ it('A trigger whose lease ran out while it waited for its place is not called ab
   const held: (() => void)[] = [];
   const withoutLease: string[] = [];
   const asked = (ids: readonly string[]) => Promise.all(ids.map(taskAbout));
-  ground.partner().follow(async (request, response) => {
+  fixture.partner().follow(async (request, response) => {
     const tasks = await asked(request.userIds);
-    const now = ground.topology().clock.now();
+    const now = fixture.topology().clock.now();
     if (tasks.some((task) => (task?.leaseUntil ?? 0) <= now)) withoutLease.push(...request.userIds);
     if (held.length < 64) await new Promise<void>((resolve) => held.push(resolve));
     return answersEverybody(request, response);
   });
-  await ground.configure({ match: undefined });
-  await ground.start();
+  await fixture.configure({ match: undefined });
+  await fixture.start();
   await events(128);
   await untilFound('every place is taken', () => (held.length === 64 ? true : undefined));
   await untilFound('the others have their leases', async () => {
     const tasks = await asked(Array.from({ length: 128 }, (_, at) => `w${at}`));
     return tasks.every((task) => task?.leaseUntil !== null) || undefined;
   });
-  ground.topology().clock.pass(120_000);
+  fixture.topology().clock.pass(120_000);
   for (const go of held) go();
-  await untilFound('all were asked', () => (ground.partner().calls.length >= 128 ? true : undefined));
+  await untilFound('all were asked', () => (fixture.partner().calls.length >= 128 ? true : undefined));
   expect(withoutLease).toEqual([]);
-  expect(await ground.intents(128)).toHaveLength(128);
+  expect(await fixture.intents(128)).toHaveLength(128);
 });
 
 it('A call that could not be begun settles its triggers: once the store is back they are asked, without their lease running out', async () => {
-  const { secrets } = ground.topology().ports;
+  const { secrets } = fixture.topology().ports;
   let away = true;
   let tries = 0;
   const behind: Secrets = {
@@ -117,42 +117,42 @@ it('A call that could not be begun settles its triggers: once the store is back 
       return secrets.resolve(workspace, name);
     },
   };
-  await ground.configure();
-  const engine = await ground.start({ secrets: behind });
-  await ground.topology().event({ watchers: ['ada'] });
+  await fixture.configure();
+  const engine = await fixture.start({ secrets: behind });
+  await fixture.topology().event({ watchers: ['ada'] });
   const task = await untilFound('it was given back', async () => {
     const found = await taskAbout('ada');
     return tries > 0 && found?.leaseUntil === null ? found : undefined;
   });
   expect(readAsking(task)).toMatchObject({ calls: 0, evidence: [], verdict: null });
-  expect(ground.partner().calls).toEqual([]);
+  expect(fixture.partner().calls).toEqual([]);
   expect(String(await untilFound('it is told', () => engine.troubles[0]))).toContain('the store is away');
   away = false;
-  expect(await ground.intents(1)).toHaveLength(1);
-  expect(ground.partner().calls).toHaveLength(1);
+  expect(await fixture.intents(1)).toHaveLength(1);
+  expect(fixture.partner().calls).toHaveLength(1);
 });
 
 it('What was answered is put on the log while its partner is suspended, however many wait in front of it', async () => {
-  ground.partner().follow((_request, response) => void response.writeHead(401).end());
-  await ground.configure();
+  fixture.partner().follow((_request, response) => void response.writeHead(401).end());
+  await fixture.configure();
   await events(200);
-  const engine = await ground.start();
+  const engine = await fixture.start();
   await untilFound('it is suspended', () => engine.alerts[0]);
   await untilFound('nobody is asked any more', () => (engine.openCalls() === 0 ? true : undefined));
   // Less than a suspension, and longer than any pause so far: all are due.
-  ground.topology().clock.pass(20_000);
+  fixture.topology().clock.pass(20_000);
   const answered = await untilFound('none has a lease', async () => {
     const tasks = await Promise.all(Array.from({ length: 200 }, (_, at) => taskAbout(`w${at}`)));
     return tasks.every((task) => task && task.leaseUntil === null) ? (tasks[150] ?? undefined) : undefined;
   });
   // A worker that dies before the answer is on the log.
-  const { ports, data } = ground.topology();
+  const { ports, data } = fixture.topology();
   const dies = { ...data.log, append: () => Promise.reject(new Error('dead')) };
   const now = ports.clock.now();
   const answer = { kind: 'answered', status: 200, items: [] } as const;
   const call = { callId: 'req_1', startedAt: now, endedAt: now, answer, toEverybody: false };
-  const settled = settleCall([readTask(answered)], call, ground.crm(), { ...ports, log: dies });
+  const settled = settleCall([readTask(answered)], call, fixture.crm(), { ...ports, log: dies });
   await expect(settled).rejects.toThrow('dead');
-  const [lookup] = await ground.lookups(1);
+  const [lookup] = await fixture.lookups(1);
   expect(lookup?.trigger.userIds).toEqual(['w150']);
 });

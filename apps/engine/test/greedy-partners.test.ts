@@ -4,12 +4,12 @@ import { readAsking } from '@carillon/stages';
 import { untilFound } from '@carillon/testing/topology';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { lookupGround } from './lookup-ground.ts';
+import { lookupFixture } from './lookup-fixture.ts';
 
 const MiB = 1024 * 1024;
 
 describe('a partner whose answers are large and never end', () => {
-  const ground = lookupGround();
+  const fixture = lookupFixture();
 
   /** As large as an answer may be, and then nothing: held until the call is given up. */
   const endless: PartnerScript = (_request, response) => {
@@ -20,20 +20,20 @@ describe('a partner whose answers are large and never end', () => {
   it('takes the room of its own answers alone: the others are answered, and it is asked again later, with the reason kept', async () => {
     const greedy = await startScriptedPartner();
     greedy.follow(endless);
-    await ground.configure();
-    await ground.configureBeside('greedy', greedy, { timeouts: { total: '30s' }, match: undefined });
-    const engine = await ground.start();
-    for (let at = 0; at < 100; at += 1) await ground.topology().event({ watchers: [`w${at}`] });
+    await fixture.configure();
+    await fixture.configureBeside('greedy', greedy, { timeouts: { total: '30s' }, match: undefined });
+    const engine = await fixture.start();
+    for (let at = 0; at < 100; at += 1) await fixture.topology().event({ watchers: [`w${at}`] });
     await untilFound('its answers have filled its share', () =>
       engine.outcomes.includes('no_room') ? true : undefined,
     );
-    await ground.topology().event({ watchers: ['ada'] });
-    const made = await ground.intents(101);
+    await fixture.topology().event({ watchers: ['ada'] });
+    const made = await fixture.intents(101);
     expect(new Set(made.map(({ notification }) => notification))).toEqual(new Set(['order-paid']));
 
-    const { ports, data } = ground.topology();
+    const { ports, data } = fixture.topology();
     const told = await untilFound('one that found no room waits', async () => {
-      for (const { value } of await ground.topology().records('carillon.triggers')) {
+      for (const { value } of await fixture.topology().records('carillon.triggers')) {
         const trigger = ports.codecs.trigger.decode(value);
         const task = trigger.ok ? await data.tasks.get(trigger.value.id) : null;
         const [first] = task && !task.done ? readAsking(task).evidence : [];
@@ -43,7 +43,7 @@ describe('a partner whose answers are large and never end', () => {
     });
     expect(told.first).toMatchObject({ outcome: 'no_room', detail: expect.stringContaining('being read') as string });
     expect(told.nextAt).toBeGreaterThan(told.first.at + told.first.took);
-    await ground.stop(engine);
+    await fixture.stop(engine);
     await greedy.stop();
   });
 });

@@ -4,11 +4,11 @@ import { untilFound } from '@carillon/testing/topology';
 import { describe, expect, it } from 'vitest';
 import { type TraceStep, traceEvent } from '@carillon/insight';
 import { readAsking, projections } from '@carillon/stages';
-import { lookupGround, type Settings } from './lookup-ground.ts';
+import { lookupFixture, type Settings } from './lookup-fixture.ts';
 
 /** Who asks for the first time is told the partner's address, whoever asks after that a private one. */
 let flips = 0;
-const ground = lookupGround({ names: { 'flips.internal': () => (flips++ === 0 ? '127.0.0.1' : '10.0.0.5') } });
+const fixture = lookupFixture({ names: { 'flips.internal': () => (flips++ === 0 ? '127.0.0.1' : '10.0.0.5') } });
 const MiB = 1024 * 1024;
 const SOON = { timeouts: { connect: '3s', total: '3s' } } as const;
 
@@ -196,48 +196,48 @@ const casesOf = (cases: readonly Case[]) =>
   cases.map(([what, script, outcome, settings = {}]) => ({ what, script, outcome, settings }));
 
 async function traceOf(id: string): Promise<readonly TraceStep[]> {
-  for (const { topic, stage } of projections(ground.topology().ports)) {
-    const records = await ground.topology().records(topic);
+  for (const { topic, stage } of projections(fixture.topology().ports)) {
+    const records = await fixture.topology().records(topic);
     if (records.length > 0) await stage.handle(records, { partition: 0, configNumber: 0, clocks: {} });
   }
-  return (await traceEvent(id, ground.topology().tracePorts))?.steps ?? [];
+  return (await traceEvent(id, fixture.topology().tracePorts))?.steps ?? [];
 }
 const words = (steps: readonly TraceStep[]): string => steps.flatMap(({ text, lines }) => [text, ...lines]).join('\n');
 
 describe('a partner that answers', () => {
   it.each(casesOf(ANSWERS))('$what', async ({ script, outcome: { to, problems, calls, trace }, settings }) => {
-    ground.partner().follow(script);
-    await ground.configure(settings);
-    const engine = await ground.start();
-    const id = await ground.topology().event({ watchers: ['a', 'b'] });
-    const [lookup] = await ground.lookups(1);
+    fixture.partner().follow(script);
+    await fixture.configure(settings);
+    const engine = await fixture.start();
+    const id = await fixture.topology().event({ watchers: ['a', 'b'] });
+    const [lookup] = await fixture.lookups(1);
     expect(lookup?.problemCounts).toEqual(problems);
-    const made = await ground.intents(to?.length ?? 0);
+    const made = await fixture.intents(to?.length ?? 0);
     expect(made.map((intent) => intent.to).toSorted((a, b) => ((a ?? '') < (b ?? '') ? -1 : 1))).toEqual(to);
-    expect(ground.partner().calls).toHaveLength(calls);
-    await untilFound('it is resolved', () => ground.topology().data.claims.get(lookup?.trigger.id ?? ''));
+    expect(fixture.partner().calls).toHaveLength(calls);
+    await untilFound('it is resolved', () => fixture.topology().data.claims.get(lookup?.trigger.id ?? ''));
     expect(words((await traceOf(id)).filter(({ state }) => state === 'recorded'))).toMatch(
       new RegExp(trace.source, 'm'),
     );
-    expect(await ground.allLetters()).toEqual([]);
+    expect(await fixture.allLetters()).toEqual([]);
     expect(engine.troubles).toEqual([]);
   });
 });
 
 describe('a partner whose answers can never be used', () => {
   it.each(casesOf(PARKED))('$what', async ({ script, outcome: { parked, calls, trace } }) => {
-    ground.partner().follow(script);
-    await ground.configure();
-    await ground.start();
-    const id = await ground.topology().event({ watchers: ['a', 'b'] });
-    const [letter] = await ground.letters(1);
+    fixture.partner().follow(script);
+    await fixture.configure();
+    await fixture.start();
+    const id = await fixture.topology().event({ watchers: ['a', 'b'] });
+    const [letter] = await fixture.letters(1);
     expect(letter).toMatchObject({ stage: 'ask', reason: parked, topic: 'carillon.triggers', workspace: 'shop' });
-    expect(ground.partner().calls).toHaveLength(calls);
+    expect(fixture.partner().calls).toHaveLength(calls);
     const told = words(await traceOf(id));
     expect(told).toMatch(trace);
     expect(told).toContain(`dead-letters redrive ${letter?.id}`);
     expect(told).not.toContain('must not be quoted');
-    expect(await ground.allLookups()).toEqual([]);
+    expect(await fixture.allLookups()).toEqual([]);
   });
 });
 
@@ -252,13 +252,13 @@ describe('a partner that may do better', () => {
       settings,
     })),
   )('$what', async ({ script, outcome, trace, pause, settings }) => {
-    ground.partner().follow(script);
-    await ground.configure(settings);
-    const engine = await ground.start();
-    const id = await ground.topology().event({ watchers: ['a', 'b'] });
+    fixture.partner().follow(script);
+    await fixture.configure(settings);
+    const engine = await fixture.start();
+    const id = await fixture.topology().event({ watchers: ['a', 'b'] });
     await untilFound('a call is over', () => engine.outcomes[0]);
     expect(engine.outcomes[0]).toBe(outcome);
-    const { topology } = ground;
+    const { topology } = fixture;
     const [trigger] = await topology().records('carillon.triggers');
     const decoded = trigger && topology().ports.codecs.trigger.decode(trigger.value);
     const task = await untilFound('it waits in custody', async () => {
@@ -266,7 +266,7 @@ describe('a partner that may do better', () => {
       return found && readAsking(found).calls > 0 && found.leaseUntil === null ? found : undefined;
     });
     // Or it may be asking again by the time it is looked at.
-    await ground.stop(engine);
+    await fixture.stop(engine);
     expect(readAsking(task)).toMatchObject({ verdict: null, ended: null });
     const last = readAsking(task).evidence.at(-1);
     expect(task.nextAt - ((last?.at ?? 0) + (last?.took ?? 0))).toBeGreaterThanOrEqual(Math.min(pause, 600_000));
@@ -274,7 +274,7 @@ describe('a partner that may do better', () => {
     const told = words(await traceOf(id));
     expect(told).toMatch(trace);
     expect(told).toMatch(/waits for the partner; asked again from/);
-    expect([await ground.allLookups(), await ground.allLetters()]).toEqual([[], []]);
+    expect([await fixture.allLookups(), await fixture.allLetters()]).toEqual([[], []]);
     if (outcome === 'unauthorized')
       expect(engine.alerts[0]).toMatch(/^shop\/crm suspended: the partner answered 40[13]/);
   });
@@ -282,50 +282,50 @@ describe('a partner that may do better', () => {
 
 describe('an address that may not be called', () => {
   it('is refused without a call, twice, then parked; the words tell nothing about what is there', async () => {
-    await ground.configure({ url: `http://10.0.0.1:${ground.partner().port}/recipients` });
-    await ground.start();
-    const id = await ground.topology().event({ watchers: ['a'] });
-    const [letter] = await ground.letters(1);
+    await fixture.configure({ url: `http://10.0.0.1:${fixture.partner().port}/recipients` });
+    await fixture.start();
+    const id = await fixture.topology().event({ watchers: ['a'] });
+    const [letter] = await fixture.letters(1);
     expect(letter?.reason).toBe('partner_refused');
-    expect(ground.partner().calls).toEqual([]);
+    expect(fixture.partner().calls).toEqual([]);
     expect(words(await traceOf(id))).toContain('this address is not one that Carillon may connect to');
   });
 
   it('because its name leads nowhere or to a private address is asked again, and nobody is told which it was', async () => {
     const told = [];
     for (const host of ['database.internal', 'nobody.internal']) {
-      await ground.configure({ url: `https://${host}/recipients` });
-      const engine = await ground.start();
-      const id = await ground.topology().event({ watchers: [host] });
+      await fixture.configure({ url: `https://${host}/recipients` });
+      const engine = await fixture.start();
+      const id = await fixture.topology().event({ watchers: [host] });
       // The first call may be for the trigger of the other host, whose turn has come again.
       const call = await untilFound(
         'its call is over',
         async () => words(await traceOf(id)).match(/call to the partner: .*(?= \()/)?.[0],
       );
-      await ground.stop(engine);
+      await fixture.stop(engine);
       told.push([engine.outcomes[0], call]);
     }
     expect(told[0]).toEqual(['unavailable', expect.stringContaining('no address that Carillon may connect to')]);
     expect(told[1]).toEqual(told[0]);
-    expect(await ground.allLetters()).toEqual([]);
+    expect(await fixture.allLetters()).toEqual([]);
   });
 
   it('by the time of the connection, though it was one at the check, is not connected to; the next call is checked anew', async () => {
-    ground.partner().follow((request, response) => {
+    fixture.partner().follow((request, response) => {
       // So that the next call needs a connection of its own.
       response.setHeader('connection', 'close');
       return answersEverybody(request, response);
     });
-    await ground.configure({ url: `http://flips.internal:${ground.partner().port}/recipients` });
-    const engine = await ground.start();
-    const first = await ground.topology().event({ watchers: ['a'] });
-    expect((await ground.intents(1)).map(({ to }) => to)).toEqual(['a@example.com']);
+    await fixture.configure({ url: `http://flips.internal:${fixture.partner().port}/recipients` });
+    const engine = await fixture.start();
+    const first = await fixture.topology().event({ watchers: ['a'] });
+    expect((await fixture.intents(1)).map(({ to }) => to)).toEqual(['a@example.com']);
     expect([flips, engine.outcomes]).toEqual([1, ['answered']]);
     const told = words(await traceOf(first));
     expect(told).toMatch(/call to the partner: answered 200, 1 items/);
     expect(told).toMatch(/answer recorded: 1 person$/m);
 
-    const second = await ground.topology().event({ watchers: ['b'] });
+    const second = await fixture.topology().event({ watchers: ['b'] });
     await untilFound('the second call is over', () => engine.outcomes[1]);
     // On a machine that stands still for a while it may be called once more by now.
     expect(flips).toBeGreaterThanOrEqual(2);
@@ -338,7 +338,7 @@ describe('an address that may not be called', () => {
       /call to the partner: unavailable, the name of the host leads to no address that Carillon may connect to/,
     );
     expect(waits).toMatch(/asked again from/);
-    expect(ground.partner().calls.map(({ userIds }) => userIds)).toEqual([['a']]);
-    expect([(await ground.allLookups()).length, await ground.allLetters()]).toEqual([1, []]);
+    expect(fixture.partner().calls.map(({ userIds }) => userIds)).toEqual([['a']]);
+    expect([(await fixture.allLookups()).length, await fixture.allLetters()]).toEqual([1, []]);
   });
 });

@@ -5,9 +5,9 @@ import { untilFound } from '@carillon/testing/topology';
 import { describe, expect, it } from 'vitest';
 import type { EnginePorts } from '../src/index.ts';
 import type { WatchedEngine } from './engine-role.ts';
-import { lookupGround } from './lookup-ground.ts';
+import { lookupFixture } from './lookup-fixture.ts';
 
-const ground = lookupGround();
+const fixture = lookupFixture();
 const LEASE = 120_000;
 
 type Stalled<Work> = {
@@ -48,18 +48,18 @@ const ends = (_version: number, next: DueTask): boolean => next.done;
 const isLookup = (records: readonly NewRecord[]): boolean => records.some(({ topic }) => topic === 'carillon.lookups');
 
 const withReplace = (replace: DueTasks['replace']): Partial<EnginePorts> => ({
-  tasks: { ...ground.topology().data.tasks, replace },
+  tasks: { ...fixture.topology().data.tasks, replace },
 });
 const withAppend = (append: EventLog['append']): Partial<EnginePorts> => {
-  const { log } = ground.topology().data;
+  const { log } = fixture.topology().data;
   return { log: { ...log, append } };
 };
 
 /** The one set of recipients: two messages, whatever happened on the way. */
 async function oneSet(): Promise<void> {
-  await ground.intents(2);
+  await fixture.intents(2);
   await untilFound('everything on the log is resolved', async () => {
-    const { data } = ground.topology();
+    const { data } = fixture.topology();
     for (let partition = 0; partition < 2; partition += 1) {
       const { end } = await data.log.bounds('carillon.lookups', partition);
       const checkpoint = await data.checkpoints.load('engine', 'carillon.lookups', partition);
@@ -67,7 +67,7 @@ async function oneSet(): Promise<void> {
     }
     return true;
   });
-  const made = await ground.allIntents();
+  const made = await fixture.allIntents();
   expect(new Set(made.map(({ id }) => id)).size).toBe(2);
   expect(made.map(({ person }) => person).toSorted()).toEqual(['ada', 'bob']);
 }
@@ -76,9 +76,9 @@ async function firstWorkerStalls(
   more: Partial<EnginePorts>,
   reached: () => true | undefined,
 ): Promise<{ readonly id: string; readonly first: WatchedEngine }> {
-  await ground.configure();
-  const first = await ground.start(more);
-  const id = await ground.topology().event({ watchers: ['ada', 'bob'] });
+  await fixture.configure();
+  const first = await fixture.start(more);
+  const id = await fixture.topology().event({ watchers: ['ada', 'bob'] });
   await untilFound('the first worker stands still', reached);
   return { id, first };
 }
@@ -86,81 +86,81 @@ async function firstWorkerStalls(
 /** While the first worker stands still another one does all of its work; then it goes on, and ends. */
 async function isOvertaken(still: Stalled<DueTasks['replace']>): Promise<void> {
   const { first } = await firstWorkerStalls(withReplace(still.run), still.reached);
-  ground.topology().clock.pass(LEASE);
-  await ground.start();
+  fixture.topology().clock.pass(LEASE);
+  await fixture.start();
   await oneSet();
   still.release();
   // Until it has done whatever it had in mind.
-  await ground.stop(first);
+  await fixture.stop(first);
 }
 
 describe('a worker that dies', () => {
   it('between the call and the record costs one more call; it comes back too late, and nobody is told twice', async () => {
     await isOvertaken(stall(replaceTask, decides, 'before'));
-    expect(ground.partner().calls).toHaveLength(2);
-    expect(await ground.allLookups()).toHaveLength(1);
+    expect(fixture.partner().calls).toHaveLength(2);
+    expect(await fixture.allLookups()).toHaveLength(1);
   });
 
   it('before its call, and comes back when another one has asked, asks nobody', async () => {
     await isOvertaken(stall(replaceTask, leases, 'after'));
-    expect(ground.partner().calls).toHaveLength(1);
+    expect(fixture.partner().calls).toHaveLength(1);
   });
 
   it('between the verdict and the log costs no call: the second worker puts the same answer there', async () => {
-    const { log } = { log: () => ground.topology().data.log };
+    const { log } = { log: () => fixture.topology().data.log };
     const dead = stall((records: readonly NewRecord[]) => log().append(records), isLookup, 'before');
     const { id, first } = await firstWorkerStalls(withAppend(dead.run), dead.reached);
-    ground.topology().clock.pass(LEASE);
-    await ground.start();
-    await ground.intents(2);
+    fixture.topology().clock.pass(LEASE);
+    await fixture.start();
+    await fixture.intents(2);
     dead.release();
-    await ground.stop(first);
-    expect(await ground.allLookups()).toHaveLength(2);
+    await fixture.stop(first);
+    expect(await fixture.allLookups()).toHaveLength(2);
     await oneSet();
-    expect(ground.partner().calls).toHaveLength(1);
+    expect(fixture.partner().calls).toHaveLength(1);
 
-    for (const { topic, stage } of projections(ground.topology().ports)) {
-      const records = await ground.topology().records(topic);
+    for (const { topic, stage } of projections(fixture.topology().ports)) {
+      const records = await fixture.topology().records(topic);
       if (records.length > 0) await stage.handle(records, { partition: 0, configNumber: 0, clocks: {} });
     }
-    const trace = await traceEvent(id, ground.topology().tracePorts);
+    const trace = await traceEvent(id, fixture.topology().tracePorts);
     expect(trace?.steps.filter(({ state }) => state === 'superseded')).toHaveLength(1);
   });
 
   it('between the log and the end of its task costs no call either', async () => {
     const dead = stall(replaceTask, ends, 'before');
     const { first } = await firstWorkerStalls(withReplace(dead.run), dead.reached);
-    ground.topology().clock.pass(LEASE);
-    await ground.start();
-    await ground.lookups(2);
+    fixture.topology().clock.pass(LEASE);
+    await fixture.start();
+    await fixture.lookups(2);
     dead.release();
-    await ground.stop(first);
+    await fixture.stop(first);
     await oneSet();
-    expect(ground.partner().calls).toHaveLength(1);
+    expect(fixture.partner().calls).toHaveLength(1);
   });
 });
 
 it('after a restart that begins at the first record again, nothing that was answered is asked or told again', async () => {
-  await ground.configure();
-  const engine = await ground.start();
-  await ground.topology().event({ watchers: ['ada', 'bob'] });
+  await fixture.configure();
+  const engine = await fixture.start();
+  await fixture.topology().event({ watchers: ['ada', 'bob'] });
   await oneSet();
-  await ground.stop(engine);
-  const { ports } = ground.topology();
+  await fixture.stop(engine);
+  const { ports } = fixture.topology();
   const state = { partition: 0, configNumber: -1, clocks: {} };
   const offered: unknown[] = [];
   const asked = await createAskStage({ ...ports, due: (tasks) => void offered.push(...tasks) }).handle(
-    await ground.topology().records('carillon.triggers'),
+    await fixture.topology().records('carillon.triggers'),
     state,
   );
   expect(asked.fates).toEqual([{ kind: 'dropped', reason: 'known' }]);
   expect(offered).toEqual([]);
-  const resolved = await createResolveStage(ports).handle(await ground.topology().records('carillon.lookups'), state);
+  const resolved = await createResolveStage(ports).handle(await fixture.topology().records('carillon.lookups'), state);
   const again = resolved.outputs.map((output) => (output.kind === 'intent' ? output.intent.id : ''));
-  expect(new Set(again)).toEqual(new Set((await ground.allIntents()).map(({ id }) => id)));
-  expect(ground.partner().calls).toHaveLength(1);
+  expect(new Set(again)).toEqual(new Set((await fixture.allIntents()).map(({ id }) => id)));
+  expect(fixture.partner().calls).toHaveLength(1);
 });
 
 function replaceTask(version: number, next: DueTask): Promise<'done' | 'stale'> {
-  return ground.topology().data.tasks.replace(version, next);
+  return fixture.topology().data.tasks.replace(version, next);
 }

@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import { lookupGround } from './lookup-ground.ts';
+import { lookupFixture } from './lookup-fixture.ts';
 
-const ground = lookupGround();
+const fixture = lookupFixture();
 
 describe('a rule that asks a partner', () => {
   it('sends the ids, and makes a message for each item of the answer', async () => {
-    await ground.configure();
-    const engine = await ground.start();
-    await ground.topology().event({ order_id: 'A-1', watchers: ['ada', 7], extra: 'not used' });
-    const made = await ground.intents(2);
+    await fixture.configure();
+    const engine = await fixture.start();
+    await fixture.topology().event({ order_id: 'A-1', watchers: ['ada', 7], extra: 'not used' });
+    const made = await fixture.intents(2);
     expect(made.map(({ to, person }) => `${person}: ${to}`).toSorted()).toEqual([
       '7: 7@example.com',
       'ada: ada@example.com',
     ]);
     expect(made[0]?.variables).toMatchObject({ order_id: 'A-1' });
-    expect(ground.partner().calls.map(({ userIds }) => userIds)).toEqual([['ada', '7']]);
-    expect(ground.partner().calls[0]).toMatchObject({
+    expect(fixture.partner().calls.map(({ userIds }) => userIds)).toEqual([['ada', '7']]);
+    expect(fixture.partner().calls[0]).toMatchObject({
       method: 'POST',
       path: '/recipients',
       headers: {
@@ -25,7 +25,7 @@ describe('a rule that asks a partner', () => {
         'x-request-id': expect.stringMatching(/^req_/) as string,
       },
     });
-    const [lookup] = await ground.lookups(1);
+    const [lookup] = await fixture.lookups(1);
     expect(lookup).toMatchObject({ status: 200, calls: 1, sharedBy: 1, problems: [] });
     expect(lookup?.trigger.event).toEqual({ order_id: 'A-1' });
     expect(engine.troubles).toEqual([]);

@@ -3,15 +3,15 @@ import { readAsking } from '@carillon/stages';
 import { answersEverybody, startScriptedPartner, type PartnerScript } from '@carillon/testing';
 import { untilFound } from '@carillon/testing/topology';
 import { describe, expect, it } from 'vitest';
-import { lookupGround } from './lookup-ground.ts';
+import { lookupFixture } from './lookup-fixture.ts';
 
-const ground = lookupGround();
+const fixture = lookupFixture();
 const HOUR = 3_600_000;
 const TRIGGERS = 10_000;
 
 /** Watchers w1 to wN, one event each. */
 const events = async (count: number, stem = 'w'): Promise<void> => {
-  await Promise.all(Array.from({ length: count }, (_, at) => ground.topology().event({ watchers: [`${stem}${at}`] })));
+  await Promise.all(Array.from({ length: count }, (_, at) => fixture.topology().event({ watchers: [`${stem}${at}`] })));
 };
 
 describe('the calls to one partner', () => {
@@ -19,7 +19,7 @@ describe('the calls to one partner', () => {
     const waiting: (() => void)[] = [];
     let answered = 0;
     // Answers only while sixty-four wait, or at the end: had the engine ever fewer open, this would stand still for ever.
-    ground.partner().follow(async (request, response) => {
+    fixture.partner().follow(async (request, response) => {
       await new Promise<void>((resolve) => {
         waiting.push(resolve);
         const left = TRIGGERS - answered;
@@ -29,53 +29,53 @@ describe('the calls to one partner', () => {
       });
       return answersEverybody(request, response);
     });
-    await ground.configure({ match: undefined, timeouts: { total: '30s' } });
-    await ground.start();
+    await fixture.configure({ match: undefined, timeouts: { total: '30s' } });
+    await fixture.start();
     for (let from = 0; from < TRIGGERS; from += 500) await events(500, `w${from}-`);
     await untilFound('every call is answered', () => (answered >= TRIGGERS ? true : undefined), 580_000);
-    expect(ground.partner().mostOpen()).toBe(64);
+    expect(fixture.partner().mostOpen()).toBe(64);
   }, 600_000);
 
   it('are shared where every item can be attributed: identical ids once, and no trigger joins a call that was sent', async () => {
     const held: (() => void)[] = [];
-    ground.partner().follow(async (request, response) => {
+    fixture.partner().follow(async (request, response) => {
       await new Promise<void>((resolve) => held.push(resolve));
       return answersEverybody(request, response);
     });
-    await ground.configure();
+    await fixture.configure();
     // Of five events over two partitions three are read at once; of their triggers, again over two, two are.
     const ids = ['ada', 'bob', 'cleo', 'dora', 'ada'];
-    await Promise.all(ids.map((id) => ground.topology().event({ watchers: [id, 'eve'] })));
-    const engine = await ground.start();
-    const isAsked = (id: string): boolean => ground.partner().calls.some(({ userIds }) => userIds.includes(id));
+    await Promise.all(ids.map((id) => fixture.topology().event({ watchers: [id, 'eve'] })));
+    const engine = await fixture.start();
+    const isAsked = (id: string): boolean => fixture.partner().calls.some(({ userIds }) => userIds.includes(id));
     await untilFound('all are asked about', () => ids.every(isAsked) || undefined);
-    await ground.topology().event({ watchers: ['late'] });
+    await fixture.topology().event({ watchers: ['late'] });
     await untilFound(
       'the late one has a call of its own',
-      () => ground.partner().calls.some(({ userIds }) => userIds.join() === 'late') || undefined,
+      () => fixture.partner().calls.some(({ userIds }) => userIds.join() === 'late') || undefined,
     );
     for (const go of held) go();
-    await ground.intents(11);
-    const asked = ground.partner().calls.map(({ userIds }) => userIds);
+    await fixture.intents(11);
+    const asked = fixture.partner().calls.map(({ userIds }) => userIds);
     for (const some of asked) expect(new Set(some).size).toBe(some.length);
     expect(asked.length).toBeLessThan(6);
-    expect((await ground.lookups(6)).some(({ sharedBy }) => sharedBy > 1)).toBe(true);
+    expect((await fixture.lookups(6)).some(({ sharedBy }) => sharedBy > 1)).toBe(true);
     expect(engine.troubles).toEqual([]);
   });
 
   it('are repeated one by one where a shared answer cannot be attributed, or is refused', async () => {
-    ground.partner().follow(({ userIds }, response) => {
+    fixture.partner().follow(({ userIds }, response) => {
       if (userIds.includes('poison')) return void response.writeHead(400).end();
       if (userIds.length > 1) return userIds.map((id) => ({ to: { email: `${id}@example.com` }, variables: {} }));
       return userIds.map((id) => ({ to: { email: `${id}@example.com` }, variables: { user_id: id } }));
     });
-    await ground.configure();
-    await ground.start();
-    await Promise.all(['a', 'b', 'poison'].map((id) => ground.topology().event({ watchers: [id] })));
-    const made = await ground.intents(2);
+    await fixture.configure();
+    await fixture.start();
+    await Promise.all(['a', 'b', 'poison'].map((id) => fixture.topology().event({ watchers: [id] })));
+    const made = await fixture.intents(2);
     expect(made.map(({ person }) => person).toSorted()).toEqual(['a', 'b']);
-    expect(await ground.letters(1)).toMatchObject([{ reason: 'partner_refused' }]);
-    expect((await ground.lookups(2)).every(({ sharedBy }) => sharedBy === 1)).toBe(true);
+    expect(await fixture.letters(1)).toMatchObject([{ reason: 'partner_refused' }]);
+    expect((await fixture.lookups(2)).every(({ sharedBy }) => sharedBy === 1)).toBe(true);
   });
 });
 
@@ -84,16 +84,16 @@ describe('a partner that refuses everybody', () => {
     ['404', 'partner_refused', (_: unknown, response: ServerResponse) => void response.writeHead(404).end()],
     ['an answer that is none', 'partner_answer_invalid', () => ({ message: 'no such route' })],
   ])('by %s is asked a few times about many, not about each of them', async (_what, reason, script) => {
-    ground.partner().follow(script);
-    await ground.configure();
+    fixture.partner().follow(script);
+    await fixture.configure();
     await events(200);
-    await ground.start();
-    const letters = await ground.letters(200);
+    await fixture.start();
+    const letters = await fixture.letters(200);
     expect(new Set(letters.map((letter) => letter.reason))).toEqual(new Set([reason]));
-    expect(ground.partner().calls.length).toBeLessThan(40);
-    ground.partner().follow(answersEverybody);
+    expect(fixture.partner().calls.length).toBeLessThan(40);
+    fixture.partner().follow(answersEverybody);
     await events(20, 'later');
-    expect(await ground.intents(20)).toHaveLength(20);
+    expect(await fixture.intents(20)).toHaveLength(20);
   });
 
   /** Answers 404 to any call that asks about somebody it does not know. */
@@ -105,14 +105,14 @@ describe('a partner that refuses everybody', () => {
   it.each([4, 20, 30])(
     'is none that takes some: after %i that it does not know all the others are told',
     async (bad) => {
-      ground.partner().follow(knowsOnlyTheGood);
-      await ground.configure();
+      fixture.partner().follow(knowsOnlyTheGood);
+      await fixture.configure();
       await events(bad, 'bad');
       await events(60, 'good');
-      await ground.start();
-      expect(await ground.letters(bad)).toHaveLength(bad);
-      expect(await ground.intents(60)).toHaveLength(60);
-      expect(await ground.allLetters()).toHaveLength(bad);
+      await fixture.start();
+      expect(await fixture.letters(bad)).toHaveLength(bad);
+      expect(await fixture.intents(60)).toHaveLength(60);
+      expect(await fixture.allLetters()).toHaveLength(bad);
     },
   );
 });
@@ -121,83 +121,83 @@ describe('a partner in trouble', () => {
   it('that is slow delays only its own triggers', async () => {
     const slow = await startScriptedPartner();
     slow.follow(() => undefined);
-    await ground.configure();
-    await ground.configureBeside('slow', slow, { timeouts: { total: '30s' } });
-    const engine = await ground.start();
+    await fixture.configure();
+    await fixture.configureBeside('slow', slow, { timeouts: { total: '30s' } });
+    const engine = await fixture.start();
     await events(300);
-    const made = await ground.intents(300);
+    const made = await fixture.intents(300);
     expect(new Set(made.map(({ notification: name }) => name))).toEqual(new Set(['order-paid']));
     await untilFound('the slow one is asked too', () => slow.calls[0]);
-    await ground.stop(engine);
+    await fixture.stop(engine);
     await slow.stop();
   });
 
   it('that was down for two hours is asked again until it answers; its triggers wait in the store', async () => {
-    ground.partner().follow((_request, response) => void response.destroy());
-    await ground.configure({ match: undefined });
-    const engine = await ground.start();
+    fixture.partner().follow((_request, response) => void response.destroy());
+    await fixture.configure({ match: undefined });
+    const engine = await fixture.start();
     await events(200);
     await untilFound('the breaker opens', () => engine.alerts.find((one) => one.includes('called less')));
     await untilFound('that is told', () => (engine.states.includes('shop/crm failing') ? true : undefined));
-    const calls = ground.partner().calls.length;
+    const calls = fixture.partner().calls.length;
     expect(calls).toBeLessThan(200);
-    ground.topology().clock.pass(2 * HOUR);
-    ground.partner().follow(answersEverybody);
-    expect(await ground.intents(200)).toHaveLength(200);
-    expect(await ground.allLetters()).toEqual([]);
+    fixture.topology().clock.pass(2 * HOUR);
+    fixture.partner().follow(answersEverybody);
+    expect(await fixture.intents(200)).toHaveLength(200);
+    expect(await fixture.allLetters()).toEqual([]);
   });
 
   it('that never comes back: its triggers end as dead letters at their deadline, breaker or not, and a redrive asks again', async () => {
-    ground.partner().follow((_request, response) => void response.writeHead(401).end());
-    await ground.configure({}, {}, { expires: '1h' });
-    await ground.start();
-    await ground.topology().event({ watchers: ['ada'] });
-    await untilFound('it was asked', () => ground.partner().calls[0]);
-    ground.topology().clock.pass(HOUR);
-    const [letter] = await ground.letters(1);
+    fixture.partner().follow((_request, response) => void response.writeHead(401).end());
+    await fixture.configure({}, {}, { expires: '1h' });
+    await fixture.start();
+    await fixture.topology().event({ watchers: ['ada'] });
+    await untilFound('it was asked', () => fixture.partner().calls[0]);
+    fixture.topology().clock.pass(HOUR);
+    const [letter] = await fixture.letters(1);
     expect(letter).toMatchObject({ reason: 'not_after_passed', detail: expect.stringContaining('401') as string });
-    ground.partner().follow(answersEverybody);
+    fixture.partner().follow(answersEverybody);
     const redriven = (redrive: string) => {
       const { topic, partition, key, value, headers } = letter!;
       return { topic: topic as 'carillon.triggers', partition, key, value, headers: { ...headers, redrive } };
     };
-    ground.topology().clock.pass(120_000);
-    await ground.topology().data.log.append([redriven('first'), redriven('first')]);
-    const [made] = await ground.intents(1);
-    expect((made?.notAfter ?? 0) - ground.topology().clock.now()).toBeGreaterThan(HOUR - 60_000);
-    const calls = ground.partner().calls.length;
-    await ground.topology().data.log.append([redriven('second')]);
-    await ground.topology().event({ watchers: ['bob'] });
-    await ground.intents(2);
-    expect(ground.partner().calls.length).toBe(calls + 1);
+    fixture.topology().clock.pass(120_000);
+    await fixture.topology().data.log.append([redriven('first'), redriven('first')]);
+    const [made] = await fixture.intents(1);
+    expect((made?.notAfter ?? 0) - fixture.topology().clock.now()).toBeGreaterThan(HOUR - 60_000);
+    const calls = fixture.partner().calls.length;
+    await fixture.topology().data.log.append([redriven('second')]);
+    await fixture.topology().event({ watchers: ['bob'] });
+    await fixture.intents(2);
+    expect(fixture.partner().calls.length).toBe(calls + 1);
   });
 });
 
 describe('keys', () => {
   it('a refused key suspends the integration: one probe a minute, and an operator is told once; then all goes on', async () => {
-    ground.partner().follow((_request, response) => void response.writeHead(403).end());
-    await ground.configure({ match: undefined });
-    const engine = await ground.start();
+    fixture.partner().follow((_request, response) => void response.writeHead(403).end());
+    await fixture.configure({ match: undefined });
+    const engine = await fixture.start();
     await events(30);
     await untilFound('it is suspended', () => engine.alerts[0]);
     await untilFound('that is told', () => engine.states[0]);
     await untilFound('the calls that were open are over', () => (engine.openCalls() === 0 ? true : undefined));
-    const before = ground.partner().calls.length;
-    ground.topology().clock.pass(61_000);
-    await untilFound('one probe', () => (ground.partner().calls.length > before ? true : undefined));
+    const before = fixture.partner().calls.length;
+    fixture.topology().clock.pass(61_000);
+    await untilFound('one probe', () => (fixture.partner().calls.length > before ? true : undefined));
     await untilFound('it is over', () => (engine.openCalls() === 0 ? true : undefined));
-    expect(ground.partner().calls.length).toBe(before + 1);
+    expect(fixture.partner().calls.length).toBe(before + 1);
     expect(engine.alerts.filter((one) => one.startsWith('shop/crm suspended'))).toHaveLength(1);
-    ground.partner().follow(answersEverybody);
-    ground.topology().clock.pass(61_000);
+    fixture.partner().follow(answersEverybody);
+    fixture.topology().clock.pass(61_000);
     expect(engine.states).toEqual(['shop/crm suspended']);
-    expect(await ground.intents(30)).toHaveLength(30);
+    expect(await fixture.intents(30)).toHaveLength(30);
     await untilFound('that it is over is told', () => (engine.states.length > 1 ? true : undefined));
     expect(engine.states).toEqual(['shop/crm suspended', 'shop/crm called']);
   });
 
   it('the second of two is used where the first is refused, and stays in use', async () => {
-    ground
+    fixture
       .partner()
       .follow((request, response) =>
         request.headers['authorization'] === 'Basic key-2'
@@ -205,13 +205,13 @@ describe('keys', () => {
           : void response.writeHead(401).end(),
       );
     const authorization = { scheme: 'Basic', key: { secret: 'CRM_KEY' }, second_key: { secret: 'CRM_NEXT' } } as const;
-    await ground.configure({ authorization });
-    const engine = await ground.start();
-    await ground.topology().event({ watchers: ['ada'] });
-    await ground.intents(1);
-    await ground.topology().event({ watchers: ['bob'] });
-    await ground.intents(2);
-    expect(ground.partner().calls.map(({ headers }) => headers['authorization'])).toEqual([
+    await fixture.configure({ authorization });
+    const engine = await fixture.start();
+    await fixture.topology().event({ watchers: ['ada'] });
+    await fixture.intents(1);
+    await fixture.topology().event({ watchers: ['bob'] });
+    await fixture.intents(2);
+    expect(fixture.partner().calls.map(({ headers }) => headers['authorization'])).toEqual([
       'Basic key-1',
       'Basic key-2',
       'Basic key-2',
@@ -223,7 +223,7 @@ describe('keys', () => {
 
   it('of which the other one is taken some day are told apart by their names, each turn once', async () => {
     let taken = 'key-2';
-    ground
+    fixture
       .partner()
       .follow((request, response) =>
         request.headers['authorization'] === `Bearer ${taken}`
@@ -232,14 +232,14 @@ describe('keys', () => {
       );
     const authorization = { key: { secret: 'CRM_KEY' }, second_key: { secret: 'CRM_NEXT' } } as const;
     // A call for each, so that several find out at once.
-    await ground.configure({ authorization, match: undefined });
-    const engine = await ground.start();
+    await fixture.configure({ authorization, match: undefined });
+    const engine = await fixture.start();
     await events(3);
-    await ground.intents(3);
+    await fixture.intents(3);
     // The rotation was taken back.
     taken = 'key-1';
     await events(3, 'again');
-    await ground.intents(6);
+    await fixture.intents(6);
     expect(engine.alerts).toEqual([
       'shop/crm of its two keys CRM_KEY is refused and CRM_NEXT is taken: finish the rotation',
       'shop/crm of its two keys CRM_NEXT is refused and CRM_KEY is taken: finish the rotation',
@@ -247,15 +247,15 @@ describe('keys', () => {
   });
 
   it('one that is nowhere suspends too, and its name is in the evidence', async () => {
-    await ground.configure({ authorization: { key: { secret: 'NOWHERE' } } });
-    const engine = await ground.start();
-    await ground.topology().event({ watchers: ['ada'] });
+    await fixture.configure({ authorization: { key: { secret: 'NOWHERE' } } });
+    const engine = await fixture.start();
+    await fixture.topology().event({ watchers: ['ada'] });
     await untilFound('it is suspended', () => engine.alerts.find((one) => one.includes('the secret NOWHERE')));
-    expect(ground.partner().calls).toEqual([]);
-    const [record] = await ground.topology().records('carillon.triggers');
-    const trigger = record && ground.topology().ports.codecs.trigger.decode(record.value);
+    expect(fixture.partner().calls).toEqual([]);
+    const [record] = await fixture.topology().records('carillon.triggers');
+    const trigger = record && fixture.topology().ports.codecs.trigger.decode(record.value);
     const told = await untilFound('the evidence is there', async () => {
-      const task = trigger?.ok ? await ground.topology().data.tasks.get(trigger.value.id) : null;
+      const task = trigger?.ok ? await fixture.topology().data.tasks.get(trigger.value.id) : null;
       return task && readAsking(task).evidence[0];
     });
     expect(told?.detail).toContain('NOWHERE');
@@ -263,16 +263,16 @@ describe('keys', () => {
 });
 
 it('a list of 1,200 ids is three triggers, three calls and three answers', async () => {
-  await ground.configure();
-  await ground.start();
-  await ground.topology().event({ watchers: Array.from({ length: 1200 }, (_, at) => `u${at}`) });
-  expect(await ground.intents(1200)).toHaveLength(1200);
-  const lookups = await ground.lookups(3);
+  await fixture.configure();
+  await fixture.start();
+  await fixture.topology().event({ watchers: Array.from({ length: 1200 }, (_, at) => `u${at}`) });
+  expect(await fixture.intents(1200)).toHaveLength(1200);
+  const lookups = await fixture.lookups(3);
   expect(lookups.map(({ trigger }) => `${trigger.part}/${trigger.parts} ${trigger.userIds.length}`).toSorted()).toEqual(
     ['0/3 500', '1/3 500', '2/3 200'],
   );
   expect(
-    ground
+    fixture
       .partner()
       .calls.map(({ userIds }) => userIds.length)
       .toSorted((a, b) => a - b),

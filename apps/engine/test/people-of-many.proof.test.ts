@@ -3,17 +3,17 @@ import { createCustodyStage, projections } from '@carillon/stages';
 import { answersEverybody } from '@carillon/testing';
 import { untilFound } from '@carillon/testing/topology';
 import { expect, it } from 'vitest';
-import { lookupGround } from './lookup-ground.ts';
+import { lookupFixture } from './lookup-fixture.ts';
 
-const ground = lookupGround();
+const fixture = lookupFixture();
 const MANY = 50_000;
 const STATE = { partition: 0, configNumber: -1, clocks: {} };
 
 it('The people of an event that asks about 50,000 are counted, paged and found', async () => {
-  ground.partner().follow(answersEverybody);
-  await ground.configure();
-  await ground.start();
-  const topology = ground.topology();
+  fixture.partner().follow(answersEverybody);
+  await fixture.configure();
+  await fixture.start();
+  const topology = fixture.topology();
   const id = await topology.event({ watchers: Array.from({ length: MANY }, (_, at) => `w${at}`) });
   const intents = await untilFound(
     'every answer is resolved',

@@ -4,21 +4,21 @@ import type { EventLog, LogRecord } from '@carillon/ports';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { amplitudePayload as amplitude, mixpanelPayload as mixpanel, segmentTrack } from '@carillon/testing/given';
 import type { GatewayConfig, GatewayPorts, RunningGateway } from '../src/index.ts';
-import { prepareGround, type Ground } from './gateway-ground.ts';
+import { prepareFixture, type Fixture } from './gateway-fixture.ts';
 
-let ground: Ground;
+let fixture: Fixture;
 let gateway: RunningGateway;
 /** Places of the records that were there before. */
 let before: ReadonlySet<string>;
 const placeOf = ({ partition, offset }: LogRecord): string => `${partition}@${offset}`;
 beforeAll(async () => {
-  ground = await prepareGround();
+  fixture = await prepareFixture();
 });
 beforeEach(async () => {
-  gateway = await ground.start();
-  before = new Set((await ground.records('carillon.cohorts')).map(placeOf));
+  gateway = await fixture.start();
+  before = new Set((await fixture.records('carillon.cohorts')).map(placeOf));
 });
-afterEach(() => ground.stopGateways());
+afterEach(() => fixture.stopGateways());
 
 /** Members as they come from somebody who keeps no addresses. */
 const withoutMail = ({ parameters, ...body }: ReturnType<typeof mixpanel>) => ({
@@ -43,15 +43,15 @@ async function send(name: string, body: unknown, headers: Headers) {
 }
 /** What this test put on the log, by message; what is said of one cohort is in its order. */
 async function appended(): Promise<readonly CohortMessage[]> {
-  const records = (await ground.records('carillon.cohorts')).filter((record) => !before.has(placeOf(record)));
+  const records = (await fixture.records('carillon.cohorts')).filter((record) => !before.has(placeOf(record)));
   return records.flatMap((record) => {
-    const read = ground.backend.codecs.cohort.decode(record.value);
+    const read = fixture.backend.codecs.cohort.decode(record.value);
     return read.ok ? [read.value] : [];
   });
 }
 async function restart(config: Partial<GatewayConfig>, ports: Partial<GatewayPorts> = {}): Promise<void> {
-  await ground.stopGateways();
-  gateway = await ground.start(config, ports);
+  await fixture.stopGateways();
+  gateway = await fixture.start(config, ports);
 }
 
 describe('Mixpanel', () => {
@@ -95,7 +95,7 @@ describe('Mixpanel', () => {
       [[], 2],
       [[], 2],
     ]);
-    expect(ground.alerts.splice(0)).toEqual([
+    expect(fixture.alerts.splice(0)).toEqual([
       'shop/by-email skipped 2',
       'shop/by-email no member of a message has a user id at "email": look at user_id of the integration',
       'shop/by-email skipped 2',
@@ -108,7 +108,7 @@ describe('Mixpanel', () => {
     expect(unset).toMatchObject({ status: 503, body: { code: 'secret_missing' } });
     // What is missing is the operator's to know, and nobody's who only has the address.
     expect(JSON.stringify(unset.body)).not.toContain('UNSET');
-    expect(ground.alerts.splice(0)).toEqual([
+    expect(fixture.alerts.splice(0)).toEqual([
       'shop/unset requests were refused: UNSET is neither in the environment nor stored',
     ]);
     const away: EventLog['append'] = () => Promise.reject(new Error('away'));
@@ -174,21 +174,21 @@ describe('Segment', () => {
   });
 
   it('may send calls without a user id: these are counted, and nobody is bothered', async () => {
-    ground.alerts.length = 0;
+    fixture.alerts.length = 0;
     const { userId: _, ...nobody } = segmentTrack(true, 'u1');
     const text = JSON.stringify(nobody);
     expect((await send('segment', text, signed(text))).status).toBe(200);
-    expect(ground.alerts).toEqual(['shop/segment skipped 1']);
+    expect(fixture.alerts).toEqual(['shop/segment skipped 1']);
   });
 
   it('may send what is about no audience: it is passed over, counted, and told once', async () => {
-    ground.alerts.length = 0;
+    fixture.alerts.length = 0;
     for (const text of ['{"type":"page","userId":"u1"}', '{"type":"identify","userId":"u1","traits":{"plan":"pro"}}']) {
       expect((await send('segment', text, signed(text))).status).toBe(200);
     }
     expect(await appended()).toEqual([]);
-    expect(ground.alerts.filter((one) => one === 'shop/segment passed over 1')).toHaveLength(2);
-    expect(ground.alerts.filter((one) => one.includes('about no audience'))).toHaveLength(1);
+    expect(fixture.alerts.filter((one) => one === 'shop/segment passed over 1')).toHaveLength(2);
+    expect(fixture.alerts.filter((one) => one.includes('about no audience'))).toHaveLength(1);
   });
 
   const HOUR = 3_600_000;
@@ -242,8 +242,8 @@ describe('whoever writes the sender', () => {
       await send('generic', { cohort, action: 'remove', user_ids: ['u1'] }, bearer());
     }
     const places = new Map<string, Set<number>>();
-    for (const record of await ground.records('carillon.cohorts')) {
-      const read = ground.backend.codecs.cohort.decode(record.value);
+    for (const record of await fixture.records('carillon.cohorts')) {
+      const read = fixture.backend.codecs.cohort.decode(record.value);
       const key = read.ok ? `${read.value.integration}/${read.value.cohort}` : '';
       places.set(key, (places.get(key) ?? new Set()).add(record.partition));
     }
@@ -272,7 +272,7 @@ describe('a request about a cohort', () => {
       });
       expect(answer.status).toBe(401);
     }
-    expect(ground.logged.join()).not.toContain('first-secret');
+    expect(fixture.logged.join()).not.toContain('first-secret');
   });
 
   it('is refused where it is too large, announced or not, and nothing is kept', async () => {
@@ -337,9 +337,11 @@ describe('a request about a cohort', () => {
   });
 
   it('with a wrong secret is told to the operator, once a minute and with the names of the secrets', async () => {
-    ground.alerts.length = 0;
+    fixture.alerts.length = 0;
     for (const headers of [bearer('wrong'), bearer('wrong'), {}]) await send('generic', body, headers);
-    expect(ground.alerts).toEqual(['shop/generic requests were refused: what they show does not fit FIRST and SECOND']);
+    expect(fixture.alerts).toEqual([
+      'shop/generic requests were refused: what they show does not fit FIRST and SECOND',
+    ]);
   });
 
   it.each([

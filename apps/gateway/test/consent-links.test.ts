@@ -10,9 +10,9 @@ import { foldConfiguration } from '@carillon/domain';
 import type { ConsentStore } from '@carillon/ports';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { RunningGateway } from '../src/index.ts';
-import { prepareGround, type Ground } from './gateway-ground.ts';
+import { prepareFixture, type Fixture } from './gateway-fixture.ts';
 
-let ground: Ground;
+let fixture: Fixture;
 let gateway: RunningGateway;
 let people = 0;
 const notification = (name: string, more: object): ResourceChange => ({
@@ -21,7 +21,7 @@ const notification = (name: string, more: object): ResourceChange => ({
   body: { name: `About <${name}>`, rules: {}, channels: { email: { template: 'x' } }, ...more },
 });
 beforeAll(async () => {
-  ground = await prepareGround();
+  fixture = await prepareFixture();
   const changes = [
     notification('paid', { id: 'ntf_paid', category: 'orders' }),
     notification('news', { id: 'ntf_news', category: 'news' }),
@@ -29,13 +29,13 @@ beforeAll(async () => {
     notification('password', { id: 'ntf_password', category: 'security', transactional: true }),
   ];
   const record = { id: 'req_2', at: '2026-01-01T00:00:00.000Z', by: CHANGED_BY_OWNER, changes };
-  ground.configuration.current = foldConfiguration(ground.configuration.current, record, 1).configuration;
+  fixture.configuration.current = foldConfiguration(fixture.configuration.current, record, 1).configuration;
 });
 beforeEach(async () => {
   people += 1;
-  gateway = await ground.start();
+  gateway = await fixture.start();
 });
-afterEach(() => ground.stopGateways());
+afterEach(() => fixture.stopGateways());
 
 const person = (): string => `ada-${people}@example.com`;
 const link = (more: Partial<ConsentLink> = {}): ConsentLink => ({
@@ -47,12 +47,12 @@ const link = (more: Partial<ConsentLink> = {}): ConsentLink => ({
   test: false,
   ...more,
 });
-const tokenOf = (more: Partial<ConsentLink> = {}): string => ground.backend.links.seal(writeConsentLink(link(more)));
+const tokenOf = (more: Partial<ConsentLink> = {}): string => fixture.backend.links.seal(writeConsentLink(link(more)));
 async function call(path: string, init: RequestInit = {}) {
   const answer = await fetch(`${gateway.address}${path}`, { redirect: 'manual', ...init });
   return { status: answer.status, headers: answer.headers, body: await answer.text() };
 }
-const stored = async (): Promise<Consents | undefined> => (await ground.backend.consents.find('shop', [person()]))[0];
+const stored = async (): Promise<Consents | undefined> => (await fixture.backend.consents.find('shop', [person()]))[0];
 const outs = async (): Promise<readonly string[]> =>
   ((await stored())?.words ?? [])
     .filter(({ optedOut }) => optedOut)
@@ -81,8 +81,8 @@ describe('the link that stops', () => {
     expect(await outs()).toEqual(['category orders email']);
     expect((await stored())?.words[0]).toMatchObject({ way: 'one_click' });
     await expect.poll(async () => (await stored())?.unpublished).toEqual([]);
-    const told = (await ground.records('carillon.consents')).map(({ value }) =>
-      ground.backend.codecs.consent.decode(value),
+    const told = (await fixture.records('carillon.consents')).map(({ value }) =>
+      fixture.backend.codecs.consent.decode(value),
     );
     expect(told).toContainEqual(expect.objectContaining({ ok: true }));
   });
@@ -119,8 +119,8 @@ describe('the link that stops', () => {
 
   it('says that nothing was saved where the store cannot take it', async () => {
     await gateway.close();
-    const away: ConsentStore = { ...ground.backend.consents, replace: () => Promise.reject(new Error('away')) };
-    gateway = await ground.start({}, { consents: away });
+    const away: ConsentStore = { ...fixture.backend.consents, replace: () => Promise.reject(new Error('away')) };
+    gateway = await fixture.start({}, { consents: away });
     const { status, body } = await call(`/unsubscribe/${tokenOf()}`, ONE_CLICK);
     expect(status).toBe(503);
     expect(body).toContain('could not be saved');
@@ -130,11 +130,11 @@ describe('the link that stops', () => {
   it('works while the configuration cannot be read', async () => {
     await gateway.close();
     const configuration = {
-      ...ground.configuration,
-      current: () => ground.configuration.current,
+      ...fixture.configuration,
+      current: () => fixture.configuration.current,
       readToEndAt: () => 0,
     };
-    gateway = await ground.start({}, { configuration: configuration as never });
+    gateway = await fixture.start({}, { configuration: configuration as never });
     expect((await call(`/unsubscribe/${tokenOf()}`, ONE_CLICK)).status).toBe(200);
     expect(await outs()).toHaveLength(1);
   });
@@ -183,7 +183,7 @@ describe('the page of preferences', () => {
   });
 
   describe('with a category that was renamed', () => {
-    const before = () => ground.configuration.current;
+    const before = () => fixture.configuration.current;
     let held: ReturnType<typeof before>;
     beforeEach(() => {
       held = before();
@@ -199,10 +199,10 @@ describe('the page of preferences', () => {
         based_on: findResource(held, change.ref.kind, 'shop', change.ref.name)?.number ?? null,
       }));
       const record = { id: 'req_3', at: '2026-01-01T00:00:00.000Z', by: CHANGED_BY_OWNER, changes };
-      ground.configuration.current = foldConfiguration(held, record, 2).configuration;
+      fixture.configuration.current = foldConfiguration(held, record, 2).configuration;
     });
     afterEach(() => {
-      ground.configuration.current = held;
+      fixture.configuration.current = held;
     });
 
     it('shows it by its words, as stopped by a click on an older message, and takes that back', async () => {
@@ -242,7 +242,7 @@ describe('a link that does not open', () => {
       bodies.add(body);
     }
     expect(bodies.size).toBe(1);
-    expect(ground.logged.join('\n')).not.toContain(token.slice(0, 20));
+    expect(fixture.logged.join('\n')).not.toContain(token.slice(0, 20));
     expect(await stored()).toBeUndefined();
   });
 

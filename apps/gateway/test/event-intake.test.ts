@@ -2,15 +2,15 @@ import { isId } from '@carillon/kernel';
 import type { NewRecord } from '@carillon/ports';
 import { readSourceRecord } from '@carillon/stages';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { post, prepareGround, rawConnection, type Answer, type Ground } from './gateway-ground.ts';
+import { post, prepareFixture, rawConnection, type Answer, type Fixture } from './gateway-fixture.ts';
 
-let ground: Ground;
+let fixture: Fixture;
 beforeAll(async () => {
-  ground = await prepareGround();
+  fixture = await prepareFixture();
 });
 afterEach(async () => {
-  await ground.stopGateways();
-  ground.configuration.readToEndAt = () => Date.now();
+  await fixture.stopGateways();
+  fixture.configuration.readToEndAt = () => Date.now();
 });
 
 const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
@@ -24,16 +24,16 @@ const comparable = ({ status, body, headers }: Answer): unknown => [
 ];
 
 async function recordOf(id: unknown): Promise<NewRecord> {
-  const record = (await ground.records()).find((one) => one.headers['event_id'] === id);
+  const record = (await fixture.records()).find((one) => one.headers['event_id'] === id);
   if (!record) throw new Error(`no record of ${String(id)}`);
   return record;
 }
 
 describe('202', () => {
   test('an event is on the log when its id is answered, byte for byte, with its routing facts in headers', async () => {
-    const gateway = await ground.start();
+    const gateway = await fixture.start();
     const text = '{ "order_id":"A-1001",  "total": 9007199254740993, "name":"Zoë" }';
-    const answer = await post(gateway, 'shop/orders', ground.keys.backend, text, { traceparent: TRACE });
+    const answer = await post(gateway, 'shop/orders', fixture.keys.backend, text, { traceparent: TRACE });
     expect(answer.status).toBe(202);
     expect(Object.keys(answer.body)).toEqual(['id']);
     expect(isId('event', String(answer.body['id']))).toBe(true);
@@ -48,15 +48,15 @@ describe('202', () => {
       principal: expect.stringMatching(/^api_key:backend\/[0-9A-Za-z]{8}$/) as string,
       traceparent: TRACE,
     });
-    expect(JSON.stringify(record.headers) + record.key).not.toContain(ground.keys.backend);
+    expect(JSON.stringify(record.headers) + record.key).not.toContain(fixture.keys.backend);
   });
 
   test('what the gateway appended, the engine reads', async () => {
-    const gateway = await ground.start();
+    const gateway = await fixture.start();
     const body = '{"customer":{"id":"K 1"},"at":"2026-11-01T00:00:00Z"}';
-    const { body: answer } = await post(gateway, 'shop/keyed', ground.keys.backend, body);
-    const record = (await ground.records()).find((one) => one.headers['event_id'] === answer['id']);
-    const read = record && readSourceRecord(record, ground.backend.log.logId);
+    const { body: answer } = await post(gateway, 'shop/keyed', fixture.keys.backend, body);
+    const record = (await fixture.records()).find((one) => one.headers['event_id'] === answer['id']);
+    const read = record && readSourceRecord(record, fixture.backend.log.logId);
     expect(read).toMatchObject({
       ok: true,
       value: {
@@ -67,40 +67,40 @@ describe('202', () => {
   });
 
   test('the same Idempotency-Key on the same stream gives the same id, and both bodies are on the log', async () => {
-    const gateway = await ground.start();
+    const gateway = await fixture.start();
     const send = (path: string, body: string) =>
-      post(gateway, path, ground.keys.backend, body, { 'idempotency-key': 'order-7/paid' });
+      post(gateway, path, fixture.keys.backend, body, { 'idempotency-key': 'order-7/paid' });
     const first = await send('shop/orders', '{"n":1}');
     const again = await send('shop/orders', '{"n":2}');
     const elsewhere = await send('shop/pages', '{"n":1}');
     expect(again.body).toEqual(first.body);
     expect(elsewhere.body).not.toEqual(first.body);
-    expect((await ground.records()).filter((one) => one.headers['event_id'] === first.body['id'])).toHaveLength(2);
+    expect((await fixture.records()).filter((one) => one.headers['event_id'] === first.body['id'])).toHaveLength(2);
   });
 
   test('without an Idempotency-Key a repeat is a new event', async () => {
-    const gateway = await ground.start();
+    const gateway = await fixture.start();
     const [one, two] = [
-      await post(gateway, 'shop/orders', ground.keys.backend),
-      await post(gateway, 'shop/orders', ground.keys.backend),
+      await post(gateway, 'shop/orders', fixture.keys.backend),
+      await post(gateway, 'shop/orders', fixture.keys.backend),
     ];
     expect(one.body['id']).not.toBe(two.body['id']);
   });
 
   test.each(['bearer', 'BEARER', 'Bearer  '])('the scheme %j is as good as Bearer', async (scheme) => {
-    const gateway = await ground.start();
+    const gateway = await fixture.start();
     const answer = await post(gateway, 'shop/orders', null, '{}', {
-      authorization: `${scheme} ${ground.keys.backend}`,
+      authorization: `${scheme} ${fixture.keys.backend}`,
     });
     expect(answer.status).toBe(202);
   });
 
   test('a key before its expiry, a chunked body, and a type with charset are taken', async () => {
-    const gateway = await ground.start();
-    expect((await post(gateway, 'shop/orders', ground.keys.future)).status).toBe(202);
+    const gateway = await fixture.start();
+    expect((await post(gateway, 'shop/orders', fixture.keys.future)).status).toBe(202);
     const connection = rawConnection(gateway.port);
     connection.send(
-      `POST /events/shop/orders HTTP/1.1\r\nhost: x\r\nconnection: close\r\nauthorization: Bearer ${ground.keys.backend}\r\n` +
+      `POST /events/shop/orders HTTP/1.1\r\nhost: x\r\nconnection: close\r\nauthorization: Bearer ${fixture.keys.backend}\r\n` +
         'content-type: application/json; charset="UTF-8"\r\ntransfer-encoding: chunked\r\n\r\n3\r\n{"a\r\n4\r\n":1}\r\n0\r\n\r\n',
     );
     expect(await connection.answer).toMatch(/^HTTP\/1\.1 202 /);
@@ -112,8 +112,8 @@ describe('202', () => {
       partitions: () => 8,
       append: () => new Promise<readonly number[]>((resolve) => held.push(() => resolve([0]))),
     };
-    const gateway = await ground.start({}, { log });
-    const answers = Array.from({ length: 20 }, () => post(gateway, 'shop/orders', ground.keys.backend));
+    const gateway = await fixture.start({}, { log });
+    const answers = Array.from({ length: 20 }, () => post(gateway, 'shop/orders', fixture.keys.backend));
     await expect.poll(() => held.length).toBe(20);
     held.forEach((release) => release());
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(answers.map(() => 202));
@@ -122,8 +122,8 @@ describe('202', () => {
 
 describe('401', () => {
   test('is the same for a wrong credential, a revoked one, an expired one, one of another workspace, and on paths that do not exist', async () => {
-    const gateway = await ground.start();
-    const { backend, revoked, expired, blog } = ground.keys;
+    const gateway = await fixture.start();
+    const { backend, revoked, expired, blog } = fixture.keys;
     const wrong = `${backend.slice(0, 20)}${backend.slice(20).split('').toReversed().join('')}`;
     const refused = await post(gateway, 'shop/orders', wrong);
     expect(codeOf(refused)).toBe('401 unauthorized');
@@ -149,7 +149,7 @@ describe('401', () => {
     ['another scheme', { authorization: 'Basic c2hvcA==' }, 'does not begin with Bearer'],
     ['a key alone', { authorization: 'cln_0123' }, 'does not begin with Bearer'],
   ] as const)('says that there is %s, the same on each path', async (_case, headers, words) => {
-    const gateway = await ground.start();
+    const gateway = await fixture.start();
     const refused = await post(gateway, 'shop/orders', null, '{}', headers);
     expect(codeOf(refused)).toBe('401 unauthorized');
     expect(refused.body['detail']).toContain(words);
@@ -158,30 +158,30 @@ describe('401', () => {
   });
 
   test('a key that looks right but has another secret is refused', async () => {
-    const gateway = await ground.start(
+    const gateway = await fixture.start(
       {},
       {
         apiKeys: {
-          parse: () => ground.backend.apiKeys.parse(ground.keys.backend),
-          verify: (key, digest) => ground.backend.apiKeys.verify(key, digest),
+          parse: () => fixture.backend.apiKeys.parse(fixture.keys.backend),
+          verify: (key, digest) => fixture.backend.apiKeys.verify(key, digest),
         },
       },
     );
-    expect((await post(gateway, 'shop/orders', ground.keys.revoked)).status).toBe(401);
+    expect((await post(gateway, 'shop/orders', fixture.keys.revoked)).status).toBe(401);
   });
 
   test('also where there is no key to compare with, one comparison is made', async () => {
     const digests: string[] = [];
-    const gateway = await ground.start(
+    const gateway = await fixture.start(
       {},
       {
         apiKeys: {
-          parse: (text) => ground.backend.apiKeys.parse(text),
+          parse: (text) => fixture.backend.apiKeys.parse(text),
           verify: (_key, digest) => (digests.push(digest), false),
         },
       },
     );
-    await post(gateway, 'shop/orders', ground.keys.revoked);
+    await post(gateway, 'shop/orders', fixture.keys.revoked);
     await post(gateway, 'shop/orders', null);
     expect(digests).toEqual(['0'.repeat(64), '0'.repeat(64)]);
   });
@@ -189,27 +189,27 @@ describe('401', () => {
 
 describe('404 and 403', () => {
   test('a valid key of this workspace on a path that is not there: 404', async () => {
-    const gateway = await ground.start();
-    expect(codeOf(await post(gateway, 'shop/nowhere', ground.keys.backend))).toBe('404 not_found');
-    expect(codeOf(await post(gateway, 'shop/orders/', ground.keys.backend))).toBe('404 not_found');
-    const near = await post(gateway, 'shop/ordres', ground.keys.backend);
+    const gateway = await fixture.start();
+    expect(codeOf(await post(gateway, 'shop/nowhere', fixture.keys.backend))).toBe('404 not_found');
+    expect(codeOf(await post(gateway, 'shop/orders/', fixture.keys.backend))).toBe('404 not_found');
+    const near = await post(gateway, 'shop/ordres', fixture.keys.backend);
     expect(near.body['detail']).toContain('Did you mean shop/orders?');
-    const far = await post(gateway, 'shop/nowhere', ground.keys.backend);
+    const far = await post(gateway, 'shop/nowhere', fixture.keys.backend);
     expect(far.body['detail']).not.toContain('Did you mean');
   });
 
   test('a valid key of this workspace that this stream does not name: 403', async () => {
-    const gateway = await ground.start();
-    expect(codeOf(await post(gateway, 'shop/private', ground.keys.backend))).toBe('403 forbidden');
-    expect(codeOf(await post(gateway, 'shop/orders', ground.keys.other))).toBe('403 forbidden');
+    const gateway = await fixture.start();
+    expect(codeOf(await post(gateway, 'shop/private', fixture.keys.backend))).toBe('403 forbidden');
+    expect(codeOf(await post(gateway, 'shop/orders', fixture.keys.other))).toBe('403 forbidden');
   });
 });
 
 test('429 over the rate of the stream, with the time after which there is room', async () => {
   let now = Date.now();
-  ground.configuration.readToEndAt = () => now;
-  const gateway = await ground.start({}, { clock: { now: () => now } });
-  const send = () => post(gateway, 'shop/slow', ground.keys.backend);
+  fixture.configuration.readToEndAt = () => now;
+  const gateway = await fixture.start({}, { clock: { now: () => now } });
+  const send = () => post(gateway, 'shop/slow', fixture.keys.backend);
   expect([(await send()).status, (await send()).status]).toEqual([202, 202]);
   const refused = await send();
   expect(codeOf(refused)).toBe('429 rate_limited');
@@ -217,7 +217,7 @@ test('429 over the rate of the stream, with the time after which there is room',
   expect(refused.body['limit']).toBe('0.5 events per second');
   now += 2000;
   expect([(await send()).status, (await send()).status]).toEqual([202, 429]);
-  ground.configuration.readToEndAt = () => Date.now();
+  fixture.configuration.readToEndAt = () => Date.now();
 });
 
 describe('415 and 413', () => {
@@ -228,29 +228,29 @@ describe('415 and 413', () => {
     'application/json; charset=latin1',
     '',
   ])('Content-Type %j is refused', async (type) => {
-    const gateway = await ground.start();
-    expect(codeOf(await post(gateway, 'shop/orders', ground.keys.backend, '{}', { 'content-type': type }))).toBe(
+    const gateway = await fixture.start();
+    expect(codeOf(await post(gateway, 'shop/orders', fixture.keys.backend, '{}', { 'content-type': type }))).toBe(
       '415 unsupported_media_type',
     );
   });
 
   test('a compressed body is refused', async () => {
-    const gateway = await ground.start();
-    const answer = await post(gateway, 'shop/orders', ground.keys.backend, '{}', { 'content-encoding': 'gzip' });
+    const gateway = await fixture.start();
+    const answer = await post(gateway, 'shop/orders', fixture.keys.backend, '{}', { 'content-encoding': 'gzip' });
     expect(codeOf(answer)).toBe('415 unsupported_media_type');
   });
 
   test('256 KiB are taken, a byte more is refused and names the limit', async () => {
-    const gateway = await ground.start();
+    const gateway = await fixture.start();
     const sized = (bytes: number) => `{"a":"${'x'.repeat(bytes - 8)}"}`;
-    expect((await post(gateway, 'shop/orders', ground.keys.backend, sized(256 * 1024))).status).toBe(202);
-    const over = await post(gateway, 'shop/orders', ground.keys.backend, sized(256 * 1024 + 1));
+    expect((await post(gateway, 'shop/orders', fixture.keys.backend, sized(256 * 1024))).status).toBe(202);
+    const over = await post(gateway, 'shop/orders', fixture.keys.backend, sized(256 * 1024 + 1));
     expect(codeOf(over)).toBe('413 body_too_large');
     expect(over.body['limit']).toBe('256 KiB');
   });
 
   test('a huge body that does not say its size is refused while it streams', async () => {
-    const gateway = await ground.start({ maxBodyBytes: 1024 });
+    const gateway = await fixture.start({ maxBodyBytes: 1024 });
     let sent = 0;
     const endless = new ReadableStream<Uint8Array>({
       pull(controller) {
@@ -263,7 +263,7 @@ describe('415 and 413', () => {
       method: 'POST',
       body: endless,
       duplex: 'half',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${ground.keys.backend}` },
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${fixture.keys.backend}` },
     });
     expect(answer.status).toBe(413);
     expect(((await answer.json()) as { limit: string }).limit).toBe('1 KiB');
@@ -281,21 +281,21 @@ describe('400', () => {
     ['too_deep', `{"a":${'['.repeat(40)}`, { line: 1 }],
     ['forbidden_key', '{"__proto__":{}}', { pointer: '/__proto__' }],
   ])('%s: %j', async (code, text, facts) => {
-    const gateway = await ground.start();
-    const answer = await post(gateway, 'shop/orders', ground.keys.backend, text);
+    const gateway = await fixture.start();
+    const answer = await post(gateway, 'shop/orders', fixture.keys.backend, text);
     expect(codeOf(answer)).toBe(`400 ${code}`);
     expect(answer.body).toMatchObject(facts);
   });
 
   test('bytes that are not UTF-8', async () => {
-    const gateway = await ground.start();
-    const answer = await post(gateway, 'shop/orders', ground.keys.backend, new Uint8Array([0x7b, 0xff, 0x7d]));
+    const gateway = await fixture.start();
+    const answer = await post(gateway, 'shop/orders', fixture.keys.backend, new Uint8Array([0x7b, 0xff, 0x7d]));
     expect(codeOf(answer)).toBe('400 invalid_json');
   });
 
   test('no value at the key of the stream, or no timestamp at its time', async () => {
-    const gateway = await ground.start();
-    const send = (text: string) => post(gateway, 'shop/keyed', ground.keys.backend, text);
+    const gateway = await fixture.start();
+    const send = (text: string) => post(gateway, 'shop/keyed', fixture.keys.backend, text);
     const keyless = await send('{"at":"2026-11-01T00:00:00Z"}');
     expect([codeOf(keyless), keyless.body['pointer']]).toEqual(['400 missing_entity_key', '/customer/id']);
     const timeless = await send('{"customer":{"id":1},"at":"soon"}');
@@ -303,14 +303,14 @@ describe('400', () => {
   });
 
   test('an Idempotency-Key that cannot be used', async () => {
-    const gateway = await ground.start();
-    const answer = await post(gateway, 'shop/orders', ground.keys.backend, '{}', { 'idempotency-key': 'a b' });
+    const gateway = await fixture.start();
+    const answer = await post(gateway, 'shop/orders', fixture.keys.backend, '{}', { 'idempotency-key': 'a b' });
     expect(codeOf(answer)).toBe('400 invalid_idempotency_key');
   });
 });
 
 test('405 for every other method, also without a credential and where no stream is', async () => {
-  const gateway = await ground.start();
+  const gateway = await fixture.start();
   for (const method of ['GET', 'PUT', 'PATCH', 'DELETE']) {
     const answer = await fetch(`${gateway.address}/events/shop/nowhere`, { method });
     expect(answer.status).toBe(405);
@@ -330,7 +330,7 @@ describe('browsers', () => {
   };
 
   test('a preflight is answered per stream and without a credential; no origin is allowed until the stream names some', async () => {
-    const { address } = await ground.start();
+    const { address } = await fixture.start();
     expect(await preflight(address, 'shop/pages', 'https://shop.example')).toEqual([
       204,
       'https://shop.example',
@@ -343,23 +343,23 @@ describe('browsers', () => {
   });
 
   test('a page of a named origin can read the answer, refusals too', async () => {
-    const gateway = await ground.start();
+    const gateway = await fixture.start();
     const origin = { origin: 'https://shop.example' };
     const answers = [
-      await post(gateway, 'shop/pages', ground.keys.backend, '{}', origin),
+      await post(gateway, 'shop/pages', fixture.keys.backend, '{}', origin),
       await post(gateway, 'shop/pages', null, '{}', origin),
-      await post(gateway, 'shop/pages', ground.keys.backend, '{', origin),
+      await post(gateway, 'shop/pages', fixture.keys.backend, '{', origin),
     ];
     expect(answers.map(({ status }) => status)).toEqual([202, 401, 400]);
     for (const { headers } of answers) expect(headers.get('access-control-allow-origin')).toBe(origin.origin);
-    const other = await post(gateway, 'shop/orders', ground.keys.backend, '{}', origin);
+    const other = await post(gateway, 'shop/orders', fixture.keys.backend, '{}', origin);
     expect(other.headers.get('access-control-allow-origin')).toBeNull();
   });
 });
 
 test('the checks come in their order: each refusal hides the ones after it', async () => {
   const now = Date.now();
-  const gateway = await ground.start(
+  const gateway = await fixture.start(
     { maxBodyBytes: 64 },
     {
       log: { partitions: () => 8, append: () => Promise.reject(new Error('the log is away')) },
@@ -367,8 +367,8 @@ test('the checks come in their order: each refusal hides the ones after it', asy
       clock: { now: () => now },
     },
   );
-  ground.configuration.readToEndAt = () => now;
-  const { backend } = ground.keys;
+  fixture.configuration.readToEndAt = () => now;
+  const { backend } = fixture.keys;
   const large = `{"a":"${'x'.repeat(100)}`;
   const plain = { 'content-type': 'text/plain' };
   const broken = { 'content-type': 'application/json;;;=' };
@@ -382,6 +382,6 @@ test('the checks come in their order: each refusal hides the ones after it', asy
   expect(codeOf(await post(gateway, 'shop/orders', backend, large))).toBe('413 body_too_large');
   expect(codeOf(await post(gateway, 'shop/orders', backend, '{'))).toBe('400 invalid_json');
   expect(codeOf(await post(gateway, 'shop/orders', backend, '{}'))).toBe('503 log_unavailable');
-  ground.configuration.readToEndAt = () => 0;
+  fixture.configuration.readToEndAt = () => 0;
   expect(codeOf(await post(gateway, 'shop/nowhere', null, large, broken))).toBe('503 configuration_stale');
 });

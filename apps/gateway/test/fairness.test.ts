@@ -4,18 +4,18 @@ import { CHANGED_BY_OWNER, foldConfiguration } from '@carillon/domain';
 import { forgeToken, inSeconds } from '@carillon/testing/tokens';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { GatewayConfig, GatewayPorts, GatewayTelemetry, RunningGateway } from '../src/index.ts';
-import { post } from './gateway-ground.ts';
-import { GOOD, prepareTokenGround, type TokenGround } from './token-ground.ts';
+import { post } from './gateway-fixture.ts';
+import { GOOD, prepareTokenFixture, type TokenFixture } from './token-fixture.ts';
 
 /*
  * What strangers and the workspace `shop` do must not keep `blog` from being answered. Nothing is measured here, since a busy
  * machine would break it; test/integration/product/fairness.proof.test.ts measures.
  */
 
-let ground: TokenGround;
+let fixture: TokenFixture;
 const opened: Socket[] = [];
 beforeAll(async () => {
-  ground = await prepareTokenGround();
+  fixture = await prepareTokenFixture();
   const security = { api_keys: ['backend'] };
   const record = {
     id: 'req_3',
@@ -25,13 +25,13 @@ beforeAll(async () => {
       { ref: { kind: 'stream' as const, workspace: 'blog', name: 'news' }, based_on: null, body: { security } },
     ],
   };
-  ground.configuration.current = foldConfiguration(ground.configuration.current, record, 2).configuration;
+  fixture.configuration.current = foldConfiguration(fixture.configuration.current, record, 2).configuration;
 });
 afterEach(async () => {
   for (const socket of opened.splice(0)) socket.destroy();
-  await ground.stopGateways();
+  await fixture.stopGateways();
 });
-afterAll(() => ground.close());
+afterAll(() => fixture.close());
 
 type Refusals = Map<string, number>;
 const sum = (refusals: Refusals): number => refusals.values().reduce((all, one) => all + one, 0);
@@ -54,7 +54,7 @@ async function start(
     membersSkipped: () => undefined,
     callsPassedOver: () => undefined,
   };
-  return { gateway: await ground.start(config, { telemetry, ...ports }), refusals };
+  return { gateway: await fixture.start(config, { telemetry, ...ports }), refusals };
 }
 
 type Client = { send(text: string): void; text(): string; open(): boolean };
@@ -89,7 +89,7 @@ const statusesOf = (some: readonly Client[]): readonly string[] =>
 /** Events of `blog`, one after the other; each has to be taken. */
 async function others(gateway: RunningGateway, count = 20): Promise<void> {
   for (let at = 0; at < count; at += 1) {
-    const answer = await post(gateway, 'blog/news', ground.keys.blog, `{"n":${at}}`);
+    const answer = await post(gateway, 'blog/news', fixture.keys.blog, `{"n":${at}}`);
     expect([answer.status, answer.text]).toEqual([202, expect.stringContaining('evt_')]);
   }
 }
@@ -103,14 +103,14 @@ describe('bodies that do not come', () => {
   test('with a valid key: everybody else is taken at once, and the slow ones end', async () => {
     const { gateway, refusals } = await start();
     const slow = clients(520, gateway.port);
-    for (const one of slow) one.send(`${head('/events/shop/orders', [withKey(ground.keys.backend)], 100)}{`);
+    for (const one of slow) one.send(`${head('/events/shop/orders', [withKey(fixture.keys.backend)], 100)}{`);
     // There are 512 places.
     await expect.poll(() => sum(refusals)).toBeGreaterThanOrEqual(8);
     await others(gateway);
     // The same key is of use again as soon as they are seen to be slow.
     await expect.poll(() => statusesOf(slow).filter((status) => status === 'none'), { interval: 200 }).toEqual([]);
     for (const status of statusesOf(slow)) expect(status).toMatch(/^(408|503)$/);
-    expect((await post(gateway, 'shop/orders', ground.keys.backend)).status).toBe(202);
+    expect((await post(gateway, 'shop/orders', fixture.keys.backend)).status).toBe(202);
   });
 
   test('of strangers at the address of a platform: events are taken, and so is what the platform sends', async () => {
@@ -119,7 +119,7 @@ describe('bodies that do not come', () => {
     for (const one of slow) one.send(`${head('/cohorts/shop/segment', [SIGNED], 100)}{`);
     await expect.poll(() => refusals.get('unproved') ?? 0).toBeGreaterThan(300);
     await others(gateway);
-    expect((await post(gateway, 'shop/orders', ground.keys.backend)).status).toBe(202);
+    expect((await post(gateway, 'shop/orders', fixture.keys.backend)).status).toBe(202);
     const platform = client(gateway.port, '127.0.0.3');
     platform.send(genuine);
     await expect.poll(() => statusesOf([platform])).toEqual(['200']);
@@ -142,7 +142,7 @@ test('the budget of bytes is one for events and for cohorts', async () => {
   expect(members.length).toBeGreaterThan(1_500);
   cohort.send(head('/cohorts/shop/generic', ['authorization: Bearer first-secret'], members.length) + members);
   await expect.poll(() => release.length).toBe(1);
-  const event = await post(gateway, 'shop/orders', ground.keys.backend, `{"a":"${'x'.repeat(600)}"}`);
+  const event = await post(gateway, 'shop/orders', fixture.keys.backend, `{"a":"${'x'.repeat(600)}"}`);
   expect([event.status, event.body['code']]).toEqual([503, 'overloaded']);
   for (const letGo of release) letGo();
   await expect.poll(() => statusesOf([cohort])).toEqual(['202']);
@@ -153,7 +153,7 @@ test('pipelined requests, of a stranger and of a key: everybody else is taken me
   const strangers = clients(3, gateway.port);
   for (const one of strangers) one.send('GET /metrics HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(1_000));
   const [greedy] = clients(1, gateway.port);
-  greedy?.send(`${head('/events/shop/orders', [withKey(ground.keys.backend)], 2)}{}`.repeat(300));
+  greedy?.send(`${head('/events/shop/orders', [withKey(fixture.keys.backend)], 2)}{}`.repeat(300));
   await others(gateway);
   await expect.poll(() => greedy?.text().match(/HTTP\/1\.1 202 /g)?.length).toBe(300);
   for (const one of strangers) expect(one.text()).not.toContain('carillon_');

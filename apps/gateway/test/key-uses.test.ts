@@ -3,15 +3,15 @@ import { connect } from 'node:net';
 import { cutOffName, minuteOf } from '@carillon/domain';
 import type { KeyUse } from '@carillon/ports';
 import { afterEach, beforeAll, expect, test } from 'vitest';
-import { post, prepareGround, type Ground } from './gateway-ground.ts';
+import { post, prepareFixture, type Fixture } from './gateway-fixture.ts';
 
-let ground: Ground;
+let fixture: Fixture;
 beforeAll(async () => {
-  ground = await prepareGround();
+  fixture = await prepareFixture();
 });
 afterEach(async () => {
-  ground.configuration.readToEndAt = () => Date.now();
-  await ground.stopGateways();
+  fixture.configuration.readToEndAt = () => Date.now();
+  await fixture.stopGateways();
 });
 
 const keyIdOf = (key: string): string => key.slice(4, 12);
@@ -29,27 +29,27 @@ function recordingStore() {
 }
 const clockAt = () => {
   const clock = { at: Date.now(), now: () => clock.at };
-  ground.configuration.readToEndAt = () => clock.at;
+  fixture.configuration.readToEndAt = () => clock.at;
   return clock;
 };
 
 test('a use is kept in the real store, soon after', async () => {
   const before = Date.now();
-  const gateway = await ground.start({ tellUsesEvery: 20 });
-  await post(gateway, 'shop/orders', ground.keys.backend);
-  const keyId = keyIdOf(ground.keys.backend);
+  const gateway = await fixture.start({ tellUsesEvery: 20 });
+  await post(gateway, 'shop/orders', fixture.keys.backend);
+  const keyId = keyIdOf(fixture.keys.backend);
   await expect
-    .poll(async () => (await ground.backend.keyUses.lastUses([keyId])).get(keyId))
+    .poll(async () => (await fixture.backend.keyUses.lastUses([keyId])).get(keyId))
     .toBeGreaterThanOrEqual(before);
 });
 
 test('a key is told of at most once a minute, however often it is used, and keys together', async () => {
   const clock = clockAt();
   const { store, told } = recordingStore();
-  const gateway = await ground.start({ tellUsesEvery: 20 }, { keyUses: store, clock });
+  const gateway = await fixture.start({ tellUsesEvery: 20 }, { keyUses: store, clock });
   const use = async (): Promise<void> => {
-    for (let times = 0; times < 5; times += 1) await post(gateway, 'shop/orders', ground.keys.backend);
-    await post(gateway, 'shop/private', ground.keys.other);
+    for (let times = 0; times < 5; times += 1) await post(gateway, 'shop/orders', fixture.keys.backend);
+    await post(gateway, 'shop/private', fixture.keys.other);
   };
   const first = clock.at;
   await use();
@@ -59,18 +59,18 @@ test('a key is told of at most once a minute, however often it is used, and keys
   clock.at += 1000;
   await use();
   await expect.poll(() => told.flat().length).toBe(4);
-  const mine = told.flat().filter(({ keyId }) => keyId === keyIdOf(ground.keys.backend));
+  const mine = told.flat().filter(({ keyId }) => keyId === keyIdOf(fixture.keys.backend));
   expect(mine.map(({ at }) => at - first)).toEqual([0, 60_000]);
 });
 
 test('only a key that was let in counts as used', async () => {
   const { store, told } = recordingStore();
-  const gateway = await ground.start({ tellUsesEvery: 20 }, { keyUses: store });
-  await post(gateway, 'shop/private', ground.keys.backend);
-  await post(gateway, 'shop/orders', ground.keys.expired);
-  await post(gateway, 'shop/orders', ground.keys.revoked);
-  await post(gateway, 'shop/private', ground.keys.other);
-  await expect.poll(() => told.flat().map(({ keyId }) => keyId)).toEqual([keyIdOf(ground.keys.other)]);
+  const gateway = await fixture.start({ tellUsesEvery: 20 }, { keyUses: store });
+  await post(gateway, 'shop/private', fixture.keys.backend);
+  await post(gateway, 'shop/orders', fixture.keys.expired);
+  await post(gateway, 'shop/orders', fixture.keys.revoked);
+  await post(gateway, 'shop/private', fixture.keys.other);
+  await expect.poll(() => told.flat().map(({ keyId }) => keyId)).toEqual([keyIdOf(fixture.keys.other)]);
 });
 
 test('a store that is away refuses nobody, is said, and is told of the use when it is back', async () => {
@@ -90,8 +90,8 @@ test('a store that is away refuses nobody, is said, and is told of the use when 
     cutOff: () => undefined,
     trouble: (where: string) => void troubles.push(where),
   };
-  const gateway = await ground.start({ tellUsesEvery: 20 }, { keyUses: store, telemetry });
-  expect((await post(gateway, 'shop/orders', ground.keys.backend)).status).toBe(202);
+  const gateway = await fixture.start({ tellUsesEvery: 20 }, { keyUses: store, telemetry });
+  expect((await post(gateway, 'shop/orders', fixture.keys.backend)).status).toBe(202);
   await expect.poll(() => troubles.length).toBeGreaterThan(1);
   expect(troubles[0]).toBe('keep when API keys were used');
   store.away = false;
@@ -100,8 +100,8 @@ test('a store that is away refuses nobody, is said, and is told of the use when 
 
 test('what is not told yet is told when the gateway ends', async () => {
   const { store, told } = recordingStore();
-  const gateway = await ground.start({ tellUsesEvery: 3_600_000 }, { keyUses: store });
-  await post(gateway, 'shop/orders', ground.keys.backend);
+  const gateway = await fixture.start({ tellUsesEvery: 3_600_000 }, { keyUses: store });
+  await post(gateway, 'shop/orders', fixture.keys.backend);
   expect(told).toEqual([]);
   await gateway.close();
   expect(told.flat()).toHaveLength(1);
@@ -111,7 +111,7 @@ test('in which minutes the intake refused somebody is kept too, once each, howev
   const clock = clockAt();
   const { store, told } = recordingStore();
   const http = { maxConnectionsPerAddress: 1 };
-  const gateway = await ground.start({ tellUsesEvery: 20, http }, { keyUses: store, clock });
+  const gateway = await fixture.start({ tellUsesEvery: 20, http }, { keyUses: store, clock });
   const flood = async (): Promise<void> => {
     for (let times = 0; times < 5; times += 1) await refusedConnection(gateway.port);
   };

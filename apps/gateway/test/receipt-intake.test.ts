@@ -4,26 +4,26 @@ import type { AttemptId, DeliveryId } from '@carillon/kernel';
 import type { LogRecord } from '@carillon/ports';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { RunningGateway } from '../src/index.ts';
-import { prepareGround, SENDGRID, type Ground } from './gateway-ground.ts';
+import { prepareFixture, SENDGRID, type Fixture } from './gateway-fixture.ts';
 
 const DELIVERY = 'dlv_0123456789ABCDEFGHJKMNPQRS' as DeliveryId;
 const ATTEMPT = 'att_0123456789ABCDEFGHJKMNPQRS' as AttemptId;
 
-let ground: Ground;
+let fixture: Fixture;
 let gateway: RunningGateway;
 let before: ReadonlySet<string>;
 const placeOf = ({ partition, offset }: LogRecord): string => `${partition}@${offset}`;
 beforeAll(async () => {
-  ground = await prepareGround();
+  fixture = await prepareFixture();
 });
 beforeEach(async () => {
-  gateway = await ground.start();
-  before = new Set((await ground.records('carillon.receipts')).map(placeOf));
+  gateway = await fixture.start();
+  before = new Set((await fixture.records('carillon.receipts')).map(placeOf));
 });
-afterEach(() => ground.stopGateways());
+afterEach(() => fixture.stopGateways());
 
 const tokenFor = (attempt: number): string =>
-  writeReceiptToken({ deliveryId: DELIVERY, attempt, id: ATTEMPT }, (...parts) => ground.backend.ids.keyed(...parts));
+  writeReceiptToken({ deliveryId: DELIVERY, attempt, id: ATTEMPT }, (...parts) => fixture.backend.ids.keyed(...parts));
 
 type Headers = Readonly<Record<string, string>>;
 async function send(path: string, body: string, headers: Headers = {}) {
@@ -36,9 +36,9 @@ async function send(path: string, body: string, headers: Headers = {}) {
 }
 /** What this test put on the log. */
 async function appended(): Promise<readonly Receipt[]> {
-  const records = (await ground.records('carillon.receipts')).filter((record) => !before.has(placeOf(record)));
+  const records = (await fixture.records('carillon.receipts')).filter((record) => !before.has(placeOf(record)));
   return records.flatMap((record) => {
-    const read = ground.backend.codecs.receipt.decode(record.value);
+    const read = fixture.backend.codecs.receipt.decode(record.value);
     return read.ok ? [read.value] : [];
   });
 }
@@ -137,7 +137,7 @@ describe('a report without proof', () => {
     const bodies = answers.filter((_, at) => at !== 8).map(({ body }) => body.replace(/req_\w+/, ''));
     expect(new Set(bodies).size).toBe(1);
     expect(await appended()).toEqual([]);
-    expect(ground.logged.join('\n')).not.toContain('first-secret');
+    expect(fixture.logged.join('\n')).not.toContain('first-secret');
   });
 
   it('whose proof of Mailgun was used for another body is refused; the provider’s own repeat is not', async () => {
@@ -166,9 +166,9 @@ describe('a report without proof', () => {
 });
 
 it('where the log cannot be written is answered 503, so that the provider comes again', async () => {
-  await ground.stopGateways();
-  const log = { ...ground.backend.log, append: () => Promise.reject(new Error('no disk')) };
-  gateway = await ground.start({}, { log });
+  await fixture.stopGateways();
+  const log = { ...fixture.backend.log, append: () => Promise.reject(new Error('no disk')) };
+  gateway = await fixture.start({}, { log });
   const answer = await send('postmark/shop/postmark', postmark({}), BASIC);
   expect(answer).toMatchObject({ status: 503 });
   expect(answer.body).toContain('log_unavailable');

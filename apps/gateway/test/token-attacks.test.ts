@@ -2,34 +2,34 @@ import { createHmac, createPublicKey } from 'node:crypto';
 import { forgeToken, inSeconds, makeSigningKey, signToken, startKeySetServer } from '@carillon/testing/tokens';
 import type { KeySetServer, SigningKey, TokenParts } from '@carillon/testing/tokens';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { post, rawConnection, type Answer } from './gateway-ground.ts';
-import { GOOD, prepareTokenGround, type TokenGround } from './token-ground.ts';
+import { post, rawConnection, type Answer } from './gateway-fixture.ts';
+import { GOOD, prepareTokenFixture, type TokenFixture } from './token-fixture.ts';
 
 /*
  * The attacks of RFC 8725 and their relatives, each by HTTP against a gateway, each with the whole of its answer. What a
  * stranger can make is answered alike; what only the provider can sign says what is wrong with it.
  */
 
-let ground: TokenGround;
+let fixture: TokenFixture;
 /** Serves the attacker's keys wherever a header might lead us. */
 let canary: KeySetServer;
 let mallory: SigningKey;
 let rsa: SigningKey;
 beforeAll(async () => {
-  ground = await prepareTokenGround();
+  fixture = await prepareTokenFixture();
   mallory = await makeSigningKey('m-1');
   rsa = await makeSigningKey('r-1', 'RS256');
-  ground.keySets.auth.publish(ground.signing.auth, rsa);
+  fixture.keySets.auth.publish(fixture.signing.auth, rsa);
   canary = await startKeySetServer(mallory);
 });
-afterEach(() => ground.stopGateways());
+afterEach(() => fixture.stopGateways());
 afterAll(async () => {
   await canary.close();
-  await ground.close();
+  await fixture.close();
 });
 
 const CLAIMS = () => ({ sub: 'ada', ...GOOD, exp: inSeconds(300) });
-const sign = (parts: TokenParts = {}, key = ground.signing.auth) =>
+const sign = (parts: TokenParts = {}, key = fixture.signing.auth) =>
   signToken(key, { ...parts, claims: { ...CLAIMS(), ...parts.claims } });
 
 const answerOf = ({ status, body, headers }: Answer): unknown => ({
@@ -56,15 +56,15 @@ const signedBut = (fault: string) =>
 
 /** Sends it, looks that nothing came of it, and answers the answer. */
 async function attack(token: string): Promise<unknown> {
-  const before = (await ground.records()).length;
-  const gateway = await ground.start();
+  const before = (await fixture.records()).length;
+  const gateway = await fixture.start();
   const answer = await post(gateway, 'shop/app', token, '{"user_id":"ada"}');
-  expect(await ground.records()).toHaveLength(before);
+  expect(await fixture.records()).toHaveLength(before);
   expect(answer.text).not.toContain(token.slice(0, 40));
   return answerOf(answer);
 }
 
-const header = (more: object) => ({ alg: 'ES256', kid: ground.signing.auth.kid, typ: 'JWT', ...more });
+const header = (more: object) => ({ alg: 'ES256', kid: fixture.signing.auth.kid, typ: 'JWT', ...more });
 const hmac = (secret: string | Buffer, head: object = {}): string => {
   const unsigned = forgeToken({ alg: 'HS256', typ: 'JWT', ...head }, CLAIMS(), '').slice(0, -1);
   return `${unsigned}.${createHmac('sha256', secret).update(unsigned).digest('base64url')}`;
@@ -73,7 +73,7 @@ const pem = (key: SigningKey): string =>
   createPublicKey({ key: key.publicJwk, format: 'jwk' }).export({ type: 'spki', format: 'pem' }).toString();
 
 test('a good token is taken, so that what follows is refused for its own sake', async () => {
-  const gateway = await ground.start();
+  const gateway = await fixture.start();
   expect((await post(gateway, 'shop/app', await sign(), '{"user_id":"ada"}')).status).toBe(202);
   expect((await post(gateway, 'shop/app', await sign({}, rsa), '{"user_id":"ada"}')).status).toBe(202);
 });
@@ -87,12 +87,12 @@ describe('what a stranger can make gets the answer of no credential at all', () 
     ['no alg', () => forgeToken(header({ alg: undefined }), CLAIMS())],
     ['a list as alg', () => forgeToken(header({ alg: ['ES256'] }), CLAIMS())],
     ['HS256 with the public RSA key in PEM as the secret', () => hmac(pem(rsa), { kid: rsa.kid })],
-    ['HS256 with the public EC key in PEM as the secret', () => hmac(pem(ground.signing.auth), { kid: 'a-1' })],
+    ['HS256 with the public EC key in PEM as the secret', () => hmac(pem(fixture.signing.auth), { kid: 'a-1' })],
     ['HS256 with the JWK as the secret', () => hmac(JSON.stringify(rsa.publicJwk), { kid: rsa.kid })],
     ['HS256 with the modulus as the secret', () => hmac(Buffer.from(rsa.publicJwk.n ?? '', 'base64url'))],
     ['HS256 with an empty secret', () => hmac('')],
     ['ES256 under the name of an RSA key', () => sign({ header: { kid: rsa.kid } })],
-    ['RS256 under the name of an EC key', () => sign({ header: { kid: ground.signing.auth.kid } }, rsa)],
+    ['RS256 under the name of an EC key', () => sign({ header: { kid: fixture.signing.auth.kid } }, rsa)],
     ['an empty signature', () => forgeToken(header({}), CLAIMS(), '')],
     ['a signature of zeros', () => forgeToken(header({}), CLAIMS(), Buffer.alloc(64).toString('base64url'))],
     [
@@ -107,7 +107,7 @@ describe('what a stranger can make gets the answer of no credential at all', () 
           `.${Buffer.from(JSON.stringify({ ...CLAIMS(), sub: 'root' })).toString('base64url')}.`,
         ),
     ],
-    ['another key under a known kid', () => sign({ header: { kid: ground.signing.auth.kid } }, mallory)],
+    ['another key under a known kid', () => sign({ header: { kid: fixture.signing.auth.kid } }, mallory)],
     ['a kid that is a path', () => sign({ header: { kid: '../../../../../../dev/null' } }, mallory)],
     ['a kid that is an absolute path, HS256 with its content', () => hmac('', { kid: '/dev/null' })],
     ['a kid that is SQL', () => sign({ header: { kid: "x' UNION SELECT 'key' -- " } }, mallory)],
@@ -179,8 +179,8 @@ describe('what a stranger can make gets the answer of no credential at all', () 
   });
 
   test('and makes us ask the provider’s own server a bounded number of times', () => {
-    expect(ground.keySets.auth.asked()).toBeLessThanOrEqual(2);
-    expect(ground.keySets.partner.asked()).toBeLessThanOrEqual(2);
+    expect(fixture.keySets.auth.asked()).toBeLessThanOrEqual(2);
+    expect(fixture.keySets.partner.asked()).toBeLessThanOrEqual(2);
   });
 });
 
@@ -209,7 +209,7 @@ describe('what only the provider can sign says what is wrong with it', () => {
 
 describe('a token of 100 KB', () => {
   test('is refused before anything reads it: the head of a request has 16 KiB', async () => {
-    const gateway = await ground.start();
+    const gateway = await fixture.start();
     const large = await sign({ claims: { padding: 'x'.repeat(75_000) } });
     expect(large.length).toBeGreaterThan(100_000);
     const connection = rawConnection(gateway.port);
@@ -223,17 +223,17 @@ describe('a token of 100 KB', () => {
   });
 
   test('just below that is read, and taken if it is good', async () => {
-    const gateway = await ground.start();
+    const gateway = await fixture.start();
     const long = await sign({ claims: { padding: 'x'.repeat(10_000) } });
     expect((await post(gateway, 'shop/app', long, '{"user_id":"ada"}')).status).toBe(202);
   });
 });
 
 test('no log line holds a token, or a part of one', async () => {
-  ground.keySets.blog.behave({ status: 500 });
-  const gateway = await ground.start();
-  const token = await signToken(ground.signing.blog, { claims: CLAIMS() });
+  fixture.keySets.blog.behave({ status: 500 });
+  const gateway = await fixture.start();
+  const token = await signToken(fixture.signing.blog, { claims: CLAIMS() });
   expect((await post(gateway, 'blog/anything', token)).body['code']).toBe('keys_unavailable');
-  expect(ground.logged.join('\n')).toContain('keys_unavailable');
-  for (const part of token.split('.')) expect(ground.logged.join('\n')).not.toContain(part.slice(0, 16));
+  expect(fixture.logged.join('\n')).toContain('keys_unavailable');
+  for (const part of token.split('.')) expect(fixture.logged.join('\n')).not.toContain(part.slice(0, 16));
 });

@@ -1,27 +1,27 @@
 import { CHANGED_BY_OWNER, foldConfiguration, type ResourceChange } from '@carillon/domain';
 import { inSeconds, makeSigningKey, signToken, type TokenParts } from '@carillon/testing/tokens';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { post, type Answer } from './gateway-ground.ts';
-import { GOOD, prepareTokenGround, type TokenGround } from './token-ground.ts';
+import { post, type Answer } from './gateway-fixture.ts';
+import { GOOD, prepareTokenFixture, type TokenFixture } from './token-fixture.ts';
 
-let ground: TokenGround;
+let fixture: TokenFixture;
 beforeEach(async () => {
-  ground = await prepareTokenGround();
+  fixture = await prepareTokenFixture();
 });
 afterEach(async () => {
-  await ground.stopGateways();
-  await ground.close();
+  await fixture.stopGateways();
+  await fixture.close();
 });
 
 const token = (claims: Readonly<Record<string, unknown>> = {}, parts: TokenParts = {}) =>
-  signToken(ground.signing.auth, { ...parts, claims: { ...GOOD, ...claims } });
+  signToken(fixture.signing.auth, { ...parts, claims: { ...GOOD, ...claims } });
 const codeOf = ({ status, body }: Answer): string => `${status} ${String(body['code'])}`;
 const event = (fields: Readonly<Record<string, unknown>>): string => JSON.stringify(fields);
-const recordOf = async (id: unknown) => (await ground.records()).find((one) => one.headers['event_id'] === id);
+const recordOf = async (id: unknown) => (await fixture.records()).find((one) => one.headers['event_id'] === id);
 
 describe('a token of the provider that the stream names', () => {
   test('appends, and the record says which provider and, keyed, who', async () => {
-    const gateway = await ground.start();
+    const gateway = await fixture.start();
     const answer = await post(gateway, 'shop/open', await token({ sub: 'ada@example.com' }), '{"a":1}');
     expect(answer.status).toBe(202);
     const principal = (await recordOf(answer.body['id']))?.headers['principal'] ?? '';
@@ -35,19 +35,19 @@ describe('a token of the provider that the stream names', () => {
   });
 
   test('asks for the keys once, whatever is sent', async () => {
-    const gateway = await ground.start();
+    const gateway = await fixture.start();
     const one = await token();
     for (let at = 0; at < 20; at += 1) {
       expect((await post(gateway, 'shop/open', at % 2 ? one : await token({ jti: String(at) }))).status).toBe(202);
     }
-    expect(ground.keySets.auth.requests()).toHaveLength(1);
-    expect(ground.keySets.partner.requests()).toEqual([]);
+    expect(fixture.keySets.auth.requests()).toHaveLength(1);
+    expect(fixture.keySets.partner.requests()).toEqual([]);
   });
 });
 
 describe('a claim that the stream binds', () => {
   const send = async (claims: Readonly<Record<string, unknown>>, body: Readonly<Record<string, unknown>>) =>
-    post(await ground.start(), 'shop/app', await token(claims), event(body));
+    post(await fixture.start(), 'shop/app', await token(claims), event(body));
 
   test('lets an event through that speaks of the holder', async () => {
     expect((await send({ sub: 'ada' }, { user_id: 'ada' })).status).toBe(202);
@@ -71,11 +71,11 @@ describe('a claim that the stream binds', () => {
       detail: `The claim sub of the token has to be the same as event.user_id: ${why}.`,
       pointer: '/user_id',
     });
-    expect(await ground.records()).toEqual([]);
+    expect(await fixture.records()).toEqual([]);
   });
 
   test('is looked at after the body was read, and before anything is appended', async () => {
-    const gateway = await ground.start();
+    const gateway = await fixture.start();
     const holder = await token({ sub: 'ada' });
     expect(codeOf(await post(gateway, 'shop/app', holder, '{"user_id":"ada","user_id":"bob"}'))).toBe(
       '400 duplicate_key',
@@ -88,27 +88,27 @@ describe('a claim that the stream binds', () => {
 
 describe('the right status', () => {
   test('403 for a good credential of the workspace that is not the stream’s, of either kind', async () => {
-    const gateway = await ground.start();
-    const partner = await signToken(ground.signing.partner);
+    const gateway = await fixture.start();
+    const partner = await signToken(fixture.signing.partner);
     const answers = {
       'a token, where API keys are taken': await post(gateway, 'shop/orders', await token()),
       'a token of another provider': await post(gateway, 'shop/app', partner),
-      'an API key, where tokens are taken': await post(gateway, 'shop/app', ground.keys.backend),
-      'another API key': await post(gateway, 'shop/private', ground.keys.backend),
+      'an API key, where tokens are taken': await post(gateway, 'shop/app', fixture.keys.backend),
+      'another API key': await post(gateway, 'shop/private', fixture.keys.backend),
     };
     for (const [what, answer] of Object.entries(answers))
       expect([what, codeOf(answer)]).toEqual([what, '403 forbidden']);
   });
 
   test('404 for a good token of the workspace on a path that is not there', async () => {
-    const gateway = await ground.start();
+    const gateway = await fixture.start();
     expect(codeOf(await post(gateway, 'shop/nowhere', await token()))).toBe('404 not_found');
   });
 
   test('the same 401 for a stranger’s token wherever it is sent', async () => {
-    const gateway = await ground.start();
+    const gateway = await fixture.start();
     const stranger = await signToken(await makeSigningKey('a-1'), { claims: GOOD });
-    const blog = await signToken(ground.signing.blog, { claims: GOOD });
+    const blog = await signToken(fixture.signing.blog, { claims: GOOD });
     const comparable = ({ status, body, headers }: Answer) => [
       status,
       { ...body, request_id: null },
@@ -124,7 +124,7 @@ describe('the right status', () => {
   });
 
   test('whoever holds a signed token is told the same fault on every path of the workspace', async () => {
-    const gateway = await ground.start();
+    const gateway = await fixture.start();
     const old = await token({ exp: inSeconds(-3600) });
     for (const path of ['shop/app', 'shop/partner', 'shop/orders', 'shop/nowhere']) {
       const answer = await post(gateway, path, old);
@@ -137,8 +137,8 @@ describe('the right status', () => {
   });
 
   test('503 with Retry-After, and never 401, while the keys were never fetched', async () => {
-    ground.keySets.auth.behave({ status: 500 });
-    const gateway = await ground.start();
+    fixture.keySets.auth.behave({ status: 500 });
+    const gateway = await fixture.start();
     const answer = await post(gateway, 'shop/app', await token(), event({ user_id: 'ada' }));
     expect(codeOf(answer)).toBe('503 keys_unavailable');
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(20);
@@ -148,7 +148,7 @@ describe('the right status', () => {
   });
 
   test('the checks come in their order: each refusal hides the ones after it', async () => {
-    const gateway = await ground.start({ maxBodyBytes: 64 });
+    const gateway = await fixture.start({ maxBodyBytes: 64 });
     const large = `{"user_id":"${'x'.repeat(100)}`;
     const broken = { 'content-type': 'text/plain' };
     expect(codeOf(await post(gateway, 'shop/app', 'a.b.c', large, broken))).toBe('401 unauthorized');
@@ -165,7 +165,7 @@ describe('whom a token is tried against', () => {
   /** A gateway that tells which providers were asked to verify; nothing is signed by any of them. */
   async function asking() {
     const asked: string[] = [];
-    const gateway = await ground.start(
+    const gateway = await fixture.start(
       {},
       {
         tokens: {
@@ -185,11 +185,11 @@ describe('whom a token is tried against', () => {
   const provider = (name: string, issuer?: string): ResourceChange => ({
     ref: { kind: 'jwt_provider', workspace: 'shop', name },
     based_on: name === 'partner' ? 1 : null,
-    body: { jwks_url: ground.keySets.auth.url, ...(issuer !== undefined && { issuer }) },
+    body: { jwks_url: fixture.keySets.auth.url, ...(issuer !== undefined && { issuer }) },
   });
   const withProviders = (...changes: readonly ResourceChange[]): void => {
     const record = { id: 'req_3', at: '2026-01-01T00:00:00.000Z', by: CHANGED_BY_OWNER, changes };
-    ground.configuration.current = foldConfiguration(ground.configuration.current, record, 2).configuration;
+    fixture.configuration.current = foldConfiguration(fixture.configuration.current, record, 2).configuration;
   };
 
   test('is decided by its issuer before any signature: one provider, where each names its own', async () => {

@@ -3,22 +3,22 @@ import { writeReceiptToken, type Receipt } from '@carillon/domain';
 import type { AttemptId, DeliveryId } from '@carillon/kernel';
 import { beforeEach, afterEach, describe, expect, it } from 'vitest';
 import type { RunningGateway } from '../src/index.ts';
-import { prepareGround, PUBLIC_URL, type Ground } from './gateway-ground.ts';
+import { prepareFixture, PUBLIC_URL, type Fixture } from './gateway-fixture.ts';
 
 const DELIVERY = 'dlv_0123456789ABCDEFGHJKMNPQRS' as DeliveryId;
 const ATTEMPT = 'att_0123456789ABCDEFGHJKMNPQRS' as AttemptId;
 
-let ground: Ground;
+let fixture: Fixture;
 let gateway: RunningGateway;
 beforeEach(async () => {
-  ground = await prepareGround();
-  gateway = await ground.start();
+  fixture = await prepareFixture();
+  gateway = await fixture.start();
 });
-afterEach(() => ground.stopGateways());
+afterEach(() => fixture.stopGateways());
 
 const token = (): string =>
   writeReceiptToken({ deliveryId: DELIVERY, attempt: 1, id: ATTEMPT }, (...parts) =>
-    ground.backend.ids.keyed(...parts),
+    fixture.backend.ids.keyed(...parts),
   );
 
 type Form = Readonly<Record<string, string>>;
@@ -57,8 +57,8 @@ async function send(
   return { status: answer.status, body: (await answer.text()).replace(/req_\w+/, '') };
 }
 async function appended(): Promise<readonly Receipt[]> {
-  return (await ground.records('carillon.receipts')).flatMap((record) => {
-    const read = ground.backend.codecs.receipt.decode(record.value);
+  return (await fixture.records('carillon.receipts')).flatMap((record) => {
+    const read = fixture.backend.codecs.receipt.decode(record.value);
     return read.ok ? [read.value] : [];
   });
 }
@@ -132,7 +132,7 @@ describe('what somebody writes to a number', () => {
       ['SM3', 'STOP'],
     ] as const)
       await send('twilio/shop/sms', inbound(word, { MessageSid: sid }));
-    const records = await ground.records('carillon.receipts');
+    const records = await fixture.records('carillon.receipts');
     expect(new Set(records.map(({ partition }) => partition)).size).toBe(1);
     expect((await appended()).map((receipt) => receipt.inbound?.wish)).toEqual(['stop', 'start', 'stop']);
   });

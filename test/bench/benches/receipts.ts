@@ -30,7 +30,7 @@ const BATCH = 500;
 const ids = createIds(new Uint8Array(32));
 const LOG_ID = 'log_0000000000000000000000000A' as LogId;
 
-type Ground = Pick<Stores, 'ledger' | 'suppressions'>;
+type Fixture = Pick<Stores, 'ledger' | 'suppressions'>;
 type Applied = (receipts: readonly Receipt[]) => Promise<void>;
 
 /** A delivery that a provider has taken; what became of it nobody has said yet. */
@@ -72,7 +72,7 @@ function delivered({ id, attempts: [attempt] }: Delivery): Receipt {
 }
 
 /** Only applying counts: the deliveries of each batch are there before. */
-function applying({ ledger }: Ground, apply: Applied): Pick<OpenSide, 'round' | 'verify'> {
+function applying({ ledger }: Fixture, apply: Applied): Pick<OpenSide, 'round' | 'verify'> {
   let made = 0;
   return {
     async round({ seconds }) {
@@ -97,7 +97,7 @@ function applying({ ledger }: Ground, apply: Applied): Pick<OpenSide, 'round' | 
 }
 
 /** As the delivery role does, outcomes on a log in memory included. */
-async function asTheRole(ground: Ground): Promise<Applied> {
+async function asTheRole(fixture: Fixture): Promise<Applied> {
   let schemas = 0;
   const registry = { register: async () => (schemas += 1), schema: async () => null };
   const codecs = await createRecordCodecs(registry, systemClock.now);
@@ -108,7 +108,7 @@ async function asTheRole(ground: Ground): Promise<Applied> {
     },
   };
   const stage = createReceiptStage({
-    ...ground,
+    ...fixture,
     log,
     codecs,
     configuration,
@@ -134,7 +134,7 @@ async function asTheRole(ground: Ground): Promise<Applied> {
 
 /** What somebody would write first: read, decide, compare-and-set, then the next. It tells nobody of what moved. */
 const sequentially =
-  ({ ledger }: Ground): Applied =>
+  ({ ledger }: Fixture): Applied =>
   async (receipts) => {
     for (const receipt of receipts) {
       const seen = receipt.attempt && (await ledger.get(receipt.attempt.deliveryId));
@@ -146,7 +146,7 @@ const sequentially =
 const OURS = 'carillon';
 const THEIRS = 'sequential compare-and-sets';
 
-const embedded = (name: string, applied: (ground: Ground) => Applied | Promise<Applied>): Side => ({
+const embedded = (name: string, applied: (fixture: Fixture) => Applied | Promise<Applied>): Side => ({
   name,
   syncs: 'each commit of the writer, which takes all that waits (WAL, synchronous = FULL)',
   async open() {
@@ -171,7 +171,7 @@ const server = shared(
   (started) => started.stop(),
 );
 
-const mongo = (name: string, applied: (ground: Ground) => Applied | Promise<Applied>): Side => ({
+const mongo = (name: string, applied: (fixture: Fixture) => Applied | Promise<Applied>): Side => ({
   name,
   syncs: "asks for majority and journal with each write; FerretDB's PostgreSQL runs with fsync off",
   async open() {

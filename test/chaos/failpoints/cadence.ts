@@ -55,10 +55,10 @@ const FILES = {
   'workspaces/shop/templates/digested/email.txt': '{{#each items}}{{ order_id }} {{/each}}\n',
 };
 
-type Ground = { readonly patient: Patient; readonly keys: ShopKeys; readonly smtp: LedgerSmtp };
+type Fixture = { readonly patient: Patient; readonly keys: ShopKeys; readonly smtp: LedgerSmtp };
 type Order = { readonly id: string; readonly status: string; readonly email: string; readonly person: string };
 
-async function say({ patient, keys }: Ground, { id, ...order }: Order): Promise<void> {
+async function say({ patient, keys }: Fixture, { id, ...order }: Order): Promise<void> {
   const post = eventPost(keys, `key-${id}`, { order_id: id, ...order }, () => undefined);
   await patient.lives.say(post);
 }
@@ -66,7 +66,7 @@ async function say({ patient, keys }: Ground, { id, ...order }: Order): Promise<
 const isEnded = ({ state }: Shown): boolean => !['WAITING', 'SENDING', 'COLLECTED'].includes(state);
 
 /** Waits until an address has so many deliveries and all have ended; answers their states. */
-function ended({ patient }: Ground, recipient: string, count: number): Promise<readonly string[]> {
+function ended({ patient }: Fixture, recipient: string, count: number): Promise<readonly string[]> {
   const look = async (): Promise<readonly string[] | undefined> => {
     const found = await deliveriesOf(patient.lives, { recipient });
     return found.length >= count && found.every(isEnded) ? found.map(({ state }) => state).toSorted() : undefined;
@@ -74,7 +74,7 @@ function ended({ patient }: Ground, recipient: string, count: number): Promise<r
   return untilFound(`${count} deliveries to ${recipient} that have ended`, look, OVER_WITHIN);
 }
 
-const mailsTo = async ({ smtp }: Ground, address: string): Promise<readonly string[]> =>
+const mailsTo = async ({ smtp }: Fixture, address: string): Promise<readonly string[]> =>
   (await smtp.entries()).filter(({ to }) => to.includes(address)).map(({ subject }) => subject);
 
 type Scene = {
@@ -85,7 +85,7 @@ type Scene = {
 };
 
 /** Two orders of one person, who may get one message; the first is refused for good where a place is to be given back. */
-function limited(ground: Ground, number: number, isRefused: boolean): Scene {
+function limited(fixture: Fixture, number: number, isRefused: boolean): Scene {
   const person = `person-${number}`;
   const order = (name: string, fate: string): Order => ({
     id: `${name}-${number}`,
@@ -95,36 +95,36 @@ function limited(ground: Ground, number: number, isRefused: boolean): Scene {
   });
   const [first, second] = [order('first', isRefused ? 'refused' : 'customer'), order('second', 'customer')];
   return {
-    act: () => say(ground, first),
+    act: () => say(fixture, first),
     async ends() {
-      const [own] = await ended(ground, first.email, 1);
-      await say(ground, second);
-      const [other] = await ended(ground, second.email, 1);
-      const mails = [...(await mailsTo(ground, first.email)), ...(await mailsTo(ground, second.email))];
+      const [own] = await ended(fixture, first.email, 1);
+      await say(fixture, second);
+      const [other] = await ended(fixture, second.email, 1);
+      const mails = [...(await mailsTo(fixture, first.email)), ...(await mailsTo(fixture, second.email))];
       return `${own}, then ${other}, ${mails.length} sent`;
     },
   };
 }
 
 /** Two orders to one address, of which one digest is made. */
-function digested(ground: Ground, number: number): Scene {
+function digested(fixture: Fixture, number: number): Scene {
   const email = `customer-${number}@example.org`;
   const order = (name: string): Order => ({ id: `${name}-${number}`, status: 'digested', email, person: email });
   return {
     async act() {
-      await say(ground, order('a'));
-      await say(ground, order('b'));
+      await say(fixture, order('a'));
+      await say(fixture, order('b'));
     },
     async ends() {
-      const states = await ended(ground, email, 3);
-      const told = (await mailsTo(ground, email)).map((subject) => subject.replace(/[ab]-\d+/g, 'item').trim());
+      const states = await ended(fixture, email, 3);
+      const told = (await mailsTo(fixture, email)).map((subject) => subject.replace(/[ab]-\d+/g, 'item').trim());
       return `${states.join(' ')}; ${told.join(' and ') || 'nothing sent'}`;
     },
   };
 }
 
-const sceneOf = (ground: Ground, { place: where }: CadenceCase, number: number): Scene =>
-  where.startsWith('limit') ? limited(ground, number, where === 'limit.give-back') : digested(ground, number);
+const sceneOf = (fixture: Fixture, { place: where }: CadenceCase, number: number): Scene =>
+  where.startsWith('limit') ? limited(fixture, number, where === 'limit.give-back') : digested(fixture, number);
 
 /** Drives one product through all cases; answers how each ended, or that the place was never reached. */
 export async function runCadenceFailpoints(
@@ -150,10 +150,10 @@ export async function runCadenceFailpoints(
     await patient.ready();
     const neighbours = { smtpPort: smtp.port, partnerUrl: 'http://127.0.0.1:9/' };
     const keys = await openShop(folder, join(folder, 'data'), neighbours, FILES);
-    const ground: Ground = { patient, keys, smtp };
+    const fixture: Fixture = { patient, keys, smtp };
     const ends = new Map<string, string>();
     for (const [number, one] of cases.entries()) {
-      ends.set(cadenceCaseName(one), await runOne(one, number, orders, ground));
+      ends.set(cadenceCaseName(one), await runOne(one, number, orders, fixture));
     }
     return ends;
   } finally {
@@ -169,12 +169,12 @@ async function arm(file: string, order: string): Promise<void> {
   await rename(`${file}.new`, file);
 }
 
-async function runOne(one: CadenceCase, number: number, orders: string, ground: Ground): Promise<string> {
-  const { patient } = ground;
+async function runOne(one: CadenceCase, number: number, orders: string, fixture: Fixture): Promise<string> {
+  const { patient } = fixture;
   const said = patient.logs();
   const isNew = ([name, log]: readonly [string, string]): boolean =>
     log.slice(said.get(name)?.length ?? 0).includes(failpointLine(one.at, one.action));
-  const scene = sceneOf(ground, one, number);
+  const scene = sceneOf(fixture, one, number);
   await arm(orders, `${one.at}:1:${one.action}`);
   const acting = scene.act();
   const reached = await untilFound(

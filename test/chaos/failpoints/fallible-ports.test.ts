@@ -210,7 +210,7 @@ const METHODS = Object.entries(TABLE).flatMap(([port, methods]) =>
 );
 
 /** Ports of which each method answers at once, and the places that were reached on the way. */
-function ground(): {
+function fixture(): {
   readonly ports: Record<string, Record<string, (...given: readonly unknown[]) => Promise<void>>>;
   readonly hits: string[];
 } {
@@ -223,7 +223,7 @@ function ground(): {
 
 describe('Failpoints stand around', () => {
   it.each(METHODS)('$port $method: $place', async ({ port, method, place, given }) => {
-    const { ports, hits } = ground();
+    const { ports, hits } = fixture();
     await ports[port]?.[method]?.(...given);
     expect(hits).toEqual(place === null ? [] : [`${place}.before`, `${place}.after`]);
   });

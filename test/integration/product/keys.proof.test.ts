@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { untilFound } from '@carillon/testing';
-import { follow } from '../../../apps/control/test/live-ground.ts';
+import { follow } from '../../../apps/control/test/live-fixture.ts';
 import { openShop, order, request, shopFiles, type Shop } from './shop.ts';
 
 let shop: Shop & { close(): Promise<void> };

@@ -1,6 +1,6 @@
 import { untilFound } from '@carillon/testing';
 import { expect } from 'vitest';
-import { follow, type Follower } from '../../../apps/control/test/live-ground.ts';
+import { follow, type Follower } from '../../../apps/control/test/live-fixture.ts';
 import { order, type Shop } from './shop.ts';
 
 /** What the streams of a running shop tell over its real stores, from an event to its message, a draft, and who comes back later. */

@@ -13,7 +13,7 @@ import {
   topology,
   withPassword,
   control,
-} from './ground.ts';
+} from './sign-in-fixture.ts';
 
 servers();
 

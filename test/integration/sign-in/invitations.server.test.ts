@@ -1,5 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { account, asOwner, browser, people, PASSWORD, provider, publish, servers, topology } from './ground.ts';
+import {
+  account,
+  asOwner,
+  browser,
+  people,
+  PASSWORD,
+  provider,
+  publish,
+  servers,
+  topology,
+} from './sign-in-fixture.ts';
 
 servers();
 

@@ -1,5 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { account, auditOf, browser, people, provider, publish, servers, topology, withPassword } from './ground.ts';
+import {
+  account,
+  auditOf,
+  browser,
+  people,
+  provider,
+  publish,
+  servers,
+  topology,
+  withPassword,
+} from './sign-in-fixture.ts';
 
 servers();
 

@@ -5,7 +5,7 @@ import type { LogFields } from '@carillon/runtime';
 import { freePorts } from '@carillon/testing/services';
 import { afterEach, expect, it } from 'vitest';
 import { startPatiently } from './patient-start.ts';
-import { findGround } from './settings.ts';
+import { findGround as findFixture } from './settings.ts';
 
 const never = new Promise<void>(() => undefined);
 const taken: Server[] = [];
@@ -37,8 +37,8 @@ async function patient(patience: string, asked: Promise<void> = never) {
           { port: gateway, strangers: true },
           { port: health, strangers: false },
         ],
-        find: () => findGround({}, { ...env, ...more }),
-        start: (_ground, listens) => one(listens),
+        find: () => findFixture({}, { ...env, ...more }),
+        start: (_fixture, listens) => one(listens),
         asked,
         warn: (fields) => void lines.push(fields),
       }),

@@ -2,37 +2,37 @@ import { signToken } from '@carillon/testing/tokens';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readKeySet } from '../src/key-set.ts';
 import { createVerifiedTokens } from '../src/verified-tokens.ts';
-import { prepareGround, type Ground } from './ground.ts';
+import { prepareFixture, type Fixture } from './key-set-fixture.ts';
 
-let ground: Ground;
+let fixture: Fixture;
 beforeEach(async () => {
-  ground = await prepareGround({ mostFetches: 2, mostProviders: 3 });
+  fixture = await prepareFixture({ mostFetches: 2, mostProviders: 3 });
 });
-afterEach(() => ground.close());
+afterEach(() => fixture.close());
 
 const verify = (workspace: string, token: string) =>
-  ground.verifier.verify({ ...ground.provider({}, 1), workspace }, token);
+  fixture.verifier.verify({ ...fixture.provider({}, 1), workspace }, token);
 
 describe('what is held in memory and under way is bounded', () => {
   test('fetches of all providers together: beyond that the answer is to come again, at once', async () => {
-    const token = await signToken(ground.key);
-    ground.server.behave('hang');
+    const token = await signToken(fixture.key);
+    fixture.server.behave('hang');
     const waiting = [verify('one', token), verify('two', token)];
-    await expect.poll(() => ground.server.asked()).toBe(2);
+    await expect.poll(() => fixture.server.asked()).toBe(2);
     expect(await verify('three', token)).toEqual({ kind: 'unavailable', retryAfter: 1000 });
-    expect(ground.server.asked()).toBe(2);
+    expect(fixture.server.asked()).toBe(2);
     // They end by themselves, as no answer comes.
     for (const verdict of await Promise.all(waiting)) expect(verdict.kind).toBe('unavailable');
   });
 
   test('providers whose keys are kept: the one used longest ago goes', async () => {
-    const token = await signToken(ground.key);
+    const token = await signToken(fixture.key);
     for (const workspace of ['one', 'two', 'three', 'one', 'four']) await verify(workspace, token);
-    expect(ground.server.asked()).toBe(4);
+    expect(fixture.server.asked()).toBe(4);
     await verify('one', token);
-    expect(ground.server.asked()).toBe(4);
+    expect(fixture.server.asked()).toBe(4);
     await verify('two', token);
-    expect(ground.server.asked()).toBe(5);
+    expect(fixture.server.asked()).toBe(5);
   });
 
   test('tokens that are remembered, by their length', () => {

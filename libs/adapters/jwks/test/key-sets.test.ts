@@ -1,21 +1,22 @@
 import { makeSigningKey, signToken } from '@carillon/testing/tokens';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { prepareGround, type Ground } from './ground.ts';
+import { prepareFixture, type Fixture } from './key-set-fixture.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-let ground: Ground;
+let fixture: Fixture;
 beforeEach(async () => {
-  ground = await prepareGround();
+  fixture = await prepareFixture();
 });
-afterEach(() => ground.close());
+afterEach(() => fixture.close());
 
-/** A token of the ground's own key that lives as long as a test passes. */
-const token = (key = ground.key) => signToken(key, { claims: { exp: Math.floor(ground.now() / 1000) + 100 * 86_400 } });
-const provider = () => ground.provider({}, 1);
-const verify = (text: string) => ground.verifier.verify(provider(), text);
+/** A token of the fixture's own key that lives as long as a test passes. */
+const token = (key = fixture.key) =>
+  signToken(key, { claims: { exp: Math.floor(fixture.now() / 1000) + 100 * 86_400 } });
+const provider = () => fixture.provider({}, 1);
+const verify = (text: string) => fixture.verifier.verify(provider(), text);
 const kindOf = async (text: string): Promise<string> => {
   const verdict = await verify(text);
   return verdict.kind === 'refused' ? verdict.fault : verdict.kind;
@@ -27,37 +28,37 @@ describe('the network', () => {
   test('is asked once for any number of tokens, also when they all come at once at the beginning', async () => {
     const tokens = await times(50, () => token());
     expect(new Set(await times(50, (at) => kindOf(tokens[at] ?? '')))).toEqual(new Set(['valid']));
-    ground.pass(4 * MINUTE);
+    fixture.pass(4 * MINUTE);
     expect(await kindOf(await token())).toBe('valid');
-    expect(ground.server.asked()).toBe(1);
+    expect(fixture.server.asked()).toBe(1);
   });
 
   test('is asked again beside the requests from half of the time on, and nobody waits for it', async () => {
     await kindOf(await token());
-    ground.server.behave('hang');
-    ground.pass(6 * MINUTE);
+    fixture.server.behave('hang');
+    fixture.pass(6 * MINUTE);
     expect(await kindOf(await token())).toBe('valid');
-    await expect.poll(() => ground.server.asked()).toBe(2);
+    await expect.poll(() => fixture.server.asked()).toBe(2);
   });
 
   test('is waited for once after a long silence, so that nobody is judged by the keys of long ago', async () => {
     const old = await token();
     await kindOf(old);
     const next = await makeSigningKey('second');
-    ground.server.publish(next);
-    ground.pass(HOUR);
+    fixture.server.publish(next);
+    fixture.pass(HOUR);
     expect(await kindOf(old)).toBe('unknown_key');
     expect(await kindOf(await token(next))).toBe('valid');
-    expect(ground.server.asked()).toBe(2);
+    expect(fixture.server.asked()).toBe(2);
   });
 
   test('is asked for each provider by itself, and again when the address of its keys changes', async () => {
     const text = await token();
     await verify(text);
-    await ground.verifier.verify({ ...provider(), workspace: 'club' }, text);
-    expect(ground.server.asked()).toBe(2);
-    await ground.verifier.verify(ground.provider({ jwks_url: `${ground.server.url}?v=2` }, 2), text);
-    expect(ground.server.requests().at(-1)).toContain('?v=2');
+    await fixture.verifier.verify({ ...provider(), workspace: 'club' }, text);
+    expect(fixture.server.asked()).toBe(2);
+    await fixture.verifier.verify(fixture.provider({ jwks_url: `${fixture.server.url}?v=2` }, 2), text);
+    expect(fixture.server.requests().at(-1)).toContain('?v=2');
   });
 });
 
@@ -66,14 +67,14 @@ describe('rotation', () => {
     const old = await token();
     await kindOf(old);
     const next = await makeSigningKey('second');
-    ground.server.publish(ground.key, next);
-    ground.pass(31 * SECOND);
+    fixture.server.publish(fixture.key, next);
+    fixture.pass(31 * SECOND);
     expect(await kindOf(await token(next))).toBe('valid');
     expect(await kindOf(old)).toBe('valid');
-    ground.server.publish(next);
-    ground.pass(6 * MINUTE);
+    fixture.server.publish(next);
+    fixture.pass(6 * MINUTE);
     await kindOf(await token(next));
-    await expect.poll(() => ground.fetched.length).toBe(3);
+    await expect.poll(() => fixture.fetched.length).toBe(3);
     expect(await kindOf(old)).toBe('unknown_key');
     expect(await kindOf(await token(next))).toBe('valid');
   });
@@ -81,15 +82,15 @@ describe('rotation', () => {
   test('another key under the same kid counts at once after it was fetched: what the old one signed is refused', async () => {
     const old = await token();
     await kindOf(old);
-    const other = await makeSigningKey(ground.key.kid);
-    ground.server.publish(other);
-    ground.pass(11 * MINUTE);
+    const other = await makeSigningKey(fixture.key.kid);
+    fixture.server.publish(other);
+    fixture.pass(11 * MINUTE);
     expect(await kindOf(await token(other))).toBe('valid');
     expect(await kindOf(old)).toBe('signature');
   });
 
   test('two keys of one kid are a mistake of the provider, and nobody guesses', async () => {
-    ground.server.publish(ground.key, await makeSigningKey(ground.key.kid));
+    fixture.server.publish(fixture.key, await makeSigningKey(fixture.key.kid));
     expect(await kindOf(await token())).toBe('ambiguous_key');
   });
 });
@@ -97,32 +98,34 @@ describe('rotation', () => {
 describe('a storm of tokens whose kid is not there', () => {
   test('makes one fetch in 30 seconds, however many and however different they are', async () => {
     await kindOf(await token());
-    ground.pass(31 * SECOND);
+    fixture.pass(31 * SECOND);
     const storm = async (round: number) => {
       const strangers = await times(200, async (at) =>
-        signToken(ground.key, { header: { kid: `nobody-${round}-${at}` } }),
+        signToken(fixture.key, { header: { kid: `nobody-${round}-${at}` } }),
       );
       expect(new Set(await times(200, (at) => kindOf(strangers[at] ?? '')))).toEqual(new Set(['unknown_key']));
     };
     await storm(1);
-    expect(ground.server.asked()).toBe(2);
-    ground.pass(10 * SECOND);
+    expect(fixture.server.asked()).toBe(2);
+    fixture.pass(10 * SECOND);
     await storm(2);
-    expect(ground.server.asked()).toBe(2);
-    ground.pass(21 * SECOND);
+    expect(fixture.server.asked()).toBe(2);
+    fixture.pass(21 * SECOND);
     await storm(3);
-    expect(ground.server.asked()).toBe(3);
+    expect(fixture.server.asked()).toBe(3);
     expect(await kindOf(await token())).toBe('valid');
   });
 
   test('does so too while every fetch fails', async () => {
     await kindOf(await token());
-    ground.server.behave({ status: 500 });
-    ground.pass(31 * SECOND);
+    fixture.server.behave({ status: 500 });
+    fixture.pass(31 * SECOND);
     for (let round = 0; round < 5; round += 1) {
-      await times(100, async (at) => kindOf(await signToken(ground.key, { header: { kid: `nobody-${round}-${at}` } })));
+      await times(100, async (at) =>
+        kindOf(await signToken(fixture.key, { header: { kid: `nobody-${round}-${at}` } })),
+      );
     }
-    expect(ground.server.asked()).toBe(2);
+    expect(fixture.server.asked()).toBe(2);
   });
 });
 
@@ -131,64 +134,64 @@ describe('an outage', () => {
 
   test('is served through from the old keys for a day, without anybody waiting, and not longer', async () => {
     await kindOf(await token());
-    ground.server.behave({ status: 503 });
+    fixture.server.behave({ status: 503 });
     for (let hours = 0; hours < 23; hours += 1) {
-      ground.pass(HOUR);
+      fixture.pass(HOUR);
       expect(await kindOf(await token())).toBe('valid');
     }
-    expect(ground.judged.at(-1)).toMatchObject({ result: 'valid', stale: true });
-    await expect.poll(() => ground.fetched.at(-1)?.failure).toContain('status 503');
-    expect(ground.fetched.at(-1)?.servesUntil).toBeGreaterThan(ground.now());
-    ground.pass(2 * HOUR);
+    expect(fixture.judged.at(-1)).toMatchObject({ result: 'valid', stale: true });
+    await expect.poll(() => fixture.fetched.at(-1)?.failure).toContain('status 503');
+    expect(fixture.fetched.at(-1)?.servesUntil).toBeGreaterThan(fixture.now());
+    fixture.pass(2 * HOUR);
     expect(await verify(await token())).toMatchObject(worth);
-    ground.server.behave('serve');
-    ground.pass(31 * SECOND);
+    fixture.server.behave('serve');
+    fixture.pass(31 * SECOND);
     expect(await kindOf(await token())).toBe('valid');
-    expect(ground.judged.at(-1)).toMatchObject({ result: 'valid', stale: false });
+    expect(fixture.judged.at(-1)).toMatchObject({ result: 'valid', stale: false });
   });
 
   test('is told as a turn when it begins and when it ends, and not while it lasts', async () => {
     /** One more fetch, and whether it was told as a turn. */
     const fetchAgain = async (): Promise<boolean | undefined> => {
-      const before = ground.fetched.length;
-      ground.pass(11 * MINUTE);
+      const before = fixture.fetched.length;
+      fixture.pass(11 * MINUTE);
       await verify(await token());
-      await expect.poll(() => ground.fetched.length).toBe(before + 1);
-      return ground.fetched.at(-1)?.turned;
+      await expect.poll(() => fixture.fetched.length).toBe(before + 1);
+      return fixture.fetched.at(-1)?.turned;
     };
     const turns = [await fetchAgain(), await fetchAgain()];
-    ground.server.behave({ status: 503 });
+    fixture.server.behave({ status: 503 });
     turns.push(await fetchAgain(), await fetchAgain(), await fetchAgain());
-    ground.server.behave('serve');
+    fixture.server.behave('serve');
     turns.push(await fetchAgain(), await fetchAgain());
     expect(turns).toEqual([false, false, true, false, false, true, false]);
   });
 
   test('that hangs holds nobody up once it is known', async () => {
     await kindOf(await token());
-    ground.server.behave({ status: 503 });
-    ground.pass(11 * MINUTE);
+    fixture.server.behave({ status: 503 });
+    fixture.pass(11 * MINUTE);
     expect(await kindOf(await token())).toBe('valid');
-    ground.server.behave('hang');
-    ground.pass(31 * SECOND);
-    const over = ground.fetched.length;
+    fixture.server.behave('hang');
+    fixture.pass(31 * SECOND);
+    const over = fixture.fetched.length;
     expect(await kindOf(await token())).toBe('valid');
     // Who waits is let in when the request is given up, and that is told.
-    expect(ground.fetched.length).toBe(over);
+    expect(fixture.fetched.length).toBe(over);
   });
 
   test('from the beginning on lets nobody in and says when to come again; the provider is asked once in 30 seconds', async () => {
-    ground.server.behave({ status: 500 });
+    fixture.server.behave({ status: 500 });
     const text = await token();
     const verdicts = await times(50, () => verify(text));
     expect(new Set(verdicts.map(({ kind }) => kind))).toEqual(new Set(['unavailable']));
-    ground.pass(10 * SECOND);
+    fixture.pass(10 * SECOND);
     expect(await verify(text)).toEqual({ kind: 'unavailable', retryAfter: 20 * SECOND });
-    expect(ground.server.asked()).toBe(1);
-    ground.server.behave('serve');
-    ground.pass(20 * SECOND);
+    expect(fixture.server.asked()).toBe(1);
+    fixture.server.behave('serve');
+    fixture.pass(20 * SECOND);
     expect(await kindOf(text)).toBe('valid');
-    expect(ground.server.asked()).toBe(2);
+    expect(fixture.server.asked()).toBe(2);
   });
 
   test.each([
@@ -207,17 +210,17 @@ describe('an outage', () => {
   ])('is also %s: the old keys serve on', async (_what, behaviour, says) => {
     const text = await token();
     await kindOf(text);
-    ground.server.behave(behaviour);
-    ground.pass(11 * MINUTE);
+    fixture.server.behave(behaviour);
+    fixture.pass(11 * MINUTE);
     expect(await kindOf(text)).toBe('valid');
-    expect(ground.fetched.at(-1)?.failure).toContain(says);
+    expect(fixture.fetched.at(-1)?.failure).toContain(says);
   });
 });
 
 describe('keys that cannot verify', () => {
   const publish = (...keys: readonly unknown[]) =>
-    ground.server.behave({ status: 200, body: JSON.stringify({ keys }) });
-  const jwk = () => ground.key.publicJwk;
+    fixture.server.behave({ status: 200, body: JSON.stringify({ keys }) });
+  const jwk = () => fixture.key.publicJwk;
 
   test('are left out, and the others go on', async () => {
     publish(null, 7, [], { kty: 'oct', k: 'c2VjcmV0' }, { kty: 'RSA', kid: 'x' }, { kty: '__proto__' }, jwk());
@@ -261,29 +264,29 @@ describe('keys that cannot verify', () => {
 
 describe('what was verified a moment ago', () => {
   test('is not verified again, and never outlives its exp', async () => {
-    const text = await signToken(ground.key, { claims: { exp: Math.floor(ground.now() / 1000) + 30 } });
+    const text = await signToken(fixture.key, { claims: { exp: Math.floor(fixture.now() / 1000) + 30 } });
     const config = { clock_tolerance: '0s' };
-    const verdicts = async () => (await ground.verifier.verify(ground.provider(config, 7), text)).kind;
+    const verdicts = async () => (await fixture.verifier.verify(fixture.provider(config, 7), text)).kind;
     expect(await verdicts()).toBe('valid');
-    ground.pass(28 * SECOND);
+    fixture.pass(28 * SECOND);
     expect(await verdicts()).toBe('valid');
-    ground.pass(3 * SECOND);
+    fixture.pass(3 * SECOND);
     expect(await verdicts()).toBe('refused');
   });
 
   test('counts no more when the provider has changed', async () => {
     const text = await token();
-    expect((await ground.verifier.verify(ground.provider({}, 1), text)).kind).toBe('valid');
-    expect((await ground.verifier.verify(ground.provider({ audience: 'shop' }, 2), text)).kind).toBe('refused');
-    expect((await ground.verifier.verify(ground.provider({ algorithms: ['RS256'] }, 3), text)).kind).toBe('refused');
+    expect((await fixture.verifier.verify(fixture.provider({}, 1), text)).kind).toBe('valid');
+    expect((await fixture.verifier.verify(fixture.provider({ audience: 'shop' }, 2), text)).kind).toBe('refused');
+    expect((await fixture.verifier.verify(fixture.provider({ algorithms: ['RS256'] }, 3), text)).kind).toBe('refused');
   });
 
   test('counts no more when its key is gone', async () => {
     const text = await token();
     await kindOf(text);
-    ground.server.publish(await makeSigningKey('second'));
-    ground.pass(31 * SECOND);
-    expect(await kindOf(await signToken(ground.key, { header: { kid: 'nobody' } }))).toBe('unknown_key');
+    fixture.server.publish(await makeSigningKey('second'));
+    fixture.pass(31 * SECOND);
+    expect(await kindOf(await signToken(fixture.key, { header: { kid: 'nobody' } }))).toBe('unknown_key');
     expect(await kindOf(text)).toBe('unknown_key');
   });
 });

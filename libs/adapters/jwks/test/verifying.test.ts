@@ -2,20 +2,20 @@ import { JWT_ALGORITHMS } from '@carillon/domain';
 import { forgeToken, inSeconds, makeSigningKey, signToken } from '@carillon/testing/tokens';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { prepareGround, type Ground } from './ground.ts';
+import { prepareFixture, type Fixture } from './key-set-fixture.ts';
 
-let ground: Ground;
+let fixture: Fixture;
 beforeAll(async () => {
-  ground = await prepareGround({ coolDown: 0 });
+  fixture = await prepareFixture({ coolDown: 0 });
 });
-afterAll(() => ground.close());
+afterAll(() => fixture.close());
 
-const verdictOf = (token: string, body = {}) => ground.verifier.verify(ground.provider(body), token);
+const verdictOf = (token: string, body = {}) => fixture.verifier.verify(fixture.provider(body), token);
 
 describe('a token that its provider signed', () => {
   test.each(JWT_ALGORITHMS)('with %s is valid where that is taken, and refused where it is not', async (alg) => {
     const key = await makeSigningKey(`key-${alg}`, alg);
-    ground.server.publish(ground.key, key);
+    fixture.server.publish(fixture.key, key);
     const token = await signToken(key, { claims: { sub: 'ada' } });
     expect(await verdictOf(token, { algorithms: [alg] })).toMatchObject({ kind: 'valid', claims: { sub: 'ada' } });
     const others = JWT_ALGORITHMS.filter((other) => other !== alg);
@@ -23,18 +23,18 @@ describe('a token that its provider signed', () => {
   });
 
   test('is valid without a kid where one key alone fits it', async () => {
-    ground.server.publish(ground.key);
-    const token = await signToken(ground.key, { header: { kid: undefined } });
+    fixture.server.publish(fixture.key);
+    const token = await signToken(fixture.key, { header: { kid: undefined } });
     expect((await verdictOf(token)).kind).toBe('valid');
   });
 
   test.each([undefined, 'JWT', 'jwt', 'at+jwt', 'application/at+jwt'])('is valid with typ %s', async (typ) => {
-    expect((await verdictOf(await signToken(ground.key, { header: { typ } }))).kind).toBe('valid');
+    expect((await verdictOf(await signToken(fixture.key, { header: { typ } }))).kind).toBe('valid');
   });
 
   test('gives its claims, large whole numbers exactly', async () => {
     const claimsText = `{"sub":"ada","exp":${inSeconds(60)},"account":9007199254740993,"roles":["a",{"b":1}]}`;
-    const verdict = await verdictOf(await signToken(ground.key, { claimsText }));
+    const verdict = await verdictOf(await signToken(fixture.key, { claimsText }));
     expect(verdict).toMatchObject({ kind: 'valid', claims: { account: 9007199254740993n } });
   });
 
@@ -47,7 +47,7 @@ describe('a token that its provider signed', () => {
     ['it begins within the tolerance', {}, { nbf: inSeconds(50) }],
     ['its type is the wanted one', { token_type: 'JWT' }, {}],
   ])('is valid if %s', async (_what, body, claims) => {
-    expect((await verdictOf(await signToken(ground.key, { claims }), body)).kind).toBe('valid');
+    expect((await verdictOf(await signToken(fixture.key, { claims }), body)).kind).toBe('valid');
   });
 
   test.each([
@@ -69,7 +69,7 @@ describe('a token that its provider signed', () => {
     ['audience', { audience: 'shop' }, { aud: [['shop']] }],
     ['type', { token_type: 'at+jwt' }, {}],
   ])('is refused as %s with %j and %j, and its holder may be told', async (fault, body, claims) => {
-    const verdict = await verdictOf(await signToken(ground.key, { claims }), body);
+    const verdict = await verdictOf(await signToken(fixture.key, { claims }), body);
     expect(verdict).toMatchObject({ kind: 'refused', fault, signed: true });
   });
 });
@@ -93,7 +93,7 @@ describe('what a stranger can make', () => {
     ['signature', headed({ alg: 'ES256' })],
     ['signature', async () => signToken(await makeSigningKey('first'))],
   ])('is refused as %s, and nobody is told more', async (fault, token) => {
-    ground.server.publish(ground.key);
+    fixture.server.publish(fixture.key);
     const text = typeof token === 'string' ? token : await token();
     expect(await verdictOf(text)).toMatchObject({ kind: 'refused', fault, signed: false });
   });
@@ -104,9 +104,9 @@ describe('laws', () => {
     const span = fc.integer({ min: -400, max: 400 });
     await fc.assert(
       fc.asyncProperty(span, span, fc.integer({ min: 0, max: 300 }), async (from, until, tolerance) => {
-        const now = Math.floor(ground.now() / 1000);
+        const now = Math.floor(fixture.now() / 1000);
         const claims = { nbf: now + from, exp: now + until };
-        const verdict = await verdictOf(await signToken(ground.key, { claims }), { clock_tolerance: `${tolerance}s` });
+        const verdict = await verdictOf(await signToken(fixture.key, { claims }), { clock_tolerance: `${tolerance}s` });
         expect(verdict.kind === 'valid').toBe(from <= tolerance && until > -tolerance);
       }),
       { numRuns: 60 },
@@ -114,7 +114,7 @@ describe('laws', () => {
   });
 
   test('one other character anywhere in a token makes it invalid', async () => {
-    const token = await signToken(ground.key, { claims: { sub: 'ada', n: 12_345 } });
+    const token = await signToken(fixture.key, { claims: { sub: 'ada', n: 12_345 } });
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.=+/ é';
     await fc.assert(
       fc.asyncProperty(fc.nat(token.length - 1), fc.constantFrom(...alphabet.split('')), async (at, letter) => {
@@ -129,7 +129,7 @@ describe('laws', () => {
   });
 
   test('any text gets a verdict, and what no key could make good makes nobody fetch', async () => {
-    const fresh = await prepareGround();
+    const fresh = await prepareFixture();
     const part = fc.oneof(
       fc.base64String().map((text) => text.replaceAll('=', '').replaceAll('+', '-').replaceAll('/', '_')),
       fc.json().map((text) => Buffer.from(text).toString('base64url')),

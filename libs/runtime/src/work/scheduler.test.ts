@@ -10,7 +10,7 @@ const ONE_PLACE: LaneLimits = { places: 1, ahead: 0, settling: 8, held: Number.P
 type Begun = { readonly lane: string; readonly ids: readonly string[]; called(): void; end(again?: Piece[]): void };
 
 /** A scheduler over a store that is an array; calls end when the test says so. */
-class Ground {
+class Fixture {
   readonly begun: Begun[] = [];
   readonly troubles: string[] = [];
   readonly returned: string[] = [];
@@ -58,15 +58,15 @@ class Ground {
   }
 }
 
-let ground: Ground;
+let fixture: Fixture;
 /** All that follows by itself, without any timer. */
 const turns = async (): Promise<void> => {
   for (let at = 0; at < 20; at += 1) await new Promise((resolve) => void setImmediate(resolve));
 };
 afterEach(async () => {
   vi.useRealTimers();
-  for (const one of ground.begun) one.end();
-  await ground.scheduler.stop(Date.now() + 5_000);
+  for (const one of fixture.begun) one.end();
+  await fixture.scheduler.stop(Date.now() + 5_000);
 });
 /** Leases that the test grants. */
 function grantedLeases() {
@@ -77,7 +77,7 @@ function grantedLeases() {
         const ids = call.map(({ id }) => id);
         wanted.push({ ids, grant: (of = ids) => resolve(call.filter(({ id }) => of.includes(id))) });
       }),
-    give: async (_lane, call) => void ground.returned.push(...call.map(({ id }) => id)),
+    give: async (_lane, call) => void fixture.returned.push(...call.map(({ id }) => id)),
   };
   return { wanted, leases };
 }
@@ -85,128 +85,128 @@ const LEASED: LaneLimits = { places: 1, ahead: 2, settling: 8, held: Number.POSI
 
 describe('work that waits', () => {
   it('begins at once at a hint, as much as there are places, and no lane holds up another', () => {
-    ground = new Ground();
-    ground.scheduler.enter([piece('a'), piece('b'), piece('c', 'quick')]);
-    expect(ground.begins()).toEqual(['a', 'c']);
-    expect(ground.scheduler.openCalls()).toBe(2);
+    fixture = new Fixture();
+    fixture.scheduler.enter([piece('a'), piece('b'), piece('c', 'quick')]);
+    expect(fixture.begins()).toEqual(['a', 'c']);
+    expect(fixture.scheduler.openCalls()).toBe(2);
   });
 
   it('gives its place on once it is called, but only so many may settle', async () => {
-    ground = new Ground();
-    ground.limits = () => ({ ...ONE_PLACE, settling: 2 });
-    ground.scheduler.enter(['a', 'b', 'c', 'd'].map((id) => piece(id)));
-    ground.call('a').called();
-    ground.call('b').called();
-    expect(ground.begins()).toEqual(['a', 'b']);
-    ground.call('a').end();
-    await expect.poll(() => ground.begins()).toEqual(['a', 'b', 'c']);
+    fixture = new Fixture();
+    fixture.limits = () => ({ ...ONE_PLACE, settling: 2 });
+    fixture.scheduler.enter(['a', 'b', 'c', 'd'].map((id) => piece(id)));
+    fixture.call('a').called();
+    fixture.call('b').called();
+    expect(fixture.begins()).toEqual(['a', 'b']);
+    fixture.call('a').end();
+    await expect.poll(() => fixture.begins()).toEqual(['a', 'b', 'c']);
   });
 
   it('that is to be done elsewhere is queued there, once', async () => {
-    ground = new Ground();
-    ground.scheduler.enter([piece('a'), piece('b', 'other')]);
-    ground.call('a').end([piece('a', 'other')]);
-    ground.scheduler.enter([piece('a')]);
-    ground.call('b').end();
+    fixture = new Fixture();
+    fixture.scheduler.enter([piece('a'), piece('b', 'other')]);
+    fixture.call('a').end([piece('a', 'other')]);
+    fixture.scheduler.enter([piece('a')]);
+    fixture.call('b').end();
     await expect
-      .poll(() => ground.begun.filter(({ ids }) => ids[0] === 'a').map(({ lane }) => lane))
+      .poll(() => fixture.begun.filter(({ ids }) => ids[0] === 'a').map(({ lane }) => lane))
       .toEqual(['main', 'other']);
   });
 
   it('is found in the store where no hint told of it, and read on as soon as what was read is under way', async () => {
     // No timer runs out: only what is read on, and not the poll, can read again.
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    ground = new Ground();
-    ground.store = [piece('a'), piece('b')];
+    fixture = new Fixture();
+    fixture.store = [piece('a'), piece('b')];
     await turns();
-    expect(ground.begins()).toEqual(['a']);
-    ground.scheduler.leftInStore('shop', true);
-    const { reads } = ground;
-    ground.call('a').end();
+    expect(fixture.begins()).toEqual(['a']);
+    fixture.scheduler.leftInStore('shop', true);
+    const { reads } = fixture;
+    fixture.call('a').end();
     await turns();
-    expect(ground.begins()).toContain('b');
-    ground.call('b').end();
+    expect(fixture.begins()).toContain('b');
+    fixture.call('b').end();
     await turns();
-    expect(ground.reads).toBeGreaterThan(reads);
+    expect(fixture.reads).toBeGreaterThan(reads);
   });
 
   it('fails alone: the failure is told, and its place is free', async () => {
     const begun: string[] = [];
-    ground = new Ground({
+    fixture = new Fixture({
       run: async (_lane, [first]) => {
         begun.push(first?.id ?? '');
         if (first?.id === 'a') throw new Error('broken');
         return [];
       },
     });
-    ground.scheduler.enter([piece('a'), piece('b')]);
+    fixture.scheduler.enter([piece('a'), piece('b')]);
     await expect.poll(() => begun).toEqual(['a', 'b']);
-    expect(ground.troubles).toEqual(['do what is due']);
+    expect(fixture.troubles).toEqual(['do what is due']);
   });
 });
 
 describe('a lease', () => {
   it('is taken ahead of the place, and what somebody else has got is not called', async () => {
     const { wanted, leases } = grantedLeases();
-    ground = new Ground({ leases });
-    ground.limits = () => LEASED;
-    ground.scheduler.enter(['a', 'b', 'c', 'd'].map((id) => piece(id)));
+    fixture = new Fixture({ leases });
+    fixture.limits = () => LEASED;
+    fixture.scheduler.enter(['a', 'b', 'c', 'd'].map((id) => piece(id)));
     expect(wanted.map(({ ids }) => ids[0])).toEqual(['a', 'b']);
     wanted[0]?.grant([]);
     wanted[1]?.grant();
-    await expect.poll(() => ground.begins()).toEqual(['b']);
+    await expect.poll(() => fixture.begins()).toEqual(['b']);
     await expect.poll(() => wanted.map(({ ids }) => ids[0])).toEqual(['a', 'b', 'c', 'd']);
-    expect(ground.scheduler.isKnown('a')).toBe(false);
+    expect(fixture.scheduler.isKnown('a')).toBe(false);
     for (const one of wanted) one.grant();
   });
 
   it('is given back when the lane shuts, and what waits is left to the store', async () => {
     const { wanted, leases } = grantedLeases();
-    ground = new Ground({ leases });
+    fixture = new Fixture({ leases });
     let isOpen = true;
-    ground.limits = () => (isOpen ? LEASED : null);
-    ground.scheduler.enter(['a', 'b', 'c', 'd'].map((id) => piece(id)));
+    fixture.limits = () => (isOpen ? LEASED : null);
+    fixture.scheduler.enter(['a', 'b', 'c', 'd'].map((id) => piece(id)));
     for (const one of wanted) one.grant();
-    await expect.poll(() => ground.begins()).toEqual(['a']);
+    await expect.poll(() => fixture.begins()).toEqual(['a']);
     isOpen = false;
-    ground.call('a').end();
-    await expect.poll(() => ground.returned).toContain('b');
+    fixture.call('a').end();
+    await expect.poll(() => fixture.returned).toContain('b');
     for (const one of wanted) one.grant();
-    await expect.poll(() => ['b', 'c', 'd'].some((id) => ground.scheduler.isKnown(id))).toBe(false);
-    expect(ground.begins()).toEqual(['a']);
+    await expect.poll(() => ['b', 'c', 'd'].some((id) => fixture.scheduler.isKnown(id))).toBe(false);
+    expect(fixture.begins()).toEqual(['a']);
   });
 });
 
 describe('stopping', () => {
   it('begins nothing more and waits for what is under way', async () => {
-    ground = new Ground();
-    ground.scheduler.enter([piece('a'), piece('b')]);
-    const stopped = ground.scheduler.stop(Date.now() + 60_000);
-    ground.scheduler.enter([piece('c')]);
-    ground.call('a').end();
+    fixture = new Fixture();
+    fixture.scheduler.enter([piece('a'), piece('b')]);
+    const stopped = fixture.scheduler.stop(Date.now() + 60_000);
+    fixture.scheduler.enter([piece('c')]);
+    fixture.call('a').end();
     expect(await stopped).toEqual([]);
-    expect(ground.begins()).toEqual(['a']);
+    expect(fixture.begins()).toEqual(['a']);
   });
 
   it('answers what is still under way at its deadline', async () => {
-    ground = new Ground();
-    ground.scheduler.enter([piece('a'), piece('b')]);
-    expect((await ground.scheduler.stop(Date.now())).map(({ id }) => id)).toEqual(['a']);
-    ground.call('a').end();
-    await ground.scheduler.ended();
+    fixture = new Fixture();
+    fixture.scheduler.enter([piece('a'), piece('b')]);
+    expect((await fixture.scheduler.stop(Date.now())).map(({ id }) => id)).toEqual(['a']);
+    fixture.call('a').end();
+    await fixture.scheduler.ended();
   });
 
   it('gives leases back that no call has begun on', async () => {
     const { wanted, leases } = grantedLeases();
-    ground = new Ground({ leases });
-    ground.limits = () => ({ ...LEASED, places: 0 });
-    ground.scheduler.enter([piece('a'), piece('b')]);
+    fixture = new Fixture({ leases });
+    fixture.limits = () => ({ ...LEASED, places: 0 });
+    fixture.scheduler.enter([piece('a'), piece('b')]);
     wanted[0]?.grant();
-    await expect.poll(() => ground.scheduler.unleased('main')).toBe(1);
-    const stopped = ground.scheduler.stop(Date.now() + 60_000);
+    await expect.poll(() => fixture.scheduler.unleased('main')).toBe(1);
+    const stopped = fixture.scheduler.stop(Date.now() + 60_000);
     wanted[1]?.grant();
     await stopped;
-    expect(ground.returned.toSorted()).toEqual(['a', 'b']);
-    expect(ground.begins()).toEqual([]);
+    expect(fixture.returned.toSorted()).toEqual(['a', 'b']);
+    expect(fixture.begins()).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import { createDirectWire, createMemoryBackend } from '@carillon/testing/memory';
-import { TOKEN, publishWishes } from './control-ground.ts';
-import { openPeople } from './people-ground.ts';
+import { TOKEN, publishWishes } from './control-fixture.ts';
+import { openPeople } from './people-fixture.ts';
 
 /** The API listening on a port of its own, over stores in memory, with two workspaces. */
 export async function openLive() {
@@ -8,15 +8,24 @@ export async function openLive() {
   const { ledger, readModels, inbox, drafts } = backend;
   const troubles: unknown[] = [];
   const watch = { trouble: (_where: string, error: unknown) => troubles.push(error) } as never;
-  const ground = await openPeople({ ledger, readModels, inbox, drafts, watch });
+  const fixture = await openPeople({ ledger, readModels, inbox, drafts, watch });
   await publishWishes(
-    ground,
+    fixture,
     ['shop', 'club'].map((workspace) => ({ ref: { kind: 'workspace', workspace, name: '' }, body: {} })),
   );
-  const { address } = await ground.control.listen();
-  return { ...ground, ledger, readModels, inbox, drafts, address, troubles, close: () => ground.control.close(1_000) };
+  const { address } = await fixture.control.listen();
+  return {
+    ...fixture,
+    ledger,
+    readModels,
+    inbox,
+    drafts,
+    address,
+    troubles,
+    close: () => fixture.control.close(1_000),
+  };
 }
-export type LiveGround = Awaited<ReturnType<typeof openLive>>;
+export type LiveFixture = Awaited<ReturnType<typeof openLive>>;
 
 export type Told = { readonly event: string; readonly id: string | null; readonly data: Record<string, unknown> };
 

@@ -15,7 +15,7 @@ import type { LogId } from '@carillon/kernel';
 import { createJobRunner, type JobRunner } from '../src/jobs/runner.ts';
 import type { ControlPorts } from '../src/index.ts';
 import type { Principal } from '../src/access/principal.ts';
-import { accessOf, openControl, type Ground, publishWishes } from './control-ground.ts';
+import { accessOf, openControl, type Fixture, publishWishes } from './control-fixture.ts';
 
 /** A process that is killed at its nth write, before it happened or after; from then on nothing of it is heard or done. */
 export function mortalWire(dies: {
@@ -61,7 +61,7 @@ export function interruptedWire(after: number, meanwhile: () => Promise<unknown>
 }
 
 /** A shop with deliveries, and processes over its stores, each over a wire of its own. */
-export async function openJobsGround() {
+export async function openJobsFixture() {
   const stores = {
     jobs: createMemoryJobs(),
     ledger: createMemoryLedger(),
@@ -84,29 +84,29 @@ export async function openJobsGround() {
     backups.push(file);
     return { bytes: 1 };
   };
-  const grounds: Ground[] = [];
+  const fixtures: Fixture[] = [];
 
   /** The routes as this one asks them. */
   async function as(who: Principal, more: Partial<ControlPorts> = {}) {
-    const ground = await openControl(accessOf(who), { ...own, watch, backup, ...more });
-    grounds.push(ground);
-    clock = ground.clock.now;
+    const fixture = await openControl(accessOf(who), { ...own, watch, backup, ...more });
+    fixtures.push(fixture);
+    clock = fixture.clock.now;
     return {
-      ...ground,
+      ...fixture,
       async ask(method: 'GET' | 'POST', url: string, payload?: object) {
         const whole = url.startsWith('/') ? url : `/v1/workspaces/shop/${url}`;
-        const answer = await ground.control.app.inject({ method, url: whole, ...(payload && { payload }) });
+        const answer = await fixture.control.app.inject({ method, url: whole, ...(payload && { payload }) });
         return { status: answer.statusCode, headers: answer.headers, body: answer.json<Record<string, unknown>>() };
       },
     };
   }
 
-  async function publishShop(ground: Ground): Promise<void> {
+  async function publishShop(fixture: Fixture): Promise<void> {
     const wishes = ['shop', 'club'].flatMap((name): readonly Wish[] => [
       { ref: { kind: 'workspace', workspace: name, name: '' }, body: {} },
       ...orderShop(undefined, name),
     ]);
-    await publishWishes(ground, wishes);
+    await publishWishes(fixture, wishes);
   }
 
   let runners = 0;
@@ -117,9 +117,9 @@ export async function openJobsGround() {
     troubles,
     backups,
     /** A runner in a process of its own. */
-    runner(ground: Ground, wire: Wire = createDirectWire()): JobRunner {
+    runner(fixture: Fixture, wire: Wire = createDirectWire()): JobRunner {
       runners += 1;
-      const { configuration, codecs, clock: time } = ground;
+      const { configuration, codecs, clock: time } = fixture;
       const ports = { configuration, codecs, clock: time, ids: givenIds, watch, backup, people, ...over(wire) };
       return createJobRunner(ports as unknown as ControlPorts, `runner-${runners}`);
     },
@@ -130,7 +130,7 @@ export async function openJobsGround() {
       await own.ledger.insert(made);
       return made;
     },
-    close: () => Promise.all(grounds.map(({ control }) => control.app.close())),
+    close: () => Promise.all(fixtures.map(({ control }) => control.app.close())),
   };
 }
-export type JobsGround = Awaited<ReturnType<typeof openJobsGround>>;
+export type JobsFixture = Awaited<ReturnType<typeof openJobsFixture>>;

@@ -3,13 +3,13 @@ import { openTopology, type Topology } from '@carillon/testing/topology';
 import type { ControlPorts } from '../src/index.ts';
 
 /** A deployment in memory with everything that planning and publishing take. */
-export type ResourceGround = {
+export type ResourceFixture = {
   readonly topology: Topology;
   readonly ports: ControlPorts;
   close(): Promise<void>;
 };
 
-export async function openResourceGround(): Promise<ResourceGround> {
+export async function openResourceFixture(): Promise<ResourceFixture> {
   const topology = await openTopology({ partitions: 1 });
   const [templates, mjml] = [givenTemplates(), givenMjml()];
   const secrets = { locate: async () => 'unset' as const, get: async () => undefined, resolve: async () => null };

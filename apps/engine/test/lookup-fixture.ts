@@ -19,7 +19,7 @@ export const SECRETS = { CRM_KEY: 'key-1', CRM_NEXT: 'key-2' };
 
 export type Settings = { [Key in keyof LookupIntegration]?: LookupIntegration[Key] | undefined };
 
-export type GroundOptions = {
+export type FixtureOptions = {
   /** The world's names; without any, partners are named by address. */
   readonly names?: LoopbackNames;
   /** No call is given up because the machine is slow, whatever its timeouts are. */
@@ -27,7 +27,7 @@ export type GroundOptions = {
 };
 
 /** A shop whose rule asks the partner `crm` about `event.watchers`, the partner, and the engine: fresh for each test. */
-export function lookupGround({ names = {}, isPatient = false }: GroundOptions = {}) {
+export function lookupFixture({ names = {}, isPatient = false }: FixtureOptions = {}) {
   let topology: Topology | undefined;
   let partner: ScriptedPartner | undefined;
   const engines: WatchedEngine[] = [];

@@ -9,7 +9,7 @@ import {
 } from '@carillon/testing/tokens';
 import { createTokenVerifier, type FetchedKeySet, type JudgedToken, type KeySetBounds } from '../src/index.ts';
 
-export type Ground = {
+export type Fixture = {
   readonly server: KeySetServer;
   readonly key: SigningKey;
   readonly verifier: TokenVerifier;
@@ -24,7 +24,7 @@ export type Ground = {
 };
 
 /** A key-set server with one key, a verifier with a clock of its own, and all that they tell. */
-export async function prepareGround(bounds: Partial<KeySetBounds> = {}): Promise<Ground> {
+export async function prepareFixture(bounds: Partial<KeySetBounds> = {}): Promise<Fixture> {
   const key = await makeSigningKey('first');
   const server = await startKeySetServer(key);
   const fetched: FetchedKeySet[] = [];

@@ -3,7 +3,7 @@ import type { Suppression, SuppressionList } from '@carillon/ports';
 import { publishConfiguration } from '@carillon/stages';
 import { changesOf, givenIds, orderShop, type Wish } from '@carillon/testing/given';
 import type { ControlPorts } from '../src/index.ts';
-import { accessOf, openControl, personWith } from './control-ground.ts';
+import { accessOf, openControl, personWith } from './control-fixture.ts';
 
 type Answered = {
   readonly items: readonly {
@@ -30,11 +30,11 @@ export const signer: ControlPorts['undoSealer'] = {
 
 /** Two shops over this list, as somebody asks for it who operates. */
 export async function openSuppressions(suppressions: SuppressionList) {
-  const ground = await openControl(accessOf(personWith('ann', ['read', 'bodies', 'operate'])), {
+  const fixture = await openControl(accessOf(personWith('ann', ['read', 'bodies', 'operate'])), {
     suppressions,
     undoSealer: signer,
   });
-  const { configuration, clock, log, codecs, control } = ground;
+  const { configuration, clock, log, codecs, control } = fixture;
   const workspace = (name: string): Wish => ({ ref: { kind: 'workspace', workspace: name, name: '' }, body: {} });
   const wishes = ['club', 'shop'].flatMap((name) => [workspace(name), ...orderShop(undefined, name)]);
   const ports = { log, codec: codecs.configuration, view: configuration, ids: givenIds, clock };

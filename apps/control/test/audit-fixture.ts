@@ -5,14 +5,14 @@ import { createDirectWire, createMemoryAuditSeals, createMemoryLeases } from '@c
 import { createAuditKeeper, type AuditKeeper, type AuditKeeperPorts } from '../src/audit/keeper.ts';
 import { onAudit } from '../src/audit/audit-log.ts';
 import { verifyAudit, type KeptSeal } from '../src/audit/verify.ts';
-import { openControl } from './control-ground.ts';
+import { openControl } from './control-fixture.ts';
 
 export const MINUTE = 60_000;
 
 /** An audit in memory, who keeps it, and what of its seals others have kept. */
 export async function openAudit() {
-  const ground = await openControl();
-  const { clock } = ground;
+  const fixture = await openControl();
+  const { clock } = fixture;
   const leases = createMemoryLeases();
   const seals: AuditSeals = createMemoryAuditSeals().connect(createDirectWire());
   const lines: KeptSeal[] = [];
@@ -20,7 +20,7 @@ export async function openAudit() {
   const keeperOf = (holder: string, others: Partial<AuditKeeperPorts> = {}): AuditKeeper =>
     createAuditKeeper(
       {
-        ...ground,
+        ...fixture,
         ids: givenIds,
         auditSeals: seals,
         leases: leases.connect(createDirectWire()),
@@ -50,14 +50,15 @@ export async function openAudit() {
 
   /** Writes so many entries and seals them. */
   async function write(count: number, from = 0): Promise<void> {
-    for (let at = from; at < from + count; at += 1) await ground.log.append([onAudit(entry(`d${at}`), ground.codecs)]);
+    for (let at = from; at < from + count; at += 1)
+      await fixture.log.append([onAudit(entry(`d${at}`), fixture.codecs)]);
     clock.pass(MINUTE + 1);
     await keeper.round();
   }
 
-  const records = (): Promise<readonly LogRecord[]> => ground.log.read('carillon.audit', 0, 0, 100_000);
-  const verify = (log: EventLog = ground.log, kept: readonly KeptSeal[] = [], store: AuditSeals = seals) =>
-    verifyAudit({ log, ids: givenIds, codecs: ground.codecs, auditSeals: store, turns: oneLongTurn }, kept);
-  return { ground, clock, leases, seals, lines, keeperOf, keeper, entry, write, records, verify };
+  const records = (): Promise<readonly LogRecord[]> => fixture.log.read('carillon.audit', 0, 0, 100_000);
+  const verify = (log: EventLog = fixture.log, kept: readonly KeptSeal[] = [], store: AuditSeals = seals) =>
+    verifyAudit({ log, ids: givenIds, codecs: fixture.codecs, auditSeals: store, turns: oneLongTurn }, kept);
+  return { fixture, clock, leases, seals, lines, keeperOf, keeper, entry, write, records, verify };
 }
-export type AuditGround = Awaited<ReturnType<typeof openAudit>>;
+export type AuditFixture = Awaited<ReturnType<typeof openAudit>>;

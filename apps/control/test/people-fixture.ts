@@ -7,7 +7,7 @@ import { createDirectory } from '../src/access/people/directory.ts';
 import { createPasswords } from '../src/access/people/passwords.ts';
 import type { Mailed, Notice, PersonMail } from '../src/access/people/person-mail.ts';
 import type { ControlPorts } from '../src/index.ts';
-import { openControl, plainSealer, TOKEN } from './control-ground.ts';
+import { openControl, plainSealer, TOKEN } from './control-fixture.ts';
 
 export const PASSWORD = 'correct horse battery staple';
 const QUICK = { memory: 64, passes: 1, parallelism: 1 } as const;
@@ -65,7 +65,7 @@ export async function openPeople(ports: Partial<ControlPorts> = {}) {
   };
   const settings = { passwords, mail, pause: async (span: Duration) => waits.push(span) };
   const access = createAccess({ ownerToken: TOKEN }, own, settings);
-  const ground = await openControl(access, { ...own, ...ports });
+  const fixture = await openControl(access, { ...own, ...ports });
   const directory = createDirectory(own);
 
   function browser(): Browser {
@@ -79,7 +79,7 @@ export async function openPeople(ports: Partial<ControlPorts> = {}) {
         more: Readonly<Record<string, string>> = {},
       ) {
         const headers = { cookie, 'x-carillon': '1', ...more };
-        const answer = await ground.control.app.inject({ method, url, headers, ...(payload && { payload }) });
+        const answer = await fixture.control.app.inject({ method, url, headers, ...(payload && { payload }) });
         const set = answer.headers['set-cookie'];
         if (set !== undefined) [cookie = ''] = String(set).split(';');
         return { status: answer.statusCode, body: answer.json<Body>(), headers: answer.headers };
@@ -106,7 +106,7 @@ export async function openPeople(ports: Partial<ControlPorts> = {}) {
     return one;
   }
   return {
-    ...ground,
+    ...fixture,
     mails,
     outgoing,
     clock,
@@ -122,4 +122,4 @@ export async function openPeople(ports: Partial<ControlPorts> = {}) {
     owner,
   };
 }
-export type PeopleGround = Awaited<ReturnType<typeof openPeople>>;
+export type PeopleFixture = Awaited<ReturnType<typeof openPeople>>;

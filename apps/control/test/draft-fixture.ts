@@ -2,8 +2,8 @@ import { afterAll, beforeAll } from 'vitest';
 import type { Permission } from '../src/access/permission.ts';
 import { planResources } from '../src/resources/plan-resources.ts';
 import type { Control } from '../src/index.ts';
-import { accessOf, openControl, personWith } from './control-ground.ts';
-import { MAIL, openResourceGround, ORDERS, PAID, SHOP, type ResourceGround } from './resource-ground.ts';
+import { accessOf, openControl, personWith } from './control-fixture.ts';
+import { MAIL, openResourceFixture, ORDERS, PAID, SHOP, type ResourceFixture } from './resource-fixture.ts';
 
 export type Answer = {
   readonly status: number;
@@ -13,12 +13,12 @@ export type Answer = {
 export type Headers = Readonly<Record<string, string>>;
 
 /** A shop in memory with the routes of the management API over it. */
-export type DraftGround = {
-  ground: ResourceGround;
+export type DraftFixture = {
+  fixture: ResourceFixture;
   control: Control;
   /** Asks as somebody with these permissions. */
   ask(method: 'GET' | 'PUT' | 'POST' | 'DELETE', url: string, payload?: object, headers?: Headers): Promise<Answer>;
-  as(name: string, permissions?: readonly Permission[], workspace?: string): Promise<DraftGround['ask']>;
+  as(name: string, permissions?: readonly Permission[], workspace?: string): Promise<DraftFixture['ask']>;
   /** Publishes a body as `apply` does, by nobody of the drafts. */
   apply(
     kind: 'notification' | 'template' | 'partial' | 'stream' | 'workspace',
@@ -28,12 +28,12 @@ export type DraftGround = {
   ): Promise<number>;
 };
 
-export function useDrafts(): DraftGround {
-  const under = {} as DraftGround;
+export function useDrafts(): DraftFixture {
+  const under = {} as DraftFixture;
   beforeAll(async () => {
-    under.ground = await openResourceGround();
+    under.fixture = await openResourceFixture();
     under.as = async (name, permissions = ['read', 'configure'], workspace) => {
-      const { control } = await openControl(accessOf(personWith(name, permissions, workspace)), under.ground.ports);
+      const { control } = await openControl(accessOf(personWith(name, permissions, workspace)), under.fixture.ports);
       under.control ??= control;
       return async (method, url, payload, headers = {}) => {
         const whole = url.startsWith('/') ? url : `/v1/workspaces/shop/${url}`;
@@ -44,16 +44,16 @@ export function useDrafts(): DraftGround {
     under.ask = await under.as('ada');
     under.apply = async (kind, name, body, workspace = 'shop') => {
       const request = { put: [{ ref: { kind, workspace, name }, body }], remove: [] };
-      const { faults, record } = await planResources(request, under.ground.ports);
+      const { faults, record } = await planResources(request, under.fixture.ports);
       if (faults.length > 0) throw new Error(JSON.stringify(faults));
-      await under.ground.topology.publish(...record);
-      return under.ground.ports.configuration.current().number;
+      await under.fixture.topology.publish(...record);
+      return under.fixture.ports.configuration.current().number;
     };
     await under.apply('workspace', '', SHOP);
     await under.apply('stream', 'orders', ORDERS);
     await under.apply('template', 'order-paid', MAIL);
     await under.apply('notification', 'order-paid', PAID);
   });
-  afterAll(() => under.ground.close());
+  afterAll(() => under.fixture.close());
   return under;
 }

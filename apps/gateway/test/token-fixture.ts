@@ -6,12 +6,12 @@ import {
   type StreamBody,
 } from '@carillon/domain';
 import { makeSigningKey, startKeySetServer, type KeySetServer, type SigningKey } from '@carillon/testing/tokens';
-import { prepareGround, type Ground } from './gateway-ground.ts';
+import { prepareFixture, type Fixture } from './gateway-fixture.ts';
 
 export const ISSUER = 'https://auth.example.com/';
 export const AUDIENCE = 'shop-events';
 
-export type TokenGround = Ground & {
+export type TokenFixture = Fixture & {
   close(): Promise<void>;
   /** Keys of the providers `auth` and `partner` of the workspace `shop`, and of `auth` of `blog`. */
   readonly keySets: Readonly<Record<'auth' | 'partner' | 'blog', KeySetServer>>;
@@ -22,11 +22,11 @@ export type TokenGround = Ground & {
 export const GOOD = { iss: ISSUER, aud: AUDIENCE };
 
 /**
- * The gateway's ground with tokens: `shop/app` takes those of `auth` whose `sub` is the event's `user_id`, `shop/open` any
+ * The gateway fixture with tokens: `shop/app` takes those of `auth` whose `sub` is the event's `user_id`, `shop/open` any
  * of `auth`, `shop/partner` those of `partner`; `shop/orders` takes API keys.
  */
-export async function prepareTokenGround(): Promise<TokenGround> {
-  const ground = await prepareGround();
+export async function prepareTokenFixture(): Promise<TokenFixture> {
+  const fixture = await prepareFixture();
   const [auth, partner, blog] = await Promise.all(['a-1', 'p-1', 'b-1'].map((kid) => makeSigningKey(kid)));
   if (!auth || !partner || !blog) throw new Error('three keys were made');
   const signing = { auth, partner, blog };
@@ -54,9 +54,9 @@ export async function prepareTokenGround(): Promise<TokenGround> {
     stream('partner', { security: { jwt_provider: 'partner' } }),
   ];
   const record = { id: 'req_2', at: '2026-01-01T00:00:00.000Z', by: CHANGED_BY_OWNER, changes };
-  ground.configuration.current = foldConfiguration(ground.configuration.current, record, 1).configuration;
+  fixture.configuration.current = foldConfiguration(fixture.configuration.current, record, 1).configuration;
   return {
-    ...ground,
+    ...fixture,
     keySets,
     signing,
     async close() {

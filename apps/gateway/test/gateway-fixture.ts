@@ -21,7 +21,7 @@ import { startGateway, type GatewayConfig, type GatewayPorts, type RunningGatewa
 /** Keys of the workspaces, by name: whole, as a client holds them. */
 export type Keys = Readonly<Record<'backend' | 'other' | 'expired' | 'future' | 'blog' | 'revoked', string>>;
 
-export type Ground = {
+export type Fixture = {
   readonly backend: GatewayBackend;
   readonly keys: Keys;
   readonly configuration: { current: Configuration; readToEndAt: () => number; refresh: () => Promise<void> };
@@ -118,7 +118,7 @@ const STREAMS: readonly ResourceChange[] = [
 ];
 
 /** A real log, a configuration with every kind of stream and key, and gateways over both. */
-export async function prepareGround(): Promise<Ground> {
+export async function prepareFixture(): Promise<Fixture> {
   const backend = await openGatewayBackend();
   const { apiKeys, codecs, tokens, keyUses, log, clock, ids, receipts, cohortReaders, bounceMail } = backend;
   const running: RunningGateway[] = [];
@@ -141,7 +141,7 @@ export async function prepareGround(): Promise<Ground> {
     revoked: apiKeys.make().key,
   };
   const record = { id: 'req_1', at: '2026-01-01T00:00:00.000Z', by: CHANGED_BY_OWNER, changes };
-  const configuration: Ground['configuration'] = {
+  const configuration: Fixture['configuration'] = {
     current: foldConfiguration(EMPTY_CONFIGURATION, record, 0).configuration,
     readToEndAt: () => clock.now(),
     refresh: async () => undefined,

@@ -45,7 +45,7 @@ export const plainSealer = {
   },
 };
 
-export type Ground = {
+export type Fixture = {
   readonly control: Control;
   readonly log: EventLog;
   readonly configuration: FollowedConfiguration;
@@ -59,7 +59,7 @@ export async function openControl(
   ports: Partial<ControlPorts> = {},
   settings: Partial<ControlConfig> = {},
   surroundings: Pick<ControlSurroundings, 'stopwatches'> = {},
-): Promise<Ground> {
+): Promise<Fixture> {
   const clock = settableClock();
   let schemas = 0;
   const codecs = await createRecordCodecs(
@@ -90,9 +90,9 @@ export async function openControl(
   return { control, log, configuration, codecs, clock };
 }
 
-/** Publishes these resources as the owner would; the view of this ground has read them when it resolves. */
+/** Publishes these resources as the owner would; the view of this fixture has read them when it resolves. */
 export async function publishWishes(
-  { log, codecs, configuration, clock }: Pick<Ground, 'log' | 'codecs' | 'configuration'> & { readonly clock: Clock },
+  { log, codecs, configuration, clock }: Pick<Fixture, 'log' | 'codecs' | 'configuration'> & { readonly clock: Clock },
   wishes: readonly Wish[],
 ): Promise<void> {
   await publishConfiguration(
@@ -110,7 +110,7 @@ export async function publishWishes(
 }
 
 /** What the audit tells that was done, in its order. */
-export async function auditEntries({ log, codecs }: Pick<Ground, 'log' | 'codecs'>): Promise<readonly AuditEntry[]> {
+export async function auditEntries({ log, codecs }: Pick<Fixture, 'log' | 'codecs'>): Promise<readonly AuditEntry[]> {
   const records = await log.read('carillon.audit', 0, 0, 10_000);
   return records.flatMap(({ value }) => {
     const decoded = codecs.audit.decode(value);
