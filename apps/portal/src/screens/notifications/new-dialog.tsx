@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { api, bodyOf } from '../../api/client.ts';
 import { useMay } from '../../api/me.ts';
+import { queryClient } from '../../api/query-client.ts';
 import { reloadDrafts } from '../../api/use-draft.ts';
 import { Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -31,6 +32,9 @@ const streamsQuery = (workspace: string) =>
       ),
   });
 
+const keyNames = ({ items }: { readonly items: readonly { readonly name: string }[] }): string[] =>
+  items.map(({ name }) => name);
+
 const CHANNELS = [
   { id: 'email', name: 'email' },
   { id: 'sms', name: 'SMS' },
@@ -56,9 +60,11 @@ export function NewNotification({
   const keys = useQuery(keysQuery(workspace));
   const off = useMay('configure', workspace);
   const navigate = useNavigate();
-  const known = (keys.data?.items ?? []).map(({ name }) => name);
+  const known = keys.data ? keyNames(keys.data) : [];
   const make = useMutation({
-    mutationFn: () => makeDrafts(workspace, wish, known),
+    // A stream of its own needs a key that may send to it, and the keys may not be loaded yet.
+    mutationFn: async () =>
+      makeDrafts(workspace, wish, keyNames(await queryClient.ensureQueryData(keysQuery(workspace)))),
     onSuccess: (n) =>
       navigate({ to: '/workspaces/$w/notifications/$n/rules/$r', params: { w: workspace, n, r: 'first' } }),
     onSettled: () => reloadDrafts(workspace),
