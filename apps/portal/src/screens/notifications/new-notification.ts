@@ -1,4 +1,6 @@
-import { saveDraft } from '../../api/draft-calls.ts';
+import { Refusal } from '../../api/client.ts';
+import { readDraft, saveDraft } from '../../api/draft-calls.ts';
+import { isSame } from '../../api/same.ts';
 import type { Call } from '../../ui/curl-words.ts';
 import { savingCall } from '../drafts/draft-call.ts';
 import { ADDRESS_KEYS } from './usual-addresses.ts';
@@ -87,7 +89,7 @@ export function notificationOf(wish: Wish, keys: readonly string[]): object {
   };
 }
 
-/** The drafts that it is made of. */
+/** Returns the drafts to save. The notification comes last: once it is listed, its template is saved too. */
 export function draftsOf(workspace: string, wish: Wish, keys: readonly string[]) {
   const name = slugOf(wish.title);
   const one = (kind: 'templates' | 'notifications', body: object) => ({
@@ -95,8 +97,8 @@ export function draftsOf(workspace: string, wish: Wish, keys: readonly string[])
     saving: { body, revision: null, basedOn: null },
   });
   return [
-    one('notifications', notificationOf(wish, keys)),
     ...(wish.template === '' ? [one('templates', plainTemplate(wish))] : []),
+    one('notifications', notificationOf(wish, keys)),
   ];
 }
 
@@ -104,8 +106,19 @@ export function draftsOf(workspace: string, wish: Wish, keys: readonly string[])
 export const makingCalls = (workspace: string, wish: Wish, keys: readonly string[]): readonly Call[] =>
   draftsOf(workspace, wish, keys).map(({ address, saving }) => savingCall(address, saving));
 
-/** Writes the drafts of it. Throws a Refusal with status 412 where there is a draft of that name. */
+/**
+ * Saves the drafts of a new notification. A draft that has the same body already counts as saved, so that a second press
+ * completes what a first one began. Throws a Refusal with status 412 if there is another draft of that name.
+ */
 export async function makeDrafts(workspace: string, wish: Wish, keys: readonly string[]): Promise<string> {
-  for (const { address, saving } of draftsOf(workspace, wish, keys)) await saveDraft(address, saving);
+  for (const { address, saving } of draftsOf(workspace, wish, keys)) {
+    try {
+      await saveDraft(address, saving);
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.status !== 412) throw error;
+      const draft = await readDraft(address);
+      if (!isSame(draft?.body, saving.body)) throw error;
+    }
+  }
   return slugOf(wish.title);
 }
