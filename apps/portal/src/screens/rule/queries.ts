@@ -46,7 +46,6 @@ export const fieldsQuery = (workspace: string, stream: string | undefined) =>
         }),
       ),
     enabled: stream !== undefined,
-    retry: false,
     staleTime: 30_000,
   });
 
@@ -61,7 +60,6 @@ export const sampleQuery = (workspace: string, title: string, saving: string | n
           signal,
         }),
       ),
-    retry: false,
     placeholderData: (before) => before,
   });
 
@@ -77,5 +75,4 @@ export const newestEventsQuery = (workspace: string, stream: string) =>
         }),
       ),
     refetchInterval: 5_000,
-    retry: false,
   });
