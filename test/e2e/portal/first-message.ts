@@ -5,8 +5,8 @@ export const MOST_CLICKS = 12;
 
 export type Walk = { readonly clicks: number; readonly seconds: number };
 export type WalkOptions = {
-  /** How a button is pressed, where that is more than a click. */
-  readonly press?: (what: Locator) => Promise<void>;
+  /** Presses a button until the locator that it leads to is there. Defaults to one click. */
+  readonly press?: (button: Locator, leadsTo: Locator) => Promise<void>;
   /** Which of the examples the notification begins from. */
   readonly example?: 'Invoice overdue' | 'Parcel on its way' | 'Order paid';
 };
@@ -15,36 +15,41 @@ export type WalkOptions = {
 export async function walkToFirstMessage(
   page: Page,
   { control, welcome }: { readonly control: string; readonly welcome: string },
-  { press = (what) => what.click(), example = 'Invoice overdue' }: WalkOptions = {},
+  { press = (button) => button.click(), example = 'Invoice overdue' }: WalkOptions = {},
 ): Promise<Walk> {
   const name = example.toLowerCase().replaceAll(' ', '-');
-  let clicks = 0;
-  const click = async (what: Locator): Promise<void> => {
-    await press(what);
-    clicks += 1;
-  };
   const main = page.locator('main');
-  const screens = page.getByRole('navigation', { name: 'Screens' });
+  const screen = (title: string): Locator =>
+    page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: title });
+  const dialog = page.getByRole('dialog', { name: 'New notification' });
+  const message = main.getByRole('button', { name: new RegExp(example) }).first();
+  const create = main.getByRole('button', { name: 'New notification' });
+  const begin = dialog.getByRole('button', { name: new RegExp(example) });
+  const makeDraft = dialog.getByRole('button', { name: 'Make the draft' });
+  const review = main.getByRole('button', { name: 'Review and publish' });
+  const publish = main.getByRole('button', { name: 'Publish 2 changes' });
+  const stream = main.getByRole('link', { name: `${name}.first` });
+  const send = main.getByRole('button', { name: 'Send this event now' });
+  // What is pressed, and what the press leads to.
+  const steps: readonly (readonly [Locator, Locator])[] = [
+    [screen('Notifications'), create],
+    [create, begin],
+    [begin, dialog.getByText(`Its name in files and links will be ${name}`)],
+    [makeDraft, review],
+    [review, publish],
+    [publish, page.getByText(/Published as configuration \d+/)],
+    [screen('Event streams'), stream],
+    [stream, send],
+    [send, main.getByText('Sent as evt_')],
+    [screen('Inbox'), message],
+    [message, page.getByRole('heading', { name: new RegExp(example) }).first()],
+  ];
   const began = performance.now();
   await page.goto(`${control}/welcome#${welcome}`);
-  await click(screens.getByRole('link', { name: 'Notifications' }));
-  await click(main.getByRole('button', { name: 'New notification' }));
-  const dialog = page.getByRole('dialog', { name: 'New notification' });
-  await click(dialog.getByRole('button', { name: new RegExp(example) }));
-  await click(dialog.getByRole('button', { name: 'Make the draft' }));
-  await page.waitForURL(`**/notifications/${name}/rules/first*`);
-  await click(main.getByRole('button', { name: 'Review and publish' }));
-  await click(main.getByRole('button', { name: 'Publish 2 changes' }));
-  await page.getByText(/Published as configuration \d+/).waitFor();
-  await click(screens.getByRole('link', { name: 'Event streams' }));
-  await click(main.getByRole('link', { name: `${name}.first` }));
-  await click(main.getByRole('button', { name: 'Send this event now' }));
-  await main.getByText('Sent as evt_').waitFor();
-  await click(screens.getByRole('link', { name: 'Inbox' }));
-  await click(main.getByRole('button', { name: new RegExp(example) }).first());
-  await page
-    .getByRole('heading', { name: new RegExp(example) })
-    .first()
-    .waitFor();
+  for (const [button, leadsTo] of steps) {
+    await press(button, leadsTo);
+    await leadsTo.waitFor();
+  }
+  const clicks = steps.length;
   return { clicks, seconds: Math.round((performance.now() - began) / 100) / 10 };
 }
