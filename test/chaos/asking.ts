@@ -2,7 +2,7 @@ import type { Lookup } from '@carillon/domain';
 import type { Cut, PartnerSide } from './cuts.ts';
 import type { Evidence, RecordedLookup } from './evidence.ts';
 import type { BookedCall } from './partner.ts';
-import type { KillTolerance } from './kill-tolerance.ts';
+import type { Tolerance } from './kill-tolerance.ts';
 import type { Finding } from './finding.ts';
 
 /**
@@ -10,11 +10,7 @@ import type { Finding } from './finding.ts';
  * about again once it was there (but where it was being written at a cut), and every call of which the product knows
  * nothing was under way at a cut, or so soon before it (`slack`) that its answer was not written down yet.
  */
-export function findAsked(
-  { calls, cuts }: PartnerSide,
-  { lookups }: Evidence,
-  slack: KillTolerance,
-): readonly Finding[] {
+export function findAsked({ calls, cuts }: PartnerSide, { lookups }: Evidence, slack: Tolerance): readonly Finding[] {
   const byTrigger = Map.groupBy(lookups, ({ lookup }) => lookup.trigger.id);
   const answers = [...byTrigger.values()].map(firstOf);
   const callsById = new Map(calls.map((call) => [call.callId, call]));
@@ -41,7 +37,7 @@ const nameOf = ({ trigger }: Lookup): string => `${trigger.eventId} (${trigger.u
 function findRepeated(
   { calls, cuts }: PartnerSide,
   answers: readonly RecordedLookup[],
-  slack: KillTolerance,
+  slack: Tolerance,
 ): readonly Finding[] {
   return aboutUsers(calls, answers).flatMap(({ user, own, booked, late, unknown }): Finding[] => {
     // A trigger is asked about once at a time, so that a cut costs it one call and no more.
@@ -64,11 +60,11 @@ function findRepeated(
  * An append that a cut interrupts is tried again by whoever sent it, with the time at which it was made. It may land after
  * another process has taken the trigger over and has read the log to its end: that one asks again, once a cut.
  */
-const lateAtCuts = (own: readonly RecordedLookup[], cuts: readonly Cut[], slack: KillTolerance): number =>
+const lateAtCuts = (own: readonly RecordedLookup[], cuts: readonly Cut[], slack: Tolerance): number =>
   cuts.filter((cut) => own.some(({ at }) => isCutBy({ at, endedAt: at }, cut, slack))).length;
 
 /** Whether a call, or what came of it, was under way at a cut. */
-export const isCutBy = ({ at, endedAt }: Pick<BookedCall, 'at' | 'endedAt'>, cut: Cut, slack: KillTolerance): boolean =>
+export const isCutBy = ({ at, endedAt }: Pick<BookedCall, 'at' | 'endedAt'>, cut: Cut, slack: Tolerance): boolean =>
   at - slack(cut) <= cut.until && endedAt + slack(cut) >= cut.from;
 
 /** Calls that were made again because the product knew nothing of them. */

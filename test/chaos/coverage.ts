@@ -2,7 +2,7 @@ import { countAskedAgain, findAsked, isCutBy } from './asking.ts';
 import type { Cut, PartnerSide } from './cuts.ts';
 import { findDoubts, isUnderWayAt, type MailSide } from './doubts.ts';
 import type { Evidence } from './evidence.ts';
-import { killTolerancesOf, type KillTolerance } from './kill-tolerance.ts';
+import { tolerancesOf, type Tolerance } from './kill-tolerance.ts';
 
 /**
  * How much a run shows. A call or a mail that was under way near a kill is excused whatever the product did with it; only
@@ -31,14 +31,14 @@ export type Coverage = {
 type Sides = Pick<MailSide, 'mail' | 'answersLost' | 'atKills'> & { readonly partner: PartnerSide };
 
 const STEPS = [0, 50, 100, 250, 500, 1_000, 2_000];
-const NONE: KillTolerance = () => 0;
+const NONE: Tolerance = () => 0;
 
 const medianOf = (slacks: readonly number[]): number =>
   slacks.toSorted((one, other) => one - other)[Math.floor(slacks.length / 2)] ?? 0;
 
 export function coverageOf({ partner, ...side }: Sides, evidence: Evidence): Coverage {
   const { sends, kills } = side.atKills;
-  const { ofCalls, ofMails } = killTolerancesOf({ partner, atKills: side.atKills }, evidence);
+  const { ofCalls, ofMails } = tolerancesOf({ partner, atKills: side.atKills }, evidence);
   const slacks = [partner.cuts.map(ofCalls), kills.map(ofMails)];
   const isGreen = (slack: number): boolean =>
     findAsked(partner, evidence, () => slack).length + findDoubts(side, evidence, () => slack).length === 0;

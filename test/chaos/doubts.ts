@@ -2,7 +2,7 @@ import type { Delivery } from '@carillon/domain';
 import type { LedgerEntry, LedgerSend } from '@carillon/testing';
 import type { Cut, SendsAtKills } from './cuts.ts';
 import type { Evidence } from './evidence.ts';
-import { deliveryIdOf, type KillTolerance } from './kill-tolerance.ts';
+import { deliveryIdOf, type Tolerance } from './kill-tolerance.ts';
 import type { Finding } from './finding.ts';
 
 /** When answers of the mail server were taken away from the product, and how many at most. */
@@ -18,7 +18,7 @@ export type MailSide = {
 };
 
 /** A doubt comes from a call that a kill cut off, or from one that the server never answered; from nothing else. */
-export function findDoubts(side: MailSide, { deliveries }: Evidence, slack: KillTolerance): readonly Finding[] {
+export function findDoubts(side: MailSide, { deliveries }: Evidence, slack: Tolerance): readonly Finding[] {
   const inDoubt = (reason: string): readonly Delivery[] =>
     deliveries.filter((one) => one.state === 'IN_DOUBT' && one.reason === reason);
   return [
@@ -31,7 +31,7 @@ export function findDoubts(side: MailSide, { deliveries }: Evidence, slack: Kill
 export const isUnderWayAt = (
   { from, until }: Pick<LedgerSend, 'from' | 'until'>,
   kill: Cut,
-  slack: KillTolerance,
+  slack: Tolerance,
 ): boolean => from <= kill.until && until + slack(kill) >= kill.from;
 
 /**
@@ -41,7 +41,7 @@ export const isUnderWayAt = (
 function findUnderWayNowhere(
   doubts: readonly Delivery[],
   { sends, kills }: SendsAtKills,
-  slack: KillTolerance,
+  slack: Tolerance,
 ): readonly Finding[] {
   const byDelivery = Map.groupBy(sends, deliveryIdOf);
   return doubts.flatMap(({ id, attempts }): Finding[] => {

@@ -23,7 +23,7 @@ const TIMES_THEN = 2;
  * How long before a kill (or another cut) an answer may have left a neighbour and not be written down yet, and how long
  * after it a call may reach one; in milliseconds.
  */
-export type KillTolerance = (cut: Cut) => number;
+export type Tolerance = (cut: Cut) => number;
 
 /** Something the product did; `lag`: how long after it could have written it down, where that is known, and no cut came in between. */
 type Written = { readonly at: number; readonly lag: number | null };
@@ -42,15 +42,15 @@ export type Neighbours = { readonly partner: PartnerSide; readonly atKills: Send
  * who send, and the kill, since a process that gets no processor writes nothing down and shows no lag either. On a starved
  * machine all three grow, and the check excuses more (it says how much: coverage.ts), but never beyond `MOST`.
  */
-export function killTolerancesOf(
+export function tolerancesOf(
   { partner, atKills }: Neighbours,
   evidence: Evidence,
-): { readonly ofCalls: KillTolerance; readonly ofMails: KillTolerance } {
+): { readonly ofCalls: Tolerance; readonly ofMails: Tolerance } {
   const answers = writtenOfAnswers(partner, evidence);
   const mails = writtenOfMails(atKills, evidence);
   const [ofAnswers, ofSends] = [slownessBy(answers), slownessBy(mails)];
   const slowness = (from: number): number => Math.max(ofAnswers(from), ofSends(from));
-  return { ofCalls: killToleranceFrom(answers, slowness), ofMails: killToleranceFrom(mails, slowness) };
+  return { ofCalls: toleranceBy(answers, slowness), ofMails: toleranceBy(mails, slowness) };
 }
 
 const justBefore = (written: readonly Written[], from: number): readonly Written[] =>
@@ -66,7 +66,7 @@ function slownessBy(written: readonly Written[]): (from: number) => number {
   };
 }
 
-function killToleranceFrom(written: readonly Written[], slowness: (from: number) => number): KillTolerance {
+function toleranceBy(written: readonly Written[], slowness: (from: number) => number): Tolerance {
   const known = new Map<number, number>();
   const slackAt = (from: number): number => {
     const lastSign = justBefore(written, from).reduce((last, { at }) => Math.max(last, at), from - JUST_BEFORE);

@@ -8,7 +8,7 @@ import type { Evidence, RecordedChange } from './evidence.ts';
 import { ANSWERED_AT, memberIs, orderIs, TO, watchedOrderIs } from './forged-evidence.ts';
 import type { BookedCall } from './partner.ts';
 import { SETTLED_WITHIN } from './settle.ts';
-import { killTolerancesOf } from './kill-tolerance.ts';
+import { tolerancesOf } from './kill-tolerance.ts';
 import { findLate, judge, type Course } from './verdict.ts';
 
 /** The audit, which sees most of these too and in its own way, is tested by itself (audit.proof.test.ts). */
@@ -289,7 +289,7 @@ describe('The verdict', () => {
     const slow = calls.map((call, at) => (at === 200 ? { ...call, endedAt: call.endedAt - 900 } : call));
     const slowAt = lookups[200]?.at ?? 0;
     const atKills = { sends: [], kills: [] };
-    const { ofCalls, ofMails } = killTolerancesOf(
+    const { ofCalls, ofMails } = tolerancesOf(
       { partner: { calls: slow, cuts: [] }, atKills },
       { ...evidence, lookups },
     );
@@ -302,10 +302,7 @@ describe('The verdict', () => {
     expect(ofMails({ from: 10_000_000, until: 10_000_000 })).toBe(2_000);
     const begun = { id: 'att_1' as AttemptId, token: 't', account: 'email', to: null, endedAt: null, result: null };
     const deliveries = evidence.deliveries.map((one) => ({ ...one, attempts: [{ ...begun, startedAt: slowAt }] }));
-    const both = killTolerancesOf(
-      { partner: { calls: slow, cuts: [] }, atKills },
-      { ...evidence, lookups, deliveries },
-    );
+    const both = tolerancesOf({ partner: { calls: slow, cuts: [] }, atKills }, { ...evidence, lookups, deliveries });
     expect(both.ofMails({ from: slowAt, until: slowAt })).toBe(1_820);
   });
 

@@ -8,7 +8,7 @@ import type { Finding } from './finding.ts';
 import type { Acknowledged } from './posts.ts';
 import { eventsOf, type Promised } from './promises.ts';
 import { SETTLED_WITHIN } from './settle.ts';
-import { deliveryIdOf, killTolerancesOf } from './kill-tolerance.ts';
+import { deliveryIdOf, tolerancesOf } from './kill-tolerance.ts';
 
 /** What a crash run was, apart from what it left behind. */
 export type Course = Promised &
@@ -41,7 +41,7 @@ const CAUSED: ReadonlySet<DeliveryState> = new Set(['FAILED', 'CANCELLED']);
 /** Holds what the product left behind against what was promised, and what mail server and partner have in their books. */
 export function judge(course: Course, evidence: Evidence): readonly Finding[] {
   const [events, ofChanges] = eventsOf(course, evidence);
-  const slack = killTolerancesOf(course, evidence);
+  const slack = tolerancesOf(course, evidence);
   return [
     ...ofChanges,
     ...findLost(events, course, evidence),
