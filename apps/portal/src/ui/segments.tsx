@@ -1,7 +1,19 @@
-import type { ReactNode } from 'react';
-import { ToggleButton, ToggleButtonGroup } from 'react-aria-components';
+import type { KeyboardEvent, ReactNode } from 'react';
 import { cls } from './class-names.ts';
 import styles from './segments.module.css';
+
+/** Keys that move the focus, by how many options. */
+const STEPS: Readonly<Record<string, number>> = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
+
+/** Moves the focus among the buttons of the group. Enter and the space bar then choose. */
+function moveFocus(event: KeyboardEvent<HTMLElement>): void {
+  const step = STEPS[event.key];
+  if (step === undefined) return;
+  event.preventDefault();
+  const buttons = [...event.currentTarget.querySelectorAll('button')];
+  const at = buttons.findIndex((button) => button === document.activeElement);
+  buttons[Math.min(Math.max(at + step, 0), buttons.length - 1)]?.focus();
+}
 
 /** Two or three views of one thing, of which one is shown. */
 export function Segments<Id extends string>({
@@ -16,23 +28,20 @@ export function Segments<Id extends string>({
   readonly onChoose: (id: Id) => void;
 }): ReactNode {
   return (
-    <ToggleButtonGroup
-      aria-label={label}
-      selectionMode="single"
-      disallowEmptySelection
-      selectedKeys={[chosen]}
-      onSelectionChange={(keys) => {
-        const [key] = keys;
-        const option = options.find(({ id }) => id === key);
-        if (option) onChoose(option.id);
-      }}
-      className={cls(styles.group)}
-    >
+    <div role="radiogroup" aria-label={label} className={cls(styles.group)} onKeyDown={moveFocus}>
       {options.map(({ id, name }) => (
-        <ToggleButton key={id} id={id} className={cls(styles.one)}>
+        <button
+          key={id}
+          type="button"
+          role="radio"
+          aria-checked={id === chosen}
+          tabIndex={id === chosen ? 0 : -1}
+          className={cls(styles.one)}
+          onClick={() => id !== chosen && onChoose(id)}
+        >
           {name}
-        </ToggleButton>
+        </button>
       ))}
-    </ToggleButtonGroup>
+    </div>
   );
 }
