@@ -19,6 +19,16 @@ const WHOLE_WITHIN = 30_000;
 /** The ports that a reader will see at their own first start; 0 would put chance into the pictures. */
 const PORTS = ['--gateway-port', '7400', '--control-port', '7401'];
 
+/** The screens of the portal, loaded by name: their types need those of a browser. */
+const LIST = join(root, 'apps/portal/src/screens/list.ts');
+const { SCREENS } = (await import(LIST)) as { readonly SCREENS: readonly { readonly path: string }[] };
+
+/** Returns the address of a screen of the list in the example workspace, with these names in it. */
+function addressOf(path: string, names: Readonly<Record<string, string>> = {}): string {
+  if (!SCREENS.some((screen) => screen.path === path)) throw new Error(`the portal has no screen ${path}`);
+  return path.replaceAll(/\$(\w+)/g, (_, name: string) => ({ w: 'shop', ...names })[name] ?? '');
+}
+
 /** What the first start prints, once it is there. */
 function firstScreen(child: ChildProcess): Promise<string> {
   return new Promise((settle, fail) => {
@@ -141,9 +151,9 @@ async function takePictures(browser: Browser, folder: string, screen: string): P
   await page.setContent(terminalPage(screen, key, word));
   await save(page, 'start.png');
 
-  await page.goto(`${control}/welcome#${word}`);
+  await page.goto(`${control}${addressOf('/welcome')}#${word}`);
   await page.waitForURL(`${control}/workspaces/**`);
-  await page.goto(`${control}/workspaces/shop`);
+  await page.goto(control + addressOf('/workspaces/$w'));
   await page.getByRole('button', { name: 'Send it now' }).waitFor();
   await save(page, 'guide.png');
   await page.getByRole('button', { name: 'Send it now' }).click();
@@ -151,28 +161,28 @@ async function takePictures(browser: Browser, folder: string, screen: string): P
   await page.getByRole('region', { name: 'Your message' }).getByRole('heading').waitFor();
   await save(page, 'first-message.png');
 
-  await page.goto(`${control}/workspaces/shop/notifications/order-paid/rules/paid`);
+  await page.goto(control + addressOf('/workspaces/$w/notifications/$n/rules/$r', { n: 'order-paid', r: 'paid' }));
   await page.getByRole('button', { name: /^Run/ }).click();
   await page.getByText('Fires: 1 person is told.').waitFor();
   // A click brings into sight what it clicks, and on a slow machine the page is not whole by then.
   await page.evaluate('scrollTo(0, 0), document.querySelector("main").scrollTo(0, 0)');
   await inBothThemes(page, 'rule');
-  await page.goto(`${control}/workspaces/shop/templates/order-paid`);
+  await page.goto(control + addressOf('/workspaces/$w/templates/$t', { t: 'order-paid' }));
   // First comes what it says without any event.
   await page.frameLocator('iframe').getByText('Thank you, <name>!').waitFor();
   await save(page, 'template.png');
-  await page.goto(`${control}/workspaces?test=shop`);
+  await page.goto(`${control}${addressOf('/workspaces')}?test=shop`);
   await page.getByRole('dialog').getByText('Its messages go to the sandbox').waitFor();
   await save(page, 'test-environment.png');
 
   const silent = await fill(folder, gateway, control, key);
-  await page.goto(`${control}/workspaces/shop/inbox`);
+  await page.goto(control + addressOf('/workspaces/$w/inbox'));
   await page.locator('main [data-key]').nth(2).waitFor();
   await page.locator('main [data-key]', { hasText: 'Grace' }).click();
   await page.frameLocator('iframe').getByText('Thank you, Grace').waitFor();
   await save(page, 'inbox.png');
 
-  await page.goto(`${control}/workspaces/shop/deliveries`);
+  await page.goto(control + addressOf('/workspaces/$w/deliveries'));
   await page.locator('main [data-state="WAITING"], main [data-state="SENDING"]').first().waitFor({ state: 'detached' });
   await page.locator('main [data-key]', { hasText: 'grace@' }).click();
   await page.getByRole('heading', { name: 'Journey' }).waitFor();
@@ -188,14 +198,14 @@ async function takePictures(browser: Browser, folder: string, screen: string): P
 
   await page.emulateMedia({ colorScheme: 'light' });
   await page.setViewportSize(PHONE);
-  await page.goto(`${control}/workspaces/shop`);
+  await page.goto(control + addressOf('/workspaces/$w'));
   await page
     .getByText(/messages in 24 hours to/)
     .first()
     .waitFor();
   await save(page, 'overview-phone.png');
   await page.emulateMedia({ colorScheme: 'dark' });
-  await page.goto(`${control}/workspaces/shop/deliveries`);
+  await page.goto(control + addressOf('/workspaces/$w/deliveries'));
   await page.locator('main [data-key]').first().waitFor();
   // The bars come after the rows.
   await page.getByText(/^[1-9]\d* created in 24 hours/).waitFor();

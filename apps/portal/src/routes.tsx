@@ -1,12 +1,24 @@
-import { createRoute, createRouter, lazyRouteComponent, redirect, type ParsedLocation } from '@tanstack/react-router';
+import { createRoute, createRouter, redirect, type ParsedLocation } from '@tanstack/react-router';
 import { queryClient } from './api/query-client.ts';
 import { statusQuery } from './api/status.ts';
+import { Frame } from './frame/frame.tsx';
 import { EVERY_WORKSPACE, lastWorkspace } from './frame/last-workspace.ts';
 import { defaultWorkspace } from './frame/use-workspace.ts';
+import { lazyScreen, rootRoute, textOf, under, type Words } from './screen.ts';
 import { readDeliverySearch } from './screens/deliveries/delivery-search.ts';
-import { rootRoute, textOf, under, type Words } from './root-route.ts';
-import { settingsRoutes } from './settings-routes.ts';
+import { MAIN_SCREENS } from './screens/list.ts';
+import { settingsIndex, settingsRoute, settingsScreens } from './screens/settings/screens.ts';
+import { Unknown } from './screens/start/unknown.tsx';
 import { Failed } from './ui/part.tsx';
+
+// These three show the list of screens, so that the list cannot name them.
+rootRoute.update({ component: Frame, notFoundComponent: Unknown, errorComponent: Failed });
+settingsRoute.update({
+  component: lazyScreen(async () => (await import('./screens/settings/settings-frame.tsx')).SettingsFrame),
+});
+settingsIndex.route.update({
+  component: lazyScreen(async () => (await import('./screens/settings/settings.tsx')).Settings),
+});
 
 /** The workspace that an address without one means. */
 const usual = async (): Promise<string> =>
@@ -61,239 +73,30 @@ const earlierInbox = createRoute({
   },
 });
 
-const workspaces = createRoute({
-  ...under,
-  path: '/workspaces',
-  validateSearch: (words: Words) => textOf(words, 'new', 'test'),
-  component: lazyRouteComponent(() => import('./screens/workspaces/workspaces.tsx'), 'Workspaces'),
-});
-const workspace = createRoute({
-  ...under,
-  path: '/workspaces/$w',
-  validateSearch: (words: Words) => textOf(words, 'last'),
-  beforeLoad: ({ params }) => {
-    // Numbers are of one workspace; of all of them together there is the list.
-    if (params.w === EVERY_WORKSPACE) redirect({ to: '/workspaces/$w/deliveries', params, replace: true, throw: true });
+/** The address of the group leads to its first screen. */
+const identity = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: 'identity',
+  validateSearch: (words: Words) => textOf(words, 'workspace'),
+  beforeLoad: ({ location, search }) => {
+    if (location.pathname !== '/settings/identity') return;
+    redirect({ to: '/settings/identity/api-keys', search, replace: true, throw: true });
   },
-  component: lazyRouteComponent(() => import('./screens/overview/overview.tsx'), 'Overview'),
 });
-const workspaceSettings = createRoute({
-  ...under,
-  path: '/workspaces/$w/settings',
-  beforeLoad: ({ params }) => {
-    // Settings are of one workspace.
-    if (params.w === EVERY_WORKSPACE) redirect({ to: '/workspaces', replace: true, throw: true });
+
+const workspacesInSettings = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: 'workspaces',
+  beforeLoad: () => {
+    redirect({ to: '/workspaces', replace: true, throw: true });
   },
-  component: lazyRouteComponent(() => import('./screens/workspaces/workspace-settings.tsx'), 'WorkspaceSettings'),
 });
-const deliveries = createRoute({
-  ...under,
-  path: '/workspaces/$w/deliveries',
-  validateSearch: readDeliverySearch,
-  component: lazyRouteComponent(() => import('./screens/deliveries/deliveries.tsx'), 'Deliveries'),
-});
-const inDoubt = createRoute({
-  ...under,
-  path: '/workspaces/$w/deliveries/in-doubt',
-  validateSearch: (words: Words) => textOf(words, 'open'),
-  component: lazyRouteComponent(() => import('./screens/deliveries/in-doubt.tsx'), 'InDoubt'),
-});
-const deadLetters = createRoute({
-  ...under,
-  path: '/workspaces/$w/deliveries/dead-letters',
-  validateSearch: (words: Words) => textOf(words, 'open', 'redriven'),
-  component: lazyRouteComponent(() => import('./screens/deliveries/dead-letters.tsx'), 'DeadLetters'),
-});
-const receipts = createRoute({
-  ...under,
-  path: '/workspaces/$w/deliveries/receipts',
-  validateSearch: (words: Words) => textOf(words, 'open', 'parked'),
-  component: lazyRouteComponent(() => import('./screens/deliveries/receipts.tsx'), 'Receipts'),
-});
-const suppressions = createRoute({
-  ...under,
-  path: '/workspaces/$w/suppressions',
-  validateSearch: (words: Words) => textOf(words, 'open', 'address', 'channel', 'source'),
-  component: lazyRouteComponent(() => import('./screens/left-out/suppressions.tsx'), 'Suppressions'),
-});
-const optOuts = createRoute({
-  ...under,
-  path: '/workspaces/$w/opt-outs',
-  validateSearch: (words: Words) => textOf(words, 'open', 'person'),
-  component: lazyRouteComponent(() => import('./screens/left-out/opt-outs.tsx'), 'OptOuts'),
-});
-const events = createRoute({
-  ...under,
-  path: '/workspaces/$w/events',
-  component: lazyRouteComponent(() => import('./screens/deliveries/events.tsx'), 'Events'),
-});
-const event = createRoute({
-  ...under,
-  path: '/workspaces/$w/events/$id',
-  validateSearch: (words: Words) => textOf(words, 'recipient'),
-  component: lazyRouteComponent(() => import('./screens/deliveries/event.tsx'), 'EventStory'),
-});
-const why = createRoute({
-  ...under,
-  path: '/workspaces/$w/why',
-  validateSearch: (words: Words) => textOf(words, 'who', 'notification', 'last', 'from', 'to', 'event'),
-  beforeLoad: ({ params }) => {
-    // A notification is of one workspace.
-    if (params.w === EVERY_WORKSPACE) redirect({ to: '/workspaces', replace: true, throw: true });
-  },
-  component: lazyRouteComponent(() => import('./screens/why/why.tsx'), 'Why'),
-});
-const inbox = createRoute({
-  ...under,
-  path: '/workspaces/$w/inbox',
-  validateSearch: (words: Words) => textOf(words, 'open', 'view', 'recipient', 'channel'),
-  component: lazyRouteComponent(() => import('./screens/inbox/inbox.tsx'), 'Inbox'),
-});
-const drafts = createRoute({
-  ...under,
-  path: '/workspaces/$w/drafts',
-  component: lazyRouteComponent(() => import('./screens/drafts/drafts.tsx'), 'Drafts'),
-});
-const versions = createRoute({
-  ...under,
-  path: '/workspaces/$w/versions',
-  validateSearch: (words: Words) => textOf(words, 'open'),
-  beforeLoad: ({ params }) => {
-    // A history is of one workspace.
-    if (params.w === EVERY_WORKSPACE) redirect({ to: '/workspaces', replace: true, throw: true });
-  },
-  component: lazyRouteComponent(() => import('./screens/versions/versions.tsx'), 'Versions'),
-});
-const copy = createRoute({
-  ...under,
-  path: '/workspaces/$w/copy',
-  component: lazyRouteComponent(() => import('./screens/promote/copy.tsx'), 'Copy'),
-});
-const promote = createRoute({
-  ...under,
-  path: '/workspaces/$w/promote',
-  validateSearch: (words: Words) => textOf(words, 'n'),
-  component: lazyRouteComponent(() => import('./screens/promote/promote.tsx'), 'Promote'),
-});
-const notifications = createRoute({
-  ...under,
-  path: '/workspaces/$w/notifications',
-  validateSearch: (words: Words) => textOf(words, 'new'),
-  component: lazyRouteComponent(() => import('./screens/notifications/notifications.tsx'), 'Notifications'),
-});
-const notification = createRoute({
-  ...under,
-  path: '/workspaces/$w/notifications/$n',
-  component: lazyRouteComponent(() => import('./screens/notifications/overview.tsx'), 'NotificationOverview'),
-});
-const notificationRules = createRoute({
-  ...under,
-  path: '/workspaces/$w/notifications/$n/rules',
-  component: lazyRouteComponent(() => import('./screens/notifications/rules.tsx'), 'NotificationRules'),
-});
-const rule = createRoute({
-  ...under,
-  path: '/workspaces/$w/notifications/$n/rules/$r',
-  validateSearch: (words: Words) => textOf(words, 'view', 'event'),
-  component: lazyRouteComponent(() => import('./screens/rule/rule.tsx'), 'RuleEditor'),
-});
-const notificationChannels = createRoute({
-  ...under,
-  path: '/workspaces/$w/notifications/$n/channels',
-  component: lazyRouteComponent(() => import('./screens/notifications/channels.tsx'), 'NotificationChannels'),
-});
-const notificationCadence = createRoute({
-  ...under,
-  path: '/workspaces/$w/notifications/$n/cadence',
-  component: lazyRouteComponent(() => import('./screens/notifications/cadence.tsx'), 'NotificationCadence'),
-});
-const notificationSecure = createRoute({
-  ...under,
-  path: '/workspaces/$w/notifications/$n/secure',
-  component: lazyRouteComponent(() => import('./screens/notifications/secure.tsx'), 'NotificationSecure'),
-});
-const notificationVersions = createRoute({
-  ...under,
-  path: '/workspaces/$w/notifications/$n/versions',
-  validateSearch: (words: Words) => textOf(words, 'from', 'to'),
-  component: lazyRouteComponent(() => import('./screens/notifications/versions.tsx'), 'NotificationVersions'),
-});
-const templates = createRoute({
-  ...under,
-  path: '/workspaces/$w/templates',
-  component: lazyRouteComponent(() => import('./screens/templates/templates.tsx'), 'Templates'),
-});
-const template = createRoute({
-  ...under,
-  path: '/workspaces/$w/templates/$t',
-  validateSearch: (words: Words) => textOf(words, 'channel', 'locale', 'beside'),
-  component: lazyRouteComponent(() => import('./screens/templates/template.tsx'), 'Template'),
-});
-const layout = createRoute({
-  ...under,
-  path: '/workspaces/$w/layouts/$t',
-  component: lazyRouteComponent(() => import('./screens/templates/shared-text.tsx'), 'Layout'),
-});
-const partial = createRoute({
-  ...under,
-  path: '/workspaces/$w/partials/$t',
-  component: lazyRouteComponent(() => import('./screens/templates/shared-text.tsx'), 'Partial'),
-});
-const streams = createRoute({
-  ...under,
-  path: '/workspaces/$w/streams',
-  component: lazyRouteComponent(() => import('./screens/streams/streams.tsx'), 'Streams'),
-});
-const stream = createRoute({
-  ...under,
-  path: '/workspaces/$w/streams/$s',
-  component: lazyRouteComponent(() => import('./screens/streams/stream.tsx'), 'EventStreamPage'),
-});
-const integrations = createRoute({
-  ...under,
-  path: '/workspaces/$w/integrations',
-  component: lazyRouteComponent(() => import('./screens/integrations/integrations.tsx'), 'Integrations'),
-});
-const integration = createRoute({
-  ...under,
-  path: '/workspaces/$w/integrations/$i',
-  component: lazyRouteComponent(() => import('./screens/integrations/integration.tsx'), 'Integration'),
-});
-const accounts = createRoute({
-  ...under,
-  path: '/workspaces/$w/accounts',
-  component: lazyRouteComponent(() => import('./screens/accounts/accounts.tsx'), 'Accounts'),
-});
-const account = createRoute({
-  ...under,
-  path: '/workspaces/$w/accounts/$a',
-  component: lazyRouteComponent(() => import('./screens/accounts/account.tsx'), 'Account'),
-});
-const workspaceCadence = createRoute({
-  ...under,
-  path: '/workspaces/$w/cadence',
-  component: lazyRouteComponent(() => import('./screens/cadence/workspace-cadence.tsx'), 'WorkspaceCadence'),
-});
-const welcome = createRoute({
-  ...under,
-  path: '/welcome',
-  component: lazyRouteComponent(() => import('./screens/sign-in/welcome.tsx'), 'Welcome'),
-});
-const invitation = createRoute({
-  ...under,
-  path: '/invitation',
-  component: lazyRouteComponent(() => import('./screens/sign-in/invitation.tsx'), 'Invitation'),
-});
-const confirm = createRoute({
-  ...under,
-  path: '/confirm',
-  component: lazyRouteComponent(() => import('./screens/sign-in/confirm.tsx'), 'Confirm'),
-});
-const signIn = createRoute({
-  ...under,
-  path: '/sign-in',
-  component: lazyRouteComponent(() => import('./screens/sign-in/sign-in.tsx'), 'SignIn'),
-});
+
+type RoutesOf<Screens extends readonly { readonly route: unknown }[]> = {
+  readonly [At in keyof Screens]: Screens[At]['route'];
+};
+const routesOf = <const Screens extends readonly { readonly route: unknown }[]>(screens: Screens): RoutesOf<Screens> =>
+  screens.map(({ route }) => route) as unknown as RoutesOf<Screens>;
 
 /** Text stays text: an id of digits is no number. */
 const parseSearch = (search: string): Record<string, string> => Object.fromEntries(new URLSearchParams(search));
@@ -309,47 +112,8 @@ export const router = createRouter({
     start,
     earlierDeliveries,
     earlierInbox,
-    workspaces,
-    workspace,
-    workspaceSettings,
-    deliveries,
-    inDoubt,
-    deadLetters,
-    receipts,
-    suppressions,
-    optOuts,
-    events,
-    event,
-    why,
-    inbox,
-    drafts,
-    versions,
-    promote,
-    copy,
-    notifications,
-    notification,
-    notificationRules,
-    rule,
-    notificationChannels,
-    notificationCadence,
-    notificationSecure,
-    notificationVersions,
-    templates,
-    template,
-    layout,
-    partial,
-    streams,
-    stream,
-    integrations,
-    integration,
-    accounts,
-    account,
-    workspaceCadence,
-    ...settingsRoutes,
-    welcome,
-    invitation,
-    confirm,
-    signIn,
+    ...routesOf(MAIN_SCREENS),
+    settingsRoute.addChildren([settingsIndex.route, identity, workspacesInSettings, ...routesOf(settingsScreens)]),
   ]),
   parseSearch,
   stringifySearch,

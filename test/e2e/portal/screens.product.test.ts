@@ -27,6 +27,12 @@ describeWith('chromium', 'every screen of the portal', () => {
     expect(await lookAtAll(looks, 'loaded', { demo, browser, guard, event })).toEqual([]);
   });
 
+  it('hides from a viewer what its permission covers', async () => {
+    const looks = SCREENS.filter(({ hides }) => hides !== undefined).map((screen) => ({ screen, forms: [] }));
+    expect(looks.length).toBeGreaterThan(7);
+    expect(await lookAtAll(looks, 'viewer', { demo, browser, guard, event })).toEqual([]);
+  });
+
   it('is found wanting where one colour is too pale, or one button has lost its name', async () => {
     const context = await openIn('loaded', { demo, browser, guard });
     const page = await guard.openPage(context);

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { untilFound } from '@carillon/testing';
 import { violations, widthOf } from './accessible.ts';
@@ -5,68 +6,64 @@ import type { Guard } from './guard.ts';
 import { openMember } from './member.ts';
 import type { Demo } from './support.ts';
 
+/** What tests read of a screen that the portal declares (`apps/portal/src/screen.ts`). */
+type DeclaredScreen = {
+  readonly path: string;
+  readonly permission?: { readonly what: string };
+  readonly isBare?: boolean;
+};
+
+/** The portal's list, loaded by name: its types need those of a browser. */
+const LIST = join(import.meta.dirname, '../../../apps/portal/src/screens/list.ts');
+const { SCREENS: DECLARED } = (await import(LIST)) as { readonly SCREENS: readonly DeclaredScreen[] };
+
 export type Screen = {
   /** Its address; `{w}` is the workspace, and `{event}` an event of it. */
   readonly path: string;
   /** It asks the server for nothing when it opens, so that nothing can fail or be waited for. */
   readonly isStill?: boolean;
+  /** What somebody without permission does not see there. */
+  readonly hides?: string;
 };
 
-const of = (...paths: readonly string[]): readonly Screen[] =>
-  paths.map((path) => ({ path: `/workspaces/{w}${path === '' ? '' : `/${path}`}` }));
+/** In the workspace that has one of everything: the name that stands in an address behind the name of its kind. */
+const NAMES: Readonly<Record<string, string>> = {
+  workspaces: '{w}',
+  events: '{event}',
+  notifications: 'paid',
+  rules: 'r',
+  templates: 'plain',
+  layouts: 'frame',
+  partials: 'foot',
+  streams: 'orders',
+  integrations: 'feed',
+  accounts: 'own',
+};
+/** Screens that read the workspace from the end of their address. */
+const QUERIES: Readonly<Record<string, string>> = {
+  '/settings/identity/api-keys': '?workspace={w}',
+  '/settings/identity/jwt-providers': '?workspace={w}',
+  '/settings/secrets': '?workspace={w}',
+};
+/** `/workspaces/$w/why` opens with a question that nobody has asked yet. */
+const STILL = new Set(['/settings', '/settings/profile', '/workspaces/$w/why']);
+
+const exampleOf = (path: string): string =>
+  path.replaceAll(/([^/]+)\/\$\w+/g, (_, kind: string) => {
+    const name = NAMES[kind];
+    if (name === undefined) throw new Error(`${path}: NAMES has no example for ${kind}`);
+    return `${kind}/${name}`;
+  });
 
 /** Every screen of somebody who is signed in. */
 export const SCREENS: readonly Screen[] = [
-  { path: '/workspaces' },
-  ...of(
-    '',
-    'settings',
-    'notifications',
-    'notifications?new=yes',
-    'notifications/paid',
-    'notifications/paid/rules',
-    'notifications/paid/rules/r',
-    'notifications/paid/channels',
-    'notifications/paid/cadence',
-    'notifications/paid/secure',
-    'notifications/paid/versions',
-    'deliveries',
-    'deliveries/in-doubt',
-    'deliveries/dead-letters',
-    'deliveries/receipts',
-    'events',
-    'events/{event}',
-    'inbox',
-    'suppressions',
-    'opt-outs',
-    'templates',
-    'templates/plain',
-    'templates/plain?locale=de',
-    'layouts/frame',
-    'partials/foot',
-    'streams',
-    'streams/orders',
-    'integrations',
-    'integrations/feed',
-    'accounts',
-    'accounts/own',
-    'cadence',
-    'drafts',
-    'versions',
-    'promote',
-    'copy',
-  ),
-  // A question that nobody has asked yet.
-  { path: '/workspaces/{w}/why', isStill: true },
-  { path: '/settings/identity/api-keys?workspace={w}' },
-  { path: '/settings/identity/jwt-providers?workspace={w}' },
-  { path: '/settings/people' },
-  { path: '/settings/tokens' },
-  { path: '/settings/sign-in' },
-  { path: '/settings/profile', isStill: true },
-  { path: '/settings/sessions' },
-  { path: '/settings/audit' },
-  { path: '/settings/secrets?workspace={w}' },
+  ...DECLARED.filter(({ isBare }) => isBare !== true).map(({ path, permission }) => ({
+    path: exampleOf(path) + (QUERIES[path] ?? ''),
+    isStill: STILL.has(path),
+    ...(permission && { hides: permission.what }),
+  })),
+  { path: '/workspaces/{w}/notifications?new=yes' },
+  { path: '/workspaces/{w}/templates/plain?locale=de' },
   { path: '/settings/workspaces' },
 ];
 
@@ -205,6 +202,10 @@ export async function lookAt(
   if (state === 'viewer') {
     for (const alarm of await page.locator('main [role="alert"]').allInnerTexts()) {
       found.push(`${state} ${path}: warns of ${alarm}`);
+    }
+    const { hides } = screen;
+    if (hides !== undefined && !said.includes(`You do not see ${hides}`)) {
+      found.push(`${state} ${path}: shows ${hides} to a viewer`);
     }
   }
   const word = NOT_FOR_PEOPLE.exec(said);

@@ -1,9 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
-import { LayoutGrid, Search, Settings } from 'lucide-react';
+import { Search } from 'lucide-react';
 import { useRef, useState, type ReactNode } from 'react';
 import { useAnswering, useSignedIn } from '../api/session.ts';
 import { statusQuery } from '../api/status.ts';
+import { PLACES, placesIn, screensWith, type ScreenWith } from '../screens/list.ts';
 import { Button } from '../ui/button.tsx';
 import { cls } from '../ui/class-names.ts';
 import { lazyPart, Part } from '../ui/part.tsx';
@@ -14,7 +15,6 @@ import { DraftLink } from './draft-link.tsx';
 import { EnvironmentLine } from './environment-line.tsx';
 import { AccountMenu, MoreMenu, WorkspaceMenu } from './menus.tsx';
 import { PasswordBar } from './password-bar.tsx';
-import { BUILD_PLACES, PLACES, WHY_PLACE, type BuildPlace, type Place } from './places.ts';
 import { useFocus } from './use-focus.ts';
 import { useKeys } from './use-keys.ts';
 import { useWorkspace } from './use-workspace.ts';
@@ -24,15 +24,14 @@ const Palette = lazyPart(() => import('./palette.tsx').then(({ Palette: loaded }
 const KeysHelp = lazyPart(() => import('./keys-help.tsx').then(({ KeysHelp: loaded }) => loaded));
 const SignIn = lazyPart(() => import('../screens/sign-in/sign-in.tsx').then(({ SignIn: loaded }) => loaded));
 
-/** Screens of whoever is not in yet. */
-const WITHOUT_FRAME: ReadonlySet<string> = new Set(['/welcome', '/sign-in', '/invitation', '/confirm']);
+const BARE: ReadonlySet<string> = new Set(screensWith('isBare').map(({ path }) => path));
 
 /** What stands around every screen. Whoever has no session signs in where they are: the address stays. */
 export function Frame(): ReactNode {
   // The screen that is drawn now: while another one loads, the address is ahead of it.
   const screen = useRouterState({ select: ({ matches }) => matches.at(-1)?.routeId });
   const isSignedIn = useSignedIn();
-  if (screen === undefined || WITHOUT_FRAME.has(screen)) return <Outlet />;
+  if (screen === undefined || BARE.has(screen)) return <Outlet />;
   if (!isSignedIn) {
     return (
       <Part>
@@ -52,8 +51,8 @@ function SignedInFrame(): ReactNode {
     palette: () => setOpen('palette'),
     help: () => setOpen('keys'),
     go(key) {
-      const place = PLACES.find((one) => one.key === key);
-      if (place) void navigate({ to: place.to, params: { w: known } });
+      const found = PLACES.find(({ place }) => place.key === key);
+      if (found) void navigate({ to: found.path, params: { w: known } });
     },
   });
   useFocus(main);
@@ -77,16 +76,12 @@ function SignedInFrame(): ReactNode {
         </Link>
         <WorkspaceMenu />
         <nav aria-label="Screens" className={cls(styles.nav)}>
-          <Places workspace={known} places={PLACES} />
-          <Places workspace={known} places={[WHY_PLACE]} />
+          <Places workspace={known} screens={placesIn('main')} />
+          <Places workspace={known} screens={placesIn('ask')} />
           <h2>Build</h2>
-          <Places workspace={known} places={BUILD_PLACES} />
+          <Places workspace={known} screens={placesIn('build')} />
           <h2>Deployment</h2>
-          <Link to="/workspaces" activeOptions={{ exact: true }} className={cls(styles.link)}>
-            <LayoutGrid size={16} aria-hidden />
-            Workspaces
-          </Link>
-          <SettingsLink />
+          <Places workspace={known} screens={placesIn('deployment')} />
         </nav>
         <div className={cls(styles.foot)}>
           <DraftLink workspace={known} />
@@ -104,7 +99,7 @@ function SignedInFrame(): ReactNode {
         <Outlet />
       </main>
       <nav aria-label="Main screens" className={cls(styles.bar)}>
-        <Places workspace={known} places={PLACES} />
+        <Places workspace={known} screens={placesIn('main')} />
         <MoreMenu workspace={known} />
       </nav>
       <Toasts />
@@ -125,32 +120,23 @@ function SignedInFrame(): ReactNode {
 
 function Places({
   workspace,
-  places,
+  screens,
 }: {
   readonly workspace: string;
-  readonly places: readonly (Place | BuildPlace | typeof WHY_PLACE)[];
+  readonly screens: readonly ScreenWith<'place'>[];
 }): ReactNode {
-  return places.map(({ name, icon: Icon, to }) => (
+  return screens.map(({ path, place }) => (
     <Link
-      key={to}
-      to={to}
+      key={path}
+      to={path}
       params={{ w: workspace }}
       className={cls(styles.link)}
-      activeOptions={{ includeSearch: false, exact: to === '/workspaces/$w' }}
+      activeOptions={{ includeSearch: false, exact: place.isExact === true }}
     >
-      <Icon size={16} aria-hidden />
-      {name}
+      <place.icon size={16} aria-hidden />
+      {place.name}
     </Link>
   ));
-}
-
-function SettingsLink(): ReactNode {
-  return (
-    <Link to="/settings" className={cls(styles.link)}>
-      <Settings size={16} aria-hidden />
-      Settings
-    </Link>
-  );
 }
 
 /** That the server is away, under the header: what is shown stays. */

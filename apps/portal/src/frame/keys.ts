@@ -1,11 +1,19 @@
 import { COMMAND_KEY } from './command-key.ts';
-import { PLACES } from './places.ts';
+import { keyLine as line, type KeyGroup, type KeyLine } from '../screen.ts';
+import { PLACES, screensWith } from '../screens/list.ts';
 
-/** Keys that are pressed together or one after the other, and what they do. */
-export type KeyLine = { readonly keys: readonly string[]; readonly what: string };
-export type KeyGroup = { readonly title: string; readonly lines: readonly KeyLine[] };
+/** Groups of several screens that have the same title are one group, with each line once. */
+function mergeGroups(groups: readonly KeyGroup[]): readonly KeyGroup[] {
+  const merged = new Map<string, Map<string, KeyLine>>();
+  for (const { title, lines } of groups) {
+    const known = merged.get(title) ?? new Map<string, KeyLine>();
+    for (const one of lines) known.set(one.what, one);
+    merged.set(title, known);
+  }
+  return [...merged].map(([title, lines]) => ({ title, lines: [...lines.values()] }));
+}
 
-const line = (what: string, ...keys: readonly string[]): KeyLine => ({ keys, what });
+const groupsOfScreens = mergeGroups(screensWith('keys').flatMap(({ keys }) => keys));
 
 /** Every key of the portal, first those that count on every screen. */
 export const KEY_GROUPS: readonly KeyGroup[] = [
@@ -14,7 +22,7 @@ export const KEY_GROUPS: readonly KeyGroup[] = [
     lines: [
       line('Go to a screen, or find an event or a delivery by its id', COMMAND_KEY, 'K'),
       line('Search on this screen', '/'),
-      ...PLACES.map(({ name, key }) => line(name, 'g', key)),
+      ...PLACES.flatMap(({ place }) => (place.key !== undefined ? [line(place.name, 'g', place.key)] : [])),
       line('Undo what was just done, while it is told of', 'z'),
       line('Close', 'Esc'),
       line('These keys', '?'),
@@ -28,34 +36,5 @@ export const KEY_GROUPS: readonly KeyGroup[] = [
       line('Choose a row, with Shift all up to it', 'x'),
     ],
   },
-  {
-    title: 'Deliveries',
-    lines: [
-      line('Choose a state', 's'),
-      line('Send again what is open, or chosen', 'R'),
-      line('In doubt: it was sent', '1'),
-      line('In doubt: it was not sent', '2'),
-      line('In doubt: send again', '3'),
-    ],
-  },
-  { title: 'Dead letters', lines: [line('Redrive what is open, or chosen', 'R')] },
-  { title: 'Overview', lines: [line('An hour, a day or a week', 'r')] },
-  {
-    title: 'Notifications',
-    lines: [line('New notification', 'n'), line('Of one: its tabs, from the left', '1', '…', '6')],
-  },
-  {
-    title: 'Rule and template',
-    lines: [
-      line('Run the test bench, or save and draw the preview at once', COMMAND_KEY, 'Enter'),
-      line('Save the draft', COMMAND_KEY, 'S'),
-      line('Review and publish', COMMAND_KEY, 'Shift', 'P'),
-    ],
-  },
-  { title: 'Event stream', lines: [line('Copy its URL', 'c')] },
-  {
-    title: 'Inbox',
-    lines: [line('HTML', 'h'), line('As on a phone', 'p'), line('Text', 't'), line('Source', 's')],
-  },
-  { title: 'Versions', lines: [line('Older', '['), line('Newer', ']')] },
+  ...groupsOfScreens,
 ];

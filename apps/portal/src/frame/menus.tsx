@@ -3,10 +3,10 @@ import { useLocation, useNavigate } from '@tanstack/react-router';
 import { ChevronsUpDown, CircleUser, Ellipsis } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { statusQuery } from '../api/status.ts';
+import { placesIn } from '../screens/list.ts';
 import { Menu } from '../ui/menu.tsx';
 import { changeSettings, useSettings, type Theme } from '../ui/settings.ts';
 import { EVERY_WORKSPACE } from './last-workspace.ts';
-import { BUILD_PLACES, PLACES, WHY_PLACE } from './places.ts';
 import { useSignOut } from './sign-out.tsx';
 import { useWorkspace } from './use-workspace.ts';
 
@@ -17,7 +17,7 @@ export function WorkspaceMenu(): ReactNode {
   const current = useWorkspace();
   const navigate = useNavigate();
   const { pathname } = useLocation();
-  const here = [...PLACES, ...BUILD_PLACES].find(({ to }) => pathname === to.replace('$w', current))?.to;
+  const here = placesIn('main', 'build').find(({ path }) => pathname === path.replace('$w', current))?.path;
   const every = { id: EVERY_WORKSPACE, name: 'All workspaces' };
   const choices = [...(names.length === 1 ? [] : [every]), ...names.map((name) => ({ id: name, name }))];
   const shown = current === EVERY_WORKSPACE ? every.name : current;
@@ -40,8 +40,7 @@ export function WorkspaceMenu(): ReactNode {
 /** On a phone: every screen that the bar has no room for. */
 export function MoreMenu({ workspace }: { readonly workspace: string }): ReactNode {
   const navigate = useNavigate();
-  const params = { w: workspace };
-  const places = [WHY_PLACE, ...BUILD_PLACES];
+  const screens = placesIn('ask', 'build', 'deployment');
   return (
     <Menu
       label="More screens"
@@ -51,15 +50,10 @@ export function MoreMenu({ workspace }: { readonly workspace: string }): ReactNo
           <span>More</span>
         </>
       }
-      choices={[
-        ...places.map(({ name, to }) => ({ id: to, name })),
-        { id: '/workspaces', name: 'Workspaces' },
-        { id: '/settings', name: 'Settings' },
-      ]}
+      choices={screens.map(({ path, place }) => ({ id: path, name: place.name }))}
       onChoose={(id) => {
-        const place = places.find(({ to }) => to === id);
-        if (place) void navigate({ to: place.to, params });
-        else void navigate({ to: id === '/settings' ? '/settings' : '/workspaces' });
+        const screen = screens.find(({ path }) => path === id);
+        if (screen) void navigate({ to: screen.path, params: { w: workspace } });
       }}
     />
   );

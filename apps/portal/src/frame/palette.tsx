@@ -2,8 +2,8 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState, type KeyboardEvent, type ReactNode } from 'react';
 import { statusQuery } from '../api/status.ts';
+import { PLACES, placesIn, screensWith } from '../screens/list.ts';
 import { notificationsQuery } from '../screens/notifications/queries.ts';
-import { SETTINGS } from '../screens/settings/places.ts';
 import { templatesQuery } from '../screens/templates/queries.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Field } from '../ui/field.tsx';
@@ -11,21 +11,12 @@ import { Choices } from '../ui/choices.tsx';
 import { changeSettings } from '../ui/settings.ts';
 import { findId, isLikeId } from './find-id.ts';
 import { EVERY_WORKSPACE } from './last-workspace.ts';
-import { BUILD_PLACES, PLACES, WHY_PLACE } from './places.ts';
 import { useWorkspace } from './use-workspace.ts';
 
 type Command = { readonly id: string; readonly name: string; readonly note?: string; readonly run: () => void };
 
-/** What can be done from anywhere; each begins where its screen would. */
-const ACTIONS = [
-  { name: 'New notification', to: '/workspaces/$w/notifications', search: { new: 'yes' }, isOfOne: true },
-  { name: 'Review and publish', to: '/workspaces/$w/drafts', search: {}, isOfOne: true },
-  { name: 'Ask why somebody was not told', to: '/workspaces/$w/why', search: {}, isOfOne: false },
-  { name: 'Decide what is in doubt', to: '/workspaces/$w/deliveries/in-doubt', search: {}, isOfOne: false },
-  { name: 'Promote a test environment', to: '/workspaces/$w/promote', search: {}, isOfOne: true },
-  { name: 'Change the settings of the workspace', to: '/workspaces/$w/settings', search: {}, isOfOne: true },
-  { name: 'New workspace', to: '/workspaces', search: { new: 'yes' }, isOfOne: false },
-] as const;
+const ACTIONS = screensWith('action');
+const IN_NAVIGATION: ReadonlySet<string> = new Set(PLACES.map(({ path }) => path));
 
 /** Goes to a screen, a workspace or a resource by its name, does something, or finds an event or a delivery by its id, without the mouse. */
 export function Palette({ onClose }: { readonly onClose: () => void }): ReactNode {
@@ -86,30 +77,33 @@ export function Palette({ onClose }: { readonly onClose: () => void }): ReactNod
         },
       ]
     : [
-        ...PLACES.map(({ name, to, key }) => ({
-          id: to,
-          name,
-          note: `g ${key}`,
-          run: () => go(navigate({ to, params: { w: workspace } })),
-        })),
-        ...[WHY_PLACE, ...BUILD_PLACES].map(({ name, to }) => ({
-          id: to,
-          name,
-          run: () => go(navigate({ to, params: { w: workspace } })),
+        ...placesIn('main', 'ask', 'build').map(({ path, place }) => ({
+          id: path,
+          name: place.name,
+          ...(place.key !== undefined && { note: `g ${place.key}` }),
+          run: () => go(navigate({ to: path, params: { w: workspace } })),
         })),
         // Among all workspaces nothing is made, published or promoted.
-        ...ACTIONS.filter(({ isOfOne }) => isOne || !isOfOne).map(({ name, to, search }) => ({
-          id: name,
-          name,
+        ...ACTIONS.filter(({ action }) => isOne || action.isOfOne !== true).map(({ path, action }) => ({
+          id: action.name,
+          name: action.name,
           note: 'do',
-          run: () => go(navigate({ to, params: { w: workspace }, search: { ...search } })),
+          run: () => go(navigate({ to: path, params: { w: workspace }, search: { ...action.search } })),
         })),
         ...(isSound ? look : []),
-        { id: 'workspaces', name: 'Workspaces', run: () => go(navigate({ to: '/workspaces' })) },
-        { id: 'settings', name: 'Settings', run: () => go(navigate({ to: '/settings' })) },
-        ...SETTINGS.flatMap(({ places }) => places)
-          .filter(({ to }) => to !== '/workspaces')
-          .map(({ name, to }) => ({ id: to, name, note: 'settings', run: () => go(navigate({ to })) })),
+        ...placesIn('deployment').map(({ path, place }) => ({
+          id: path,
+          name: place.name,
+          run: () => go(navigate({ to: path, params: { w: workspace } })),
+        })),
+        ...screensWith('settings')
+          .filter(({ path }) => !IN_NAVIGATION.has(path))
+          .map(({ path, settings }) => ({
+            id: path,
+            name: settings.name,
+            note: 'settings',
+            run: () => go(navigate({ to: path })),
+          })),
         ...named,
         ...(data?.workspaces ?? []).map((w) => ({
           id: `workspace ${w}`,

@@ -3,13 +3,13 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { ChevronsUpDown } from 'lucide-react';
 import { useMemo, type ReactNode } from 'react';
 import { api, bodyOf, type Schemas } from '../../api/client.ts';
-import { useIsMeKnown, useMay, useWho } from '../../api/me.ts';
+import { useIsMeKnown, useWho } from '../../api/me.ts';
 import { usePages } from '../../api/page-list.ts';
 import { Empty, Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { focusList } from '../../ui/focus-list.ts';
-import { IfAllowed } from '../../ui/if-allowed.tsx';
+import { IfAllowed, useUnseen } from '../../ui/if-allowed.tsx';
 import { List } from '../../ui/list.tsx';
 import { useMedia } from '../../ui/media.ts';
 import { Menu } from '../../ui/menu.tsx';
@@ -57,7 +57,7 @@ export function Receipts(): ReactNode {
   const { open, parked } = useSearch({ from: FROM });
   const navigate = useNavigate({ from: FROM });
   const isKnown = useIsMeKnown();
-  const unseen = useMay('bodies', w);
+  const unseen = useUnseen();
   const shown: Shown = SHOWN.find(({ id }) => id === parked)?.id ?? 'true';
   const load = useMemo(
     () => (cursor: string | null, signal: AbortSignal) =>
@@ -74,7 +74,7 @@ export function Receipts(): ReactNode {
   );
   const { items, error, retry, more } = usePages(
     [RECEIPTS, w, 'list', shown],
-    isKnown && unseen === null ? load : null,
+    isKnown && unseen.reason === null ? load : null,
   );
   const choice = useChoice(items, keyOf, `${w} ${shown}`);
   const isPhone = useMedia('(max-width: 640px)');
@@ -91,7 +91,7 @@ export function Receipts(): ReactNode {
         lead="What providers reported and nobody could place. What fits a delivery stands in its story instead."
       />
       <Queues workspace={w} />
-      <IfAllowed what="the receipts" reason={unseen}>
+      <IfAllowed {...unseen}>
         <Split
           panelLabel="Receipt"
           panel={open === undefined ? null : <Opened key={open} workspace={w} id={open} onClose={close} />}

@@ -3,7 +3,6 @@ import { ChevronsUpDown } from 'lucide-react';
 import { useCallback, useMemo, type ReactNode } from 'react';
 import { api, bodyOf } from '../../api/client.ts';
 import { useLiveList } from '../../api/live-list.ts';
-import { useMay } from '../../api/me.ts';
 import { Empty, Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
@@ -16,7 +15,7 @@ import { lazyPart, Part } from '../../ui/part.tsx';
 import { Search } from '../../ui/search.tsx';
 import { Split } from '../../ui/split.tsx';
 import { Time } from '../../ui/time.tsx';
-import { IfAllowed } from '../../ui/if-allowed.tsx';
+import { IfAllowed, useUnseen } from '../../ui/if-allowed.tsx';
 import { channelWords, titleOf, type Message } from './message-words.ts';
 import styles from './inbox.module.css';
 
@@ -45,11 +44,11 @@ const CHANNEL_CHOICES = CHANNELS.map((id) => ({ id, name: id === ANY ? 'Any chan
 /** What the built-in sandbox kept instead of sending it. */
 export function Inbox(): ReactNode {
   const { w } = useParams({ from: FROM });
-  const unseen = useMay('bodies', w);
+  const unseen = useUnseen();
   return (
     <>
       <PageHead title="Inbox" lead="Messages of notifications without an account come here instead of going out." />
-      <IfAllowed what="the messages" reason={unseen}>
+      <IfAllowed {...unseen}>
         <Messages w={w} />
       </IfAllowed>
     </>

@@ -7,7 +7,7 @@ import { Empty, Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { focusList } from '../../ui/focus-list.ts';
-import { IfAllowed } from '../../ui/if-allowed.tsx';
+import { IfAllowed, useUnseen } from '../../ui/if-allowed.tsx';
 import { List } from '../../ui/list.tsx';
 import { useMedia } from '../../ui/media.ts';
 import { Actions, PageHead } from '../../ui/page.tsx';
@@ -45,11 +45,14 @@ export function OptOuts(): ReactNode {
   const { open, person = '' } = useSearch({ from: FROM });
   const navigate = useNavigate({ from: FROM });
   const isKnown = useIsMeKnown();
-  const unseen = useMay('bodies', w);
+  const unseen = useUnseen();
   const off = useMay('operate', w);
   const [asked, setAsked] = useState<'set' | 'import' | null>(null);
   const load = useMemo(() => loadConsents(w, person), [w, person]);
-  const { items, error, retry, more } = usePages([CONSENTS, w, person], isKnown && unseen === null ? load : null);
+  const { items, error, retry, more } = usePages(
+    [CONSENTS, w, person],
+    isKnown && unseen.reason === null ? load : null,
+  );
   const choice = useChoice(items, keyOf, `${w} ${person}`);
   const isPhone = useMedia('(max-width: 640px)');
   const show = (search: { readonly open?: string; readonly person?: string }): void =>
@@ -71,7 +74,7 @@ export function OptOuts(): ReactNode {
         title="Opt-outs"
         lead="What people said that they want no more. Only transactional notifications come all the same."
       >
-        {isOne && unseen === null && (
+        {isOne && unseen.reason === null && (
           <Actions>
             <a href={`/v1/workspaces/${encodeURIComponent(w)}/consents/export`} download>
               Export as CSV
@@ -102,7 +105,7 @@ export function OptOuts(): ReactNode {
           />
         </Part>
       )}
-      <IfAllowed what="the people" reason={unseen}>
+      <IfAllowed {...unseen}>
         <Split
           panelLabel="Opt-outs of one person"
           panel={

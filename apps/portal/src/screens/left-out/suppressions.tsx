@@ -8,7 +8,7 @@ import { Empty, Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { focusList } from '../../ui/focus-list.ts';
-import { IfAllowed } from '../../ui/if-allowed.tsx';
+import { IfAllowed, useUnseen } from '../../ui/if-allowed.tsx';
 import { List } from '../../ui/list.tsx';
 import { useMedia } from '../../ui/media.ts';
 import { Menu } from '../../ui/menu.tsx';
@@ -54,13 +54,13 @@ export function Suppressions(): ReactNode {
   const { open, ...filter } = useSearch({ from: FROM });
   const navigate = useNavigate({ from: FROM });
   const isKnown = useIsMeKnown();
-  const unseen = useMay('bodies', w);
+  const unseen = useUnseen();
   const off = useMay('operate', w);
   const [asked, setAsked] = useState<'add' | 'import' | null>(null);
   const key = JSON.stringify(filter);
   const load = useMemo(() => loadSuppressions(w, JSON.parse(key) as typeof filter), [w, key]);
   const queryKey = [SUPPRESSIONS, w, key];
-  const { items, error, retry, more } = usePages(queryKey, isKnown && unseen === null ? load : null);
+  const { items, error, retry, more } = usePages(queryKey, isKnown && unseen.reason === null ? load : null);
   const choice = useChoice(items, keyOf, `${w} ${key}`);
   const isPhone = useMedia('(max-width: 640px)');
   const change = useCallback(
@@ -85,7 +85,7 @@ export function Suppressions(): ReactNode {
   return (
     <>
       <PageHead title="Suppressions" lead="Addresses that nothing is sent to, each with who says so.">
-        {isOne && unseen === null && (
+        {isOne && unseen.reason === null && (
           <Actions>
             <a href={`/v1/workspaces/${encodeURIComponent(w)}/suppressions/export`} download>
               Export as CSV
@@ -116,7 +116,7 @@ export function Suppressions(): ReactNode {
           />
         </Part>
       )}
-      <IfAllowed what="the addresses" reason={unseen}>
+      <IfAllowed {...unseen}>
         <Split
           panelLabel="Suppression"
           panel={

@@ -14,7 +14,7 @@ import { Lamp } from '../../ui/state.tsx';
 import { Id } from '../../ui/text.tsx';
 import { Time } from '../../ui/time.tsx';
 import { actionWords, faultSentence, outcomeWords, whoWords } from './audit-words.ts';
-import { IfAllowed } from '../../ui/if-allowed.tsx';
+import { IfAllowed, useUnseen } from '../../ui/if-allowed.tsx';
 import { useNamesOfPeople } from './people/names.ts';
 import { SettingsHead } from './settings-head.tsx';
 import styles from './settings.module.css';
@@ -28,7 +28,7 @@ const useFilters = () => useSearch({ from: '/settings/audit' });
 /** Who did what, from where, and whether it still stands as it was written. */
 export function Audit(): ReactNode {
   const filters = useFilters();
-  const off = useMay('audit', filters.workspace ?? EVERY);
+  const unseen = useUnseen();
   const offVerify = useMay('audit', null);
   return (
     <>
@@ -37,7 +37,7 @@ export function Audit(): ReactNode {
         lead="Who did what, and from where. The records are chained and sealed: what is changed or missing shows."
       />
       <PageBody>
-        <IfAllowed what="the audit" reason={off}>
+        <IfAllowed {...unseen}>
           <Verify off={offVerify} />
           <FilterForm key={JSON.stringify(filters)} filters={filters} />
           <Entries filters={filters} />

@@ -1,7 +1,7 @@
 import { Link, Outlet } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { cls } from '../../ui/class-names.ts';
-import { SETTINGS } from './places.ts';
+import { SETTINGS } from './groups.ts';
 import styles from './settings.module.css';
 
 /** The pages of the settings beside the one that is open; a phone has them on the page Settings itself. */
@@ -9,14 +9,14 @@ export function SettingsFrame(): ReactNode {
   return (
     <div className={cls(styles.frame)}>
       <nav aria-label="Settings" className={cls(styles.nav)}>
-        {SETTINGS.map(({ name, to, places }) => (
+        {SETTINGS.map(({ name, to, screens }) => (
           <div key={name}>
-            <h2>{to === null ? name : <Link to={to}>{name}</Link>}</h2>
+            <h2>{to === undefined ? name : <Link to={to}>{name}</Link>}</h2>
             <ul>
-              {places.map((place) => (
-                <li key={place.to}>
-                  <Link to={place.to} activeOptions={{ includeSearch: false }} className={cls(styles.link)}>
-                    {place.name}
+              {screens.map(({ path, settings }) => (
+                <li key={path}>
+                  <Link to={path} activeOptions={{ includeSearch: false }} className={cls(styles.link)}>
+                    {settings.name}
                   </Link>
                 </li>
               ))}

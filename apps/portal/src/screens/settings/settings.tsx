@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { PageBody, PageHead, Quiet, Row, Rows } from '../../ui/page.tsx';
-import { SETTINGS } from './places.ts';
+import { SETTINGS } from './groups.ts';
 
 /** All that is set up once. */
 export function Settings(): ReactNode {
@@ -9,17 +9,17 @@ export function Settings(): ReactNode {
     <>
       <PageHead title="Settings" lead="What is set up once: who gets in, what may send, what was done." />
       <PageBody>
-        {SETTINGS.map(({ name, to, places }) => (
+        {SETTINGS.map(({ name, to, screens }) => (
           <section key={name} aria-label={name}>
-            <h2>{to === null ? name : <Link to={to}>{name}</Link>}</h2>
+            <h2>{to === undefined ? name : <Link to={to}>{name}</Link>}</h2>
             <Rows label={name}>
-              {places.map((place) => (
-                <Row key={place.to}>
+              {screens.map(({ path, settings }) => (
+                <Row key={path}>
                   <div>
                     <h3>
-                      <Link to={place.to}>{place.name}</Link>
+                      <Link to={path}>{settings.name}</Link>
                     </h3>
-                    <Quiet>{place.note}</Quiet>
+                    <Quiet>{settings.note}</Quiet>
                   </div>
                 </Row>
               ))}

@@ -13,7 +13,7 @@ import { Lamp } from '../../ui/state.tsx';
 import { Code, Facts, Id } from '../../ui/text.tsx';
 import { AsFile } from '../drafts/as-file.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
-import { IfAllowed } from '../../ui/if-allowed.tsx';
+import { IfAllowed, useUnseen } from '../../ui/if-allowed.tsx';
 import { peopleQuery } from './people/queries.ts';
 import { SettingsHead } from './settings-head.tsx';
 
@@ -59,9 +59,9 @@ const isOld = (): Promise<unknown> =>
 
 /** How people prove who they are: by password, and at which identity providers. */
 export function SignInSettings(): ReactNode {
-  const unseen = useMay('read', null);
+  const unseen = useUnseen();
   const isKnown = useIsMeKnown();
-  const { data, error, refetch } = useQuery({ ...deploymentQuery, enabled: isKnown && unseen === null });
+  const { data, error, refetch } = useQuery({ ...deploymentQuery, enabled: isKnown && unseen.reason === null });
   return (
     <>
       <SettingsHead
@@ -69,7 +69,7 @@ export function SignInSettings(): ReactNode {
         lead="How people prove who they are. A link of carillon owner-link works whatever stands here."
       />
       <PageBody>
-        <IfAllowed what="how people sign in" reason={unseen}>
+        <IfAllowed {...unseen}>
           {error && <Problem error={error} onRetry={() => void refetch()} />}
           {data === undefined && !error && <Loading what="how people sign in" rows={4} />}
           {data !== undefined && <Ways resource={data} />}

@@ -10,7 +10,7 @@ import { Curl } from '../../../ui/curl.tsx';
 import { Actions, PageBody, Quiet, Row, Rows } from '../../../ui/page.tsx';
 import { say } from '../../../ui/notices.ts';
 import { Lamp } from '../../../ui/state.tsx';
-import { IfAllowed } from '../../../ui/if-allowed.tsx';
+import { IfAllowed, useUnseen } from '../../../ui/if-allowed.tsx';
 import { SettingsHead } from '../settings-head.tsx';
 import { usePickedWorkspace } from '../use-picked-workspace.ts';
 import { NoWorkspace, WorkspacePicker } from '../workspace-picker.tsx';
@@ -24,6 +24,7 @@ import { MemberRoles } from './roles.tsx';
 export function People(): ReactNode {
   const offAll = useMay('people', null);
   const offSome = useMay('people', '-');
+  const unseen = useUnseen();
   const [isInviting, setInviting] = useState(false);
   return (
     <>
@@ -33,7 +34,7 @@ export function People(): ReactNode {
         </Button>
       </SettingsHead>
       <PageBody>
-        <IfAllowed what="the people" reason={offAll === null ? null : offSome}>
+        <IfAllowed {...unseen}>
           {offAll === null ? <Everybody /> : <Members />}
           {offSome === null && <Invitations />}
         </IfAllowed>

@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState, type FormEvent, type ReactNode } from 'react';
 import { api, bodyOf, type Schemas } from '../../../api/client.ts';
-import { meQuery, useMay } from '../../../api/me.ts';
+import { meQuery } from '../../../api/me.ts';
 import { queryClient } from '../../../api/query-client.ts';
 import { Empty, Loading, Problem } from '../../../ui/answers.tsx';
 import { Button } from '../../../ui/button.tsx';
@@ -19,7 +19,7 @@ import { Checkbox } from '../../../ui/toggle.tsx';
 import { Confirm } from '../../../ui/confirm.tsx';
 import { ENDS, endOf, type End } from '../ends.ts';
 import { KeptOnce } from '../kept-once.tsx';
-import { IfAllowed } from '../../../ui/if-allowed.tsx';
+import { IfAllowed, useUnseen } from '../../../ui/if-allowed.tsx';
 import { SettingsHead } from '../settings-head.tsx';
 import styles from '../settings.module.css';
 
@@ -36,7 +36,7 @@ const SCOPES: readonly { readonly id: Scope; readonly note: string }[] = [
 
 /** What programs call the management API with. */
 export function Tokens(): ReactNode {
-  const off = useMay('people', '-');
+  const unseen = useUnseen();
   const [isMaking, setMaking] = useState(false);
   return (
     <>
@@ -44,12 +44,12 @@ export function Tokens(): ReactNode {
         title="Tokens"
         lead="A program that calls the management API sends a token, which may do less than you."
       >
-        <Button kind="main" off={off} onPress={() => setMaking(true)}>
+        <Button kind="main" off={unseen.reason} onPress={() => setMaking(true)}>
           New token
         </Button>
       </SettingsHead>
       <PageBody>
-        <IfAllowed what="the tokens" reason={off}>
+        <IfAllowed {...unseen}>
           <TokenList />
         </IfAllowed>
       </PageBody>

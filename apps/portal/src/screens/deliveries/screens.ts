@@ -1,0 +1,55 @@
+import { Send } from 'lucide-react';
+import { keyLine, screen, textOf } from '../../screen.ts';
+import { readDeliverySearch } from './delivery-search.ts';
+
+export const deliveryScreens = [
+  screen({
+    path: '/workspaces/$w/deliveries',
+    search: readDeliverySearch,
+    load: async () => (await import('./deliveries.tsx')).Deliveries,
+    place: { in: 'main', name: 'Deliveries', icon: Send, key: 'd' },
+    keys: [
+      {
+        title: 'Deliveries',
+        lines: [keyLine('Choose a state', 's'), keyLine('Send again what is open, or chosen', 'R')],
+      },
+    ],
+  }),
+  screen({
+    path: '/workspaces/$w/deliveries/in-doubt',
+    search: (words) => textOf(words, 'open'),
+    load: async () => (await import('./in-doubt.tsx')).InDoubt,
+    action: { name: 'Decide what is in doubt' },
+    keys: [
+      {
+        title: 'Deliveries',
+        lines: [
+          keyLine('In doubt: it was sent', '1'),
+          keyLine('In doubt: it was not sent', '2'),
+          keyLine('In doubt: send again', '3'),
+        ],
+      },
+    ],
+  }),
+  screen({
+    path: '/workspaces/$w/deliveries/dead-letters',
+    search: (words) => textOf(words, 'open', 'redriven'),
+    load: async () => (await import('./dead-letters.tsx')).DeadLetters,
+    keys: [{ title: 'Dead letters', lines: [keyLine('Redrive what is open, or chosen', 'R')] }],
+  }),
+  screen({
+    path: '/workspaces/$w/deliveries/receipts',
+    search: (words) => textOf(words, 'open', 'parked'),
+    load: async () => (await import('./receipts.tsx')).Receipts,
+    permission: { needs: 'bodies', of: 'workspace', what: 'the receipts' },
+  }),
+  screen({
+    path: '/workspaces/$w/events',
+    load: async () => (await import('./events.tsx')).Events,
+  }),
+  screen({
+    path: '/workspaces/$w/events/$id',
+    search: (words) => textOf(words, 'recipient'),
+    load: async () => (await import('./event.tsx')).EventStory,
+  }),
+] as const;

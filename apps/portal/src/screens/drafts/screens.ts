@@ -1,0 +1,9 @@
+import { screen } from '../../screen.ts';
+
+export const draftScreens = [
+  screen({
+    path: '/workspaces/$w/drafts',
+    load: async () => (await import('./drafts.tsx')).Drafts,
+    action: { name: 'Review and publish', isOfOne: true },
+  }),
+] as const;

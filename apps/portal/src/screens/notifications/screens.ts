@@ -1,0 +1,47 @@
+import { Bell } from 'lucide-react';
+import { keyLine, screen, textOf } from '../../screen.ts';
+import { VERSION_KEYS } from '../versions/screens.ts';
+
+const PATH = '/workspaces/$w/notifications';
+
+export const notificationScreens = [
+  screen({
+    path: PATH,
+    search: (words) => textOf(words, 'new'),
+    load: async () => (await import('./notifications.tsx')).Notifications,
+    place: { in: 'main', name: 'Notifications', icon: Bell, key: 'n' },
+    action: { name: 'New notification', search: { new: 'yes' }, isOfOne: true },
+    keys: [
+      {
+        title: 'Notifications',
+        lines: [keyLine('New notification', 'n'), keyLine('Of one: its tabs, from the left', '1', '…', '6')],
+      },
+    ],
+  }),
+  screen({
+    path: `${PATH}/$n`,
+    load: async () => (await import('./overview.tsx')).NotificationOverview,
+  }),
+  screen({
+    path: `${PATH}/$n/rules`,
+    load: async () => (await import('./rules.tsx')).NotificationRules,
+  }),
+  screen({
+    path: `${PATH}/$n/channels`,
+    load: async () => (await import('./channels.tsx')).NotificationChannels,
+  }),
+  screen({
+    path: `${PATH}/$n/cadence`,
+    load: async () => (await import('./cadence.tsx')).NotificationCadence,
+  }),
+  screen({
+    path: `${PATH}/$n/secure`,
+    load: async () => (await import('./secure.tsx')).NotificationSecure,
+  }),
+  screen({
+    path: `${PATH}/$n/versions`,
+    search: (words) => textOf(words, 'from', 'to'),
+    load: async () => (await import('./versions.tsx')).NotificationVersions,
+    keys: [VERSION_KEYS],
+  }),
+] as const;

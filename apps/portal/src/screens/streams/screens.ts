@@ -1,0 +1,17 @@
+import { Radio } from 'lucide-react';
+import { keyLine, screen } from '../../screen.ts';
+
+export const STREAM_KEYS = { title: 'Event stream', lines: [keyLine('Copy its URL', 'c')] };
+
+export const streamScreens = [
+  screen({
+    path: '/workspaces/$w/streams',
+    load: async () => (await import('./streams.tsx')).Streams,
+    place: { in: 'build', name: 'Event streams', icon: Radio },
+  }),
+  screen({
+    path: '/workspaces/$w/streams/$s',
+    load: async () => (await import('./stream.tsx')).EventStreamPage,
+    keys: [STREAM_KEYS],
+  }),
+] as const;

@@ -1,0 +1,13 @@
+import { CircleHelp } from 'lucide-react';
+import { screen, textOf } from '../../screen.ts';
+
+export const whyScreens = [
+  screen({
+    path: '/workspaces/$w/why',
+    search: (words) => textOf(words, 'who', 'notification', 'last', 'from', 'to', 'event'),
+    load: async () => (await import('./why.tsx')).Why,
+    insteadOfAll: '/workspaces',
+    place: { in: 'ask', name: 'Why not?', icon: CircleHelp },
+    action: { name: 'Ask why somebody was not told' },
+  }),
+] as const;
