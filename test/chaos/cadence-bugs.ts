@@ -31,7 +31,7 @@ export const CADENCE_BUGS: Readonly<Record<string, FoundBug>> = {
     changes: [
       {
         file: `${STAGE}/limits.ts`,
-        from: "return (await ledger.replace(fenced(delivery))) === 'done' ? 'gone' : 'again';",
+        from: "return (await rewriteDelivery(delivery, fenced(delivery), ledger)) === 'done' ? 'gone' : 'again';",
         to: "return 'gone';",
       },
     ],
@@ -113,10 +113,10 @@ export const CADENCE_BUGS: Readonly<Record<string, FoundBug>> = {
     changes: [
       {
         file: `${STAGE}/digests/collect.ts`,
-        from: `const moved = next && (await moveAndTell(next, ports, { together: true }));
-      return moved ? { ...moved, collected } : null;`,
+        from: `const moved = next && (await transitionAndPublish(next, ports, { together: true, batch }));
+      return moved ? { ...moved.delivery, collected } : null;`,
         to: `if (!next) return null;
-      setTimeout(() => void moveAndTell(next, ports, { together: true }).catch(() => undefined), 5);
+      setTimeout(() => void transitionAndPublish(next, ports, { together: true }).catch(() => undefined), 5);
       return { ...next, collected };`,
       },
     ],
@@ -126,8 +126,8 @@ export const CADENCE_BUGS: Readonly<Record<string, FoundBug>> = {
     changes: [
       {
         file: `${STAGE}/digests/empty.ts`,
-        from: 'let rest = closing.items;',
-        to: `let rest = (await ledger.list({}, 100)).items
+        from: 'const { items } = closing;',
+        to: `const items = (await ports.ledger.list({}, 100)).items
     .filter(({ state, collected }) => state === 'COLLECTED' && collected?.head === head.id)
     .map(({ id, collected, intent }) => ({ deliveryId: id, token: collected?.token ?? '', intentId: intent.id, size: 0 }));`,
       },
@@ -148,13 +148,15 @@ export const CADENCE_BUGS: Readonly<Record<string, FoundBug>> = {
     changes: [
       {
         file: `${STAGE}/digests/empty.ts`,
-        from: 'const toldBefore: Delivery[] = [];',
-        to: `const toldBefore: Delivery[] = [];
-  const named = { intentId: closing.items[0]!.intentId, nth: 1 };
-  const listed = (await Promise.all(closing.items.map((one) => ledger.get(one.deliveryId)))).filter((one) => one !== null);
-  const at = await configuration.at(closing.configNumber);
-  const early = digestIntent(head, closing, named, listed, at, { derive: ids.derive, keyed });
-  await ledger.insert([openDelivery(early, '', digestSlot(head, named, keyed).id, momentOf(ports))]);`,
+        from: 'const items = await includeItems(head, closing, batch, ports);',
+        to: `const { ledger, ids } = ports;
+    const keyed = (...parts) => ids.keyed(...parts);
+    const named = { intentId: closing.items[0]!.intentId, nth: 1 };
+    const listed = (await Promise.all(closing.items.map((one) => ledger.get(one.deliveryId)))).filter((one) => one !== null);
+    const at = await ports.configuration.at(closing.configNumber);
+    const early = digestIntent(head, closing, named, listed, at, { derive: ids.derive, keyed });
+    await ledger.insert([openDelivery(early, '', digestSlot(head, named, keyed).id, momentOf(ports))]);
+    const items = await includeItems(head, closing, batch, ports);`,
       },
     ],
     tests: [DIGEST_CUTS],

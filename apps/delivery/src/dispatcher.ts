@@ -13,7 +13,6 @@ import { pause, startScheduler, type WorkPolicy } from '@carillon/runtime';
 import {
   attemptDelivery,
   collectForDigest,
-  createPublisher,
   listUnlisted,
   renderMessage,
   takeInItems,
@@ -143,7 +142,7 @@ export function startDispatcher(
     if (report.kind === 'stale' || report.kind === 'collected') return [];
     // The connection is free, and a crash from here on leaves no doubt: the next one need not wait for the log.
     called();
-    await publish(report.delivery);
+    await report.published;
     return [];
   }
 
@@ -216,7 +215,6 @@ export function startDispatcher(
   };
   const scheduler = startScheduler(policy, { clock, changed: (bytes) => watch.queued(bytes), trouble });
 
-  const publish = createPublisher(ports);
   const windows = startWindows(digestPorts, isOwnHead, (where, error) => trouble(where, error));
 
   return {

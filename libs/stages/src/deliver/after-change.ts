@@ -8,8 +8,8 @@ import {
 } from '@carillon/domain';
 import type { CheckpointStore, DeliveryPage } from '@carillon/ports';
 import { sideBySide } from '../side-by-side.ts';
-import { moveAndTell, publishOutcomes } from './outcomes.ts';
 import type { SweepPorts } from './sweep.ts';
+import { publishTogether, transitionAndPublish } from './transition.ts';
 
 export type AfterChangePorts = SweepPorts & {
   readonly checkpoints: CheckpointStore;
@@ -89,12 +89,12 @@ const pagesOfAll = ({ ledger }: AfterChangePorts): Pages =>
 async function movePage(page: readonly Delivery[], concern: ChangedFor, ports: AfterChangePorts): Promise<number> {
   const { clock, ids } = ports;
   const newest = ports.configuration.current();
-  const moved: Delivery[] = [];
-  await sideBySide(page, AT_ONCE, async (delivery) => {
-    const next = afterChange(delivery, newest, concern, { now: clock.now(), derive: ids.derive });
-    const written = next && (await moveAndTell(next, ports));
-    if (written) moved.push(written);
-  });
-  await publishOutcomes(moved, ports);
-  return moved.length;
+  let moved = 0;
+  await publishTogether(ports, (batch) =>
+    sideBySide(page, AT_ONCE, async (delivery) => {
+      const next = afterChange(delivery, newest, concern, { now: clock.now(), derive: ids.derive });
+      if (next && (await transitionAndPublish(next, ports, { batch }))) moved += 1;
+    }),
+  );
+  return moved;
 }

@@ -38,9 +38,10 @@ import { checkBeforeSend, type ReadBeforeSend } from './before-send.ts';
 import { recheckDigest } from './digests/recheck.ts';
 import { holdLease } from './lease.ts';
 import { giveBack } from './limits.ts';
-import { moveAndTell, type OutcomePorts } from './outcomes.ts';
+import type { OutcomePorts } from './outcomes.ts';
 import { renderMessage, type RenderedForSending } from './render-message.ts';
 import { LEASE, stepIntoSending } from './step.ts';
+import { publish, transitionAndPublish, type Transition } from './transition.ts';
 
 /** An account that is free to take one message now; `release` is called once, after the call. */
 export type AccountHold = {
@@ -85,8 +86,8 @@ export type AttemptReport =
   | { readonly kind: 'stale' }
   /** It waits for its digest; the log knows. */
   | { readonly kind: 'collected' }
-  | { readonly kind: 'ended' | 'postponed'; readonly delivery: Delivery }
-  | ({ readonly kind: 'called'; readonly delivery: Delivery; readonly result: ProviderResult } & Blanks);
+  | ({ readonly kind: 'ended' | 'postponed' } & Transition)
+  | ({ readonly kind: 'called'; readonly result: ProviderResult } & Transition & Blanks);
 
 /** No call was made. */
 type Uncalled = Exclude<AttemptReport, { kind: 'called' }>;
@@ -183,8 +184,8 @@ export async function keepBack(
 const moment = ({ clock, ids }: AttemptPorts): Moment => ({ now: clock.now(), derive: ids.derive });
 
 async function write(next: Delivery | undefined, kind: 'ended' | 'postponed', ports: AttemptPorts): Promise<Uncalled> {
-  const moved = next && (await moveAndTell(next, ports));
-  return moved ? { kind, delivery: moved } : { kind: 'stale' };
+  const moved = next && (await transitionAndPublish(next, ports));
+  return moved ? { kind, ...moved } : { kind: 'stale' };
 }
 
 const endNow = (
@@ -210,7 +211,7 @@ async function call(
   // A process that was held still since it took the lease may wake when others call the delivery a doubt already.
   if (ports.clock.now() >= (sending.leaseUntil ?? 0)) {
     const unsent = providerResult('transient', STOPPED, 'the lease ran out before the provider was called');
-    return { kind: 'postponed', delivery: await settle(sending, token, unsent, settings, anotherAccount, ports) };
+    return { kind: 'postponed', ...(await settle(sending, token, unsent, settings, anotherAccount, ports)) };
   }
   const lease = holdLease(sending, token, LEASE, ports);
   const receiptToken = receiptTokenOf(sending, ports);
@@ -228,9 +229,9 @@ async function call(
     .catch((error: unknown) => providerResult('ambiguous', '', `the adapter failed: ${messageOf(error)}`));
   await lease.stop();
   const result = withoutRepeatedWords(answer, message);
-  const delivery = await settle(sending, token, result, settings, anotherAccount, ports);
+  const settled = await settle(sending, token, result, settings, anotherAccount, ports);
   const wrongLocality = wrong.map(({ variable }) => variable);
-  return { kind: 'called', delivery, result, missing: missing.length, wrongLocality };
+  return { kind: 'called', ...settled, result, missing: missing.length, wrongLocality };
 }
 
 /** The token of the attempt that is under way. */
@@ -268,7 +269,7 @@ async function settle(
   settings: DeliverySettings,
   anotherAccount: boolean,
   ports: AttemptPorts,
-): Promise<Delivery> {
+): Promise<Transition> {
   const settling = { token, result, settings, anotherAccount, chance: ports.ids.chance() };
   const refused = result.verdict !== 'accepted' && result.verdict !== 'ambiguous';
   // Mostly nobody has touched it since: then it need not be read again.
@@ -278,15 +279,15 @@ async function settle(
       const seen: Delivery | null = known ?? (await ports.ledger.get(sending.id));
       known = null;
       if (!seen) throw new Error(`delivery ${sending.id} is gone`);
-      if (seen.attempts.some((one) => one.token === token && one.result !== null)) return seen;
+      if (seen.attempts.some((one) => one.token === token && one.result !== null)) return publish(seen, ports);
       // First: nobody would look at a delivery again that has ended, and this process may end between the two.
       await suppressCondemned(sending, result, ports);
       // One that is called stale is looked at again, and then it has its result.
-      const next = await moveAndTell(settleAttempt(seen, settling, moment(ports)), ports, { together: true });
-      if (!next) continue;
+      const moved = await transitionAndPublish(settleAttempt(seen, settling, moment(ports)), ports, { together: true });
+      if (!moved) continue;
       // Whoever needs the place finds it out without us too.
       if (refused && holds(seen, token)) await giveBack(seen, token, ports).catch(() => undefined);
-      return next;
+      return moved;
     } catch (error) {
       if (ports.stopping.aborted && wait >= 2000) throw error;
       await ports.pause(wait);

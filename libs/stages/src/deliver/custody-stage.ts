@@ -22,7 +22,7 @@ import type {
 import type { BatchStage, RecordFate } from '@carillon/ports';
 import { decodeRecord } from '../decode-record.ts';
 import { deadLetterOf, deadLetterRecord } from '../dead-letters.ts';
-import { moveAndTell, publishOutcomes } from './outcomes.ts';
+import { insertAndPublish, publishTogether, transitionAndPublish, type PublicationBatch } from './transition.ts';
 
 export type CustodyPorts = {
   readonly log: EventLog;
@@ -64,7 +64,7 @@ export function createCustodyStage(ports: CustodyPorts): BatchStage {
   async function judgeUntilWritten(
     holder: Delivery,
     { intent, position, bytes }: Placed,
-    written: (delivery: Delivery) => void,
+    batch: PublicationBatch,
   ): Promise<RecordFate> {
     let seen: Delivery | null = holder;
     for (let tries = 0; tries < MAX_TRIES && seen; tries += 1) {
@@ -72,11 +72,10 @@ export function createCustodyStage(ports: CustodyPorts): BatchStage {
       const calledOff = isCalledOff(intent, ports.calledOffBelow);
       const judged = judgeIntent(seen, intent, position, moment(), calledOff, digest);
       if (judged.kind === 'known') return { kind: 'dropped', reason: 'known' };
-      const next = await moveAndTell(judged.next, ports);
-      if (next) {
-        written(next);
+      const moved = await transitionAndPublish(judged.next, ports, { batch });
+      if (moved) {
         if (judged.kind === 'duplicate') return { kind: 'dropped', reason: 'duplicate' };
-        ports.due([{ delivery: next, bytes }]);
+        ports.due([{ delivery: moved.delivery, bytes }]);
         return { kind: 'done' };
       }
       seen = await ledger.get(holder.id);
@@ -103,19 +102,19 @@ export function createCustodyStage(ports: CustodyPorts): BatchStage {
       const fresh = intents.map(({ intent, position }) =>
         openDelivery(intent, position, deliveryIdOf(intent, ids), moment(), isCalledOff(intent, ports.calledOffBelow)),
       );
-      const inserted = await ledger.insert(fresh);
-      const added = fresh.flatMap((delivery, index) =>
-        inserted[index]?.inserted === true ? [{ delivery, bytes: intents[index]?.bytes ?? 0 }] : [],
-      );
-      ports.due(added);
-      const newest = new Map(added.map(({ delivery }) => [delivery.id, delivery]));
-      for (const [index, placed] of intents.entries()) {
-        const answer = inserted[index];
-        if (!answer || answer.inserted) fates.push({ kind: 'done' });
-        else fates.push(await judgeUntilWritten(answer.holder, placed, (next) => newest.set(next.id, next)));
-      }
-      // Here and not only by the sweeper: a slot that is asked for all the time would otherwise never be told of, and grow.
-      await publishOutcomes([...newest.values()], ports);
+      // The sweeper alone would not do: it would never publish the outcomes of a slot that keeps getting intents, and the document would grow.
+      await publishTogether(ports, async (batch) => {
+        const inserted = await insertAndPublish(fresh, ports, batch);
+        const added = fresh.flatMap((delivery, index) =>
+          inserted[index]?.inserted === true ? [{ delivery, bytes: intents[index]?.bytes ?? 0 }] : [],
+        );
+        ports.due(added);
+        for (const [index, placed] of intents.entries()) {
+          const answer = inserted[index];
+          if (!answer || answer.inserted) fates.push({ kind: 'done' });
+          else fates.push(await judgeUntilWritten(answer.holder, placed, batch));
+        }
+      });
       return { fates, outputs, state };
     },
   };

@@ -1,6 +1,7 @@
 import { renewLease, type Delivery } from '@carillon/domain';
 import type { Duration } from '@carillon/kernel';
 import type { Clock, DeliveryLedger } from '@carillon/ports';
+import { rewriteDelivery } from './transition.ts';
 
 type LeasePorts = {
   readonly ledger: DeliveryLedger;
@@ -31,7 +32,7 @@ export function holdLease(
       const seen = await ledger.get(sending.id).catch(() => null);
       const longer = seen && renewLease(seen, token, clock.now() + span, clock.now());
       if (seen && !longer) return;
-      if (longer) await ledger.replace(longer).catch(() => 'stale');
+      if (seen && longer) await rewriteDelivery(seen, longer, ledger).catch(() => 'stale');
     }
   }
   const running = renew();

@@ -24,6 +24,7 @@ import {
 import type { Instant } from '@carillon/kernel';
 import type { Clock, DeliveryLedger, Ids, LimitStore } from '@carillon/ports';
 import { oneByOne, type OneByOne } from './one-by-one.ts';
+import { rewriteDelivery } from './transition.ts';
 
 export type LimitPorts = {
   readonly limits: LimitStore;
@@ -173,7 +174,7 @@ async function lookAt(entry: SentEntry, { ledger, clock }: LimitPorts): Promise<
   const fate = fateOf(entry, delivery, clock.now());
   if (fate !== 'fence' || !delivery) return fate === 'fence' ? 'gone' : fate;
   // First: whoever still means to send it loses before the place is anybody else's.
-  return (await ledger.replace(fenced(delivery))) === 'done' ? 'gone' : 'again';
+  return (await rewriteDelivery(delivery, fenced(delivery), ledger)) === 'done' ? 'gone' : 'again';
 }
 
 /** Gives a place back that came to nothing: the provider definitely did not accept, or the step was lost. */

@@ -1,6 +1,7 @@
 import type { Delivery } from '@carillon/domain';
 import { CarillonError, type Result } from '@carillon/kernel';
-import { moveAndTell, publishOutcomes, type OutcomePorts } from './outcomes.ts';
+import type { OutcomePorts } from './outcomes.ts';
+import { transitionAndPublish } from './transition.ts';
 
 /** A compare-and-set that loses this often is told to the operator, who tries again. */
 const TRIES = 20;
@@ -22,10 +23,10 @@ export async function decideOnDelivery(
     const next = decision(newest);
     if (!next.ok) throw new CarillonError('wrong_state', next.error);
     if (next.value === null) return newest;
-    const moved = await moveAndTell(next.value, ports);
+    const moved = await transitionAndPublish(next.value, ports);
     if (!moved) continue;
-    await publishOutcomes([moved], ports).catch(ports.untold);
-    return moved;
+    await moved.published.catch(ports.untold);
+    return moved.delivery;
   }
   throw new CarillonError('conflict', 'it keeps changing; try again');
 }

@@ -1,14 +1,17 @@
-import { publishedOutcomes, type Delivery, type Outcome } from '@carillon/domain';
-import { partitionOf } from '@carillon/domain';
-import type { DeliveryLedger, EventLog, Ids, NewRecord, RecordCodecs, Replacing } from '@carillon/ports';
+import { partitionOf, publishedOutcomes, type Delivery, type Outcome } from '@carillon/domain';
+import type { DeliveryLedger, EventLog, Ids, NewRecord, RecordCodecs } from '@carillon/ports';
 
-/** What telling of moves on the log takes. */
+/** Ports that a transition needs to write the ledger and publish outcomes. */
 export type OutcomePorts = {
   readonly log: EventLog;
   readonly ledger: DeliveryLedger;
   readonly codecs: Pick<RecordCodecs, 'outcome'>;
   readonly ids: Ids;
 };
+
+/** Log records of the unpublished outcomes of a delivery. */
+export const outcomeRecords = ({ unpublished }: Delivery, ports: OutcomePorts): readonly NewRecord[] =>
+  unpublished.map((outcome) => outcomeRecord(outcome, ports));
 
 function outcomeRecord(outcome: Outcome, { log, codecs, ids }: OutcomePorts): NewRecord {
   const key = ids.keyed('outcome', outcome.deliveryId);
@@ -21,49 +24,35 @@ function outcomeRecord(outcome: Outcome, { log, codecs, ids }: OutcomePorts): Ne
   };
 }
 
-/**
- * Moves a document, and tells of it on the log in the same commit where ledger and log are one store. Elsewhere its outcomes wait in the
- * document for `publishOutcomes`. Answers the document as it stands by then; null: somebody else moved it.
- */
-export async function moveAndTell(
-  next: Delivery,
-  ports: OutcomePorts,
-  how: Pick<Replacing, 'together'> = {},
-): Promise<Delivery | null> {
-  const telling = (): readonly NewRecord[] => next.unpublished.map((outcome) => outcomeRecord(outcome, ports));
-  const answer = await ports.ledger.replace(next, { ...how, telling });
-  if (answer === 'stale') return null;
-  return answer === 'told' ? { ...next, unpublished: [] } : next;
-}
-
-/** What else the write that takes them out says of a document; undefined: nothing. */
-type Settle = (seen: Delivery) => Delivery | undefined;
+/** A change that is written together with the removal of published outcomes. Undefined: no change. */
+export type Amend = (delivery: Delivery) => Delivery | undefined;
 
 /**
- * Appends what the documents still hold unpublished, then takes it out of them. A crash in between appends it again,
- * under the same id. Called by the sender after each move and by the sweeper for what was left.
+ * Appends the unpublished outcomes of deliveries in one append, then removes the outcomes from the documents. Returns the number of
+ * outcomes. After a crash in between, the sweeper appends the outcomes again under the same ids. Transitions publish by
+ * themselves; only the sweeper needs this function.
  */
 export async function publishOutcomes(
   deliveries: readonly Delivery[],
   ports: OutcomePorts,
-  settle: Settle = () => undefined,
+  amend: Amend = () => undefined,
 ): Promise<number> {
-  const holding = deliveries.filter((delivery) => delivery.unpublished.length > 0 || settle(delivery) !== undefined);
-  const waiting = holding.flatMap((delivery) => delivery.unpublished);
-  if (waiting.length > 0) await ports.log.append(waiting.map((outcome) => outcomeRecord(outcome, ports)));
-  await Promise.all(holding.map((delivery) => forget(delivery, ports.ledger, settle)));
-  return waiting.length;
+  const pending = deliveries.filter((delivery) => delivery.unpublished.length > 0 || amend(delivery) !== undefined);
+  const records = pending.flatMap((delivery) => outcomeRecords(delivery, ports));
+  if (records.length > 0) await ports.log.append(records);
+  await Promise.all(pending.map((delivery) => removePublished(delivery, ports.ledger, amend)));
+  return records.length;
 }
 
-async function forget(delivery: Delivery, ledger: DeliveryLedger, settle: Settle): Promise<void> {
+async function removePublished(delivery: Delivery, ledger: DeliveryLedger, amend: Amend): Promise<void> {
   const ids = new Set(delivery.unpublished.map((outcome) => outcome.id));
-  let seen: Delivery | null = delivery;
-  while (seen) {
-    const told = publishedOutcomes(seen, ids);
-    const settled = settle(told ?? seen);
-    // One write for both.
-    const next = settled ? { ...settled, version: seen.version + 1 } : told;
+  let newest: Delivery | null = delivery;
+  while (newest) {
+    const published = publishedOutcomes(newest, ids);
+    const amended = amend(published ?? newest);
+    // One write for both changes.
+    const next = amended ? { ...amended, version: newest.version + 1 } : published;
     if (!next || (await ledger.replace(next, { together: true })) === 'done') return;
-    seen = await ledger.get(delivery.id);
+    newest = await ledger.get(delivery.id);
   }
 }

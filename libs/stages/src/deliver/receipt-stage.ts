@@ -26,7 +26,7 @@ import {
 import { decodeRecords } from '../decode-record.ts';
 import { deadLetterOf, deadLetterRecord } from '../dead-letters.ts';
 import { sideBySide } from '../side-by-side.ts';
-import { moveAndTell, publishOutcomes } from './outcomes.ts';
+import { publishTogether, transitionAndPublish, type PublicationBatch } from './transition.ts';
 
 export type ReceiptPorts = {
   readonly log: EventLog;
@@ -68,7 +68,7 @@ export function createReceiptStage(ports: ReceiptPorts): BatchStage {
   const { ledger, ids, clock, codecs } = ports;
   const moment = (): Moment => ({ now: clock.now(), derive: ids.derive });
 
-  async function apply(said: Receipt, moved: Map<string, Delivery>): Promise<RecordFate> {
+  async function apply(said: Receipt, batch: PublicationBatch): Promise<RecordFate> {
     const id = said.attempt?.deliveryId;
     if (!id) return UNKNOWN;
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
@@ -83,10 +83,7 @@ export function createReceiptStage(ports: ReceiptPorts): BatchStage {
       // The code alone: a provider's words may quote the address, and this goes into a log.
       if (receipt.alert && tries === 0)
         ports.alert(receipt.account ?? receipt.source, receipt.code, `${receipt.source} reported it`);
-      const next = await moveAndTell(judged.next, ports, { together: true });
-      if (!next) continue;
-      moved.set(id, next);
-      return { kind: 'done' };
+      if (await transitionAndPublish(judged.next, ports, { together: true, batch })) return { kind: 'done' };
     }
     throw new Error(`delivery ${id} could not be written`);
   }
@@ -148,24 +145,21 @@ export function createReceiptStage(ports: ReceiptPorts): BatchStage {
   return {
     name: 'receipts',
     async handle(records, state) {
-      const moved = new Map<string, Delivery>();
       const read = await decodeRecords(codecs.receipt, records);
       const fates: RecordFate[] = [];
       const receipts = read.map(({ decoded }) => (decoded.ok ? decoded.value : null));
       const laneOf = lanesOf(receipts);
       const lanes = Map.groupBy(read.entries(), ([at]) => laneOf(receipts[at] ?? null) ?? at);
-      try {
-        await sideBySide(lanes.values(), AT_ONCE, async (lane) => {
+      // If one receipt fails, the batch is retried and does not move the other deliveries again, so their outcomes are published now.
+      await publishTogether(ports, (batch) =>
+        sideBySide(lanes.values(), AT_ONCE, async (lane) => {
           for (const [at, { record, decoded }] of lane) {
             if (!decoded.ok) fates[at] = { kind: 'parked', reason: decoded.error.reason };
             else if (decoded.value.inbound) fates[at] = await carryOut(record, decoded.value, decoded.value.inbound);
-            else fates[at] = await apply(decoded.value, moved);
+            else fates[at] = await apply(decoded.value, batch);
           }
-        });
-      } finally {
-        // Those that moved are told of also where another one failed: the batch comes again, and moves them no more.
-        await publishOutcomes([...moved.values()], ports);
-      }
+        }),
+      );
       const outputs = read.flatMap(({ record, decoded }, at): readonly NewRecord[] => {
         const fate = fates[at];
         if (fate?.kind !== 'parked') return [];

@@ -13,7 +13,8 @@ import {
 import type { AttemptId, Duration, Instant } from '@carillon/kernel';
 import type { Clock } from '@carillon/ports';
 import { sideBySide } from '../side-by-side.ts';
-import { moveAndTell, publishOutcomes, type OutcomePorts } from './outcomes.ts';
+import type { OutcomePorts } from './outcomes.ts';
+import { rewriteDelivery, transitionAndPublish } from './transition.ts';
 
 export type DoubtPorts = OutcomePorts & {
   readonly clock: Clock;
@@ -106,7 +107,7 @@ export function createDoubtSettler(ports: DoubtPorts): { round(): Promise<number
     const proof = others && ownMessage(delivery, others, found);
     if (proof) return (await settle(delivery, proof)) ? 'ended' : 'stays';
     // Stale: somebody moved it meanwhile, or asked as well.
-    await ledger.replace(askedAbout(delivery, steps, clock.now()));
+    await rewriteDelivery(delivery, askedAbout(delivery, steps, clock.now()), ledger);
     return 'stays';
   }
 
@@ -145,9 +146,9 @@ export function createDoubtSettler(ports: DoubtPorts): { round(): Promise<number
     const moment: Moment = { now: clock.now(), derive: ids.derive };
     const judged = receipt && applyReceipt(delivery, receipt, moment);
     // Stale: somebody moved it meanwhile, and what he knows is newer.
-    const moved = judged?.kind === 'applied' ? await moveAndTell(judged.next, ports) : null;
+    const moved = judged?.kind === 'applied' ? await transitionAndPublish(judged.next, ports) : null;
     if (!moved) return false;
-    await publishOutcomes([moved], ports);
+    await moved.published;
     return true;
   }
 

@@ -8,6 +8,7 @@ import {
 } from '@carillon/domain';
 import type { AttemptId, Duration } from '@carillon/kernel';
 import { giveBack, takeRoom, type LimitPorts, type Place, type RoomAnswer } from './limits.ts';
+import { rewriteDelivery } from './transition.ts';
 
 export type StepPorts = LimitPorts & {
   readonly pause: (span: Duration) => Promise<void>;
@@ -74,7 +75,8 @@ async function begin(
     },
     moment,
   );
-  const wrote = next ? await ledger.replace(next, { together: true }).catch(() => 'unknown' as const) : 'stale';
+  const write = (to: Delivery) => rewriteDelivery(delivery, to, ledger, { together: true });
+  const wrote = next ? await write(next).catch(() => 'unknown' as const) : 'stale';
   if (next && wrote === 'done') return next;
   // A repeat of our own write reads as stale, and so may one that went together with others: the token says whose it is.
   const seen = next ? await readAgain(delivery, ports) : null;

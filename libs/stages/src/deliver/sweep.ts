@@ -8,7 +8,8 @@ import {
 } from '@carillon/domain';
 import type { DeliveryId } from '@carillon/kernel';
 import type { Clock, ConfigurationView, DeliveryLedger, EventLog, Ids, RecordCodecs } from '@carillon/ports';
-import { moveAndTell, publishOutcomes } from './outcomes.ts';
+import { publishOutcomes } from './outcomes.ts';
+import { publishTogether, transitionAndPublish, type PublicationBatch } from './transition.ts';
 
 export type SweepPorts = {
   readonly log: EventLog;
@@ -34,10 +35,13 @@ export async function sweep(ports: SweepPorts, leaseBefore: number): Promise<{ d
   const { ledger, clock, ids } = ports;
   let doubted = 0;
   const moment = (): Moment => ({ now: clock.now(), derive: ids.derive });
-  for (const delivery of await ledger.leaseExpired(leaseBefore, PAGE)) {
-    const next = leaseRanOut(delivery, settingsOf(delivery, ports.configuration), moment());
-    if (next && (await moveAndTell(next, ports))) doubted += 1;
-  }
+  const expired = await ledger.leaseExpired(leaseBefore, PAGE);
+  await publishTogether(ports, async (batch) => {
+    for (const delivery of expired) {
+      const next = leaseRanOut(delivery, settingsOf(delivery, ports.configuration), moment());
+      if (next && (await transitionAndPublish(next, ports, { batch }))) doubted += 1;
+    }
+  });
   const left = await ledger.unpublished(clock.now() - PUBLISH_GRACE, PAGE);
   return { doubted, published: await publishOutcomes(left, ports) };
 }
@@ -48,24 +52,22 @@ export async function sweep(ports: SweepPorts, leaseBefore: number): Promise<{ d
  * be marked keeps no other from it; rejects with the first failure after the rest was done.
  */
 export async function abandon(ports: SweepPorts, ids: readonly DeliveryId[]): Promise<void> {
-  const marked = await Promise.allSettled(ids.map((id) => markAbandoned(id, ports)));
-  const doubted = marked.flatMap((one) => (one.status === 'fulfilled' && one.value ? [one.value] : []));
-  await publishOutcomes(doubted, ports);
+  const marked = await publishTogether(ports, (batch) =>
+    Promise.allSettled(ids.map((id) => markAbandoned(id, ports, batch))),
+  );
   const failed = marked.find(({ status }) => status === 'rejected');
   if (failed?.status === 'rejected') throw failed.reason;
 }
 
-/** Null: its call has ended meanwhile. */
-async function markAbandoned(id: DeliveryId, ports: SweepPorts): Promise<Delivery | null> {
+/** Moves a delivery to IN_DOUBT, unless its call ended in the meantime. */
+async function markAbandoned(id: DeliveryId, ports: SweepPorts, batch: PublicationBatch): Promise<void> {
   const { ledger, configuration, clock, ids } = ports;
   for (;;) {
     const delivery = await ledger.get(id);
     const moment: Moment = { now: clock.now(), derive: ids.derive };
     const next = delivery && leaseRanOut(delivery, settingsOf(delivery, configuration), moment);
-    if (!next) return null;
-    // Its own lease may have been renewed in the same moment.
-    const moved = await moveAndTell(next, ports);
-    if (moved) return moved;
+    // A failed compare-and-set means that this process renewed the lease in the same moment.
+    if (!next || (await transitionAndPublish(next, ports, { batch }))) return;
   }
 }
 

@@ -10,7 +10,8 @@ import {
 import type { ChannelSender, DeliveryLedger } from '@carillon/ports';
 import { givenIntent, HOUR, notification, ORDER_PAID, orderShop, PAID_MAIL, template } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';
-import { attemptDelivery, deliveryIdOf, sweep, type AttemptPorts } from '../../src/index.ts';
+import { deliveryIdOf, sweep, type AttemptPorts } from '../../src/index.ts';
+import { attemptAndPublish } from './support/attempt-and-publish.ts';
 
 let topology: Topology;
 let calls: string[] = [];
@@ -65,7 +66,7 @@ const attempt = (
     sender,
     release: (result: ProviderResult | null) => void released.push(result),
   };
-  return attemptDelivery(delivery, hold, { retryAt, anotherAccount: false }, ports(more));
+  return attemptAndPublish(delivery, hold, { retryAt, anotherAccount: false }, ports(more));
 };
 const now = async (delivery: Delivery): Promise<Delivery> => (await topology.data.ledger.get(delivery.id)) ?? delivery;
 const suppress = (address: string) =>
@@ -359,22 +360,19 @@ describe('a ledger that does not answer', () => {
 describe('the sweeper', () => {
   it('turns a call whose lease ended into a doubt, and leaves one alone that is held', async () => {
     const [first, second] = [await waiting(), await waiting({}, '2')];
-    let release: () => void = () => undefined;
-    const held = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    const hanging = senderOf(() => held.then(() => providerResult('accepted', '', '')));
+    const { promise: answer, resolve: release } = Promise.withResolvers<ProviderResult>();
+    const hanging = senderOf(() => answer);
     const never = ports({ pause: () => new Promise(() => undefined) });
     const hold = { choice: sandboxOf('email'), sender: hanging, release: () => undefined };
     const running = [first, second].map((one) =>
-      attemptDelivery(one, hold, { retryAt: null, anotherAccount: false }, never),
+      attemptAndPublish(one, hold, { retryAt: null, anotherAccount: false }, never),
     );
     while (calls.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
     expect(await sweep(topology.ports, topology.clock.now())).toMatchObject({ doubted: 0 });
     topology.clock.pass(31_000);
     expect(await sweep(topology.ports, topology.clock.now())).toMatchObject({ doubted: 2 });
     expect(await now(first)).toMatchObject({ state: 'IN_DOUBT', reason: 'lease_ran_out' });
-    release();
+    release(providerResult('accepted', '', ''));
     await Promise.all(running);
     expect(await now(first)).toMatchObject({ state: 'SENT', clean: false });
     expect(calls).toHaveLength(2);

@@ -11,7 +11,8 @@ import {
 import type { ChannelSender, RenderedMessage } from '@carillon/ports';
 import { deployment, givenIntent, HOUR, ORDER_PAID, orderShop, template } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';
-import { attemptDelivery, decideConsents, deliveryIdOf } from '../../src/index.ts';
+import { decideConsents, deliveryIdOf } from '../../src/index.ts';
+import { attemptAndPublish } from './support/attempt-and-publish.ts';
 
 let topology: Topology;
 let sent = 0;
@@ -50,7 +51,7 @@ async function attempt(facts: Partial<Intent> = {}, over: Partial<Topology['port
   const hold = { choice: sandboxOf('email'), sender, release: () => undefined };
   const stopping = new AbortController().signal;
   const ports = { ...topology.ports, ...over, pause: () => Promise.resolve(), stopping, collect: async () => [] };
-  return attemptDelivery(delivery, hold, { retryAt: null, anotherAccount: false }, ports);
+  return attemptAndPublish(delivery, hold, { retryAt: null, anotherAccount: false }, ports);
 }
 const OUT: Decision = { target: { kind: 'all' }, channel: null, optedOut: true, way: 'one_click' };
 const optOut = (person: string, more: Partial<Decision> = {}) =>

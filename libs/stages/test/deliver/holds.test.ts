@@ -3,7 +3,8 @@ import { HOLDS, openDelivery, providerResult, sandboxOf, type Delivery, type Hol
 import type { ChannelSender } from '@carillon/ports';
 import { givenIntent, HOUR, ORDER_PAID, orderShop } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';
-import { attemptDelivery, deliveryIdOf, type AttemptReport } from '../../src/index.ts';
+import { deliveryIdOf, type AttemptReport } from '../../src/index.ts';
+import { attemptAndPublish } from './support/attempt-and-publish.ts';
 
 /* A hold that comes later (consent, quiet hours, a limit) is a function in the list: the sender is not touched. */
 
@@ -36,7 +37,7 @@ async function waiting(expires: number): Promise<Delivery> {
   return delivery;
 }
 const attempt = (delivery: Delivery, holds: readonly Hold[]): Promise<AttemptReport> =>
-  attemptDelivery(
+  attemptAndPublish(
     delivery,
     { choice: sandboxOf('email'), sender, release: () => undefined },
     { retryAt: null, anotherAccount: false },

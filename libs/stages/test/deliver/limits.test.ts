@@ -15,7 +15,8 @@ import type { TriggerId } from '@carillon/kernel';
 import type { ChannelSender, DeliveryLedger, LimitStore } from '@carillon/ports';
 import { givenIntent, HOUR, ORDER_PAID, orderShop, workspaceSettings } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';
-import { attemptDelivery, deliveryIdOf, sweep, type AttemptPorts, type AttemptReport } from '../../src/index.ts';
+import { deliveryIdOf, sweep, type AttemptPorts } from '../../src/index.ts';
+import { attemptAndPublish } from './support/attempt-and-publish.ts';
 
 const ADA = 'ada@example.com';
 const SECOND = 1000;
@@ -81,13 +82,9 @@ const read = async ({ id }: Delivery): Promise<Delivery> => {
   if (!found) throw new Error('it is there');
   return found;
 };
-const attempt = async (
-  delivery: Delivery,
-  sender: ChannelSender = says('accepted'),
-  more: Partial<AttemptPorts> = {},
-): Promise<AttemptReport> => {
+const attempt = async (delivery: Delivery, sender = says('accepted'), more: Partial<AttemptPorts> = {}) => {
   const hold = { choice: sandboxOf('email'), sender, release: () => undefined };
-  return attemptDelivery(await read(delivery), hold, { retryAt: null, anotherAccount: false }, ports(more));
+  return attemptAndPublish(await read(delivery), hold, { retryAt: null, anotherAccount: false }, ports(more));
 };
 const document = (person = ADA): Promise<SentToPerson | null> => topology.data.limits.find('shop', person);
 const tokens = async (): Promise<readonly string[]> => ((await document())?.entries ?? []).map(({ token }) => token);

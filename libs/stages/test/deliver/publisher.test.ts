@@ -3,7 +3,7 @@ import type { NewRecord } from '@carillon/ports';
 import { deliveryOf, outcomeOf } from '@carillon/testing';
 import { openTopology, type Topology } from '@carillon/testing/topology';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createPublisher } from '../../src/index.ts';
+import { publishInBatches } from '../../src/deliver/publisher.ts';
 
 let topology: Topology;
 beforeEach(async () => {
@@ -38,7 +38,8 @@ function slowLog() {
 describe('outcomes of moves', () => {
   it('go to the log at once, and those that come meanwhile go together with the next append', async () => {
     const { begun, log } = slowLog();
-    const publish = createPublisher({ ...topology.ports, log });
+    const ports = { ...topology.ports, log };
+    const publish = (delivery: Delivery) => publishInBatches(delivery, ports);
     const [first, ...others] = [await moved(), await moved(), await moved(), await moved()];
     const told = publish(first);
     const toldLater = others.map(publish);
@@ -54,7 +55,8 @@ describe('outcomes of moves', () => {
 
   it('stay in their documents for the sweeper where the log is away, and later ones go', async () => {
     const { begun, log } = slowLog();
-    const publish = createPublisher({ ...topology.ports, log });
+    const ports = { ...topology.ports, log };
+    const publish = (delivery: Delivery) => publishInBatches(delivery, ports);
     const [first, second] = [await moved(), await moved()];
     const told = publish(first);
     const toldLater = publish(second);
@@ -70,7 +72,7 @@ describe('outcomes of moves', () => {
 
   it('ask nothing of the log where nothing is left to be told', async () => {
     const { begun, log } = slowLog();
-    await createPublisher({ ...topology.ports, log })(deliveryOf());
+    await publishInBatches(deliveryOf(), { ...topology.ports, log });
     expect(begun).toEqual([]);
   });
 });

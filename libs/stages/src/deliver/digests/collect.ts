@@ -21,8 +21,9 @@ import {
   type DigestSettings,
   type WindowEnd,
 } from '@carillon/domain';
+import type { DeliveryId } from '@carillon/kernel';
 import type { Ids } from '@carillon/ports';
-import { moveAndTell, publishOutcomes } from '../outcomes.ts';
+import { publish, publishTogether, transitionAndPublish, type PublicationBatch } from '../transition.ts';
 import { closeWindows } from './empty.ts';
 import { momentOf, type DigestPorts } from './ports.ts';
 
@@ -44,47 +45,72 @@ export async function collectForDigest(
   why: string,
   ports: DigestPorts,
 ): Promise<readonly Delivery[]> {
-  const { digestHeads, ids, clock } = ports;
   const [first] = deliveries;
   const settings = first && settingsFor(first, ports);
   if (!first || !settings) return [];
-  const headId = headIdOf(first, ids);
-  const { ended, fitting } = await refuseTooLarge(deliveries, ports);
-  const listed: Delivery[] = [];
-  let open = fitting;
+  const listed = new Map<DeliveryId, Held>();
+  const { tooLarge, full } = await publishTogether(
+    ports,
+    async (batch) => {
+      const { ended, fitting } = await refuseTooLarge(deliveries, ports, batch);
+      return { tooLarge: ended, full: await listUnderHead(fitting, { why, settings, listed, batch }, ports) };
+    },
+    (delivery) => knownListed(delivery, listed.get(delivery.id)?.collected.token ?? ''),
+  );
+  // A full window is closed now, so that no timer need do it.
+  if (full) await closeWindows(full, true, ports);
+  return [...listed.values(), ...tooLarge];
+}
+
+type Listing = {
+  readonly why: string;
+  readonly settings: DigestSettings;
+  /** Deliveries that are on the list of their window. `listUnderHead` adds to it. */
+  readonly listed: Map<DeliveryId, Held>;
+  readonly batch: PublicationBatch;
+};
+
+/** Collects and lists deliveries of one head until none is left. Returns the head if its window is full. */
+async function listUnderHead(
+  deliveries: readonly Delivery[],
+  { why, settings, listed, batch }: Listing,
+  ports: DigestPorts,
+): Promise<DigestHead | null> {
+  const { digestHeads, ids, clock } = ports;
+  const { maxItems, window } = settings;
+  let open = deliveries;
   let full: DigestHead | null = null;
   let isInDoubt = false;
-  for (let tries = 0; open.length > 0; tries += 1) {
+  for (let tries = 0; ; tries += 1) {
+    const [first] = open;
+    if (!first) return full;
+    const headId = headIdOf(first, ids);
     if (tries === MAX_TRIES) throw new Error(`the digest head ${headId} keeps changing`);
     const head = (await digestHeads.get(headId)) ?? emptyHead(headId, first.slot);
-    if (mustClose(head, sizeOf(open[0]!.intent), settings.maxItems, clock.now())) {
+    if (mustClose(head, sizeOf(first.intent), maxItems, clock.now())) {
       await closeWindows(head, true, ports);
       continue;
     }
-    const opened = openedNow(settings.window, zoneOf(open[0]!, ports), clock.now());
-    const held = await collectAll(open, head, words(head, opened, open[0]!, why, ports), ports);
-    const listing = listItems(head, held.map(placed), { opened, maxItems: settings.maxItems }, clock.now());
-    if (listing.next) {
-      const written = await digestHeads.replace(listing.next).catch((error: unknown) => ({ error }));
-      // The answer alone may have been lost: the list itself says so. A store that says no again is in trouble.
+    const opened = openedNow(window, zoneOf(first, ports), clock.now());
+    const held = await collectAll(open, head, words(head, opened, first, why, ports), { batch, ports });
+    const { next, listed: tokens } = listItems(head, held.map(placed), { opened, maxItems }, clock.now());
+    if (next) {
+      const written = await digestHeads.replace(next).catch((error: unknown) => ({ error }));
+      // If only the answer was lost, the list has the items at the next try. A second failure means that the store is in trouble.
       if (typeof written === 'object' && isInDoubt) throw written.error;
       isInDoubt = typeof written === 'object';
       if (written !== 'done') {
         open = held;
         continue;
       }
+      if (mustClose(next, 0, maxItems, clock.now())) full = next;
     }
-    if (listing.next && mustClose(listing.next, 0, settings.maxItems, clock.now())) full = listing.next;
-    listed.push(...held.filter(({ collected }) => listing.listed.has(collected.token)));
-    open = held.filter(({ collected }) => !listing.listed.has(collected.token));
+    for (const delivery of held.filter(({ collected }) => tokens.has(collected.token))) {
+      listed.set(delivery.id, delivery);
+      publish(delivery, ports, batch);
+    }
+    open = held.filter(({ collected }) => !tokens.has(collected.token));
   }
-  await publishOutcomes([...listed, ...ended], ports, (seen) => {
-    const ours = listed.find(({ id }) => id === seen.id);
-    return knownListed(seen, ours?.collected?.token ?? '');
-  });
-  // Nobody need come for one that is full.
-  if (full) await closeWindows(full, true, ports);
-  return [...listed, ...ended];
 }
 
 const placed = (held: Held) => ({ item: itemOf(held), n: held.collected.n });
@@ -117,14 +143,15 @@ function words(head: DigestHead, opened: WindowEnd, delivery: Delivery, why: str
 async function refuseTooLarge(
   deliveries: readonly Delivery[],
   ports: DigestPorts,
+  batch: PublicationBatch,
 ): Promise<{ readonly ended: readonly Delivery[]; readonly fitting: readonly Delivery[] }> {
   const isLarge = ({ intent }: Delivery): boolean => sizeOf(intent) > MAX_DIGEST_CHARACTERS;
   const ended: Delivery[] = [];
   for (const delivery of deliveries.filter(isLarge)) {
     const detail = `its values have ${sizeOf(delivery.intent)} characters, and a digest has at most ${MAX_DIGEST_CHARACTERS}`;
     const next = endUnsent(delivery, 'FAILED', 'cannot_render', detail, momentOf(ports));
-    const moved = next && (await moveAndTell(next, ports, { together: true }));
-    if (moved) ended.push(moved);
+    const moved = next && (await transitionAndPublish(next, ports, { together: true, batch }));
+    if (moved) ended.push(moved.delivery);
   }
   return { ended, fitting: deliveries.filter((delivery) => !isLarge(delivery)) };
 }
@@ -134,15 +161,15 @@ async function collectAll(
   deliveries: readonly Delivery[],
   head: DigestHead,
   detail: string,
-  ports: DigestPorts,
+  { batch, ports }: { readonly batch: PublicationBatch; readonly ports: DigestPorts },
 ): Promise<readonly Held[]> {
   const held = await Promise.all(
     deliveries.map(async (delivery): Promise<Held | null> => {
       if (isHeldFor(head, delivery)) return delivery;
       const collected: Collected = { head: head.id, n: head.n, token: ports.ids.token() };
       const next = collectFor(delivery, collected, detail, momentOf(ports));
-      const moved = next && (await moveAndTell(next, ports, { together: true }));
-      return moved ? { ...moved, collected } : null;
+      const moved = next && (await transitionAndPublish(next, ports, { together: true, batch }));
+      return moved ? { ...moved.delivery, collected } : null;
     }),
   );
   return held.filter((one) => one !== null);

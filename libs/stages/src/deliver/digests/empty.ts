@@ -12,7 +12,13 @@ import {
   type ListedItem,
 } from '@carillon/domain';
 import { stringifyJson, type DeliveryId } from '@carillon/kernel';
-import { moveAndTell, publishOutcomes } from '../outcomes.ts';
+import {
+  insertAndPublish,
+  publish,
+  publishTogether,
+  transitionAndPublish,
+  type PublicationBatch,
+} from '../transition.ts';
 import { momentOf, type DigestPorts } from './ports.ts';
 
 const MAX_TRIES = 100;
@@ -49,39 +55,58 @@ type Included = { readonly delivery: Delivery; readonly in: DeliveryId };
  * an item that is still COLLECTED beside a digest that stands was not told by it: a restore brought that one from a newer folder.
  */
 async function emptyWindow(head: DigestHead, closing: ClosedWindow, ports: DigestPorts): Promise<void> {
-  const { ledger, ids, configuration, digestMade } = ports;
-  const keyed = (...parts: readonly string[]): string => ids.keyed(...parts);
-  const included: Included[] = [];
-  const toldBefore: Delivery[] = [];
-  let rest = closing.items;
-  // The first one that is in it names the digest, so those before it have to be known as left out, or as told.
-  while (included.length === 0 && rest.length > 0) {
-    const [item, ...others] = rest;
-    rest = others;
-    const one = item && (await moveItem(item, await freeSlot(head, item, ports), ports));
-    if (!one) continue;
-    if (await ledger.get(one.in)) toldBefore.push(one.delivery);
-    else included.push(one);
-  }
-  const [first] = included;
-  if (first) {
-    for (let from = 0; from < rest.length; from += AT_ONCE) {
-      const moved = await Promise.all(rest.slice(from, from + AT_ONCE).map((item) => moveItem(item, first.in, ports)));
-      for (const one of moved) {
-        if (one?.in === first.in) included.push(one);
-        else if (one) toldBefore.push(one.delivery);
-      }
+  await publishTogether(ports, async (batch) => {
+    const items = await includeItems(head, closing, batch, ports);
+    if (items) await insertDigest(head, closing, items, batch, ports);
+    await endClosing(head, closing.n, ports);
+  });
+}
+
+type DigestItems = { readonly digest: DeliveryId; readonly deliveries: readonly Delivery[] };
+
+/** Moves the items of a closed window into a digest that is not in the ledger yet. Null: no item is left for one. */
+async function includeItems(
+  head: DigestHead,
+  closing: ClosedWindow,
+  batch: PublicationBatch,
+  ports: DigestPorts,
+): Promise<DigestItems | null> {
+  const { items } = closing;
+  const move = async (item: ListedItem, digest: DeliveryId): Promise<Included | null> => {
+    const included = await moveItem(item, digest, batch, ports);
+    // An item that was moved before a crash may still have its outcome unpublished.
+    if (included) publish(included.delivery, ports, batch);
+    return included;
+  };
+  for (const [index, item] of items.entries()) {
+    const first = await move(item, await freeSlot(head, item, ports));
+    // The first item of the digest names it, so the items before it have to be known as left out or as part of an earlier digest.
+    if (!first || (await ports.ledger.get(first.in))) continue;
+    const included = [first];
+    for (let from = index + 1; from < items.length; from += AT_ONCE) {
+      const moved = await Promise.all(items.slice(from, from + AT_ONCE).map((other) => move(other, first.in)));
+      included.push(...moved.filter((other) => other !== null).filter((other) => other.in === first.in));
     }
-    const naming = namingOf(head, closing, first.in, keyed);
-    const pinned = await configuration.at(closing.configNumber);
-    const deliveries = included.map(({ delivery }) => delivery);
-    const intent = digestIntent(head, closing, naming, deliveries, pinned, { derive: ids.derive, keyed });
-    const digest = openDelivery(intent, '', first.in, momentOf(ports));
-    const [answer] = await ledger.insert([digest]);
-    if (answer?.inserted) digestMade({ delivery: digest, bytes: stringifyJson(digest).length });
+    return { digest: first.in, deliveries: included.map(({ delivery }) => delivery) };
   }
-  await endClosing(head, closing.n, ports);
-  await publishOutcomes([...toldBefore, ...included.map(({ delivery }) => delivery)], ports);
+  return null;
+}
+
+async function insertDigest(
+  head: DigestHead,
+  closing: ClosedWindow,
+  { digest, deliveries }: DigestItems,
+  batch: PublicationBatch,
+  ports: DigestPorts,
+): Promise<void> {
+  const { ids, configuration, digestMade } = ports;
+  const keyed = (...parts: readonly string[]): string => ids.keyed(...parts);
+  const naming = namingOf(head, closing, digest, keyed);
+  const pinned = await configuration.at(closing.configNumber);
+  const intent = digestIntent(head, closing, naming, deliveries, pinned, { derive: ids.derive, keyed });
+  const delivery = openDelivery(intent, '', digest, momentOf(ports));
+  const [answer] = await insertAndPublish([delivery], ports, batch);
+  if (answer?.inserted) digestMade({ delivery, bytes: stringifyJson(delivery).length });
 }
 
 /** The slot that an item gives its digest, in which nothing stands. It is looked at before the item is read, see `emptyWindow`. */
@@ -117,7 +142,12 @@ async function endClosing(seen: DigestHead, n: number, { digestHeads, clock }: D
 }
 
 /** Null: it is not in this digest, and never will be. */
-async function moveItem(item: ListedItem, digest: DeliveryId, ports: DigestPorts): Promise<Included | null> {
+async function moveItem(
+  item: ListedItem,
+  digest: DeliveryId,
+  batch: PublicationBatch,
+  ports: DigestPorts,
+): Promise<Included | null> {
   for (;;) {
     const seen = await ports.ledger.get(item.deliveryId);
     const emptied = seen && digestItem(seen, item, digest, momentOf(ports));
@@ -128,8 +158,8 @@ async function moveItem(item: ListedItem, digest: DeliveryId, ports: DigestPorts
       case 'is_digested':
         return seen && { delivery: seen, in: seen.digestedIn ?? digest };
       case 'digested': {
-        const moved = await moveAndTell(emptied.next, ports, { together: true });
-        if (moved) return { delivery: moved, in: digest };
+        const moved = await transitionAndPublish(emptied.next, ports, { together: true, batch });
+        if (moved) return { delivery: moved.delivery, in: digest };
       }
     }
   }

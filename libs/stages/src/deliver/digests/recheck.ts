@@ -1,6 +1,7 @@
 import { digestOf, type Delivery } from '@carillon/domain';
 import type { DeliveryId } from '@carillon/kernel';
 import type { DeliveryLedger } from '@carillon/ports';
+import { rewriteDelivery } from '../transition.ts';
 import { momentOf, type DigestPorts } from './ports.ts';
 
 type RecheckPorts = Pick<DigestPorts, 'ledger' | 'clock' | 'ids'>;
@@ -20,13 +21,13 @@ export async function recheckDigest(digest: Delivery, ports: RecheckPorts): Prom
   const left = digestOf(intent, ({ deliveryId }) => kept.has(deliveryId));
   if (left === null) return null;
   const next = { ...digest, intent: left, version: digest.version + 1, updatedAt: momentOf(ports).now };
-  return (await ports.ledger.replace(next)) === 'done' ? next : undefined;
+  return (await rewriteDelivery(digest, next, ports.ledger)) === 'done' ? next : undefined;
 }
 
 async function keepItem(id: DeliveryId, digest: DeliveryId, { ledger }: { readonly ledger: DeliveryLedger }) {
   for (;;) {
     const item = await ledger.get(id);
     if (item?.state !== 'DIGESTED' || item.digestedIn !== digest) return false;
-    if ((await ledger.replace({ ...item, version: item.version + 1 })) === 'done') return true;
+    if ((await rewriteDelivery(item, { ...item, version: item.version + 1 }, ledger)) === 'done') return true;
   }
 }

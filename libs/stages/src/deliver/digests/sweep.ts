@@ -1,4 +1,5 @@
 import { listLater, type Delivery } from '@carillon/domain';
+import { rewriteDelivery } from '../transition.ts';
 import { collectForDigest, headIdOf } from './collect.ts';
 import type { DigestPorts } from './ports.ts';
 
@@ -32,6 +33,10 @@ export async function listUnlisted(
 
 /** As far as the ledger takes it: what moved meanwhile, or cannot be written either, comes again by itself. */
 async function putOff(deliveries: readonly Delivery[], { ledger, clock }: DigestPorts): Promise<void> {
-  const later = deliveries.flatMap((delivery) => listLater(delivery, clock.now()) ?? []);
-  await Promise.allSettled(later.map((delivery) => ledger.replace(delivery)));
+  await Promise.allSettled(
+    deliveries.map(async (delivery) => {
+      const later = listLater(delivery, clock.now());
+      if (later) await rewriteDelivery(delivery, later, ledger);
+    }),
+  );
 }

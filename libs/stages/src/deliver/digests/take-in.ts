@@ -1,7 +1,7 @@
 import type { Delivery } from '@carillon/domain';
 import { keepBack, type AttemptPorts } from '../attempt.ts';
 import { checkBeforeSend } from '../before-send.ts';
-import { publishOutcomes, type OutcomePorts } from '../outcomes.ts';
+import type { OutcomePorts } from '../outcomes.ts';
 
 /**
  * Takes in deliveries of one head that are due: those that all checks before the digest let through are collected with one
@@ -22,7 +22,7 @@ export async function takeInItems(
     else if (verdict.kind === 'go') alone.push(delivery);
     else {
       const report = await keepBack(delivery, verdict, ports);
-      if ('delivery' in report) await publishOutcomes([report.delivery], ports);
+      if ('published' in report) await report.published;
     }
   }
   for (const [why, items] of collected) await ports.collect(items, why);

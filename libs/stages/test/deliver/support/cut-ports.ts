@@ -80,9 +80,10 @@ export function cutPorts<Ports extends CutStores>(
 
 function moveName({ state, nextAt, unpublished }: Delivery): string {
   if (state === 'COLLECTED') return nextAt === null ? 'know it listed' : 'collect';
-  if (state === 'DIGESTED') return unpublished.length > 0 ? 'move an item' : 'know it told';
   if (state === 'SENDING') return 'step into sending';
-  return state === 'WAITING' ? 'fence' : 'settle';
+  if (state === 'WAITING') return 'fence';
+  if (unpublished.length === 0) return 'know it told';
+  return state === 'DIGESTED' ? 'move an item' : 'settle';
 }
 
 function headStep({ closing, items }: DigestHead): string {
