@@ -36,21 +36,12 @@ export const POSITION_BEFORE_CUSTODY: Change = {
 /** No bug: two dispatchers send from one ledger, as two processes of the role would. */
 export const TWO_DISPATCHERS: Change = {
   file: 'apps/delivery/src/start.ts',
-  from: `const dispatcher = startDispatcher(
-    ports,
-    (delivery) => held.has(partitionOfIntent(delivery, ports)),
-    ({ id }) => held.has(partitionOf(id, partitions)),
-    // Who holds nothing yet sends what others left behind: as much as if one partition were its own.
-    () => Math.max(1, held.size) / partitions,
-    beginning.hasBegun,
-  );`,
-  to: `const mine = () => Math.max(1, held.size) / partitions;
-  const one = () => startDispatcher(ports, () => true, () => true, mine, beginning.hasBegun);
+  from: 'const dispatcher = startDispatcher(ports, { share, accounts, rates, attempts });',
+  to: `const everything = { ...share, hasDelivery: () => true, hasDigestHead: () => true };
+  const one = () => startDispatcher(ports, { share: everything, accounts, rates, attempts });
   const both = [one(), one()];
   const dispatcher = {
     offer: (deliveries) => both.forEach((each) => each.offer(deliveries)),
-    find: (...asked) => both[0].find(...asked),
-    listUnlisted: () => both[0].listUnlisted(),
     stop: async (deadline) => (await Promise.all(both.map((each) => each.stop(deadline)))).flat(),
   };`,
 };

@@ -1,27 +1,13 @@
-import {
-  callsAtOnce,
-  findNotification,
-  goesIntoDigest,
-  type AccountChoice,
-  type Delivery,
-  type DigestHead,
-  type FoundMessage,
-} from '@carillon/domain';
-import type { DeliveryId, Duration, Instant } from '@carillon/kernel';
+import { callsAtOnce, findNotification, goesIntoDigest, type AccountChoice, type Delivery } from '@carillon/domain';
+import type { DeliveryId, Duration } from '@carillon/kernel';
 import type { DueDelivery } from '@carillon/ports';
-import { pause, startScheduler, type WorkPolicy } from '@carillon/runtime';
-import {
-  attemptDelivery,
-  collectForDigest,
-  listUnlisted,
-  renderMessage,
-  takeInItems,
-  type AttemptReport,
-} from '@carillon/stages';
-import { sharesDigest, startWindows } from './windows.ts';
-import { createAccounts, NO_ACCOUNT } from './accounts.ts';
+import { startScheduler, type WorkPolicy } from '@carillon/runtime';
+import { attemptDelivery, takeInItems, type AttemptPorts, type AttemptReport } from '@carillon/stages';
+import { NO_ACCOUNT, type Accounts } from './accounts.ts';
 import type { DeliveryPorts } from './ports.ts';
-import { createRates } from './rates.ts';
+import type { Rates } from './rates.ts';
+import { sharesDigest } from './windows.ts';
+import type { WorkShare } from './work-share.ts';
 
 /** One bound for everything that waits in memory. */
 const MAX_BYTES = 32 * 1024 * 1024;
@@ -50,17 +36,18 @@ export type Dispatcher = {
   /** A hint that these are due; the ledger has them anyway. */
   readonly offer: (due: readonly DueDelivery[]) => void;
   /**
-   * What the provider of the last attempt has like its message; null: it cannot be found out now. Undefined: it cannot be asked, or
-   * the message cannot be written again.
-   */
-  find(delivery: Delivery, since: Instant): Promise<readonly FoundMessage[] | null | undefined>;
-  /** Lists what was collected for a digest and left on no list by a process that died. */
-  listUnlisted(): Promise<void>;
-  /**
-   * Ends: no new attempt begins, those under way get until `deadline`. Answers the deliveries whose calls did not come
-   * back: nobody waits for them any longer.
+   * Begins no new attempt, and gives those under way until `deadline`. Returns the deliveries whose calls did not come back: nobody
+   * waits for them any longer. The signal `stopping` has to be aborted before.
    */
   stop(deadline: number): Promise<readonly DeliveryId[]>;
+};
+
+/** What a dispatcher works with. `start.ts` makes the parts. */
+export type DispatcherParts = {
+  readonly share: WorkShare;
+  readonly accounts: Accounts;
+  readonly rates: Rates;
+  readonly attempts: AttemptPorts;
 };
 
 /** What is told of an attempt that did not come to calling the provider. */
@@ -68,37 +55,13 @@ const UNCALLED = { attemptId: null, account: null, code: '', missing: 0, wrongLo
 
 /**
  * Takes what is due from the ledger and sends it, each account as many at a time as it has connections. A slow account
- * holds up its own lane only, a busy workspace its own turns only. Of several processes each begins with its own, or
- * they would try for the same deliveries all the time; nothing but work is lost where two do. `share`: what of all work is
- * this process's own, from 0 to 1. No attempt begins before `mayBegin` says so.
+ * holds up its own lane only, a busy workspace its own turns only. No attempt begins before the share says so.
  */
 export function startDispatcher(
-  ports: DeliveryPorts,
-  isOwn: (delivery: Delivery) => boolean,
-  isOwnHead: (head: DigestHead) => boolean,
-  share: () => number,
-  mayBegin: () => boolean,
+  { clock, ledger, configuration, watch }: Pick<DeliveryPorts, 'clock' | 'ledger' | 'configuration' | 'watch'>,
+  { share, accounts, rates, attempts }: DispatcherParts,
 ): Dispatcher {
-  const { clock, ledger, watch } = ports;
-  const trouble = (where: string, error: unknown): void => watch.trouble(where, error);
-  const accounts = createAccounts({
-    ...ports,
-    trouble,
-    state: (account, state, why) => watch.accountState(account, state, why),
-  });
-  const rates = createRates({ clock, share, pause });
   const choices = new Map<string, AccountChoice>();
-  const stopping = new AbortController();
-  const digestPorts = {
-    ...ports,
-    digestMade: (digest: DueDelivery) => offer([digest]),
-  };
-  const attemptPorts = {
-    ...ports,
-    pause: (span: number) => pause(span),
-    stopping: stopping.signal,
-    collect: (deliveries: readonly Delivery[], why: string) => collectForDigest(deliveries, why, digestPorts),
-  };
 
   function laneOf({ delivery }: DueDelivery): string {
     if (isItem(delivery)) return ITEMS;
@@ -108,7 +71,7 @@ export function startDispatcher(
   }
 
   const isItem = (delivery: Delivery): boolean =>
-    goesIntoDigest(delivery, findNotification(ports.configuration.current(), delivery.slot));
+    goesIntoDigest(delivery, findNotification(configuration.current(), delivery.slot));
 
   function placesOf(lane: string): number {
     if (lane === ITEMS) return ITEM_PLACES;
@@ -120,7 +83,7 @@ export function startDispatcher(
   async function send(lane: string, due: DueDelivery, called: () => void): Promise<readonly DueDelivery[]> {
     const { delivery } = due;
     const queuedFor = choices.get(lane);
-    if (queuedFor && !(await rates.take(queuedFor, stopping.signal))) return [];
+    if (queuedFor && !(await rates.take(queuedFor, attempts.stopping))) return [];
     const now = clock.now();
     // What the configuration says may have changed since it was queued.
     const choice = accounts.route(delivery, now);
@@ -134,7 +97,7 @@ export function startDispatcher(
     };
     const startedAt = clock.now();
     const ended = watch.attempt(delivery);
-    const report = await attemptDelivery(delivery, hold, fallback, attemptPorts).catch((error: unknown) => {
+    const report = await attemptDelivery(delivery, hold, fallback, attempts).catch((error: unknown) => {
       ended({ ...UNCALLED, verdict: 'error', seconds: (clock.now() - startedAt) / 1000 });
       throw error;
     });
@@ -150,7 +113,7 @@ export function startDispatcher(
   async function takeIn(items: readonly DueDelivery[]): Promise<readonly DueDelivery[]> {
     const alone = await takeInItems(
       items.map(({ delivery }) => delivery),
-      attemptPorts,
+      attempts,
     );
     const ids = new Set(alone.map(({ id }) => id));
     return items.filter(({ delivery }) => ids.has(delivery.id) && !isItem(delivery));
@@ -193,11 +156,11 @@ export function startDispatcher(
       return due ? send(lane, due, called) : [];
     },
     async read() {
-      if (!mayBegin()) return HELD_BACK;
+      if (!share.mayBegin()) return HELD_BACK;
       const now = clock.now();
       for (const workspace of await ledger.dueWorkspaces(now)) {
         const page = await ledger.due(workspace, now, PAGE);
-        const own = page.filter(({ delivery }) => isOwn(delivery));
+        const own = page.filter(({ delivery }) => share.hasDelivery(delivery));
         const abandoned = page.filter(({ delivery }) => (delivery.nextAt ?? 0) <= now - ABANDONED);
         const added = scheduler.enter(own.length > 0 ? own : abandoned);
         scheduler.leftInStore(workspace, page.length === PAGE || added.includes('full'));
@@ -209,34 +172,16 @@ export function startDispatcher(
     readOnBelow: 1,
   };
   const offer = (offered: readonly DueDelivery[]): void => {
-    if (!mayBegin()) return;
+    if (!share.mayBegin()) return;
     const now = clock.now();
     scheduler.enter(offered.filter(({ delivery: { state, nextAt } }) => state === 'WAITING' && (nextAt ?? 0) <= now));
   };
-  const scheduler = startScheduler(policy, { clock, changed: (bytes) => watch.queued(bytes), trouble });
-
-  const windows = startWindows(digestPorts, isOwnHead, (where, error) => trouble(where, error));
+  const scheduler = startScheduler(policy, { clock, changed: (bytes) => watch.queued(bytes), trouble: watch.trouble });
 
   return {
-    find: (delivery, since) =>
-      accounts.find(
-        delivery,
-        since,
-        async (choice) => {
-          const rendered = await renderMessage(delivery, choice, ports);
-          return rendered.ok ? rendered.message : null;
-        },
-        stopping.signal,
-      ),
     offer,
-    async listUnlisted() {
-      await listUnlisted(digestPorts, trouble);
-    },
     async stop(deadline) {
-      stopping.abort();
-      const [open] = await Promise.all([scheduler.stop(deadline), windows.stop(deadline)]);
-      // A sender waits for its calls when it closes; those that are still open end with the process.
-      if (open.length === 0) await accounts.close();
+      const open = await scheduler.stop(deadline);
       return open.map(({ delivery }) => delivery.id);
     },
   };

@@ -1,20 +1,29 @@
-import { CHANNEL_NAMES, CHANNELS, partitionOf, type Delivery } from '@carillon/domain';
+import { CHANNEL_NAMES, CHANNELS, type AccountChoice, type Delivery, type FoundMessage } from '@carillon/domain';
+import type { DeliveryId, Instant } from '@carillon/kernel';
+import type { DueDelivery } from '@carillon/ports';
 import { createRecordSink, pause, startLoop, startStageConsumer } from '@carillon/runtime';
 import {
   abandon,
+  collectForDigest,
   createAfterChange,
   createConsentStage,
   createCustodyStage,
   createDoubtSettler,
   createReceiptStage,
-  intentKeyOf,
+  listUnlisted,
   publishConsents,
+  renderMessage,
   sweep,
   type CalledOff,
+  type DigestPorts,
 } from '@carillon/stages';
-import { createBeginning, LOOK_AGAIN } from './beginning.ts';
+import { createAccounts } from './accounts.ts';
+import { createBeginning, LOOK_AGAIN, type Beginning } from './beginning.ts';
 import { startDispatcher } from './dispatcher.ts';
 import type { DeliveryPorts } from './ports.ts';
+import { createRates } from './rates.ts';
+import { startWindows } from './windows.ts';
+import { createWorkShare, type WorkShare } from './work-share.ts';
 
 export type DeliveryConfig = {
   /** The store's lock proves every predecessor dead, so its calls under way are in doubt at once. */
@@ -43,112 +52,29 @@ const CALLS_END = 10_000;
 const ALL_ENDS = 13_000;
 const FOR_EVER = Number.MAX_SAFE_INTEGER;
 
-/** The delivery role: takes intents into custody, sends what is due, applies receipts, sweeps what nobody finished. */
+/** The delivery role: takes intents into custody, sends due deliveries, applies receipts, and sweeps what a crash left behind. */
 export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts): Promise<DeliveryRole> {
   const { ledger, clock, watch } = ports;
   const counts = await ledger.countByState();
   if (config.aloneOnStore) await sweepAll(ports);
   const inDoubt = (await ledger.countByState()).IN_DOUBT ?? 0;
-  const held = new Set<number>();
-  const partitions = ports.log.partitions('carillon.intents');
   const beginning = await createBeginning(ports);
   watch.sends(beginning.check);
-  const dispatcher = startDispatcher(
-    ports,
-    (delivery) => held.has(partitionOfIntent(delivery, ports)),
-    ({ id }) => held.has(partitionOf(id, partitions)),
-    // Who holds nothing yet sends what others left behind: as much as if one partition were its own.
-    () => Math.max(1, held.size) / partitions,
-    beginning.hasBegun,
-  );
-  const reading = startLoop(LOOK_AGAIN, beginning.look, (error) =>
-    watch.trouble('look whether sending may begin', error),
-  );
-  const custody = createCustodyStage({
-    ...ports,
-    due: dispatcher.offer,
-    ...(config.calledOffBelow && { calledOffBelow: config.calledOffBelow }),
-  });
-  const consumption = await startStageConsumer({
-    group: 'delivery',
-    topic: 'carillon.intents',
-    stage: custody,
-    sink: createRecordSink(ports.log),
-    log: ports.log,
-    checkpoints: ports.checkpoints,
-    watch,
-    held,
-  });
-  const receipts = await startStageConsumer({
-    group: 'delivery',
-    topic: 'carillon.receipts',
-    stage: createReceiptStage({ ...ports, alert: (account, code, detail) => watch.alert(account, code, detail) }),
-    sink: createRecordSink(ports.log),
-    log: ports.log,
-    checkpoints: ports.checkpoints,
-    watch,
-  });
-  const consents = await startStageConsumer({
-    group: 'delivery',
-    topic: 'carillon.consents',
-    stage: createConsentStage(ports),
-    sink: createRecordSink(ports.log),
-    log: ports.log,
-    checkpoints: ports.checkpoints,
-    watch,
-  });
-  const sweeper = startLoop(
-    SWEEP_EVERY,
-    async () => {
-      await sweep(ports, clock.now());
-      await dispatcher.listUnlisted().catch((error: unknown) => watch.trouble('list items of digests', error));
-      await publishConsents(await ports.consents.unpublished(clock.now() - CONSENT_GRACE, CONSENTS_AT_ONCE), ports);
-    },
-    (error) => watch.trouble('sweep', error),
-  );
+  const held = new Set<number>();
+  const share = createWorkShare(ports.log, held, beginning.hasBegun);
   const stopping = new AbortController();
-  const afterChange = createAfterChange({ ...ports, stopping: stopping.signal });
-  // Apart from the sweeper: where a change concerns very many, they are looked through for minutes.
-  const looking = startLoop(
-    CHANGES_EVERY,
-    async () => {
-      await afterChange();
-    },
-    (error) => watch.trouble('look through what waits', error),
-  );
-  const settler = createDoubtSettler({
-    ...ports,
-    isOurs: (delivery) => held.has(partitionOfIntent(delivery, ports)),
-    channels: CHANNEL_NAMES.filter((name) =>
-      ports.senders.some(({ kind, canBeAsked }) => canBeAsked && CHANNELS[name].accounts.includes(kind)),
-    ),
-    find: (delivery, since) => dispatcher.find(delivery, since),
-    trouble: (where, error) => watch.trouble(where, error),
-  });
-  const asking = startLoop(
-    DOUBTS_EVERY,
-    async () => {
-      await settler.round();
-    },
-    (error) => watch.trouble('ask about doubts', error),
-  );
+  const sending = startSending(ports, share, stopping.signal);
+  const consumers = await startConsumers(config, ports, held, sending.offer);
+  const loops = startLoops(ports, { beginning, share, sending, stopping: stopping.signal });
 
   return {
     recovered: { resumed: counts.WAITING ?? 0, inDoubt },
     async close() {
       const began = clock.now();
       stopping.abort();
-      const stopped = Promise.all([
-        consumption.stop(),
-        reading.stop(),
-        receipts.stop(),
-        consents.stop(),
-        sweeper.stop(),
-        looking.stop(),
-        asking.stop(),
-      ]);
+      const stopped = Promise.all([...consumers, ...loops].map((part) => part.stop()));
       stopped.catch(() => undefined);
-      const open = await dispatcher.stop(began + CALLS_END);
+      const open = await sending.stop(began + CALLS_END);
       const ending = (async (): Promise<void> => {
         if (open.length > 0) await abandon(ports, open).catch((error: unknown) => watch.trouble('abandon', error));
         await stopped;
@@ -161,11 +87,125 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
   };
 }
 
-/** Where the intents of a slot stand on the log. */
-const partitionOfIntent = (delivery: Delivery, { log }: DeliveryPorts): number =>
-  partitionOf(intentKeyOf(delivery), log.partitions('carillon.intents'));
+/** A part of the role that runs until it is stopped. */
+type Running = { stop(): Promise<unknown> };
 
-/** Until nothing of the predecessor is left in SENDING. */
+/** Everything that calls providers. */
+export type Sending = {
+  /** A hint that deliveries are due; the ledger has them anyway. */
+  readonly offer: (due: readonly DueDelivery[]) => void;
+  /**
+   * Messages that the provider of the last attempt has and that look like the one of the delivery. Null: the provider cannot be
+   * asked now. Undefined: it can never be asked, or the message cannot be rendered again.
+   */
+  find(delivery: Delivery, since: Instant): Promise<readonly FoundMessage[] | null | undefined>;
+  /** Lists digest items that a crashed process collected and put on no list. */
+  listUnlisted(): Promise<void>;
+  /** Lets calls under way end until `deadline`. Returns the deliveries whose calls did not. */
+  stop(deadline: Instant): Promise<readonly DeliveryId[]>;
+};
+
+/** Makes the parts of the dispatcher, and starts it beside the windows of digests. */
+export function startSending(ports: DeliveryPorts, share: WorkShare, stopping: AbortSignal): Sending {
+  const { clock, watch } = ports;
+  const trouble = (operation: string, error: unknown): void => watch.trouble(operation, error);
+  const accounts = createAccounts({
+    ...ports,
+    trouble,
+    state: (account, state, why) => watch.accountState(account, state, why),
+  });
+  const rates = createRates({ clock, share: share.fraction, pause });
+  const digests: DigestPorts = { ...ports, digestMade: (digest) => dispatcher.offer([digest]) };
+  const attempts = {
+    ...ports,
+    pause: (span: number) => pause(span),
+    stopping,
+    collect: (deliveries: readonly Delivery[], why: string) => collectForDigest(deliveries, why, digests),
+  };
+  const dispatcher = startDispatcher(ports, { share, accounts, rates, attempts });
+  const windows = startWindows(digests, share, trouble);
+  const render = (delivery: Delivery) => async (choice: AccountChoice) => {
+    const rendered = await renderMessage(delivery, choice, ports);
+    return rendered.ok ? rendered.message : null;
+  };
+  return {
+    offer: dispatcher.offer,
+    find: (delivery, since) => accounts.find(delivery, since, render(delivery), stopping),
+    async listUnlisted() {
+      await listUnlisted(digests, trouble);
+    },
+    async stop(deadline) {
+      const [open] = await Promise.all([dispatcher.stop(deadline), windows.stop(deadline)]);
+      // A sender waits for its calls when it closes; those that are still open end with the process.
+      if (open.length === 0) await accounts.close();
+      return open;
+    },
+  };
+}
+
+/** Starts the consumers of intents, receipts and consents. `held` follows the partitions of intents. */
+async function startConsumers(
+  { calledOffBelow }: DeliveryConfig,
+  ports: DeliveryPorts,
+  held: Set<number>,
+  due: Sending['offer'],
+): Promise<readonly Running[]> {
+  const { log, checkpoints, watch } = ports;
+  const shared = { group: 'delivery', sink: createRecordSink(log), log, checkpoints, watch } as const;
+  const custody = createCustodyStage({ ...ports, due, ...(calledOffBelow && { calledOffBelow }) });
+  const receipts = createReceiptStage({
+    ...ports,
+    alert: (account, code, detail) => watch.alert(account, code, detail),
+  });
+  return [
+    await startStageConsumer({ ...shared, topic: 'carillon.intents', stage: custody, held }),
+    await startStageConsumer({ ...shared, topic: 'carillon.receipts', stage: receipts }),
+    await startStageConsumer({ ...shared, topic: 'carillon.consents', stage: createConsentStage(ports) }),
+  ];
+}
+
+type LoopParts = {
+  readonly beginning: Beginning;
+  readonly share: WorkShare;
+  readonly sending: Sending;
+  readonly stopping: AbortSignal;
+};
+
+function startLoops(ports: DeliveryPorts, { beginning, share, sending, stopping }: LoopParts): readonly Running[] {
+  const { clock, watch } = ports;
+  const afterChange = createAfterChange({ ...ports, stopping });
+  const settler = createDoubtSettler({
+    ...ports,
+    isOurs: share.hasDelivery,
+    channels: CHANNEL_NAMES.filter((name) =>
+      ports.senders.some(({ kind, canBeAsked }) => canBeAsked && CHANNELS[name].accounts.includes(kind)),
+    ),
+    find: (delivery, since) => sending.find(delivery, since),
+    trouble: (where, error) => watch.trouble(where, error),
+  });
+  const loop = (operation: string, every: number, round: () => Promise<unknown>): Running =>
+    startLoop(
+      every,
+      async () => {
+        await round();
+      },
+      (error) => watch.trouble(operation, error),
+    );
+
+  return [
+    startLoop(LOOK_AGAIN, beginning.look, (error) => watch.trouble('look whether sending may begin', error)),
+    loop('sweep', SWEEP_EVERY, async () => {
+      await sweep(ports, clock.now());
+      await sending.listUnlisted().catch((error: unknown) => watch.trouble('list items of digests', error));
+      await publishConsents(await ports.consents.unpublished(clock.now() - CONSENT_GRACE, CONSENTS_AT_ONCE), ports);
+    }),
+    // Its own loop, because a change that concerns very many deliveries takes minutes.
+    loop('look through what waits', CHANGES_EVERY, afterChange),
+    loop('ask about doubts', DOUBTS_EVERY, () => settler.round()),
+  ];
+}
+
+/** Sweeps until no delivery of the predecessor is left in SENDING. */
 async function sweepAll(ports: DeliveryPorts): Promise<void> {
   for (;;) {
     const { doubted } = await sweep(ports, FOR_EVER);

@@ -2,6 +2,7 @@ import { headDueAt, type Delivery, type DigestHead } from '@carillon/domain';
 import { startScheduler, type WorkPolicy } from '@carillon/runtime';
 import { closeWindows, type DigestPorts } from '@carillon/stages';
 import type { Duration, Instant } from '@carillon/kernel';
+import type { WorkShare } from './work-share.ts';
 
 const LANE = 'windows';
 /** Windows that are closed or emptied at once. */
@@ -32,7 +33,7 @@ export type Windows = { stop(deadline: Instant): Promise<void> };
  */
 export function startWindows(
   ports: DigestPorts,
-  isOwn: (head: DigestHead) => boolean,
+  share: Pick<WorkShare, 'hasDigestHead'>,
   trouble: (where: string, error: unknown) => void,
 ): Windows {
   const { clock, digestHeads } = ports;
@@ -51,7 +52,7 @@ export function startWindows(
       const now = clock.now();
       for (const workspace of await digestHeads.dueWorkspaces(now)) {
         const page = await digestHeads.due(workspace, now, PAGE);
-        const own = page.filter(isOwn);
+        const own = page.filter(share.hasDigestHead);
         const abandoned = page.filter((head) => (headDueAt(head) ?? now) <= now - ABANDONED);
         const added = scheduler.enter(own.length > 0 ? own : abandoned);
         scheduler.leftInStore(workspace, page.length === PAGE || added.includes('full'));

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createCustodyStage } from '@carillon/stages';
 import { account } from '@carillon/testing/given';
 import { startScriptedSmtp, untilFound } from '@carillon/testing/topology';
-import { startDispatcher } from '../src/dispatcher.ts';
+import { startSending } from '../src/start.ts';
 import { startDelivery } from '../src/index.ts';
 import { FIRST_PAUSE, QUICK, RoleUnderTest } from './delivery-role.ts';
 
@@ -279,15 +279,12 @@ describe('two processes over one ledger', () => {
     await under.stop();
     under.mail.follow(() => undefined);
     under.topology.clock.pass(60_000);
-    const dispatcher = startDispatcher(
-      under.ports,
-      () => false,
-      () => false,
-      () => 1,
-      () => true,
-    );
+    const nothing = { hasDelivery: () => false, hasDigestHead: () => false, fraction: () => 1, mayBegin: () => true };
+    const stopping = new AbortController();
+    const sending = startSending(under.ports, nothing, stopping.signal);
     await under.reaches('SENT');
-    await dispatcher.stop(under.topology.clock.now());
+    stopping.abort();
+    await sending.stop(under.topology.clock.now());
     expect(under.mail.accepted).toHaveLength(1);
   });
 });
