@@ -6,16 +6,18 @@ import { basename, join, resolve } from 'node:path';
 const HELP = `node tools/commit-subjects.ts
 
 Checks the subject of each commit after the one that added this check: "area: subject", at most 72 characters. An area is
-the folder name of a package (portal, control, mongodb, …), or docs, test, bench or build. Merge commits are skipped.`;
+the folder name of a package or provider (portal, mongodb, twilio, …), or docs, test, bench or build. Merge commits are skipped.`;
 
 const MAX_SUBJECT_LENGTH = 72;
 const OTHER_AREAS = ['docs', 'test', 'bench', 'build'];
+/** Folders whose folders are areas: packages, and the providers of one package. */
+const AREA_FOLDERS = ['apps', 'libs', 'libs/adapters', 'libs/adapters/providers'];
 
 const root = resolve(import.meta.dirname, '..');
 
 /** Returns the areas that a subject may begin with. */
 export const areasOf = (top: string): ReadonlySet<string> =>
-  new Set([...['apps', 'libs', 'libs/adapters'].flatMap((folder) => readdirSync(join(top, folder))), ...OTHER_AREAS]);
+  new Set([...AREA_FOLDERS.flatMap((folder) => readdirSync(join(top, folder))), ...OTHER_AREAS]);
 
 /** Returns what is wrong with a subject, or null. */
 export function faultOfSubject(subject: string, areas: ReadonlySet<string>): string | null {

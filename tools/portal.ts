@@ -37,7 +37,7 @@ function fingerprint(): string {
     if (name.includes('.')) add(path);
     else {
       const files = readdirSync(path, { recursive: true, withFileTypes: true }).filter(
-        (entry) => entry.isFile() && !entry.name.endsWith('.generated.ts'),
+        (entry) => entry.isFile() && entry.name !== basename(TYPES),
       );
       for (const file of files.map((entry) => join(entry.parentPath, entry.name)).toSorted()) add(file);
     }

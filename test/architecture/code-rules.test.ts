@@ -68,7 +68,7 @@ const CASES: Readonly<Record<string, Case>> = {
       'libs/domain/src/channels/row.ts': "export const row = { name: 'email' };\n",
       'libs/stages/src/deliver/any.ts':
         'export const subject = (slot: { channel: string }) => `over ${slot.channel}`;\n',
-      'libs/adapters/smtp/src/own.ts': "export const channel = 'email';\n",
+      'libs/adapters/providers/smtp/src/own.ts': "export const channel = 'email';\n",
     },
     rule: 'carillon(channel-name)',
     says: 'a channel by its name',
@@ -88,8 +88,8 @@ const CASES: Readonly<Record<string, Case>> = {
         'apps/cli/src',
         'apps/portal/src',
         'libs/kernel/src',
-        'libs/adapters/smtp/src',
-        'libs/adapters/smtp/test',
+        'libs/adapters/providers/smtp/src',
+        'libs/adapters/providers/smtp/test',
         'test',
         'tools',
       ].map((folder) => [

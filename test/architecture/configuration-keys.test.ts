@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const root = resolve(import.meta.dirname, '../..');
 const NOTIFICATION = 'notification-shape.ts';
-const ACCOUNTS = 'account-shapes.ts';
+const SANDBOX = 'providers/sandbox.ts';
 
 /** Changes of a declaration, each with a word of what the compiler has to say. One run tells of all. */
 const CHANGES = {
@@ -29,9 +29,9 @@ const CHANGES = {
     says: "Type 'string | boolean'",
   },
   'a word that a key takes': {
-    file: ACCOUNTS,
-    from: "z.literal('sandbox')",
-    to: "z.literal('sandpit')",
+    file: SANDBOX,
+    from: "kind: 'sandbox'",
+    to: "kind: 'sandpit'",
     says: '\'"sandbox"\'',
   },
 } as const;
@@ -46,7 +46,10 @@ beforeAll(() => {
   const tsconfig = {
     extends: join(root, 'tsconfig.base.json'),
     compilerOptions: {
-      paths: { '@carillon/shapes': [join(home, 'src/index.ts')] },
+      paths: {
+        '@carillon/shapes': [join(home, 'src/index.ts')],
+        '@carillon/shapes/providers': [join(home, 'src/providers/index.ts')],
+      },
       typeRoots: [join(root, 'node_modules/@types')],
     },
     include: ['libs/domain/src', 'libs/configuration/src'].map((folder) => join(root, folder)),

@@ -22,8 +22,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
 };
 const ROOMS_BY_PROJECT: Readonly<Record<string, readonly string[]>> = {
   'apps/cli': ['adapter', 'app', 'portal'],
-  'libs/adapters/fcm': ['one-request'],
-  'libs/adapters/twilio': ['one-request'],
+  'libs/adapters/providers': ['one-request'],
 };
 
 const TEST_TOOLS = [
@@ -74,7 +73,6 @@ const BY_PROJECT: Readonly<Record<string, readonly string[]>> = {
   'libs/adapters/bounces': ['postal-mime', 'smtp-server'],
   'libs/adapters/cel': ['@marcbachmann/cel-js', 're2js'],
   'libs/adapters/cohorts': ['zod'],
-  'libs/adapters/fcm': ['google-auth-library'],
   'libs/adapters/guarded-http': ['undici', 'ipaddr.js'],
   'libs/adapters/handlebars': ['handlebars'],
   'libs/adapters/jwks': ['jose'],
@@ -82,9 +80,8 @@ const BY_PROJECT: Readonly<Record<string, readonly string[]>> = {
   'libs/adapters/mjml': ['mjml'],
   'libs/adapters/mongodb': ['mongodb'],
   'libs/adapters/kafka': ['kafkajs'],
+  'libs/adapters/providers': ['google-auth-library', 'nodemailer', 'twilio'],
   'libs/adapters/schema-registry': ['@kafkajs/confluent-schema-registry'],
-  'libs/adapters/smtp': ['nodemailer'],
-  'libs/adapters/twilio': ['twilio'],
 };
 const NPM = [...new Set([...Object.values(BY_TAG), ...Object.values(BY_PROJECT), ['nx']].flat())];
 /** What every package of the sandbox declares; pino stands for what is allowed and not declared. */
@@ -210,7 +207,7 @@ const CASES: Readonly<Record<string, Case>> = {
         "import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);\nexport const load = (): unknown => require('nodemailer');\n",
     },
     good: {
-      'libs/adapters/smtp/src/f.ts':
+      'libs/adapters/providers/smtp/src/f.ts':
         "import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);\nexport const load = (): unknown => require('nodemailer');\n",
     },
     rule,

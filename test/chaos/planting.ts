@@ -176,7 +176,7 @@ export const SENT_AFTER_ITS_LEASE: Change = {
 
 /** The bug: the library of a provider makes a request again that got no answer. */
 export const RETRY_BY_THE_LIBRARY: Change = {
-  file: 'libs/adapters/twilio/src/api.ts',
+  file: 'libs/adapters/providers/twilio/src/api.ts',
   from: 'await client.messages.create(parametersOf(sms)).catch(() => null);',
   to: `await client.messages
       .create(parametersOf(sms))
@@ -186,7 +186,7 @@ export const RETRY_BY_THE_LIBRARY: Change = {
 
 /** The bug: that nothing is found somewhere is taken for a token that is dead. */
 export const PURGED_ON_A_BARE_404: Change = {
-  file: 'libs/adapters/fcm/src/outcome-table.ts',
+  file: 'libs/adapters/providers/fcm/src/outcome-table.ts',
   from: '  if (status >= 500) return ambiguous;',
   to: `  if (status === 404) return { ...refusedToken, suppress: 'dead_token' };
   if (status >= 500) return ambiguous;`,
@@ -208,7 +208,7 @@ export const RECEIPTS_LOWER: Change = {
 
 /** The bug: what a provider reports is taken from anybody. */
 export const UNSIGNED_CALLBACK_TAKEN: Change = {
-  file: 'libs/adapters/receipts/src/twilio.ts',
+  file: 'libs/adapters/providers/twilio/src/receipts.ts',
   from: '  return spellingsOf(url).some((spelling) =>',
   to: '  if (form.length > 0) return true;\n  return spellingsOf(url).some((spelling) =>',
 };

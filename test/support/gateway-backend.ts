@@ -1,7 +1,7 @@
 import { createBounceMail } from '@carillon/adapter-bounces';
 import { createCohortReaders } from '@carillon/adapter-cohorts';
 import { createTokenVerifier } from '@carillon/adapter-jwks';
-import { createReceiptReaders } from '@carillon/adapter-receipts';
+import { createReceiptReaders } from '@carillon/adapter-providers';
 import { createApiKeys, createIds, createLinkTokens, systemClock, type ApiKeys } from '@carillon/adapter-system';
 import { createRecordCodecs, type AvroRecordCodecs } from '@carillon/contracts';
 import type {

@@ -1,6 +1,13 @@
-import { allDeploymentAccounts, DEPLOYMENT_PATH, ownAccount, publicUrlOf, type AccountBody } from '@carillon/domain';
+import {
+  allDeploymentAccounts,
+  DEPLOYMENT_PATH,
+  ownAccount,
+  publicUrlOf,
+  reporterOf,
+  type AccountBody,
+} from '@carillon/domain';
 import { CarillonError } from '@carillon/kernel';
-import type { NewRecord, ReceiptReading, ReceiptSender } from '@carillon/ports';
+import type { NewRecord, ReceiptReading } from '@carillon/ports';
 import { inboundRecord, receiptRecord } from '@carillon/stages';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { GatewaySettings } from './config.ts';
@@ -23,11 +30,14 @@ type ReceiptRequest = FastifyRequest<{
 const MAX_BYTES = 1024 * 1024;
 const UNKNOWN = 'Whether it is on the log is unknown. Send it again: what is reported twice counts once.';
 
-/** Who reports on messages of an account, and the secret that proves it, by reference. */
-type ReportSender = ReceiptSender & { readonly proof: { readonly secret: string } | null };
-
 /** An account whose provider reports, under the key that its attempts have. */
-type ReportingAccount = { readonly key: string; readonly workspace: string; readonly sender: ReportSender };
+type ReportingAccount = {
+  readonly key: string;
+  readonly workspace: string;
+  readonly body: AccountBody;
+  /** Name of the secret that proves its reports, or null. */
+  readonly secret: string | null;
+};
 
 /**
  * `POST /receipts/<kind>/<workspace>/<account>[/<token>]` (docs/internals/evidence.md): what a provider reports of messages that it
@@ -51,8 +61,8 @@ export function serveReceiptIntake(
         ? allDeploymentAccounts(current).filter(({ name }) => name === account)
         : [ownAccount(current, workspace, account)];
     for (const choice of choices) {
-      const sender = choice ? senderOf(choice.body) : null;
-      if (choice && sender?.kind === kind) return { key: choice.key, workspace: choice.workspace, sender };
+      const reporter = choice ? reporterOf(choice.body) : null;
+      if (choice && reporter?.kind === kind) return { ...choice, secret: reporter.secret?.secret ?? null };
     }
     return null;
   }
@@ -78,7 +88,7 @@ export function serveReceiptIntake(
     const body = await readBody(request.raw, MAX_BYTES, held.place, reply.raw).catch(tooLargeIs(unauthorized));
     const reading = await ports.receipts.read(
       callbackOf(request, account, body),
-      account.sender,
+      account.body,
       await secretFor(account),
     );
     if (reading.kind === 'unproved') throw unauthorized();
@@ -114,20 +124,11 @@ export function serveReceiptIntake(
     };
   }
 
-  const secretFor = ({ workspace, sender: { proof } }: ReportingAccount): Promise<string | null> =>
-    proof ? secretOf(workspace, proof.secret) : Promise.resolve(null);
+  const secretFor = ({ workspace, secret }: ReportingAccount): Promise<string | null> =>
+    secret === null ? Promise.resolve(null) : secretOf(workspace, secret);
 
   app.post<{ Params: ReceiptRequest['params'] }>(RECEIPTS, (request, reply) => take(request, reply));
   app.post<{ Params: ReceiptRequest['params'] }>(OF_ONE_MESSAGE, (request, reply) => take(request, reply));
-}
-
-function senderOf(body: AccountBody): ReportSender | null {
-  if (body.kind === 'twilio') return { kind: 'twilio', proof: body.auth_token };
-  if (body.kind !== 'smtp' || !body.receipts) return null;
-  const { receipts } = body;
-  if (receipts.kind === 'mailgun') return { ...receipts, proof: receipts.signing_key };
-  if (receipts.kind === 'postmark') return { ...receipts, proof: receipts.credentials };
-  return { ...receipts, proof: null };
 }
 
 /** Leaves out a header that came twice: nobody knows which of the two a proof meant. */

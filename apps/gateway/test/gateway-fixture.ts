@@ -9,9 +9,8 @@ import {
   type Configuration,
   type IntegrationBody,
   type ResourceChange,
-  type SmtpAccount,
+  type AccountOf,
   type StreamBody,
-  type TwilioAccount,
 } from '@carillon/domain';
 import type { LogRecord, TopicName } from '@carillon/ports';
 import type { HttpLogFacts } from '@carillon/runtime';
@@ -68,7 +67,7 @@ const INTEGRATIONS: readonly ResourceChange[] = [
   integration('crm', { kind: 'lookup', url: 'https://crm.example.com', authorization: { key: { secret: 'FIRST' } } }),
 ];
 
-const account = (name: string, receipts: NonNullable<SmtpAccount['receipts']>): ResourceChange => ({
+const account = (name: string, receipts: NonNullable<AccountOf<'smtp'>['receipts']>): ResourceChange => ({
   ref: { kind: 'account', workspace: 'shop', name },
   based_on: null,
   body: { kind: 'smtp', host: 'smtp.example.com', port: 587, from: 'shop@example.com', receipts },
@@ -77,7 +76,7 @@ const account = (name: string, receipts: NonNullable<SmtpAccount['receipts']>): 
 export const SENDGRID = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
 /** How the world reaches this gateway. */
 export const PUBLIC_URL = 'https://notify.example.com/carillon';
-const twilio = (secret: string): TwilioAccount => ({
+const twilio = (secret: string): AccountOf<'twilio'> => ({
   kind: 'twilio',
   account_sid: 'AC0123456789abcdef0123456789abcdef',
   auth_token: { secret },

@@ -1,4 +1,4 @@
-import type { AccountReceipts, InboundWish, Report } from '@carillon/domain';
+import type { AccountBody, InboundWish, Report } from '@carillon/domain';
 import type { CarillonError, Result } from '@carillon/kernel';
 
 /** A request of a provider as it came. Nothing in it is proved. */
@@ -24,13 +24,10 @@ export type ReceiptReading =
   /** Whether it is genuine cannot be found out now: a certificate cannot be fetched. The provider comes again. */
   | { readonly kind: 'unavailable'; readonly detail: string };
 
-/** Who reports, and by what it is known. */
-export type ReceiptSender = AccountReceipts | { readonly kind: 'twilio' };
-
 /**
- * Proves and reads what a provider reports. `secret` is what the account refers to: the signing key of Mailgun, the
- * credentials of Postmark, the auth token of Twilio; null where it refers to nothing or where that has no value, and then nothing is proved.
+ * Proves and reads what providers report. `secret` is the value of the secret that the reporter of the account names
+ * (`reporterOf` in the domain). Null if it names none or the secret has no value; a reader that needs one proves nothing then.
  */
 export type ReceiptReaders = {
-  read(callback: ReceiptCallback, sender: ReceiptSender, secret: string | null): Promise<ReceiptReading>;
+  read(callback: ReceiptCallback, account: AccountBody, secret: string | null): Promise<ReceiptReading>;
 };

@@ -1,12 +1,6 @@
 import type { z } from 'zod';
-import type {
-  fcmAccount,
-  namedAccountShape,
-  receiptsShape,
-  sandboxAccount,
-  smtpAccount,
-  twilioAccount,
-} from './account-shapes.ts';
+import type { namedAccountShape } from './account-shapes.ts';
+import type { Of } from './body-of.ts';
 import type {
   delayShape,
   digestShape,
@@ -27,15 +21,6 @@ import type { startKeys } from './start-shape.ts';
 import type { streamSettings } from './stream-shape.ts';
 import type { emailTemplateShape } from './template-shape.ts';
 
-/** A body once it is read: nobody changes it. */
-type Fixed<Value> = Value extends readonly (infer Item)[]
-  ? readonly Fixed<Item>[]
-  : Value extends object
-    ? { readonly [Key in keyof Value]: Fixed<Value[Key]> }
-    : Value;
-/** What a value of this shape is. */
-type Of<Shape extends z.ZodType> = Fixed<z.output<Shape>>;
-
 /** The body of each kind of resource, with the names of the files: what `export` writes is what the log holds. */
 export type ResourceBodies = { [Kind in keyof typeof RESOURCE_SHAPES]: Of<(typeof RESOURCE_SHAPES)[Kind]> };
 export type ResourceKind = keyof ResourceBodies;
@@ -46,6 +31,8 @@ export type FileBodies = { [Kind in FileKind]: Of<(typeof FILE_SHAPES)[Kind]> };
 export type StartSettings = Of<z.ZodObject<typeof startKeys>>;
 
 export type AccountBody = ResourceBodies['account'];
+/** An account of one kind. */
+export type AccountOf<Kind extends AccountBody['kind']> = Extract<AccountBody, { readonly kind: Kind }>;
 export type ApiKeyBody = ResourceBodies['api_key'];
 export type DeploymentBody = ResourceBodies['deployment'];
 export type IntegrationBody = ResourceBodies['integration'];
@@ -64,7 +51,6 @@ export type WebhookIntegration = Of<(typeof webhookShapes)[number]>;
 /** PostHog tells nobody: it is asked who is in its cohorts. */
 export type PostHogIntegration = Of<typeof posthog>;
 export type CohortIntegration = WebhookIntegration | PostHogIntegration;
-export type FcmAccount = Of<typeof fcmAccount>;
 export type EmailTemplate = Of<typeof emailTemplateShape>;
 export type EventRecipients = Of<typeof eventRecipients>;
 /** An identity provider at which people sign in. */
@@ -80,15 +66,10 @@ export type DigestBody = Of<typeof digestShape>;
 export type QuietHoursBody = Of<typeof quietHoursShape>;
 export type RetryBody = Of<typeof retryShape>;
 export type RuleBody = Of<typeof ruleShape>;
-/** Who reports on messages of an SMTP account, and what proves it. */
-export type AccountReceipts = Of<typeof receiptsShape>;
 /** An account of the deployment, one of several. */
 export type NamedAccount = Of<typeof namedAccountShape>;
-export type SandboxAccount = Of<typeof sandboxAccount>;
 export type SecretReference = Of<typeof secret>;
 export type Security = Of<typeof security>;
-export type SmtpAccount = Of<typeof smtpAccount>;
-export type TwilioAccount = Of<typeof twilioAccount>;
 export type WorkspaceLimitBody = Of<typeof workspaceLimitShape>;
 /** What both kinds of event stream may set. */
 export type StreamSettings = Of<z.ZodObject<typeof streamSettings>>;

@@ -10,6 +10,27 @@ type Words = {
   /** What counts where the key is left out, when that is no fixed value. */
   readonly otherwise?: string;
   readonly example?: unknown;
+  /** How the portal's form asks for the key. A key without it is set in files and through the API only. */
+  readonly form?: FormField;
+};
+
+/** A field of a form in the portal. Its path and kind follow from the shape. */
+export type FormField = {
+  readonly label: string;
+  /** Text below the field. */
+  readonly note?: string;
+  /** Defaults to the example of the key. */
+  readonly placeholder?: string;
+  /** Stands below "More settings". */
+  readonly isRare?: boolean;
+  /** End of the name that a new secret gets, such as `KEY` of `CRM_KEY`. */
+  readonly ending?: string;
+  /** The value of the secret has several lines. */
+  readonly isLong?: boolean;
+  /** Carillon makes the value of the secret, and the user pastes it at the other side. */
+  readonly isOurs?: boolean;
+  /** Labels of the values to choose from. The empty value leaves the key out. */
+  readonly options?: Readonly<Record<string, string>>;
 };
 
 export const said = <Schema extends z.ZodType>(schema: Schema, { example, ...words }: Words): Schema =>

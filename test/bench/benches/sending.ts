@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createFcmSenderFactory } from '@carillon/adapter-fcm';
+import { createFcmSenderFactory } from '@carillon/adapter-providers/fcm';
 import { systemClock } from '@carillon/adapter-system';
-import { createTwilioSenderFactory } from '@carillon/adapter-twilio';
+import { createTwilioSenderFactory } from '@carillon/adapter-providers/twilio';
 import { createLoopbackGuard } from '@carillon/testing';
 import type { Bench, Side } from '../harness/bench.ts';
 import { workOff } from '../harness/backlog.ts';

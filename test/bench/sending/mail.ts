@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { createSmtpSenderFactory } from '@carillon/adapter-smtp';
+import { createSmtpSenderFactory } from '@carillon/adapter-providers/smtp';
 import { systemClock } from '@carillon/adapter-system';
 import { ok } from '@carillon/kernel';
 import type { AddressGuard } from '@carillon/ports';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect as connectHttp2 } from 'node:http2';
-import { createFcmApi, messageBody, readServiceAccount, type PushRequest } from '@carillon/adapter-fcm';
+import { createFcmApi, messageBody, readServiceAccount, type PushRequest } from '@carillon/adapter-providers/fcm';
 import { createLoopbackGuard } from '@carillon/testing';
 import type { BenchCase, Side } from '../harness/bench.ts';
 import type { SlowProviderPlace, SlowProviderReport } from '../peers/slow-provider.ts';

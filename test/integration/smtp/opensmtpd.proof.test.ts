@@ -1,4 +1,4 @@
-import { createSmtpSenderFactory } from '@carillon/adapter-smtp';
+import { createSmtpSenderFactory } from '@carillon/adapter-providers/smtp';
 import type { ChannelSender, RenderedEmail, SendContext } from '@carillon/ports';
 import { createLoopbackGuard, type OpenSmtpd, startOpenSmtpd } from '@carillon/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';

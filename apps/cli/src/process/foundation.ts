@@ -2,16 +2,13 @@ import { createBounceMail } from '@carillon/adapter-bounces';
 import { createCohortReaders, createPostHog } from '@carillon/adapter-cohorts';
 import { createExpressionLanguage } from '@carillon/adapter-cel';
 import { compileRule } from '@carillon/domain';
-import { createFcmSenderFactory } from '@carillon/adapter-fcm';
 import { createAddressGuard, createGuardedHttp } from '@carillon/adapter-guarded-http';
 import { createTemplateRenderer } from '@carillon/adapter-handlebars';
 import { createMjmlCompiler } from '@carillon/adapter-mjml';
 import { createTokenVerifier } from '@carillon/adapter-jwks';
 import { createIdentityProviders } from '@carillon/adapter-openid';
 import { createPartnerLookup } from '@carillon/adapter-partner-http';
-import { createReceiptReaders } from '@carillon/adapter-receipts';
-import { createSandboxSenderFactory } from '@carillon/adapter-sandbox';
-import { createSmtpSenderFactory } from '@carillon/adapter-smtp';
+import { createReceiptReaders, createSenderFactories } from '@carillon/adapter-providers';
 import {
   createApiKeys,
   createIds,
@@ -22,7 +19,6 @@ import {
   systemClock,
   createTextSealer,
 } from '@carillon/adapter-system';
-import { createTwilioSenderFactory } from '@carillon/adapter-twilio';
 import { createRecordCodecs } from '@carillon/contracts';
 import type { CarillonError } from '@carillon/kernel';
 import { startLoop } from '@carillon/runtime';
@@ -118,12 +114,7 @@ export async function openFoundation(
   const outboundHttp = createGuardedHttp({ guard });
   closing.add(() => outboundHttp.close());
   const partners = createPartnerLookup({ http: outboundHttp, clock });
-  const senders = [
-    createSmtpSenderFactory({ clock, guard }),
-    createTwilioSenderFactory({ clock, guard }),
-    createFcmSenderFactory({ clock, guard }),
-    createSandboxSenderFactory({ inbox: backend.inbox, clock }),
-  ];
+  const senders = createSenderFactories({ clock, guard, inbox: backend.inbox });
   const alone = createTurnstile();
   const ids = createIds(keys.ledgerKey);
   const sealing = createSealing({

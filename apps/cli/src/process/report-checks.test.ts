@@ -1,16 +1,16 @@
-import { EMPTY_CONFIGURATION, foldConfiguration, type SmtpAccount } from '@carillon/domain';
+import { EMPTY_CONFIGURATION, foldConfiguration, type AccountOf } from '@carillon/domain';
 import { expect, it } from 'vitest';
 import { reportChecks } from './report-checks.ts';
 
 const LMTP = { host: '127.0.0.1', port: 7425, protocol: 'lmtp' } as const;
-const smtp = (more: Partial<SmtpAccount> = {}): SmtpAccount => ({
+const smtp = (more: Partial<AccountOf<'smtp'>> = {}): AccountOf<'smtp'> => ({
   kind: 'smtp',
   host: 'mx.example.com',
   port: 25,
   from: 'a@example.com',
   ...more,
 });
-const withAccount = (body: SmtpAccount) => {
+const withAccount = (body: AccountOf<'smtp'>) => {
   const changes = [{ ref: { kind: 'account', workspace: 'shop', name: 'mail' }, based_on: null, body }] as const;
   return foldConfiguration(EMPTY_CONFIGURATION, { changes }, 0).configuration;
 };

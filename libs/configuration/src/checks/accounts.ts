@@ -1,4 +1,5 @@
 import { CHANNEL_NAMES, CHANNELS, channelsOf, type AccountBody, type ChannelName } from '@carillon/domain';
+import { providerOf } from '@carillon/shapes/providers';
 import { isKind, type WantedResource } from '../resource.ts';
 import type { ValuePath } from '../value-path.ts';
 import type { Report } from './finding.ts';
@@ -85,14 +86,6 @@ const carries = (kind: AccountBody['kind'], channel: ChannelName): boolean => CH
 const channelWords = (kind: AccountBody['kind']): string =>
   CHANNEL_NAMES.filter((channel) => carries(kind, channel)).join(' or ');
 
-const domainOf = (from: string): string =>
-  from
-    .slice(from.lastIndexOf('@') + 1)
-    .replace(/>$/, '')
-    .toLowerCase();
-const isWithin = (domain: string, of: string): boolean =>
-  domain === of.toLowerCase() || domain.endsWith(`.${of.toLowerCase()}`);
-
 /** What the shape of a provider account cannot say. `at`: where in the body it stands. */
 function checkAccount(body: AccountBody, at: ValuePath, report: Report): void {
   if ('url' in body && body.url?.startsWith('http:')) {
@@ -103,34 +96,8 @@ function checkAccount(body: AccountBody, at: ValuePath, report: Report): void {
       fix: 'write https, unless the address is on this machine',
     });
   }
-  if (body.kind === 'smtp' && body.dkim && !isWithin(domainOf(body.from), body.dkim.domain)) {
-    report.warn([...at, 'dkim', 'domain'], {
-      code: 'dkim_other_domain',
-      facts: { dkim: body.dkim.domain, from: domainOf(body.from) },
-      message: `${body.dkim.domain} signs for another domain than that of from (${domainOf(body.from)}), so DMARC does not count it`,
-      fix: `write domain: ${domainOf(body.from)}`,
-    });
+  for (const { path, spot, expected, ...words } of providerOf(body).check?.(body) ?? []) {
+    if (expected === undefined) report.warn([...at, ...path], words, spot);
+    else report.fault([...at, ...path], { ...words, expected }, spot);
   }
-  if (body.kind === 'twilio' && (body.from === undefined) === (body.messaging_service === undefined)) {
-    const both = body.from !== undefined;
-    report.fault(
-      both ? [...at, 'messaging_service'] : at,
-      {
-        code: both ? 'sender_twice' : 'sender_missing',
-        facts: {},
-        message: both ? 'from and messaging_service both say who sends' : 'the account does not say who sends',
-        expected: 'from or messaging_service',
-        fix: both ? 'remove one of them' : 'add from: a number of the account',
-      },
-      both ? 'key' : 'value',
-    );
-  }
-  if (body.kind !== 'smtp' || body.tls !== 'opportunistic' || body.user === undefined) return;
-  report.fault([...at, 'tls'], {
-    code: 'password_unprotected',
-    facts: {},
-    message: 'opportunistic takes any certificate or none, so whoever stands between gets the password',
-    expected: 'starttls or implicit with a user',
-    fix: 'write tls: starttls (implicit on port 465), or remove user and password',
-  });
 }

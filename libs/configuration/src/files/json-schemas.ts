@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { FILE_SHAPES, type FileKind } from '@carillon/shapes';
+import { FILE_SHAPES, type FileKind, type FormField } from '@carillon/shapes';
 
 export type JsonSchema = {
   readonly type?: string | readonly string[];
@@ -18,10 +18,12 @@ export type JsonSchema = {
   readonly kind?: 'name' | 'duration' | 'expression';
   /** Ours: what counts where the key is left out and that is no fixed value. */
   readonly otherwise?: string;
+  /** Ours: how the portal's form asks for the key. */
+  readonly form?: FormField;
 };
 
-/** Words of ours that are for the reference and mean nothing to an editor. */
-const OWN_WORDS = ['kind', 'otherwise'] as const;
+/** Our own keywords: the reference and the portal read them, and schemas for editors leave them out. */
+const OWN_WORDS = ['kind', 'otherwise', 'form'] as const;
 
 /** zod leaves examples and defaults out where a value is made into another, as a number into the text of an expression. */
 const withWords: z.core.ToJSONSchemaParams = {
@@ -48,3 +50,6 @@ export const schemaForEditors: z.core.ToJSONSchemaParams = {
 
 /** The JSON Schema of a kind of file, for editors. */
 export const fileJsonSchema = (kind: FileKind): object => z.toJSONSchema(FILE_SHAPES[kind], schemaForEditors);
+
+/** Returns the JSON Schema of one kind of account or integration, with our own keywords. */
+export const describedKind = (shape: z.ZodType): JsonSchema => z.toJSONSchema(shape, withWords) as JsonSchema;

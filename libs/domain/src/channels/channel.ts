@@ -1,6 +1,6 @@
+import { PROVIDERS, type ProviderKind } from '@carillon/shapes/providers';
 import { CHANNEL_NAMES } from '@carillon/shapes/values';
 import { CONTROL } from '@carillon/kernel';
-import type { AccountBody } from '@carillon/shapes';
 import { canonicalEmail, olderEmails } from './email.ts';
 import { canonicalToken } from './push.ts';
 import { canonicalPhone, olderPhones } from './sms.ts';
@@ -36,7 +36,7 @@ export type Channel = {
     readonly older: (canonical: string) => readonly string[];
   };
   /** Kinds of provider accounts that can carry it. */
-  readonly accounts: readonly AccountBody['kind'][];
+  readonly accounts: readonly ProviderKind[];
   /** Parts of its templates, in the order in which they are checked and rendered. */
   readonly parts: readonly TemplatePart[];
   /** Keys of its templates that are no templates themselves, as `partPath` writes them. */
@@ -81,6 +81,10 @@ const group = (name: string, kind: PartKind, longest: number): TemplatePart => (
   group: true,
 });
 
+/** Returns the kinds of provider accounts that carry a channel. */
+const kindsFor = (channel: ChannelName): readonly ProviderKind[] =>
+  PROVIDERS.filter(({ channels }) => channels.some((name) => name === channel)).map(({ kind }) => kind);
+
 /** All that differs between channels. Everything else takes a channel's name and looks here. */
 export const CHANNELS: { readonly [Name in ChannelName]: Channel & { readonly name: Name } } = {
   email: {
@@ -94,7 +98,7 @@ export const CHANNELS: { readonly [Name in ChannelName]: Channel & { readonly na
       looksLike: (text) => text.includes('@'),
       older: olderEmails,
     },
-    accounts: ['smtp', 'sandbox'],
+    accounts: kindsFor('email'),
     parts: [
       part('subject', 'line', 255, 'refused'),
       part('from', 'mailbox', 320),
@@ -117,7 +121,7 @@ export const CHANNELS: { readonly [Name in ChannelName]: Channel & { readonly na
       looksLike: (text) => /^\s*\+[^@]*$/.test(text),
       older: olderPhones,
     },
-    accounts: ['twilio', 'sandbox'],
+    accounts: kindsFor('sms'),
     parts: [part('text', 'text', 1600)],
     settings: [],
     content: ['text'],
@@ -135,7 +139,7 @@ export const CHANNELS: { readonly [Name in ChannelName]: Channel & { readonly na
       looksLike: () => false,
       older: () => [],
     },
-    accounts: ['fcm', 'sandbox'],
+    accounts: kindsFor('push'),
     parts: [
       part('title', 'line', 255),
       part('body', 'text', 4096),

@@ -7,7 +7,7 @@ import { OWNER_ACTOR, type Actor } from '../people/actor.ts';
  */
 export type {
   AccountBody,
-  AccountReceipts,
+  AccountOf,
   ApiKeyBody,
   ChannelBody,
   CohortBody,
@@ -15,7 +15,6 @@ export type {
   DeploymentBody,
   EmailTemplate,
   EventRecipients,
-  FcmAccount,
   InDoubtPolicy,
   IdentityProviderBody,
   IntegrationBody,
@@ -37,14 +36,11 @@ export type {
   QuietHoursBody,
   RetryBody,
   RuleBody,
-  SandboxAccount,
   SecretReference,
   Security,
-  SmtpAccount,
   StreamBody,
   StreamSettings,
   TemplateBody,
-  TwilioAccount,
   WebhookIntegration,
   WorkspaceBody,
 } from '@carillon/shapes';

@@ -1,53 +1,31 @@
-import { DEFAULTS } from '@carillon/shapes/values';
-import type { AccountBody, TwilioAccount } from '../configuration/resources.ts';
+import { DEFAULT_MAX_SEGMENTS, PROVIDERS, providerOf, type Reporter } from '@carillon/shapes/providers';
+import type { AccountBody } from '../configuration/resources.ts';
 
-/** Whether an account may send to an address: some are for the numbers of a few countries alone. */
+/** Returns true if an account may send to an address: `allow` of an SMS account lists the prefixes of its numbers. */
 export const reaches = (body: AccountBody, address: string | null): boolean =>
-  body.kind !== 'twilio' ||
-  body.allow === undefined ||
-  body.allow.some((prefix) => address?.startsWith(prefix) === true);
+  !('allow' in body) || body.allow === undefined || body.allow.some((prefix) => address?.startsWith(prefix) === true);
 
-/** The secrets that sending over an account takes. Others that its body names prove what is reported of it. */
-export function sendingSecrets(body: AccountBody): readonly string[] {
-  switch (body.kind) {
-    case 'smtp':
-      return [body.password, body.dkim?.key].flatMap((one) => (one ? [one.secret] : []));
-    case 'twilio':
-      return [body.api_key?.secret.secret ?? body.auth_token.secret];
-    case 'fcm':
-      return [body.credentials.secret];
-    case 'sandbox':
-      return [];
-  }
-}
+/** Returns the names of the secrets that sending over an account needs. Other secrets of an account prove reports. */
+export const sendingSecrets = (body: AccountBody): readonly string[] =>
+  providerOf(body)
+    .sendingSecrets(body)
+    .map(({ secret }) => secret);
 
-/** How many calls an account takes at once, in each process. */
-export function callsAtOnce(body: AccountBody): number {
-  switch (body.kind) {
-    case 'smtp':
-      return body.connections ?? DEFAULTS.smtp.connections;
-    case 'twilio':
-      return body.connections ?? DEFAULTS.twilio.connections;
-    case 'fcm':
-      return body.requests ?? DEFAULTS.fcm.requests;
-    case 'sandbox':
-      return SANDBOX_CALLS;
-  }
-}
-const SANDBOX_CALLS = 16;
+/** Returns how many calls of an account run at the same time, per process. */
+export const callsAtOnce = (body: AccountBody): number => providerOf(body).concurrency(body);
+
+/** Returns who reports on messages of an account by HTTP, or null. */
+export const reporterOf = (body: AccountBody): Reporter | null => providerOf(body).reporter?.(body) ?? null;
 
 /** Segments that a text may have, whoever sends it: more of them cost more than anybody means to spend on one message. */
 export const MAX_SEGMENTS = 10;
 
-/** Segments that a text may have to go over the account. */
-export const maxSegments = ({
-  kind,
-  max_segments: most,
-}: {
-  readonly kind?: string;
-  readonly max_segments?: number;
-}): number => Math.min(most ?? (kind === TWILIO ? DEFAULTS.twilio.max_segments : MAX_SEGMENTS), MAX_SEGMENTS);
-const TWILIO: TwilioAccount['kind'] = 'twilio';
+/** Returns how many segments a text may have to go over the account. */
+export function maxSegments(account: { readonly kind?: string; readonly max_segments?: number }): number {
+  const provider = PROVIDERS.find(({ kind }) => kind === account.kind);
+  const fallback = provider && 'max_segments' in provider.keys ? DEFAULT_MAX_SEGMENTS : MAX_SEGMENTS;
+  return Math.min(account.max_segments ?? fallback, MAX_SEGMENTS);
+}
 
-/** Messages a second over all processes; null: as many as there are. */
+/** Returns the messages per second over all processes, or null without a limit. */
 export const rateOf = (body: AccountBody): number | null => ('rate' in body && body.rate ? body.rate.per_second : null);

@@ -1,9 +1,14 @@
 import type { Instant } from '@carillon/kernel';
+import { PROVIDERS } from '@carillon/shapes/providers';
 import type { SuppressionSource } from '../deliveries/suppression-source.ts';
 
-/** Sources of reports about messages that a provider accepted (docs/internals/evidence.md). */
-export const RECEIPT_SOURCES = ['twilio', 'ses', 'sendgrid', 'mailgun', 'postmark', 'dsn', 'arf'] as const;
-export type ReceiptSource = (typeof RECEIPT_SOURCES)[number];
+/** Sources of reports about messages that a provider accepted (docs/internals/evidence.md). `dsn` and `arf` come by mail. */
+export type ReceiptSource = (typeof PROVIDERS)[number]['receiptSources'][number] | 'dsn' | 'arf';
+export const RECEIPT_SOURCES: readonly [ReceiptSource, ...ReceiptSource[]] = [
+  'dsn',
+  'arf',
+  ...PROVIDERS.flatMap(({ receiptSources }): readonly ReceiptSource[] => receiptSources),
+];
 
 /** What a report says. A `note` changes no state: the message was delayed, relayed, opened, or is still on its way. */
 export type ReportVerdict = 'delivered' | 'bounced' | 'complained' | 'note';

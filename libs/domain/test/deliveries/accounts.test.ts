@@ -12,14 +12,19 @@ import {
   reportAddress,
   sendingSecrets,
   type AccountBody,
-  type TwilioAccount,
+  type AccountOf,
   type WorkspaceBody,
 } from '@carillon/domain';
 import { account, configurationOf, deployment, notification, workspaceOf } from '@carillon/testing/given';
 import { describe, expect, it } from 'vitest';
 
 const smtp = { kind: 'smtp', host: 'mail.example.com', port: 25, from: 'shop@example.com' } as const;
-const twilio: TwilioAccount = { kind: 'twilio', account_sid: 'AC01', auth_token: { secret: 'T' }, from: '+4930123' };
+const twilio: AccountOf<'twilio'> = {
+  kind: 'twilio',
+  account_sid: 'AC01',
+  auth_token: { secret: 'T' },
+  from: '+4930123',
+};
 const fcm = { kind: 'fcm', credentials: { secret: 'F' } } as const;
 const shop = configurationOf([
   deployment({

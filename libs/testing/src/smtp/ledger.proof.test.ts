@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { createSmtpSenderFactory } from '@carillon/adapter-smtp';
+import { createSmtpSenderFactory } from '@carillon/adapter-providers/smtp';
 import { createLoopbackGuard } from '../partner/loopback-http.ts';
 import type { ProviderResult } from '@carillon/domain';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

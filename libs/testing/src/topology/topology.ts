@@ -1,10 +1,10 @@
 import { createTemplateRenderer } from '@carillon/adapter-handlebars';
 import { createPartnerLookup } from '@carillon/adapter-partner-http';
 import { createPostHog } from '@carillon/adapter-cohorts';
-import { createSandboxSenderFactory } from '@carillon/adapter-sandbox';
-import { createSmtpSenderFactory } from '@carillon/adapter-smtp';
+import { createSandboxSenderFactory } from '@carillon/adapter-providers/sandbox';
+import { createSmtpSenderFactory } from '@carillon/adapter-providers/smtp';
 import { createLinkTokens, createTurns } from '@carillon/adapter-system';
-import { createTwilioSenderFactory } from '@carillon/adapter-twilio';
+import { createTwilioSenderFactory } from '@carillon/adapter-providers/twilio';
 import { createRecordCodecs, type AvroRecordCodecs } from '@carillon/contracts';
 import { CHANGED_BY_OWNER, readEvent, streamTable, type CohortMessage } from '@carillon/domain';
 import type { Duration, EventId, Instant, Json } from '@carillon/kernel';

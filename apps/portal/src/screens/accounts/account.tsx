@@ -22,7 +22,7 @@ export function Account(): ReactNode {
   );
   return (
     <>
-      <PageHead title={a} crumbs={[all, a]} lead={kind ? `${kind.name}. ${kind.what}` : undefined}>
+      <PageHead title={a} crumbs={[all, a]} lead={kind ? `${kind.title}. ${kind.summary}` : undefined}>
         <DraftActions draft={draft} />
       </PageHead>
       <PageBody>
@@ -45,7 +45,7 @@ export function Account(): ReactNode {
               draft={draft}
               what="The account is signed in to as a message would be sent, and then left. Nothing goes to anybody."
             />
-            <UsedBy workspace={w} account={a} carries={kind.carries} />
+            <UsedBy workspace={w} account={a} carries={kind.channels} />
             {draft.resource && <AsFile kind="accounts" workspace={w} name={a} number={draft.resource.number} />}
           </>
         )}

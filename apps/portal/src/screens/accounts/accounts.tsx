@@ -48,7 +48,7 @@ export function Accounts(): ReactNode {
             items={data.items.map(({ workspace, name, body }) => ({
               workspace,
               name,
-              words: accountKindOf(body)?.name ?? body.kind,
+              words: accountKindOf(body)?.title ?? body.kind,
               asks: asksAll,
             }))}
             drafts={drafts}

@@ -62,7 +62,7 @@ function User({
   const { data } = useQuery(accountsQuery(workspace));
   const named = draft.body ? accountsFor(draft.body, channel) : [];
   const others = (data?.items ?? [])
-    .filter(({ name: one, body }) => named.includes(one) && (accountKindOf(body)?.carries.includes(channel) ?? false))
+    .filter(({ name: one, body }) => named.includes(one) && (accountKindOf(body)?.channels.includes(channel) ?? false))
     .map((one) => one.name);
   return (
     <section aria-label={`${CHANNEL_WORDS[channel]} of ${name}`} className={cls(styles.group)}>

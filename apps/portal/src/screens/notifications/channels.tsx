@@ -9,6 +9,7 @@ import { cls } from '../../ui/class-names.ts';
 import { Card } from '../../ui/page.tsx';
 import { Select } from '../../ui/select.tsx';
 import { Toggle } from '../../ui/toggle.tsx';
+import { carriesChannel } from '../accounts/account-kinds.ts';
 import { ChannelAccounts } from '../accounts/channel-accounts.tsx';
 import { NotificationFrame, type NotificationDraft } from './notification-frame.tsx';
 import type { NotificationBody } from './sentence.ts';
@@ -23,16 +24,6 @@ const CHANNELS: readonly (readonly [id: Channel, name: string, note: string])[] 
   ['sms', 'SMS', 'to the phone number that each rule names'],
   ['push', 'Push', 'to the device token that each rule names'],
 ];
-/** What the accounts of a kind send; a sandbox takes all of it. */
-const SENDS: Readonly<Record<string, Channel>> = {
-  smtp: 'email',
-  ses: 'email',
-  sendgrid: 'email',
-  mailgun: 'email',
-  postmark: 'email',
-  twilio: 'sms',
-  fcm: 'push',
-};
 
 const ALL = { limit: 500 } as const;
 /** All templates of a workspace. */
@@ -97,7 +88,7 @@ function ChannelCard({
     name: one,
   }));
   const chosen = used?.accounts ?? [];
-  const fitting = (accounts.data?.items ?? []).filter(({ body: { kind } }) => (SENDS[kind] ?? id) === id);
+  const fitting = (accounts.data?.items ?? []).filter(({ body: { kind } }) => carriesChannel(kind, id));
   const faults = draft.faultsAt(`channels.${id}`);
   const unwritten = faults.filter(({ code }) => code === 'template_lacks_channel');
   const [wrong] = faults.filter((fault) => !unwritten.includes(fault));

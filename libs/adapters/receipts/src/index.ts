@@ -1,8 +1,0 @@
-export { isRecent, OLDEST_SIGNATURE, type Callback, type Reading } from './callback.ts';
-export { mailgunNonce, readMailgun } from './mailgun.ts';
-export { isFromPostmark, readPostmark } from './postmark.ts';
-export { isFromSendGrid, readSendGrid } from './sendgrid.ts';
-export { readSes } from './ses.ts';
-export { createReceiptReaders } from './readers.ts';
-export { isSnsCertificateUrl, isSnsUrl, readSns, verifySns, type SnsKind, type SnsMessage } from './sns.ts';
-export { isFromTwilio, readTwilioInbound, readTwilioStatus, TWILIO_CALLBACK_CODES, type InboundSms } from './twilio.ts';

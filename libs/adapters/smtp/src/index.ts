@@ -1,4 +1,0 @@
-export { classify, OUTCOME_TABLE, type Outcome, type OutcomeRow } from './outcome-table.ts';
-export { createSmtpSenderFactory, type SmtpSenderDeps } from './sender.ts';
-export type { SmtpTimeouts } from './settings.ts';
-export { STAGES, type SmtpStage } from './stage.ts';

@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import { keys, said, url, type FormField } from '../shape-parts.ts';
+
+/** Keys that several kinds of account share. */
+
+export const count = (least: number, most: number) => {
+  const error = `${least} to ${most}`;
+  return z.int().min(least, { error }).max(most, { error });
+};
+
+export const rate = said(
+  keys({
+    per_second: said(z.number().min(0.01, { error: '0.01 to 10000' }).max(10_000, { error: '0.01 to 10000' }), {
+      description: 'Messages a second, over all processes of the deployment together.',
+      example: 10,
+      form: {
+        label: 'Messages a second, at most',
+        note: 'Over all processes together. What is above waits in this account’s own queue.',
+        placeholder: '',
+        isRare: true,
+      },
+    }),
+  }).exactOptional(),
+  { description: 'No more than the provider takes. What is above it waits its turn.', otherwise: 'no limit of ours' },
+);
+
+/** The address of an API that is not the provider’s own. */
+export const otherUrl = said(url.exactOptional(), {
+  description:
+    'Another address than the provider’s own, for tests and proxies. In a workspace’s own account a private address, `http` and other ports count only where `allowed_private_addresses` of the deployment lists the address.',
+  form: { label: 'Another address than the provider’s own', note: 'For tests and proxies.', isRare: true },
+});
+
+/** Requests of an HTTP API at the same time. */
+export const requestsAtOnce = (most: number, fallback: number, description: string) =>
+  said(count(1, most).exactOptional(), {
+    description,
+    default: fallback,
+    form: { label: 'Requests at once', isRare: true },
+  });
+
+const SMS_SENDER = /^(?:\+[1-9]\d{6,14}|\d{3,8}|(?=.*[A-Za-z])[A-Za-z0-9 _+-]{1,11})$/;
+/** A number, a short code, or a name of letters and digits (alphanumeric sender id). */
+export const smsSender = z
+  .string()
+  .regex(SMS_SENDER, { error: 'a number such as "+4915112345678", a short code, or a name of at most 11 letters' });
+
+/** Segments of a text that an SMS account sends unless it says otherwise. */
+export const DEFAULT_MAX_SEGMENTS = 6;
+
+/** Keys of every SMS account: the domain reads them whatever the kind is. */
+export const smsKeys = {
+  allow: said(
+    z
+      .array(z.string().regex(/^\+[1-9]\d{0,6}$/, { error: 'the beginning of a number, such as "+49"' }))
+      .min(1, { error: 'at least one beginning' })
+      .exactOptional(),
+    {
+      description:
+        'Numbers go over this account only where they begin so. Other accounts of the notification are asked for the rest.',
+      otherwise: 'any number',
+      example: ['+49', '+43'],
+      form: {
+        label: 'Allowed number prefixes, one per line',
+        placeholder: '+49',
+        note: 'Other accounts of the notification are asked for the rest.',
+        isRare: true,
+      },
+    },
+  ),
+  max_segments: said(count(1, 10).exactOptional(), {
+    description: 'A text of more segments is refused; each is paid for.',
+    default: DEFAULT_MAX_SEGMENTS,
+    form: { label: 'Segments at most', note: 'A text of more is refused; each is paid for.', isRare: true },
+  }),
+};
+
+/** The field of a secret in a form. */
+export const secretField = (
+  label: string,
+  ending: string,
+  more: Omit<FormField, 'label' | 'ending'> = {},
+): FormField => ({
+  label,
+  ending,
+  ...more,
+});
