@@ -11,17 +11,29 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   contracts: ['domain', 'kernel'],
   ports: ['domain', 'kernel'],
   stages: ['domain', 'ports', 'kernel'],
+  stores: ['ports', 'contracts', 'domain', 'kernel'],
   'one-request': ['ports', 'domain', 'kernel'],
   insight: ['stages', 'domain', 'ports', 'kernel'],
   adapter: ['ports', 'contracts', 'domain', 'kernel'],
   runtime: ['ports', 'contracts', 'kernel'],
-  testing: ['kernel', 'domain', 'configuration', 'contracts', 'ports', 'stages', 'insight', 'adapter', 'runtime'],
+  testing: [
+    'kernel',
+    'domain',
+    'configuration',
+    'contracts',
+    'ports',
+    'stages',
+    'stores',
+    'insight',
+    'adapter',
+    'runtime',
+  ],
   portal: ['kernel'],
   example: [],
   app: ['kernel', 'domain', 'configuration', 'contracts', 'ports', 'stages', 'insight', 'runtime'],
 };
 const ROOMS_BY_PROJECT: Readonly<Record<string, readonly string[]>> = {
-  'apps/cli': ['adapter', 'app', 'portal'],
+  'apps/cli': ['adapter', 'app', 'portal', 'stores'],
   'libs/adapters/providers': ['one-request'],
 };
 
@@ -86,7 +98,18 @@ const BY_PROJECT: Readonly<Record<string, readonly string[]>> = {
 const NPM = [...new Set([...Object.values(BY_TAG), ...Object.values(BY_PROJECT), ['nx']].flat())];
 /** What every package of the sandbox declares; pino stands for what is allowed and not declared. */
 const DECLARED = NPM.filter((name) => name !== 'pino');
-const NODE_FREE = ['kernel', 'shapes', 'domain', 'configuration', 'ports', 'stages', 'insight', 'portal', 'client'];
+const NODE_FREE = [
+  'kernel',
+  'shapes',
+  'domain',
+  'configuration',
+  'ports',
+  'stages',
+  'stores',
+  'insight',
+  'portal',
+  'client',
+];
 
 let sandbox: Sandbox;
 beforeAll(() => {

@@ -2,7 +2,7 @@ import { type Case, describeCases } from './lint-sandbox.ts';
 
 const purity = 'carillon(purity)';
 const environment = 'carillon(environment)';
-const ROOMS = ['kernel', 'shapes', 'domain', 'configuration', 'ports', 'stages'];
+const ROOMS = ['kernel', 'shapes', 'domain', 'configuration', 'ports', 'stages', 'stores'];
 
 /** What a pure room may not do, next to what it does in its place. */
 const IMPURE: Readonly<Record<string, readonly [bad: string, says: string, good: string]>> = {

@@ -4,6 +4,7 @@ import type { Clock } from '@carillon/ports';
 import { createDirectWire, createMemoryBackend } from '@carillon/testing/memory';
 import { startMongoDb } from '@carillon/testing/services';
 import { canStart } from '@carillon/testing/services/needs';
+import { COLLECTIONS, createStores } from '@carillon/stores';
 import type { Backing } from '@carillon/testing/topology';
 import { CannotRun } from './harness/bench.ts';
 import { shared } from './started-once.ts';
@@ -14,9 +15,9 @@ export const onSqlite =
   (partitions: number) =>
   async (clock: Clock): Promise<Backing> => {
     const folder = await temporaryFolder();
-    const data = await openEmbedded({ dataDir: folder.path, clock, partitions });
+    const data = await openEmbedded({ dataDir: folder.path, clock, partitions, collections: COLLECTIONS });
     return {
-      data,
+      data: { ...data, ...createStores(data.documents) },
       async close() {
         await data.close();
         await folder.remove();

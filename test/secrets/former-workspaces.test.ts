@@ -3,7 +3,7 @@ import { CHANGED_BY_OWNER } from '@carillon/domain';
 import type { DraftStore } from '@carillon/ports';
 import { publishConfiguration } from '@carillon/stages';
 import { changesOf, givenIds, settableClock } from '@carillon/testing/given';
-import { createDirectWire, createMemoryDrafts, createMemorySecretStore } from '@carillon/testing/memory';
+import { createDirectWire, createMemoryDrafts, createMemoryStores } from '@carillon/testing/memory';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ let drafts: DraftStore;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'carillon-former-'));
   const keys = loadKeys(folder, { CARILLON_MASTER_KEY: 'a1'.repeat(32) });
-  const store = createMemorySecretStore().connect(createDirectWire());
+  const store = createMemoryStores().connect().secretStore;
   const parts = { store, masterKeys: keys.masterKeys, ids: createIds(keys.ledgerKey), clock: settableClock() };
   ({ vault } = createSealing({ ...parts, ledgerKey: keys.ledgerKey, alone: (work) => work() }));
   drafts = createMemoryDrafts().connect(createDirectWire());

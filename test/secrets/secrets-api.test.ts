@@ -2,7 +2,7 @@ import { createIds, createSealing, createSecrets, loadKeys } from '@carillon/ada
 import { CHANGED_BY_OWNER } from '@carillon/domain';
 import { publishConfiguration } from '@carillon/stages';
 import { account, changesOf, givenIds, integration, settableClock } from '@carillon/testing/given';
-import { createDirectWire, createMemorySecretStore } from '@carillon/testing/memory';
+import { createMemoryStores } from '@carillon/testing/memory';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,10 +16,10 @@ const NEW = 'b2'.repeat(32);
 
 let folder = '';
 let fixtures: Fixture[] = [];
-let memory: ReturnType<typeof createMemorySecretStore>;
+let memory: ReturnType<typeof createMemoryStores>;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'carillon-secrets-'));
-  memory = createMemorySecretStore();
+  memory = createMemoryStores();
 });
 afterEach(async () => {
   await Promise.all(fixtures.map(({ control }) => control.app.close()));
@@ -32,7 +32,7 @@ const owner = deploymentOwner('session');
 /** The API over the real sealing, with the workspaces shop and club. */
 async function openFor(who: Principal = owner, env: Readonly<Record<string, string>> = {}) {
   const keys = loadKeys(folder, { CARILLON_MASTER_KEY: OLD });
-  const store = memory.connect(createDirectWire());
+  const store = memory.connect().secretStore;
   const parts = { store, masterKeys: keys.masterKeys, ids: createIds(keys.ledgerKey), clock: settableClock() };
   const sealing = createSealing({ ...parts, ledgerKey: keys.ledgerKey, alone: (work) => work() });
   const secrets = createSecrets(store, sealing.values, env, { listed: [], own: () => new Set() });

@@ -2,7 +2,7 @@ import type { AuditEntry } from '@carillon/domain';
 import type { LogId } from '@carillon/kernel';
 import type { EventLog, LogRecord, RecordCodecs } from '@carillon/ports';
 import { givenIds, settableClock } from '@carillon/testing/given';
-import { createDirectWire, createMemoryAuditSeals, createMemoryLeases } from '@carillon/testing/memory';
+import { createDirectWire, createMemoryStores, createMemoryLeases } from '@carillon/testing/memory';
 import { createRecordCodecs } from '@carillon/contracts';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createAuditKeeper } from '../src/audit/keeper.ts';
@@ -284,7 +284,7 @@ describe('Whoever tampers with the audit is found by', () => {
 
   it('a line that somebody kept, where topic and store were both cut off', async () => {
     const left = withRecords((await records()).slice(0, 21));
-    const store = createMemoryAuditSeals().connect(createDirectWire());
+    const store = createMemoryStores().connect().auditSeals;
     const [first] = await seals.list(fixture.log.logId, -1, 1);
     if (first) await store.keep(fixture.log.logId, first);
     expect((await verify(left, [], store)).fault).toBeNull();
@@ -293,7 +293,7 @@ describe('Whoever tampers with the audit is found by', () => {
   });
 
   it('a seal that was written anew without the key, everywhere', async () => {
-    const forger = createMemoryAuditSeals().connect(createDirectWire());
+    const forger = createMemoryStores().connect().auditSeals;
     const kept = (await records()).filter(({ offset }) => offset < 20 && offset !== 7);
     const appended: { value: Uint8Array }[] = [...kept];
     const log: EventLog = {
@@ -323,7 +323,7 @@ describe('Whoever tampers with the audit is found by', () => {
       { ...second, since: 21 },
       { ...second, leaves: second.leaves.toReversed() },
     ]) {
-      const store = createMemoryAuditSeals().connect(createDirectWire());
+      const store = createMemoryStores().connect().auditSeals;
       for (const one of [first, forged]) await store.keep(fixture.log.logId, one);
       const seal = { place: 'store', through: 40 };
       expect((await verify(fixture.log, lines, store)).fault).toEqual({ kind: 'forged_seal', position: 40, seal });

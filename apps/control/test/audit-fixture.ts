@@ -1,7 +1,7 @@
 import type { AuditEntry } from '@carillon/domain';
 import type { AuditSeals, EventLog, LogRecord } from '@carillon/ports';
 import { givenIds, oneLongTurn } from '@carillon/testing/given';
-import { createDirectWire, createMemoryAuditSeals, createMemoryLeases } from '@carillon/testing/memory';
+import { createDirectWire, createMemoryStores, createMemoryLeases } from '@carillon/testing/memory';
 import { createAuditKeeper, type AuditKeeper, type AuditKeeperPorts } from '../src/audit/keeper.ts';
 import { onAudit } from '../src/audit/audit-log.ts';
 import { verifyAudit, type KeptSeal } from '../src/audit/verify.ts';
@@ -14,7 +14,7 @@ export async function openAudit() {
   const fixture = await openControl();
   const { clock } = fixture;
   const leases = createMemoryLeases();
-  const seals: AuditSeals = createMemoryAuditSeals().connect(createDirectWire());
+  const seals: AuditSeals = createMemoryStores().connect().auditSeals;
   const lines: KeptSeal[] = [];
 
   const keeperOf = (holder: string, others: Partial<AuditKeeperPorts> = {}): AuditKeeper =>

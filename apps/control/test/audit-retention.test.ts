@@ -1,6 +1,6 @@
 import { SYSTEM_ACTOR, type AuditEntry } from '@carillon/domain';
 import type { AuditSeals, EventLog } from '@carillon/ports';
-import { createDirectWire, createMemoryAuditSeals } from '@carillon/testing/memory';
+import { createMemoryStores } from '@carillon/testing/memory';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { onAudit } from '../src/audit/audit-log.ts';
 import { MINUTE, openAudit, type AuditFixture } from './audit-fixture.ts';
@@ -227,7 +227,7 @@ describe('An audit that is not kept for ever', () => {
     await audit.keeperOf('anew', { auditSeals: foreign }).round();
     expect((await audit.verify(audit.fixture.log, audit.lines)).fault).toBeNull();
     await audit.write(3, 500);
-    const lost = createMemoryAuditSeals().connect(createDirectWire());
+    const lost = createMemoryStores().connect().auditSeals;
     audit.clock.pass(MINUTE);
     await audit.keeperOf('lost', { auditSeals: lost }).round();
     expect(await audit.verify(audit.fixture.log, audit.lines, lost)).toMatchObject({ fault: null });

@@ -3,7 +3,7 @@ import { deliveryOf, type DeliveryFacts } from '@carillon/testing';
 import { givenIds, orderShop, type Wish } from '@carillon/testing/given';
 import {
   createDirectWire,
-  createMemoryJobs,
+  createMemoryStores,
   createMemoryLedger,
   createMemoryLog,
   createMemoryPeople,
@@ -63,14 +63,14 @@ export function interruptedWire(after: number, meanwhile: () => Promise<unknown>
 /** A shop with deliveries, and processes over its stores, each over a wire of its own. */
 export async function openJobsFixture() {
   const stores = {
-    jobs: createMemoryJobs(),
+    jobs: createMemoryStores(),
     ledger: createMemoryLedger(),
     readModels: createMemoryReadModels(),
     log: createMemoryLog({ logId: 'log_0000000000000000000000000A' as LogId, partitions: 1, now: () => clock() }),
   };
   let clock: () => number = () => 0;
   const over = (wire: Wire) => ({
-    jobs: stores.jobs.connect(wire),
+    jobs: stores.jobs.connect(wire).jobs,
     ledger: stores.ledger.connect(wire),
     readModels: stores.readModels.connect(wire),
     log: stores.log.connect(wire),

@@ -1,4 +1,4 @@
-import { createDirectWire, createMemoryJobs } from '@carillon/testing/memory';
+import { createMemoryStores } from '@carillon/testing/memory';
 import type { JobId } from '@carillon/kernel';
 import { givenIds } from '@carillon/testing/given';
 import { newJob, OWNER_ACTOR, type Job } from '@carillon/domain';
@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 /** Works on a promotion of these, begun before, until nothing happens any more. */
 async function promoted(items: readonly string[], from = TEST): Promise<Job | null> {
-  const jobs = createMemoryJobs().connect(createDirectWire());
+  const jobs = createMemoryStores().connect().jobs;
   const { clock } = under.fixture.ports;
   const facts = {
     id: 'job_1' as JobId,

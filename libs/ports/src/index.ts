@@ -10,6 +10,7 @@ export * from './configuration-store.ts';
 export * from './configuration-view.ts';
 export * from './delivery-ledger.ts';
 export * from './digest-heads.ts';
+export * from './documents.ts';
 export * from './draft-store.ts';
 export * from './due-tasks.ts';
 export * from './event-log.ts';

@@ -5,6 +5,7 @@ import type { ConsentStore } from './consent-store.ts';
 import type { ConfigurationStore, LeaseStore } from './configuration-store.ts';
 import type { DeliveryLedger } from './delivery-ledger.ts';
 import type { DigestHeads } from './digest-heads.ts';
+import type { Documents } from './documents.ts';
 import type { DraftStore } from './draft-store.ts';
 import type { DueTasks } from './due-tasks.ts';
 import type { Inbox } from './inbox.ts';
@@ -19,7 +20,8 @@ import type { SecretStore } from './secret-store.ts';
 import type { SuppressionList } from './suppression-list.ts';
 
 /** What a backend keeps besides the log. Processes that share a backend share all of it. */
-export type Stores = {
+export type BackendStores = {
+  readonly documents: Documents;
   readonly checkpoints: CheckpointStore;
   readonly ruleStates: RuleStateStore;
   readonly cohorts: CohortStore;
@@ -32,13 +34,19 @@ export type Stores = {
   readonly digestHeads: DigestHeads;
   readonly configurationStore: ConfigurationStore;
   readonly drafts: DraftStore;
-  readonly jobs: JobStore;
   readonly keptAnswers: KeptAnswers;
-  readonly secretStore: SecretStore;
   readonly leases: LeaseStore;
   readonly readModels: ReadModels;
   readonly inbox: Inbox;
   readonly keyUses: KeyUseStore;
   readonly people: PeopleStore;
+};
+
+/** Stores that are written once, over `documents` (`@carillon/stores`). */
+export type DocumentStores = {
+  readonly jobs: JobStore;
+  readonly secretStore: SecretStore;
   readonly auditSeals: AuditSeals;
 };
+
+export type Stores = Omit<BackendStores, 'documents'> & DocumentStores;

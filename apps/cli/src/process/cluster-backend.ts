@@ -7,6 +7,7 @@ import { RECORD_SCHEMAS, TOPIC_DEFINITIONS } from '@carillon/contracts';
 import { checkStep, checkSteps, type Check } from '@carillon/control';
 import { CarillonError, ID_PREFIXES, type LogId } from '@carillon/kernel';
 import type { EventLog } from '@carillon/ports';
+import { COLLECTIONS, createStores } from '@carillon/stores';
 import type { Backend, BackendOptions } from './backend.ts';
 import type { ClusterSettings } from './cluster-settings.ts';
 import { watchDependency } from './dependency-watch.ts';
@@ -38,7 +39,7 @@ export async function openClusterBackend(cluster: ClusterSettings, options: Back
     const log = await openKafkaLog({ connection, fatal: options.fatal });
     opened.push(() => log.close());
     const { stores: place } = cluster;
-    const mongo = await openMongo({ ...place, clock });
+    const mongo = await openMongo({ ...place, clock, collections: COLLECTIONS });
     opened.push(() => mongo.close());
     const registry = createSchemaRegistry(cluster.registry);
     opened.push(() => registry.close());
@@ -49,6 +50,7 @@ export async function openClusterBackend(cluster: ClusterSettings, options: Back
     for (const watch of watches) opened.push(() => watch.stop());
     return {
       ...mongo,
+      ...createStores(mongo.documents),
       log,
       registry,
       kind: 'cluster',

@@ -9,6 +9,7 @@ import {
 } from '@carillon/adapter-embedded';
 import { checkSteps, type Check } from '@carillon/control';
 import { formatInstant, isCarillonError, messageOf } from '@carillon/kernel';
+import { COLLECTIONS, createStores } from '@carillon/stores';
 import type { ReadinessCheck } from '@carillon/runtime';
 import { CommandError } from '../failure.ts';
 import type { Backend, BackendOptions } from './backend.ts';
@@ -18,10 +19,18 @@ export async function openEmbeddedBackend(options: BackendOptions): Promise<Back
   const { settings, clock, holder, turns, migrating } = options;
   const { dataDir } = settings;
   const data = await openFolder(dataDir, () =>
-    openEmbedded({ dataDir, clock, holder, ...(turns && { turns }), ...(migrating && { migrating }) }),
+    openEmbedded({
+      dataDir,
+      clock,
+      holder,
+      collections: COLLECTIONS,
+      ...(turns && { turns }),
+      ...(migrating && { migrating }),
+    }),
   );
   return {
     ...data,
+    ...createStores(data.documents),
     kind: 'embedded',
     place: `embedded, data in ${dataDir}`,
     alone: true,

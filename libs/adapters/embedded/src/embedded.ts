@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { CarillonError, ID_PREFIXES, isCarillonError, type Duration, type Instant } from '@carillon/kernel';
-import type { Clock, SchemaRegistry, Stores, Turns } from '@carillon/ports';
+import type { BackendStores, Clock, CollectionShape, SchemaRegistry, Turns } from '@carillon/ports';
 import { writeBackup } from './backup.ts';
 import { createPageCheck, type PageCheck, type PageState } from './damage/page-check.ts';
 import { cutShort } from './damage/look-at-file.ts';
@@ -15,16 +15,16 @@ import { appendJoint } from './log/packed-records.ts';
 import { openReader, type Reader } from './reader.ts';
 import { readCalledOff } from './restore/call-off.ts';
 import { applyRetention, DEFAULT_RETENTION, type Removed, type RetentionPolicy } from './retention.ts';
-import { createAuditSeals } from './stores/audit-seals.ts';
+import { documentTable } from './schema/document-tables.ts';
 import { createCheckpointStore } from './stores/checkpoints.ts';
 import { createCohortStore } from './stores/cohort-store.ts';
 import { createConfigurationStore } from './stores/configuration-store.ts';
 import { createDeliveryLedger } from './stores/delivery-ledger.ts';
 import { createDigestHeads } from './stores/digest-heads.ts';
+import { createDocuments } from './stores/documents.ts';
 import { createDraftStore } from './stores/draft-store.ts';
 import { createDueTasks } from './stores/due-tasks.ts';
 import { createInbox } from './stores/inbox.ts';
-import { createJobStore } from './stores/job-store.ts';
 import { createKeptAnswers } from './stores/kept-answers.ts';
 import { createKeyUseStore } from './stores/key-uses.ts';
 import { createLeaseStore } from './stores/leases.ts';
@@ -34,7 +34,6 @@ import { createPeopleStore } from './stores/people-store.ts';
 import { createReadModels } from './stores/read-models.ts';
 import { createRuleStateStore } from './stores/rule-states.ts';
 import { createSchemaRegistry } from './stores/schema-registry.ts';
-import { createSecretStore } from './stores/secret-store.ts';
 import { createConsentStore } from './stores/consent-store.ts';
 import { createSuppressionList } from './stores/suppression-list.ts';
 import { intakeUntil, littleOf, logIsFull, WAL_BOUNDS, type WalBounds } from './wal/bounds.ts';
@@ -45,6 +44,8 @@ import { createWriter, DEFAULT_QUEUE_BYTES, type Writer, type WriterStats } from
 export type EmbeddedOptions = {
   readonly dataDir: string;
   readonly clock: Clock;
+  /** Collections of `documents`. */
+  readonly collections?: readonly CollectionShape[];
   /** Turns of the process, which its consumers of the log take with all others. Left out: each takes its own. */
   readonly turns?: Pick<Turns, 'next'>;
   /**
@@ -95,7 +96,7 @@ export type EmbeddedHealth = {
 };
 
 /** The backend of a single machine: log and stores in one file, for one process at a time. */
-export type Embedded = Stores & {
+export type Embedded = BackendStores & {
   readonly log: EmbeddedLog;
   readonly registry: SchemaRegistry;
   /** Removes what is past its time. */
@@ -154,6 +155,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
       logId: freshLogId(),
       partitions: options.partitions ?? null,
       createdAt: options.clock.now(),
+      documentTables: (options.collections ?? []).map(documentTable),
       busyTimeout,
       maxFileBytes: options.maxFileBytes ?? null,
       walBounds,
@@ -276,6 +278,7 @@ function assemble(options: EmbeddedOptions, opened: Opened): Embedded {
   }
   return {
     log,
+    documents: createDocuments(reader, writer.writes()),
     checkpoints: createCheckpointStore(reader, writer.writes()),
     ruleStates: createRuleStateStore(reader, writer.writes()),
     cohorts: createCohortStore(reader, writer.writes()),
@@ -288,10 +291,7 @@ function assemble(options: EmbeddedOptions, opened: Opened): Embedded {
     digestHeads: createDigestHeads(reader, writer.writes()),
     configurationStore: createConfigurationStore(writer.writes()),
     drafts: createDraftStore(reader, writer.writes()),
-    jobs: createJobStore(reader, writer.writes()),
     keptAnswers: createKeptAnswers(reader, writer.writes()),
-    secretStore: createSecretStore(reader, writer.writes()),
-    auditSeals: createAuditSeals(reader, writer.writes()),
     leases,
     readModels: createReadModels(reader, writer.writes()),
     registry: createSchemaRegistry(reader, writer.writes()),

@@ -2,17 +2,15 @@ import {
   describeCheckpoints,
   describeCohortStore,
   describeConfigurationStore,
-  describeSecretStore,
   describeConsentStore,
   describeLimitStore,
   describeDigestHeads,
+  describeDocuments,
   describeDeliveryLedger,
-  describeAuditSeals,
   describeDraftStore,
   describeDueTasks,
   describeEventLog,
   describeInbox,
-  describeJobStore,
   describeKeptAnswers,
   describeKeyUses,
   describeLeases,
@@ -80,25 +78,17 @@ describeConfigurationStore(
   'the embedded store',
   embeddedWith(({ configurationStore }) => configurationStore),
 );
-describeAuditSeals(
+describeDocuments(
   'the embedded store',
-  embeddedWith(({ auditSeals }) => auditSeals),
+  embeddedWith(({ documents }) => documents),
 );
 describeDraftStore(
   'the embedded store',
   embeddedWith(({ drafts }) => drafts),
 );
-describeJobStore(
-  'the embedded store',
-  embeddedWith(({ jobs }) => jobs),
-);
 describeKeptAnswers(
   'the embedded store',
   embeddedWith(({ keptAnswers }) => keptAnswers),
-);
-describeSecretStore(
-  'the embedded store',
-  embeddedWith(({ secretStore }) => secretStore),
 );
 describeLeases(
   'the embedded store',

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '@carillon/ports';
-import type { Faults, UnderTest } from '@carillon/testing';
+import { SAMPLE_COLLECTIONS, type Faults, type UnderTest } from '@carillon/testing';
 import { afterAll } from 'vitest';
 import { openEmbedded, type Embedded } from '../src/index.ts';
 
@@ -39,7 +39,12 @@ export function sharedEmbedded(): <Port>(port: (embedded: Embedded) => Port) => 
   const folder = temporaryFolder();
   let opened: Promise<Embedded> | null = null;
   const open = (): Promise<Embedded> => {
-    opened ??= openEmbedded({ dataDir: folder.path, clock: wallClock, busyTimeout: 50 });
+    opened ??= openEmbedded({
+      dataDir: folder.path,
+      clock: wallClock,
+      busyTimeout: 50,
+      collections: SAMPLE_COLLECTIONS,
+    });
     return opened;
   };
   afterAll(async () => {

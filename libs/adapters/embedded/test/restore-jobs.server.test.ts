@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { newJob, reported, taken, type Job } from '@carillon/domain';
 import type { JobId } from '@carillon/kernel';
+import { createStores } from '@carillon/stores';
 import { MORNING } from '@carillon/testing/given';
 import { afterAll, expect, it } from 'vitest';
 import { openEmbedded, restoreBackup } from '../src/index.ts';
@@ -28,24 +29,26 @@ it('a restore ends the long actions that were under way, and leaves those that h
   const at = (name: string): string => join(folder.path, name);
   const data = await openEmbedded({ dataDir: at('data'), clock: wallClock });
   await data.configurationStore.identity({ logId: data.log.logId, keyFingerprint: 'finger' });
+  const { jobs } = createStores(data.documents);
   const over = reported(job('job_over'), [null, null], MORNING, null);
-  await data.jobs.insert(job('job_waits'), ['one', 'two']);
-  await data.jobs.insert(taken(job('job_runs'), 'runner', MORNING, Number.MAX_SAFE_INTEGER), ['one', 'two']);
-  await data.jobs.insert(over, ['one', 'two']);
+  await jobs.insert(job('job_waits'), ['one', 'two']);
+  await jobs.insert(taken(job('job_runs'), 'runner', MORNING, Number.MAX_SAFE_INTEGER), ['one', 'two']);
+  await jobs.insert(over, ['one', 'two']);
   await data.backup(at('copy.backup'));
   await data.close();
   const moment = { now: MORNING + 1, derive: (...parts: readonly string[]) => parts.join('/') };
   await restoreBackup(at('copy.backup'), at('new'), { moment, readers: [] });
   const restored = await openEmbedded({ dataDir: at('new'), clock: wallClock });
-  expect(await restored.jobs.unfinished(10)).toEqual([]);
+  const after = createStores(restored.documents);
+  expect(await after.jobs.unfinished(10)).toEqual([]);
   for (const id of ['job_waits', 'job_runs']) {
-    expect(await restored.jobs.get(id as JobId)).toMatchObject({
+    expect(await after.jobs.get(id as JobId)).toMatchObject({
       state: 'cancelled',
       endedAt: MORNING + 1,
       cancelledBy: { kind: 'system' },
       holder: null,
     });
   }
-  expect(await restored.jobs.get(over.id)).toEqual(over);
+  expect(await after.jobs.get(over.id)).toEqual(over);
   await restored.close();
 });

@@ -37,6 +37,7 @@ async function openWriter() {
     logId: 'log_unused',
     partitions: null,
     createdAt: 1,
+    documentTables: [],
     busyTimeout: 50,
     maxFileBytes: null,
     walBounds: WAL_BOUNDS,

@@ -1,14 +1,5 @@
 import type { DeliveryState } from '@carillon/domain';
-import type {
-  DeadLetterRow,
-  DuplicateRow,
-  EvaluationRow,
-  EventRow,
-  FieldRow,
-  DataKey,
-  SealedSecret,
-  Suppression,
-} from '@carillon/ports';
+import type { DeadLetterRow, DuplicateRow, EvaluationRow, EventRow, FieldRow, Suppression } from '@carillon/ports';
 
 /**
  * Documents as the database holds them: the fields that are searched by, and beside them the thing itself as JSON text,
@@ -143,13 +134,6 @@ export type LimitDocument = {
   readonly keptUntil: number;
   readonly body: string;
 };
-export type AuditSealDocument = {
-  /** Log and position. */
-  readonly _id: string;
-  readonly logId: string;
-  readonly through: number;
-  readonly body: string;
-};
 export type DraftDocument = {
   /** Workspace, kind and name. */
   readonly _id: string;
@@ -168,31 +152,7 @@ export type DigestHeadDocument = {
   readonly dueAt?: number;
   readonly body: string;
 };
-/** What early versions wrote has no version, data key and author. */
-export type SecretDocument = Omit<SealedSecret, Early> & Partial<Pick<SealedSecret, Early>> & { readonly _id: string };
-type Early = 'version' | 'dataKey' | 'updatedBy';
-export type DataKeyDocument = Omit<DataKey, 'revision'> & {
-  readonly _id: string;
-  /** The revision. */
-  readonly version: number;
-  readonly written: string;
-};
 export type IdentityDocument = { readonly _id: string; readonly logId: string; readonly keyFingerprint: string };
-export type JobDocument = {
-  readonly _id: string;
-  readonly workspace: string | null;
-  readonly action: string;
-  readonly state: string;
-  readonly createdAt: number;
-  /** Until it has ended: when it was made. */
-  readonly openSince?: number;
-  readonly endedAt?: number;
-  readonly version: number;
-  readonly written: string;
-  readonly body: string;
-  /** A list as JSON, written once. */
-  readonly items: string;
-};
 export type KeptAnswerDocument = {
   /** A keyed digest of who, what and the name of the request. */
   readonly _id: string;

@@ -1,21 +1,22 @@
 import type { Duration, Instant } from '@carillon/kernel';
-import type { Clock, Stores } from '@carillon/ports';
+import type { BackendStores, Clock, CollectionShape } from '@carillon/ports';
 import { createAttempts } from './attempts.ts';
 import { collectionsOf } from './collections.ts';
 import { connect, createClient, durableDatabase, type MongoCredentials, type MongoTls } from './connection.ts';
 import { applyRowRetention, DEFAULT_ROW_RETENTION, type RowRetention } from './retention.ts';
+import { wantedIndexes } from './schema/document-collections.ts';
 import { establishSchema } from './schema/establish.ts';
 import { fillDeliveries, fillInbox } from './schema/fill.ts';
-import { createAuditSeals } from './stores/audit-seals.ts';
+import { WANTED, type WantedSchema } from './schema/wanted.ts';
 import { createCheckpointStore } from './stores/checkpoints.ts';
 import { createCohortStore } from './stores/cohort-store.ts';
 import { createConfigurationStore } from './stores/configuration-store.ts';
 import { createDeliveryLedger } from './stores/delivery-ledger.ts';
 import { createDigestHeads } from './stores/digest-heads.ts';
+import { createDocuments } from './stores/documents.ts';
 import { createDraftStore } from './stores/draft-store.ts';
 import { createDueTasks } from './stores/due-tasks.ts';
 import { createInbox } from './stores/inbox.ts';
-import { createJobStore } from './stores/job-store.ts';
 import { createKeptAnswers } from './stores/kept-answers.ts';
 import { createKeyUseStore } from './stores/key-uses.ts';
 import { createLeaseStore } from './stores/leases.ts';
@@ -25,7 +26,6 @@ import { createPeopleStore } from './stores/people-store.ts';
 import { createReadModels } from './stores/read-models.ts';
 import { createRuleStateStore } from './stores/rule-states.ts';
 import { createConsentStore } from './stores/consent-store.ts';
-import { createSecretStore } from './stores/secret-store.ts';
 import { createSuppressionList } from './stores/suppression-list.ts';
 import { verifyStores, type StoreCheck } from './verify.ts';
 
@@ -35,6 +35,8 @@ export type MongoOptions = {
   /** Holds nothing but what belongs to one deployment. */
   readonly database: string;
   readonly clock: Clock;
+  /** Collections of `documents`. */
+  readonly collections?: readonly CollectionShape[];
   readonly tls?: MongoTls | undefined;
   readonly credentials?: MongoCredentials | undefined;
   /** How long an operation is tried again while the server is away, before it rejects. */
@@ -46,7 +48,7 @@ export type MongoOptions = {
 };
 
 /** The stores of the cluster backend: any number of processes share one database. */
-export type MongoStores = Stores & {
+export type MongoStores = BackendStores & {
   /** Removes rows that are past their time; answers how many. */
   applyRetention(now: Instant, policy?: RowRetention): Promise<number>;
   /** Resolves where the database answers; rejects with `store_unavailable` where it is away. */
@@ -80,9 +82,11 @@ export async function openMongo(options: MongoOptions): Promise<MongoStores> {
   });
   const { attempt, end } = createAttempts(patience);
   const db = durableDatabase(client, options.database);
+  const declared = (options.collections ?? []).map((one) => [one.name, wantedIndexes(one)] as const);
+  const schema: WantedSchema = { ...WANTED, ...Object.fromEntries(declared) };
   try {
     await connect(client, attempt);
-    await establishSchema(db, attempt);
+    await establishSchema(db, schema, attempt);
     await fillDeliveries(db, attempt);
     await fillInbox(db, attempt);
   } catch (error) {
@@ -92,6 +96,7 @@ export async function openMongo(options: MongoOptions): Promise<MongoStores> {
   const collections = collectionsOf(db);
   let closed: Promise<void> | null = null;
   return {
+    documents: createDocuments(db, attempt),
     checkpoints: createCheckpointStore(collections, attempt),
     ruleStates: createRuleStateStore(collections, attempt),
     cohorts: createCohortStore(collections, attempt),
@@ -104,10 +109,7 @@ export async function openMongo(options: MongoOptions): Promise<MongoStores> {
     digestHeads: createDigestHeads(collections, attempt),
     configurationStore: createConfigurationStore(collections, attempt),
     drafts: createDraftStore(collections, attempt),
-    jobs: createJobStore(collections, attempt),
     keptAnswers: createKeptAnswers(collections, attempt),
-    secretStore: createSecretStore(collections, attempt),
-    auditSeals: createAuditSeals(collections, attempt),
     leases: createLeaseStore(collections, attempt),
     readModels: createReadModels(collections, attempt, clock),
     inbox: createInbox(collections, attempt),
@@ -117,7 +119,7 @@ export async function openMongo(options: MongoOptions): Promise<MongoStores> {
     async ping() {
       await attempt(() => db.command({ ping: 1 }));
     },
-    verify: () => verifyStores(db, collections, attempt),
+    verify: () => verifyStores(db, schema, collections, attempt),
     close() {
       end();
       closed ??= client.close();

@@ -4,6 +4,7 @@ import type { Attempt } from './attempts.ts';
 import type { Collections } from './collections.ts';
 import { writeToken } from './compare-and-set.ts';
 import { inspectSchema } from './schema/establish.ts';
+import type { WantedSchema } from './schema/wanted.ts';
 
 /** One thing that `doctor` looked at. */
 export type StoreCheck = { readonly step: string; readonly ok: boolean; readonly detail: string };
@@ -11,7 +12,12 @@ export type StoreCheck = { readonly step: string; readonly ok: boolean; readonly
 const wordsOf = (error: unknown): string => (isCarillonError(error) ? error.detail : messageOf(error));
 
 /** Looks at the database as it is now; changes nothing but a document of its own, which it takes away again. */
-export async function verifyStores(db: Db, { leases }: Collections, attempt: Attempt): Promise<readonly StoreCheck[]> {
+export async function verifyStores(
+  db: Db,
+  schema: WantedSchema,
+  { leases }: Collections,
+  attempt: Attempt,
+): Promise<readonly StoreCheck[]> {
   const step = async (name: string, look: () => Promise<string>): Promise<StoreCheck> => {
     try {
       return { step: name, ok: true, detail: await look() };
@@ -30,7 +36,7 @@ export async function verifyStores(db: Db, { leases }: Collections, attempt: Att
     return 'a majority acknowledges writes and shows them';
   });
   const indexes = await step('database indexes', async () => {
-    const { missingCollections, missingIndexes, wrong } = await attempt(() => inspectSchema(db));
+    const { missingCollections, missingIndexes, wrong } = await attempt(() => inspectSchema(db, schema));
     const differences = [
       ...missingCollections.map((name) => `${name} is missing`),
       ...missingIndexes.map(({ collection, index }) => `${collection} lacks index ${index.name}`),

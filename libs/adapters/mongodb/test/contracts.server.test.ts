@@ -2,16 +2,14 @@ import {
   describeCheckpoints,
   describeCohortStore,
   describeConfigurationStore,
-  describeSecretStore,
   describeConsentStore,
   describeLimitStore,
   describeDigestHeads,
+  describeDocuments,
   describeDeliveryLedger,
-  describeAuditSeals,
   describeDraftStore,
   describeDueTasks,
   describeInbox,
-  describeJobStore,
   describeKeptAnswers,
   describeKeyUses,
   describeLeases,
@@ -71,25 +69,17 @@ describeWith('mongodb', 'the stores in MongoDB', () => {
     'the MongoDB store',
     mongoWith(({ configurationStore }) => configurationStore),
   );
-  describeAuditSeals(
+  describeDocuments(
     'the MongoDB store',
-    mongoWith(({ auditSeals }) => auditSeals),
+    mongoWith(({ documents }) => documents),
   );
   describeDraftStore(
     'the MongoDB store',
     mongoWith(({ drafts }) => drafts),
   );
-  describeJobStore(
-    'the MongoDB store',
-    mongoWith(({ jobs }) => jobs),
-  );
   describeKeptAnswers(
     'the MongoDB store',
     mongoWith(({ keptAnswers }) => keptAnswers),
-  );
-  describeSecretStore(
-    'the MongoDB store',
-    mongoWith(({ secretStore }) => secretStore),
   );
   describeLeases(
     'the MongoDB store',

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '@carillon/ports';
-import type { UnderTest } from '@carillon/testing';
+import { SAMPLE_COLLECTIONS, type UnderTest } from '@carillon/testing';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll } from 'vitest';
 import { sharedServer } from '../../../../test/support/shared-servers.ts';
@@ -79,14 +79,17 @@ export function sharedMongo(): <Port>(port: (stores: MongoStores) => Port) => ()
   let opened: Promise<{ readonly stores: MongoStores; readonly proxy: CuttingProxy }> | null = null;
   const open = async (): Promise<{ readonly stores: MongoStores; readonly proxy: CuttingProxy }> => {
     const proxy = await playground.proxy();
-    return { proxy, stores: await playground.open({ url: proxyUrl(proxy), patience: 3000 }) };
+    return {
+      proxy,
+      stores: await playground.open({ url: proxyUrl(proxy), patience: 3000, collections: SAMPLE_COLLECTIONS }),
+    };
   };
   return (port) => async () => {
     opened ??= open();
     const { stores, proxy } = await opened;
     return {
       port: port(stores),
-      faults: { breakWrites: proxy.goAway, mendWrites: proxy.comeBack },
+      faults: { breakWrites: proxy.goAway, mendWrites: proxy.comeBack, loseAnswers: proxy.loseAnswers },
       close: async () => undefined,
     };
   };

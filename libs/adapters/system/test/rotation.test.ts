@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { isCarillonError } from '@carillon/kernel';
 import type { SecretStore } from '@carillon/ports';
 import { settableClock } from '@carillon/testing/given';
-import { createDirectWire, createMemorySecretStore } from '@carillon/testing/memory';
+import { createMemoryStores } from '@carillon/testing/memory';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createIds, createSealing, createSecrets, loadKeys, refuseStrangeMasterKey } from '../src/index.ts';
 
@@ -22,15 +22,15 @@ const VALUES = [
 ] as const;
 
 let folder = '';
-let memory: ReturnType<typeof createMemorySecretStore>;
+let memory: ReturnType<typeof createMemoryStores>;
 const clock = settableClock();
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'carillon-rotation-'));
-  memory = createMemorySecretStore();
+  memory = createMemoryStores();
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const store = (): SecretStore => memory.connect(createDirectWire());
+const store = (): SecretStore => memory.connect().secretStore;
 
 /** A start of a process over what is stored. `master`: the key that its environment gives; left out: that of the file. */
 async function start(master?: string, over: SecretStore = store()) {
@@ -293,7 +293,7 @@ describe.each(['before', 'after'] as const)('A process that is killed %s a write
   ): Promise<number> {
     for (let at = 0; ; at += 1) {
       rmSync(folder, { recursive: true, force: true });
-      memory = createMemorySecretStore();
+      memory = createMemoryStores();
       await prepare();
       const mortal = killedAt(at, when);
       const doomed = await start(master(), mortal.store);

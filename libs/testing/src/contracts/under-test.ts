@@ -1,7 +1,12 @@
 import { afterEach, beforeEach } from 'vitest';
 
 /** Breaks what is behind a port, in a way in which it breaks in the world, and mends it again. */
-export type Faults = { breakWrites(): Promise<void>; mendWrites(): Promise<void> };
+export type Faults = {
+  breakWrites(): Promise<void>;
+  mendWrites(): Promise<void>;
+  /** From now on loses this share of the answers to writes that were done. */
+  loseAnswers?(share: number): void;
+};
 
 /** An adapter made for one test. What others left in it does no harm: suites use names of their own. */
 export type UnderTest<Port> = { readonly port: Port; readonly faults?: Faults; close(): Promise<void> };

@@ -10,3 +10,4 @@ export * from './cohorts.ts';
 export * from './cohort-payloads.ts';
 export * from './turns.ts';
 export * from './rule-states.ts';
+export * from './released-documents.ts';

@@ -1,6 +1,5 @@
 import type { LogId } from '@carillon/kernel';
 import type { Clock, EventLog, SchemaRegistry, Stores } from '@carillon/ports';
-import { createMemoryAuditSeals } from './audit-seals.ts';
 import { createMemoryClaims, createMemoryLeases, createMemorySuppressions } from './claims.ts';
 import { createMemoryCohorts } from './cohort-store.ts';
 import { createMemoryConsents } from './consents.ts';
@@ -12,14 +11,13 @@ import { createMemoryTasks } from './due-tasks.ts';
 import { createMemoryLimits } from './limits.ts';
 import { createMemoryLog } from './event-log.ts';
 import { createMemoryInbox } from './inbox.ts';
-import { createMemoryJobs } from './jobs.ts';
 import { createMemoryKeptAnswers } from './kept-answers.ts';
 import { createMemoryKeyUses } from './key-uses.ts';
 import { createMemoryPeople } from './people.ts';
 import { createMemoryCheckpoints, createMemoryRuleStates } from './positions.ts';
 import { createMemoryReadModels } from './read-models.ts';
 import { createMemoryRegistry } from './schema-registry.ts';
-import { createMemorySecretStore } from './secret-store.ts';
+import { createMemoryStores } from './stores.ts';
 import type { Wire } from './wire.ts';
 
 /** A backend as a process sees it. */
@@ -49,15 +47,13 @@ export function createMemoryBackend({ clock, partitions, logId = LOG_ID }: Memor
   const digestHeads = createMemoryDigestHeads();
   const configurationStore = createMemoryConfigurationStore();
   const drafts = createMemoryDrafts();
-  const jobs = createMemoryJobs();
   const keptAnswers = createMemoryKeptAnswers();
-  const secretStore = createMemorySecretStore();
+  const stores = createMemoryStores();
   const leases = createMemoryLeases();
   const readModels = createMemoryReadModels();
   const inbox = createMemoryInbox();
   const keyUses = createMemoryKeyUses();
   const people = createMemoryPeople();
-  const auditSeals = createMemoryAuditSeals();
   const registry = createMemoryRegistry();
   return {
     trim: log.trim,
@@ -75,15 +71,13 @@ export function createMemoryBackend({ clock, partitions, logId = LOG_ID }: Memor
       digestHeads: digestHeads.connect(wire),
       configurationStore: configurationStore.connect(wire),
       drafts: drafts.connect(wire),
-      jobs: jobs.connect(wire),
       keptAnswers: keptAnswers.connect(wire),
-      secretStore: secretStore.connect(wire),
+      ...stores.connect(wire),
       leases: leases.connect(wire),
       readModels: readModels.connect(wire),
       inbox: inbox.connect(wire),
       keyUses: keyUses.connect(wire),
       people: people.connect(wire),
-      auditSeals: auditSeals.connect(wire),
       registry: registry.connect(wire),
     }),
   };

@@ -41,14 +41,16 @@ export class WireFault extends CarillonError {
 /** Lets timers and sockets have their turn: an answer over a wire never comes in the same turn as the request. */
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** A wire that is as fast as the machine and loses nothing, but can be cut for writes. */
-export function createDirectWire(): Wire & { cut: boolean } {
+/** A wire that is as fast as the machine. It can be cut for writes, and lose a share of the answers to writes. */
+export function createDirectWire(): Wire & { cut: boolean; lostShare: number } {
   const wire = {
     cut: false,
+    lostShare: 0,
     async ask<Answer>(port: string, effect: () => Answer, asked: Asked = {}): Promise<Answer> {
       if (wire.cut && asked.writes) throw new WireFault(port, false);
       const answer = effect();
       await nextTurn();
+      if (asked.writes && Math.random() < wire.lostShare) throw new WireFault(port, true);
       return answer;
     },
     tell: (_what: string, told: () => void) => queueMicrotask(told),

@@ -2,17 +2,15 @@ import type { LogId } from '@carillon/kernel';
 import {
   describeChannelSender,
   receivedEmail,
-  describeAuditSeals,
   describeCheckpoints,
   describeCohortStore,
   describeConfigurationStore,
-  describeSecretStore,
   describeDeliveryLedger,
+  describeDocuments,
   describeDraftStore,
   describeDueTasks,
   describeEventLog,
   describeInbox,
-  describeJobStore,
   describeKeptAnswers,
   describeKeyUses,
   describeLeases,
@@ -32,14 +30,12 @@ import {
   createDirectWire,
   createMemoryCheckpoints,
   createMemoryClaims,
-  createMemoryAuditSeals,
   createMemoryCohorts,
   createMemoryConfigurationStore,
-  createMemorySecretStore,
   createMemoryDigestHeads,
+  createMemoryDocuments,
   createMemoryDrafts,
   createMemoryInbox,
-  createMemoryJobs,
   createMemoryKeptAnswers,
   createMemoryKeyUses,
   createMemoryLeases,
@@ -67,6 +63,7 @@ const cuttable = <Port>(connect: (wire: Wire) => Port): UnderTest<Port> => {
     faults: {
       breakWrites: async () => void (wire.cut = true),
       mendWrites: async () => void (wire.cut = false),
+      loseAnswers: (share) => void (wire.lostShare = share),
     },
     close: async () => undefined,
   };
@@ -101,13 +98,11 @@ describeConsentStore(NAME, over(createMemoryConsents));
 describeLimitStore(NAME, over(createMemoryLimits));
 describeDigestHeads(NAME, over(createMemoryDigestHeads));
 describeSuppressionList(NAME, over(createMemorySuppressions));
-describeAuditSeals(NAME, over(createMemoryAuditSeals));
+describeDocuments(NAME, over(createMemoryDocuments));
 describeDraftStore(NAME, over(createMemoryDrafts));
-describeJobStore(NAME, over(createMemoryJobs));
 describeKeptAnswers(NAME, over(createMemoryKeptAnswers));
 describeLeases(NAME, over(createMemoryLeases));
 describeConfigurationStore(NAME, over(createMemoryConfigurationStore));
-describeSecretStore(NAME, over(createMemorySecretStore));
 describeReadModels(NAME, over(createMemoryReadModels));
 describeInbox(NAME, over(createMemoryInbox));
 describeKeyUses(NAME, over(createMemoryKeyUses));

@@ -4,13 +4,12 @@ import { consentWrites } from '../stores/consent-store.ts';
 import { configurationWrites } from '../stores/configuration-store.ts';
 import { deliveryWrites } from '../stores/delivery-ledger.ts';
 import { digestHeadWrites } from '../stores/digest-heads.ts';
-import { auditSealWrites } from '../stores/audit-seals.ts';
+import { documentWrites } from '../stores/documents.ts';
 import { draftWrites } from '../stores/draft-store.ts';
 import { taskWrites } from '../stores/due-tasks.ts';
 import { claimWrites } from '../stores/lookup-claims.ts';
 import { limitWrites } from '../stores/limit-store.ts';
 import { inboxWrites } from '../stores/inbox.ts';
-import { jobWrites } from '../stores/job-store.ts';
 import { keptAnswerWrites } from '../stores/kept-answers.ts';
 import { keyUseWrites } from '../stores/key-uses.ts';
 import { leaseWrites } from '../stores/leases.ts';
@@ -18,7 +17,6 @@ import { peopleWrites } from '../stores/people-store.ts';
 import { readModelWrites } from '../stores/read-models.ts';
 import { ruleStateWrites } from '../stores/rule-states.ts';
 import { schemaWrites } from '../stores/schema-registry.ts';
-import { secretWrites } from '../stores/secret-store.ts';
 import { suppressionWrites } from '../stores/suppression-list.ts';
 import { logWrites } from '../log/log-writes.ts';
 import { retentionWrites } from '../retention-writes.ts';
@@ -38,11 +36,9 @@ export const createOperations = (transaction: Transaction): Operations => ({
   ...limitWrites(transaction),
   ...digestHeadWrites(transaction),
   ...configurationWrites(transaction),
+  ...documentWrites(transaction),
   ...draftWrites(transaction),
-  ...jobWrites(transaction),
   ...keptAnswerWrites(transaction),
-  ...secretWrites(transaction),
-  ...auditSealWrites(transaction),
   ...leaseWrites(transaction),
   ...readModelWrites(transaction),
   ...schemaWrites(transaction),

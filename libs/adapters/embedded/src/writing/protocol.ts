@@ -1,5 +1,6 @@
 import type { ErrorCode, Instant } from '@carillon/kernel';
 import type { Statements } from '../statements.ts';
+import type { DocumentTable } from '../schema/document-tables.ts';
 import type { WalBounds } from '../wal/bounds.ts';
 import type { WalState } from '../wal/wal.ts';
 
@@ -38,6 +39,8 @@ export type WriterSettings = {
   /** Null: as stored, or the default. */
   readonly partitions: number | null;
   readonly createdAt: Instant;
+  /** Tables that are made if they are missing. */
+  readonly documentTables: readonly DocumentTable[];
   /** How long to wait for a lock that some other program holds on the file. */
   readonly busyTimeout: number;
   /** Size that the file may have at most; null: as large as the disk allows. */

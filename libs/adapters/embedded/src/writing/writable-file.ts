@@ -2,6 +2,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { CarillonError, messageOf, type Instant } from '@carillon/kernel';
 import { establishLog } from '../log/establish.ts';
+import { createDocumentTables } from '../schema/document-tables.ts';
 import { migrate, MIGRATIONS, verifySlotIndex } from '../schema/migrations.ts';
 import { statementsOf } from '../statements.ts';
 import { littleOf, logIsFull } from '../wal/bounds.ts';
@@ -61,6 +62,7 @@ export function openForWriting(
     });
     db.exec("PRAGMA temp_store = MEMORY; PRAGMA temp_store_directory = ''");
     verifySlotIndex(db);
+    createDocumentTables(db, settings.documentTables);
     const sql = statementsOf(db);
     establishLog(db, sql, settings);
     let now = settings.createdAt;

@@ -3,28 +3,28 @@ import { MongoServerError, type Db } from 'mongodb';
 import type { Attempt } from '../attempts.ts';
 import { ComeAgain } from '../failures.ts';
 import { compareCollection, compareIndexes, descriptionOf } from './differences.ts';
-import { COLLECTION_NAMES, wantedOf, type CollectionName, type WantedIndex } from './wanted.ts';
+import type { WantedIndex, WantedSchema } from './wanted.ts';
 
 export type SchemaState = {
-  readonly missingCollections: readonly CollectionName[];
-  readonly missingIndexes: readonly { readonly collection: CollectionName; readonly index: WantedIndex }[];
+  readonly missingCollections: readonly string[];
+  readonly missingIndexes: readonly { readonly collection: string; readonly index: WantedIndex }[];
   readonly wrong: readonly string[];
 };
 
 /** How collections and indexes stand, without touching them. */
-export async function inspectSchema(db: Db): Promise<SchemaState> {
+export async function inspectSchema(db: Db, schema: WantedSchema): Promise<SchemaState> {
   const listed = await db.listCollections({}, { nameOnly: false }).toArray();
   const byName = new Map(listed.map((collection) => [collection.name, collection]));
-  const missingCollections: CollectionName[] = [];
-  const missingIndexes: { collection: CollectionName; index: WantedIndex }[] = [];
+  const missingCollections: string[] = [];
+  const missingIndexes: { collection: string; index: WantedIndex }[] = [];
   const wrong: string[] = [];
-  for (const name of COLLECTION_NAMES) {
+  for (const [name, wanted] of Object.entries(schema)) {
     const collection = byName.get(name);
     if (!collection) missingCollections.push(name);
     else wrong.push(...compareCollection(collection));
     const isPlain = collection && (collection.type === undefined || collection.type === 'collection');
     const found = isPlain ? await db.collection(name).listIndexes().toArray() : [];
-    const differences = compareIndexes(name, found, wantedOf(name));
+    const differences = compareIndexes(name, found, wanted);
     missingIndexes.push(...differences.missing.map((index) => ({ collection: name, index })));
     wrong.push(...differences.wrong);
   }
@@ -37,8 +37,8 @@ const NAMESPACE_EXISTS = 48;
  * Makes what is missing and refuses what differs, with `store_differs`: a unique index that is not what it should be
  * would let a message go out twice. Nothing is ever dropped or changed in place. Several processes may do this at once.
  */
-export async function establishSchema(db: Db, attempt: Attempt): Promise<void> {
-  const state = await attempt(() => inspectSchema(db));
+export async function establishSchema(db: Db, schema: WantedSchema, attempt: Attempt): Promise<void> {
+  const state = await attempt(() => inspectSchema(db, schema));
   refuse(state.wrong);
   for (const name of state.missingCollections) {
     await attempt(() => db.createCollection(name).catch(unless(NAMESPACE_EXISTS)));
@@ -52,14 +52,14 @@ export async function establishSchema(db: Db, attempt: Attempt): Promise<void> {
       attempt,
     );
   }
-  const made = await attempt(() => inspectSchema(db));
+  const made = await attempt(() => inspectSchema(db, schema));
   refuse([...made.wrong, ...made.missingIndexes.map(({ collection, index }) => `${collection} lacks ${index.name}`)]);
 }
 
 /** Another process may have made them meanwhile, and two that make one index at once may both be told that it failed. */
 async function makeIndexes(
   db: Db,
-  collection: CollectionName,
+  collection: string,
   missing: readonly WantedIndex[],
   attempt: Attempt,
 ): Promise<void> {

@@ -73,17 +73,8 @@ export const WANTED = {
     { name: 'due', key: { workspace: 1, dueAt: 1 }, where: ['dueAt'] },
     { name: 'next', key: { dueAt: 1 }, where: ['dueAt'] },
   ],
-  secrets: [{ name: 'workspace', key: { workspace: 1, name: 1 } }],
-  data_keys: [],
   identity: [],
-  audit_seals: [{ name: 'through', key: { logId: 1, through: 1 } }],
   drafts: [{ name: 'workspace', key: { workspace: 1, _id: 1 } }],
-  jobs: [
-    { name: 'newest', key: { createdAt: 1, _id: 1 } },
-    { name: 'workspace', key: { workspace: 1, createdAt: 1, _id: 1 } },
-    { name: 'open', key: { openSince: 1, _id: 1 }, where: ['openSince'] },
-    { name: 'ended', key: { endedAt: 1 }, where: ['endedAt'] },
-  ],
   kept_answers: [{ name: 'ends', key: { endsAt: 1 } }],
   leases: [{ name: 'until', key: { until: 1 } }],
   events: [
@@ -128,5 +119,6 @@ export const WANTED = {
 } as const satisfies Record<string, readonly WantedIndex[]>;
 
 export type CollectionName = keyof typeof WANTED;
-export const COLLECTION_NAMES = Object.keys(WANTED) as readonly CollectionName[];
-export const wantedOf = (name: CollectionName): readonly WantedIndex[] => WANTED[name];
+
+/** Indexes by the name of their collection. */
+export type WantedSchema = Readonly<Record<string, readonly WantedIndex[]>>;

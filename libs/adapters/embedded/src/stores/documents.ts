@@ -1,0 +1,239 @@
+import type { SQLInputValue } from 'node:sqlite';
+import {
+  bodyField,
+  bodyText,
+  itemOf,
+  keyValues,
+  orderOf,
+  type Collection,
+  type Condition,
+  type DocumentCollection,
+  type Documents,
+  type Fields,
+  type Key,
+  type Version,
+  type Where,
+} from '@carillon/ports';
+import { stringifyJson } from '@carillon/kernel';
+import type { Reader } from '../reader.ts';
+import type { Row } from '../statements.ts';
+import type { Transaction, Write } from '../writing/protocol.ts';
+import { cursorAt, keysOf, pageOf } from './cursor.ts';
+import { layoutOf, type Layout } from './document-layout.ts';
+
+type Values = Readonly<Record<string, SQLInputValue>>;
+
+type VersionColumn = { readonly column: string; readonly kind: 'counter' | 'token' };
+
+/** A write of one document, by columns. */
+type DocumentWrite = {
+  readonly table: string;
+  readonly key: Values;
+  readonly values: Values;
+  /** Null: documents of this table never change. */
+  readonly version: VersionColumn | null;
+  /** Version of the stored document. Null: there must be none. */
+  readonly expected: Version | null;
+};
+
+const equal = (columns: readonly string[]): string => columns.map((column) => `${column} = ?`).join(' AND ');
+
+export const documentWrites = ({ sql }: Pick<Transaction, 'sql'>) => {
+  /** Returns the version of the stored document, true if it has none, or null if there is no document. */
+  function stored(table: string, key: Values, version: VersionColumn | null): Version | true | null {
+    const select = `SELECT ${version?.column ?? 1} AS version FROM ${table} WHERE ${equal(Object.keys(key))}`;
+    const found = sql.get(select, ...Object.values(key));
+    if (!found) return null;
+    return version ? (found['version'] as Version) : true;
+  }
+  return {
+    'documents.write'({ table, key, values, version, expected }: DocumentWrite): 'done' | 'stale' | 'taken' {
+      const found = stored(table, key, version);
+      if (found !== expected) {
+        return version?.kind === 'token' && found === values[version.column] ? 'done' : 'stale';
+      }
+      if (expected === null) {
+        const row = { ...key, ...values };
+        const marks = Object.keys(row).map(() => '?');
+        const insert = `INSERT INTO ${table} (${Object.keys(row).join(', ')}) VALUES (${marks.join(', ')})
+          ON CONFLICT DO NOTHING`;
+        return sql.run(insert, ...Object.values(row)) === 1 ? 'done' : 'taken';
+      }
+      const set = Object.keys(values).map((column) => `${column} = ?`);
+      const update = `UPDATE OR IGNORE ${table} SET ${set.join(', ')} WHERE ${equal(Object.keys(key))}`;
+      return sql.run(update, ...Object.values(values), ...Object.values(key)) === 1 ? 'done' : 'taken';
+    },
+    'documents.remove'(
+      table: string,
+      key: Values,
+      version: VersionColumn | null,
+      expected: Version | undefined,
+    ): 'done' | 'missing' | 'stale' {
+      const found = stored(table, key, version);
+      if (found === null) return 'missing';
+      if (expected !== undefined && found !== expected) return 'stale';
+      sql.run(`DELETE FROM ${table} WHERE ${equal(Object.keys(key))}`, ...Object.values(key));
+      return 'done';
+    },
+    'documents.removeExpired': (table: string, key: string, expiry: string, before: number, limit: number): number =>
+      sql.run(
+        `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE ${expiry} < ? LIMIT ?)`,
+        before,
+        limit,
+      ),
+  };
+};
+export type DocumentWrites = ReturnType<typeof documentWrites>;
+
+type Sql = { readonly where: readonly string[]; readonly values: readonly SQLInputValue[] };
+
+function conditionSql(column: string, condition: Condition): Sql {
+  if (typeof condition !== 'object') return { where: [`${column} = ?`], values: [condition] };
+  if ('in' in condition) {
+    const marks = condition.in.map(() => '?').join(', ');
+    return { where: [`${column} IN (${marks})`], values: condition.in };
+  }
+  if ('beginsWith' in condition) {
+    const each = condition.beginsWith.map(() => `${column} >= ? AND ${column} < ?`);
+    return {
+      where: [each.length > 0 ? `(${each.join(' OR ')})` : 'FALSE'],
+      values: condition.beginsWith.flatMap((beginning) => [beginning, `${beginning}\u{10FFFF}`]),
+    };
+  }
+  const { after, from, before, until } = condition;
+  const bounds = [
+    ['>', after],
+    ['>=', from],
+    ['<', before],
+    ['<=', until],
+  ] as const;
+  const given = bounds.flatMap(([sign, value]) => (value === undefined ? [] : [[sign, value] as const]));
+  return { where: given.map(([sign]) => `${column} ${sign} ?`), values: given.map(([, value]) => value) };
+}
+
+function whereSql({ reads }: Layout, where: Where, more: readonly string[] = []): Sql {
+  const parts = Object.entries(where).flatMap(([field, condition]) =>
+    condition === undefined ? [] : [conditionSql(reads(field), condition)],
+  );
+  return {
+    where: [...more, ...parts.flatMap((part) => part.where)],
+    values: parts.flatMap(({ values }) => values),
+  };
+}
+
+const whereText = (conditions: readonly string[]): string =>
+  conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '';
+
+/** Documents in tables of the data file: a column for each field that is declared, and the body beside them. */
+export const createDocuments = (reader: Reader, write: Write<DocumentWrites>): Documents => ({
+  collection: (collection) => createCollection(collection, reader, write),
+});
+
+function createCollection<Item>(
+  collection: Collection<Item>,
+  reader: Reader,
+  write: Write<DocumentWrites>,
+): DocumentCollection<Item> {
+  const layout = layoutOf(collection);
+  const { table, key: keyColumns, reads } = layout;
+  const body = bodyField(collection);
+  const names = [...Object.keys(collection.fields), ...(body === null ? [] : [body])];
+  const selected = (fields: readonly string[]): string =>
+    fields.map((field) => `${reads(field)} AS "${field}"`).join(', ');
+  const types = (field: string) => collection.fields[field]?.type;
+  const all = selected(body === null || collection.read ? names : [...collection.key, body]);
+  const toFields = (row: Row): Fields =>
+    Object.fromEntries(
+      Object.entries(row).map(([name, value]) => [
+        name,
+        types(name) === 'json' && typeof value === 'string' ? JSON.parse(value) : value,
+      ]),
+    );
+  const toItem = (row: Row): Item => itemOf(collection, toFields(row));
+  const byKey = equal(keyColumns);
+  const keyed = (key: Key): Values => Object.fromEntries(keyColumns.map((column, at) => [column, key[at] ?? null]));
+  const version = collection.version
+    ? { column: reads(collection.version.field), kind: collection.version.kind }
+    : null;
+
+  function valuesOf(item: Item): Values {
+    const values: Record<string, SQLInputValue> = {};
+    for (const [name, { of, column, type }] of Object.entries(collection.fields)) {
+      if (typeof column === 'object' || collection.key.includes(name)) continue;
+      const value = of(item) ?? null;
+      values[reads(name)] = type === 'json' ? stringifyJson(value) : (value as SQLInputValue);
+    }
+    return body === null ? values : { ...values, [reads(body)]: bodyText(collection, item) };
+  }
+
+  return {
+    async get(key) {
+      const row = reader.get(`SELECT ${all} FROM ${table} WHERE ${byKey}`, ...key);
+      return row ? toItem(row) : null;
+    },
+    async find(keys) {
+      const unique = new Map(keys.map((key) => [JSON.stringify(key), key]));
+      if (unique.size === 0) return [];
+      const marks = [...unique.values()].map((key) => `(${key.map(() => '?').join(', ')})`).join(', ');
+      const values = [...unique.values()].flat();
+      const where = `(${keyColumns.join(', ')}) IN (VALUES ${marks})`;
+      return reader.all(`SELECT ${all} FROM ${table} WHERE ${where}`, ...values).map(toItem);
+    },
+    async findUnique(unique, values) {
+      const columns = layout.columnsOf(collection.unique?.[unique] ?? []);
+      const row = reader.get(`SELECT ${all} FROM ${table} WHERE ${equal(columns)}`, ...values);
+      return row ? toItem(row) : null;
+    },
+    write(item, expected, parts = {}) {
+      const values = { ...valuesOf(item), ...parts };
+      const sizes = Object.values(values).map((value) => (typeof value === 'string' ? value.length : 8));
+      return write(
+        'documents.write',
+        { bytes: 512 + sizes.reduce((sum, size) => sum + size, 0) },
+        { table, key: keyed(keyValues(collection, item)), values, version, expected },
+      );
+    },
+    remove: (key, expected) => write('documents.remove', { bytes: 256 }, table, keyed(key), version, expected),
+    async page(query, limit, cursor) {
+      const order = layout.expanded(orderOf(collection, query)).filter((field) => !isFixed(query.where?.[field]));
+      const columns = order.map(reads);
+      const descending = (query.order ?? 'descending') === 'descending';
+      const after =
+        cursor === undefined
+          ? []
+          : keysOf(cursor, ...order.map((field) => (types(field) === 'integer' ? 'number' : 'string')));
+      const present = (collection.indexes?.[query.index]?.present ?? []).map(layout.present);
+      const { where, values } = whereSql(layout, query.where ?? {}, present);
+      const seek = `(${columns.join(', ')}) ${descending ? '<' : '>'} (${columns.map(() => '?').join(', ')})`;
+      const rows = reader.all(
+        `SELECT ${all}, ${columns.map((column, at) => `${column} AS "order ${at}"`).join(', ')} FROM ${table}
+         ${whereText(cursor === undefined ? where : [...where, seek])}
+         ORDER BY ${columns.map((column) => `${column}${descending ? ' DESC' : ''}`).join(', ')} LIMIT ?`,
+        ...values,
+        ...after,
+        limit + 1,
+      );
+      return pageOf(rows, limit, toItem, (row) =>
+        cursorAt(...columns.map((_, at) => row[`order ${at}`] as string | number)),
+      );
+    },
+    async select(where, fields) {
+      const { where: conditions, values } = whereSql(layout, where);
+      const rows = reader.all(`SELECT ${selected(fields)} FROM ${table} ${whereText(conditions)}`, ...values);
+      return rows.map(toFields);
+    },
+    async part(key, name) {
+      const row = reader.get(`SELECT ${name} AS part FROM ${table} WHERE ${byKey}`, ...key);
+      return row ? String(row['part']) : null;
+    },
+    removeExpired(before, limit) {
+      const { expiry } = collection;
+      if (expiry === undefined) throw new Error(`${collection.name} has no expiry`);
+      const load = { bytes: 64, rows: limit };
+      return write('documents.removeExpired', load, table, keyColumns.join(', '), reads(expiry), before, limit);
+    },
+  };
+}
+
+const isFixed = (condition: Condition | undefined): boolean =>
+  typeof condition === 'string' || typeof condition === 'number';

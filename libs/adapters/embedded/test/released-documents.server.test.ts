@@ -1,0 +1,53 @@
+import { join } from 'node:path';
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { COLLECTIONS, createStores } from '@carillon/stores';
+import { RELEASED } from '@carillon/testing/given';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openEmbedded } from '../src/index.ts';
+import { temporaryFolder, wallClock } from './open-embedded.ts';
+
+let folder = temporaryFolder();
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+afterEach(() => folder.remove());
+
+async function withStores(work: (stores: ReturnType<typeof createStores>) => Promise<void>): Promise<void> {
+  const data = await openEmbedded({ dataDir: folder.path, clock: wallClock, collections: COLLECTIONS });
+  await work(createStores(data.documents));
+  await data.close();
+}
+const inFile = <Value>(work: (db: DatabaseSync) => Value): Value => {
+  const db = new DatabaseSync(join(folder.path, 'carillon.db'));
+  try {
+    return work(db);
+  } finally {
+    db.close();
+  }
+};
+
+describe('tables of documents that were released', () => {
+  it('are read as the release before wrote them', async () => {
+    await withStores(async () => undefined);
+    inFile((db) => {
+      for (const { table, row } of RELEASED) {
+        const marks = Object.keys(row).map(() => '?');
+        const insert = `INSERT INTO ${table} (${Object.keys(row).join(', ')}) VALUES (${marks.join(', ')})`;
+        db.prepare(insert).run(...(Object.values(row) as SQLInputValue[]));
+      }
+    });
+    await withStores(async (stores) => {
+      for (const { read, item } of RELEASED) expect(await read(stores)).toEqual(item);
+    });
+  });
+
+  it('are written as the release before wrote them', async () => {
+    await withStores(async (stores) => {
+      for (const { write } of RELEASED) await write(stores);
+    });
+    for (const { table, row } of RELEASED) {
+      const rows = inFile((db) => db.prepare(`SELECT ${Object.keys(row).join(', ')} FROM ${table}`).all());
+      expect(rows.map((found) => ({ ...found }))).toContainEqual(row);
+    }
+  });
+});

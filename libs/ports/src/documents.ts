@@ -1,0 +1,162 @@
+import type { Instant, Json } from '@carillon/kernel';
+
+/** A field of a document that queries and indexes use, kept beside the body. */
+export type Field<Item> = {
+  readonly type: 'text' | 'integer' | 'json';
+  /** Returns the value. Undefined leaves the field out, so that the document is in no index that requires it. */
+  readonly of: (item: Item) => Json | undefined;
+  /**
+   * Column in the embedded table. Defaults to the name in snake_case. `read` is an SQL expression for a table of an earlier
+   * release that has no such column; it is not written. `present` is the SQL condition under which it has a value.
+   */
+  readonly column?: string | { readonly read: string; readonly present?: string };
+};
+
+/** Fields in ascending order. `_id` stands for the whole key. The index has only documents with all fields of `present`. */
+export type Index = { readonly by: readonly string[]; readonly present?: readonly string[] };
+
+export type Fields = Readonly<Record<string, Json | undefined>>;
+
+/**
+ * A kind of documents, declared once. From it the adapters make the table or collection with its indexes, so names and fields
+ * of a released collection stay as they are.
+ */
+export type Collection<Item> = {
+  readonly name: string;
+  /** Table of the embedded backend. Defaults to the name. */
+  readonly table?: string;
+  readonly fields: Readonly<Record<string, Field<Item>>>;
+  /** Fields that identify a document together. */
+  readonly key: readonly string[];
+  /**
+   * What a write expects of the stored document: a `counter` that grows by one with each write, or a `token` that no two
+   * writes share. Left out: documents never change.
+   */
+  readonly version?: { readonly field: string; readonly kind: 'counter' | 'token' };
+  /** By name: fields whose values no two documents share. A document without one of the values is not held to it. */
+  readonly unique?: Readonly<Record<string, readonly string[]>>;
+  readonly indexes?: Readonly<Record<string, Index>>;
+  /** Field with the instant from which on `removeExpired` may remove the document. */
+  readonly expiry?: string;
+  /** Texts that are written with the first version, never again, and are read only by `part`. */
+  readonly parts?: readonly string[];
+  /**
+   * What is kept as JSON beside the fields: by default the whole item, in the field `body` (column `document`). Null: the fields
+   * hold all of it.
+   */
+  readonly body?: { readonly field?: string; readonly of?: (item: Item) => object } | null;
+  /** Makes the item from its fields. Defaults to the body. Fields that an earlier release left out are missing. */
+  readonly read?: (fields: Fields) => Item;
+};
+
+/** A collection of any items, as a backend makes it. */
+export type CollectionShape = Omit<Collection<never>, 'read'>;
+
+/** What a field must fulfil. An empty list matches nothing. */
+export type Condition =
+  | string
+  | number
+  | { readonly in: readonly (string | number)[] }
+  | { readonly beginsWith: readonly string[] }
+  | {
+      readonly after?: number | string;
+      readonly from?: number | string;
+      readonly before?: number | string;
+      readonly until?: number | string;
+    };
+
+/** Conditions by field, all of which must hold. Undefined conditions are left out. */
+export type Where = Readonly<Record<string, Condition | undefined>>;
+
+export type PageQuery = {
+  /** Index that orders the page. Leading fields that `where` sets to one value do not count for the order. */
+  readonly index: string;
+  readonly where?: Where;
+  readonly order?: 'ascending' | 'descending';
+};
+
+export type DocumentPage<Item> = { readonly items: readonly Item[]; readonly next: string | null };
+
+export type Key = readonly (string | number)[];
+export type Version = string | number;
+
+/**
+ * The documents of one collection. Writes are durable when they resolve, and every read that begins afterwards sees them, in
+ * any process. When a write rejects, it may have happened.
+ */
+export type DocumentCollection<Item> = {
+  get(key: Key): Promise<Item | null>;
+  /** Returns the documents that there are of these keys, each once, in no order. */
+  find(keys: readonly Key[]): Promise<readonly Item[]>;
+  /** Returns the document with these values of a unique key. */
+  findUnique(unique: string, values: Key): Promise<Item | null>;
+  /**
+   * Writes an item if the stored document has the version `expected`, or if there is none and `expected` is null. A counter is
+   * one more than expected. `stale`: another document is there, or none. `taken`: another document has a unique key of
+   * the item. A write whose answer was lost resolves to `done` when it is repeated inside, and so does a repeated write with
+   * the same token.
+   */
+  write(
+    item: Item,
+    expected: Version | null,
+    parts?: Readonly<Record<string, string>>,
+  ): Promise<'done' | 'stale' | 'taken'>;
+  /** Removes a document, of any version if none is expected. `missing`: there is none of this key. */
+  remove(key: Key, expected?: Version): Promise<'done' | 'missing' | 'stale'>;
+  /** Returns a page in the order of an index. Rejects with `invalid_request` if the cursor is not one of this list. */
+  page(query: PageQuery, limit: number, cursor?: string): Promise<DocumentPage<Item>>;
+  /** Returns the named fields of all documents that match, without reading bodies. For sets that are small by their nature. */
+  select(where: Where, fields: readonly string[]): Promise<readonly Fields[]>;
+  /** Returns a part of a document. */
+  part(key: Key, name: string): Promise<string | null>;
+  /** Removes at most `limit` documents whose expiry is before the instant. Resolves to the number removed. */
+  removeExpired(before: Instant, limit: number): Promise<number>;
+};
+
+/** Stores documents by collection. A backend knows its collections from its start on. */
+export type Documents = { collection<Item>(collection: Collection<Item>): DocumentCollection<Item> };
+
+export const text = <Item>(
+  of: (item: Item) => string | null | undefined,
+  column?: Field<Item>['column'],
+): Field<Item> => ({
+  type: 'text',
+  of,
+  ...(column !== undefined && { column }),
+});
+export const integer = <Item>(
+  of: (item: Item) => number | null | undefined,
+  column?: Field<Item>['column'],
+): Field<Item> => ({ type: 'integer', of, ...(column !== undefined && { column }) });
+export const json = <Item>(of: (item: Item) => Json, column?: Field<Item>['column']): Field<Item> => ({
+  type: 'json',
+  of,
+  ...(column !== undefined && { column }),
+});
+
+/** Name of the field with the body, or null if the collection has none. */
+export const bodyField = ({ body }: CollectionShape): string | null => (body === null ? null : (body?.field ?? 'body'));
+
+/** The body as JSON. */
+export const bodyText = <Item>({ body }: Collection<Item>, item: Item): string =>
+  JSON.stringify(body?.of ? body.of(item) : item);
+
+/** Makes an item from the stored fields. */
+export const itemOf = <Item>(collection: Collection<Item>, fields: Fields): Item =>
+  collection.read ? collection.read(fields) : (JSON.parse(fields[bodyField(collection) ?? ''] as string) as Item);
+
+export const keyValues = <Item>({ key, fields }: Collection<Item>, item: Item): Key =>
+  key.map((name) => fields[name]?.of(item) as string | number);
+
+/** Values of a unique key, or null if the item does not have all of them. */
+export function uniqueValues<Item>({ fields }: Collection<Item>, names: readonly string[], item: Item): Key | null {
+  const values = names.map((name) => fields[name]?.of(item) ?? null);
+  return values.includes(null) ? null : (values as unknown as Key);
+}
+
+/** Index fields that order a page: leading fields that `where` sets to one value are left out. */
+export function orderOf({ name, indexes = {} }: CollectionShape, { index, where = {} }: PageQuery): readonly string[] {
+  const by = indexes[index]?.by;
+  if (!by) throw new Error(`${name} has no index ${index}`);
+  return by.slice(by.findIndex((field) => typeof where[field] !== 'string' && typeof where[field] !== 'number'));
+}

@@ -1,0 +1,136 @@
+import { newJob, reported, type AuditSeal, type Job } from '@carillon/domain';
+import type { JobId, LogId } from '@carillon/kernel';
+import type { DataKey, DocumentStores, SealedSecret } from '@carillon/ports';
+
+type Layout = { readonly row: Readonly<Record<string, unknown>>; readonly document: Readonly<Record<string, unknown>> };
+
+/** An item, and how release a9ac6c3f laid it out in SQLite and MongoDB. MongoDB's `written` differs with each write. */
+export type Released = Layout & {
+  readonly table: string;
+  readonly collection: string;
+  readonly item: unknown;
+  readonly write: (stores: DocumentStores) => Promise<unknown>;
+  readonly read: (stores: DocumentStores) => Promise<unknown>;
+};
+
+const waiting: Job = newJob(
+  {
+    id: 'job_1' as JobId,
+    workspace: null,
+    work: { action: 'resend_deliveries' },
+    by: { kind: 'person', id: 'per_ada' },
+    byName: 'per_ada',
+    from: { address: null, userAgent: null },
+    requestId: 'req_1',
+    of: 1,
+  },
+  10,
+);
+const ended: Job = reported({ ...waiting, id: 'job_2' as JobId, workspace: 'shop' }, [null], 20, null);
+const jobs = [waiting, ended].map((job): Released => ({
+  table: 'jobs',
+  collection: 'jobs',
+  item: job,
+  row: {
+    id: job.id,
+    workspace: job.workspace,
+    action: 'resend_deliveries',
+    state: job.state,
+    version: job.version,
+    created_at: 10,
+    ended_at: job.endedAt,
+    document: JSON.stringify(job),
+    items: '["one"]',
+  },
+  document: {
+    _id: job.id,
+    workspace: job.workspace,
+    action: 'resend_deliveries',
+    createdAt: 10,
+    version: job.version,
+    items: '["one"]',
+    state: job.state,
+    ...(job.endedAt === null ? { openSince: 10 } : { endedAt: job.endedAt }),
+    body: JSON.stringify(job),
+  },
+  write: (stores) => stores.jobs.insert(job, ['one']),
+  read: (stores) => stores.jobs.get(job.id),
+}));
+
+const secret: SealedSecret = {
+  workspace: 'shop',
+  name: 'SMTP',
+  version: 3,
+  dataKey: 'dk_1',
+  sealed: 'v2.a.b.c',
+  fingerprint: 'ABCD',
+  updatedAt: 5,
+  updatedBy: { kind: 'person', id: 'per_ada' },
+};
+const dataKey: DataKey = {
+  id: 'dk_1',
+  workspace: 'shop',
+  generation: 2,
+  revision: 1,
+  wraps: [{ master: 'M1', wrapped: 'w1.a.b.c' }],
+  madeAt: 4,
+};
+const secrets: readonly Released[] = [
+  {
+    table: 'secrets',
+    collection: 'secrets',
+    item: secret,
+    row: {
+      workspace: 'shop',
+      name: 'SMTP',
+      sealed: 'v2.a.b.c',
+      fingerprint: 'ABCD',
+      updated_at: 5,
+      version: 3,
+      data_key: 'dk_1',
+      updated_by: '{"kind":"person","id":"per_ada"}',
+    },
+    document: { _id: '["shop","SMTP"]', ...secret },
+    write: (stores) => stores.secretStore.putSecret(secret, null),
+    read: (stores) => stores.secretStore.secret('shop', 'SMTP'),
+  },
+  {
+    table: 'data_keys',
+    collection: 'data_keys',
+    item: [dataKey],
+    row: {
+      workspace: 'shop',
+      generation: 2,
+      id: 'dk_1',
+      revision: 1,
+      wraps: '[{"master":"M1","wrapped":"w1.a.b.c"}]',
+      made_at: 4,
+    },
+    document: {
+      _id: '["shop",2]',
+      id: 'dk_1',
+      workspace: 'shop',
+      generation: 2,
+      version: 1,
+      wraps: dataKey.wraps,
+      madeAt: 4,
+    },
+    write: (stores) => stores.secretStore.insertDataKey(dataKey),
+    read: (stores) => stores.secretStore.dataKeys(),
+  },
+];
+
+const seal: AuditSeal = { since: 6, through: 7, hash: 'ab', mac: 'mac', configuration: 1, leaves: ['01'] };
+const log = 'log_0000000000000000000000000A' as LogId;
+const auditSeal: Released = {
+  table: 'audit_seals',
+  collection: 'audit_seals',
+  item: seal,
+  row: { log_id: log, through: 7, document: JSON.stringify(seal) },
+  document: { _id: `["${log}",7]`, logId: log, through: 7, body: JSON.stringify(seal) },
+  write: (stores) => stores.auditSeals.keep(log, seal),
+  read: (stores) => stores.auditSeals.newest(log),
+};
+
+/** One item or more of each released collection. */
+export const RELEASED: readonly Released[] = [...jobs, ...secrets, auditSeal];
