@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { IS_PLANTED, plantedInTests } from './test/chaos/planted-in-tests.ts';
+import { IS_PLANTED, plantedInTests } from './test/harness/planted-in-tests.ts';
 import { laneFiles, LANES, type Lane } from './tools/lanes.ts';
 import { LongestFirst } from './tools/longest-first.ts';
 

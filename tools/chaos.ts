@@ -27,7 +27,7 @@ import { openClusterPatient } from '../test/chaos/cluster/failpoints/patient.ts'
 import { openEmbeddedPatient } from '../test/chaos/embedded/failpoints/patient.ts';
 import { LONG_SPANS, TROUBLES } from '../test/chaos/network.ts';
 import { closingLines, findingsOf, newTally, type PartTally, type Tally } from '../test/chaos/tally.ts';
-import type { Finding } from '../test/chaos/finding.ts';
+import type { Finding } from '../test/harness/promises.ts';
 import { missingPrograms } from '../test/support/programs.ts';
 
 const HELP = `npm run chaos [-- --backend embedded|cluster] [--parts failpoints,channels,edges,kills] [--minutes 10] [--seed N] [--table]

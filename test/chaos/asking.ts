@@ -1,9 +1,9 @@
 import type { Lookup } from '@carillon/domain';
 import type { Cut, PartnerSide } from './cuts.ts';
-import type { Evidence, RecordedLookup } from './evidence.ts';
+import type { Evidence, RecordedLookup } from '../harness/evidence.ts';
 import type { BookedCall } from './partner.ts';
 import type { Tolerance } from './kill-tolerance.ts';
-import type { Finding } from './finding.ts';
+import type { Finding } from '../harness/promises.ts';
 
 /**
  * Holds the answers on the log against the partner's book: each came from a call that was answered, nobody was asked

@@ -1,7 +1,7 @@
 import { countAskedAgain, findAsked, isCutBy } from './asking.ts';
 import type { Cut, PartnerSide } from './cuts.ts';
 import { findDoubts, isUnderWayAt, type MailSide } from './doubts.ts';
-import type { Evidence } from './evidence.ts';
+import type { Evidence } from '../harness/evidence.ts';
 import { tolerancesOf, type Tolerance } from './kill-tolerance.ts';
 
 /**

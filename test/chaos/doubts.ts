@@ -1,9 +1,9 @@
 import type { Delivery } from '@carillon/domain';
 import type { LedgerEntry, LedgerSend } from '@carillon/testing';
 import type { Cut, SendsAtKills } from './cuts.ts';
-import type { Evidence } from './evidence.ts';
+import type { Evidence } from '../harness/evidence.ts';
 import { deliveryIdOf, type Tolerance } from './kill-tolerance.ts';
-import type { Finding } from './finding.ts';
+import type { Finding } from '../harness/promises.ts';
 
 /** When answers of the mail server were taken away from the product, and how many at most. */
 export type LostAnswers = Cut & { readonly most: number };

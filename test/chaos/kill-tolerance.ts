@@ -1,7 +1,7 @@
 import type { Attempt, Delivery } from '@carillon/domain';
 import type { LedgerSend } from '@carillon/testing';
 import type { Cut, PartnerSide, SendsAtKills } from './cuts.ts';
-import type { Evidence } from './evidence.ts';
+import type { Evidence } from '../harness/evidence.ts';
 import { SLOWNESS } from './settle.ts';
 
 /** On an idle machine an answer is written down within some ten milliseconds; below this a process is not to be blamed. */

@@ -1,5 +1,5 @@
 import { startScriptedPartner } from '@carillon/testing';
-import { createChance } from './chance.ts';
+import { createChance } from '../harness/chance.ts';
 
 /** A call as the partner's own book has it, whatever the product believes. */
 export type BookedCall = {

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { createChance } from './chance.ts';
+import { createChance } from '../harness/chance.ts';
 import { createPosts, type Post, type Posts, type PostsOptions } from './posts.ts';
 
 export type PostersOptions = PostsOptions & {

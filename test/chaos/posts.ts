@@ -1,4 +1,4 @@
-import { createChance } from './chance.ts';
+import { createChance } from '../harness/chance.ts';
 import type { ChannelName } from '@carillon/domain';
 import { deviceOf, phoneOf } from '@carillon/testing/providers';
 import { addressOf, type Character } from './partner.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Delivery } from '@carillon/domain';
 import type { LedgerEntry, LedgerSend, LedgerSmtp } from '@carillon/testing';
 import { startFcmBook, startTwilioBook, type FcmBook, type TwilioBook } from '@carillon/testing/providers';
-import type { Evidence } from './evidence.ts';
+import type { Evidence } from '../harness/evidence.ts';
 
 /** Proves what Twilio reports. */
 export const TWILIO_TOKEN = 'the-auth-token-of-twilio';

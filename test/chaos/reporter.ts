@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { REPORT_TO, SID_OF, signedByTwilio, type BookedMessage } from '@carillon/testing/providers';
-import { createChance } from './chance.ts';
+import { createChance } from '../harness/chance.ts';
 import { PUBLIC_URL, TWILIO_TOKEN } from './providers.ts';
 import type { Posts } from './posts.ts';
 

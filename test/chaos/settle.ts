@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { DeliveryState } from '@carillon/domain';
-import { readBehind, readUnread, type Evidence, type Stores } from './evidence.ts';
-import type { Finding } from './finding.ts';
+import { readBehind, readUnread, type Evidence, type Stores } from '../harness/evidence.ts';
+import type { Finding } from '../harness/promises.ts';
 
 /** What a running product has still to do. */
 export type Progress = {

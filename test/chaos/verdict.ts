@@ -1,12 +1,12 @@
 import { TERMINAL_STATES, type Delivery, type DeliveryState } from '@carillon/domain';
 import { findAsked } from './asking.ts';
 import type { PartnerSide } from './cuts.ts';
-import { findUnaccounted, slotName } from './audit.ts';
+import { findUnaccounted, slotName } from '../harness/audit.ts';
 import { findDoubts, type MailSide } from './doubts.ts';
-import type { Evidence } from './evidence.ts';
-import type { Finding } from './finding.ts';
+import type { Evidence } from '../harness/evidence.ts';
+import type { Finding } from '../harness/promises.ts';
 import type { Acknowledged } from './posts.ts';
-import { eventsOf, type Promised } from './promises.ts';
+import { eventsOf, type Promised } from './promised.ts';
 import { SETTLED_WITHIN } from './settle.ts';
 import { deliveryIdOf, tolerancesOf } from './kill-tolerance.ts';
 
@@ -141,7 +141,7 @@ function findUntrue(
   { mail }: Course,
   { deliveries, outcomes, changes, events: logged }: Evidence,
 ): readonly Finding[] {
-  // Changes that nobody said are found where changes are held against what was said (promises.ts).
+  // Changes that nobody said are found where changes are held against what was said (promised.ts).
   const said = new Set([...events, ...changes].map(({ eventId }) => eventId));
   const unsaid = [...new Set(logged.values())]
     .filter((eventId) => !said.has(eventId))

@@ -1,4 +1,4 @@
-import { createChance } from '../chaos/chance.ts';
+import { createChance } from '../harness/chance.ts';
 
 /** Chance that can be repeated, in the forms that generators need. */
 export type Dice = {

@@ -1,6 +1,6 @@
 /** `npm run simulate`: see HELP below. */
 import { parseArgs } from 'node:util';
-import { PLANTED_BUGS } from './planted-bugs.ts';
+import { PORT_BUGS } from '../harness/planted-bugs/port-bugs.ts';
 import { shownFailure, simulate } from './simulate.ts';
 import { openShared } from './world.ts';
 
@@ -13,7 +13,7 @@ the same every time. Ends with 1 at the first broken promise, and prints what ha
   --seed S     the first one (drawn and printed unless set; npm run proof has those from 1); alone, it is the only one
   --history    prints what happened in each run, also where every promise held
   --bug NAME   plants a bug, to see that it is found:
-${Object.keys(PLANTED_BUGS)
+${Object.keys(PORT_BUGS)
   .map((name) => `                 ${name}`)
   .join('\n')}
   --help       this text
@@ -42,7 +42,7 @@ function readOptions() {
     },
   });
   const { seed, seeds, bug: name } = values;
-  const bug = name === undefined ? undefined : PLANTED_BUGS[name];
+  const bug = name === undefined ? undefined : PORT_BUGS[name];
   if (name !== undefined && !bug) throw new Error(`--bug: there is no planted bug ${name}; --help lists them`);
   const first = seed === undefined ? drawn() : wholeNumber(seed, '--seed');
   const count = wholeNumber(seeds ?? (seed === undefined ? '2000' : '1'), '--seeds');

@@ -24,8 +24,6 @@ export type Judged = {
   /** Nobody can read it. */
   readonly isBroken: boolean;
   readonly configNumber: number;
-  readonly intents: number;
-  readonly triggers: number;
 };
 
 /** What the log should have led to: the decisions of the product, made once, in order, and by nobody who ever failed. */
@@ -82,13 +80,7 @@ export async function expectedOf(world: World, { codecs, compile, templates, ids
     const made = event ? judgeEvent(event, await view.at(configNumber), book, ids.derive) : [];
     for (const one of made.flatMap((judgement) => judgement.intents)) add(intents, one.id, one);
     for (const one of made.flatMap((judgement) => judgement.triggers)) add(triggers, one.id, one);
-    judged[record.partition]?.push({
-      eventId: event?.id ?? null,
-      isBroken,
-      configNumber,
-      intents: made.reduce((sum, one) => sum + one.intents.length, 0),
-      triggers: made.reduce((sum, one) => sum + one.triggers.length, 0),
-    });
+    judged[record.partition]?.push({ eventId: event?.id ?? null, isBroken, configNumber });
   }
 
   const firstLookups = new Map<string, string>();

@@ -73,14 +73,14 @@ export function portsOf(process: Process, world: World, shared: Shared, plant: P
     watch: {
       consumes: () => undefined,
       stopped({ group, partition }) {
-        world.find(`${group}/${partition} stands still`);
+        world.find('stuck', `${group}/${partition} stands still`);
         return () => undefined;
       },
       membersSkipped: () => undefined,
       begun: () => () => undefined,
       failed: ({ group, partition, error }) => note(`${group}/${partition}`)(error),
       left: () => undefined,
-      skipped: ({ group, partition }) => world.find(`${group}/${partition} was told of records that are gone`),
+      skipped: ({ group, partition }) => world.find('stuck', `${group}/${partition} was told of records that are gone`),
       call: () => () => undefined,
       asking: () => undefined,
       partnerState: () => undefined,

@@ -4,7 +4,7 @@ import type { Received } from '@carillon/testing/memory';
 import { decodeAll } from './oracle.ts';
 import { rankOf, STATE_OF, type Said } from './said.ts';
 import type { Scheduler } from './scheduler.ts';
-import type { Finding, Shared, World } from './world.ts';
+import type { Shared, World } from './world.ts';
 
 /** What a provider says afterwards of a message that it took, and what has to come of it. */
 
@@ -52,7 +52,7 @@ const LATE_WRITES = ['freeze', 'expel', 'crash', 'stop', 'late', 'again', 'no_an
  * what came before it. A START may be: who was thought dead writes down the STOP before it once more, and a START that
  * came in the same millisecond as a STOP is passed over (decision 0057).
  */
-export function findUnheeded(world: World, { codecs }: Shared): Finding[] {
+export function findUnheeded(world: World, { codecs }: Shared): readonly string[] {
   const read = decodeAll(world, 'carillon.receipts', codecs.receipt).map(({ value }) => value);
   const onLog = new Set(read.map(({ id }) => id));
   const lost = [...world.written].filter((id) => !onLog.has(id)).map((id) => `acknowledged, and not on the log: ${id}`);
@@ -77,7 +77,7 @@ export function findUnheeded(world: World, { codecs }: Shared): Finding[] {
 }
 
 /** What a provider said, and got its answer for, is where it belongs: once, and in the state that it leads to. */
-export function findUnheard(world: World, { codecs }: Shared): Finding[] {
+export function findUnheard(world: World, { codecs }: Shared): readonly string[] {
   const onLog = new Set(decodeAll(world, 'carillon.receipts', codecs.receipt).map(({ value }) => value.id));
   const { ledger, decided, reported, suppressions } = world;
   const own = [...reported].filter(([, { isForeign }]) => !isForeign);

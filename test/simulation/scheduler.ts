@@ -1,6 +1,6 @@
 import { setImmediate as afterMicrotasks } from 'node:timers';
 import type { Duration, Instant } from '@carillon/kernel';
-import { createChance } from '../chaos/chance.ts';
+import { createChance } from '../harness/chance.ts';
 
 /** Something that will happen in a process, or outside of all. */
 export type Step = {

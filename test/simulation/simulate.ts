@@ -6,11 +6,12 @@ import { createDirectWire } from '@carillon/testing/memory';
 import { startCustomers } from './customers.ts';
 import { NOTHING_GOES_WRONG, ratesOf } from './faults.ts';
 import { createMachines, type Machines, type RoleName, type Shape } from './machines.ts';
-import type { Bug } from './planted-bugs.ts';
+import type { PortBug } from '../harness/planted-bugs/planted-bug.ts';
+import { describeFinding, type Finding } from '../harness/promises.ts';
 import { createScheduler, takeTimersOver, type Scheduler } from './scheduler.ts';
 import { FIRST_WISHES } from './shop.ts';
 import { judge, leftOf } from './verdict.ts';
-import { createWorld, START, type Finding, type Shared, type World } from './world.ts';
+import { createWorld, START, type Shared, type World } from './world.ts';
 
 export type Outcome = {
   readonly seed: number;
@@ -25,7 +26,7 @@ export type Outcome = {
   readonly recovery: Duration;
 };
 
-export type SimulateOptions = { readonly bug?: Bug | undefined; readonly keepsHistory?: boolean | undefined };
+export type SimulateOptions = { readonly bug?: PortBug | undefined; readonly keepsHistory?: boolean | undefined };
 
 /** Everything is terminal or in doubt this long after the last fault: an item that could not be listed is looked at again after a minute. */
 export const RECOVERED_WITHIN: Duration = 120_000;
@@ -64,21 +65,22 @@ export async function simulate(seed: number, shared: Shared, options: SimulateOp
   function look(): void {
     const left = [...leftOf(world), ...(customers.areDone() ? [] : ['a customer waits for an answer'])];
     ended = left.length === 0;
-    if (!ended && now() - calmSince > RECOVERED_WITHIN) for (const one of left) world.find(`not done in time: ${one}`);
+    if (!ended && now() - calmSince > RECOVERED_WITHIN)
+      for (const one of left) world.find('late', `not done in time: ${one}`);
     if (!ended) scheduler.add(LOOK_EVERY, null, 'a look at what is left', look);
   }
 
   const giveTimersBack = takeTimersOver(scheduler);
   // A process of the product would end by this.
-  const unhandled = (error: unknown): void => world.find(`a rejection that nobody handles: ${String(error)}`);
+  const unhandled = (error: unknown): void => world.find('stuck', `a rejection that nobody handles: ${String(error)}`);
   process.on('unhandledRejection', unhandled);
   try {
     machines.startAll();
     while (!ended && world.findings.length === 0 && (await scheduler.take())) {
       if (calmSince > now()) disturb(world, machines);
-      if (scheduler.taken() > TOO_MANY_STEPS) world.find(`not done in ${TOO_MANY_STEPS} steps`);
+      if (scheduler.taken() > TOO_MANY_STEPS) world.find('late', `not done in ${TOO_MANY_STEPS} steps`);
     }
-    if (ended) for (const finding of await judge(world, shared)) world.find(finding);
+    if (ended) for (const finding of await judge(world, shared)) world.find(finding.kind, finding.what);
   } finally {
     process.off('unhandledRejection', unhandled);
     giveTimersBack();
@@ -178,6 +180,6 @@ export const shownFailure = ({ seed, findings, history }: Outcome): string =>
     ...history,
     '',
     `seed ${seed} breaks ${findings.length === 1 ? 'a promise' : `${findings.length} promises`}:`,
-    ...findings.map((finding) => `  ${finding}`),
+    ...findings.map((finding) => `  ${describeFinding(finding)}`),
     `again: npm run simulate -- --seed ${seed}`,
   ].join('\n');

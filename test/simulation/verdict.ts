@@ -1,33 +1,19 @@
-import {
-  formatPosition,
-  partitionOf,
-  TERMINAL_STATES,
-  type Delivery,
-  type Intent,
-  type Trigger,
-} from '@carillon/domain';
-import type { RecordCodec, TopicName } from '@carillon/ports';
+import { formatPosition, TERMINAL_STATES, type Delivery, type Intent, type Trigger } from '@carillon/domain';
+import type { RecordCodec } from '@carillon/ports';
 import { deliveryIdOf } from '@carillon/stages';
-import { chainEnd } from '../chaos/audit.ts';
-import { decodeAll, expectedOf, type Expected } from './oracle.ts';
+import { createDirectWire } from '@carillon/testing/memory';
+import { findGaps } from '../harness/audit.ts';
+import { readEvidenceWith, READERS, type Evidence } from '../harness/evidence.ts';
+import { findingsOf, type Finding } from '../harness/promises.ts';
+import { decodeAll, expectedOf, placeOf, type Expected } from './oracle.ts';
 import { findUnheard, findUnheeded, foreignPlaces } from './reports.ts';
 import { rankOf } from './said.ts';
 import { MOST_TOLD } from './shop.ts';
-import type { Finding, Shared, World } from './world.ts';
-
-const CONSUMED: readonly (readonly [group: string, topic: TopicName])[] = [
-  ['engine', 'carillon.events'],
-  ['engine', 'carillon.triggers'],
-  ['engine', 'carillon.lookups'],
-  ['engine', 'carillon.cohorts'],
-  ['delivery', 'carillon.intents'],
-  ['delivery', 'carillon.receipts'],
-  ['delivery', 'carillon.consents'],
-];
+import type { Shared, World } from './world.ts';
 
 /** What is not done yet; empty when nothing is left to do. */
 export function leftOf({ log, checkpoints, ledger, tasks, digestHeads }: World): readonly string[] {
-  const unread = CONSUMED.flatMap(([group, topic]) =>
+  const unread = READERS.flatMap(([group, topic]) =>
     Array.from({ length: log.partitions(topic) }, (_, partition) => {
       const { end } = log.bounds(topic, partition);
       const next = checkpoints.get(group, topic, partition)?.next ?? 0;
@@ -49,44 +35,50 @@ export function leftOf({ log, checkpoints, ledger, tasks, digestHeads }: World):
   return [...unread, ...open, ...untold, ...unasked, ...windows];
 }
 
-/** Holds what a run left behind against what was promised. Asked when nothing is left to do. */
+/** Holds what a run left behind against the promises. Called when nothing is left to do. */
 export async function judge(world: World, shared: Shared): Promise<readonly Finding[]> {
   const expected = await expectedOf(world, shared);
-  const { codecs, ids } = shared;
-  const intents = decodeAll(world, 'carillon.intents', codecs.intent).map(({ value }) => value);
-  const triggers = decodeAll(world, 'carillon.triggers', codecs.trigger).map(({ value }) => value);
-  const lookups = world.log.all('carillon.lookups').length;
-  for (let more = expected.firstLookups.size; more < lookups; more += 1) world.saw('second lookup record');
+  const evidence = await evidenceOf(world, shared);
+  const { intents, triggers, lookups } = evidence;
+  for (let more = expected.firstLookups.size; more < lookups.length; more += 1) world.saw('second lookup record');
+  const codecs = shared.codecs;
   return [
+    ...findGaps(evidence),
     ...findLostEvents(world, expected),
     ...findDifferences('intent', intents, expected.intents, codecs.intent),
     ...findDifferences('trigger', triggers, expected.triggers, codecs.trigger),
-    ...findUnanswered(world, expected),
-    ...findUnparked(world, shared),
-    ...findUnheld(world, intents, ids),
-    ...findUntrue(world),
-    ...findUnsent(world),
-    ...findOverLimit(world),
-    ...findUndigested(world),
-    ...findUntold(world, intents, shared),
-    ...findGaps(world, expected, shared),
-    ...findCohorts(world, expected),
-    ...findUnheard(world, shared),
-    ...findUnheeded(world, shared),
+    ...findingsOf('otherwise', [...lookupsThatDoNotCount(world, expected), ...misjudged(evidence, expected)]),
+    ...findingsOf('gap', deadLettersAmiss(world, shared)),
+    ...findingsOf('untrue', [...statesAmiss(world), ...endsWithoutCause(world), ...outcomesAmiss(evidence, shared)]),
+    ...findingsOf('cadence', [...limitsAmiss(world), ...digestsAmiss(world)]),
+    ...findingsOf('lost', cohortAmiss(world, expected)),
+    ...findingsOf('lost', findUnheard(world, shared)),
+    ...findingsOf('unwanted', findUnheeded(world, shared)),
   ];
 }
 
-function findLostEvents({ acknowledged, judgedFrom }: World, { judged }: Expected): Finding[] {
-  const all = judged.flat();
-  const byId = Map.groupBy(all, ({ eventId }) => eventId ?? '');
-  return [
-    ...[...acknowledged].filter((id) => !byId.has(id)).map((id) => `acknowledged, and not on the log: ${id}`),
-    ...[...judgedFrom].flatMap(([id, number]) =>
-      (byId.get(id) ?? [])
-        .filter(({ configNumber }) => configNumber < number)
-        .map(({ configNumber }) => `posted when configuration ${number} counted, judged by ${configNumber}: ${id}`),
-    ),
-  ];
+/** Reads log and stores as the crash test reads those of a stopped product. */
+function evidenceOf(world: World, { codecs }: Shared): Promise<Evidence> {
+  const wire = createDirectWire();
+  const { broken, checkpoints, ledger, log, tasks } = world;
+  const stores = {
+    log: log.connect(wire),
+    ledger: ledger.connect(wire),
+    checkpoints: checkpoints.connect(wire),
+    tasks: tasks.connect(wire),
+  };
+  return readEvidenceWith(codecs, stores, (record) => !broken.has(placeOf(world, record)));
+}
+
+function findLostEvents({ acknowledged, judgedFrom }: World, { judged }: Expected): readonly Finding[] {
+  const byId = Map.groupBy(judged.flat(), ({ eventId }) => eventId ?? '');
+  const lost = [...acknowledged].filter((id) => !byId.has(id)).map((id) => `acknowledged, and not on the log: ${id}`);
+  const outdated = [...judgedFrom].flatMap(([id, number]) =>
+    (byId.get(id) ?? [])
+      .filter(({ configNumber }) => configNumber < number)
+      .map(({ configNumber }) => `posted when configuration ${number} counted, judged by ${configNumber}: ${id}`),
+  );
+  return [...findingsOf('lost', lost), ...findingsOf('otherwise', outdated)];
 }
 
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
@@ -96,27 +88,24 @@ function findDifferences<Value extends Intent | Trigger>(
   found: readonly Value[],
   expected: ReadonlyMap<string, readonly Value[]>,
   codec: RecordCodec<Value>,
-): Finding[] {
+): readonly Finding[] {
   const ids = new Set<string>(found.map(({ id }) => id));
   const lost = [...expected.keys()].filter((id) => !ids.has(id)).map((id) => `lost ${kind}: ${id}`);
   const other = found
     .filter((one) => !(expected.get(one.id) ?? []).some((own) => text(codec.encode(own)) === text(codec.encode(one))))
     .map((one) => `${kind} that the log and its configuration do not lead to: ${one.id} of ${one.eventId}`);
-  return [...lost, ...other];
+  return [...findingsOf('lost', lost), ...findingsOf('otherwise', other)];
 }
 
-/** Each trigger has one answer that counts, and it is the first on the log. */
-function findUnanswered({ claims }: World, { triggers, firstLookups }: Expected): Finding[] {
-  const silent = [...triggers.keys()].filter((id) => !firstLookups.has(id)).map((id) => `no answer to trigger ${id}`);
-  const others = [...firstLookups].flatMap(([id, first]) => {
+/** The first answer on the log counts for its trigger. */
+const lookupsThatDoNotCount = ({ claims }: World, { firstLookups }: Expected): readonly string[] =>
+  [...firstLookups].flatMap(([id, first]) => {
     const position = claims.get(id)?.position;
     return position === first ? [] : [`of trigger ${id} counts ${position ?? 'nothing'}, the first is ${first}`];
   });
-  return [...silent, ...others];
-}
 
 /** What nobody can read is a dead letter, the same one however often it was parked, and nothing else is. */
-function findUnparked(world: World, { codecs }: Shared): Finding[] {
+function deadLettersAmiss(world: World, { codecs }: Shared): readonly string[] {
   const letters = decodeAll(world, 'carillon.dead-letters', codecs.deadLetter).map(({ value }) => value);
   const { logId } = world.log;
   const parked = Map.groupBy(letters, (letter) => formatPosition({ ...letter, logId }));
@@ -132,22 +121,11 @@ function findUnparked(world: World, { codecs }: Shared): Finding[] {
   ];
 }
 
-/** Every intent holds its slot, held it, or was told of as a duplicate. */
-function findUnheld({ ledger, log }: World, intents: readonly Intent[], ids: Shared['ids']): Finding[] {
-  const partitions = log.partitions('carillon.intents');
-  return intents.flatMap((intent) => {
-    const delivery = ledger.get(deliveryIdOf(intent, ids));
-    if (delivery?.judged.includes(intent.id)) return [];
-    const partition = partitionOf(ids.keyed('slot', intent.slot.uniqueId), partitions);
-    return [`nobody has intent ${intent.id} (${intent.slot.uniqueId}, ${partition}) in custody`];
-  });
-}
-
 const holdsDoubt = ({ attempts }: Delivery, doubtful: ReadonlySet<string>): boolean =>
   attempts.some(({ token, result }) => (result === null || result.verdict === 'ambiguous') && doubtful.has(token));
 
 /** The ledger says of a message what the provider says of it, or has a reason to doubt. */
-function findUntrue({ ledger, accepted, doubtful, decided }: World): Finding[] {
+function statesAmiss({ ledger, accepted, doubtful, decided }: World): readonly string[] {
   const tokens = new Set(accepted.values());
   return ledger.all().flatMap((delivery) => {
     const { id, state, reason, attempts } = delivery;
@@ -167,7 +145,7 @@ function findUntrue({ ledger, accepted, doubtful, decided }: World): Finding[] {
 const FEWEST_ATTEMPTS = 3;
 
 /** Nobody stays untold without a cause: a refusal, all attempts, an address that is missing or takes no mail, a rule taken away, or its time. */
-function findUnsent({ ledger, refused, suppressions, wished }: World): Finding[] {
+function endsWithoutCause({ ledger, refused, suppressions, wished }: World): readonly string[] {
   return ledger.all().flatMap(({ id, state, reason, slot, intent: { to }, attempts, updatedAt, notAfter }) => {
     const isSuppressed = to !== null && suppressions.has(slot.workspace, slot.channel, to);
     const wasRefused = attempts.some(({ token }) => refused.has(token));
@@ -195,7 +173,7 @@ function findUnsent({ ledger, refused, suppressions, wished }: World): Finding[]
 }
 
 /** Nobody gets more than the limit allows, and nobody is left out for messages that were not sent. What an operator said of a doubt counts. */
-function findOverLimit({ ledger, accepted, decided }: World): Finding[] {
+function limitsAmiss({ ledger, accepted, decided }: World): readonly string[] {
   const tokens = new Set(accepted.values());
   const orders = ledger.all().filter(({ intent: { notification } }) => notification === 'order-paid');
   const arrived = orders.filter(({ attempts }) => attempts.some(({ token }) => tokens.has(token)));
@@ -211,7 +189,7 @@ function findOverLimit({ ledger, accepted, decided }: World): Finding[] {
 }
 
 /** Each item is in one digest, which lists it and knows no other, or ended for another reason; none is told of by itself. */
-function findUndigested({ ledger }: World): Finding[] {
+function digestsAmiss({ ledger }: World): readonly string[] {
   const all = ledger.all();
   const listed = Map.groupBy(
     all.flatMap(({ id, intent: { digest } }) => (digest?.items ?? []).map((item) => ({ digest: id, ...item }))),
@@ -234,18 +212,18 @@ function findUndigested({ ledger }: World): Finding[] {
 }
 
 /** Every move is told of on the log, and nothing else is. */
-function findUntold(world: World, intents: readonly Intent[], { codecs, ids }: Shared): Finding[] {
-  const outcomes = decodeAll(world, 'carillon.outcomes', codecs.outcome).map(({ value }) => value);
+function outcomesAmiss({ outcomes, deliveries, intents }: Evidence, { ids }: Shared): readonly string[] {
+  const byId = new Map(deliveries.map((delivery) => [delivery.id, delivery]));
   const told = new Set(outcomes.map(({ id }) => id));
   const due = new Map<string, string>();
-  for (const { id, history } of world.ledger.all()) {
+  for (const { id, history } of deliveries) {
     for (const { state, reason, version } of history) {
       if (state === 'SENDING' || reason === 'new') continue;
       due.set(ids.derive('outcome', id, String(version)), `${id} became ${state} (${reason})`);
     }
   }
   for (const intent of intents) {
-    const delivery = world.ledger.get(deliveryIdOf(intent, ids));
+    const delivery = byId.get(deliveryIdOf(intent, ids));
     const held = delivery?.intent.id === intent.id || delivery?.history.some(({ intentId }) => intentId === intent.id);
     if (!held) due.set(ids.derive('outcome', 'duplicate', intent.id), `intent ${intent.id} is a duplicate`);
   }
@@ -257,28 +235,17 @@ function findUntold(world: World, intents: readonly Intent[], { codecs, ids }: S
   ];
 }
 
-/** Ranges without gaps, each with the counts of what stands in it. */
-function findGaps(world: World, { judged }: Expected, { codecs }: Shared): Finding[] {
-  const evaluations = decodeAll(world, 'carillon.evaluations', codecs.evaluation).map(({ value }) => value);
-  const gaps = judged.flatMap((records, partition) => {
-    const own = evaluations.filter((one) => one.partition === partition);
-    const end = chainEnd(own, 0, records.length);
-    return end === records.length ? [] : [`evaluations of partition ${partition} end at ${end} of ${records.length}`];
-  });
-  const wrong = evaluations.flatMap(({ partition, from, to, intents, triggers, events, deadLetters, configNumber }) => {
+/** Each evaluation used the configuration of its events, and counts the unreadable records in its range. */
+const misjudged = ({ evaluations }: Evidence, { judged }: Expected): readonly string[] =>
+  evaluations.flatMap(({ partition, from, to, deadLetters, configNumber }) => {
     const range = judged[partition]?.slice(from, to) ?? [];
-    const right =
-      range.reduce((sum, one) => sum + one.intents, 0) === intents &&
-      range.reduce((sum, one) => sum + one.triggers, 0) === triggers &&
-      range.filter(({ eventId }) => eventId !== null).length === events &&
+    const isRight =
       range.filter(({ isBroken }) => isBroken).length === deadLetters &&
       range.every((one) => one.configNumber === configNumber);
-    return right ? [] : [`the evaluation of ${partition}@${from}-${to} counts other than what is there`];
+    return isRight ? [] : [`the evaluation of ${partition}@${from}-${to} counts other than what is there`];
   });
-  return [...gaps, ...wrong];
-}
 
-function findCohorts({ cohorts, log }: World, { entered, members, settling }: Expected): Finding[] {
+function cohortAmiss({ cohorts, log }: World, { entered, members, settling }: Expected): readonly string[] {
   const found = new Set(
     log
       .all('carillon.events')

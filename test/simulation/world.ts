@@ -24,12 +24,10 @@ import {
   type Wire,
 } from '@carillon/testing/memory';
 import { createNetwork, type Rates } from './faults.ts';
+import { describeFinding, type Finding } from '../harness/promises.ts';
 import { rankOf, type Said } from './said.ts';
 import type { Process, Scheduler } from './scheduler.ts';
 import { partnerAnswers, providerDecides } from './shop.ts';
-
-/** A promise that was broken, in words. */
-export type Finding = string;
 
 export type World = ReturnType<typeof createWorld>;
 
@@ -63,8 +61,9 @@ export function createWorld(
   let calm = false;
 
   const saw = (what: string): void => void seen.set(what, (seen.get(what) ?? 0) + 1);
-  const find = (finding: Finding): void => {
-    scheduler.note(`BROKEN ${finding}`);
+  const find = (kind: Finding['kind'], what: string): void => {
+    const finding = { kind, what };
+    scheduler.note(`BROKEN ${describeFinding(finding)}`);
     findings.push(finding);
   };
 
@@ -95,9 +94,11 @@ export function createWorld(
       if (answer.verdict === 'ambiguous') doubtful.add(token);
       if (answer.verdict.startsWith('refused')) refused.add(token);
       if (!taken) return;
-      if (isUnwanted(message.to, token)) find(`told though he had opted out: "${subject}" to ${message.to}`);
-      if (isStopped(message.to, token)) find(`told though he had written STOP: "${subject}" to ${message.to}`);
-      if (accepted.has(subject) && !wasDecided(token)) find(`told twice: "${subject}" to ${message.to}`);
+      if (isUnwanted(message.to, token))
+        find('unwanted', `told though he had opted out: "${subject}" to ${message.to}`);
+      if (isStopped(message.to, token))
+        find('unwanted', `told though he had written STOP: "${subject}" to ${message.to}`);
+      if (accepted.has(subject) && !wasDecided(token)) find('twice', `told twice: "${subject}" to ${message.to}`);
       accepted.set(subject, token);
       reports(call);
     },
@@ -151,7 +152,8 @@ export function createWorld(
   function moved(before: Delivery | null, after: Delivery): void {
     if (before?.state === 'IN_DOUBT' && after.reason.startsWith('operator_')) decided.add(after.id);
     if (after.reason.startsWith('operator_') && before?.version !== after.version) saw(after.reason);
-    if (before && rankOf(after) < rankOf(before)) find(`${after.id} was ${before.state} and is ${after.state}`);
+    if (before && rankOf(after) < rankOf(before))
+      find('untrue', `${after.id} was ${before.state} and is ${after.state}`);
     if (before && before.receipts.length < after.receipts.length) saw(`receipt in ${before.state}`);
     if (before && before.state !== after.state) saw(`${before.state} to ${after.state}`);
     if (before && before.intent.id !== after.intent.id) saw('take-over');

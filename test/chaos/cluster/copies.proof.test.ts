@@ -9,7 +9,7 @@ import { startCluster, startClusterServices, type ClusterServices } from '@caril
 import { deviceOf, phoneOf } from '@carillon/testing/providers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
-import { readEvidence } from '../evidence.ts';
+import { readEvidence } from '../../harness/evidence.ts';
 import { readBooks, startProviders } from '../providers.ts';
 import { openShop, SHOP_ENVIRONMENT, STREAM, TOLD_BY } from '../shop.ts';
 import { openClusterStores } from './stores.ts';

@@ -4,7 +4,7 @@ import { untilFound } from '@carillon/testing';
 import type { Cluster, ClusterServices, Member } from '@carillon/testing/cluster';
 import type { ServicePart } from '@carillon/testing/services';
 import { Kafka, logLevel } from 'kafkajs';
-import { between } from '../chance.ts';
+import { between } from '../../harness/chance.ts';
 import { CALL_LEASE } from '../shop.ts';
 import { portsOf } from './process-ports.ts';
 import type { Supervisor } from './supervisor.ts';

@@ -3,15 +3,8 @@ import { startKafkaProxy, type KafkaProxy } from '@carillon/testing/faults';
 import { startKafka } from '@carillon/testing/services';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
-import {
-  CHECKPOINT_FENCE_IGNORED,
-  FENCE_IGNORED,
-  plantedLine,
-  planting,
-  PRODUCER_KEPT,
-  TWO_OPEN_SENDS,
-  type Change,
-} from '../planting.ts';
+import { CRASH_BUGS } from '../../harness/planted-bugs/crash-bugs.ts';
+import { plantedLine, planting, type Change } from '../../harness/planting.ts';
 import { runClusterCrashes, type ClusterCrashOptions, type ClusterCrashReport } from './crash-run.ts';
 import { freezeSender, loseAnswers, recreateTopic, rejectSends } from './aimed-faults.ts';
 import type { Site } from './faults.ts';
@@ -93,7 +86,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'The crash test on a cluster', ()
     'turns red when a producer is kept after a rejected send',
     async () => {
       // Lost where the batch after the rejected one went missing, stuck where the producer never sends again.
-      expect(await crashUntil(isBroken, [PRODUCER_KEPT], REJECTED)).toSatisfy(isBroken);
+      expect(await crashUntil(isBroken, CRASH_BUGS.producerKept.changes, REJECTED)).toSatisfy(isBroken);
     },
     3 * TAKES,
   );
@@ -101,7 +94,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'The crash test on a cluster', ()
   it(
     'turns red when a producer has two sends open',
     async () => {
-      expect(await crashUntil(hasLost, [TWO_OPEN_SENDS], LOST_ANSWERS)).toSatisfy(hasLost);
+      expect(await crashUntil(hasLost, CRASH_BUGS.twoOpenSends.changes, LOST_ANSWERS)).toSatisfy(hasLost);
     },
     3 * TAKES,
   );
@@ -109,7 +102,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'The crash test on a cluster', ()
   it(
     'turns red when refusals by the fence are taken for done',
     async () => {
-      const report = await crashUntil(isBroken, [FENCE_IGNORED, CHECKPOINT_FENCE_IGNORED], {
+      const report = await crashUntil(isBroken, CRASH_BUGS.fencesIgnored.changes, {
         events: 800,
         rate: 40,
         members: { engine: 2, delivery: 2 },

@@ -3,7 +3,7 @@ import { openMongo } from '@carillon/adapter-mongodb';
 import { createSchemaRegistry } from '@carillon/adapter-schema-registry';
 import { systemClock } from '@carillon/adapter-system';
 import type { ClusterServices } from '@carillon/testing/cluster';
-import type { Stores } from '../evidence.ts';
+import type { Stores } from '../../harness/evidence.ts';
 
 /** Log, ledger and positions of a cluster, read as one of its processes would. */
 export type ClusterStores = Stores & { close(): Promise<void> };

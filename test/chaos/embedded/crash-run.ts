@@ -10,9 +10,9 @@ import {
   type LedgerSmtp,
   type Product,
 } from '@carillon/testing';
-import { between, createChance } from '../chance.ts';
+import { between, createChance } from '../../harness/chance.ts';
 import { coverageOf, showsTooLittle } from '../coverage.ts';
-import { countLookups, type Evidence } from '../evidence.ts';
+import { countLookups, type Evidence } from '../../harness/evidence.ts';
 import type { Cut } from '../cuts.ts';
 import { startBookedPartner, type BookedPartner } from '../partner.ts';
 import { startPosters, type Posters } from '../posters.ts';
@@ -20,7 +20,7 @@ import type { Mixture, Posts } from '../posts.ts';
 import { readBooks, startProviders, type Providers } from '../providers.ts';
 import { createReporter, type Reporter } from '../reporter.ts';
 import { openShop, SHOP_ENVIRONMENT } from '../shop.ts';
-import type { Finding } from '../finding.ts';
+import type { Finding } from '../../harness/promises.ts';
 import { judge, type Course } from '../verdict.ts';
 import { comeToRest, settleInLife } from './rest.ts';
 import { standingStill, type Rest } from '../settle.ts';

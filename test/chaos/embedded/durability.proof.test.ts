@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { launchProduct, startProduct, untilFound, type Product } from '@carillon/testing';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { describeWith, PROGRAMS } from '../../support/requirements.ts';
-import { COMMIT_IN_MEMORY, planting } from '../planting.ts';
+import { CRASH_BUGS } from '../../harness/planted-bugs/crash-bugs.ts';
+import { planting } from '../../harness/planting.ts';
 import { openShop, SHOP_ENVIRONMENT, STREAM } from '../shop.ts';
 
 let folder: string;
@@ -85,7 +86,7 @@ describeWith('strace', 'What was answered with 202 survives a loss of power', ()
   });
 
   it('and this turns red where commits do not wait for the disk', async () => {
-    const calls = await traceOrder(planting([COMMIT_IN_MEMORY]));
+    const calls = await traceOrder(planting(CRASH_BUGS.commitInMemory.changes));
     const { written, answered } = placesIn(calls);
     expect(written).toBeGreaterThan(0);
     expect(answered).toBeGreaterThan(written);

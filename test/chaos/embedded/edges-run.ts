@@ -6,7 +6,7 @@ import { createNetwork, type Network, type Spans } from '../network.ts';
 import { startBookedPartner, type BookedPartner } from '../partner.ts';
 import { startPosters } from '../posters.ts';
 import { openShop, SHOP_ENVIRONMENT } from '../shop.ts';
-import type { Finding } from '../finding.ts';
+import type { Finding } from '../../harness/promises.ts';
 import { judge } from '../verdict.ts';
 import { comeToRest } from './rest.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { request, scratch, shopFiles, type Answered } from '../../integration/product/shop.ts';
 import type { KillOrder } from '../killed-writes.ts';
-import { planting } from '../planting.ts';
+import { planting } from '../../harness/planting.ts';
 
 /*
  * Publishing, rolling back, promoting and exchanging the master key, each killed after each write that it makes: by SIGKILL, in

@@ -1,15 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  ANSWER_BEFORE_CUSTODY,
-  FAILED_ONCE_STANDS_STILL,
-  MEMBERS_BEFORE_EVENTS,
-  NO_COMPARE_AND_SET,
-  plantedLine,
-  planting,
-  POSITION_BEFORE_CUSTODY,
-  SECOND_ANSWER_ACCEPTED,
-  TWO_DISPATCHERS,
-} from '../planting.ts';
+import { CRASH_BUGS } from '../../harness/planted-bugs/crash-bugs.ts';
+import { plantedLine, planting } from '../../harness/planting.ts';
 import { describeWith } from '../../support/requirements.ts';
 import { runDiskFull } from './disk-full-run.ts';
 import { crashUntilRed, crashWith, FEW, kindsOf, MANY, MOST_SEEDS, TAKES } from './planted-run.ts';
@@ -22,7 +13,7 @@ describe('The crash test turns red', () => {
     'when the position is saved before custody: acknowledged events are lost',
     async () => {
       // The moment between the two writes is short: busy partitions are nearly always in it, but chance has its say.
-      const report = await crashUntilRed([POSITION_BEFORE_CUSTODY], MANY, 'lost', 'gap');
+      const report = await crashUntilRed(CRASH_BUGS.positionBeforeCustody.changes, MANY, 'lost', 'gap');
       // What the clients were promised, and the audit of the same.
       expect(kindsOf(report)).toEqual(new Set(['lost', 'gap']));
       const seen = ['nobody has its intent in custody', 'is in no delivery'];
@@ -34,7 +25,7 @@ describe('The crash test turns red', () => {
   it(
     'when two dispatchers send and nothing compares versions: customers are told twice',
     async () => {
-      const report = await crashUntilRed([TWO_DISPATCHERS, NO_COMPARE_AND_SET], FEW, 'twice');
+      const report = await crashUntilRed(CRASH_BUGS.twoDispatchersWithoutCompareAndSet.changes, FEW, 'twice');
       expect(kindsOf(report)).toContain('twice');
     },
     4 * TAKES,
@@ -43,7 +34,7 @@ describe('The crash test turns red', () => {
   it(
     'when answers come on the log before they are in custody, and the second one counts too: asked again, told twice',
     async () => {
-      const report = await crashUntilRed([ANSWER_BEFORE_CUSTODY, SECOND_ANSWER_ACCEPTED], ASKING, 'asked', 'twice');
+      const report = await crashUntilRed(CRASH_BUGS.secondLookupCounts.changes, ASKING, 'asked', 'twice');
       expect(kindsOf(report)).toEqual(new Set(['asked', 'twice']));
     },
     4 * TAKES,
@@ -52,7 +43,7 @@ describe('The crash test turns red', () => {
   it(
     'when members of a cohort are saved before their events: changes are lost',
     async () => {
-      const report = await crashUntilRed([MEMBERS_BEFORE_EVENTS], CHANGING, 'lost');
+      const report = await crashUntilRed(CRASH_BUGS.membersBeforeEvents.changes, CHANGING, 'lost');
       expect(kindsOf(report)).toEqual(new Set(['lost']));
       expect(report.findings.every(({ what }) => what.includes('no event came of it'))).toBe(true);
     },
@@ -62,7 +53,10 @@ describe('The crash test turns red', () => {
   it(
     'but not for two dispatchers whose ledger compares versions',
     async () => {
-      const { findings, stderr } = await crashWith([TWO_DISPATCHERS], FEW);
+      const { findings, stderr } = await crashWith(
+        CRASH_BUGS.twoDispatchersWithoutCompareAndSet.changes.slice(0, 1),
+        FEW,
+      );
       expect(findings, stderr).toEqual([]);
     },
     4 * TAKES,
@@ -73,7 +67,7 @@ describeWith('prlimit', 'The full disk turns red', () => {
   it(
     'when a partition is not tried again once a batch of it has failed: a restart mends it, and does not hide it',
     async () => {
-      const bug = FAILED_ONCE_STANDS_STILL;
+      const bug = CRASH_BUGS.partitionStandsStill.changes[0];
       let report = await runDiskFull({ seed: 1, env: planting([bug]) });
       // Whether a batch is under way when the disk fills up is chance.
       for (let seed = 2; seed <= MOST_SEEDS && !kindsOf(report).has('stuck'); seed += 1) {

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { plantedLine, planting, type Change } from '../planting.ts';
+import { plantedLine, planting, type Change } from '../../harness/planting.ts';
 import { runCrashes, type CrashOptions, type CrashReport } from './crash-run.ts';
 
 export const TAKES = 300_000;

@@ -1,7 +1,7 @@
 import { openEmbedded } from '@carillon/adapter-embedded';
 import { systemClock } from '@carillon/adapter-system';
 import type { LaunchedProduct, Product } from '@carillon/testing';
-import { readEvidence, type Evidence } from '../evidence.ts';
+import { readEvidence, type Evidence } from '../../harness/evidence.ts';
 import type { Posts } from '../posts.ts';
 import { settle, type Patience, type Rest, type Settled } from '../settle.ts';
 import { lookInto, openBeside } from './unsettled.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { PROJECTIONS, READERS, unreadOf } from '../evidence.ts';
+import { PROJECTIONS, READERS, unreadOf } from '../../harness/evidence.ts';
 import type { Progress } from '../settle.ts';
 
 /** The data folder belongs to the running product alone: its file is read from beside it, as `sqlite3` would. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { startLedgerSmtp, untilFound, type LedgerSmtp } from '@carillon/testing';
-import { planting } from '../planting.ts';
+import { planting } from '../../harness/planting.ts';
 import { eventPost } from '../posts.ts';
 import { openShop, SHOP_ENVIRONMENT, type ShopKeys } from '../shop.ts';
 import { failpointLine } from './failpoints.ts';

@@ -4,19 +4,19 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Delivery } from '@carillon/domain';
 import { messageOf } from '@carillon/kernel';
-import { planting, type Change } from '../planting.ts';
+import { planting, type Change } from '../../harness/planting.ts';
 import { failpointLine } from './failpoints.ts';
 import { FAILPOINTS_IN_THE_PRODUCT } from './planted-failpoints.ts';
 import { startLedgerSmtp, untilFound, type LedgerSmtp } from '@carillon/testing';
 import { freePorts } from '@carillon/testing/services';
 import type { Cut, Kill } from '../cuts.ts';
-import type { Evidence } from '../evidence.ts';
+import type { Evidence } from '../../harness/evidence.ts';
 import { startBookedPartner, type BookedPartner } from '../partner.ts';
 import { createPosts } from '../posts.ts';
 import { readBooks, startProviders, type Providers } from '../providers.ts';
 import { openShop, SHOP_ENVIRONMENT, type Neighbours } from '../shop.ts';
 import type { Patience } from '../settle.ts';
-import type { Finding } from '../finding.ts';
+import type { Finding } from '../../harness/promises.ts';
 import { findLate, judge } from '../verdict.ts';
 import {
   caseName,

@@ -1,4 +1,4 @@
-import type { Change } from '../planting.ts';
+import type { Change } from '../../harness/planting.ts';
 
 const FOUNDATION = 'apps/cli/src/process/foundation.ts';
 const PORTS = JSON.stringify(new URL('./fallible-ports.ts', import.meta.url).href);

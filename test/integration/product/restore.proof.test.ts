@@ -5,7 +5,7 @@ import { systemClock } from '@carillon/adapter-system';
 import type { CheckBody, DeliveryBody } from '@carillon/contracts';
 import { cli, startLedgerSmtp, startProduct, untilFound, type LedgerSmtp } from '@carillon/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { readEvidence, type Evidence } from '../../chaos/evidence.ts';
+import { readEvidence, type Evidence } from '../../harness/evidence.ts';
 import { startPosting } from '../cluster/posting.ts';
 import { openShop, order, scratch, shopFiles, shopOf, smtpDeployment, type Shop } from './shop.ts';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { untilFound } from '@carillon/testing';
 import { startCluster, type ClusterServices, type Member } from '@carillon/testing/cluster';
-import { readEvidence, readUnsettled } from '../../evidence.ts';
+import { readEvidence, readUnsettled } from '../../../harness/evidence.ts';
 import { failpointLine } from '../../failpoints/failpoints.ts';
 import { createLives } from '../../failpoints/lives.ts';
 import type { OpenPatient } from '../../failpoints/patient.ts';

@@ -4,7 +4,8 @@ import { describeWith } from '../../../support/requirements.ts';
 import type { FailpointCase } from '../../failpoints/cases.ts';
 import type { LabOptions, LabReport } from '../../failpoints/laboratory.ts';
 import { runFailpoints } from '../../failpoints/run.ts';
-import { plantedLine, SENT_AFTER_ITS_LEASE } from '../../planting.ts';
+import { CRASH_BUGS } from '../../../harness/planted-bugs/crash-bugs.ts';
+import { plantedLine } from '../../../harness/planting.ts';
 import { openClusterPatient } from './patient.ts';
 
 const TAKES = 900_000;
@@ -65,8 +66,11 @@ describeWith(
     it(
       'that test finds one that does not look at the time when it wakes',
       async () => {
-        const report = await held(WITH_ITS_LEASE.slice(0, 1), { inDoubt: 'resend', bugs: [SENT_AFTER_ITS_LEASE] });
-        expect(report.stderr).toContain(plantedLine(SENT_AFTER_ITS_LEASE));
+        const report = await held(WITH_ITS_LEASE.slice(0, 1), {
+          inDoubt: 'resend',
+          bugs: CRASH_BUGS.sentAfterItsLease.changes,
+        });
+        expect(report.stderr).toContain(plantedLine(CRASH_BUGS.sentAfterItsLease.changes[0]));
         expect(report.findings.map(({ kind }) => kind)).toContain('twice');
       },
       TAKES,

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { createChance } from '../../chance.ts';
+import { createChance } from '../../../harness/chance.ts';
 import {
   caseKey,
   caseName,

@@ -1,20 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import {
-  ANSWERED_BEFORE_CONSENT,
-  FAILOVER_AFTER_AMBIGUOUS,
-  LATEST_RECEIPT_COUNTS,
-  LOOKING_UNSUBSCRIBES,
-  ONE_ENTRY_FOR_ALL_SOURCES,
-  plantedLine,
-  PURGED_ON_A_BARE_404,
-  RECEIPTS_LOWER,
-  RETRY_BY_THE_LIBRARY,
-  UNSIGNED_CALLBACK_TAKEN,
-  type Change,
-} from '../../planting.ts';
+import { CRASH_BUGS } from '../../../harness/planted-bugs/crash-bugs.ts';
+import { plantedLine, type Change } from '../../../harness/planting.ts';
 import type { FailpointCase } from '../../failpoints/cases.ts';
 import { openLaboratory, type Laboratory } from '../../failpoints/laboratory.ts';
-import type { Finding } from '../../finding.ts';
+import type { Finding } from '../../../harness/promises.ts';
 import { openEmbeddedPatient } from './patient.ts';
 
 const TAKES = 600_000;
@@ -48,7 +37,9 @@ describe('With these bugs the three channels break a promise:', () => {
   it(
     'another account takes over from one that took the message and did not answer',
     async () => {
-      expect((await findings([FAILOVER_AFTER_AMBIGUOUS], UNANSWERED)).map(({ kind }) => kind)).toContain('twice');
+      expect((await findings(CRASH_BUGS.failoverAfterAmbiguous.changes, UNANSWERED)).map(({ kind }) => kind)).toContain(
+        'twice',
+      );
     },
     TAKES,
   );
@@ -56,7 +47,9 @@ describe('With these bugs the three channels break a promise:', () => {
   it(
     'the library repeats a request that got no answer',
     async () => {
-      expect((await findings([RETRY_BY_THE_LIBRARY], UNANSWERED)).map(({ kind }) => kind)).toContain('twice');
+      expect((await findings(CRASH_BUGS.retryByTheLibrary.changes, UNANSWERED)).map(({ kind }) => kind)).toContain(
+        'twice',
+      );
     },
     TAKES,
   );
@@ -64,7 +57,9 @@ describe('With these bugs the three channels break a promise:', () => {
   it(
     'a bare 404 kills a token',
     async () => {
-      expect((await findings([PURGED_ON_A_BARE_404], ASTRAY))[0]?.what).toContain('it is FAILED (refused_recipient)');
+      expect((await findings(CRASH_BUGS.purgedOnABare404.changes, ASTRAY))[0]?.what).toContain(
+        'it is FAILED (refused_recipient)',
+      );
     },
     TAKES,
   );
@@ -72,7 +67,7 @@ describe('With these bugs the three channels break a promise:', () => {
   it(
     'a receipt lowers a delivery',
     async () => {
-      const found = await findings([LATEST_RECEIPT_COUNTS, RECEIPTS_LOWER], REPORTED);
+      const found = await findings(CRASH_BUGS.receiptsLower.changes, REPORTED);
       expect(found.map(({ what }) => what).join()).toContain('has to be DELIVERED, and is SENT');
     },
     TAKES,
@@ -81,7 +76,7 @@ describe('With these bugs the three channels break a promise:', () => {
   it(
     'a report that nobody signed counts',
     async () => {
-      const found = await findings([UNSIGNED_CALLBACK_TAKEN], REPORTED);
+      const found = await findings(CRASH_BUGS.unsignedCallbackTaken.changes, REPORTED);
       expect(found.map(({ what }) => what).join()).toContain('has to be DELIVERED, and is BOUNCED');
     },
     TAKES,
@@ -90,7 +85,7 @@ describe('With these bugs the three channels break a promise:', () => {
   it(
     'looking at a link unsubscribes',
     async () => {
-      const found = await findings([LOOKING_UNSUBSCRIBES], UNSUBSCRIBED);
+      const found = await findings(CRASH_BUGS.lookingUnsubscribes.changes, UNSUBSCRIBED);
       expect(found.map(({ what }) => what).join()).toContain('has to be SENT, and is SUPPRESSED');
     },
     TAKES,
@@ -99,7 +94,7 @@ describe('With these bugs the three channels break a promise:', () => {
   it(
     'an opt-out is answered before the store has it',
     async () => {
-      const found = await findings([ANSWERED_BEFORE_CONSENT], UNSUBSCRIBED);
+      const found = await findings(CRASH_BUGS.answeredBeforeConsent.changes, UNSUBSCRIBED);
       expect(found.map(({ what }) => what).join()).toContain('has to be SUPPRESSED, and is SENT');
     },
     TAKES,
@@ -108,7 +103,7 @@ describe('With these bugs the three channels break a promise:', () => {
   it(
     'START takes away that the number does not exist',
     async () => {
-      const found = await findings([ONE_ENTRY_FOR_ALL_SOURCES], TWICE_BARRED);
+      const found = await findings(CRASH_BUGS.oneEntryForAllSources.changes, TWICE_BARRED);
       expect(found.map(({ what }) => what).join()).toContain('has to be SUPPRESSED, and is FAILED');
     },
     TAKES,

@@ -1,13 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import {
-  ACCEPTED_BEFORE_COMMIT,
-  ANSWERED_BEFORE_MARKERS,
-  OUTCOME_NOT_IN_COMMIT,
-  plantedLine,
-  POSITION_BEFORE_CUSTODY,
-  type Change,
-} from '../../planting.ts';
-import type { Finding } from '../../finding.ts';
+import { CRASH_BUGS } from '../../../harness/planted-bugs/crash-bugs.ts';
+import { plantedLine, type Change } from '../../../harness/planting.ts';
+import type { Finding } from '../../../harness/promises.ts';
 import type { FailpointCase } from '../../failpoints/cases.ts';
 import { openLaboratory, type Laboratory } from '../../failpoints/laboratory.ts';
 import { openEmbeddedPatient } from './patient.ts';
@@ -48,7 +42,7 @@ describe('A failpoint shows', () => {
   it(
     'that 202 comes before the commit returns: the event is lost',
     async () => {
-      const found = await findings(ACCEPTED_BEFORE_COMMIT, LATE_EVENT);
+      const found = await findings(CRASH_BUGS.acceptedBeforeCommit.changes[0], LATE_EVENT);
       expect(found.map(({ kind }) => kind)).toEqual(['lost']);
     },
     TAKES,
@@ -57,7 +51,7 @@ describe('A failpoint shows', () => {
   it(
     'that the position is saved before custody: the intent is lost at the first kill, not by chance',
     async () => {
-      const found = await findings(POSITION_BEFORE_CUSTODY, NO_CUSTODY);
+      const found = await findings(CRASH_BUGS.positionBeforeCustody.changes[0], NO_CUSTODY);
       // What the clients were promised, and the audit of the same.
       expect(found.map(({ kind }) => kind)).toEqual(['lost', 'gap']);
       expect(found[0]?.what).toContain('nobody has its intent in custody');
@@ -69,7 +63,7 @@ describe('A failpoint shows', () => {
   it(
     'that a publication is answered before its markers: what comes next is judged by the one before',
     async () => {
-      const found = await findings(ANSWERED_BEFORE_MARKERS, ...LATE_MARKERS);
+      const found = await findings(CRASH_BUGS.answeredBeforeMarkers.changes[0], ...LATE_MARKERS);
       expect(found.map(({ kind }) => kind)).toEqual(['untrue']);
       expect(found[0]?.what).toMatch(/came after \d+ was published/);
     },
@@ -79,7 +73,7 @@ describe('A failpoint shows', () => {
   it(
     'that an outcome is not in the commit of its move: nobody learns of the end',
     async () => {
-      const found = await findings(OUTCOME_NOT_IN_COMMIT, NO_OUTCOME);
+      const found = await findings(CRASH_BUGS.outcomeNotInCommit.changes[0], NO_OUTCOME);
       expect(found.map(({ kind }) => kind)).toEqual(['untrue']);
       expect(found[0]?.what).toContain('no outcome says so');
     },

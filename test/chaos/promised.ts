@@ -1,7 +1,7 @@
-import type { Evidence } from './evidence.ts';
+import type { Evidence } from '../harness/evidence.ts';
 import { addressOf } from './partner.ts';
 import type { Acknowledged, AcknowledgedChange } from './posts.ts';
-import type { Finding } from './finding.ts';
+import type { Finding } from '../harness/promises.ts';
 
 /** What clients and platform were promised. */
 export type Promised = {

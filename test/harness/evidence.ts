@@ -16,6 +16,7 @@ import type {
   DueTasks,
   EventLog,
   LogRecord,
+  RecordCodecs,
   SchemaRegistry,
   TopicName,
 } from '@carillon/ports';
@@ -57,9 +58,11 @@ export type Stores = {
   readonly registry: SchemaRegistry;
 };
 
+type RecordsAndLedger = Omit<Stores, 'registry'>;
+
 const PAGE = 1000;
 
-async function readTopic({ log }: Stores, topic: TopicName): Promise<readonly LogRecord[]> {
+async function readTopic({ log }: RecordsAndLedger, topic: TopicName): Promise<readonly LogRecord[]> {
   const records: LogRecord[] = [];
   for (let partition = 0; partition < log.partitions(topic); partition += 1) {
     let from = 0;
@@ -75,7 +78,7 @@ async function readTopic({ log }: Stores, topic: TopicName): Promise<readonly Lo
 }
 
 /** One state after the other, as lists are quick by it. Nothing moves: the product is stopped. */
-async function readDeliveries({ ledger }: Stores): Promise<readonly Delivery[]> {
+async function readDeliveries({ ledger }: RecordsAndLedger): Promise<readonly Delivery[]> {
   const deliveries: Delivery[] = [];
   for (const state of DELIVERY_STATES) {
     let cursor: string | undefined;
@@ -90,7 +93,11 @@ async function readDeliveries({ ledger }: Stores): Promise<readonly Delivery[]> 
 
 type Place = { readonly partition: number; readonly start: number; readonly next: number; readonly end: number };
 
-const readPlaces = ({ log, checkpoints }: Stores, group: string, topic: TopicName): Promise<readonly Place[]> =>
+const readPlaces = (
+  { log, checkpoints }: RecordsAndLedger,
+  group: string,
+  topic: TopicName,
+): Promise<readonly Place[]> =>
   Promise.all(
     Array.from({ length: log.partitions(topic) }, async (_, partition) => {
       const next = (await checkpoints.load(group, topic, partition))?.next ?? 0;
@@ -155,7 +162,7 @@ export const readUnsettled = async (stores: Stores): Promise<readonly string[]> 
 ];
 
 /** Where the stages stand, and whether anybody is still to be asked. */
-async function readProgress(stores: Stores): Promise<Pick<Evidence, 'judged' | 'unread'>> {
+async function readProgress(stores: RecordsAndLedger): Promise<Pick<Evidence, 'judged' | 'unread'>> {
   const places = await Promise.all(
     READERS.map(async ([group, topic]) => ({ topic, read: await readPlaces(stores, group, topic) })),
   );
@@ -183,21 +190,30 @@ const placeOf = (record: LogRecord, { logId }: EventLog): readonly (readonly [st
 export const readUnread = async (stores: Stores): Promise<readonly string[]> => (await readProgress(stores)).unread;
 
 /** Reads what a stopped product left behind. */
-export async function readEvidence(stores: Stores): Promise<Evidence> {
-  const codecs = await createRecordCodecs(stores.registry, Date.now);
-  const events = await readTopic(stores, 'carillon.events');
-  const lookups = await readTopic(stores, 'carillon.lookups');
+export const readEvidence = async (stores: Stores): Promise<Evidence> =>
+  readEvidenceWith(await createRecordCodecs(stores.registry, Date.now), stores);
+
+/** Reads the records for which `isReadable` returns true. */
+export async function readEvidenceWith(
+  codecs: RecordCodecs,
+  stores: RecordsAndLedger,
+  isReadable: (record: LogRecord) => boolean = () => true,
+): Promise<Evidence> {
+  const read = async (topic: TopicName): Promise<readonly LogRecord[]> =>
+    (await readTopic(stores, topic)).filter(isReadable);
+  const events = await read('carillon.events');
+  const lookups = await read('carillon.lookups');
   return {
     ...(await readProgress(stores)),
     events: new Map(events.flatMap((record) => placeOf(record, stores.log))),
     changes: events.flatMap(changeOf),
-    triggers: decodeAll(await readTopic(stores, 'carillon.triggers'), codecs.trigger),
+    triggers: decodeAll(await read('carillon.triggers'), codecs.trigger),
     lookups: lookups.map((record) => ({ lookup: decode(record, codecs.lookup), at: record.time })),
-    intents: decodeAll(await readTopic(stores, 'carillon.intents'), codecs.intent),
+    intents: decodeAll(await read('carillon.intents'), codecs.intent),
     deliveries: await readDeliveries(stores),
-    outcomes: decodeAll(await readTopic(stores, 'carillon.outcomes'), codecs.outcome),
-    evaluations: decodeAll(await readTopic(stores, 'carillon.evaluations'), codecs.evaluation),
-    deadLetters: decodeAll(await readTopic(stores, 'carillon.dead-letters'), codecs.deadLetter).map((letter) => {
+    outcomes: decodeAll(await read('carillon.outcomes'), codecs.outcome),
+    evaluations: decodeAll(await read('carillon.evaluations'), codecs.evaluation),
+    deadLetters: decodeAll(await read('carillon.dead-letters'), codecs.deadLetter).map((letter) => {
       const trigger = letter.topic === 'carillon.triggers' ? codecs.trigger.decode(letter.value) : null;
       return { what: `${letter.stage} ${letter.reason}`, eventId: trigger?.ok ? trigger.value.eventId : null };
     }),

@@ -1,4 +1,4 @@
-import type { FoundBug } from './failed-with.ts';
+import type { TestedBug } from './planted-bug.ts';
 
 const DOMAIN = 'libs/domain/src';
 const STAGE = 'libs/stages/src/deliver';
@@ -12,7 +12,7 @@ const ITEMS = 'libs/domain/test/digests/items.test.ts';
 const HEAD = 'libs/domain/test/digests/head.test.ts';
 
 /** The mutants of the models of limits and digests, in the product's own code, and three mistakes with clocks and retries. */
-export const CADENCE_BUGS: Readonly<Record<string, FoundBug>> = {
+export const CADENCE_BUGS: Readonly<Record<string, TestedBug>> = {
   'the place of one attempt is moved to the next': {
     changes: [
       {

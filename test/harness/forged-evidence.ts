@@ -3,8 +3,8 @@ import type { DeliveryId } from '@carillon/kernel';
 import { deliveryOf, outcomeOf, type DeliveryFacts, type LedgerEntry } from '@carillon/testing';
 import { givenLookup, givenTrigger } from '@carillon/testing/given';
 import type { Evidence, RecordedChange, RecordedLookup } from './evidence.ts';
-import { addressOf, type BookedCall } from './partner.ts';
-import type { Course } from './verdict.ts';
+import { addressOf, type BookedCall } from '../chaos/partner.ts';
+import type { Course } from '../chaos/verdict.ts';
 
 export const TO = 'customer-1@example.org';
 const ASKED = 'user-1';

@@ -4,14 +4,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect } from 'vitest';
 import { z } from 'zod';
-import { plantingInTests, type Change } from './planting.ts';
-
-/** A bug, and the tests of which one has to find it. */
-export type FoundBug = {
-  readonly changes: readonly Change[];
-  readonly tests: readonly string[];
-  readonly lane?: 'fast' | 'server';
-};
+import type { TestedBug } from './planted-bugs/planted-bug.ts';
+import { plantingInTests } from './planting.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 /** A run of a few test files takes seconds; a busy machine may be many times slower. */
@@ -23,7 +17,7 @@ const REPORT = z.object({
 });
 
 /** The names of the tests that fail in these files with these changes in the source. */
-export async function failedWith({ changes, tests, lane = 'fast' }: FoundBug): Promise<readonly string[]> {
+export async function failedWith({ changes, tests, lane = 'fast' }: TestedBug): Promise<readonly string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'carillon-planted-'));
   const file = join(folder, 'report.json');
   const { NODE_OPTIONS: _ours, VITEST: _inVitest, ...surroundings } = process.env;

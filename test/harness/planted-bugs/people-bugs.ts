@@ -1,10 +1,10 @@
-import type { FoundBug } from './failed-with.ts';
+import type { TestedBug } from './planted-bug.ts';
 
 const CONTROL = 'apps/control/src';
 const TESTS = 'apps/control/test';
 
 /** Bugs of people, drafts and the audit. */
-export const PEOPLE_BUGS: Readonly<Record<string, FoundBug>> = {
+export const PEOPLE_BUGS: Readonly<Record<string, TestedBug>> = {
   'a draft is published whatever it began from': {
     changes: [
       {

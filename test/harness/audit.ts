@@ -1,27 +1,24 @@
 import { readPosition, type Delivery, type Evaluation } from '@carillon/domain';
 import type { Evidence } from './evidence.ts';
-import type { Finding } from './finding.ts';
+import { findingsOf, type Finding } from './promises.ts';
 
 /** Slots of one workspace. */
 export const slotName = ({ channel, notificationId, uniqueId }: Delivery['slot']): string =>
   `${channel} ${notificationId} ${uniqueId}`;
 
 /**
- * The audit (architecture section 2), whoever was promised what: each event is judged in exactly one range of a chain
- * without gaps; what an evaluation counts is what stands on the log; each trigger has its answer; each intent is in the
- * one document of its slot; nothing is there without what caused it; and what was given up are triggers of `parked`
- * events, whom the partner refused, and all of these.
+ * The audit of records (architecture, appendix). Each event is evaluated in exactly one range of a chain without gaps. An
+ * evaluation counts what stands on the log. Each trigger has its answer. Each intent is in the one document of its slot.
+ * Every record has its cause.
  */
-export function findUnaccounted(evidence: Evidence, parked: ReadonlySet<string> = new Set()): readonly Finding[] {
-  const found = [
-    ...breaksOf(evidence),
-    ...miscountsOf(evidence),
-    ...openEndsOf(evidence),
-    ...orphansOf(evidence),
-    ...lettersOf(evidence, parked),
-  ];
-  return found.map((what) => ({ kind: 'gap', what }));
-}
+export const findGaps = (evidence: Evidence): readonly Finding[] =>
+  findingsOf('gap', [...breaksOf(evidence), ...miscountsOf(evidence), ...openEndsOf(evidence), ...orphansOf(evidence)]);
+
+/** The audit, and dead letters: exactly the events of `parked` have one, because the partner refused them. */
+export const findUnaccounted = (evidence: Evidence, parked: ReadonlySet<string> = new Set()): readonly Finding[] => [
+  ...findGaps(evidence),
+  ...findingsOf('gap', lettersOf(evidence, parked)),
+];
 
 function lettersOf({ deadLetters }: Evidence, parked: ReadonlySet<string>): readonly string[] {
   const told = new Set(deadLetters.map(({ eventId }) => eventId));
@@ -107,7 +104,13 @@ function openEndsOf({ triggers, lookups, intents, deliveries, outcomes }: Eviden
 function orphansOf({ events, triggers, lookups, intents, deliveries, outcomes }: Evidence): readonly string[] {
   const isCaused = ({ eventId, eventPosition }: Caused): boolean =>
     readPosition(eventPosition)?.topic === 'carillon.events' && events.get(eventPosition) === eventId;
-  const known = { triggers: idsOf(triggers), intents: idsOf(intents), deliveries: idsOf(deliveries) };
+  // The delivery role makes the intent of a digest, in the ledger only.
+  const digests = deliveries.flatMap(({ intent }) => (intent.digest === undefined ? [] : [intent]));
+  const known = {
+    triggers: idsOf(triggers),
+    intents: idsOf([...intents, ...digests]),
+    deliveries: idsOf(deliveries),
+  };
   const answered = new Set<string>(lookups.map(({ lookup }) => lookup.trigger.id));
   const orphans = [
     ...triggers.filter((one) => !isCaused(one)).map(({ id }) => `trigger ${id} has no event`),
