@@ -5,14 +5,15 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { untilFound } from '@carillon/testing';
-import { chromium, type Browser, type Page } from 'playwright-core';
+import { chromium, type Browser, type LaunchOptions, type Page } from 'playwright-core';
 import { PROGRAMS } from '../../support/programs.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../../apps/cli/src/main.ts');
 const READY_WITHIN = 120_000;
 
-export const openBrowser = (): Promise<Browser> =>
+const launch = (options: LaunchOptions = {}): Promise<Browser> =>
   chromium.launch({
+    ...options,
     executablePath: PROGRAMS.chromium.path,
     timeout: READY_WITHIN,
     args: [
@@ -27,6 +28,16 @@ export const openBrowser = (): Promise<Browser> =>
       '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
     ],
   });
+
+export const openBrowser = (): Promise<Browser> => launch();
+
+let shared: Promise<Browser> | undefined;
+
+/** Returns the browser of this process, which ends with it. Open a context per test and close that. */
+export function sharedBrowser(): Promise<Browser> {
+  shared ??= launch({ handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false });
+  return shared;
+}
 
 /** How many times slower than it is the page's processor shall be. */
 const SLOWED = Number(process.env['PORTAL_SLOWED'] ?? 1);

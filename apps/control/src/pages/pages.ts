@@ -72,7 +72,12 @@ function sendPortal(index: string | null, reply: FastifyReply): FastifyReply {
  * The portal with its files, which are the same for everybody, and the pages that the server writes itself. `reference` writes
  * the reference of the API, which is for whoever may read: whoever has no session signs in at its address.
  */
-export function servePages(app: FastifyInstance, folder: string, access: Access, reference: () => string): void {
+export function servePages(
+  app: FastifyInstance,
+  folder: string,
+  access: Pick<Access, 'who'>,
+  reference: () => string,
+): void {
   const { index, assets } = readPortal(folder);
   for (const file of assets) {
     app.get(`/assets/${file.name}`, OPEN, async (request, reply) => sendFile(file, request, reply));
