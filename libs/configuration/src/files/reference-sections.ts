@@ -136,7 +136,7 @@ body: '{{ currency total "EUR" }} bezahlt'
     kind: 'account',
     file: 'workspaces/<workspace>/accounts/<account>.yaml',
     title: 'Provider account',
-    text: 'A provider account of the workspace’s own. Notifications name it under `channels.<channel>.accounts`; its kind says which channel it carries: `smtp` email, `twilio` SMS, `fcm` push messages, `sandbox` any. [Channels and accounts](channels.md) goes through each provider step by step.',
+    text: 'A provider account of the workspace’s own. Notifications name it under `channels.<channel>.accounts`; its kind says which channel it carries. [Channels and accounts](channels.md) lists the kinds and goes through each provider step by step.',
     example: `kind: smtp
 host: smtp.example.com
 port: 465

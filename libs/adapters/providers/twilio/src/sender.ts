@@ -1,6 +1,7 @@
-import { callsAtOnce, maxSegments, providerResult, reaches, smsSegments, type AccountOf } from '@carillon/domain';
+import { callsAtOnce, type AccountOf } from '@carillon/domain';
 import { createProviderSender, unusableSender } from '@carillon/one-request';
 import type { AddressGuard, ChannelSender, Clock, SenderFactory } from '@carillon/ports';
+import { refusedByAccount } from '../../sms-limits.ts';
 import { createTwilioApi, MOST_LISTED, type TwilioApi, type TwilioApiOptions } from './api.ts';
 
 export type TwilioSenderDeps = {
@@ -21,16 +22,8 @@ const senderOf = (account: AccountOf<'twilio'>, api: TwilioApi, clock: Clock): C
     channel: 'sms',
     carries: SMS_ALONE,
     async attempt({ to, text }, context) {
-      if (!reaches(account, to)) {
-        const words = `The account sends to numbers that begin with ${account.allow?.join(' or ')} alone.`;
-        return providerResult('refused_content', '', words);
-      }
-      const { segments } = smsSegments(text);
-      const most = maxSegments(account);
-      if (segments > most) {
-        const words = `The text takes ${segments} segments; the account sends at most ${most} (max_segments).`;
-        return providerResult('refused_content', '', words);
-      }
+      const refused = refusedByAccount(account, to, text);
+      if (refused) return refused;
       const request = {
         to,
         body: text,
