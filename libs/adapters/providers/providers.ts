@@ -5,11 +5,13 @@ import type { ProviderAdapter, ReceiptReaderDeps, SenderDeps } from './provider-
 import { createSandboxSenderFactory } from './sandbox/src/index.ts';
 import { createMailReceiptReader, createSmtpSenderFactory } from './smtp/src/index.ts';
 import { createTwilioReceiptReader, createTwilioSenderFactory } from './twilio/src/index.ts';
+import { createVonageReceiptReader, createVonageSenderFactory } from './vonage/src/index.ts';
 
 /** One adapter per kind of provider account. `libs/shapes/src/providers` has the rest of each kind. */
 const ADAPTERS: Readonly<Record<AccountBody['kind'], ProviderAdapter>> = {
   smtp: { senders: createSmtpSenderFactory, receipts: createMailReceiptReader },
   twilio: { senders: createTwilioSenderFactory, receipts: createTwilioReceiptReader },
+  vonage: { senders: createVonageSenderFactory, receipts: createVonageReceiptReader },
   fcm: { senders: createFcmSenderFactory },
   sandbox: { senders: createSandboxSenderFactory },
 };

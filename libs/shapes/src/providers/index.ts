@@ -4,12 +4,13 @@ import type { Provider } from './provider.ts';
 import { sandbox } from './sandbox.ts';
 import { smtp } from './smtp.ts';
 import { twilio } from './twilio.ts';
+import { vonage } from './vonage.ts';
 
 export { DEFAULT_MAX_SEGMENTS } from './account-keys.ts';
 export type { AccountFinding, Reporter } from './provider.ts';
 
 /** Every kind of provider account, in the order in which people read them. */
-export const PROVIDERS = [smtp, twilio, fcm, sandbox] as const;
+export const PROVIDERS = [smtp, twilio, vonage, fcm, sandbox] as const;
 
 type Account = Of<(typeof PROVIDERS)[number]['shape']>;
 export type ProviderKind = Account['kind'];

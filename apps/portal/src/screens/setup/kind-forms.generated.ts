@@ -258,6 +258,99 @@ export const ACCOUNT_FORMS = [
     ]
   },
   {
+    "kind": "vonage",
+    "title": "SMS by Vonage",
+    "summary": "Text messages through the Messages API of Vonage.",
+    "channels": [
+      "sms"
+    ],
+    "initial": {},
+    "parts": [
+      {
+        "path": [
+          "application_id"
+        ],
+        "kind": "text",
+        "label": "Id of the application",
+        "placeholder": "78d335fa-323d-4114-9c3d-d6f0d48968cf"
+      },
+      {
+        "path": [
+          "private_key"
+        ],
+        "kind": "secret",
+        "label": "Private key of the application",
+        "ending": "PRIVATE_KEY",
+        "isLong": true,
+        "note": "The PEM file that Vonage gives once. Kept as a secret."
+      },
+      {
+        "path": [
+          "signature_secret"
+        ],
+        "kind": "secret",
+        "label": "Signature secret",
+        "ending": "SIGNATURE_SECRET",
+        "note": "Proves delivery reports and STOP. In the API settings of the Vonage dashboard."
+      },
+      {
+        "path": [
+          "from"
+        ],
+        "kind": "text",
+        "label": "Number",
+        "note": "A number, a short code or a name of at most 11 letters.",
+        "placeholder": "+4915112345678"
+      },
+      {
+        "path": [
+          "allow"
+        ],
+        "kind": "list",
+        "label": "Allowed number prefixes, one per line",
+        "note": "Other accounts of the notification are asked for the rest.",
+        "isRare": true,
+        "placeholder": "+49"
+      },
+      {
+        "path": [
+          "max_segments"
+        ],
+        "kind": "number",
+        "label": "Segments at most",
+        "note": "A text of more is refused; each is paid for.",
+        "isRare": true
+      },
+      {
+        "path": [
+          "connections"
+        ],
+        "kind": "number",
+        "label": "Requests at once",
+        "isRare": true
+      },
+      {
+        "path": [
+          "rate",
+          "per_second"
+        ],
+        "kind": "number",
+        "label": "Messages a second, at most",
+        "note": "Over all processes together. What is above waits in this account’s own queue.",
+        "isRare": true
+      },
+      {
+        "path": [
+          "url"
+        ],
+        "kind": "text",
+        "label": "Another address than the provider’s own",
+        "note": "For tests and proxies.",
+        "isRare": true
+      }
+    ]
+  },
+  {
     "kind": "fcm",
     "title": "Push by Firebase Cloud Messaging",
     "summary": "Push notifications on Android, iOS and in browsers.",
