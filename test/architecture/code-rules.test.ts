@@ -6,6 +6,9 @@ import { type Case, describeCases } from './lint-sandbox.ts';
 const lines = (count: number): string =>
   Array.from({ length: count }, (_, index) => `export const line${index} = ${index};\n`).join('');
 
+const longFunction = (count: number, statement: string): string =>
+  `export function long(): number {\n  let counted = 0;\n${`  ${statement}\n`.repeat(count)}  return counted;\n}\n`;
+
 /** One entry per rule; files of other projects and of the root show that the rule holds everywhere. */
 const CASES: Readonly<Record<string, Case>> = {
   'a file of more than 400 lines': {
@@ -13,6 +16,27 @@ const CASES: Readonly<Record<string, Case>> = {
     good: { 'libs/domain/src/fits.ts': lines(400), 'libs/contracts/src/records.generated.ts': lines(500) },
     rule: 'eslint(max-lines)',
     says: '401',
+  },
+  'a function of more than 100 lines': {
+    bad: {
+      'libs/domain/src/long-function.ts': longFunction(101, 'counted += 1;'),
+      'apps/portal/src/screens/long-handler.tsx': longFunction(101, 'counted += 1;'),
+    },
+    good: {
+      'libs/domain/src/fitting-function.ts': longFunction(95, 'counted += 1;\n\n  // Adds one more.'),
+      'libs/stages/test/long-suite.test.ts': `import { describe } from 'vitest';\ndescribe('a unit', () => {\n${'  void 0;\n'.repeat(120)}});\n`,
+      'apps/portal/src/screens/long-markup.tsx': `export const Page = () => (\n  <ul>\n${'    <li>row</li>\n'.repeat(120)}  </ul>\n);\n`,
+    },
+    rule: 'carillon(function-length)',
+    says: 'lines, and 100 are allowed',
+  },
+  'a function of more than five parameters': {
+    bad: {
+      'libs/domain/src/six.ts': 'export const six = (a: 1, b: 1, c: 1, d: 1, e: 1, f: 1) => [a, b, c, d, e, f];\n',
+    },
+    good: { 'libs/domain/src/five.ts': 'export const five = (a: 1, b: 1, c: 1, d: 1, e: 1) => [a, b, c, d, e];\n' },
+    rule: 'eslint(max-params)',
+    says: 'too many parameters',
   },
   'a default export': {
     bad: { 'apps/engine/src/start.ts': 'export default 1;\n' },

@@ -2,6 +2,7 @@ import { boundaries } from './boundaries.ts';
 import { channelName } from './channel-name.ts';
 import { environment } from './environment.ts';
 import { fileName } from './file-name.ts';
+import { functionLength } from './function-length.ts';
 import { purity } from './purity.ts';
 import { typeAlias } from './type-alias.ts';
 
@@ -13,6 +14,7 @@ export default {
     'channel-name': channelName,
     environment,
     'file-name': fileName,
+    'function-length': functionLength,
     purity,
     'type-alias': typeAlias,
   },

@@ -13,10 +13,9 @@ import { cohortMessages, cohortRecord } from '@carillon/stages';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { createCohortAlerts } from './cohort-alerts.ts';
 import { createCohortSecrets } from './cohort-proof.ts';
-import type { GatewaySettings } from './config.ts';
-import type { Freshness } from './freshness.ts';
 import type { FreshSecrets } from './fresh-secrets.ts';
-import { strangerOf, type IntakePlaces } from './intake-places.ts';
+import type { IntakeParts } from './intake-parts.ts';
+import { strangerOf } from './intake-places.ts';
 import type { Place } from './places.ts';
 import type { GatewayPorts } from './ports.ts';
 import { createRests } from './rests.ts';
@@ -37,14 +36,11 @@ const UNKNOWN = 'Whether it is on the log is unknown. Send it again: what is sai
 export function serveCohortIntake(
   app: FastifyInstance,
   ports: GatewayPorts,
-  settings: GatewaySettings,
-  freshness: Freshness,
-  { places, unproved }: IntakePlaces,
-  secretOf: FreshSecrets,
+  { settings, freshness, intakePlaces: { places, unproved }, secretOf }: Omit<IntakeParts, 'keyUses'>,
 ): void {
   const { clock, codecs, cohortReaders, configuration, ids, log, telemetry } = ports;
-  const secrets = createCohortSecrets(secretOf);
   const alert = createCohortAlerts(clock, (partner, detail) => telemetry?.partnerAlert(partner, detail));
+  const authenticate = createAuthentication(cohortReaders, secretOf, alert);
   app.decorateRequest(PROVEN, null);
 
   function integrationOf(request: CohortRequest): WebhookIntegration | null {
@@ -90,7 +86,7 @@ export function serveCohortIntake(
     if (!body.ok) throw body.error;
     await rest();
     const changes = read(request, integration, body.value);
-    tellSkipped(request, integration, changes);
+    reportSkipped(request, integration, changes, { telemetry, alert });
     const id = ids.random('event') as EventId;
     const source = { ...request.params, id, firstSync: firstSyncOf(integration) };
     await rest();
@@ -129,55 +125,9 @@ export function serveCohortIntake(
       now: clock.now(),
     });
     remember(request, { echo });
-    if (passedOver > 0) tellPassedOver(request, passedOver);
+    if (passedOver > 0) reportPassedOver(request, passedOver, { telemetry, alert });
     if (!changes.ok) throw changes.error;
     return changes.value;
-  }
-
-  function tellPassedOver(request: CohortRequest, passedOver: number): void {
-    telemetry?.callsPassedOver(nameOf(request), passedOver);
-    alert(
-      nameOf(request),
-      'calls that are about no audience were passed over: let Segment send it those of audiences alone',
-    );
-  }
-
-  async function authenticate(
-    request: CohortRequest,
-    integration: WebhookIntegration,
-    body: Uint8Array,
-  ): Promise<void> {
-    const proof = cohortReaders.proofOf(integration.kind, shownBy(request), body);
-    const verdict = await secrets.judge(request.params.workspace, integration, proof);
-    if (verdict === 'proven') {
-      remember(request, { echo: null });
-      return;
-    }
-    const { key, second_key: second } = integration.authorization;
-    const named = second ? `${key.secret} and ${second.secret}` : key.secret;
-    if (verdict === 'wrong') {
-      if (proof !== null) alert(nameOf(request), `requests were refused: what they show does not fit ${named}`);
-      throw unauthorized();
-    }
-    alert(nameOf(request), `requests were refused: ${named} is neither in the environment nor stored`);
-    // Whoever shows something may be the platform; who shows nothing is a stranger whatever is set.
-    throw proof === null ? unauthorized() : new CarillonError('secret_missing', UNPROVABLE);
-  }
-
-  /** Taken, counted and told: a refusal would pause the platform, and silence would hide a wrong name of a field. */
-  function tellSkipped(
-    request: CohortRequest,
-    integration: WebhookIntegration,
-    changes: readonly CohortChange[],
-  ): void {
-    const skipped = changes.reduce((sum, change) => sum + change.skipped, 0);
-    if (skipped === 0) return;
-    telemetry?.membersSkipped(nameOf(request), skipped);
-    // Segment sends a call for each identifier of a person: most of these have no user id, and nothing is wrong.
-    if (integration.kind === 'segment' || changes.some(({ userIds }) => userIds.length > 0)) return;
-    const named = userIdField(integration);
-    const field = named === undefined ? 'the usual field' : JSON.stringify(named);
-    alert(nameOf(request), `no member of a message has a user id at ${field}: look at user_id of the integration`);
   }
 
   /** Gives a problem the form that the platform reads. Strangers get one answer, whatever is at the address. */
@@ -194,6 +144,57 @@ export function serveCohortIntake(
   app.post<{ Params: CohortRequest['params'] }>(COHORTS, { onSend: inItsForm }, (request, reply) =>
     take(request, reply),
   );
+}
+
+type Alert = ReturnType<typeof createCohortAlerts>;
+
+/** Checks the secret that a request shows. Throws if it is wrong, or if the secret itself is missing. */
+function createAuthentication(readers: GatewayPorts['cohortReaders'], secretOf: FreshSecrets, alert: Alert) {
+  const secrets = createCohortSecrets(secretOf);
+  return async (request: CohortRequest, integration: WebhookIntegration, body: Uint8Array): Promise<void> => {
+    const proof = readers.proofOf(integration.kind, shownBy(request), body);
+    const verdict = await secrets.judge(request.params.workspace, integration, proof);
+    if (verdict === 'proven') {
+      remember(request, { echo: null });
+      return;
+    }
+    const { key, second_key: second } = integration.authorization;
+    const named = second ? `${key.secret} and ${second.secret}` : key.secret;
+    if (verdict === 'wrong') {
+      if (proof !== null) alert(nameOf(request), `requests were refused: what they show does not fit ${named}`);
+      throw unauthorized();
+    }
+    alert(nameOf(request), `requests were refused: ${named} is neither in the environment nor stored`);
+    // Whoever shows something may be the platform; who shows nothing is a stranger whatever is set.
+    throw proof === null ? unauthorized() : new CarillonError('secret_missing', UNPROVABLE);
+  };
+}
+
+type Reporting = { readonly telemetry: GatewayPorts['telemetry']; readonly alert: Alert };
+
+function reportPassedOver(request: CohortRequest, passedOver: number, { telemetry, alert }: Reporting): void {
+  telemetry?.callsPassedOver(nameOf(request), passedOver);
+  alert(
+    nameOf(request),
+    'calls that are about no audience were passed over: let Segment send it those of audiences alone',
+  );
+}
+
+/** Counts members without a user id, and alerts: a refusal would pause the platform, and silence would hide a wrong name of a field. */
+function reportSkipped(
+  request: CohortRequest,
+  integration: WebhookIntegration,
+  changes: readonly CohortChange[],
+  { telemetry, alert }: Reporting,
+): void {
+  const skipped = changes.reduce((sum, change) => sum + change.skipped, 0);
+  if (skipped === 0) return;
+  telemetry?.membersSkipped(nameOf(request), skipped);
+  // Segment sends a call for each identifier of a person: most of these have no user id, and nothing is wrong.
+  if (integration.kind === 'segment' || changes.some(({ userIds }) => userIds.length > 0)) return;
+  const named = userIdField(integration);
+  const field = named === undefined ? 'the usual field' : JSON.stringify(named);
+  alert(nameOf(request), `no member of a message has a user id at ${field}: look at user_id of the integration`);
 }
 
 const PROVEN = 'proven';

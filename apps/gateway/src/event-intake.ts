@@ -1,15 +1,13 @@
-import { readEvent, streamTable } from '@carillon/domain';
+import { readEvent, streamTable, type EventStream } from '@carillon/domain';
 import { CarillonError, readTraceparent } from '@carillon/kernel';
 import { prepareAppend, type PreparedAppend } from '@carillon/stages';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { admit, type Admission } from './admission.ts';
-import type { GatewaySettings } from './config.ts';
 import { allowOrigin, answerPreflight } from './cross-origin.ts';
-import type { Freshness } from './freshness.ts';
-import type { KeyUses } from './key-uses.ts';
+import type { IntakeParts } from './intake-parts.ts';
 import type { Place } from './places.ts';
 import type { GatewayPorts, RequestSpan } from './ports.ts';
-import { strangerOf, type IntakePlaces } from './intake-places.ts';
+import { strangerOf } from './intake-places.ts';
 import { checkDeclaredSize, checkMediaType, readBody } from './request-body.ts';
 import { createStreamRates } from './stream-rates.ts';
 import { appendInTime } from './timed-append.ts';
@@ -29,54 +27,12 @@ const ADMISSION = 'admission';
 export function serveEventIntake(
   app: FastifyInstance,
   ports: GatewayPorts,
-  settings: GatewaySettings,
-  freshness: Freshness,
-  keyUses: Pick<KeyUses, 'note'>,
-  { places, unproved }: IntakePlaces,
+  parts: Pick<IntakeParts, 'settings' | 'freshness' | 'keyUses' | 'intakePlaces'>,
 ): void {
-  const { configuration, clock, telemetry } = ports;
+  const { clock, telemetry } = ports;
+  const { settings, intakePlaces } = parts;
   app.decorateRequest(ADMISSION, null);
-  const rates = createStreamRates();
-  const streamAt = (path: string) => streamTable(configuration.current()).streams.get(path);
-
-  /** Waits only where there is something to wait for: each promise costs every event further turns of the queue of microtasks. */
-  function letIn(request: EventRequest, reply: FastifyReply, done: (error?: Error) => void): void {
-    const path = request.params['*'];
-    allowOrigin(request, reply, streamAt(path));
-    const check = (): Admission | Promise<Admission> => {
-      const { authorization } = request.headers;
-      const hold = (): Place => unproved.enter(strangerOf(request, path.split('/')[0] ?? ''));
-      return admit(configuration.current(), { path, authorization, now: clock.now(), hold }, ports);
-    };
-    const admission = freshness.isFresh() ? check() : freshness.ensure().then(check);
-    if (admission instanceof Promise) {
-      void enterLater(request, admission, done);
-      return;
-    }
-    enter(request, admission);
-    done();
-  }
-
-  async function enterLater(
-    request: EventRequest,
-    admission: Promise<Admission>,
-    done: (error?: Error) => void,
-  ): Promise<void> {
-    try {
-      enter(request, await admission);
-    } catch (error) {
-      done(error as Error);
-      return;
-    }
-    done();
-  }
-
-  function enter(request: EventRequest, admission: Admission): void {
-    const now = clock.now();
-    if (admission.keyId !== null) keyUses.note(admission.keyId, now);
-    rates.take(admission.stream, admission.principal, now);
-    request.setDecorator<Admission | null>(ADMISSION, admission);
-  }
+  const streamAt = (path: string) => streamTable(ports.configuration.current()).streams.get(path);
 
   /** Throws at once, without a promise, what needs no body: a flood is refused here. */
   function take(request: EventRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -87,7 +43,7 @@ export function serveEventIntake(
     if (span) reply.raw.on('close', () => span.end(reply.raw.statusCode));
     checkMediaType(request.headers);
     checkDeclaredSize(request.headers, settings.maxBodyBytes);
-    const place = places.enter({ workspace: admission.stream.workspace, credential: admission.principal });
+    const place = intakePlaces.places.enter({ workspace: admission.stream.workspace, credential: admission.principal });
     return appendBody(request, reply, admission, span ?? { traceparent: given, event: () => undefined }, place);
   }
 
@@ -140,10 +96,65 @@ export function serveEventIntake(
   app.removeAllContentTypeParsers();
   // Named, JSON is found at once; what only `*` takes is parsed as a media type each time.
   app.addContentTypeParser(['application/json', '*'], (_request, _payload, done) => done(null));
-  app.post<{ Params: { '*': string } }>(EVENTS, { onRequest: letIn }, (request, reply) => take(request, reply));
+  app.post<{ Params: { '*': string } }>(
+    EVENTS,
+    { onRequest: createAdmissionHook(ports, parts, streamAt) },
+    (request, reply) => take(request, reply),
+  );
   app.options<{ Params: { '*': string } }>(EVENTS, async (request, reply) =>
     answerPreflight(request, reply, streamAt(request.params['*'])),
   );
+}
+
+/** The hook that checks credential and rate of a request, before its body is read. */
+function createAdmissionHook(
+  ports: GatewayPorts,
+  { freshness, keyUses, intakePlaces }: Pick<IntakeParts, 'freshness' | 'keyUses' | 'intakePlaces'>,
+  streamAt: (path: string) => EventStream | undefined,
+) {
+  const { configuration, clock } = ports;
+  const rates = createStreamRates();
+
+  /** Waits only if it has to: each promise costs every event further turns of the queue of microtasks. */
+  function letIn(request: EventRequest, reply: FastifyReply, done: (error?: Error) => void): void {
+    const path = request.params['*'];
+    allowOrigin(request, reply, streamAt(path));
+    const check = (): Admission | Promise<Admission> => {
+      const { authorization } = request.headers;
+      const hold = (): Place => intakePlaces.unproved.enter(strangerOf(request, path.split('/')[0] ?? ''));
+      return admit(configuration.current(), { path, authorization, now: clock.now(), hold }, ports);
+    };
+    const admission = freshness.isFresh() ? check() : freshness.ensure().then(check);
+    if (admission instanceof Promise) {
+      void enterLater(request, admission, done);
+      return;
+    }
+    enter(request, admission);
+    done();
+  }
+
+  async function enterLater(
+    request: EventRequest,
+    admission: Promise<Admission>,
+    done: (error?: Error) => void,
+  ): Promise<void> {
+    try {
+      enter(request, await admission);
+    } catch (error) {
+      done(error as Error);
+      return;
+    }
+    done();
+  }
+
+  function enter(request: EventRequest, admission: Admission): void {
+    const now = clock.now();
+    if (admission.keyId !== null) keyUses.note(admission.keyId, now);
+    rates.take(admission.stream, admission.principal, now);
+    request.setDecorator<Admission | null>(ADMISSION, admission);
+  }
+
+  return letIn;
 }
 
 function oneHeader(request: FastifyRequest, name: string): string | null {

@@ -10,10 +10,8 @@ import { CarillonError } from '@carillon/kernel';
 import type { NewRecord, ReceiptReading } from '@carillon/ports';
 import { inboundRecord, receiptRecord } from '@carillon/stages';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { GatewaySettings } from './config.ts';
-import type { FreshSecrets } from './fresh-secrets.ts';
-import type { Freshness } from './freshness.ts';
-import { strangerOf, type IntakePlaces } from './intake-places.ts';
+import type { IntakeParts } from './intake-parts.ts';
+import { strangerOf } from './intake-places.ts';
 import type { Place } from './places.ts';
 import type { GatewayPorts } from './ports.ts';
 import { checkDeclaredSize, readBody, tooLargeIs } from './request-body.ts';
@@ -47,10 +45,7 @@ type ReportingAccount = {
 export function serveReceiptIntake(
   app: FastifyInstance,
   ports: GatewayPorts,
-  settings: GatewaySettings,
-  freshness: Freshness,
-  { places, unproved }: IntakePlaces,
-  secretOf: FreshSecrets,
+  { settings, freshness, intakePlaces: { places, unproved }, secretOf }: Omit<IntakeParts, 'keyUses'>,
 ): void {
   const { clock, configuration, log, telemetry } = ports;
 

@@ -45,12 +45,13 @@ export async function startGateway(config: GatewayConfig, ports: GatewayPorts): 
     ...(telemetry && { answered: (request) => telemetry.answered(request) }),
     cut: (why) => cutOff(why),
   });
-  const places = createIntakePlaces(settings, cutOff);
-  serveEventIntake(server.app, ports, settings, freshness, keyUses, places);
+  const intakePlaces = createIntakePlaces(settings, cutOff);
   const secretOf = createFreshSecrets(ports.secrets, ports.clock);
-  serveConsentLinks(server.app, ports, places);
-  serveCohortIntake(server.app, ports, settings, freshness, places, secretOf);
-  serveReceiptIntake(server.app, ports, settings, freshness, places, secretOf);
+  const parts = { settings, freshness, keyUses, intakePlaces, secretOf };
+  serveEventIntake(server.app, ports, parts);
+  serveConsentLinks(server.app, ports, intakePlaces);
+  serveCohortIntake(server.app, ports, parts);
+  serveReceiptIntake(server.app, ports, parts);
   try {
     const { address, port } = await server.listen();
     const bounces = settings.bounces && (await startBounceIntake(settings.bounces, ports, settings));

@@ -154,7 +154,7 @@ export const CADENCE_BUGS: Readonly<Record<string, TestedBug>> = {
     const named = { intentId: closing.items[0]!.intentId, nth: 1 };
     const listed = (await Promise.all(closing.items.map((one) => ledger.get(one.deliveryId)))).filter((one) => one !== null);
     const at = await ports.configuration.at(closing.configNumber);
-    const early = digestIntent(head, closing, named, listed, at, { derive: ids.derive, keyed });
+    const early = digestIntent(head, closing, { naming: named, included: listed }, at, { derive: ids.derive, keyed });
     await ledger.insert([openDelivery(early, '', digestSlot(head, named, keyed).id, momentOf(ports))]);
     const items = await includeItems(head, closing, batch, ports);`,
       },

@@ -64,7 +64,7 @@ export async function exportMove(
     return await writeMoveFile(
       file,
       header,
-      linesOf(backend, codecs, view.current(), clock.now(), progress, deliveries),
+      linesOf(backend, codecs, { newest: view.current(), now: clock.now() }, (done) => progress(done, deliveries)),
     );
   } catch (error) {
     unmark();
@@ -123,10 +123,8 @@ async function refuseSecondSync(view: FollowedConfiguration): Promise<void> {
 async function* linesOf(
   { secretStore, suppressions, claims, consents, limits, people, drafts, ledger, log }: Backend,
   codecs: Pick<RecordCodecs, 'configuration'>,
-  newest: Configuration,
-  now: Instant,
-  progress: Progress,
-  all: number,
+  { newest, now }: { readonly newest: Configuration; readonly now: Instant },
+  exported: (deliveries: number) => void,
 ): AsyncGenerator<MoveLine> {
   let done = 0;
   async function* inState(state: DeliveryState): AsyncGenerator<MoveLine> {
@@ -136,7 +134,7 @@ async function* linesOf(
       for (const delivery of page.items)
         yield { delivery: state === 'COLLECTED' ? dissolvedItem(delivery, newest, now) : delivery };
       done += page.items.length;
-      progress(done, all);
+      exported(done);
       if (page.next === null) return;
       cursor = page.next;
     }

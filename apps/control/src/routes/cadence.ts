@@ -43,7 +43,7 @@ export function cadenceRoutes(app: ApiServer, ports: CadencePorts): void {
       }
       const zone = zoneOf(body.time_zone) ?? localityOf(current, workspace, {}).locality.timeZone;
       const at = instantOf(body.at) ?? ports.clock.now();
-      const explained = await explainForPerson(current, notification, body.person, zone, at, ports);
+      const explained = await explainForPerson(current, notification, { person: body.person, zone, at }, ports);
       const sandboxed = sandboxedWords(current, workspace);
       return {
         notification: body.notification,

@@ -315,7 +315,7 @@ async function testLookup(
     asks: { integration, user_ids: [...userIds] },
     dropped: dropped.map((drop) => dropWords('user id', drop)),
   };
-  const [trigger] = makeTriggers(rule, event, userIds, configuration, book, ports.ids.derive);
+  const [trigger] = makeTriggers(rule, event, userIds, { configuration, book, derive: ports.ids.derive, runId: null });
   if (!trigger) return shown;
   const { workspace } = placed;
   const partner = findPartner(configuration, { workspace, integration });
@@ -350,15 +350,11 @@ async function preview(
   ports: RuleTestPorts,
 ): Promise<RuleTestBody['recipients'][number]> {
   const configuration = ports.configuration.current();
-  const intents = makeIntents(
-    placed,
-    causeOfEvent(event, placed),
-    recipient,
-    triggerId,
+  const intents = makeIntents(placed, causeOfEvent(event, placed), recipient, triggerId, {
     configuration,
-    ports.book,
-    ports.ids.derive,
-  );
+    book: ports.book,
+    derive: ports.ids.derive,
+  });
   const messages = [];
   const holders = [];
   for (const intent of intents) {

@@ -67,7 +67,7 @@ function checkTimes(body: NotificationBody, report: Report): void {
 function checkTemplate(body: NotificationBody, workspace: string, around: Surroundings, report: Report): void {
   const name = body.cadence?.digest?.template;
   if (name === undefined) return;
-  checkName([...AT, 'template'], 'template', workspace, name, around, report);
+  checkName([...AT, 'template'], { kind: 'template', workspace, name }, around, report);
   const template = around.template(workspace, name);
   if (!template) return;
   const without = channelsOf(body)

@@ -19,9 +19,7 @@ export type NamedKind = keyof typeof NAMED;
 /** Reports a name of which there is no resource, neither among those wanted nor in the configuration. */
 export function checkName(
   path: ValuePath,
-  kind: NamedKind,
-  workspace: string,
-  name: string,
+  { kind, workspace, name }: { readonly kind: NamedKind; readonly workspace: string; readonly name: string },
   around: Pick<Surroundings, 'names' | 'current'>,
   report: Report,
 ): void {

@@ -24,7 +24,7 @@ export const checkReferences: Check = (resource, around, report) => {
   if (!isKind(resource, 'notification')) return;
   const { body } = resource;
   const refer = (path: ValuePath, of: NamedKind, name: string): void =>
-    checkName(path, of, workspace, name, around, report);
+    checkName(path, { kind: of, workspace, name }, around, report);
   const channels = channelsOf(body);
   for (const [channel, { template, accounts = [] }] of channels) {
     refer(['channels', channel, 'template'], 'template', template);
@@ -59,7 +59,8 @@ function checkAccountName(
   report: Report,
 ): void {
   const settings = around.workspace(workspace);
-  if (!settings || !isSandboxedBy(settings)) return checkName(path, 'account', workspace, name, around, report);
+  if (!settings || !isSandboxedBy(settings))
+    return checkName(path, { kind: 'account', workspace, name }, around, report);
   if (around.names('account', workspace).includes(name) || around.account(workspace, name)) return;
   report.warn(path, {
     code: 'account_not_in_test',

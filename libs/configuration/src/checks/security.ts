@@ -65,7 +65,7 @@ export function checkSecurity(security: Security, workspace: string, around: Sur
   }
   checkKeys(apiKeys ?? [], workspace, around, report);
   if (provider === undefined) return;
-  checkName(['security', 'jwt_provider'], 'jwt_provider', workspace, provider, around, report);
+  checkName(['security', 'jwt_provider'], { kind: 'jwt_provider', workspace, name: provider }, around, report);
   if (Object.keys(claims ?? {}).length > 0) return;
   report.warn(['security', 'jwt_provider'], {
     code: 'claims_missing',

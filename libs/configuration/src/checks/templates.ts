@@ -72,7 +72,8 @@ function checkVariant(
   const { layout } = variant;
   // A language has the layout of the template without one, if it names none itself.
   const layoutPath = [...(hasOwnLayout(body, variant) ? root : [variant.channel]), 'layout'];
-  if (layout !== null) checkName(layoutPath, 'layout', ref.workspace, layout, around, report);
+  if (layout !== null)
+    checkName(layoutPath, { kind: 'layout', workspace: ref.workspace, name: layout }, around, report);
   const assembled = assemble(variant, around.shelf(ref.workspace));
   if (layout !== null && assembled.layout !== null && assembled.layoutFault) {
     const { message, fix, part } = assembled.layoutFault;

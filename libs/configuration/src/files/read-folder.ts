@@ -6,7 +6,7 @@ import type { Fault, Warning } from '../checks/finding.ts';
 import { faultsOfTexts } from '../checks/salvaged.ts';
 import type { CheckContext } from '../checks/surroundings.ts';
 import type { WantedResource, WrittenKind } from '../resource.ts';
-import { fileOf, LAYOUT_FILES, roleOf, type FileRole, type TemplateFileKind } from './layout.ts';
+import { fileOf, LAYOUT_FILES, roleOf, type FileRole } from './layout.ts';
 import { faultAt, templateSourceKey, warningAt } from './locate.ts';
 import { type FileFault, type FileWarning, inReadingOrder } from './place.ts';
 import { readFile, shapeOf } from './read-file.ts';
@@ -127,7 +127,7 @@ function sortIn(path: string, text: string, work: Work): void {
       work.read.push({ ref: { kind: 'partial', workspace: role.workspace, name: role.name }, body: { text } });
       return;
     case 'yaml':
-      readYamlFile(role.kind, path, text, role.workspace, role.name, work);
+      readYamlFile(role, path, text, work);
   }
 }
 
@@ -179,11 +179,9 @@ function remember(work: Work, kind: WrittenKind, workspace: string, name: string
 }
 
 function readYamlFile(
-  kind: Exclude<FileKind, TemplateFileKind>,
+  { kind, workspace, name }: Extract<FileRole, { role: 'yaml' }>,
   path: string,
   text: string,
-  workspace: string,
-  name: string,
   work: Work,
 ): void {
   const read = <Kind extends FileKind, To extends WrittenKind>(
@@ -194,9 +192,9 @@ function readYamlFile(
     remember(work, to, workspace, name);
     const { source, body, value, faults } = readFile(from, path, text);
     work.faults.push(...faults);
-    if (body !== undefined) return keep(work.read, to, workspace, name, bodyOf(body), source, work);
+    if (body !== undefined) return keep(work.read, { kind: to, workspace, name }, bodyOf(body), source, work);
     const salvaged = salvage(shapeOf(from), value, source);
-    if (salvaged) keep(work.salvaged, to, workspace, name, bodyOf(salvaged), source, work);
+    if (salvaged) keep(work.salvaged, { kind: to, workspace, name }, bodyOf(salvaged), source, work);
   };
   switch (kind) {
     case 'deployment':
@@ -222,14 +220,11 @@ const withoutStart = (body: FileBodies['deployment']): ResourceBodies['deploymen
 
 function keep<Kind extends WrittenKind>(
   list: WantedResource[],
-  kind: Kind,
-  workspace: string,
-  name: string,
+  ref: ResourceRef<Kind>,
   body: ResourceBodies[Kind],
   source: YamlSource,
   { sources }: Work,
 ): void {
-  const ref: ResourceRef<Kind> = { kind, workspace, name };
   const resource: WantedResource<Kind> = { ref, body };
   sources.set(resourceKey(ref), source);
   list.push(resource);

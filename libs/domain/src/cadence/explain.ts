@@ -53,9 +53,7 @@ export function explainCadence(
   configuration: Configuration,
   notification: Resource<'notification'>,
   channel: ChannelName,
-  entries: readonly SentEntry[],
-  zone: string,
-  now: Instant,
+  { entries, zone, now }: { readonly entries: readonly SentEntry[]; readonly zone: string; readonly now: Instant },
 ): ExplainedCadence {
   const { workspace } = notification.ref;
   const transactional = notification.body.transactional === true;

@@ -102,15 +102,17 @@ export type Judgement =
 /**
  * What becomes of an intent whose slot has a document: `known` if it was judged before (custody is in the ledger), else
  * it takes the slot over from a holder that ended unsent and clean, or it is a duplicate with an outcome of its own. A DIGESTED
- * holder counts as its digest's delivery does: `digest`, null while it is not in the ledger yet.
+ * holder counts as its digest's delivery does: `digest`, null while it is not in the ledger yet. `calledOff` by a restore, it is cancelled.
  */
 export function judgeIntent(
   holder: Delivery,
   intent: Intent,
   intentPosition: string,
   moment: Moment,
-  calledOff = false,
-  digest: Pick<Delivery, 'state' | 'clean'> | null = null,
+  {
+    calledOff = false,
+    digest = null,
+  }: { readonly calledOff?: boolean; readonly digest?: Pick<Delivery, 'state' | 'clean'> | null } = {},
 ): Judgement {
   // The holder itself may have been crowded out of the list by others that were judged since.
   if (holder.intent.id === intent.id || holder.judged.includes(intent.id)) return { kind: 'known' };

@@ -74,8 +74,7 @@ export function digestOf(intent: Intent, isKept: (item: DigestedItem) => boolean
 export function digestIntent(
   head: DigestHead,
   closing: ClosedWindow,
-  naming: DigestNaming,
-  included: readonly Delivery[],
+  { naming, included }: { readonly naming: DigestNaming; readonly included: readonly Delivery[] },
   pinned: Configuration,
   { derive, keyed }: { readonly derive: Moment['derive']; readonly keyed: (...parts: readonly string[]) => string },
 ): Intent {

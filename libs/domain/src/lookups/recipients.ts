@@ -68,7 +68,7 @@ function makeRecipient(
   const said = identifier(variables['unique_id'] ?? null);
   const unique =
     said === null
-      ? uniqueIdOf(rule, bindings, to, trigger.eventId, trigger.id, budget)
+      ? uniqueIdOf(rule, bindings, to, { eventId: trigger.eventId, triggerId: trigger.id }, budget)
       : { ok: true as const, value: said };
   if (!unique.ok) return unique;
   const named = userId ?? (rule.person ? identifier(valueOrNull(rule.person, bindings, budget)) : null);

@@ -112,8 +112,7 @@ export function uniqueIdOf(
   rule: CompiledRule,
   bindings: Bindings,
   to: Addresses,
-  eventId: string,
-  triggerId: string,
+  { eventId, triggerId }: { readonly eventId: string; readonly triggerId: string },
   budget: StepBudget,
 ): Unique {
   const first = firstAddress(to);

@@ -78,8 +78,7 @@ export type RuleStep = { readonly outcome: RuleOutcome; readonly remembered: Rem
 export function* stepRule(
   rule: CompiledRule & { readonly memory: RuleMemory },
   before: string | null,
-  event: SourceEvent,
-  triggerId: () => string,
+  { event, triggerId }: { readonly event: SourceEvent; readonly triggerId: () => string },
   bindings: Bindings,
   budget: StepBudget,
 ): InParts<RuleStep | { readonly outcome: RuleOutcome; readonly remembered: null }> {
@@ -195,7 +194,7 @@ function makeRecipient(
   const refused = refusedBy(rule.where, { ...bindings, variables }, budget);
   if (refused) return refused;
   const to = addressesBy((kind) => addressOf(kind, rule.to[kind], bindings, budget));
-  const unique = uniqueIdOf(rule, bindings, to, eventId, triggerId, budget);
+  const unique = uniqueIdOf(rule, bindings, to, { eventId, triggerId }, budget);
   if (!unique.ok) return unique;
   const named = rule.person ? identifier(valueOrNull(rule.person, bindings, budget)) : null;
   const until = untilOf(rule.until, bindings, causedAt, budget);

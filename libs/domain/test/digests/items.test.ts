@@ -96,7 +96,7 @@ describe('an item of a digest', () => {
     ['one that failed after a doubt', ended('FAILED', false), 'duplicate'],
   ] as const)('counts as its digest does when another intent comes for its slot: %s', (_what, digest, kind) => {
     const holder = digested(waiting('a'));
-    const judged = judgeIntent(holder, givenIntent('b', { uniqueId: 'a' }), 'p', at(MORNING), false, digest);
+    const judged = judgeIntent(holder, givenIntent('b', { uniqueId: 'a' }), 'p', at(MORNING), { digest });
     expect(judged.kind).toBe(kind);
     if (judged.kind !== 'taken_over') return;
     expect(judged.next).not.toHaveProperty('collected');
@@ -136,7 +136,10 @@ describe('the intent of a digest', () => {
   const head = closedOf(items);
   const made = (all: readonly Delivery[] = items) => {
     if (!head.closing) throw new Error('open');
-    return digestIntent(head, head.closing, namedBy(items[0]!), all, pinned, { derive: at(0).derive, keyed });
+    return digestIntent(head, head.closing, { naming: namedBy(items[0]!), included: all }, pinned, {
+      derive: at(0).derive,
+      keyed,
+    });
   };
 
   it('shows its items oldest first, how many there are and since when, and the newest values by bare name', () => {

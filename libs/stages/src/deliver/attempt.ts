@@ -153,7 +153,7 @@ async function send(
   const step = await stepIntoSending(delivery, verdict.notification, known.newest, hold.choice.key, ports);
   switch (step.kind) {
     case 'sending':
-      return call(step.delivery, hold, rendered, verdict.notification, fallback.anotherAccount, ports);
+      return call(step.delivery, hold, rendered, settlingOf(verdict.notification, fallback), ports);
     case 'stale':
       return { kind: 'stale' };
     case 'again':
@@ -198,20 +198,26 @@ const endNow = (
 
 type Ready = Extract<RenderedForSending, { ok: true }>;
 
+/** What decides on the next attempt, after this one did not succeed. */
+type Settling = { readonly settings: DeliverySettings; readonly anotherAccount: boolean };
+
+const settlingOf = ({ body }: Resource<'notification'>, { anotherAccount }: AccountFallback): Settling => ({
+  settings: deliverySettings(body),
+  anotherAccount,
+});
+
 async function call(
   sending: Delivery,
   hold: AccountHold,
   { message, missing, wrong }: Ready,
-  notification: Resource<'notification'>,
-  anotherAccount: boolean,
+  settling: Settling,
   ports: AttemptPorts,
 ): Promise<AttemptReport> {
   const token = sending.token ?? '';
-  const settings = deliverySettings(notification.body);
   // A process that was held still since it took the lease may wake when others call the delivery a doubt already.
   if (ports.clock.now() >= (sending.leaseUntil ?? 0)) {
     const unsent = providerResult('transient', STOPPED, 'the lease ran out before the provider was called');
-    return { kind: 'postponed', ...(await settle(sending, token, unsent, settings, anotherAccount, ports)) };
+    return { kind: 'postponed', ...(await settle(sending, unsent, settling, ports)) };
   }
   const lease = holdLease(sending, token, LEASE, ports);
   const receiptToken = receiptTokenOf(sending, ports);
@@ -229,7 +235,7 @@ async function call(
     .catch((error: unknown) => providerResult('ambiguous', '', `the adapter failed: ${messageOf(error)}`));
   await lease.stop();
   const result = withoutRepeatedWords(answer, message);
-  const settled = await settle(sending, token, result, settings, anotherAccount, ports);
+  const settled = await settle(sending, result, settling, ports);
   const wrongLocality = wrong.map(({ variable }) => variable);
   return { kind: 'called', ...settled, result, missing: missing.length, wrongLocality };
 }
@@ -264,12 +270,11 @@ const holds = ({ token, state }: Delivery, held: string): boolean =>
  */
 async function settle(
   sending: Delivery,
-  token: string,
   result: ProviderResult,
-  settings: DeliverySettings,
-  anotherAccount: boolean,
+  { settings, anotherAccount }: Settling,
   ports: AttemptPorts,
 ): Promise<Transition> {
+  const token = sending.token ?? '';
   const settling = { token, result, settings, anotherAccount, chance: ports.ids.chance() };
   const refused = result.verdict !== 'accepted' && result.verdict !== 'ambiguous';
   // Mostly nobody has touched it since: then it need not be read again.

@@ -70,7 +70,7 @@ export function createCustodyStage(ports: CustodyPorts): BatchStage {
     for (let tries = 0; tries < MAX_TRIES && seen; tries += 1) {
       const digest = seen.digestedIn === undefined ? null : await ledger.get(seen.digestedIn);
       const calledOff = isCalledOff(intent, ports.calledOffBelow);
-      const judged = judgeIntent(seen, intent, position, moment(), calledOff, digest);
+      const judged = judgeIntent(seen, intent, position, moment(), { calledOff, digest });
       if (judged.kind === 'known') return { kind: 'dropped', reason: 'known' };
       const moved = await transitionAndPublish(judged.next, ports, { batch });
       if (moved) {

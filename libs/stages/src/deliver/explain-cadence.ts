@@ -21,9 +21,7 @@ const READ_AT_ONCE = 50;
 export async function explainForPerson(
   configuration: Configuration,
   notification: Resource<'notification'>,
-  person: string,
-  zone: string,
-  at: Instant,
+  { person, zone, at }: { readonly person: string; readonly zone: string; readonly at: Instant },
   ports: {
     readonly limits: Pick<LimitPorts['limits'], 'find'>;
     readonly ledger: Pick<LimitPorts['ledger'], 'get'>;
@@ -34,7 +32,7 @@ export async function explainForPerson(
   const sent = await ports.limits.find(notification.ref.workspace, name);
   const entries = await knownOf(sent?.entries ?? [], at, ports.ledger);
   return channelsOf(notification.body).map(([channel]) =>
-    explainCadence(configuration, notification, channel, entries, zone, at),
+    explainCadence(configuration, notification, channel, { entries, zone, now: at }),
   );
 }
 

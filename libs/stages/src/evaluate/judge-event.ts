@@ -25,7 +25,7 @@ import {
 } from '@carillon/domain';
 import { inOneGo, type DeriveId, type InParts, type JsonObject, type TriggerId } from '@carillon/kernel';
 import { isKeyed, NO_ENTITY, type EntityStates } from './entity-states.ts';
-import { causeOfEvent, makeIntents, namesAfterLookup, templateContext } from './make-intents.ts';
+import { causeOfEvent, makeIntents, namesAfterLookup, templateContext, type IntentContext } from './make-intents.ts';
 import type { BookRule, RuleBook } from './rule-book.ts';
 
 /** What one rule made of one event: intents where the event names the recipients, triggers where a partner has to. */
@@ -97,7 +97,7 @@ export function* judgeEventInParts(
       progress.at += 1;
     } else if (entry.ok && entry.rule.memory) {
       const rule = { ...entry.rule, memory: entry.rule.memory };
-      const judgement = states && (yield* step(rule, event, bindings, budget.nextRule(), states, making));
+      const judgement = states && (yield* step(rule, { event, bindings }, budget.nextRule(), states, making));
       if (judgement) progress.judgements.push(judgement);
       progress.at += 1;
     }
@@ -139,13 +139,8 @@ function judgeQuietRules(
   }
 }
 
-/** What the messages of a judgement are made with. */
-type Making = {
-  readonly configuration: Configuration;
-  readonly book: RuleBook;
-  readonly derive: DeriveId;
-  readonly runId: string | null;
-};
+/** What intents and triggers of a run are made with. */
+type Making = IntentContext & { readonly runId: string | null };
 
 /** Ids are made only where a rule fires, and once. */
 function onceTriggerId(placed: PlacedRule, event: SourceEvent, { derive, runId }: Making): () => TriggerId {
@@ -168,8 +163,7 @@ function* fire(
 /** A step of a rule with state; null: the event has been taken in already, and what came of it is on the log. */
 function* step(
   rule: CompiledRule & { readonly memory: RuleMemory },
-  event: SourceEvent,
-  bindings: Bindings,
+  { event, bindings }: { readonly event: SourceEvent; readonly bindings: Bindings },
   budget: StepBudget,
   states: EntityStates,
   making: Making,
@@ -181,7 +175,7 @@ function* step(
   const before = states.before(event, ruleId);
   if (before === undefined) return null;
   const triggerId = onceTriggerId(rule.placed, event, making);
-  const { outcome, remembered } = yield* stepRule(rule, before, event, triggerId, bindings, budget);
+  const { outcome, remembered } = yield* stepRule(rule, before, { event, triggerId }, bindings, budget);
   if (remembered) states.after(event, ruleId, remembered.after, remembered.saw);
   return yield* judgementOf(rule, event, outcome, triggerId, making);
 }
@@ -191,11 +185,11 @@ function* judgementOf(
   event: SourceEvent,
   outcome: RuleOutcome,
   triggerIdNow: () => TriggerId,
-  { configuration, book, derive, runId }: Making,
+  making: Making,
 ): InParts<Judgement> {
   const { placed } = rule;
   if (outcome.kind === 'asks' && rule.from === 'lookup') {
-    const triggers = makeTriggers(rule, event, outcome.userIds, configuration, book, derive, runId);
+    const triggers = makeTriggers(rule, event, outcome.userIds, making);
     return { placed, triggerId: null, outcome, intents: NONE, triggers };
   }
   if (outcome.kind !== 'fired') return nothingOf(placed, outcome);
@@ -203,7 +197,7 @@ function* judgementOf(
   const triggerId = triggerIdNow();
   const intents: Intent[] = [];
   for (const who of outcome.recipients) {
-    intents.push(...makeIntents(placed, cause, who, triggerId, configuration, book, derive));
+    intents.push(...makeIntents(placed, cause, who, triggerId, making));
     if (outcome.recipients.length > 1) yield;
   }
   return { placed, triggerId, outcome, intents, triggers: NONE };
@@ -214,10 +208,7 @@ export function makeTriggers(
   rule: LookupRule,
   event: SourceEvent,
   userIds: readonly string[],
-  configuration: Configuration,
-  book: RuleBook,
-  derive: DeriveId,
-  runId: string | null = null,
+  { configuration, book, derive, runId }: Making,
 ): readonly Trigger[] {
   const { placed, integration } = rule;
   const { notification, workspace } = placed;

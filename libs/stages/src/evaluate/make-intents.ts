@@ -48,15 +48,20 @@ export const causeOfEvent = (event: SourceEvent, { notification }: PlacedRule): 
 
 export const causeOfTrigger = ({ event, ...trigger }: Trigger): Cause => ({ ...trigger, body: event });
 
+/** What intents and triggers are made with. */
+export type IntentContext = {
+  readonly configuration: Configuration;
+  readonly book: RuleBook;
+  readonly derive: DeriveId;
+};
+
 /** The intents of one recipient of a fired rule: one for each channel of its notification. */
 export function makeIntents(
   placed: PlacedRule,
   cause: Cause,
   recipient: Recipient,
   triggerId: TriggerId,
-  configuration: Configuration,
-  book: RuleBook,
-  derive: DeriveId,
+  { configuration, book, derive }: IntentContext,
 ): Intent[] {
   const { notification, workspace } = placed;
   const notificationId = notificationIdOf(notification);

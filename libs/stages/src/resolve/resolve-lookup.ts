@@ -52,7 +52,7 @@ export function* resolveLookupInParts(
   const cause = { ...causeOfTrigger(trigger), ...(redrivenAt !== null && { notAfter: redrivenAt + expires }) };
   const intents: Intent[] = [];
   for (const who of recipients) {
-    intents.push(...makeIntents(entry.placed, cause, who, trigger.id, configuration, book, derive));
+    intents.push(...makeIntents(entry.placed, cause, who, trigger.id, { configuration, book, derive }));
     yield;
   }
   return ok({ rule: ruleTitle(entry.placed), recipients, dropped, intents });

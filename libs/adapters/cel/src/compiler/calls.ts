@@ -13,31 +13,28 @@ const MAX_LOOPS = 2;
 
 const isLoop = (name: string): name is LoopKind => Object.hasOwn(LOOPS, name);
 
+/** A call as it is written, without what stands before the point. */
+type Call = { readonly node: ASTNode; readonly name: string; readonly args: readonly ASTNode[] };
+
 /** `name(args)` */
-export function lowerFunction(to: Lowers, node: ASTNode, name: string, args: readonly ASTNode[], scope: Scope): Plan {
+export function lowerFunction(to: Lowers, call: Call, scope: Scope): Plan {
+  const { node, name, args } = call;
   const [first, second] = args;
   if (name === 'has' && args.length === 1 && first) return lowerHas(to, node, first, scope);
   if (name === 'matches' && args.length === 2 && first && second) return lowerMatches(to, node, first, second, scope);
-  return lowerCall(to, node, name, args, { name, method: false, args: args.length }, scope);
+  return lowerCall(to, call, { name, method: false, args: args.length }, scope);
 }
 
 /** `on.name(args)` */
-export function lowerMethod(
-  to: Lowers,
-  node: ASTNode,
-  name: string,
-  on: ASTNode,
-  args: readonly ASTNode[],
-  scope: Scope,
-): Plan {
+export function lowerMethod(to: Lowers, { node, name, args }: Call, on: ASTNode, scope: Scope): Plan {
   const [first, second, third] = args;
   if (on.op === 'id' && (on.args === 'optional' || on.args === 'cel') && !scope.slots.has(on.args)) {
     const full = `${on.args}.${name}`;
-    if (full === 'cel.bind' && first && second && third) return lowerBind(to, node, first, second, third, scope);
-    return lowerCall(to, node, full, args, { name: full, method: false, args: args.length }, scope);
+    if (full === 'cel.bind' && first && second && third) return lowerBind(to, node, [first, second, third], scope);
+    return lowerCall(to, { node, name: full, args }, { name: full, method: false, args: args.length }, scope);
   }
   if (isLoop(name) && first && second && (args.length === 2 || (name === 'map' && args.length === 3))) {
-    return lowerLoop(to, node, name, on, [first, second, third], scope);
+    return lowerLoop(to, { node, kind: name }, on, [first, second, third], scope);
   }
   if (name === 'matches' && args.length === 1 && first) return lowerMatches(to, node, on, first, scope);
   if ((name === 'orValue' || name === 'or') && args.length === 1 && first) {
@@ -45,17 +42,10 @@ export function lowerMethod(
     return { op: 'fallback', kind: name, of, other, ...to.range(node) };
   }
   const all = [on, ...args];
-  return lowerCall(to, node, name, all, { name, method: true, args: all.length }, scope);
+  return lowerCall(to, { node, name, args: all }, { name, method: true, args: all.length }, scope);
 }
 
-function lowerCall(
-  to: Lowers,
-  node: ASTNode,
-  name: string,
-  args: readonly ASTNode[],
-  signature: Signature,
-  scope: Scope,
-): Plan {
+function lowerCall(to: Lowers, { node, name, args }: Call, signature: Signature, scope: Scope): Plan {
   const run = findFunction(signature);
   const lowered = args.map((arg) => to.lower(arg, scope));
   if (run) return { op: 'call', name, run, args: lowered, ...to.range(node) };
@@ -104,15 +94,19 @@ function inner(to: Lowers, name: ASTNode, scope: Scope): { slot: number; scope: 
   return { slot, scope: { ...scope, slots } };
 }
 
-function lowerBind(to: Lowers, node: ASTNode, name: ASTNode, value: ASTNode, body: ASTNode, scope: Scope): Plan {
+function lowerBind(
+  to: Lowers,
+  node: ASTNode,
+  [name, value, body]: readonly [ASTNode, ASTNode, ASTNode],
+  scope: Scope,
+): Plan {
   const { slot, scope: inside } = inner(to, name, scope);
   return { op: 'bind', slot, value: to.lower(value, scope), body: to.lower(body, inside), ...to.range(node) };
 }
 
 function lowerLoop(
   to: Lowers,
-  node: ASTNode,
-  kind: LoopKind,
+  { node, kind }: { readonly node: ASTNode; readonly kind: LoopKind },
   over: ASTNode,
   [name, test, make]: readonly [ASTNode, ASTNode, ASTNode | undefined],
   scope: Scope,

@@ -72,9 +72,9 @@ export class Lowering implements Lowers {
         return { op, of: this.lower(node.args[0], scope), at: this.lower(node.args[1], scope), ...range };
       }
       case 'call':
-        return lowerFunction(this, node, node.args[0], node.args[1], scope);
+        return lowerFunction(this, { node, name: node.args[0], args: node.args[1] }, scope);
       case 'rcall':
-        return lowerMethod(this, node, node.args[0], node.args[1], node.args[2], scope);
+        return lowerMethod(this, { node, name: node.args[0], args: node.args[2] }, node.args[1], scope);
       case 'list':
         return {
           op: 'list',

@@ -33,7 +33,7 @@ export async function runPartition(
     let worker: PartitionWorker | null = null;
     try {
       worker = await options.assigned(partition);
-      await follow(options, partition, source, worker, signal, () => (delay = FIRST_PAUSE));
+      await follow({ options, partition, source, signal }, worker, () => (delay = FIRST_PAUSE));
     } catch (error) {
       report(options, partition, error);
       needsPerson = error instanceof CarillonError && error.code === 'wrong_log';
@@ -61,13 +61,17 @@ async function standStill(options: ConsumeOptions, partition: number, signal: Ab
   }
 }
 
+type Assignment = {
+  readonly options: ConsumeOptions;
+  readonly partition: number;
+  readonly source: RunnerSource;
+  readonly signal: AbortSignal;
+};
+
 /** Hands records over until the assignment ends; throws what the handler threw. */
 async function follow(
-  options: ConsumeOptions,
-  partition: number,
-  source: RunnerSource,
+  { options, partition, source, signal }: Assignment,
   worker: PartitionWorker,
-  signal: AbortSignal,
   wentWell: () => void,
 ): Promise<void> {
   const { topic, maxRecords, maxBytes } = options;

@@ -103,7 +103,7 @@ async function insertDigest(
   const keyed = (...parts: readonly string[]): string => ids.keyed(...parts);
   const naming = namingOf(head, closing, digest, keyed);
   const pinned = await configuration.at(closing.configNumber);
-  const intent = digestIntent(head, closing, naming, deliveries, pinned, { derive: ids.derive, keyed });
+  const intent = digestIntent(head, closing, { naming, included: deliveries }, pinned, { derive: ids.derive, keyed });
   const delivery = openDelivery(intent, '', digest, momentOf(ports));
   const [answer] = await insertAndPublish([delivery], ports, batch);
   if (answer?.inserted) digestMade({ delivery, bytes: stringifyJson(delivery).length });

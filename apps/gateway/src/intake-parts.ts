@@ -1,0 +1,14 @@
+import type { GatewaySettings } from './config.ts';
+import type { FreshSecrets } from './fresh-secrets.ts';
+import type { Freshness } from './freshness.ts';
+import type { IntakePlaces } from './intake-places.ts';
+import type { KeyUses } from './key-uses.ts';
+
+/** The parts of a gateway that its intakes share. */
+export type IntakeParts = {
+  readonly settings: GatewaySettings;
+  readonly freshness: Freshness;
+  readonly keyUses: KeyUses;
+  readonly intakePlaces: IntakePlaces;
+  readonly secretOf: FreshSecrets;
+};
