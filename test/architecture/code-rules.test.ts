@@ -94,7 +94,7 @@ const CASES: Readonly<Record<string, Case>> = {
         'export const subject = (slot: { channel: string }) => `over ${slot.channel}`;\n',
       'libs/adapters/providers/smtp/src/own.ts': "export const channel = 'email';\n",
     },
-    rule: 'carillon(channel-name)',
+    rule: 'carillon(kind-name)',
     says: 'a channel by its name',
   },
   'an interface': {

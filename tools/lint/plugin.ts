@@ -1,8 +1,8 @@
 import { boundaries } from './boundaries.ts';
-import { channelName } from './channel-name.ts';
 import { environment } from './environment.ts';
 import { fileName } from './file-name.ts';
 import { functionLength } from './function-length.ts';
+import { kindName } from './kind-name.ts';
 import { purity } from './purity.ts';
 import { typeAlias } from './type-alias.ts';
 
@@ -11,10 +11,10 @@ export default {
   meta: { name: 'carillon' },
   rules: {
     boundaries,
-    'channel-name': channelName,
     environment,
     'file-name': fileName,
     'function-length': functionLength,
+    'kind-name': kindName,
     purity,
     'type-alias': typeAlias,
   },
