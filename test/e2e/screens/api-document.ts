@@ -38,6 +38,8 @@ export type Operation = {
   readonly match: (path: string) => Readonly<Record<string, string>> | null;
   readonly checkRequest: (asked: Asked) => readonly string[];
   readonly checkResponse: (status: number, contentType: string, body: unknown) => readonly string[];
+  /** The status of the first success. */
+  readonly success: number;
   /** The content type of a success with this status. */
   readonly contentTypeOf: (status: number) => string;
   /** A copy of the example of the first success. */
@@ -122,6 +124,7 @@ function operationOf({
       const check = compile(path, method, 'responses', String(status), 'content', contentType, 'schema');
       return errorsOf(check, body, String(status));
     },
+    success: Number(success?.[0] ?? 200),
     contentTypeOf: (status) => Object.keys(described.responses[String(status)]?.content ?? {})[0] ?? 'application/json',
     example: () => structuredClone(Object.values(success?.[1].content ?? {})[0]?.example),
   };

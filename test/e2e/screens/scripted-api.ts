@@ -98,7 +98,7 @@ async function startScriptedApi(): Promise<ScriptedApi> {
     }
     const given = answer ?? (() => operation.example() as object);
     const result: unknown = typeof given === 'function' ? (given as (call: Call) => object)(call) : given;
-    return result instanceof Reply ? result : new Reply(200, result);
+    return result instanceof Reply ? result : new Reply(operation.success, result);
   }
 
   const app = fastify({ forceCloseConnections: true });
