@@ -39,8 +39,6 @@ import { waitingRoutes } from './routes/waiting.ts';
 import { whyNotRoute } from './routes/why-not.ts';
 import { jwtProviderRoutes } from './routes/jwt-providers.ts';
 import { contentRoutes } from './routes/contents.ts';
-import { manyConsentsRoutes } from './routes/many-consents.ts';
-import { manySuppressionsRoutes } from './routes/many-suppressions.ts';
 import { masterKeyRoutes } from './routes/master-key.ts';
 import { answerRepeats, keepAnswers } from './repeats/hook.ts';
 import { jobCountRoutes } from './routes/job-counts.ts';
@@ -200,9 +198,7 @@ function apiRoutes(api: ApiServer, config: ControlConfig, ports: RoutePorts): vo
   deadLetterRoutes(api, ports);
   parkedReceiptRoutes(api, ports);
   suppressionRoutes(api, ports);
-  manySuppressionsRoutes(api, ports);
   consentRoutes(api, ports);
-  manyConsentsRoutes(api, ports);
   ruleRoutes(api, ports);
   templateRoutes(api, ports);
   testSendRoute(api, ports);

@@ -21,12 +21,24 @@ type Filters = z.infer<z.ZodObject<typeof consentFilters>>;
 const refused = (detail: string): CarillonError =>
   new CarillonError('invalid_request', `name: ${detail}`, { pointer: '/name' });
 
-/** Whether a document has a word that is wanted. Throws for a name that nothing in sight has. */
+/** Returns a predicate of the documents with at least one matching word. Throws for a name that nothing in sight has. */
 export function consentFilter(
+  filters: Filters,
+  sight: Sight,
+  namesIn: (workspace: string) => TargetNames,
+): (document: Consents) => boolean {
+  const isMatch = consentWordFilter(filters, sight, namesIn);
+  const { target, channel, opted_out: optedOut } = filters;
+  const isAll = [target, channel, optedOut].every((one) => one === undefined);
+  return ({ workspace, words }) => isAll || words.some((word) => isMatch(workspace, word));
+}
+
+/** Returns a predicate of the words of a workspace that match. Throws for a name that nothing in sight has. */
+export function consentWordFilter(
   { target, name, channel, opted_out: optedOut }: Filters,
   { names: workspaces }: Sight,
   namesIn: (workspace: string) => TargetNames,
-): (document: Consents) => boolean {
+): (workspace: string, word: ConsentWord) => boolean {
   if (name !== undefined && (target === undefined || target === 'all')) {
     throw refused('say with target whether it is a category or a notification');
   }
@@ -39,11 +51,9 @@ export function consentFilter(
     else places.set(workspace, new Set(names.everyName(found).map((one) => ('name' in one ? one.name : ''))));
   }
   if (fault !== undefined && places.size === 0) throw refused(fault);
-  const isWanted = (workspace: string, word: ConsentWord): boolean =>
+  return (workspace, word) =>
     (target === undefined || word.target.kind === target) &&
     (name === undefined || ('name' in word.target && places.get(workspace)?.has(word.target.name) === true)) &&
     (channel === undefined || word.channel === null || word.channel === channel) &&
     (optedOut === undefined || word.optedOut === (optedOut === 'true'));
-  const isAll = [target, channel, optedOut].every((one) => one === undefined);
-  return ({ workspace, words }) => isAll || words.some((word) => isWanted(workspace, word));
 }

@@ -3,9 +3,8 @@ import type { ConsentStore } from '@carillon/ports';
 import { decideConsents } from '@carillon/stages';
 import { givenIds } from '@carillon/testing/given';
 import { createDirectWire, createMemoryConsents } from '@carillon/testing/memory';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { accessOf, openControl, personWith, type Fixture, publishWishes } from './control-fixture.ts';
-import { signer } from './suppressions-fixture.ts';
 
 type Word = {
   readonly target: string;
@@ -21,10 +20,7 @@ let fixture: Fixture;
 let url = '';
 beforeEach(async () => {
   consents = createMemoryConsents().connect(createDirectWire());
-  fixture = await openControl(accessOf(personWith('ann', ['read', 'bodies', 'operate'])), {
-    consents,
-    undoSealer: signer,
-  });
+  fixture = await openControl(accessOf(personWith('ann', ['read', 'bodies', 'operate'])), { consents });
   const categories = { orders: { was: ['purchases'] } };
   const shop = { ref: { kind: 'workspace', workspace: 'shop', name: '' }, body: { categories } } as const;
   await publishWishes(fixture, [shop]);
@@ -61,68 +57,6 @@ const sayingBack = ({ target, name, channel, opted_out: out, at }: Word) => ({
   channel,
   opted_out: !out,
   undoes: at,
-});
-
-describe('what many people opted out of', () => {
-  async function many(path: string, body: object) {
-    const headers = { 'content-type': 'application/json' };
-    const said = { method: 'POST', headers, body: JSON.stringify(body) };
-    const answer = await fetch(`${url}/v1/workspaces/shop/${path}`, said);
-    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
-  }
-  const says = (person: string, said: Partial<Decision>) =>
-    decideConsents('shop', person, [{ target: { kind: 'all' }, channel: null, optedOut: true, way: 'page', ...said }], {
-      ...fixture,
-      ids: givenIds,
-      consents,
-    });
-  const standing = async (person: string): Promise<readonly string[]> => {
-    const [document] = await consents.find('shop', [person]);
-    return (document?.words ?? [])
-      .map(({ target, channel, optedOut }) => [target.kind, channel ?? 'all', optedOut ? 'out' : 'in'].join(' '))
-      .toSorted();
-  };
-
-  it('is allowed again with each word of theirs, of nobody else, and undone: each word stands the other way round again', async () => {
-    await says('ada', {});
-    await says('ada', { channel: 'sms' });
-    await says('bob', { target: { kind: 'category', name: 'purchases' } });
-    await says('eve', {});
-    const { body } = await many('consents/allow-many', { people: ['ada', 'bob', 'ada', 'nobody'] });
-    expect(body).toMatchObject({ people: 2, words: 3 });
-    expect(await standing('ada')).toEqual(['all all in', 'all sms in']);
-    expect(await standing('bob')).toEqual(['category all in']);
-    expect(await standing('eve')).toEqual(['all all out']);
-    expect(await many('consents/restore', { undo: body['undo'] })).toMatchObject({
-      status: 200,
-      body: { restored: 3 },
-    });
-    expect(await standing('ada')).toEqual(['all all out', 'all sms out']);
-    expect(await standing('bob')).toEqual(['category all out']);
-    expect((await many('consents/restore', { undo: body['undo'] })).body).toMatchObject({ restored: 0 });
-  });
-
-  it('is not undone where the person said something since', async () => {
-    await says('ada', {});
-    const { body } = await many('consents/allow-many', { people: ['ada'] });
-    await says('ada', { optedOut: false });
-    expect((await many('consents/restore', { undo: body['undo'] })).body).toMatchObject({ restored: 0 });
-    expect(await standing('ada')).toEqual(['all all in']);
-  });
-
-  it('cannot be undone with words that nobody took back', async () => {
-    await says('ada', {});
-    const { body } = await many('consents/allow-many', { people: ['ada'] });
-    const made = JSON.stringify([{ person: 'bob', target: { kind: 'all' }, channel: null, at: 1 }]);
-    for (const sealed of ['', made, `${String(body['undo'])}A`]) {
-      expect(await many('consents/restore', { undo: sealed })).toMatchObject({
-        status: 400,
-        body: { pointer: '/undo' },
-      });
-    }
-    // Sealed for this list alone.
-    expect(await many('suppressions/restore', { undo: body['undo'] })).toMatchObject({ status: 400 });
-  });
 });
 
 it('changes nothing where the person said it before, so that there is nothing to undo', async () => {

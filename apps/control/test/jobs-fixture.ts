@@ -1,13 +1,15 @@
 import type { Delivery } from '@carillon/domain';
 import { deliveryOf, type DeliveryFacts } from '@carillon/testing';
-import { givenIds, orderShop, type Wish } from '@carillon/testing/given';
+import { givenIds, oneLongTurn, orderShop, type Wish } from '@carillon/testing/given';
 import {
   createDirectWire,
+  createMemoryConsents,
   createMemoryStores,
   createMemoryLedger,
   createMemoryLog,
   createMemoryPeople,
   createMemoryReadModels,
+  createMemorySuppressions,
   WireFault,
   type Wire,
 } from '@carillon/testing/memory';
@@ -66,6 +68,8 @@ export async function openJobsFixture() {
     jobs: createMemoryStores(),
     ledger: createMemoryLedger(),
     readModels: createMemoryReadModels(),
+    suppressions: createMemorySuppressions(),
+    consents: createMemoryConsents(),
     log: createMemoryLog({ logId: 'log_0000000000000000000000000A' as LogId, partitions: 1, now: () => clock() }),
   };
   let clock: () => number = () => 0;
@@ -73,6 +77,8 @@ export async function openJobsFixture() {
     jobs: stores.jobs.connect(wire).jobs,
     ledger: stores.ledger.connect(wire),
     readModels: stores.readModels.connect(wire),
+    suppressions: stores.suppressions.connect(wire),
+    consents: stores.consents.connect(wire),
     log: stores.log.connect(wire),
   });
   const people = createMemoryPeople().connect(createDirectWire());
@@ -117,10 +123,10 @@ export async function openJobsFixture() {
     troubles,
     backups,
     /** A runner in a process of its own. */
-    runner(fixture: Fixture, wire: Wire = createDirectWire()): JobRunner {
+    runner(fixture: Fixture, wire: Wire = createDirectWire(), turns = oneLongTurn): JobRunner {
       runners += 1;
       const { configuration, codecs, clock: time } = fixture;
-      const ports = { configuration, codecs, clock: time, ids: givenIds, watch, backup, people, ...over(wire) };
+      const ports = { configuration, codecs, clock: time, ids: givenIds, watch, backup, people, turns, ...over(wire) };
       return createJobRunner(ports as unknown as ControlPorts, `runner-${runners}`);
     },
     async deliver(count: number, facts: DeliveryFacts = { state: 'FAILED' }): Promise<readonly Delivery[]> {

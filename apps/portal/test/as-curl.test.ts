@@ -20,7 +20,7 @@ const WITHOUT: Readonly<Record<string, string>> = {
   'POST /v1/workspaces/{}/promote': 'reads: asked as a promotion is shown',
   'POST /v1/workspaces/{}/suppressions/restore': 'the way back, within ten seconds, from what has its own',
   'POST /v1/workspaces/{}/{}/{}/check': 'reads: asked as somebody looks at the files of what is not saved yet',
-  'POST /v1/workspaces/{}/consents/restore': 'the way back, within ten seconds, from what has its own',
+  'POST /v1/workspaces/{}/consents/count': 'reads: asked before the question about them, which has its own',
   'POST /v1/workspaces/{}/drafts/plan': 'reads: asked as a review is shown',
   'POST /v1/workspaces/{}/deliveries/count': 'reads: asked before the question about an action, which has its own',
 };

@@ -6,7 +6,7 @@ import {
   peopleInWords,
   sumOfCounts,
   sumOfJobs,
-} from '../src/screens/deliveries/by-workspace.ts';
+} from '../src/screens/jobs/by-workspace.ts';
 
 describe('rows that were chosen in several workspaces', () => {
   it('stand by their workspace, without what belongs to none', () => {

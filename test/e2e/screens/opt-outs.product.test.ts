@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { expectAccessible, expectToFit, picture } from '../portal/accessible.ts';
 import { problem, type Call } from './scripted-api.ts';
+import { serveJobs } from './scripted-jobs.ts';
 import { testScreens } from './test-screens.ts';
 
 type Word = {
@@ -16,7 +17,7 @@ type Consent = { workspace: string; person: string; words: Word[]; exempt: strin
 const LIST = 'GET /v1/workspaces/{workspace}/consents';
 const SET = 'POST /v1/workspaces/{workspace}/consents';
 const ALLOW = 'POST /v1/workspaces/{workspace}/consents/allow-many';
-const RESTORE = 'POST /v1/workspaces/{workspace}/consents/restore';
+const COUNT = 'POST /v1/workspaces/{workspace}/consents/count';
 const TIME = '2026-11-22T10:42:00.180Z';
 /** The person that the scripted API signs in. */
 const ADA = 'per_37G5398XK2YK0SPEA59673M7JP';
@@ -48,7 +49,7 @@ testScreens('the opt-outs of a workspace', ({ api, guard, open }) => {
   /** Serves a list of people that the calls of the screen change. */
   function serve(...first: readonly Consent[]): { readonly allow: (call: Call) => object } {
     let consents = first;
-    const allowed = new Map<string, readonly Consent[]>();
+    const startJob = serveJobs(api);
     const isIn = (one: Consent, workspace = ''): boolean => workspace === '-' || one.workspace === workspace;
     api.answer(LIST, ({ params, query }: Call) => ({
       items: consents.filter(
@@ -76,22 +77,31 @@ testScreens('the opt-outs of a workspace', ({ api, guard, open }) => {
       consents = [next, ...consents.filter((one) => one !== own)];
       return { ...next, changed };
     });
-    const allow = ({ params: { workspace = '' }, body }: Call): object => {
-      const { people } = body as { people: string[] };
-      const before = consents.filter((one) => one.workspace === workspace && people.includes(one.person));
-      allowed.set(workspace, before);
-      consents = consents.map((one) =>
-        before.includes(one) ? consent(one.person, workspace, [word(null, false)]) : one,
+    const chosenBy = ({ params: { workspace = '' }, body }: Call): readonly Consent[] => {
+      const { people } = body as { people?: string[] };
+      return consents.filter(
+        (one) =>
+          one.workspace === workspace &&
+          one.words.some(({ opted_out: isOut }) => isOut) &&
+          (people === undefined || people.includes(one.person)),
       );
-      return { people: before.length, words: before.length, undo: `undo-${workspace}` };
+    };
+    const allow = (call: Call): object => {
+      const before = chosenBy(call);
+      consents = consents.map((one) =>
+        before.includes(one) ? consent(one.person, one.workspace, [word(null, false)]) : one,
+      );
+      const undoAll = (): void => {
+        consents = consents.map(
+          (one) => before.find((old) => old.person === one.person && old.workspace === one.workspace) ?? one,
+        );
+      };
+      return startJob(call, { of: before.length, undo: undoAll });
     };
     api.answer(ALLOW, allow);
-    api.answer(RESTORE, ({ params: { workspace = '' } }: Call) => {
-      const before = allowed.get(workspace) ?? [];
-      consents = consents.map(
-        (one) => before.find((old) => old.person === one.person && old.workspace === one.workspace) ?? one,
-      );
-      return { restored: before.length };
+    api.answer(COUNT, (call: Call) => {
+      const { length } = chosenBy(call);
+      return { people: length, words: length, more: false, ceiling: 10_000 };
     });
     return { allow };
   }
@@ -186,14 +196,14 @@ testScreens('the opt-outs of a workspace', ({ api, guard, open }) => {
     await dialog(page).getByText('2 people: all that they opted out of').waitFor();
     await expectAccessible(page, 'taking back chosen opt-outs');
     await dialog(page).getByRole('button', { name: 'Send to 2 people again' }).click();
-    await page.getByText('It comes to 2 people again.').waitFor();
-    await expect.poll(() => outs(page).count()).toBe(0);
-    await undo(page).last().click();
-    await page.getByText('Taken back.').waitFor();
+    await dialog(page).getByText('Done: 2 of 2.').waitFor();
+    await dialog(page).getByRole('button', { name: 'Undo' }).click();
+    await dialog(page).getByText('Taken back: 2 of 2.').waitFor();
+    await dialog(page).getByRole('button', { name: 'Close' }).click();
     await expect.poll(() => outs(page).count()).toBe(2);
   });
 
-  it('take back in each workspace by itself, say why another did not, and have a way back from each', async () => {
+  it('take back in each workspace by itself, and say why another did not', async () => {
     const { allow } = serve(
       consent('dora@example.com'),
       consent('eve@example.com'),
@@ -215,20 +225,30 @@ testScreens('the opt-outs of a workspace', ({ api, guard, open }) => {
     await dialog(page)
       .getByRole('button', { name: /^Send to .* again$/ })
       .click();
-    await page.getByText('It comes to 2 people in shop again.').waitFor();
-    await dialog(page).getByText('Done: 2 people in shop.').waitFor();
-    await dialog(page).getByText('It was not done, or not for all, in care: The store is busy.').waitFor();
+    await dialog(page).getByText('Nothing was begun in care: The store is busy.').waitFor();
+    await dialog(page).getByText('Done: 2 of 2.').waitFor();
     await expectAccessible(page, 'one workspace that refuses');
     await picture(page, 'opt-outs-refused');
     isBusy = false;
-    await dialog(page).getByRole('button', { name: 'Try again in care' }).click();
-    await page.getByText('It comes to 1 person in care again.').waitFor();
+    await dialog(page).getByRole('button', { name: 'Close' }).click();
+    await chooseAll(page, 1);
+    await dialog(page).getByRole('button', { name: 'Send to 1 person again' }).click();
+    await dialog(page).getByText('Done: 1 of 1.').waitFor();
+    await dialog(page).getByRole('button', { name: 'Close' }).click();
     await expect.poll(() => outs(page).count()).toBe(0);
-    // The newest first, each for what it tells of.
-    await undo(page).last().click();
-    await expect.poll(() => outs(page).count()).toBe(1);
-    await undo(page).first().click();
-    await expect.poll(() => outs(page).count()).toBe(3);
+  });
+
+  it('take back what all people said, as many as were counted', async () => {
+    serve(consent('dora@example.com'), consent('eve@example.com'));
+    const page = await open('/workspaces/shop/opt-outs');
+    await page.getByRole('button', { name: 'Send to all of them again…' }).click();
+    await dialog(page).getByText('2 people: all that they opted out of').waitFor();
+    await expectAccessible(page, 'taking back all opt-outs');
+    await dialog(page).getByRole('button', { name: 'Send to 2 people again' }).click();
+    await dialog(page).getByText('Done: 2 of 2.').waitFor();
+    expect(api.calls(ALLOW).map(({ body }) => body)).toEqual([{ filter: {}, expected: 2 }]);
+    await dialog(page).getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('button', { name: 'Send to all of them again…' }).waitFor({ state: 'detached' });
   });
 
   it('say what went wrong and ask again', async () => {

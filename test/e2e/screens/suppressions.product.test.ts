@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { expectAccessible, expectToFit, picture } from '../portal/accessible.ts';
 import { problem, type Call } from './scripted-api.ts';
+import { serveJobs } from './scripted-jobs.ts';
 import { testScreens } from './test-screens.ts';
 
 type Entry = { channel: string; address: string; source: string; detail: string; [field: string]: unknown };
@@ -42,9 +43,17 @@ testScreens('the suppressions of a workspace', ({ api, guard, open }) => {
       entries = entries.filter((one) => !removed.includes(one));
     };
     const others = (of: Pick<Entry, 'address'>) => entries.filter(({ address }) => address === of.address);
-    const entriesOf = ({ body }: Call): readonly Named[] => (body as { readonly entries: readonly Named[] }).entries;
+    const chosenBy = ({ body }: Call): readonly Named[] => {
+      const { entries: named, filter } = body as { entries?: readonly Named[]; filter?: Partial<Named> };
+      return named ?? entries.filter(({ source }) => filter?.source === undefined || source === filter.source);
+    };
+    const startJob = serveJobs(api);
     api.answer(LIST, ({ query }: Call) => ({
-      items: entries.filter(({ address }) => [null, address].includes(query.get('address')?.toLowerCase() ?? null)),
+      items: entries.filter(
+        ({ address, source }) =>
+          [null, address].includes(query.get('address')?.toLowerCase() ?? null) &&
+          [null, source].includes(query.get('source')),
+      ),
       next: null,
     }));
     api.answer(ADD, (call: Call) => {
@@ -61,13 +70,16 @@ testScreens('the suppressions of a workspace', ({ api, guard, open }) => {
       return { removed: true, still: others(wanted), undo: 'undo-1' };
     });
     api.answer(COUNT, (call: Call) => ({
-      removed: entriesOf(call).length,
+      removed: chosenBy(call).length,
       addresses: 1,
       still: 0,
+      more: false,
+      ceiling: 10_000,
     }));
     api.answer(REMOVE_MANY, (call: Call) => {
-      remove(entriesOf(call));
-      return { removed: removed.length, addresses: removed.length, still: 0, undo: 'undo-2' };
+      const before = entries;
+      remove(chosenBy(call));
+      return startJob(call, { of: removed.length, undo: () => void (entries = before) });
     });
     api.answer(RESTORE, () => {
       entries = [...entries, ...removed];
@@ -157,8 +169,41 @@ testScreens('the suppressions of a workspace', ({ api, guard, open }) => {
     await dialog(page).getByText('Messages go out to 1 address again').waitFor();
     await expectAccessible(page, 'taking back what is chosen');
     await dialog(page).getByRole('button', { name: 'Take back 1' }).click();
-    await page.getByText('Taken back: 1 entry of 1 address.').waitFor();
+    await dialog(page).getByText('Done: 1 of 1.').waitFor();
+    await expectAccessible(page, 'a job that ended and can be undone');
+    expect(api.calls(REMOVE_MANY).map(({ body }) => body)).toEqual([
+      { entries: [{ channel: 'email', address: 'bob@example.com', source: 'operator' }] },
+    ]);
+    await dialog(page).getByRole('button', { name: 'Close' }).click();
     await page.getByText('Nobody is left out').waitFor();
+  });
+
+  it('come back when the job that took them back is undone', async () => {
+    serve(entry('bob@example.com', 'operator'));
+    const page = await open(AT);
+    await page.getByRole('checkbox', { name: /^Choose / }).check();
+    await page.getByRole('button', { name: 'Take back…' }).click();
+    await dialog(page).getByRole('button', { name: 'Take back 1' }).click();
+    await dialog(page).getByRole('button', { name: 'Undo' }).click();
+    await dialog(page).getByText('Taken back: 1 of 1.').waitFor();
+    expect(await dialog(page).getByRole('button', { name: 'Undo' }).count()).toBe(0);
+    await dialog(page).getByRole('button', { name: 'Close' }).click();
+    await expect.poll(() => rows(page).count()).toBe(1);
+  });
+
+  it('are taken back together when they match a filter, as many as were counted', async () => {
+    serve(entry('ada@example.com', 'import'), entry('bob@example.com', 'operator'));
+    const page = await open(AT);
+    await page.getByRole('button', { name: 'Source: Any source' }).click();
+    await page.getByRole('menuitemradio', { name: 'Import' }).click();
+    await page.getByRole('button', { name: 'Take back all that match…' }).click();
+    await dialog(page).getByText('Messages go out to 1 address again').waitFor();
+    await expectAccessible(page, 'taking back all that match');
+    await dialog(page).getByRole('button', { name: 'Take back 1' }).click();
+    await dialog(page).getByText('Done: 1 of 1.').waitFor();
+    expect(api.calls(REMOVE_MANY).map(({ body }) => body)).toEqual([{ filter: { source: 'import' }, expected: 1 }]);
+    await dialog(page).getByRole('button', { name: 'Close' }).click();
+    await page.getByText('No address fits this filter').waitFor();
   });
 
   it('take a file in, and name each refused line', async () => {

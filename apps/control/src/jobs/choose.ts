@@ -11,24 +11,34 @@ import { sideBySide } from '@carillon/stages';
 import type { ControlPorts } from '../ports.ts';
 
 const PAGE = 500;
+/** Pages read for one choice. Only a filter that the store does not apply itself reads as many. */
+const MAX_PAGES = 200;
 
 type Page<Row> = { readonly items: readonly Row[]; readonly next: string | null };
 
-/** What is kept of all rows of a list, or of the first {@link MOST_JOB_ITEMS} of them. Others have their turn between its pages. */
-async function upToTheCeiling<Row, Kept>(
+/**
+ * Returns what `keep` makes of the rows of a list, without nulls, up to {@link MOST_JOB_ITEMS}. `more` is true if some were left out
+ * or not read. Yields between pages.
+ */
+export async function upToTheCeiling<Row, Kept>(
   read: (limit: number, cursor?: string) => Promise<Page<Row>>,
-  keep: (row: Row) => Kept,
+  keep: (row: Row) => Kept | null,
   turns: Turns,
 ): Promise<{ readonly rows: readonly Kept[]; readonly more: boolean }> {
   const rows: Kept[] = [];
   let next: string | null | undefined = undefined;
+  let pages = 0;
   do {
     // A backend may read a page without ever leaving its turn.
     if (next !== undefined && turns.isOver()) await turns.next();
     const page: Page<Row> = await read(PAGE, next);
-    for (const row of page.items) rows.push(keep(row));
+    for (const row of page.items) {
+      const kept = keep(row);
+      if (kept !== null) rows.push(kept);
+    }
     ({ next } = page);
-  } while (next !== null && rows.length <= MOST_JOB_ITEMS);
+    pages += 1;
+  } while (next !== null && rows.length <= MOST_JOB_ITEMS && pages < MAX_PAGES);
   return { rows: rows.slice(0, MOST_JOB_ITEMS), more: next !== null || rows.length > MOST_JOB_ITEMS };
 }
 
@@ -105,39 +115,49 @@ export async function chooseDeadLetters(
   return { ids: rows, receipts: (await open(true)).rows.length, more };
 }
 
-/** Returns the ids, or the filter with its expected number. Throws CarillonError `invalid_request` for both and for neither. */
-export function readChoice<Filter>({
-  ids,
-  filter,
-  expected,
-}: {
-  readonly ids?: readonly string[] | undefined;
-  readonly filter?: Filter | undefined;
-  readonly expected?: number | undefined;
-}): { readonly ids: readonly string[] } | { readonly filter: Filter; readonly expected: number } {
-  const refused = (pointer: string, detail: string): CarillonError =>
-    new CarillonError('invalid_request', detail, { pointer });
-  if (ids && (filter || expected !== undefined)) {
-    throw refused('/ids', 'ids: name them, or send filter with expected; not both');
+/** A body that names its items in a field of its own, or sends a filter. */
+type Choosing = { readonly filter?: unknown };
+type Named<Body, Name extends keyof Body> = { readonly named: NonNullable<Body[Name]> };
+type Filtered<Body extends Choosing> = { readonly filter: NonNullable<Body['filter']> };
+
+const refused = (field: string, detail: string): CarillonError =>
+  new CarillonError('invalid_request', `${field}: ${detail}`, { pointer: `/${field}` });
+
+/** Returns the named items or the filter of a count. Throws CarillonError `invalid_request` for both and for neither. */
+export function readCountedChoice<Body extends Choosing, Name extends keyof Body & string>(
+  body: Body,
+  name: Name,
+): Named<Body, Name> | Filtered<Body> {
+  const { [name]: named, filter } = body;
+  if (named && filter) throw refused(name, 'name them, or send filter; not both');
+  if (named) return { named };
+  if (!filter) throw refused(name, 'name what is meant, or send filter');
+  return { filter };
+}
+
+/** Returns the named items, or the filter with its expected number. Throws CarillonError `invalid_request` for both and for neither. */
+export function readChoice<
+  Body extends Choosing & { readonly expected?: number | undefined },
+  Name extends keyof Body & string,
+>(body: Body, name: Name): Named<Body, Name> | (Filtered<Body> & { readonly expected: number }) {
+  const { [name]: named, filter, expected } = body;
+  if (named && (filter || expected !== undefined)) {
+    throw refused(name, 'name them, or send filter with expected; not both');
   }
-  if (ids) return { ids };
-  if (!filter) throw refused('/ids', 'ids: name what is meant, or send filter with expected');
+  if (named) return { named };
+  if (!filter) throw refused(name, 'name what is meant, or send filter with expected');
   if (expected === undefined) {
-    throw refused(
-      '/expected',
-      'expected: say how many were counted (GET …/count), so that no more than those are meant',
-    );
+    throw refused('expected', 'say how many were counted (GET …/count), so that no more than those are meant');
   }
   return { filter, expected };
 }
 
 /** Throws CarillonError `conflict` if more items match than were counted, and `wrong_state` if none or too many match. */
 export function requireExpected(
-  chosen: { readonly ids: readonly string[]; readonly more: boolean },
+  { ids, more }: { readonly ids: readonly unknown[]; readonly more: boolean },
   expected: number,
   what: string,
 ): void {
-  const { ids, more } = chosen;
   if (ids.length === 0) throw new CarillonError('wrong_state', `nothing that can be ${what} matches`);
   if (more) {
     throw new CarillonError(

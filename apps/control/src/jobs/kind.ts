@@ -11,7 +11,10 @@ import type { RedrivePorts } from '../redriving.ts';
 /** The ports that kinds of jobs use, to choose items and to work on them. */
 export type JobKindPorts = PromotePorts &
   RedrivePorts &
-  Pick<ControlPorts, 'backup' | 'drafts' | 'ledger' | 'people' | 'readModels' | 'turns' | 'watch'>;
+  Pick<
+    ControlPorts,
+    'backup' | 'consents' | 'drafts' | 'ledger' | 'people' | 'readModels' | 'suppressions' | 'turns' | 'watch'
+  >;
 
 /** The request that starts a job. */
 export type JobStart<Body> = {
@@ -64,6 +67,18 @@ export type JobKind<Body extends z.ZodType = z.ZodType, Parameters extends z.Zod
   };
   choose(start: JobStart<z.infer<Body>>, ports: JobKindPorts): Promise<JobChoice<z.infer<Parameters>>>;
   do(run: JobRun<z.infer<Parameters>>, ports: JobKindPorts): JobWorker;
+  /** Defaults to none: a job of this kind cannot be undone. */
+  readonly undo?: {
+    /** Action of the audit record that each item gets. */
+    readonly audit: AuditAction;
+    /**
+     * Takes back what `do` did to items. Runs as a job of the same kind over the items of the ended job. Up to a batch of them were
+     * never worked on, and those stay as they are.
+     */
+    do(run: JobRun<z.infer<Parameters>>, ports: JobKindPorts): JobWorker;
+  };
+  /** Returns the name of an item for audit and failures if the item itself holds personal data. Defaults to the item. */
+  nameOf?(item: string, job: Pick<Job, 'workspace'>, ids: Pick<JobKindPorts['ids'], 'keyed'>): string;
   /** Workspaces besides the job's own in which the author needs the permission. Defaults to none. */
   otherWorkspaces?(parameters: z.infer<Parameters>): readonly string[];
 };
@@ -76,8 +91,15 @@ export const jobKind = <Body extends z.ZodType, Parameters extends z.ZodObject>(
 /** Items of one job that are worked on concurrently. */
 const CONCURRENCY = 8;
 
-/** Returns a worker that does each item by itself. An item that throws fails alone, unless the error is transient. */
-export function eachItem({ watch }: Pick<JobKindPorts, 'watch'>, work: (item: string) => Promise<unknown>): JobWorker {
+/**
+ * Returns a worker that does each item by itself. An item that throws fails alone, unless the error is transient. `nameOf` returns the
+ * name of an item in its failure and in the log.
+ */
+export function eachItem(
+  { watch }: Pick<JobKindPorts, 'watch'>,
+  work: (item: string) => Promise<unknown>,
+  nameOf: (item: string) => string = (item) => item,
+): JobWorker {
   return async (items) => {
     const results = new Map<string, JobFailure | null>();
     await sideBySide(items, CONCURRENCY, async (item) => {
@@ -86,7 +108,7 @@ export function eachItem({ watch }: Pick<JobKindPorts, 'watch'>, work: (item: st
         results.set(item, null);
       } catch (error) {
         if (isTransient(error)) throw error;
-        results.set(item, failureOf(item, error, watch));
+        results.set(item, failureOf(nameOf(item), error, watch));
       }
     });
     return items.map((item) => results.get(item) ?? null);

@@ -1,11 +1,13 @@
 import { jobBodyOf, jobPageOf } from '@carillon/contracts';
-import type { Job } from '@carillon/domain';
-import type { z } from 'zod';
+import { hasEnded, type AuditAction, type Job } from '@carillon/domain';
+import { z } from 'zod';
 import type { JobKind, JobKindPorts, JobWorker } from './kind.ts';
 import { backup } from './kinds/backup.ts';
+import { allowConsents } from './kinds/consents.ts';
 import { dismissReceipts, redriveDeadLetters } from './kinds/dead-letters.ts';
 import { cancelDeliveries, dismissDeliveries, resendDeliveries } from './kinds/deliveries.ts';
 import { promotion } from './kinds/promotion.ts';
+import { removeSuppressions } from './kinds/suppressions.ts';
 
 /** All kinds of jobs. */
 export const JOB_KINDS: readonly [JobKind, ...JobKind[]] = [
@@ -16,14 +18,17 @@ export const JOB_KINDS: readonly [JobKind, ...JobKind[]] = [
   dismissReceipts,
   promotion,
   backup,
+  allowConsents,
+  removeSuppressions,
 ];
 
 const [first, ...others] = JOB_KINDS;
 export const JOB_ACTIONS = [first.action, ...others.map(({ action }) => action)] as const;
 
-const parameters: z.ZodRawShape = Object.fromEntries(
-  JOB_KINDS.flatMap((kind) => Object.entries(kind.parameters.partial().shape)),
-);
+const parameters: z.ZodRawShape = {
+  ...Object.fromEntries(JOB_KINDS.flatMap((kind) => Object.entries(kind.parameters.partial().shape))),
+  undoes: z.string().optional().describe('The job that this one undoes'),
+};
 export const jobBody = jobBodyOf(JOB_ACTIONS, parameters);
 export const jobPage = jobPageOf(jobBody);
 
@@ -31,6 +36,18 @@ export const jobPage = jobPageOf(jobBody);
 export const kindOf = ({ work }: Pick<Job, 'work'>): JobKind | undefined =>
   JOB_KINDS.find(({ action }) => action === work.action);
 
+/** Returns true for a job that undoes another one. */
+const isUndo = ({ work }: Pick<Job, 'work'>): boolean => work['undoes'] !== undefined;
+
+/** Returns true if the job has ended and what it did can be taken back. An undo cannot be undone: start a new job. */
+export const canUndo = (job: Job): boolean => hasEnded(job) && !isUndo(job) && kindOf(job)?.undo !== undefined;
+
 /** Returns the worker of a job of this kind. */
-export const workerOf = (job: Job, kind: JobKind, ports: JobKindPorts): JobWorker =>
-  kind.do({ job, parameters: kind.parameters.parse(job.work), by: `${job.byName} in ${job.id}` }, ports);
+export function workerOf(job: Job, kind: JobKind, ports: JobKindPorts): JobWorker {
+  const run = { job, parameters: kind.parameters.parse(job.work), by: `${job.byName} in ${job.id}` };
+  return isUndo(job) && kind.undo ? kind.undo.do(run, ports) : kind.do(run, ports);
+}
+
+/** Returns the action of the audit record that each item of a job gets. */
+export const itemAudit = (job: Job, kind: JobKind): AuditAction =>
+  isUndo(job) && kind.undo ? kind.undo.audit : kind.audit;

@@ -16,14 +16,14 @@ import type { NewRecord } from '@carillon/ports';
 import { pause } from '@carillon/runtime';
 import { onAudit } from '../audit/audit-log.ts';
 import type { ControlPorts } from '../ports.ts';
-import { kindOf, workerOf } from './kinds.ts';
+import { itemAudit, kindOf, workerOf } from './kinds.ts';
 import type { JobKind, JobKindPorts, JobWorker } from './kind.ts';
 import { mayContinue } from './rights.ts';
 
 /** Another runner takes a job over so long after its holder was last heard of. */
 const LEASE: Duration = 15_000;
-/** Items between two writes of how far a job is: so many are looked at again after a crash. */
-const BATCH = 40;
+/** Items between two writes of a job's progress. A crash repeats at most as many. */
+export const BATCH_SIZE = 40;
 /** Jobs that one process works on at once; any other waits for its turn. */
 const AT_ONCE = 4;
 /** So many of them are of one workspace, or of the deployment: others find a place however long its jobs are. */
@@ -89,7 +89,9 @@ export function createJobRunner(ports: JobRunnerPorts, holder: string): JobRunne
           return void (await write(newest, (one) => reported(one, [], clock.now(), null)));
         if (!(await mayContinue(newest, kind, ports)))
           return void (await write(newest, (one) => cancelledBySystem(one, 'rights_lost', clock.now())));
-        const batch = items.slice(nextItem(newest), nextItem(newest) + BATCH);
+        // Stores may answer without leaving this turn of the event loop.
+        if (ports.turns.isOver()) await ports.turns.next();
+        const batch = items.slice(nextItem(newest), nextItem(newest) + BATCH_SIZE);
         const { results, job: kept } = await workWithLease(newest, () => work(batch));
         if (!results) return;
         await tell(kept, kind, { items: batch, results, tellsRefusals });
@@ -157,14 +159,14 @@ export function createJobRunner(ports: JobRunnerPorts, holder: string): JobRunne
    * it under the same id. Refused items share one record, whose target is the job, and items that do not exist have none: the audit is kept
    * for ever, and anybody who may begin a job chooses what it names. The job counts and lists them.
    */
-  async function tell(job: Job, { audit: what }: JobKind, { items, results, tellsRefusals }: Batch): Promise<void> {
+  async function tell(job: Job, kind: JobKind, { items, results, tellsRefusals }: Batch): Promise<void> {
+    const what = itemAudit(job, kind);
     const records = items.flatMap((item, at) => {
       const failure = results[at] ?? null;
       const id = ports.ids.derive('audit', job.id, item);
-      if (failure === null) return [entryOf(job, { id, what, target: item, outcome: 'done', code: null })];
-      return mayHaveEffect(failure)
-        ? [entryOf(job, { id, what, target: item, outcome: 'failed', code: failure.code })]
-        : [];
+      const target = kind.nameOf?.(item, job, ports.ids) ?? item;
+      if (failure === null) return [entryOf(job, { id, what, target, outcome: 'done', code: null })];
+      return mayHaveEffect(failure) ? [entryOf(job, { id, what, target, outcome: 'failed', code: failure.code })] : [];
     });
     const refusal = tellsRefusals ? results.find(isRefusal) : undefined;
     if (refusal) {

@@ -1,6 +1,7 @@
 import type { ActorBody, JobBody } from '@carillon/contracts';
 import { JOBS_KEPT, type Actor, type Job, type JobWork } from '@carillon/domain';
 import { formatInstant, type Instant } from '@carillon/kernel';
+import { canUndo } from './kinds.ts';
 
 const timeOrNull = (at: Instant | null): string | null => (at === null ? null : formatInstant(at));
 
@@ -21,6 +22,7 @@ export async function showJob(job: Job, show: (actor: Actor) => Promise<ActorBod
     started_at: timeOrNull(job.startedAt),
     updated_at: formatInstant(job.updatedAt),
     ended_at: timeOrNull(endedAt),
+    can_undo: canUndo(job),
     cancelled_by: job.cancelledBy && (await show(job.cancelledBy)),
     cancelled_because: job.cancelledBecause ?? null,
     kept_until: timeOrNull(endedAt === null ? null : endedAt + JOBS_KEPT),

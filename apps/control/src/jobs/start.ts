@@ -7,6 +7,8 @@ import type { ControlPorts } from '../ports.ts';
 
 export type JobPorts = Pick<ControlPorts, 'jobs' | 'ids' | 'clock'>;
 
+/** Characters of all items of a job. They are one value of the store, which takes 16 MiB on MongoDB. */
+const MAX_ITEMS_LENGTH = 4 * 1024 * 1024;
 /** More of a header tells nobody more. */
 const LONGEST_AGENT = 200;
 
@@ -25,6 +27,9 @@ export async function startJob(
       'invalid_request',
       `a job takes at most ${MOST_JOB_ITEMS} items; these are ${unique.length}`,
     );
+  }
+  if (unique.reduce((sum, item) => sum + item.length, 0) > MAX_ITEMS_LENGTH) {
+    throw new CarillonError('wrong_state', 'these items are too long for one job: choose fewer');
   }
   const job = newJob(
     {

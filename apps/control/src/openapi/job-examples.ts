@@ -21,11 +21,13 @@ const JOB = {
   started_at: '2026-11-22T10:42:00.420Z',
   updated_at: '2026-11-22T10:42:03.000Z',
   ended_at: null,
+  can_undo: false,
   cancelled_by: null,
   cancelled_because: null,
   kept_until: null,
 };
 const BEGUN = { ...JOB, state: 'waiting', done: 0, failed: 0, failures: [], started_at: null, updated_at: AT };
+const ENTRIES = [{ channel: 'email', address: 'bob@example.com', source: 'hard_bounce' }];
 const FAILED_LATELY = { filter: { state: ['FAILED'], last: '1h' }, expected: 412 };
 
 /** Examples of long actions and of what begins them, by operation. */
@@ -33,6 +35,15 @@ export const JOB_EXAMPLES = {
   listJobs: { answers: { items: [JOB], next: null } },
   readJob: { answers: JOB },
   cancelJob: { takes: {}, answers: { ...JOB, cancelled_by: JOB.created_by } },
+  undoJob: {
+    takes: {},
+    answers: {
+      ...BEGUN,
+      action: 'remove_suppressions',
+      of: 1,
+      parameters: { undoes: 'job_37G5398XK2YK0SPEA59673M7JP' },
+    },
+  },
   countDeliveries: {
     answers: {
       action: 'resend',
@@ -77,6 +88,22 @@ export const JOB_EXAMPLES = {
   dismissParkedReceipts: {
     takes: { ids: ['ddl_7Q0Z4V3M1CSXB6YH2RK9TJW8PD'] },
     answers: { ...BEGUN, action: 'dismiss_receipts', of: 1 },
+  },
+  countSuppressions: {
+    takes: { entries: ENTRIES },
+    answers: { removed: 1, addresses: 1, still: 0, more: false, ceiling: 10000 },
+  },
+  removeSuppressions: {
+    takes: { entries: ENTRIES },
+    answers: { ...BEGUN, action: 'remove_suppressions', of: 1 },
+  },
+  countConsents: {
+    takes: { filter: { target: 'category', name: 'orders' } },
+    answers: { people: 2, words: 3, more: false, ceiling: 10000 },
+  },
+  allowConsents: {
+    takes: { filter: { target: 'category', name: 'orders' }, expected: 2 },
+    answers: { ...BEGUN, action: 'allow_consents', of: 2 },
   },
   startPromotion: { takes: {}, answers: { ...BEGUN, action: 'promote', of: 40, parameters: { from: 'shop-test' } } },
   startBackup: {

@@ -68,14 +68,6 @@ export const LIST_EXAMPLES = {
     takes: { channel: 'email', address: 'bob@example.com', source: 'operator' },
     answers: { removed: true, still: [SUPPRESSION], undo: UNDO },
   },
-  countSuppressions: {
-    takes: { entries: [{ channel: 'email', address: 'bob@example.com', source: 'hard_bounce' }] },
-    answers: { removed: 1, addresses: 1, still: 0 },
-  },
-  removeSuppressions: {
-    takes: { entries: [{ channel: 'email', address: 'bob@example.com', source: 'hard_bounce' }] },
-    answers: { removed: 1, addresses: 1, still: 0, undo: UNDO },
-  },
   restoreSuppressions: {
     takes: { undo: UNDO },
     answers: { restored: 1 },
@@ -85,14 +77,6 @@ export const LIST_EXAMPLES = {
   setConsent: {
     takes: { person: 'ada@example.com', target: 'category', name: 'orders', channel: 'email', opted_out: true },
     answers: { ...CONSENT, changed: CONSENT.words },
-  },
-  allowConsents: {
-    takes: { people: ['ada@example.com', 'p_1177'] },
-    answers: { people: 2, words: 3, undo: UNDO },
-  },
-  restoreConsents: {
-    takes: { undo: UNDO },
-    answers: { restored: 3 },
   },
   importConsents: {
     takes: 'address,target,name,channel\r\nada@example.com,category,orders,email\r\n',

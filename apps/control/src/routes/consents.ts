@@ -43,9 +43,6 @@ export const personText = z
   .refine((text) => !CONTROL.test(text), 'has a control character')
   .describe('The id that a rule gives them, or an address, whatever its case and form');
 
-/** People of one request that names them. */
-export const MOST_PEOPLE = 1000;
-
 /** People whose documents are read at once for a file. */
 const BATCH_SIZE = 200;
 
@@ -54,10 +51,9 @@ const COLUMNS = ['workspace', 'person', 'target', 'name', 'channel', 'opted_out'
 const READ = [...COLUMNS, 'address'] as const;
 
 type Ports = Pick<ControlPorts, 'consents' | 'configuration' | 'log' | 'codecs' | 'ids' | 'clock' | 'watch'>;
-export type ConsentRoutePorts = Ports & Pick<ControlPorts, 'undoSealer'>;
 
 /** What every write of consents needs: the name of a person, words for the audit, and the log told of it. */
-export const consentWrites = (ports: Ports) => ({
+const consentWrites = (ports: Ports) => ({
   nameOf: (text: string): string => personName(text, (...parts) => ports.ids.keyed(...parts)),
   digestOfWords: (documents: readonly Consents[]): string | undefined =>
     keyedDigest(

@@ -1,16 +1,32 @@
-import { chosenCountBody, chosenIds, deadLetterCountBody, deliveryCountBody } from '@carillon/contracts';
+import {
+  chosenCountBody,
+  chosenIds,
+  consentCountBody,
+  deadLetterCountBody,
+  deliveryCountBody,
+  suppressionCountBody,
+} from '@carillon/contracts';
 import { MOST_JOB_ITEMS, type OperatorDecision } from '@carillon/domain';
 import { z } from 'zod';
-import { chooseDeadLetters, chooseOf } from '../jobs/choose.ts';
+import { chooseDeadLetters, chooseOf, readCountedChoice } from '../jobs/choose.ts';
 import type { JobKindPorts } from '../jobs/kind.ts';
+import { chosenPeople, findOptOuts, matchOptOuts, optOutFilter } from '../jobs/kinds/consents.ts';
 import { matchDeliveries } from '../jobs/kinds/deliveries.ts';
+import { chosenEntries, countAddresses, entryFilter, findEntries, matchEntries } from '../jobs/kinds/suppressions.ts';
 import { inWorkspace, readRange, timeRange, type ApiServer } from './app.ts';
 import { deliveryFilters } from './deliveries.ts';
 
 const DECISIONS = ['resend', 'cancel', 'dismiss'] as const satisfies readonly OperatorDecision[];
 
-/** Counts of what a job would act on, for the question before it. */
+/** Adds the routes that count what a job would act on, for the question before it. */
 export function jobCountRoutes(app: ApiServer, ports: JobKindPorts): void {
+  deliveryCounts(app, ports);
+  deadLetterCount(app, ports);
+  suppressionCount(app, ports);
+  consentCount(app, ports);
+}
+
+function deliveryCounts(app: ApiServer, ports: JobKindPorts): void {
   app.get(
     '/v1/workspaces/:workspace/deliveries/count',
     {
@@ -52,7 +68,9 @@ export function jobCountRoutes(app: ApiServer, ports: JobKindPorts): void {
       return { action, ...count, ids: [...ids] };
     },
   );
+}
 
+function deadLetterCount(app: ApiServer, ports: JobKindPorts): void {
   app.get(
     '/v1/workspaces/:workspace/dead-letters/count',
     {
@@ -70,6 +88,60 @@ export function jobCountRoutes(app: ApiServer, ports: JobKindPorts): void {
       const range = readRange(query, ports.clock.now());
       const { ids, receipts, more } = await chooseDeadLetters({ workspace, ...range }, ports);
       return { count: ids.length, receipts, more, ceiling: MOST_JOB_ITEMS };
+    },
+  );
+}
+
+function suppressionCount(app: ApiServer, ports: JobKindPorts): void {
+  app.post(
+    '/v1/workspaces/:workspace/suppressions/count',
+    {
+      config: { permission: 'operate', audit: false },
+      schema: {
+        operationId: 'countSuppressions',
+        tags: ['Suppressions'],
+        summary:
+          'How many of these entries are there, and how many addresses they hold back: asked before they are taken back',
+        params: inWorkspace,
+        body: z.strictObject({ entries: chosenEntries.optional(), filter: entryFilter.optional() }),
+        response: { 200: suppressionCountBody },
+      },
+    },
+    async ({ params: { workspace }, body }) => {
+      const choice = readCountedChoice(body, 'entries');
+      const { entries, more } =
+        'named' in choice
+          ? await findEntries(workspace, choice.named, ports)
+          : await matchEntries(workspace, choice.filter, ports);
+      const addresses = await countAddresses(workspace, entries, ports);
+      return { removed: entries.length, ...addresses, more, ceiling: MOST_JOB_ITEMS };
+    },
+  );
+}
+
+function consentCount(app: ApiServer, ports: JobKindPorts): void {
+  app.post(
+    '/v1/workspaces/:workspace/consents/count',
+    {
+      config: { permission: 'operate', audit: false },
+      schema: {
+        operationId: 'countConsents',
+        tags: ['Consents'],
+        summary: 'How many people opted out of how much: asked before all of it is allowed again',
+        params: inWorkspace,
+        body: z.strictObject({ people: chosenPeople.optional(), filter: optOutFilter.optional() }),
+        response: { 200: consentCountBody },
+      },
+    },
+    async (request) => {
+      const { workspace } = request.params;
+      const choice = readCountedChoice(request.body, 'people');
+      const { people, more } =
+        'named' in choice
+          ? { people: await findOptOuts(workspace, choice.named, ports), more: false }
+          : await matchOptOuts(request, workspace, choice.filter, ports);
+      const words = people.reduce((sum, { optOuts }) => sum + optOuts.length, 0);
+      return { people: people.length, words, more, ceiling: MOST_JOB_ITEMS };
     },
   );
 }

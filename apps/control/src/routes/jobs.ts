@@ -1,13 +1,16 @@
-import { cancelled, JOB_STATES, type Job } from '@carillon/domain';
+import type { JobBody } from '@carillon/contracts';
+import { cancelled, hasEnded, JOB_STATES, nextItem, type Job } from '@carillon/domain';
 import { CarillonError, type JobId } from '@carillon/kernel';
+import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { lacking } from '../access/guard.ts';
 import type { Permission } from '../access/permission.ts';
-import { principalOf } from '../access/principal.ts';
+import { principalOf, type Principal } from '../access/principal.ts';
 import { EVERY_WORKSPACE, sightOf, type Sight } from '../access/sight.ts';
 import { audited } from '../audit/facts.ts';
 import type { JobKind, JobKindPorts } from '../jobs/kind.ts';
-import { JOB_ACTIONS, JOB_KINDS, jobBody, jobPage, kindOf } from '../jobs/kinds.ts';
+import { canUndo, JOB_ACTIONS, JOB_KINDS, jobBody, jobPage, kindOf } from '../jobs/kinds.ts';
+import { BATCH_SIZE } from '../jobs/runner.ts';
 import { showJob } from '../jobs/shown.ts';
 import { startJob } from '../jobs/start.ts';
 import { shownPage } from '../pages-in-sight.ts';
@@ -117,9 +120,7 @@ export function jobRoutes(app: ApiServer, ports: JobRoutePorts): void {
       const sight = sightOf(request);
       for (let tries = 0; tries < TRIES; tries += 1) {
         const job = await find(sight, request.params.id);
-        const permission = kindOf(job)?.permission;
-        if (!permission || !principal.may(permission, job.workspace))
-          throw lacking(permission ? [permission] : ANY_OF_THEM);
+        requirePermission(principal, job);
         if (job.workspace !== null) audited(request, { workspace: job.workspace });
         const next = cancelled(job, principal.actor, clock.now());
         if (!next) {
@@ -132,10 +133,41 @@ export function jobRoutes(app: ApiServer, ports: JobRoutePorts): void {
     },
   );
 
+  app.post(
+    '/v1/workspaces/:workspace/jobs/:id/undo',
+    {
+      config: {
+        permission: ANY_OF_THEM,
+        audit: 'job.start',
+        answers: ['location'],
+        across: true,
+        problems: ['not_found', 'wrong_state'],
+      },
+      schema: {
+        operationId: 'undoJob',
+        tags: ['Jobs'],
+        summary: 'Takes back what an ended job did, as another job; what was changed since stays',
+        params: withIdAcross,
+        body: noBody,
+        response: { 202: jobBody },
+      },
+    },
+    async (request, reply) => {
+      const job = await find(sightOf(request), request.params.id);
+      requirePermission(principalOf(request), job);
+      if (!hasEnded(job)) throw new CarillonError('wrong_state', 'it has not ended: cancel it first');
+      if (!canUndo(job)) throw new CarillonError('wrong_state', 'what it did cannot be undone');
+      // A runner that died may have done a batch that nobody counted.
+      const items = (await jobs.items(job.id)).slice(0, nextItem(job) + BATCH_SIZE);
+      const work = { ...job.work, undoes: job.id };
+      return started(await startJob(request, { workspace: job.workspace, work, items }, ports), reply, ports);
+    },
+  );
+
   for (const kind of JOB_KINDS) startRoute(app, kind, ports);
 }
 
-/** Starts a job of one kind. The response is the job, with its address in `Location`. */
+/** Adds the route that starts jobs of one kind. */
 function startRoute(app: ApiServer, kind: JobKind, ports: JobRoutePorts): void {
   const { path, body, problems, ...described } = kind.start;
   app.post(
@@ -158,8 +190,20 @@ function startRoute(app: ApiServer, kind: JobKind, ports: JobRoutePorts): void {
       const { workspace = '' } = request.params as { readonly workspace?: string };
       const { parameters, ...chosen } = await kind.choose({ request, workspace, body: request.body }, ports);
       const job = await startJob(request, { ...chosen, work: { ...parameters, action: kind.action } }, ports);
-      reply.code(202).header('location', `/v1/workspaces/${job.workspace ?? EVERY_WORKSPACE}/jobs/${job.id}`);
-      return showJob(job, showingActors(ports));
+      return started(job, reply, ports);
     },
   );
+}
+
+/** Returns the body of a job that was just stored, and sets status and address of the response. */
+function started(job: Job, reply: FastifyReply, ports: JobRoutePorts): Promise<JobBody> {
+  reply.code(202).header('location', `/v1/workspaces/${job.workspace ?? EVERY_WORKSPACE}/jobs/${job.id}`);
+  return showJob(job, showingActors(ports));
+}
+
+/** Throws unless the caller may start this kind of job in the job's workspace. */
+function requirePermission(principal: Principal, job: Job): void {
+  const permission = kindOf(job)?.permission;
+  if (permission === undefined) throw lacking(ANY_OF_THEM);
+  if (!principal.may(permission, job.workspace)) throw lacking([permission]);
 }

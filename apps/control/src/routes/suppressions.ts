@@ -1,4 +1,4 @@
-import { importedBody, suppressedBody, suppressionPage, unsuppressedBody } from '@carillon/contracts';
+import { importedBody, restoredBody, suppressedBody, suppressionPage, unsuppressedBody } from '@carillon/contracts';
 import {
   canonicalAddress,
   CHANNEL_NAMES,
@@ -22,7 +22,7 @@ import { CSV, csvBody, importQuery, MOST_CSV_BYTES, MOST_CSV_ROWS, joinLines, se
 import { readTableInParts, type RowFault } from '../csv/read-table.ts';
 import { pageInSight } from '../pages-in-sight.ts';
 import type { ControlPorts } from '../ports.ts';
-import { sealTaken } from '../taken-back.ts';
+import { openTaken, sealTaken } from '../taken-back.ts';
 import { acrossWorkspaces, inWorkspace, notFound, oneOfWords, paging, type ApiServer } from './app.ts';
 
 /** Longer than the longest address of any channel, which is a device token. */
@@ -30,12 +30,12 @@ export const addressText = z.string().min(1).max(4096);
 export const channelWord = oneOfWords('channel', CHANNEL_NAMES);
 export const sourceWord = oneOfWords('source', SUPPRESSION_SOURCES);
 
-const filters = {
+export const suppressionFilters = {
   channel: channelWord.optional(),
   address: addressText.optional().describe('Whatever its case and form'),
   source: sourceWord.optional(),
 };
-type Filters = z.infer<z.ZodObject<typeof filters>>;
+type Filters = z.infer<z.ZodObject<typeof suppressionFilters>>;
 
 /** Rows that an export reads at once. */
 const READ_BATCH_SIZE = 200;
@@ -59,7 +59,7 @@ export function suppressionRoutes(
         tags: ['Suppressions'],
         summary: 'Addresses that nothing is sent to: an entry for each source, with who and when',
         params: acrossWorkspaces,
-        querystring: z.strictObject({ ...paging, ...filters }),
+        querystring: z.strictObject({ ...paging, ...suppressionFilters }),
         response: { 200: suppressionPage },
       },
     },
@@ -74,7 +74,7 @@ export function suppressionRoutes(
   function auditTarget({ params, body }: FastifyRequest): string {
     const { workspace } = params as z.infer<typeof inWorkspace>;
     const { channel, address } = body as z.infer<typeof which>;
-    return targetOf(ids, { workspace, channel, address: canonicalAddress(channel, address) ?? address });
+    return auditTargetOf(ids, { workspace, channel, address: canonicalAddress(channel, address) ?? address });
   }
 
   /** What sources said of an address before, and say now. */
@@ -86,7 +86,9 @@ export function suppressionRoutes(
   }
 
   const readPage = (sight: Sight, wanted: Filters, limit: number, cursor?: string) =>
-    pageInSight(sight, limit, cursor, (most, from) => suppressions.list(filterOf(sight, wanted), most, from));
+    pageInSight(sight, limit, cursor, (most, from) =>
+      suppressions.list(suppressionFilter(sight.workspace, wanted), most, from),
+    );
 
   app.post(
     '/v1/workspaces/:workspace/suppressions',
@@ -145,6 +147,40 @@ export function suppressionRoutes(
   );
 
   app.post(
+    '/v1/workspaces/:workspace/suppressions/restore',
+    {
+      config: { permission: 'operate', audit: 'suppression.add' },
+      schema: {
+        operationId: 'restoreSuppressions',
+        tags: ['Suppressions'],
+        summary: 'Puts back what was taken back, as it was; what is there stays as it is',
+        params: inWorkspace,
+        body: z.strictObject({ undo: z.string().describe('As `remove` answered it') }),
+        response: { 200: restoredBody },
+      },
+    },
+    async (request) => {
+      const { workspace } = request.params;
+      const entries = openTaken(ports, workspace, request.body.undo);
+      if (!entries) {
+        const detail = 'undo: it was not answered by a removal of this workspace; send the text as it came';
+        throw new CarillonError('invalid_request', detail, { pointer: '/undo' });
+      }
+      audited(request, { after: keyedDigest(ids, entries.map(toldOf)) });
+      let restored = 0;
+      await auditEach(
+        request,
+        entries,
+        (entry) => auditTargetOf(ids, entry),
+        async (part) => {
+          restored += await suppressions.addAll(part);
+        },
+      );
+      return { restored };
+    },
+  );
+
+  app.post(
     '/v1/workspaces/:workspace/suppressions/import',
     {
       config: { permission: 'operate', audit: 'suppression.import' },
@@ -179,7 +215,7 @@ export function suppressionRoutes(
       }
       let added = 0;
       audited(request, { after: keyedDigest(ids, entries.map(toldOf)) });
-      const target = (one: Suppression): string => targetOf(ids, one);
+      const target = (one: Suppression): string => auditTargetOf(ids, one);
       await auditEach(request, entries, target, async (part) => {
         for (let from = 0; from < part.length; from += WRITE_BATCH_SIZE) {
           added += await suppressions.addAll(part.slice(from, from + WRITE_BATCH_SIZE));
@@ -206,7 +242,7 @@ export function suppressionRoutes(
         summary: 'The list as a CSV file, newest first; `import` takes it',
         produces: [CSV],
         params: acrossWorkspaces,
-        querystring: z.strictObject(filters),
+        querystring: z.strictObject(suppressionFilters),
         response: { 200: z.string() },
       },
     },
@@ -228,19 +264,22 @@ export function suppressionRoutes(
   }
 }
 
-/** The same for each change of what is said of an address. */
-export const targetOf = (
+/** Returns the audit target of an address: a keyed hash, the same for every change of its entries. */
+export const auditTargetOf = (
   ids: Pick<Ids, 'keyed'>,
   { workspace, channel, address }: Pick<Suppression, 'workspace' | 'channel' | 'address'>,
 ): string => keyedTarget(ids, workspace, channel, address);
 
 /** What the audit holds a digest of. */
-export const toldOf = (one: Suppression): Json => ({ ...one, by: one.by ?? null });
+const toldOf = (one: Suppression): Json => ({ ...one, by: one.by ?? null });
 
 const exportedLine = ({ workspace, channel, address, source, detail, by, deliveryId, at }: Suppression): string =>
   csvLine([workspace, channel, address, source, detail, by ?? '', deliveryId ?? '', formatInstant(at)]);
 
-const filterOf = ({ workspace }: Sight, { channel, address, source }: Filters): SuppressionFilter => ({
+export const suppressionFilter = (
+  workspace: string | undefined,
+  { channel, address, source }: Filters,
+): SuppressionFilter => ({
   ...(workspace !== undefined && { workspace }),
   ...(channel !== undefined && { channel }),
   ...(address !== undefined && { address }),
@@ -248,7 +287,7 @@ const filterOf = ({ workspace }: Sight, { channel, address, source }: Filters): 
 });
 
 /** Never with the address itself: it would stand in logs. */
-export const noAddress = (channel: ChannelName): string => `address: it is no ${CHANNELS[channel].address.words}`;
+const noAddress = (channel: ChannelName): string => `address: it is no ${CHANNELS[channel].address.words}`;
 
 function stillHeld(left: readonly Suppression[]): string {
   return left.length === 0 ? '' : `what is there says: ${left.map(({ source }) => source).join(', ')}`;

@@ -20,25 +20,3 @@ export async function inEach<Group extends { readonly workspace: string }, Answe
   }
   return { done, refused };
 }
-
-/**
- * Takes back what was done in each workspace, and what one refuses keeps no other from it. Rejects with the names of those that refused;
- * called again it asks these alone.
- */
-export function backInEach<Answer>(
-  done: InEach<Answer>['done'],
-  back: (workspace: string, answer: Answer) => Promise<unknown>,
-): () => Promise<void> {
-  let left = done;
-  return async () => {
-    const { refused } = await inEach(left, ({ workspace, answer }) => back(workspace, answer));
-    const names = new Set(refused.map(({ workspace }) => workspace));
-    left = left.filter(({ workspace }) => names.has(workspace));
-    const [first] = refused;
-    if (!first) return;
-    if (done.length === 1) throw first.error;
-    const there = done.filter(({ workspace }) => !names.has(workspace)).map(({ workspace }) => workspace);
-    const others = there.length > 0 ? ` It is taken back in ${there.join(', ')}.` : '';
-    throw new Error(`${refused.map(({ workspace, error }) => `in ${workspace}: ${error.message}`).join(' ')}${others}`);
-  };
-}

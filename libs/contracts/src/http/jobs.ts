@@ -21,7 +21,11 @@ export const jobBodyOf = (actions: readonly [string, ...string[]], parameters: z
       failures: z
         .array(
           z.object({
-            item: z.string().describe('Id of the delivery or dead letter, `kind/name` of a resource, or the file'),
+            item: z
+              .string()
+              .describe(
+                'Id of the delivery or dead letter, `kind/name` of a resource, the file, or a keyed hash of a person or address',
+              ),
             code: z.string().describe('As of a problem'),
             detail: z.string(),
           }),
@@ -33,6 +37,7 @@ export const jobBodyOf = (actions: readonly [string, ...string[]], parameters: z
       started_at: nullable(time),
       updated_at: time,
       ended_at: nullable(time).describe('Null: it is not over'),
+      can_undo: z.boolean().describe('`undo` takes back what it did. False until it is over'),
       cancelled_by: nullable(actorBody).describe('Who wished that it ends early'),
       cancelled_because: nullable(z.enum(JOB_CANCEL_CAUSES)).describe(
         '`rights_lost`: whoever began it was removed or disabled, or lost the role; null: it is not cancelled, or somebody wished it',
@@ -79,6 +84,10 @@ export const chosenItems = <Filter extends z.ZodType>(filter: Filter) => ({
   ids: chosenIds
     .optional()
     .describe('These; one that is not there, or that the action does not fit, is a failure of the job'),
+  ...chosenByFilter(filter),
+});
+/** All that match a filter, with the number that was counted. */
+export const chosenByFilter = <Filter extends z.ZodType>(filter: Filter) => ({
   filter: filter
     .optional()
     .describe('All that match now and that the action fits; the names of the list, with lists for several values'),

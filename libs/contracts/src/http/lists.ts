@@ -25,26 +25,30 @@ export const suppressedBody = z
   })
   .meta({ id: 'Suppressed' });
 export type SuppressedBody = z.infer<typeof suppressedBody>;
-/** The way back of a removal. */
-const undo = { undo: open(z.string()).describe('What was there, sealed: `restore` takes it') };
 export const unsuppressedBody = z
   .object({
     removed: z.boolean(),
     still: z
       .array(suppressionBody)
       .describe('What other sources say: nothing is sent to the address as long as there is one'),
-    ...undo,
+    undo: open(z.string()).describe('What was there, sealed: `restore` takes it'),
   })
   .meta({ id: 'Unsuppressed' });
 export type UnsuppressedBody = z.infer<typeof unsuppressedBody>;
 
-const suppressionCount = {
-  removed: z.int().describe('Entries that are there'),
-  addresses: z.int().describe('Addresses that these are of'),
-  still: z.int().describe('Of those, how many another source holds back without them'),
+/** How much one job may be about. */
+const ceiling = {
+  more: z.boolean().describe('More match than one job takes: narrow the filter'),
+  ceiling: z.int().describe('Items that one job takes'),
 };
-export const suppressionCountBody = z.object(suppressionCount).meta({ id: 'SuppressionCount' });
-export const unsuppressedManyBody = z.object({ ...suppressionCount, ...undo }).meta({ id: 'UnsuppressedMany' });
+export const suppressionCountBody = z
+  .object({
+    removed: z.int().describe('Entries that are there'),
+    addresses: z.int().describe('Addresses that these are of'),
+    still: z.int().describe('Of those, how many another source holds back without them'),
+    ...ceiling,
+  })
+  .meta({ id: 'SuppressionCount' });
 export const restoredBody = z
   .object({ restored: z.int().describe('Entries that were not there') })
   .meta({ id: 'Restored' });
@@ -82,13 +86,13 @@ export const consentSetBody = consentBody
       ),
   })
   .meta({ id: 'ConsentSet' });
-export const allowedManyBody = z
+export const consentCountBody = z
   .object({
-    people: z.int().describe('People for whom something was changed'),
-    words: z.int().describe('Targets and channels that stand differently now'),
-    ...undo,
+    people: z.int().describe('People with opt-outs that are meant'),
+    words: z.int().describe('Opt-outs that are meant, one for each target and channel'),
+    ...ceiling,
   })
-  .meta({ id: 'AllowedMany' });
+  .meta({ id: 'ConsentCount' });
 export const consentPage = pageOf(consentBody).meta({ id: 'ConsentPage' });
 export type ConsentBody = z.infer<typeof consentBody>;
 

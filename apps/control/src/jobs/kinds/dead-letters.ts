@@ -21,8 +21,8 @@ export const redriveDeadLetters = jobKind({
     problems: ['wrong_state', 'conflict'],
   },
   async choose({ workspace, body }, ports) {
-    const choice = readChoice(body);
-    if ('ids' in choice) return { workspace, items: choice.ids, parameters: {} };
+    const choice = readChoice(body, 'ids');
+    if ('named' in choice) return { workspace, items: choice.named, parameters: {} };
     const found = await chooseDeadLetters({ workspace, ...readRange(choice.filter, ports.clock.now()) }, ports);
     requireExpected(found, choice.expected, 'redriven');
     return { workspace, items: found.ids, parameters: {} };

@@ -41,8 +41,8 @@ async function chosenIds(
   decision: OperatorDecision,
   ports: JobKindPorts,
 ): Promise<readonly string[]> {
-  const choice = readChoice(chosen);
-  if ('ids' in choice) return choice.ids;
+  const choice = readChoice(chosen, 'ids');
+  if ('named' in choice) return choice.named;
   const found = await matchDeliveries(request, choice.filter, decision, ports);
   requireExpected(found, choice.expected, DONE[decision]);
   return found.ids;

@@ -9,10 +9,10 @@ import { Curl } from '../../ui/curl.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
 import { stateWords } from '../../ui/state-words.ts';
-import { beginEach, peopleInWords, sumOfCounts, type Begun, type Group } from './by-workspace.ts';
+import { beginEach, peopleInWords, sumOfCounts, type Begun, type Group } from '../jobs/by-workspace.ts';
 import { VERBS, type BulkAction } from './decisions.ts';
 import { filterOf, type DeliverySearch } from './delivery-search.ts';
-import { Foot, JobProgress } from './job-progress.tsx';
+import { Foot, JobProgress } from '../jobs/job-progress.tsx';
 import { DELIVERIES } from './queries.ts';
 import styles from './deliveries.module.css';
 

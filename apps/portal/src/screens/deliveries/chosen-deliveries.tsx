@@ -5,7 +5,7 @@ import { ChosenBar } from '../../ui/chosen-bar.tsx';
 import { Quiet } from '../../ui/page.tsx';
 import { useLetter } from '../../ui/use-letter.ts';
 import { Bulk } from './bulk.tsx';
-import { groupsOf, type Group } from './by-workspace.ts';
+import { groupsOf, type Group } from '../jobs/by-workspace.ts';
 import { actionsOfAll, VERBS, type BulkAction } from './decisions.ts';
 import type { Delivery } from './queries.ts';
 

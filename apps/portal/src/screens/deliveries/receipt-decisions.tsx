@@ -11,9 +11,9 @@ import { Curl } from '../../ui/curl.tsx';
 import type { Call } from '../../ui/curl-words.ts';
 import { say, undoing } from '../../ui/notices.ts';
 import { Actions, Quiet } from '../../ui/page.tsx';
-import { beginEach, groupsOf, inWords, type Group } from './by-workspace.ts';
+import { beginEach, groupsOf, inWords, type Group } from '../jobs/by-workspace.ts';
 import { RECEIPTS } from './queries.ts';
-import { JobDialog, StartJob } from './start-job.tsx';
+import { JobDialog, StartJob } from '../jobs/start-job.tsx';
 
 type Receipt = Schemas['ParkedReceipt'];
 

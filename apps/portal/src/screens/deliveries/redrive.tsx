@@ -9,9 +9,9 @@ import { cls } from '../../ui/class-names.ts';
 import type { Call } from '../../ui/curl-words.ts';
 import { Quiet } from '../../ui/page.tsx';
 import { useLetter } from '../../ui/use-letter.ts';
-import { beginEach, groupsOf, inWords, type Begun, type Group } from './by-workspace.ts';
-import { Foot } from './job-progress.tsx';
-import { JobDialog, StartJob } from './start-job.tsx';
+import { beginEach, groupsOf, inWords, type Begun, type Group } from '../jobs/by-workspace.ts';
+import { Foot } from '../jobs/job-progress.tsx';
+import { JobDialog, StartJob } from '../jobs/start-job.tsx';
 import styles from './deliveries.module.css';
 
 type Props = { readonly workspace: string; readonly onClose: (isBegun: boolean) => void };

@@ -11,7 +11,7 @@ import { Field } from '../../ui/field.tsx';
 import { NativeSelect } from '../../ui/native-select.tsx';
 import { Actions } from '../../ui/page.tsx';
 import { say, undoing } from '../../ui/notices.ts';
-import { removeSuppressions, SUPPRESSIONS } from './calls.ts';
+import { removeSuppression, SUPPRESSIONS } from './calls.ts';
 import { CHANNEL_OPTIONS, type Channel } from './left-out-words.ts';
 import styles from './left-out.module.css';
 
@@ -32,11 +32,11 @@ export function AddSuppression({
     mutationFn: () =>
       bodyOf(api.POST('/v1/workspaces/{workspace}/suppressions', { params: { path: { workspace } }, body })),
     onSuccess: ({ added }) => {
-      const entries = [{ channel, address: body.address, source: 'operator' }];
+      const entry = { channel, address: body.address, source: 'operator' } as const;
       if (added) {
         say(
           `Nothing is sent to ${body.address} any more.`,
-          undoing(() => removeSuppressions(workspace, { entries }), isOld),
+          undoing(() => removeSuppression(workspace, entry), isOld),
         );
       } else say(`${body.address} was there already.`);
       onClose();

@@ -26,18 +26,29 @@ export const loadConsents =
     return bodyOf(api.GET(CONSENTS, { params: { path: { workspace }, query }, signal }));
   };
 
-type Entries = { readonly entries: readonly Pick<Suppression, 'channel' | 'address' | 'source'>[] };
+/** Entries of a job: those named, or all that match a filter. */
+export type ChosenEntries =
+  | { readonly entries: readonly Pick<Suppression, 'channel' | 'address' | 'source'>[] }
+  | { readonly filter: SuppressionFilter };
+/** People of a job: those named, or all that match a filter. */
+export type ChosenPeople = { readonly people: readonly string[] } | { readonly filter: { readonly person?: string } };
 
-// Its words come from answers of the server, which knows them.
-const sent = (workspace: string, body: Entries) => ({ params: { path: { workspace } }, body: body as never });
+// The words come from responses or from the address bar. The server names a word that it does not know.
+const sent = (workspace: string, body: object) => ({ params: { path: { workspace } }, body: body as never });
 
-/** How many of these are there, and how many addresses stay held back without them. */
-export const countSuppressions = (workspace: string, body: Entries): Promise<Schemas['SuppressionCount']> =>
+export const countSuppressions = (workspace: string, body: ChosenEntries): Promise<Schemas['SuppressionCount']> =>
   bodyOf(api.POST('/v1/workspaces/{workspace}/suppressions/count', sent(workspace, body)));
 
-/** Takes back what single sources say of addresses. */
-export const removeSuppressions = (workspace: string, body: Entries): Promise<Schemas['UnsuppressedMany']> =>
+/** Starts a job that takes entries back. */
+export const removeSuppressions = (workspace: string, body: object): Promise<Schemas['Job']> =>
   bodyOf(api.POST('/v1/workspaces/{workspace}/suppressions/remove-many', sent(workspace, body)));
+
+/** Takes back what one source says of an address. */
+export const removeSuppression = (
+  workspace: string,
+  body: { readonly channel: Channel; readonly address: string; readonly source: Source },
+): Promise<Schemas['Unsuppressed']> =>
+  bodyOf(api.POST('/v1/workspaces/{workspace}/suppressions/remove', { params: { path: { workspace } }, body }));
 
 /** Puts back what was taken back, as it was; `undo` is of the answer to that. */
 export const restoreSuppressions = (workspace: string, undo: string): Promise<Schemas['Restored']> =>
@@ -59,18 +70,12 @@ export const setConsent = (
   body: SaidConsent & { readonly undoes?: string },
 ): Promise<Schemas['ConsentSet']> => bodyOf(api.POST(CONSENTS, { params: { path: { workspace } }, body }));
 
-/** Allows again what people of a workspace opted out of, in their place. */
-export const allowConsents = (workspace: string, people: readonly string[]): Promise<Schemas['AllowedMany']> =>
-  bodyOf(
-    api.POST('/v1/workspaces/{workspace}/consents/allow-many', {
-      params: { path: { workspace } },
-      body: { people: [...people] },
-    }),
-  );
+export const countConsents = (workspace: string, body: ChosenPeople): Promise<Schemas['ConsentCount']> =>
+  bodyOf(api.POST('/v1/workspaces/{workspace}/consents/count', sent(workspace, body)));
 
-/** Says back what was allowed, where it still stands; `undo` is of the answer to that. */
-export const restoreConsents = (workspace: string, undo: string): Promise<Schemas['Restored']> =>
-  bodyOf(api.POST('/v1/workspaces/{workspace}/consents/restore', { params: { path: { workspace } }, body: { undo } }));
+/** Starts a job that allows again, in their place, what people opted out of. */
+export const allowConsents = (workspace: string, body: object): Promise<Schemas['Job']> =>
+  bodyOf(api.POST('/v1/workspaces/{workspace}/consents/allow-many', sent(workspace, body)));
 
 /** Says back what was set for a person; null where it changed nothing. What they said besides, or since, stays as it is. */
 export function consentUndo(

@@ -1,10 +1,11 @@
 import { useState, type ReactNode } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { ChosenBar } from '../../ui/chosen-bar.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
 import { Quiet } from '../../ui/page.tsx';
+import type { Begun } from '../jobs/by-workspace.ts';
+import { JobDialog } from '../jobs/start-job.tsx';
 
-/** The one thing that can be done with the rows that were chosen in a list, and the question before it. */
+/** The action on the chosen rows of a list: a button, then a dialog with the question and the progress of the job. */
 export function ChosenAction<Row>({
   count,
   fitting,
@@ -12,23 +13,25 @@ export function ChosenAction<Row>({
   title,
   otherwise = '',
   off,
+  changes,
   children,
   onClear,
 }: {
   readonly count: number;
-  /** The chosen rows that it can be done with. */
+  /** The chosen rows that the action fits. */
   readonly fitting: readonly Row[];
   readonly verb: string;
   readonly title: string;
-  /** What is said where it can be done with none. */
+  /** Shown if the action fits no row. */
   readonly otherwise?: string;
   readonly off: string | null;
-  /** The question about the rows as they were when it was asked. */
-  readonly children: (asked: readonly Row[], leave: () => void, done: () => void) => ReactNode;
+  /** Path of the lists to reload after the job. */
+  readonly changes: string;
+  /** The question about the rows as they were when the button was pressed. */
+  readonly children: (asked: readonly Row[], onJob: (begun: Begun) => void, leave: () => void) => ReactNode;
   readonly onClear: () => void;
 }): ReactNode {
   const [asked, setAsked] = useState<readonly Row[] | null>(null);
-  const leave = (): void => setAsked(null);
   return (
     <>
       <ChosenBar count={count} onClear={onClear}>
@@ -41,12 +44,16 @@ export function ChosenAction<Row>({
         )}
       </ChosenBar>
       {asked !== null && (
-        <Dialog title={title} isOpen onClose={leave}>
-          {children(asked, leave, () => {
-            leave();
-            onClear();
-          })}
-        </Dialog>
+        <JobDialog
+          title={title}
+          changes={changes}
+          onClose={(isBegun) => {
+            setAsked(null);
+            if (isBegun) onClear();
+          }}
+        >
+          {(onJob, leave) => children(asked, onJob, leave)}
+        </JobDialog>
       )}
     </>
   );

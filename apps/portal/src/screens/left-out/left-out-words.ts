@@ -57,3 +57,9 @@ const WAYS: Readonly<Record<string, string>> = {
   import: 'with a file',
 };
 export const wayWords = (way: string): string => WAYS[way] ?? way.replaceAll('_', ' ');
+
+/** `2 people`; for several workspaces each with its name: `2 people in shop, 1 person in care`. */
+export const byWorkspace = (
+  parts: readonly { readonly workspace: string; readonly words: string }[],
+  isOfSeveral: boolean,
+): string => parts.map(({ workspace, words }) => (isOfSeveral ? `${words} in ${workspace}` : words)).join(', ');

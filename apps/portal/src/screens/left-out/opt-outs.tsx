@@ -24,7 +24,8 @@ import styles from './left-out.module.css';
 const FROM = '/workspaces/$w/opt-outs';
 
 const SetOptOut = lazyPart(() => import('./set-opt-out.tsx').then(({ SetOptOut: loaded }) => loaded));
-const ChosenOptOuts = lazyPart(() => import('./chosen-opt-outs.tsx').then(({ ChosenOptOuts: loaded }) => loaded));
+const ChosenOptOuts = lazyPart(() => import('./allow-opt-outs.tsx').then(({ ChosenOptOuts: loaded }) => loaded));
+const AllOptOuts = lazyPart(() => import('./allow-opt-outs.tsx').then(({ AllOptOuts: loaded }) => loaded));
 const OptOutPanel = lazyPart(() => import('./opt-out-panel.tsx').then(({ OptOutPanel: loaded }) => loaded));
 const ImportFile = lazyPart(() => import('./import-file.tsx').then(({ ImportFile: loaded }) => loaded));
 
@@ -47,7 +48,7 @@ export function OptOuts(): ReactNode {
   const isKnown = useIsMeKnown();
   const unseen = useUnseen();
   const off = useMay('operate', w);
-  const [asked, setAsked] = useState<'set' | 'import' | null>(null);
+  const [asked, setAsked] = useState<'set' | 'import' | 'allow' | null>(null);
   const load = useMemo(() => loadConsents(w, person), [w, person]);
   const { items, error, retry, more } = usePages(
     [CONSENTS, w, person],
@@ -91,6 +92,11 @@ export function OptOuts(): ReactNode {
           <SetOptOut workspace={w} person={person} onClose={() => setAsked(null)} />
         </Part>
       )}
+      {asked === 'allow' && (
+        <Part>
+          <AllOptOuts workspace={w} person={person} onClose={() => setAsked(null)} />
+        </Part>
+      )}
       {asked === 'import' && (
         <Part>
           <ImportFile
@@ -129,6 +135,11 @@ export function OptOuts(): ReactNode {
                   found={person}
                   onFind={(word) => show(word === '' ? {} : { person: word })}
                 />
+                {isOne && items?.some(isOut) && (
+                  <Button kind="quiet" off={off} onPress={() => setAsked('allow')}>
+                    Send to all of them again…
+                  </Button>
+                )}
                 {person !== '' && (
                   <Button kind="quiet" onPress={() => show({})}>
                     Clear

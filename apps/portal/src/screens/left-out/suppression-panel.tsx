@@ -14,7 +14,7 @@ import { Panel } from '../../ui/split.tsx';
 import { Facts, Id } from '../../ui/text.tsx';
 import { Time } from '../../ui/time.tsx';
 import { say, undoing } from '../../ui/notices.ts';
-import { restoreSuppressions, SUPPRESSIONS } from './calls.ts';
+import { removeSuppression, restoreSuppressions, SUPPRESSIONS } from './calls.ts';
 import { sourceMeaning, sourceName, type Channel, type Source, type Suppression } from './left-out-words.ts';
 import styles from './left-out.module.css';
 
@@ -60,8 +60,7 @@ function Entry({ entry }: { readonly entry: Suppression }): ReactNode {
   const others = (all.data?.items ?? []).filter((one) => one.source !== source);
   const isOld = (): Promise<void> => queryClient.invalidateQueries({ queryKey: [SUPPRESSIONS] });
   const remove = useMutation({
-    mutationFn: () =>
-      bodyOf(api.POST('/v1/workspaces/{workspace}/suppressions/remove', { params: { path: { workspace } }, body })),
+    mutationFn: () => removeSuppression(workspace, body),
     onSuccess: ({ still, undo }) => {
       setAsked(false);
       say(

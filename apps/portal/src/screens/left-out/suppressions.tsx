@@ -29,7 +29,10 @@ const ROW_HEIGHTS = { phone: 64, desk: 40 } as const;
 
 const AddSuppression = lazyPart(() => import('./add-suppression.tsx').then(({ AddSuppression: loaded }) => loaded));
 const ChosenSuppressions = lazyPart(() =>
-  import('./chosen-suppressions.tsx').then(({ ChosenSuppressions: loaded }) => loaded),
+  import('./remove-suppressions.tsx').then(({ ChosenSuppressions: loaded }) => loaded),
+);
+const AllSuppressions = lazyPart(() =>
+  import('./remove-suppressions.tsx').then(({ AllSuppressions: loaded }) => loaded),
 );
 const SuppressionPanel = lazyPart(() =>
   import('./suppression-panel.tsx').then(({ SuppressionPanel: loaded }) => loaded),
@@ -56,7 +59,7 @@ export function Suppressions(): ReactNode {
   const isKnown = useIsMeKnown();
   const unseen = useUnseen();
   const off = useMay('operate', w);
-  const [asked, setAsked] = useState<'add' | 'import' | null>(null);
+  const [asked, setAsked] = useState<'add' | 'import' | 'remove' | null>(null);
   const key = JSON.stringify(filter);
   const load = useMemo(() => loadSuppressions(w, JSON.parse(key) as typeof filter), [w, key]);
   const queryKey = [SUPPRESSIONS, w, key];
@@ -100,6 +103,11 @@ export function Suppressions(): ReactNode {
       {asked === 'add' && (
         <Part>
           <AddSuppression workspace={w} onClose={() => setAsked(null)} />
+        </Part>
+      )}
+      {asked === 'remove' && (
+        <Part>
+          <AllSuppressions workspace={w} filter={filter} onClose={() => setAsked(null)} />
         </Part>
       )}
       {asked === 'import' && (
@@ -150,6 +158,11 @@ export function Suppressions(): ReactNode {
                   choices={SOURCES.map((id) => ({ id, name: sourceName(id) }))}
                   onChoose={(source) => change({ source })}
                 />
+                {isFiltered && isOne && items !== undefined && items.length > 0 && (
+                  <Button kind="quiet" off={off} onPress={() => setAsked('remove')}>
+                    Take back all that match…
+                  </Button>
+                )}
                 {isFiltered && (
                   <Button kind="quiet" onPress={() => void navigate({ search: {}, replace: true })}>
                     Clear

@@ -1,13 +1,14 @@
 import { useMutation, useQueries } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { api, bodyOf, type Schemas } from '../../api/client.ts';
 import { queryClient } from '../../api/query-client.ts';
 import { Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { Curl } from '../../ui/curl.tsx';
-import { sumOfJobs, type Begun } from './by-workspace.ts';
-import styles from './deliveries.module.css';
+import type { Call } from '../../ui/curl-words.ts';
+import { beginEach, sumOfJobs, type Begun } from './by-workspace.ts';
+import styles from './jobs.module.css';
 
 type Job = Schemas['Job'];
 
@@ -29,9 +30,9 @@ const END_WORDS: Readonly<Record<Job['state'], string>> = {
 
 const JOB = '/v1/workspaces/{workspace}/jobs/{id}';
 
-/** How far jobs are, of which there is one in each workspace. They go on when this is closed. */
+/** Progress of jobs, one in each workspace. They continue when this is closed. Ended jobs of some kinds can be undone here. */
 export function JobProgress({
-  begun,
+  begun: started,
   changes,
   onClose,
 }: {
@@ -40,6 +41,8 @@ export function JobProgress({
   readonly changes: string;
   readonly onClose: () => void;
 }): ReactNode {
+  const [undo, setUndo] = useState<Begun | null>(null);
+  const begun = undo ?? started;
   const asked = useQueries({
     queries: begun.jobs.map((path) => ({
       queryKey: [JOB, path.workspace, path.id],
@@ -59,20 +62,32 @@ export function JobProgress({
       ),
     onSettled: () => queryClient.invalidateQueries({ queryKey: [JOB] }),
   });
+  const undoable = begun.jobs.filter(({ id }) => jobs.some((job) => job.id === id && job.can_undo));
+  const undoing = useMutation({
+    mutationFn: () =>
+      beginEach(undoable, (path) =>
+        bodyOf(api.POST('/v1/workspaces/{workspace}/jobs/{id}/undo', { params: { path }, body: {} })),
+      ),
+    onSuccess: setUndo,
+  });
   const close = (): void => {
     void queryClient.invalidateQueries({ queryKey: [changes] });
     onClose();
   };
-  const error = stop.error ?? asked.find((one) => one.error !== null)?.error ?? null;
+  const error = stop.error ?? undoing.error ?? asked.find((one) => one.error !== null)?.error ?? null;
   if (jobs.length < begun.jobs.length) return error ? <Problem error={error} /> : <Loading what="the job" rows={2} />;
   const { state, isOver, of, done, failed } = sumOfJobs(jobs);
   const isStopped = jobs.some((job) => job.cancelled_by !== null);
   const failures = jobs.flatMap((job) => job.failures);
   return (
-    <div className={cls(styles.bulk)}>
+    <div className={cls(styles.job)}>
       <p role="status">
-        {isStopped && !isOver ? 'It stops once what is under way is over' : END_WORDS[state]}:{' '}
-        {done.toLocaleString('en')} of {of.toLocaleString('en')}
+        {isStopped && !isOver
+          ? 'It stops once what is under way is over'
+          : undo && state === 'done'
+            ? 'Taken back'
+            : END_WORDS[state]}
+        : {done.toLocaleString('en')} of {of.toLocaleString('en')}
         {failed > 0 && `, ${failed.toLocaleString('en')} could not be`}.
         {jobs.some((job) => job.cancelled_because === 'rights_lost') && ' Whoever began it may no longer do this.'}
       </p>
@@ -91,13 +106,20 @@ export function JobProgress({
           ))}
         </ul>
       )}
-      {running.length > 0 && (
+      {running.length + undoable.length > 0 && (
         <Curl
-          calls={running.map(({ workspace, id }) => ({
-            method: 'POST',
-            path: `/v1/workspaces/${workspace}/jobs/${id}/cancel`,
-            body: {},
-          }))}
+          calls={[
+            ...running.map(({ workspace, id }): Call => ({
+              method: 'POST',
+              path: `/v1/workspaces/${workspace}/jobs/${id}/cancel`,
+              body: {},
+            })),
+            ...undoable.map(({ workspace, id }): Call => ({
+              method: 'POST',
+              path: `/v1/workspaces/${workspace}/jobs/${id}/undo`,
+              body: {},
+            })),
+          ]}
         />
       )}
       {error && <Problem error={error} />}
@@ -105,6 +127,11 @@ export function JobProgress({
         {!isOver && (
           <Button isDisabled={stop.isPending || isStopped} onPress={() => stop.mutate()}>
             Stop
+          </Button>
+        )}
+        {isOver && undoable.length > 0 && (
+          <Button isDisabled={undoing.isPending} onPress={() => undoing.mutate()}>
+            Undo
           </Button>
         )}
         <Button kind="main" onPress={close}>

@@ -9,7 +9,7 @@ import type { Call } from '../../ui/curl-words.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import type { Begun } from './by-workspace.ts';
 import { Foot, JobProgress } from './job-progress.tsx';
-import styles from './deliveries.module.css';
+import styles from './jobs.module.css';
 
 /** A dialog that asks before a job begins, and then shows how far it is. */
 export function JobDialog({
@@ -41,6 +41,7 @@ export function StartJob({
   verb,
   calls,
   start,
+  kind = 'main',
   isOff = false,
   children,
   onJob,
@@ -51,6 +52,7 @@ export function StartJob({
   readonly verb: string;
   readonly calls: readonly Call[];
   readonly start: () => Promise<Begun>;
+  readonly kind?: 'main' | 'danger';
   /** Why not, the words above say. */
   readonly isOff?: boolean;
   readonly children: ReactNode;
@@ -65,13 +67,13 @@ export function StartJob({
     onError: () => onRefused?.(),
   });
   return (
-    <div className={cls(styles.bulk)}>
+    <div className={cls(styles.job)}>
       {children}
       {started.error && <Problem error={started.error} />}
       <Curl calls={calls} />
       <Foot>
         <Button onPress={onLeave}>Leave it</Button>
-        <Button kind="main" off={off} isDisabled={isOff || started.isPending} onPress={() => started.mutate()}>
+        <Button kind={kind} off={off} isDisabled={isOff || started.isPending} onPress={() => started.mutate()}>
           {verb}
         </Button>
       </Foot>
