@@ -15,7 +15,7 @@ type ShowOptions = CommonOptions & { readonly follow?: boolean };
 
 /** `carillon jobs`: long actions that go on by themselves. */
 export function jobCommands(program: Command): void {
-  const jobs = program.command('jobs').description('long actions: list, show, cancel');
+  const jobs = program.command('jobs').description('long actions: list, show, cancel, undo');
   command(jobs, 'list', 'newest first')
     .option('--state <state>', 'only waiting, running, done, cancelled or failed; several with commas')
     .option('--action <action>', 'only this action, such as resend_deliveries')
@@ -59,6 +59,14 @@ export function jobCommands(program: Command): void {
       const client = connect(options);
       await followJob(client, await client.get<JobBody>(`/v1/workspaces/${seg(client.anywhere)}/${path}`), options);
     });
+
+  command(jobs, 'undo <id>', 'take back what it did, as another job; what was changed since stays').action(
+    async (id: string, options: CommonOptions) => {
+      const client = connect(options);
+      const undo = await client.post<JobBody>(`/v1/workspaces/${seg(client.anywhere)}/jobs/${seg(id)}/undo`);
+      await followJob(client, undo, options);
+    },
+  );
 
   command(jobs, 'cancel <id>', 'end it after what is under way; what is done stays done').action(
     async (id: string, options: CommonOptions) => {
