@@ -3,7 +3,7 @@ import { CHANGED_BY_OWNER } from '@carillon/domain';
 import type { DraftStore } from '@carillon/ports';
 import { publishConfiguration } from '@carillon/stages';
 import { changesOf, givenIds, settableClock } from '@carillon/testing/given';
-import { createDirectWire, createMemoryDrafts, createMemoryStores } from '@carillon/testing/memory';
+import { createMemoryStores } from '@carillon/testing/memory';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ beforeEach(async () => {
   const store = createMemoryStores().connect().secretStore;
   const parts = { store, masterKeys: keys.masterKeys, ids: createIds(keys.ledgerKey), clock: settableClock() };
   ({ vault } = createSealing({ ...parts, ledgerKey: keys.ledgerKey, alone: (work) => work() }));
-  drafts = createMemoryDrafts().connect(createDirectWire());
+  drafts = createMemoryStores().connect().drafts;
   fixture = await openPeople({ vault, drafts });
   owner = await fixture.owner();
   for (const name of ['shop', 'club']) await make(name);

@@ -11,7 +11,7 @@ import {
   type SettableClock,
   type Wish,
 } from '@carillon/testing/given';
-import { createDirectWire, createMemoryLog, createMemoryPeople } from '@carillon/testing/memory';
+import { createDirectWire, createMemoryLog, createMemoryStores } from '@carillon/testing/memory';
 import { createAccess, type Access } from '../src/access/access.ts';
 import type { Permission } from '../src/access/permission.ts';
 import type { Principal } from '../src/access/principal.ts';
@@ -68,7 +68,7 @@ export async function openControl(
   );
   const log = createMemoryLog({ logId: LOG_ID, partitions: 1, now: clock.now }).connect(createDirectWire());
   const configuration = createConfigurationView(log, codecs.configuration, clock);
-  const people = createMemoryPeople().connect(createDirectWire());
+  const people = createMemoryStores().connect().people;
   const own: Partial<ControlPorts> = {
     ids: givenIds,
     clock,
@@ -133,7 +133,7 @@ export const accessOf = (who: Principal): Access => ({
     {
       ids: givenIds,
       clock: settableClock(),
-      people: createMemoryPeople().connect(createDirectWire()),
+      people: createMemoryStores().connect().people,
       factorSealer: plainSealer,
     },
   ),

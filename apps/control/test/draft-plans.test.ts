@@ -1,6 +1,6 @@
 import type { Draft } from '@carillon/domain';
 import type { DraftStore, TemplateRenderer } from '@carillon/ports';
-import { createDirectWire, createMemoryDrafts } from '@carillon/testing/memory';
+import { createMemoryStores } from '@carillon/testing/memory';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createDraftPlans } from '../src/drafts/draft-plans.ts';
 import { draftsOf } from '../src/drafts/plan-drafts.ts';
@@ -38,7 +38,7 @@ beforeEach(async () => {
     },
   };
   const secrets = { locate: async () => place } as unknown as ControlPorts['secrets'];
-  const drafts = createMemoryDrafts().connect(createDirectWire());
+  const drafts = createMemoryStores().connect().drafts;
   ports = { ...given, templates, secrets, drafts };
   for (const name of NAMES) await drafts.replace(mail(name), null);
 });

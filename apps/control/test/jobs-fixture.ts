@@ -7,7 +7,6 @@ import {
   createMemoryStores,
   createMemoryLedger,
   createMemoryLog,
-  createMemoryPeople,
   createMemoryReadModels,
   createMemorySuppressions,
   WireFault,
@@ -81,7 +80,7 @@ export async function openJobsFixture() {
     consents: stores.consents.connect(wire),
     log: stores.log.connect(wire),
   });
-  const people = createMemoryPeople().connect(createDirectWire());
+  const people = createMemoryStores().connect().people;
   const own = { ...over(createDirectWire()), people };
   const troubles: unknown[] = [];
   const watch = { trouble: (_where: string, error: unknown) => void troubles.push(error) } as ControlPorts['watch'];

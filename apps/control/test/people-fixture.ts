@@ -1,6 +1,6 @@
 import type { Role } from '@carillon/domain';
 import type { Duration } from '@carillon/kernel';
-import { createDirectWire, createMemoryPeople } from '@carillon/testing/memory';
+import { createMemoryStores } from '@carillon/testing/memory';
 import { givenIds, settableClock } from '@carillon/testing/given';
 import { createAccess } from '../src/access/access.ts';
 import { createDirectory } from '../src/access/people/directory.ts';
@@ -30,7 +30,7 @@ export type Browser = {
 
 /** The API over people in memory, with the real access but quick passwords; waits between guesses are noted and not waited. */
 export async function openPeople(ports: Partial<ControlPorts> = {}) {
-  const people = createMemoryPeople().connect(createDirectWire());
+  const people = createMemoryStores().connect().people;
   const clock = settableClock();
   const waits: Duration[] = [];
   const own = { people, clock, ids: givenIds, factorSealer: plainSealer };

@@ -1,4 +1,4 @@
-import { createDirectWire, createMemoryKeptAnswers, createMemoryPeople } from '@carillon/testing/memory';
+import { createDirectWire, createMemoryStores } from '@carillon/testing/memory';
 import type { FastifyInstance } from 'fastify';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { maskText } from '../src/access/masking/masked-text.ts';
@@ -10,13 +10,13 @@ import { openJobsFixture } from './jobs-fixture.ts';
 
 const HOURS = 3_600_000;
 const wire = createDirectWire();
-let stored = createMemoryKeptAnswers();
-let people = createMemoryPeople().connect(wire);
+let stored = createMemoryStores();
+let people = createMemoryStores().connect(wire).people;
 let fixtures: Fixture[] = [];
 let troubles: unknown[] = [];
 beforeEach(() => {
-  stored = createMemoryKeptAnswers();
-  people = createMemoryPeople().connect(wire);
+  stored = createMemoryStores();
+  people = createMemoryStores().connect(wire).people;
   troubles = [];
 });
 afterEach(async () => {
@@ -25,7 +25,7 @@ afterEach(async () => {
 
 async function open(who: Principal = deploymentOwner('session'), more: Partial<ControlPorts> = {}) {
   const fixture = await openControl(accessOf(who), {
-    keptAnswers: stored.connect(wire),
+    keptAnswers: stored.connect(wire).keptAnswers,
     answerSealer: plainSealer,
     people,
     watch: { trouble: (_where: string, error: unknown) => void troubles.push(error) } as ControlPorts['watch'],
@@ -112,7 +112,7 @@ describe('A request with an Idempotency-Key', () => {
       const answer = await control.app.inject(gone);
       expect([answer.statusCode, answer.headers['idempotent-replayed']]).toEqual([404, undefined]);
     }
-    const held = stored.connect(wire);
+    const held = stored.connect(wire).keptAnswers;
     expect(await held.removeEnded(clock.now() + 25 * HOURS, 100)).toBe(1);
   });
 
@@ -154,7 +154,7 @@ describe('A request with an Idempotency-Key', () => {
   });
 
   it('whose answer could not be kept is done all the same, and is not done twice', async () => {
-    const kept = stored.connect(wire);
+    const kept = stored.connect(wire).keptAnswers;
     const finish = async (): Promise<void> => Promise.reject(new Error('away'));
     const { make, clock } = await open(deploymentOwner('session'), { keptAnswers: { ...kept, finish } });
     expect((await make('k-1')).status).toBeLessThan(300);
@@ -166,7 +166,7 @@ describe('A request with an Idempotency-Key', () => {
 
   it('is answered masked as the rights of now are, whatever they were the first time', async () => {
     const jobs = await openJobsFixture();
-    const own = { keptAnswers: stored.connect(wire), answerSealer: plainSealer };
+    const own = { keptAnswers: stored.connect(wire).keptAnswers, answerSealer: plainSealer };
     const seeing = await jobs.as(personWith('per_ada', ['read', 'operate', 'bodies'], 'shop'), own);
     await jobs.publishShop(seeing);
     const [doubtful] = await jobs.deliver(1, { state: 'IN_DOUBT' });
@@ -190,7 +190,7 @@ describe('A request with an Idempotency-Key', () => {
 
   it('holds no key, token or body in what is stored', async () => {
     const seen: string[] = [];
-    const kept = stored.connect(wire);
+    const kept = stored.connect(wire).keptAnswers;
     const sealed = {
       ...plainSealer,
       seal: (boundTo: readonly string[], text: string) => `sealed ${boundTo.length} ${text.length}`,

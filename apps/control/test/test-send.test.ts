@@ -8,7 +8,7 @@ import type { Permission } from '../src/access/permission.ts';
 import { showContent } from '../src/content.ts';
 import type { Control, ControlPorts } from '../src/index.ts';
 import { accessOf, openControl, personWith, plainSealer } from './control-fixture.ts';
-import { createDirectWire, createMemoryKeptAnswers } from '@carillon/testing/memory';
+import { createMemoryStores } from '@carillon/testing/memory';
 
 const [rule] = Object.values(ORDER_PAID.rules);
 if (!rule) throw new Error('there is a rule');
@@ -237,7 +237,7 @@ describe('A test message', () => {
     const key = { 'idempotency-key': 'try-2' };
     const { body } = await testSend({}, key);
     const forgetful = await controlOf(['read', 'configure', 'bodies'], {
-      keptAnswers: createMemoryKeptAnswers().connect(createDirectWire()),
+      keptAnswers: createMemoryStores().connect().keptAnswers,
     });
     const other = { channel: 'email', to: 'other@example.com', event };
     expect((await post('notifications/order-paid/test-send', other, key, forgetful)).status).toBe(202);

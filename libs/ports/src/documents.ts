@@ -1,4 +1,4 @@
-import type { Instant, Json } from '@carillon/kernel';
+import type { Duration, Instant, Json } from '@carillon/kernel';
 
 /** A field of a document that queries and indexes use, kept beside the body. */
 export type Field<Item> = {
@@ -16,6 +16,16 @@ export type Field<Item> = {
 export type Index = { readonly by: readonly string[]; readonly present?: readonly string[] };
 
 export type Fields = Readonly<Record<string, Json | undefined>>;
+
+export type Restore<Item> = {
+  /**
+   * Returns what to write of a document of the newer folder, or null to keep the restored one. `all`: the documents of the
+   * newer folder take the place of all restored ones. `configurations`: number of configurations in the backup.
+   */
+  readonly carryOver?: 'all' | ((theirs: Item, ours: Item | null, configurations: number) => Item | null);
+  /** Returns the document with which the restored deployment starts. Null removes it. */
+  readonly settle?: (item: Item, now: Instant) => Item | null;
+};
 
 /**
  * A kind of documents, declared once. From it the adapters make the table or collection with its indexes, so names and fields
@@ -36,8 +46,11 @@ export type Collection<Item> = {
   /** By name: fields whose values no two documents share. A document without one of the values is not held to it. */
   readonly unique?: Readonly<Record<string, readonly string[]>>;
   readonly indexes?: Readonly<Record<string, Index>>;
-  /** Field with the instant from which on `removeExpired` may remove the document. */
-  readonly expiry?: string;
+  /**
+   * Field with the instant from which on `removeExpired` may remove the document. `kept`: how long after that retention removes
+   * it. Left out: its store removes it.
+   */
+  readonly expiry?: { readonly field: string; readonly kept?: Duration };
   /** Texts that are written with the first version, never again, and are read only by `part`. */
   readonly parts?: readonly string[];
   /**
@@ -45,12 +58,14 @@ export type Collection<Item> = {
    * hold all of it.
    */
   readonly body?: { readonly field?: string; readonly of?: (item: Item) => object } | null;
+  /** What `carillon restore` does with the documents. Left out: they are as they were when the backup was made. */
+  readonly restore?: Restore<Item>;
   /** Makes the item from its fields. Defaults to the body. Fields that an earlier release left out are missing. */
   readonly read?: (fields: Fields) => Item;
 };
 
-/** A collection of any items, as a backend makes it. */
-export type CollectionShape = Omit<Collection<never>, 'read'>;
+// oxlint-disable-next-line typescript/no-explicit-any -- a list holds collections of different items
+export type AnyCollection = Collection<any>;
 
 /** What a field must fulfil. An empty list matches nothing. */
 export type Condition =
@@ -135,7 +150,7 @@ export const json = <Item>(of: (item: Item) => Json, column?: Field<Item>['colum
 });
 
 /** Name of the field with the body, or null if the collection has none. */
-export const bodyField = ({ body }: CollectionShape): string | null => (body === null ? null : (body?.field ?? 'body'));
+export const bodyField = ({ body }: AnyCollection): string | null => (body === null ? null : (body?.field ?? 'body'));
 
 /** The body as JSON. */
 export const bodyText = <Item>({ body }: Collection<Item>, item: Item): string =>
@@ -155,7 +170,7 @@ export function uniqueValues<Item>({ fields }: Collection<Item>, names: readonly
 }
 
 /** Index fields that order a page: leading fields that `where` sets to one value are left out. */
-export function orderOf({ name, indexes = {} }: CollectionShape, { index, where = {} }: PageQuery): readonly string[] {
+export function orderOf({ name, indexes = {} }: AnyCollection, { index, where = {} }: PageQuery): readonly string[] {
   const by = indexes[index]?.by;
   if (!by) throw new Error(`${name} has no index ${index}`);
   return by.slice(by.findIndex((field) => typeof where[field] !== 'string' && typeof where[field] !== 'number'));

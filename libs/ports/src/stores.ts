@@ -33,13 +33,10 @@ export type BackendStores = {
   readonly limits: LimitStore;
   readonly digestHeads: DigestHeads;
   readonly configurationStore: ConfigurationStore;
-  readonly drafts: DraftStore;
-  readonly keptAnswers: KeptAnswers;
   readonly leases: LeaseStore;
   readonly readModels: ReadModels;
   readonly inbox: Inbox;
   readonly keyUses: KeyUseStore;
-  readonly people: PeopleStore;
 };
 
 /** Stores that are written once, over `documents` (`@carillon/stores`). */
@@ -47,6 +44,9 @@ export type DocumentStores = {
   readonly jobs: JobStore;
   readonly secretStore: SecretStore;
   readonly auditSeals: AuditSeals;
+  readonly drafts: DraftStore;
+  readonly people: PeopleStore;
+  readonly keptAnswers: KeptAnswers;
 };
 
 export type Stores = Omit<BackendStores, 'documents'> & DocumentStores;

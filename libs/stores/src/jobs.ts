@@ -1,4 +1,4 @@
-import type { Job } from '@carillon/domain';
+import { cancelled, givenBack, SYSTEM_ACTOR, type Job } from '@carillon/domain';
 import { integer, text, type Collection, type Documents, type JobStore } from '@carillon/ports';
 
 const JOBS: Collection<Job> = {
@@ -25,7 +25,14 @@ const JOBS: Collection<Job> = {
     open: { by: ['openSince', '_id'], present: ['openSince'] },
     ended: { by: ['endedAt'], present: ['endedAt'] },
   },
-  expiry: 'endedAt',
+  expiry: { field: 'endedAt' },
+  restore: {
+    // How far a job came after the backup is not in it, and going on from there could notify people again.
+    settle(job, now) {
+      if (job.endedAt !== null) return job;
+      return cancelled({ ...givenBack(job, now), cancelledBy: null }, SYSTEM_ACTOR, now) ?? job;
+    },
+  },
 };
 
 const inOneOf = (values: readonly string[] | undefined) => values && { in: values };

@@ -1,3 +1,4 @@
+import { COLLECTIONS } from '@carillon/stores';
 import { resolve } from 'node:path';
 import type { Restored, Span } from '@carillon/adapter-embedded';
 import { formatInstant } from '@carillon/kernel';
@@ -28,6 +29,7 @@ export function restoreCommand(program: Command): void {
       const { createIds, systemClock } = await import('@carillon/adapter-system');
       const { READERS } = await import('../process/log-positions.ts');
       const restored = await restoreBackup(resolve(file), folder, {
+        collections: COLLECTIONS,
         // Ids of outcomes come from the delivery alone; the keys of the backup are not needed for them.
         moment: { now: systemClock.now(), derive: createIds(new Uint8Array()).derive },
         readers: READERS.filter(([group]) => group !== 'control'),

@@ -9,7 +9,7 @@ import {
 } from '@carillon/adapter-embedded';
 import { checkSteps, type Check } from '@carillon/control';
 import { formatInstant, isCarillonError, messageOf } from '@carillon/kernel';
-import { COLLECTIONS, createStores } from '@carillon/stores';
+import { COLLECTIONS, createStores, removeExpired } from '@carillon/stores';
 import type { ReadinessCheck } from '@carillon/runtime';
 import { CommandError } from '../failure.ts';
 import type { Backend, BackendOptions } from './backend.ts';
@@ -39,6 +39,7 @@ export async function openEmbeddedBackend(options: BackendOptions): Promise<Back
     backup: (file) => data.backup(file),
     async applyRetention(now) {
       await data.applyRetention(now);
+      await removeExpired(data.documents, now);
     },
     close: () => data.close(),
   };

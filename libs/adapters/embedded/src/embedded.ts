@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { CarillonError, ID_PREFIXES, isCarillonError, type Duration, type Instant } from '@carillon/kernel';
-import type { BackendStores, Clock, CollectionShape, SchemaRegistry, Turns } from '@carillon/ports';
+import type { BackendStores, Clock, AnyCollection, SchemaRegistry, Turns } from '@carillon/ports';
 import { writeBackup } from './backup.ts';
 import { createPageCheck, type PageCheck, type PageState } from './damage/page-check.ts';
 import { cutShort } from './damage/look-at-file.ts';
@@ -22,15 +22,12 @@ import { createConfigurationStore } from './stores/configuration-store.ts';
 import { createDeliveryLedger } from './stores/delivery-ledger.ts';
 import { createDigestHeads } from './stores/digest-heads.ts';
 import { createDocuments } from './stores/documents.ts';
-import { createDraftStore } from './stores/draft-store.ts';
 import { createDueTasks } from './stores/due-tasks.ts';
 import { createInbox } from './stores/inbox.ts';
-import { createKeptAnswers } from './stores/kept-answers.ts';
 import { createKeyUseStore } from './stores/key-uses.ts';
 import { createLeaseStore } from './stores/leases.ts';
 import { createLimitStore } from './stores/limit-store.ts';
 import { createLookupClaims } from './stores/lookup-claims.ts';
-import { createPeopleStore } from './stores/people-store.ts';
 import { createReadModels } from './stores/read-models.ts';
 import { createRuleStateStore } from './stores/rule-states.ts';
 import { createSchemaRegistry } from './stores/schema-registry.ts';
@@ -45,7 +42,7 @@ export type EmbeddedOptions = {
   readonly dataDir: string;
   readonly clock: Clock;
   /** Collections of `documents`. */
-  readonly collections?: readonly CollectionShape[];
+  readonly collections?: readonly AnyCollection[];
   /** Turns of the process, which its consumers of the log take with all others. Left out: each takes its own. */
   readonly turns?: Pick<Turns, 'next'>;
   /**
@@ -290,14 +287,11 @@ function assemble(options: EmbeddedOptions, opened: Opened): Embedded {
     limits: createLimitStore(reader, writer.writes()),
     digestHeads: createDigestHeads(reader, writer.writes()),
     configurationStore: createConfigurationStore(writer.writes()),
-    drafts: createDraftStore(reader, writer.writes()),
-    keptAnswers: createKeptAnswers(reader, writer.writes()),
     leases,
     readModels: createReadModels(reader, writer.writes()),
     registry: createSchemaRegistry(reader, writer.writes()),
     inbox: createInbox(reader, writer.writes()),
     keyUses: createKeyUseStore(reader, writer.writes()),
-    people: createPeopleStore(reader, writer.writes()),
     calledOffBelow: readCalledOff(reader, 'carillon.events'),
     calledOffCohortsBelow: readCalledOff(reader, 'carillon.cohorts'),
     applyRetention: (now, policy = DEFAULT_RETENTION) => applyRetention(log, writer.writes(), now, policy),

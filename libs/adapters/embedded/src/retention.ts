@@ -2,7 +2,6 @@ import type { Duration, Instant } from '@carillon/kernel';
 import { TOPICS, type TopicName } from '@carillon/ports';
 import type { EmbeddedLog } from './log/event-log.ts';
 import type { RetentionWrites } from './retention-writes.ts';
-import type { PeopleWrites } from './stores/people-store.ts';
 import type { Write } from './writing/protocol.ts';
 
 const DAY = 86_400_000;
@@ -52,7 +51,7 @@ export type Removed = { readonly records: number; readonly rows: number };
 /** Removes what is past its time, in small writes between which everybody else has their turn. */
 export async function applyRetention(
   log: Pick<EmbeddedLog, 'trim'>,
-  write: Write<RetentionWrites & Pick<PeopleWrites, 'people.removeEnded'>>,
+  write: Write<RetentionWrites>,
   now: Instant,
   policy: RetentionPolicy,
 ): Promise<Removed> {
@@ -70,8 +69,6 @@ export async function applyRetention(
     ['retention.inbox', policy.inbox],
     // One that has ended is held by nobody.
     ['retention.leases', 0],
-    // Sessions, invitations and guesses whose time is over.
-    ['people.removeEnded', 0],
     ['retention.leftCohorts', policy.leftCohorts],
     ['retention.limits', policy.limitEntries],
     // As long as the records that they speak of: nothing that is still on the log is asked or resolved again.

@@ -13,7 +13,11 @@ beforeEach(() => {
 afterEach(() => folder.remove());
 
 const at = (name: string): string => join(folder.path, name);
-const options: RestoreOptions = { moment: { now: 0, derive: (...parts) => parts.join('/') }, readers: [] };
+const options: RestoreOptions = {
+  moment: { now: 0, derive: (...parts) => parts.join('/') },
+  collections: [],
+  readers: [],
+};
 const refusal = (restored: Promise<unknown>): Promise<string> =>
   restored.then(
     () => 'restored',

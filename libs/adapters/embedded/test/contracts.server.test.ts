@@ -7,15 +7,12 @@ import {
   describeDigestHeads,
   describeDocuments,
   describeDeliveryLedger,
-  describeDraftStore,
   describeDueTasks,
   describeEventLog,
   describeInbox,
-  describeKeptAnswers,
   describeKeyUses,
   describeLeases,
   describeLookupClaims,
-  describePeopleStore,
   describeReadModels,
   describeRuleStates,
   describeSchemaRegistry,
@@ -82,14 +79,6 @@ describeDocuments(
   'the embedded store',
   embeddedWith(({ documents }) => documents),
 );
-describeDraftStore(
-  'the embedded store',
-  embeddedWith(({ drafts }) => drafts),
-);
-describeKeptAnswers(
-  'the embedded store',
-  embeddedWith(({ keptAnswers }) => keptAnswers),
-);
 describeLeases(
   'the embedded store',
   embeddedWith(({ leases }) => leases),
@@ -105,10 +94,6 @@ describeSchemaRegistry(
 describeInbox(
   'the embedded inbox',
   embeddedWith(({ inbox }) => inbox),
-);
-describePeopleStore(
-  'the embedded store',
-  embeddedWith(({ people }) => people),
 );
 describeKeyUses(
   'the embedded store',

@@ -204,9 +204,9 @@ describe('A damaged write-ahead log', () => {
     const newer = await killedAgain();
     damageLog(newer);
     const moment = { now: Date.now() as never, derive: () => '' as never };
-    expect(await refusal(restoreBackup(file, join(folder.path, 'new'), { moment, readers: [], newer }))).toMatch(
-      /^data_damaged/,
-    );
+    expect(
+      await refusal(restoreBackup(file, join(folder.path, 'new'), { moment, collections: [], readers: [], newer })),
+    ).toMatch(/^data_damaged/);
   });
 
   const killedAgain = async (): Promise<string> => {

@@ -14,6 +14,7 @@ import {
   type DigestHead,
 } from '@carillon/domain';
 import type { AttemptId, DeliveryId } from '@carillon/kernel';
+import { COLLECTIONS } from '@carillon/stores';
 import { givenIntent, MORNING } from '@carillon/testing/given';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openEmbedded, restoreBackup, type Embedded } from '../src/index.ts';
@@ -88,7 +89,9 @@ describe('a restore of data in which messages wait for a digest', () => {
       await data.backup(at('copy.backup'));
       return data.digestHeads.get(HEAD);
     });
-    expect(await restoreBackup(at('copy.backup'), at('new'), { moment, readers: [] })).toMatchObject({ waiting: 2 });
+    expect(
+      await restoreBackup(at('copy.backup'), at('new'), { moment, collections: COLLECTIONS, readers: [] }),
+    ).toMatchObject({ waiting: 2 });
     await within('new', async (data) => {
       expect(await data.digestHeads.get(HEAD)).toEqual(before);
       expect(await data.digestHeads.nextDueAt(MORNING + HOUR)).toBe(MORNING + HOUR);
@@ -102,7 +105,7 @@ describe('a restore of data in which messages wait for a digest', () => {
       await collect(data, 'listed');
       await data.backup(at('copy.backup'));
     });
-    const options = { moment, readers: [], cancelUnsent: true };
+    const options = { moment, collections: COLLECTIONS, readers: [], cancelUnsent: true };
     expect(await restoreBackup(at('copy.backup'), at('new'), options)).toMatchObject({ cancelled: 2, waiting: 0 });
     await within('new', async (data) =>
       expect([await stateOf(data, 'listed'), await stateOf(data, 'moved')]).toEqual(['CANCELLED', 'CANCELLED']),
@@ -118,7 +121,12 @@ describe('a restore of data in which messages wait for a digest', () => {
       await data.ledger.insert([must(beginAttempt(waiting('digest'), start, moment))]);
       await collect(data, 'waits');
     });
-    const restored = await restoreBackup(at('copy.backup'), at('new'), { moment, readers: [], newer: at('data') });
+    const restored = await restoreBackup(at('copy.backup'), at('new'), {
+      moment,
+      collections: COLLECTIONS,
+      readers: [],
+      newer: at('data'),
+    });
     expect(restored.carriedOver).toMatchObject({ deliveries: 2, leftWaiting: 1 });
     await within('new', async (data) =>
       expect([await stateOf(data, 'told'), await stateOf(data, 'digest'), await stateOf(data, 'waits')]).toEqual([

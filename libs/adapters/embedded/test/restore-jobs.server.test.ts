@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { newJob, reported, taken, type Job } from '@carillon/domain';
 import type { JobId } from '@carillon/kernel';
-import { createStores } from '@carillon/stores';
+import { COLLECTIONS, createStores } from '@carillon/stores';
 import { MORNING } from '@carillon/testing/given';
 import { afterAll, expect, it } from 'vitest';
 import { openEmbedded, restoreBackup } from '../src/index.ts';
@@ -37,7 +37,7 @@ it('a restore ends the long actions that were under way, and leaves those that h
   await data.backup(at('copy.backup'));
   await data.close();
   const moment = { now: MORNING + 1, derive: (...parts: readonly string[]) => parts.join('/') };
-  await restoreBackup(at('copy.backup'), at('new'), { moment, readers: [] });
+  await restoreBackup(at('copy.backup'), at('new'), { moment, collections: COLLECTIONS, readers: [] });
   const restored = await openEmbedded({ dataDir: at('new'), clock: wallClock });
   const after = createStores(restored.documents);
   expect(await after.jobs.unfinished(10)).toEqual([]);

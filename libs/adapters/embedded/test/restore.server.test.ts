@@ -10,7 +10,8 @@ import {
   type SentToPerson,
 } from '@carillon/domain';
 import { isCarillonError, type AttemptId, type DeliveryId, type TriggerId } from '@carillon/kernel';
-import { MESSAGE_CLAIM } from '@carillon/ports';
+import { MESSAGE_CLAIM, type DocumentStores } from '@carillon/ports';
+import { COLLECTIONS, createStores } from '@carillon/stores';
 import { logRecord } from '@carillon/testing';
 import { givenIntent, MORNING } from '@carillon/testing/given';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -27,13 +28,20 @@ afterEach(() => folder.remove());
 
 const at = (name: string): string => join(folder.path, name);
 const moment = { now: MORNING, derive: (...parts: readonly string[]) => parts.join('/') };
-const options: RestoreOptions = { moment, readers: [['engine', 'carillon.events']] };
+const options: RestoreOptions = {
+  moment,
+  collections: COLLECTIONS,
+  readers: [['engine', 'carillon.events']],
+};
 
-async function within<Answer>(name: string, work: (data: Embedded) => Promise<Answer>): Promise<Answer> {
-  const data = await openEmbedded({ dataDir: at(name), clock: wallClock });
+async function within<Answer>(
+  name: string,
+  work: (data: Embedded & DocumentStores) => Promise<Answer>,
+): Promise<Answer> {
+  const data = await openEmbedded({ dataDir: at(name), clock: wallClock, collections: COLLECTIONS });
   try {
     await data.configurationStore.identity({ logId: data.log.logId, keyFingerprint: 'finger' });
-    return await work(data);
+    return await work({ ...data, ...createStores(data.documents) });
   } finally {
     await data.close();
   }

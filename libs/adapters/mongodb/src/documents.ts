@@ -134,15 +134,6 @@ export type LimitDocument = {
   readonly keptUntil: number;
   readonly body: string;
 };
-export type DraftDocument = {
-  /** Workspace, kind and name. */
-  readonly _id: string;
-  readonly workspace: string;
-  readonly revision: string;
-  /** The size of the body; left out by earlier versions. */
-  readonly bytes?: number;
-  readonly body: string;
-};
 export type DigestHeadDocument = {
   readonly _id: string;
   readonly workspace: string;
@@ -153,29 +144,8 @@ export type DigestHeadDocument = {
   readonly body: string;
 };
 export type IdentityDocument = { readonly _id: string; readonly logId: string; readonly keyFingerprint: string };
-export type KeptAnswerDocument = {
-  /** A keyed digest of who, what and the name of the request. */
-  readonly _id: string;
-  readonly fingerprint: string;
-  readonly token: string;
-  readonly begunAt: number;
-  readonly endsAt: number;
-  readonly answer: string | null;
-};
 export type LeaseDocument = { readonly _id: string; readonly holder: string; readonly until: number };
 export type KeyUseDocument = { readonly _id: string; readonly usedAt: number };
-export type PeopleDocument = {
-  /** Kind and id. */
-  readonly _id: string;
-  readonly kind: string;
-  readonly version: number;
-  readonly written: string;
-  /** Kind and key. */
-  readonly key?: string;
-  readonly of?: string;
-  readonly endsAt?: number;
-  readonly body: string;
-};
 export type EventDocument = EventRow & { readonly _id: string };
 export type DuplicateDocument = Omit<DuplicateRow, 'id'> & { readonly _id: string };
 export type DeadLetterDocument = Omit<DeadLetterRow, 'id'> & { readonly _id: string };

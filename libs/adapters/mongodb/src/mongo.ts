@@ -1,5 +1,5 @@
 import type { Duration, Instant } from '@carillon/kernel';
-import type { BackendStores, Clock, CollectionShape } from '@carillon/ports';
+import type { BackendStores, Clock, AnyCollection } from '@carillon/ports';
 import { createAttempts } from './attempts.ts';
 import { collectionsOf } from './collections.ts';
 import { connect, createClient, durableDatabase, type MongoCredentials, type MongoTls } from './connection.ts';
@@ -14,15 +14,12 @@ import { createConfigurationStore } from './stores/configuration-store.ts';
 import { createDeliveryLedger } from './stores/delivery-ledger.ts';
 import { createDigestHeads } from './stores/digest-heads.ts';
 import { createDocuments } from './stores/documents.ts';
-import { createDraftStore } from './stores/draft-store.ts';
 import { createDueTasks } from './stores/due-tasks.ts';
 import { createInbox } from './stores/inbox.ts';
-import { createKeptAnswers } from './stores/kept-answers.ts';
 import { createKeyUseStore } from './stores/key-uses.ts';
 import { createLeaseStore } from './stores/leases.ts';
 import { createLimitStore } from './stores/limit-store.ts';
 import { createLookupClaims } from './stores/lookup-claims.ts';
-import { createPeopleStore } from './stores/people-store.ts';
 import { createReadModels } from './stores/read-models.ts';
 import { createRuleStateStore } from './stores/rule-states.ts';
 import { createConsentStore } from './stores/consent-store.ts';
@@ -36,7 +33,7 @@ export type MongoOptions = {
   readonly database: string;
   readonly clock: Clock;
   /** Collections of `documents`. */
-  readonly collections?: readonly CollectionShape[];
+  readonly collections?: readonly AnyCollection[];
   readonly tls?: MongoTls | undefined;
   readonly credentials?: MongoCredentials | undefined;
   /** How long an operation is tried again while the server is away, before it rejects. */
@@ -108,13 +105,10 @@ export async function openMongo(options: MongoOptions): Promise<MongoStores> {
     limits: createLimitStore(collections, attempt),
     digestHeads: createDigestHeads(collections, attempt),
     configurationStore: createConfigurationStore(collections, attempt),
-    drafts: createDraftStore(collections, attempt),
-    keptAnswers: createKeptAnswers(collections, attempt),
     leases: createLeaseStore(collections, attempt),
     readModels: createReadModels(collections, attempt, clock),
     inbox: createInbox(collections, attempt),
     keyUses: createKeyUseStore(collections, attempt),
-    people: createPeopleStore(collections, attempt),
     applyRetention: (now, policy = DEFAULT_ROW_RETENTION) => applyRowRetention(collections, attempt, now, policy),
     async ping() {
       await attempt(() => db.command({ ping: 1 }));

@@ -64,7 +64,7 @@ export async function applyRowRetention(
       if (ids.length < AT_ONCE) return removed;
     }
   }
-  const { events, duplicates, evaluations, fields, inbox, leases, cohortMembers, tasks, claims, limitEntries, people } =
+  const { events, duplicates, evaluations, fields, inbox, leases, cohortMembers, tasks, claims, limitEntries } =
     collections;
   return (
     (await sweep(events, 'at', policy.readModels)) +
@@ -74,8 +74,6 @@ export async function applyRowRetention(
     (await sweep(inbox, 'at', policy.inbox)) +
     // One that has ended is held by nobody.
     (await sweep(leases, 'until', 0)) +
-    // Sessions, invitations and guesses whose time is over.
-    (await sweep(people, 'endsAt', 0)) +
     (await sweep(cohortMembers, 'outsideSince', policy.leftCohorts)) +
     (await sweep(tasks, 'endedAt', policy.lookups)) +
     (await sweep(claims, 'at', policy.lookups)) +

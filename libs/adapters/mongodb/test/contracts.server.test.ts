@@ -7,14 +7,11 @@ import {
   describeDigestHeads,
   describeDocuments,
   describeDeliveryLedger,
-  describeDraftStore,
   describeDueTasks,
   describeInbox,
-  describeKeptAnswers,
   describeKeyUses,
   describeLeases,
   describeLookupClaims,
-  describePeopleStore,
   describeReadModels,
   describeRuleStates,
   describeSuppressionList,
@@ -73,14 +70,6 @@ describeWith('mongodb', 'the stores in MongoDB', () => {
     'the MongoDB store',
     mongoWith(({ documents }) => documents),
   );
-  describeDraftStore(
-    'the MongoDB store',
-    mongoWith(({ drafts }) => drafts),
-  );
-  describeKeptAnswers(
-    'the MongoDB store',
-    mongoWith(({ keptAnswers }) => keptAnswers),
-  );
   describeLeases(
     'the MongoDB store',
     mongoWith(({ leases }) => leases),
@@ -92,10 +81,6 @@ describeWith('mongodb', 'the stores in MongoDB', () => {
   describeInbox(
     'the MongoDB inbox',
     mongoWith(({ inbox }) => inbox),
-  );
-  describePeopleStore(
-    'the MongoDB store',
-    mongoWith(({ people }) => people),
   );
   describeKeyUses(
     'the MongoDB store',

@@ -1,4 +1,4 @@
-import { integer, json, text, type Collection, type CollectionShape, type Documents } from '@carillon/ports';
+import { integer, json, text, type Collection, type AnyCollection, type Documents } from '@carillon/ports';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { allPages } from './pages.ts';
 import { freshFor, freshName, type UnderTest } from './under-test.ts';
@@ -34,7 +34,7 @@ const SAMPLES: Collection<Sample> = {
     ids: { by: ['group', '_id'] },
     ending: { by: ['endsAt', '_id'], present: ['endsAt'] },
   },
-  expiry: 'endsAt',
+  expiry: { field: 'endsAt' },
   parts: ['lines'],
 };
 
@@ -56,7 +56,7 @@ type Mark = { readonly id: string; readonly by: string };
 const MARKS: Collection<Mark> = { name: 'marks', key: ['id'], fields: { id: text(({ id }) => id) } };
 
 /** What a backend is opened with to run this suite. */
-export const SAMPLE_COLLECTIONS: readonly CollectionShape[] = [SAMPLES, TOKENS, MARKS];
+export const SAMPLE_COLLECTIONS: readonly AnyCollection[] = [SAMPLES, TOKENS, MARKS];
 
 const sample = (group: string, id: string, more: Partial<Sample> = {}): Sample => ({
   group,

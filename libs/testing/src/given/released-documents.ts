@@ -1,6 +1,6 @@
-import { newJob, reported, type AuditSeal, type Job } from '@carillon/domain';
+import { newJob, reported, type AuditSeal, type Draft, type Job, type PeopleRecord } from '@carillon/domain';
 import type { JobId, LogId } from '@carillon/kernel';
-import type { DataKey, DocumentStores, SealedSecret } from '@carillon/ports';
+import type { DataKey, DocumentStores, KeptRequest, SealedSecret } from '@carillon/ports';
 
 type Layout = { readonly row: Readonly<Record<string, unknown>>; readonly document: Readonly<Record<string, unknown>> };
 
@@ -132,5 +132,92 @@ const auditSeal: Released = {
   read: (stores) => stores.auditSeals.newest(log),
 };
 
+const session: PeopleRecord<'session'> = {
+  kind: 'session',
+  id: 'ses_1',
+  version: 1,
+  key: 'digest',
+  of: 'per_1',
+  endsAt: 99,
+  body: {
+    personId: 'per_1',
+    epoch: 3,
+    way: 'password',
+    createdAt: 1,
+    usedAt: 1,
+    from: { address: '127.0.0.1', agent: 'a browser' },
+  },
+};
+const roster: PeopleRecord<'roster'> = {
+  kind: 'roster',
+  id: 'roster',
+  version: 1,
+  key: null,
+  of: null,
+  endsAt: null,
+  body: { owners: ['per_1'], link: null },
+};
+const people = [session, roster].map((record): Released => ({
+  table: 'people',
+  collection: 'people',
+  item: record,
+  row: {
+    kind: record.kind,
+    id: record.id,
+    version: 1,
+    lookup_key: record.key,
+    belongs_to: record.of,
+    ends_at: record.endsAt,
+    document: JSON.stringify(record),
+  },
+  document: {
+    _id: JSON.stringify([record.kind, record.id]),
+    kind: record.kind,
+    version: 1,
+    ...(record.key !== null && { key: JSON.stringify([record.kind, record.key]) }),
+    ...(record.of !== null && { of: record.of }),
+    ...(record.endsAt !== null && { endsAt: record.endsAt }),
+    body: JSON.stringify(record),
+  },
+  write: (stores) => stores.people.replace(record),
+  read: (stores) => stores.people.find(record.kind, record.id),
+}));
+
+const draft: Draft = {
+  ref: { kind: 'notification', workspace: 'shop', name: 'paid' },
+  body: { name: 'Grüße' },
+  basedOn: 4,
+  revision: 'r1',
+  begun: 'r0',
+  by: { kind: 'person', id: 'per_ada' },
+  at: 10,
+};
+const drafts: Released = {
+  table: 'drafts',
+  collection: 'drafts',
+  item: draft,
+  row: { workspace: 'shop', kind: 'notification', name: 'paid', revision: 'r1', document: JSON.stringify(draft) },
+  document: {
+    _id: '["shop","notification","paid"]',
+    workspace: 'shop',
+    revision: 'r1',
+    bytes: Buffer.byteLength(JSON.stringify(draft)),
+    body: JSON.stringify(draft),
+  },
+  write: (stores) => stores.drafts.replace(draft, null),
+  read: (stores) => stores.drafts.find(draft.ref),
+};
+
+const request: KeptRequest = { id: 'i', fingerprint: 'f', token: 't', begunAt: 1, endsAt: 9, answer: null };
+const keptAnswers: Released = {
+  table: 'kept_answers',
+  collection: 'kept_answers',
+  item: request,
+  row: { id: 'i', fingerprint: 'f', token: 't', begun_at: 1, ends_at: 9, answer: null },
+  document: { _id: 'i', fingerprint: 'f', token: 't', begunAt: 1, endsAt: 9, answer: null },
+  write: (stores) => stores.keptAnswers.begin(request, 1),
+  read: (stores) => stores.keptAnswers.find('i'),
+};
+
 /** One item or more of each released collection. */
-export const RELEASED: readonly Released[] = [...jobs, ...secrets, auditSeal];
+export const RELEASED: readonly Released[] = [...jobs, ...secrets, auditSeal, ...people, drafts, keptAnswers];

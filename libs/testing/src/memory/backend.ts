@@ -6,14 +6,11 @@ import { createMemoryConsents } from './consents.ts';
 import { createMemoryConfigurationStore } from './configuration-store.ts';
 import { createMemoryLedger } from './delivery-ledger.ts';
 import { createMemoryDigestHeads } from './digest-heads.ts';
-import { createMemoryDrafts } from './drafts.ts';
 import { createMemoryTasks } from './due-tasks.ts';
 import { createMemoryLimits } from './limits.ts';
 import { createMemoryLog } from './event-log.ts';
 import { createMemoryInbox } from './inbox.ts';
-import { createMemoryKeptAnswers } from './kept-answers.ts';
 import { createMemoryKeyUses } from './key-uses.ts';
-import { createMemoryPeople } from './people.ts';
 import { createMemoryCheckpoints, createMemoryRuleStates } from './positions.ts';
 import { createMemoryReadModels } from './read-models.ts';
 import { createMemoryRegistry } from './schema-registry.ts';
@@ -46,14 +43,11 @@ export function createMemoryBackend({ clock, partitions, logId = LOG_ID }: Memor
   const limits = createMemoryLimits();
   const digestHeads = createMemoryDigestHeads();
   const configurationStore = createMemoryConfigurationStore();
-  const drafts = createMemoryDrafts();
-  const keptAnswers = createMemoryKeptAnswers();
   const stores = createMemoryStores();
   const leases = createMemoryLeases();
   const readModels = createMemoryReadModels();
   const inbox = createMemoryInbox();
   const keyUses = createMemoryKeyUses();
-  const people = createMemoryPeople();
   const registry = createMemoryRegistry();
   return {
     trim: log.trim,
@@ -70,14 +64,11 @@ export function createMemoryBackend({ clock, partitions, logId = LOG_ID }: Memor
       limits: limits.connect(wire),
       digestHeads: digestHeads.connect(wire),
       configurationStore: configurationStore.connect(wire),
-      drafts: drafts.connect(wire),
-      keptAnswers: keptAnswers.connect(wire),
       ...stores.connect(wire),
       leases: leases.connect(wire),
       readModels: readModels.connect(wire),
       inbox: inbox.connect(wire),
       keyUses: keyUses.connect(wire),
-      people: people.connect(wire),
       registry: registry.connect(wire),
     }),
   };

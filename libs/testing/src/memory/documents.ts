@@ -147,7 +147,7 @@ function createCollection<Item>(
     part: (key, part) => wire.ask(`${name}.part`, () => stored.get(idOf(key))?.parts[part] ?? null),
     removeExpired: (before, limit) => {
       const removeExpired = (): number => {
-        const expired = items().filter((item) => isFound(item, { [expiry ?? '']: { before } }));
+        const expired = items().filter((item) => isFound(item, { [expiry?.field ?? '']: { before } }));
         return expired.slice(0, limit).filter((item) => stored.delete(idOf(keyValues(collection, item)))).length;
       };
       return wire.ask(`${name}.removeExpired`, removeExpired, { writes: true });

@@ -7,15 +7,12 @@ import {
   describeConfigurationStore,
   describeDeliveryLedger,
   describeDocuments,
-  describeDraftStore,
   describeDueTasks,
   describeEventLog,
   describeInbox,
-  describeKeptAnswers,
   describeKeyUses,
   describeLeases,
   describeLookupClaims,
-  describePeopleStore,
   describeReadModels,
   describeRuleStates,
   describeSchemaRegistry,
@@ -34,14 +31,11 @@ import {
   createMemoryConfigurationStore,
   createMemoryDigestHeads,
   createMemoryDocuments,
-  createMemoryDrafts,
   createMemoryInbox,
-  createMemoryKeptAnswers,
   createMemoryKeyUses,
   createMemoryLeases,
   createMemoryLedger,
   createMemoryLog,
-  createMemoryPeople,
   createMemoryProvider,
   createMemoryReadModels,
   createMemoryRegistry,
@@ -99,14 +93,11 @@ describeLimitStore(NAME, over(createMemoryLimits));
 describeDigestHeads(NAME, over(createMemoryDigestHeads));
 describeSuppressionList(NAME, over(createMemorySuppressions));
 describeDocuments(NAME, over(createMemoryDocuments));
-describeDraftStore(NAME, over(createMemoryDrafts));
-describeKeptAnswers(NAME, over(createMemoryKeptAnswers));
 describeLeases(NAME, over(createMemoryLeases));
 describeConfigurationStore(NAME, over(createMemoryConfigurationStore));
 describeReadModels(NAME, over(createMemoryReadModels));
 describeInbox(NAME, over(createMemoryInbox));
 describeKeyUses(NAME, over(createMemoryKeyUses));
-describePeopleStore(NAME, over(createMemoryPeople));
 describeSchemaRegistry(NAME, over(createMemoryRegistry));
 describeChannelSender(
   NAME,

@@ -10,7 +10,7 @@ import {
   type SentToPerson,
 } from '@carillon/domain';
 import { CarillonError, isCarillonError, messageOf, parseJson } from '@carillon/kernel';
-import { MESSAGE_CLAIM } from '@carillon/ports';
+import { MESSAGE_CLAIM, type AnyCollection } from '@carillon/ports';
 import { refuseDamagedWal } from '../damage/look-at-wal.ts';
 import { dataFiles } from '../data-folder.ts';
 import { lockFolder } from '../folder-lock.ts';
@@ -18,9 +18,8 @@ import { MIGRATIONS } from '../schema/migrations.ts';
 import { consentWrites } from '../stores/consent-store.ts';
 import { limitWrites } from '../stores/limit-store.ts';
 import { statementsOf, type Statements } from '../statements.ts';
-import { carryDrafts } from './carry-drafts.ts';
+import { carryDocuments } from './carry-documents.ts';
 import { addDelivery, readDeliveries, readDelivery, rewriteDelivery } from './documents.ts';
-import { carryPeople } from './people.ts';
 import type { Span } from './outstanding.ts';
 
 /** What a restore learned from the folder that it replaces. */
@@ -50,7 +49,12 @@ const refuse = (detail: string): CarillonError => new CarillonError('wrong_usage
  * come again. Each is told of on the log. Deliveries that waited there were not sent: they stay as they are in the backup. Addresses
  * that mail is held back from are carried over too.
  */
-export function carryOver(sql: Statements, newer: string, moment: Moment): CarriedOver {
+export function carryOver(
+  sql: Statements,
+  newer: string,
+  moment: Moment,
+  collections: readonly AnyCollection[],
+): CarriedOver {
   const { database } = dataFiles(newer);
   if (!existsSync(database)) throw refuse(`there is no carillon.db in ${newer}`);
   const lock = lockFolder(newer, 'carillon restore', moment.now);
@@ -79,10 +83,11 @@ export function carryOver(sql: Statements, newer: string, moment: Moment): Carri
     const suppressed = carrySuppressions(sql, source);
     carryMessageClaims(sql, source);
     carryLimits(sql, source);
-    carryPeople(sql, source);
     const consents = carryConsents(sql, source);
-    const drafts = carryDrafts(sql, source, configurations);
-    return { deliveries, leftWaiting, suppressed, consents, drafts, lost };
+    const byName = new Map(
+      collections.map((one) => [one.name, carryDocuments(one, sql, source, configurations)] as const),
+    );
+    return { deliveries, leftWaiting, suppressed, consents, drafts: byName.get('drafts') ?? 0, lost };
   } catch (error) {
     if (isCarillonError(error)) throw error;
     throw new CarillonError('wrong_usage', `${newer} cannot be read (${messageOf(error)})`, {}, { cause: error });

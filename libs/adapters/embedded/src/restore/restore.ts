@@ -5,17 +5,19 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Moment } from '@carillon/domain';
 import { CarillonError } from '@carillon/kernel';
+import type { AnyCollection } from '@carillon/ports';
 import { dataFiles, makeFolder, makePrivateFile, syncFolder } from '../data-folder.ts';
 import { APPLICATION_ID, migrate } from '../schema/migrations.ts';
 import { statementsOf } from '../statements.ts';
 import { callOff } from './call-off.ts';
+import { settleDocuments } from './carry-documents.ts';
 import { carryOver, type CarriedOver } from './carry-over.ts';
-import { endJobs } from './end-jobs.ts';
-import { endSignIns } from './people.ts';
 import { outstanding, type Outstanding } from './outstanding.ts';
 
 export type RestoreOptions = {
   readonly moment: Moment;
+  /** Collections of `documents`. */
+  readonly collections: readonly AnyCollection[];
   /** Which group reads which topic: what they have not read is what is done again. */
   readonly readers: readonly (readonly [group: string, topic: string])[];
   /** The data folder that the restored one replaces, not in use: what its ledger knows is carried over. */
@@ -83,15 +85,14 @@ function unpackKeys(database: string, keyFolder: string, file: string): void {
 }
 
 /** What the restore was asked to settle before anything starts over the data. */
-function settle(database: string, { moment, readers, newer, cancelUnsent }: RestoreOptions): Restored {
+function settle(database: string, { moment, collections, readers, newer, cancelUnsent }: RestoreOptions): Restored {
   const db = new DatabaseSync(database);
   try {
     migrate(db);
     const sql = statementsOf(db);
     db.exec('BEGIN');
-    const carriedOver = newer === undefined ? null : carryOver(sql, newer, moment);
-    endSignIns(sql);
-    endJobs(sql, moment.now);
+    const carriedOver = newer === undefined ? null : carryOver(sql, newer, moment, collections);
+    for (const collection of collections) settleDocuments(collection, sql, moment.now);
     const cancelled = cancelUnsent ? callOff(sql, moment) : null;
     db.exec('COMMIT');
     return { ...outstanding(sql, readers), carriedOver, cancelled };

@@ -1,11 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { CollectionShape } from '@carillon/ports';
+import type { AnyCollection } from '@carillon/ports';
 import { layoutOf } from '../stores/document-layout.ts';
 
 /** A table of documents and the SQL that makes it. */
 export type DocumentTable = { readonly table: string; readonly create: string };
 
-export function documentTable(collection: CollectionShape): DocumentTable {
+export function documentTable(collection: AnyCollection): DocumentTable {
   const { table, key, columns, columnsOf } = layoutOf(collection);
   const list = (names: readonly string[]): string => names.join(', ');
   const lines = [

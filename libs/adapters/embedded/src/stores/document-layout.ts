@@ -1,4 +1,4 @@
-import { bodyField, type CollectionShape, type Field } from '@carillon/ports';
+import { bodyField, type AnyCollection, type Field } from '@carillon/ports';
 
 export type Column = { readonly name: string; readonly sqlType: 'TEXT' | 'INTEGER' };
 
@@ -21,7 +21,7 @@ export type Layout = {
 
 const snakeCase = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-export function layoutOf(collection: CollectionShape): Layout {
+export function layoutOf(collection: AnyCollection): Layout {
   const body = bodyField(collection);
   const fieldOf = (name: string): Field<never> => {
     const field = collection.fields[name];

@@ -1,29 +1,19 @@
 import type { SQLInputValue } from 'node:sqlite';
 import {
-  bodyField,
-  bodyText,
-  itemOf,
   keyValues,
   orderOf,
   type Collection,
   type Condition,
   type DocumentCollection,
   type Documents,
-  type Fields,
-  type Key,
   type Version,
   type Where,
 } from '@carillon/ports';
-import { stringifyJson } from '@carillon/kernel';
 import type { Reader } from '../reader.ts';
-import type { Row } from '../statements.ts';
 import type { Transaction, Write } from '../writing/protocol.ts';
 import { cursorAt, keysOf, pageOf } from './cursor.ts';
 import { layoutOf, type Layout } from './document-layout.ts';
-
-type Values = Readonly<Record<string, SQLInputValue>>;
-
-type VersionColumn = { readonly column: string; readonly kind: 'counter' | 'token' };
+import { documentRows, equal, type Values, type VersionColumn } from './document-rows.ts';
 
 /** A write of one document, by columns. */
 type DocumentWrite = {
@@ -35,8 +25,6 @@ type DocumentWrite = {
   /** Version of the stored document. Null: there must be none. */
   readonly expected: Version | null;
 };
-
-const equal = (columns: readonly string[]): string => columns.map((column) => `${column} = ?`).join(' AND ');
 
 export const documentWrites = ({ sql }: Pick<Transaction, 'sql'>) => {
   /** Returns the version of the stored document, true if it has none, or null if there is no document. */
@@ -136,35 +124,8 @@ function createCollection<Item>(
 ): DocumentCollection<Item> {
   const layout = layoutOf(collection);
   const { table, key: keyColumns, reads } = layout;
-  const body = bodyField(collection);
-  const names = [...Object.keys(collection.fields), ...(body === null ? [] : [body])];
-  const selected = (fields: readonly string[]): string =>
-    fields.map((field) => `${reads(field)} AS "${field}"`).join(', ');
+  const { all, byKey, keyed, selected, toFields, toItem, valuesOf, version } = documentRows(collection);
   const types = (field: string) => collection.fields[field]?.type;
-  const all = selected(body === null || collection.read ? names : [...collection.key, body]);
-  const toFields = (row: Row): Fields =>
-    Object.fromEntries(
-      Object.entries(row).map(([name, value]) => [
-        name,
-        types(name) === 'json' && typeof value === 'string' ? JSON.parse(value) : value,
-      ]),
-    );
-  const toItem = (row: Row): Item => itemOf(collection, toFields(row));
-  const byKey = equal(keyColumns);
-  const keyed = (key: Key): Values => Object.fromEntries(keyColumns.map((column, at) => [column, key[at] ?? null]));
-  const version = collection.version
-    ? { column: reads(collection.version.field), kind: collection.version.kind }
-    : null;
-
-  function valuesOf(item: Item): Values {
-    const values: Record<string, SQLInputValue> = {};
-    for (const [name, { of, column, type }] of Object.entries(collection.fields)) {
-      if (typeof column === 'object' || collection.key.includes(name)) continue;
-      const value = of(item) ?? null;
-      values[reads(name)] = type === 'json' ? stringifyJson(value) : (value as SQLInputValue);
-    }
-    return body === null ? values : { ...values, [reads(body)]: bodyText(collection, item) };
-  }
 
   return {
     async get(key) {
@@ -230,7 +191,7 @@ function createCollection<Item>(
       const { expiry } = collection;
       if (expiry === undefined) throw new Error(`${collection.name} has no expiry`);
       const load = { bytes: 64, rows: limit };
-      return write('documents.removeExpired', load, table, keyColumns.join(', '), reads(expiry), before, limit);
+      return write('documents.removeExpired', load, table, keyColumns.join(', '), reads(expiry.field), before, limit);
     },
   };
 }

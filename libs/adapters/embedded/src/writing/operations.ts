@@ -5,15 +5,12 @@ import { configurationWrites } from '../stores/configuration-store.ts';
 import { deliveryWrites } from '../stores/delivery-ledger.ts';
 import { digestHeadWrites } from '../stores/digest-heads.ts';
 import { documentWrites } from '../stores/documents.ts';
-import { draftWrites } from '../stores/draft-store.ts';
 import { taskWrites } from '../stores/due-tasks.ts';
 import { claimWrites } from '../stores/lookup-claims.ts';
 import { limitWrites } from '../stores/limit-store.ts';
 import { inboxWrites } from '../stores/inbox.ts';
-import { keptAnswerWrites } from '../stores/kept-answers.ts';
 import { keyUseWrites } from '../stores/key-uses.ts';
 import { leaseWrites } from '../stores/leases.ts';
-import { peopleWrites } from '../stores/people-store.ts';
 import { readModelWrites } from '../stores/read-models.ts';
 import { ruleStateWrites } from '../stores/rule-states.ts';
 import { schemaWrites } from '../stores/schema-registry.ts';
@@ -37,13 +34,10 @@ export const createOperations = (transaction: Transaction): Operations => ({
   ...digestHeadWrites(transaction),
   ...configurationWrites(transaction),
   ...documentWrites(transaction),
-  ...draftWrites(transaction),
-  ...keptAnswerWrites(transaction),
   ...leaseWrites(transaction),
   ...readModelWrites(transaction),
   ...schemaWrites(transaction),
   ...inboxWrites(transaction),
   ...keyUseWrites(transaction),
-  ...peopleWrites(transaction),
   ...retentionWrites(transaction),
 });

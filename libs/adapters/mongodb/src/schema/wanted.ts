@@ -74,8 +74,6 @@ export const WANTED = {
     { name: 'next', key: { dueAt: 1 }, where: ['dueAt'] },
   ],
   identity: [],
-  drafts: [{ name: 'workspace', key: { workspace: 1, _id: 1 } }],
-  kept_answers: [{ name: 'ends', key: { endsAt: 1 } }],
   leases: [{ name: 'until', key: { until: 1 } }],
   events: [
     { name: 'id', key: { id: 1 } },
@@ -109,13 +107,6 @@ export const WANTED = {
     { name: 'recipient', key: { recipient: 1, at: 1, _id: 1 } },
   ],
   key_uses: [],
-  people: [
-    // One person for an address, one session for a word.
-    { name: 'key', key: { key: 1 }, unique: true, where: ['key'] },
-    { name: 'kind', key: { kind: 1, _id: 1 } },
-    { name: 'of', key: { of: 1, kind: 1, _id: 1 }, where: ['of'] },
-    { name: 'ends', key: { endsAt: 1 }, where: ['endsAt'] },
-  ],
 } as const satisfies Record<string, readonly WantedIndex[]>;
 
 export type CollectionName = keyof typeof WANTED;

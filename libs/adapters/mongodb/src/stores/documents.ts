@@ -210,8 +210,8 @@ function createCollection<Item>(
     },
     async removeExpired(before, limit) {
       if (expiry === undefined) throw new Error(`${collection.name} has no expiry`);
-      const expired = filterOf<Stored>({ [expiry]: { $lt: before } });
-      const options = { ...IN_ONE_ANSWER, projection: { _id: 1 }, sort: { [expiry]: 1 }, limit } as const;
+      const expired = filterOf<Stored>({ [expiry.field]: { $lt: before } });
+      const options = { ...IN_ONE_ANSWER, projection: { _id: 1 }, sort: { [expiry.field]: 1 }, limit } as const;
       const found = await attempt(() => stored.find<{ _id: string }>(expired, options).toArray());
       if (found.length === 0) return 0;
       // A document that was written meanwhile may expire later.

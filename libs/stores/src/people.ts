@@ -1,0 +1,66 @@
+import type { PeopleKind, PeopleRecord } from '@carillon/domain';
+import { parseJson } from '@carillon/kernel';
+import { integer, text, type Collection, type Documents, type PeopleStore } from '@carillon/ports';
+import { readAll, writeNext } from './documents.ts';
+
+const ENDED: ReadonlySet<PeopleKind> = new Set(['session', 'guesses', 'mailed_link']);
+
+const PEOPLE: Collection<PeopleRecord> = {
+  name: 'people',
+  key: ['kind', 'id'],
+  version: { field: 'version', kind: 'counter' },
+  fields: {
+    kind: text(({ kind }) => kind),
+    id: text(({ id }) => id),
+    version: integer(({ version }) => version),
+    key: text(({ key }) => key ?? undefined, 'lookup_key'),
+    of: text((record) => record.of ?? undefined, 'belongs_to'),
+    endsAt: integer(({ endsAt }) => endsAt ?? undefined),
+  },
+  unique: { key: ['kind', 'key'] },
+  indexes: {
+    kind: { by: ['kind', '_id'] },
+    of: { by: ['of', 'kind', '_id'], present: ['of'] },
+    ends: { by: ['endsAt'], present: ['endsAt'] },
+  },
+  expiry: { field: 'endsAt', kept: 0 },
+  restore: {
+    // Whoever was taken out since the backup stays out.
+    carryOver: 'all',
+    // Some sessions were ended since, and a mailed link may have been used. People sign in again.
+    settle(record) {
+      if (ENDED.has(record.kind)) return null;
+      return record.kind === 'roster' ? { ...record, body: { ...record.body, link: null } } : record;
+    },
+  },
+  read: ({ body }) => parseJson(body as string) as unknown as PeopleRecord,
+};
+
+/** What is stored under a kind is a record of that kind. */
+const as = <Kind extends PeopleKind>(record: PeopleRecord | null) => record as PeopleRecord<Kind> | null;
+
+function create(documents: Documents): PeopleStore {
+  const people = documents.collection(PEOPLE);
+  return {
+    find: async <Kind extends PeopleKind>(kind: Kind, id: string) => as<Kind>(await people.get([kind, id])),
+    findByKey: async <Kind extends PeopleKind>(kind: Kind, key: string) =>
+      as<Kind>(await people.findUnique('key', [kind, key])),
+    async list<Kind extends PeopleKind>(kind: Kind, { of }: { readonly of?: string }, limit: number, cursor?: string) {
+      const page = await people.page({ index: 'kind', where: { kind, of }, order: 'ascending' }, limit, cursor);
+      return { ...page, items: page.items as readonly PeopleRecord<Kind>[] };
+    },
+    replace: (record) => writeNext(people, record),
+    async remove(kind, id) {
+      return (await people.remove([kind, id])) === 'done';
+    },
+    async removeOf(kind, of, but) {
+      const found = await readAll(people, { index: 'kind', where: { kind, of } });
+      const others = found.filter(({ id }) => id !== but);
+      const answers = await Promise.all(others.map(({ id }) => people.remove([kind, id])));
+      return answers.filter((answer) => answer === 'done').length;
+    },
+    removeEnded: (before, limit) => people.removeExpired(before, limit),
+  };
+}
+
+export const people = { collections: [PEOPLE], create };
