@@ -4,7 +4,7 @@ const MAX_LINES = 100;
 /** Lines that are empty or hold only a comment. */
 const IS_SILENT = /^\s*($|\/\/|\/\*|\*)/;
 /** A block of tests is a list, and not read at once: `describe`, `describe.each(…)`, functions named `describeX`, and chapters of the walkthrough. */
-const IS_TEST_BLOCK = /^(describe|chapter)/;
+const IS_TEST_BLOCK = /^(describe|chapter|testScreens)/;
 
 type Node = { readonly type: string; readonly range: [number, number]; readonly parent?: unknown };
 
