@@ -10,7 +10,7 @@ import { noticeText } from '../tools/notice.ts';
 const schemas = dirname(fileURLToPath(import.meta.url));
 export const root = dirname(schemas);
 const generatedFolder = 'libs/contracts/src/generated';
-/** What the portal lists and draws for each kind of account. */
+/** What the portal lists and draws for each kind of account and integration. */
 const KIND_FORMS = 'apps/portal/src/screens/setup/kind-forms.generated.ts';
 const banner = '// Written by `node schemas/generate.ts` from schemas/; do not edit.\n';
 
@@ -92,12 +92,16 @@ export async function generatedFiles(): Promise<Map<string, string>> {
     [`${generatedFolder}/topics.generated.ts`, topicDefinitions()],
   ]);
   // Imported late: the package reads the two files above, which may not be there yet.
-  const { accountForms, configurationReference, FILE_SHAPES, fileJsonSchema } = await import('@carillon/configuration');
+  const { accountForms, configurationReference, FILE_SHAPES, fileJsonSchema, integrationForms } = await import('@carillon/configuration');
   files.set('docs/configuration.md', configurationReference());
   for (const kind of Object.keys(FILE_SHAPES) as (keyof typeof FILE_SHAPES)[]) {
     files.set(`schemas/files/${kind}.schema.json`, `${JSON.stringify(fileJsonSchema(kind), null, 2)}\n`);
   }
-  files.set(KIND_FORMS, `${formsBanner}export const ACCOUNT_FORMS = ${JSON.stringify(accountForms(), null, 2)} as const;\n`);
+  const forms = { ACCOUNT_FORMS: accountForms(), INTEGRATION_FORMS: integrationForms() };
+  const declarations = Object.entries(forms).map(
+    ([name, kinds]) => `export const ${name} = ${JSON.stringify(kinds, null, 2)} as const;\n`,
+  );
+  files.set(KIND_FORMS, formsBanner + declarations.join('\n'));
   const { apiDocument, roleTables } = await import('@carillon/control');
   files.set('NOTICE', noticeText());
   files.set('docs/people.md', withRoles(readFileSync(join(root, 'docs/people.md'), 'utf8'), roleTables()));

@@ -48,6 +48,7 @@ beforeAll(() => {
     compilerOptions: {
       paths: {
         '@carillon/shapes': [join(home, 'src/index.ts')],
+        '@carillon/shapes/integrations': [join(home, 'src/integrations/index.ts')],
         '@carillon/shapes/providers': [join(home, 'src/providers/index.ts')],
       },
       typeRoots: [join(root, 'node_modules/@types')],

@@ -1,4 +1,4 @@
-import { headerSecrets, lookupTimeouts, type LookupIntegration } from '@carillon/domain';
+import { integrationSecrets, lookupTimeouts, type LookupIntegration } from '@carillon/domain';
 import { formatDuration, type Duration } from '@carillon/kernel';
 import type { PartnerAnswer } from '@carillon/ports';
 import type { ControlPorts } from './ports.ts';
@@ -16,10 +16,9 @@ export async function readPartnerSecrets(
   integration: LookupIntegration,
   { secrets }: Pick<ControlPorts, 'secrets'>,
 ): Promise<PartnerSecrets> {
-  const { key, second_key: second } = integration.authorization;
   const values: Record<string, string> = {};
   const missing: string[] = [];
-  for (const name of [key.secret, ...(second ? [second.secret] : []), ...headerSecrets(integration)]) {
+  for (const name of integrationSecrets(integration)) {
     const value = await secrets.resolve(workspace, name);
     if (value === null) missing.push(await missingSecret(workspace, name, secrets));
     else values[name] = value;

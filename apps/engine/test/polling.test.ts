@@ -1,4 +1,4 @@
-import type { PostHogIntegration } from '@carillon/domain';
+import type { PolledIntegration } from '@carillon/domain';
 import type { LeaseStore, LogRecord } from '@carillon/ports';
 import { startScriptedPostHog, type ScriptedPostHog } from '@carillon/testing';
 import { integration } from '@carillon/testing/given';
@@ -20,7 +20,7 @@ afterEach(async () => {
   await topology.close();
 });
 
-const settings = (more: Partial<PostHogIntegration> = {}): PostHogIntegration => ({
+const settings = (more: Partial<PolledIntegration> = {}): PolledIntegration => ({
   kind: 'posthog',
   url: posthog.url,
   project: '12',
@@ -29,7 +29,7 @@ const settings = (more: Partial<PostHogIntegration> = {}): PostHogIntegration =>
   ...more,
 });
 const REF = { workspace: 'shop', integration: 'ph', cohort: '5' } as const;
-async function start(more: Partial<PostHogIntegration> = {}): Promise<WatchedEngine> {
+async function start(more: Partial<PolledIntegration> = {}): Promise<WatchedEngine> {
   await topology.publish(integration('ph', settings(more)));
   const secrets = { resolve: async (_: string, name: string) => ({ PH: 'ph-key', OLD: 'old-key' })[name] ?? null };
   const engine = await startEngineOn(topology, { secrets });

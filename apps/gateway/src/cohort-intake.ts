@@ -3,6 +3,8 @@ import {
   firstSyncOf,
   userIdField,
   type CohortChange,
+  isWebhook,
+  omitsUserIds,
   takesBatches,
   type WebhookIntegration,
 } from '@carillon/domain';
@@ -46,7 +48,7 @@ export function serveCohortIntake(
   function integrationOf(request: CohortRequest): WebhookIntegration | null {
     const { workspace, integration } = request.params;
     const found = findCohortIntegration(configuration.current(), workspace, integration);
-    return found && found.kind !== 'posthog' ? found : null;
+    return found && isWebhook(found) ? found : null;
   }
 
   async function take(request: CohortRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -121,7 +123,7 @@ export function serveCohortIntake(
   function read(request: CohortRequest, integration: WebhookIntegration, body: Json): readonly CohortChange[] {
     const { echo, passedOver, changes } = cohortReaders.read(integration.kind, body, {
       userId: userIdField(integration),
-      batches: integration.kind === 'segment' && takesBatches(integration),
+      batches: takesBatches(integration),
       now: clock.now(),
     });
     remember(request, { echo });
@@ -190,8 +192,7 @@ function reportSkipped(
   const skipped = changes.reduce((sum, change) => sum + change.skipped, 0);
   if (skipped === 0) return;
   telemetry?.membersSkipped(nameOf(request), skipped);
-  // Segment sends a call for each identifier of a person: most of these have no user id, and nothing is wrong.
-  if (integration.kind === 'segment' || changes.some(({ userIds }) => userIds.length > 0)) return;
+  if (omitsUserIds(integration) || changes.some(({ userIds }) => userIds.length > 0)) return;
   const named = userIdField(integration);
   const field = named === undefined ? 'the usual field' : JSON.stringify(named);
   alert(nameOf(request), `no member of a message has a user id at ${field}: look at user_id of the integration`);

@@ -1,5 +1,5 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import type { CohortIntegration } from '@carillon/domain';
+import { integrationSecrets, type CohortIntegration } from '@carillon/domain';
 import type { CohortProof } from '@carillon/ports';
 import type { FreshSecrets } from './fresh-secrets.ts';
 
@@ -14,9 +14,8 @@ export type ProofVerdict = 'proven' | 'wrong' | 'not_set';
 
 export function createCohortSecrets(resolve: FreshSecrets): CohortSecrets {
   return {
-    async judge(workspace, { authorization }, proof) {
-      const { key, second_key: second } = authorization;
-      const names = [key.secret, ...(second ? [second.secret] : [])];
+    async judge(workspace, integration, proof) {
+      const names = integrationSecrets(integration);
       const values = (await Promise.all(names.map((name) => resolve(workspace, name)))).filter((one) => one !== null);
       if (values.length === 0) return 'not_set';
       return values.map((value) => isProof(proof, value)).includes(true) ? 'proven' : 'wrong';

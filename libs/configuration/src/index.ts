@@ -12,7 +12,7 @@ export { checkResources, shelfIn } from './checks/check-resources.ts';
 export * from './checks/finding.ts';
 export type { CheckContext, ExpressionCheck, TemplateCheck } from './checks/surroundings.ts';
 export { fileJsonSchema } from './files/json-schemas.ts';
-export { accountForms, type FormPart } from './files/kind-forms.ts';
+export { accountForms, integrationForms, type FormPart } from './files/kind-forms.ts';
 export { mergeFile } from './files/merge-file.ts';
 export * from './files/place.ts';
 export { type FolderReading, readConfigurationFolder } from './files/read-folder.ts';

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { formatFault } from '@carillon/configuration';
+import { PROVIDERS } from '@carillon/shapes/providers';
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { goodFolder, read } from './support/folder.ts';
 
 /** Each kind of account with every field that it takes. */
@@ -45,6 +47,31 @@ const ACCOUNTS: Readonly<Record<string, object>> = {
   sandbox: { kind: 'sandbox', from: 'shop@example.com' },
 };
 
+type Described = {
+  readonly const?: unknown;
+  readonly default?: unknown;
+  readonly examples?: readonly unknown[];
+  readonly properties?: Readonly<Record<string, Described>>;
+};
+
+/** Returns a value with every field of a schema, from the examples and defaults in it. */
+const exampleOf = ({ const: fixed, default: fallback, examples, properties }: Described): unknown =>
+  fixed ??
+  examples?.[0] ??
+  fallback ??
+  (properties
+    ? Object.fromEntries(Object.entries(properties).map(([name, part]) => [name, exampleOf(part)]))
+    : 'https://api.example.com');
+
+/** Accounts of the kinds that the table above leaves out. */
+const OTHER_ACCOUNTS = Object.fromEntries(
+  PROVIDERS.filter(({ kind }) => !Object.hasOwn(ACCOUNTS, kind)).map(({ kind, shape }) => [
+    kind,
+    exampleOf(z.toJSONSchema(shape) as Described) as object,
+  ]),
+);
+const EVERY_ACCOUNT = { ...ACCOUNTS, ...OTHER_ACCOUNTS };
+
 function smtpWith(receipts: object): object {
   return { kind: 'smtp', host: 'smtp.example.com', port: 587, from: 'a@example.com', receipts };
 }
@@ -66,7 +93,7 @@ const EMAIL = { subject: 'Paid', preheader: 'Today', from: 'shop@example.com', s
 /** YAML is a superset of JSON, so a body can be written as it is. */
 const FILES: Readonly<Record<string, { readonly file: string; readonly body: object }>> = {
   ...Object.fromEntries(
-    Object.entries(ACCOUNTS).map(([name, body]) => [name, { file: 'workspaces/shop/accounts/main.yaml', body }]),
+    Object.entries(EVERY_ACCOUNT).map(([name, body]) => [name, { file: 'workspaces/shop/accounts/main.yaml', body }]),
   ),
   'push.yaml': { file: 'workspaces/shop/templates/order-paid/push.yaml', body: PUSH },
   'email.yaml': { file: 'workspaces/shop/templates/order-paid/email.yaml', body: EMAIL },
@@ -154,7 +181,7 @@ describe('the table above', () => {
     ]);
 
   test('has every field that an account takes', () => {
-    const tried = new Set(Object.values(ACCOUNTS).flatMap((body) => pathsOf(body).map((path) => path.at(-1))));
+    const tried = new Set(Object.values(EVERY_ACCOUNT).flatMap((body) => pathsOf(body).map((path) => path.at(-1))));
     expect(namesIn(schema).filter((name) => !tried.has(name))).toEqual([]);
     expect(namesIn(schema).length).toBeGreaterThan(40);
   });

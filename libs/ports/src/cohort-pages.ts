@@ -1,9 +1,9 @@
-import type { PostHogIntegration } from '@carillon/domain';
+import type { PolledIntegration } from '@carillon/domain';
 import type { Duration } from '@carillon/kernel';
 
 /** Asks for one page of who is in a cohort. */
 export type CohortPageCall = {
-  readonly integration: PostHogIntegration;
+  readonly integration: PolledIntegration;
   readonly key: string;
   readonly cohort: string;
   /** The `next` of the page before; null: the first page. */

@@ -1,8 +1,8 @@
-import type { CohortChange, CohortPlatform } from '@carillon/domain';
+import type { CohortChange, WebhookIntegration } from '@carillon/domain';
 import type { CarillonError, Instant, Json, Result } from '@carillon/kernel';
 
-/** Platforms that send what changed in a cohort; PostHog is asked (`CohortPages`). */
-export type WebhookPlatform = Exclude<CohortPlatform, 'posthog'>;
+/** Platforms that send what changed in a cohort. `CohortPages` asks the others. */
+export type WebhookPlatform = WebhookIntegration['kind'];
 
 /**
  * What a request shows to prove that it comes from the platform. Nothing has been compared yet: whoever holds the

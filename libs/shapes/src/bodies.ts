@@ -8,8 +8,7 @@ import type {
   quietHoursShape,
   workspaceLimitShape,
 } from './cadence-shape.ts';
-import type { posthog, webhookShapes } from './cohort-shapes.ts';
-import type { lookupShape } from './integration-shape.ts';
+import type { INTEGRATIONS, IntegrationRole } from './integrations/index.ts';
 import type { channelShape, inDoubt, retryShape } from './notification-shape.ts';
 import type { eventRecipients, lookupRecipients } from './recipients-shape.ts';
 import type { cohortShape, ruleShape } from './rule-shape.ts';
@@ -46,18 +45,23 @@ export type WorkspaceBody = ResourceBodies['workspace'];
 
 export type ChannelBody = Of<typeof channelShape>;
 export type CohortBody = Of<typeof cohortShape>;
-/** An analytics platform that tells us, by webhook, who is in its cohorts. */
-export type WebhookIntegration = Of<(typeof webhookShapes)[number]>;
-/** PostHog tells nobody: it is asked who is in its cohorts. */
-export type PostHogIntegration = Of<typeof posthog>;
-export type CohortIntegration = WebhookIntegration | PostHogIntegration;
+/** Integrations of one role. */
+type IntegrationOf<Role extends IntegrationRole> = Of<
+  Extract<(typeof INTEGRATIONS)[number], { readonly role: Role }>['shape']
+>;
+/** An analytics platform that sends who is in its cohorts. */
+export type WebhookIntegration = IntegrationOf<'cohort_webhook'>;
+/** An analytics platform that is asked who is in its cohorts. */
+export type PolledIntegration = IntegrationOf<'cohort_api'>;
+export type CohortIntegration = WebhookIntegration | PolledIntegration;
 export type EmailTemplate = Of<typeof emailTemplateShape>;
 export type EventRecipients = Of<typeof eventRecipients>;
 /** An identity provider at which people sign in. */
 export type IdentityProviderBody = Of<typeof identityProviderShape>;
 export type InDoubtPolicy = Of<typeof inDoubt>;
 export type JwtAlgorithm = Of<typeof jwtAlgorithm>;
-export type LookupIntegration = Of<typeof lookupShape>;
+/** A partner that is called to look people up. */
+export type LookupIntegration = IntegrationOf<'partner'>;
 export type LookupRecipients = Of<typeof lookupRecipients>;
 export type Recipients = EventRecipients | LookupRecipients;
 export type DelayBody = Of<typeof delayShape>;

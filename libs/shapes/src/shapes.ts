@@ -1,7 +1,7 @@
 import { parseDuration } from '@carillon/kernel';
 import { z } from 'zod';
 import { accountShape, accountsShape } from './account-shapes.ts';
-import { integrationShape } from './integration-shape.ts';
+import { integrationShape } from './integrations/index.ts';
 import { notificationShape } from './notification-shape.ts';
 import { jwtProviderShape } from './security-shapes.ts';
 import { duration, keys, publicOrigin, publicUrl, said } from './shape-parts.ts';

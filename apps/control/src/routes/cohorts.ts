@@ -2,12 +2,14 @@ import { cohortPage, type CohortBodyShown } from '@carillon/contracts';
 import {
   countPages,
   findCohortIntegration,
+  integrationSecrets,
   isBefore,
+  isPolled,
   isWhole,
   namesNobody,
   type Cohort,
   type CohortIntegration,
-  type PostHogIntegration,
+  type PolledIntegration,
 } from '@carillon/domain';
 import { formatDuration, formatInstant, type Duration, type Instant } from '@carillon/kernel';
 import { z } from 'zod';
@@ -88,17 +90,17 @@ export async function checkPlatform(
   { eventsUrl }: Pick<ControlConfig, 'eventsUrl'>,
   ports: PlatformCheckPorts,
 ): Promise<Check[]> {
-  const { kind, authorization } = integration;
+  const { kind } = integration;
   const address = `${eventsUrl.replace(/\/events$/, '')}/cohorts/${workspace}/${name}`;
-  const where = kind === 'posthog' ? integration.url : `it has to send to ${address}`;
+  const where = isPolled(integration) ? integration.url : `it has to send to ${address}`;
   const signal = AbortSignal.timeout(CHECK_PATIENCE);
   const steps: Check[] = [{ step: 'integration', ok: true, detail: `kind ${kind}, ${where}` }];
-  const { key, second_key: second } = authorization;
-  for (const { secret } of [key, ...(second ? [second] : [])]) {
+  for (const secret of integrationSecrets(integration)) {
     const value = await ports.secrets.resolve(workspace, secret);
     const detail = value === null ? await missingSecret(workspace, secret, ports.secrets) : `${secret} is set`;
     steps.push({ step: 'secret', ok: value !== null, detail });
-    if (kind === 'posthog' && value !== null) steps.push(...(await askForCohorts(integration, value, signal, ports)));
+    if (isPolled(integration) && value !== null)
+      steps.push(...(await askForCohorts(integration, value, signal, ports)));
   }
   const { items } = await ports.cohorts.list(workspace, name, 1);
   const [newest] = items;
@@ -108,7 +110,7 @@ export async function checkPlatform(
 
 /** The first page of each cohort, with this key; nothing is kept of it. */
 async function askForCohorts(
-  integration: PostHogIntegration,
+  integration: PolledIntegration,
   key: string,
   signal: AbortSignal,
   { cohortPages }: PlatformCheckPorts,

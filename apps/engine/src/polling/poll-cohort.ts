@@ -1,4 +1,4 @@
-import { MAX_COHORT_PAGES, type CohortRef, type PostHogIntegration } from '@carillon/domain';
+import { MAX_COHORT_PAGES, type CohortRef, type PolledIntegration } from '@carillon/domain';
 import type { Duration, EventId } from '@carillon/kernel';
 import type { CohortPageAnswer, CohortPages, EventLog, Ids, RecordCodecs } from '@carillon/ports';
 import { cohortMessages, cohortRecord } from '@carillon/stages';
@@ -14,7 +14,7 @@ export type PollPorts = {
 
 export type Poll = {
   readonly ref: CohortRef;
-  readonly integration: PostHogIntegration;
+  readonly integration: PolledIntegration;
   /** The key to try first, then the other one where there are two. */
   readonly keys: readonly string[];
   readonly signal: AbortSignal;
@@ -80,7 +80,7 @@ export async function pollCohort({ ref, integration, keys, signal, mayGoOn }: Po
 }
 
 /** All of it is on the log, and nothing follows from it: an operator should look. */
-const nobodyNamed = ({ user_id: field }: PostHogIntegration): Polled => ({
+const nobodyNamed = ({ user_id: field }: PolledIntegration): Polled => ({
   kind: 'refused',
   detail: `no person has a user id at ${field ?? 'distinct_ids'}: look at user_id of the integration`,
 });

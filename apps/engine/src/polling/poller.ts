@@ -1,4 +1,11 @@
-import { listResources, pollEvery, type CohortRef, type PostHogIntegration, type Resource } from '@carillon/domain';
+import {
+  isPolled,
+  listResources,
+  pollEvery,
+  type CohortRef,
+  type PolledIntegration,
+  type Resource,
+} from '@carillon/domain';
 import { messageOf, type Duration, type Instant } from '@carillon/kernel';
 import type { Clock, CohortStore, ConfigurationView, LeaseStore, Secrets } from '@carillon/ports';
 import { startLoop } from '@carillon/runtime';
@@ -29,7 +36,7 @@ const AT_ONCE = 8;
 const FIRST_PAUSE: Duration = 30_000;
 
 type Setback = { readonly failures: number; readonly until: Instant };
-type Place = { readonly workspace: string; readonly name: string; readonly body: PostHogIntegration };
+type Place = { readonly workspace: string; readonly name: string; readonly body: PolledIntegration };
 
 /**
  * Asks platforms that tell nobody by themselves. A cohort is due when its newest whole answer is older than the
@@ -70,7 +77,7 @@ export function startPoller(ports: PollerPorts): Poller {
   const skipped = ({ workspace, integration }: CohortRef, count: number): void =>
     watch.membersSkipped(`${workspace}/${integration}`, count);
 
-  async function isDue(ref: CohortRef, body: PostHogIntegration): Promise<boolean> {
+  async function isDue(ref: CohortRef, body: PolledIntegration): Promise<boolean> {
     const now = clock.now();
     if ((setbacks.get(keyOf(ref))?.until ?? 0) > now) return false;
     const known = await cohorts.load(ref);
@@ -79,7 +86,7 @@ export function startPoller(ports: PollerPorts): Poller {
 
   async function poll(
     ref: CohortRef,
-    integration: PostHogIntegration,
+    integration: PolledIntegration,
     mayGoOn: () => Promise<boolean>,
   ): Promise<Polled> {
     const { key, second_key: second } = integration.authorization;
@@ -98,7 +105,7 @@ export function startPoller(ports: PollerPorts): Poller {
   }
 
   /** What went wrong is tried again later and later, and a whole answer waits until it has been applied. */
-  function note(ref: CohortRef, body: PostHogIntegration, polled: Polled): void {
+  function note(ref: CohortRef, body: PolledIntegration, polled: Polled): void {
     const { failures = 0 } = setbacks.get(keyOf(ref)) ?? {};
     const every = pollEvery(body);
     const now = clock.now();
@@ -135,6 +142,4 @@ export function startPoller(ports: PollerPorts): Poller {
 const keyOf = ({ workspace, integration, cohort }: CohortRef): string => `${workspace}/${integration} cohort ${cohort}`;
 
 const placesIn = (integrations: readonly Resource<'integration'>[]): Place[] =>
-  integrations.flatMap(({ ref, body }) =>
-    body.kind === 'posthog' ? [{ workspace: ref.workspace, name: ref.name, body }] : [],
-  );
+  integrations.flatMap(({ ref, body }) => (isPolled(body) ? [{ workspace: ref.workspace, name: ref.name, body }] : []));

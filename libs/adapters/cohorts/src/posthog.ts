@@ -1,4 +1,4 @@
-import { MAX_COHORT_BYTES, type PostHogIntegration } from '@carillon/domain';
+import { MAX_COHORT_BYTES, type PolledIntegration } from '@carillon/domain';
 import { createByteBudget, type Duration } from '@carillon/kernel';
 import type { CohortPageAnswer, CohortPages, OutboundAnswer, OutboundFailure, OutboundHttp } from '@carillon/ports';
 import { readPostHogPage } from './posthog-page.ts';
@@ -46,14 +46,14 @@ const failed = ({ reason, detail }: OutboundFailure): CohortPageAnswer =>
     : { kind: 'unavailable', detail, retryAfter: null };
 
 /** Always at the address that the file names: of where PostHog says the next page is, only the query counts. */
-function addressOf({ url, project }: PostHogIntegration, cohort: string, cursor: string | null): string {
+function addressOf({ url, project }: PolledIntegration, cohort: string, cursor: string | null): string {
   const base = url.replace(/\/+$/, '');
   return `${base}/api/projects/${project}/cohorts/${cohort}/persons?${cursor ?? `limit=${PAGE_SIZE}`}`;
 }
 
 function readAnswer(
   { status, headers, body }: OutboundAnswer,
-  { user_id: userId }: PostHogIntegration,
+  { user_id: userId }: PolledIntegration,
   room: (bytes: number) => boolean,
 ): CohortPageAnswer {
   if (status >= 200 && status < 300) return readPage(body, userId, room);

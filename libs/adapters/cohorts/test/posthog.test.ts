@@ -1,4 +1,4 @@
-import { MAX_COHORT_BYTES, MAX_COHORT_VALUES, type PostHogIntegration } from '@carillon/domain';
+import { MAX_COHORT_BYTES, MAX_COHORT_VALUES, type PolledIntegration } from '@carillon/domain';
 import type { CohortPageAnswer, CohortPages, OutboundHttp } from '@carillon/ports';
 import { createLoopbackHttp, startScriptedPostHog, type ScriptedPostHog } from '@carillon/testing';
 import { postHogPage } from '@carillon/testing/given';
@@ -19,7 +19,7 @@ afterEach(async () => {
 });
 
 function ask(pages: CohortPages): Promise<CohortPageAnswer> {
-  const integration: PostHogIntegration = {
+  const integration: PolledIntegration = {
     kind: 'posthog',
     url: posthog.url,
     project: '12',

@@ -2,7 +2,7 @@ import { CHANNEL_NAMES, CHANNELS, channelsOf, type AccountBody, type ChannelName
 import { providerOf } from '@carillon/shapes/providers';
 import { isKind, type WantedResource } from '../resource.ts';
 import type { ValuePath } from '../value-path.ts';
-import type { Report } from './finding.ts';
+import { reportFindings, type Report } from './finding.ts';
 import type { Check } from './surroundings.ts';
 
 /** Provider accounts: those of workspaces, and those that the deployment has for all. */
@@ -96,8 +96,5 @@ function checkAccount(body: AccountBody, at: ValuePath, report: Report): void {
       fix: 'write https, unless the address is on this machine',
     });
   }
-  for (const { path, spot, expected, ...words } of providerOf(body).check?.(body) ?? []) {
-    if (expected === undefined) report.warn([...at, ...path], words, spot);
-    else report.fault([...at, ...path], { ...words, expected }, spot);
-  }
+  reportFindings(providerOf(body).check?.(body) ?? [], at, report);
 }

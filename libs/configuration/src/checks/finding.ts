@@ -1,5 +1,6 @@
 import type { ResourceRef } from '@carillon/domain';
 import type { CodedFault } from '@carillon/kernel';
+import type { BodyFinding } from '@carillon/shapes';
 import type { ValuePath } from '../value-path.ts';
 
 /** Line and column, from 1, within the text of a value: of an expression or a part of a template. */
@@ -41,3 +42,11 @@ export const reportOn = (ref: ResourceRef, faults: Fault[], warnings: Warning[])
   fault: (path, words, spot = 'value') => void faults.push({ ref, path, spot, ...words }),
   warn: (path, words, spot = 'value') => void warnings.push({ ref, path, spot, ...words }),
 });
+
+/** Reports what the kind of a body found in it. `at`: keys to the body. */
+export function reportFindings(findings: readonly BodyFinding[], at: ValuePath, report: Report): void {
+  for (const { path, spot, expected, ...words } of findings) {
+    if (expected === undefined) report.warn([...at, ...path], words, spot);
+    else report.fault([...at, ...path], { ...words, expected }, spot);
+  }
+}

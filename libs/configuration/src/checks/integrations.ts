@@ -1,14 +1,15 @@
-import type { IntegrationBody, LookupIntegration, RuleBody } from '@carillon/domain';
+import { hasCohorts, isPartner, isPolled, type IntegrationBody, type RuleBody } from '@carillon/domain';
 import type { CodedFault } from '@carillon/kernel';
+import { integrationKindOf } from '@carillon/shapes/integrations';
 import { isKind } from '../resource.ts';
-import type { Report } from './finding.ts';
+import { reportFindings, type Report } from './finding.ts';
 import type { Check } from './surroundings.ts';
 
 /** What the shape of an integration cannot say. */
 export const checkIntegration: Check = (resource, _around, report) => {
   if (!isKind(resource, 'integration')) return;
   const { body } = resource;
-  if (body.kind === 'lookup') checkPartner(body, report);
+  reportFindings(integrationKindOf(body).check?.(body) ?? [], [], report);
   if ('url' in body && /^http:/i.test(body.url)) {
     report.warn(['url'], {
       code: 'insecure_url',
@@ -18,22 +19,6 @@ export const checkIntegration: Check = (resource, _around, report) => {
     });
   }
 };
-
-/** An integration attributes items to people in one way only. */
-function checkPartner(body: LookupIntegration, report: Report): void {
-  if (body.match !== undefined && body.in_order === true) {
-    const fix = 'remove in_order if the items of the answer carry the user id, else match';
-    const message = 'match and in_order are two ways to say which item is about whom';
-    const words = { message, expected: 'match or in_order', fix };
-    report.fault(['in_order'], { code: 'item_match_twice', facts: {}, ...words }, 'key');
-  }
-  if (body.authorization.base64 === true && body.authorization.scheme !== 'Basic') {
-    const fix = 'write scheme: Basic, or remove base64';
-    const message = 'base64 is for scheme Basic';
-    const words = { message, expected: 'scheme: Basic', fix };
-    report.fault(['authorization', 'base64'], { code: 'base64_without_basic', facts: {}, ...words }, 'key');
-  }
-}
 
 type FindIntegration = (name: string) => IntegrationBody | undefined;
 type Key = readonly (string | number)[];
@@ -50,7 +35,7 @@ export function checkIntegrationsOf(name: string, rule: RuleBody, find: FindInte
   const { recipients, cohort } = rule;
   if (recipients.from === 'lookup') {
     const partner = find(recipients.integration);
-    if (partner && partner.kind !== 'lookup') {
+    if (partner && !isPartner(partner)) {
       const message = `${recipients.integration} is of kind ${partner.kind} and names no recipients`;
       const fix = 'name the partner that knows addresses; the cohort goes under cohort';
       const coded = { code: 'integration_without_recipients', facts: { integration: recipients.integration } } as const;
@@ -68,13 +53,13 @@ export function checkIntegrationsOf(name: string, rule: RuleBody, find: FindInte
     return;
   }
   const platform = find(cohort.integration);
-  if (platform?.kind === 'lookup') {
-    const message = `${cohort.integration} is of kind lookup and has no cohorts`;
+  if (platform && !hasCohorts(platform)) {
+    const message = `${cohort.integration} is of kind ${platform.kind} and has no cohorts`;
     const coded = { code: 'integration_without_cohorts', facts: { integration: cohort.integration } } as const;
     const words = { message, expected: 'an integration with cohorts', fix: 'name the analytics platform' };
     refuse(coded, ['cohort', 'integration'], 'value', words);
   }
-  if (platform?.kind === 'posthog' && !platform.cohorts.includes(cohort.id)) {
+  if (platform && isPolled(platform) && !platform.cohorts.includes(cohort.id)) {
     const message = `${cohort.integration} does not ask for cohort ${JSON.stringify(cohort.id)}`;
     const fix = `add it under cohorts in the file of ${cohort.integration}`;
     const facts = { integration: cohort.integration, cohort: cohort.id };

@@ -1,4 +1,5 @@
 import type { FormField } from '@carillon/shapes';
+import { INTEGRATIONS } from '@carillon/shapes/integrations';
 import { PROVIDERS } from '@carillon/shapes/providers';
 import { describedKind, type JsonSchema } from './json-schemas.ts';
 
@@ -60,5 +61,17 @@ export const accountForms = () =>
     summary,
     channels,
     initial: 'initial' in more ? more.initial : {},
+    parts: formParts(describedKind(shape)),
+  }));
+
+/** Returns the kinds of integrations as the portal lists them. */
+export const integrationForms = () =>
+  INTEGRATIONS.map(({ kind, role, title, summary, setup, checkNote, shape }) => ({
+    kind,
+    role,
+    title,
+    summary,
+    setup,
+    checkNote,
     parts: formParts(describedKind(shape)),
   }));

@@ -1,7 +1,8 @@
+import type { CohortIntegration } from '../configuration/resources.ts';
 import { CONTROL, type Duration, type EventId, type Instant } from '@carillon/kernel';
 
 /** Where cohorts come from; `generic` is our own form, for whoever writes the sender. */
-export type CohortPlatform = 'mixpanel' | 'amplitude' | 'segment' | 'posthog' | 'generic';
+export type CohortPlatform = CohortIntegration['kind'];
 
 /** What a message says of its users: they are in, they are out, or they are on a page of all who are in. */
 export type CohortAction = 'add' | 'remove' | 'replace';

@@ -1,8 +1,32 @@
 import type { Duration } from '@carillon/kernel';
+import { integrationKindOf } from '@carillon/shapes/integrations';
 import { DEFAULTS } from '@carillon/shapes/values';
 import { findResource, type Configuration } from '../configuration/configuration.ts';
-import type { CohortIntegration, PostHogIntegration, WebhookIntegration } from '../configuration/resources.ts';
+import type {
+  CohortIntegration,
+  IntegrationBody,
+  PolledIntegration,
+  WebhookIntegration,
+} from '../configuration/resources.ts';
 import { writtenDuration } from '../configuration/written-duration.ts';
+
+/** Returns the names of the secrets of an integration, in the order in which they are tried. */
+export const integrationSecrets = (body: IntegrationBody): readonly string[] =>
+  integrationKindOf(body)
+    .secrets(body)
+    .map(({ secret }) => secret);
+
+/** Returns true if an integration has cohorts, whoever asks whom. */
+export const hasCohorts = (body: IntegrationBody): body is CohortIntegration =>
+  integrationKindOf(body).role !== 'partner';
+
+/** Returns true if a platform sends who is in its cohorts. */
+export const isWebhook = (body: IntegrationBody): body is WebhookIntegration =>
+  integrationKindOf(body).role === 'cohort_webhook';
+
+/** Returns true if a platform is asked who is in its cohorts. */
+export const isPolled = (body: IntegrationBody): body is PolledIntegration =>
+  integrationKindOf(body).role === 'cohort_api';
 
 /** The integration of this name, if it is one that has cohorts. */
 export function findCohortIntegration(
@@ -11,23 +35,27 @@ export function findCohortIntegration(
   name: string,
 ): CohortIntegration | undefined {
   const body = findResource(configuration, 'integration', workspace, name)?.body;
-  return body === undefined || body.kind === 'lookup' ? undefined : body;
+  return body !== undefined && hasCohorts(body) ? body : undefined;
 }
 
 /** Field of a member that holds its user id; undefined: the platform's own. */
 export const userIdField = (integration: CohortIntegration): string | undefined =>
-  integration.kind === 'generic' ? undefined : integration.user_id;
+  'user_id' in integration ? integration.user_id : undefined;
 
 /** How long the first messages of a cohort count as its first sync, where its exports name no pages. */
 export const firstSyncOf = (integration: WebhookIntegration): Duration =>
   writtenDuration(
-    integration.kind === 'mixpanel' ? undefined : integration.first_sync_lasts,
+    'first_sync_lasts' in integration ? integration.first_sync_lasts : undefined,
     DEFAULTS.webhook.first_sync_lasts,
   );
 
-/** Whether lists of calls are taken, of which Segment signs the first one alone. */
-export const takesBatches = ({ batches }: Extract<WebhookIntegration, { kind: 'segment' }>): boolean =>
-  batches ?? DEFAULTS.segment.batches;
+/** Returns true if lists of calls are taken from a platform that signs the first call of a list only. */
+export const takesBatches = (integration: WebhookIntegration): boolean =>
+  'batches' in integration ? (integration.batches ?? DEFAULTS.segment.batches) : false;
 
-/** How often PostHog is asked for a cohort. */
-export const pollEvery = ({ every }: PostHogIntegration): Duration => writtenDuration(every, DEFAULTS.posthog.every);
+/** Returns true if many messages of the platform name nobody by user id. */
+export const omitsUserIds = (integration: CohortIntegration): boolean =>
+  integrationKindOf(integration).omitsUserIds === true;
+
+/** Returns how often a platform is asked for a cohort. */
+export const pollEvery = ({ every }: PolledIntegration): Duration => writtenDuration(every, DEFAULTS.posthog.every);

@@ -25,7 +25,7 @@ export type {
   NamedAccount,
   NotificationBody,
   PartialBody,
-  PostHogIntegration,
+  PolledIntegration,
   Recipients,
   ResourceBodies,
   ResourceKind,

@@ -1,8 +1,9 @@
 import type { Duration } from '@carillon/kernel';
+import { integrationKindOf, type INTEGRATIONS } from '@carillon/shapes/integrations';
 import { DEFAULTS } from '@carillon/shapes/values';
 import type { Configuration } from '../configuration/configuration.ts';
 import { findResource } from '../configuration/configuration.ts';
-import type { LookupIntegration } from '../configuration/resources.ts';
+import type { IntegrationBody, LookupIntegration } from '../configuration/resources.ts';
 import { writtenDuration } from '../configuration/written-duration.ts';
 import type { Attribution } from './answer.ts';
 
@@ -17,7 +18,7 @@ export function attributionOf({ match, in_order: inOrder }: LookupIntegration): 
 }
 
 /** Whether a partner is called: always, less because most calls fail, or once a minute because it refuses our key. */
-export type PartnerState = 'called' | 'failing' | 'suspended';
+export type PartnerState = (typeof INTEGRATIONS)[number]['states'][number];
 
 /** Who is asked who is told: an integration of a workspace. */
 export type Partner = { readonly workspace: string; readonly integration: string };
@@ -25,13 +26,17 @@ export type Partner = { readonly workspace: string; readonly integration: string
 /** As people see it. Nothing is read out of it. */
 export const partnerTitle = ({ workspace, integration }: Partner): string => `${workspace}/${integration}`;
 
+/** Returns true if an integration is a partner that is called to look people up. */
+export const isPartner = (body: IntegrationBody): body is LookupIntegration =>
+  integrationKindOf(body).role === 'partner';
+
 /** What the configuration says of a partner, if it has it. */
 export const findPartner = (
   configuration: Configuration,
   { workspace, integration }: Partner,
 ): LookupIntegration | undefined => {
   const body = findResource(configuration, 'integration', workspace, integration)?.body;
-  return body?.kind === 'lookup' ? body : undefined;
+  return body !== undefined && isPartner(body) ? body : undefined;
 };
 
 /** Names of the secrets that a call needs besides its key. */

@@ -7,7 +7,7 @@ import { twilio } from './twilio.ts';
 import { vonage } from './vonage.ts';
 
 export { DEFAULT_MAX_SEGMENTS } from './account-keys.ts';
-export type { AccountFinding, Reporter } from './provider.ts';
+export type { Reporter } from './provider.ts';
 
 /** Every kind of provider account, in the order in which people read them. */
 export const PROVIDERS = [smtp, twilio, vonage, fcm, sandbox] as const;

@@ -1,22 +1,11 @@
-import type { CodedFault } from '@carillon/kernel';
 import { z } from 'zod';
+import type { BodyFinding } from '../body-finding.ts';
 import type { Of } from '../body-of.ts';
 import { keys, said, slug } from '../shape-parts.ts';
 import type { CHANNEL_NAMES } from '../values.ts';
 
 type ChannelName = (typeof CHANNEL_NAMES)[number];
 type SecretReference = { readonly secret: string };
-
-/** A mistake in an account that its shape cannot express. A finding without `expected` is a warning. */
-export type AccountFinding = CodedFault & {
-  /** Keys from the account to the value. */
-  readonly path: readonly string[];
-  /** Whether the key or its value is marked. Defaults to the value. */
-  readonly spot?: 'key' | 'value';
-  readonly message: string;
-  readonly expected?: string;
-  readonly fix: string;
-};
 
 /** Who calls `/receipts/<kind>/<workspace>/<account>`. */
 export type Reporter = {
@@ -47,7 +36,7 @@ type Definition<Kind extends string, Source extends string, Keys extends z.core.
   /** Returns who reports on messages of an account, or null. Left out if the provider reports nothing by HTTP. */
   reporter?(account: Account): Reporter | null;
   /** Returns the mistakes that the shape cannot express. */
-  check?(account: Account): readonly AccountFinding[];
+  check?(account: Account): readonly BodyFinding[];
 };
 
 const name = said(slug, { description: 'Name of the account in traces, alerts and `account check`.', example: 'main' });

@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import type { BodyFinding } from '../body-finding.ts';
 import { keys, said, secret, sender, text } from '../shape-parts.ts';
 import { count, rate, secretField } from './account-keys.ts';
-import { defineProvider, type AccountFinding } from './provider.ts';
+import { defineProvider } from './provider.ts';
 
 /** Who reports what became of a message after the server had taken it, and how we know that it is them. */
 const receiptsShape = z.discriminatedUnion('kind', [
@@ -179,7 +180,7 @@ export const smtp = defineProvider({
     return { kind: receipts.kind, secret: null };
   },
   check({ from, dkim, tls, user }) {
-    const findings: AccountFinding[] = [];
+    const findings: BodyFinding[] = [];
     if (dkim && !isWithin(domainOf(from), dkim.domain)) {
       findings.push({
         path: ['dkim', 'domain'],

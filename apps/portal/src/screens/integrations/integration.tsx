@@ -11,14 +11,14 @@ import { DraftActions, DraftNotices } from '../drafts/draft-actions.tsx';
 import { CheckPanel } from '../setup/check-panel.tsx';
 import { SetupForm, type SetupDraft } from '../setup/setup-form.tsx';
 import { Cohorts } from './cohorts.tsx';
-import { hasCohorts, kindOf, webhookOf, type IntegrationKind } from './integration-kinds.ts';
+import { integrationKindOf, webhookOf, type IntegrationKind } from './integration-kinds.ts';
 import { WaitingEvents } from './waiting.tsx';
 
 /** One integration: its settings, what to paste at the other side, its check, and the first sync as it comes. */
 export function Integration(): ReactNode {
   const { w, i } = useParams({ from: '/workspaces/$w/integrations/$i' });
   const draft = useDraft('integrations', w, i);
-  const kind = kindOf(draft.body);
+  const kind = integrationKindOf(draft.body);
   const all = (
     <Link to="/workspaces/$w/integrations" params={{ w }}>
       Integrations
@@ -26,7 +26,7 @@ export function Integration(): ReactNode {
   );
   return (
     <>
-      <PageHead title={i} crumbs={[all, i]} lead={kind ? `${kind.name}. ${kind.what}` : undefined}>
+      <PageHead title={i} crumbs={[all, i]} lead={kind ? `${kind.title}. ${kind.summary}` : undefined}>
         <DraftActions draft={draft} />
       </PageHead>
       <PageBody>
@@ -40,48 +40,31 @@ export function Integration(): ReactNode {
               : 'Until it is published, the integration counts as before.'}
           </Empty>
         )}
-        {kind && draft.body && <Parts draft={draft} kind={kind} kindName={draft.body.kind} />}
+        {kind && draft.body && <Parts draft={draft} kind={kind} />}
       </PageBody>
     </>
   );
 }
 
-function Parts({
-  draft,
-  kind,
-  kindName,
-}: {
-  readonly draft: SetupDraft;
-  readonly kind: IntegrationKind;
-  readonly kindName: string;
-}): ReactNode {
+function Parts({ draft, kind }: { readonly draft: SetupDraft; readonly kind: IntegrationKind }): ReactNode {
+  const isPartner = kind.role === 'partner';
   const { workspace, name, resource } = draft;
   const { data: status } = useQuery(statusQuery);
   return (
     <>
-      {kindName === 'lookup' && resource !== null && <WaitingEvents workspace={workspace} name={name} />}
+      {isPartner && resource !== null && <WaitingEvents workspace={workspace} name={name} />}
       <Card title="Settings">
         <SetupForm draft={draft} parts={kind.parts} />
       </Card>
-      {kind.paste !== null && status && (
+      {kind.setup !== null && status && (
         <Card title="At the platform">
-          <p>{kind.paste}</p>
+          <p>{kind.setup}</p>
           <Code text={webhookOf(status.events_url, workspace, name)} what="the webhook address" />
           {resource === null && <p>The address answers once this is published.</p>}
         </Card>
       )}
-      <CheckPanel
-        draft={draft}
-        asksForIds={kindName === 'lookup'}
-        what={
-          kindName === 'lookup'
-            ? 'The endpoint is called as a rule would call it, with both schemes. Nobody is told anything.'
-            : kindName === 'posthog'
-              ? 'The first page of each cohort is asked for. Nothing of it is kept.'
-              : 'Whether its secret is set, and whether anything has come. The platform itself cannot be asked.'
-        }
-      />
-      {hasCohorts(kindName) && resource !== null && <Cohorts workspace={workspace} name={name} />}
+      <CheckPanel draft={draft} asksForIds={isPartner} what={kind.checkNote} />
+      {!isPartner && resource !== null && <Cohorts workspace={workspace} name={name} />}
       {resource !== null && <AsFile kind="integrations" workspace={workspace} name={name} number={resource.number} />}
     </>
   );

@@ -8,7 +8,7 @@ import { Button } from '../../ui/button.tsx';
 import { PageBody, PageHead } from '../../ui/page.tsx';
 import { NewSetup } from '../setup/new-setup.tsx';
 import { SetupRows, useSetupDrafts } from '../setup/setup-list.tsx';
-import { isQuiet, kindOf, NEW_INTEGRATIONS } from './integration-kinds.ts';
+import { integrationKindOf, isQuiet, NEW_INTEGRATIONS } from './integration-kinds.ts';
 import { integrationsQuery } from './queries.ts';
 import { SilentPartners } from './waiting.tsx';
 
@@ -55,8 +55,8 @@ export function Integrations(): ReactNode {
             items={data.items.map(({ workspace, name, body }) => ({
               workspace,
               name,
-              words: kindOf(body)?.name ?? body.kind,
-              asks: asksAll || isQuiet(body.kind),
+              words: integrationKindOf(body)?.title ?? body.kind,
+              asks: asksAll || isQuiet(body),
             }))}
             drafts={drafts}
             unborn={unborn}

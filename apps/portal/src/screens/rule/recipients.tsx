@@ -13,6 +13,7 @@ import { usualAddresses } from '../notifications/usual-addresses.ts';
 import { fieldsQuery } from './queries.ts';
 import { isListening, textOf, type Rule, type RuleProps } from './rule-props.ts';
 import styles from './rule.module.css';
+import { isPartner } from '../integrations/integration-kinds.ts';
 
 type Recipients = Rule['recipients'];
 type OfEvent = Extract<Recipients, { from: 'event' }>;
@@ -233,7 +234,7 @@ function FromPartner({
 }): ReactNode {
   const listId = useId();
   const { data } = useQuery(integrationsQuery(workspace));
-  const partners = (data?.items ?? []).filter(({ body }) => body.kind === 'lookup');
+  const partners = (data?.items ?? []).filter(({ body }) => isPartner(body));
   return (
     <>
       <datalist id={listId}>

@@ -421,3 +421,385 @@ export const ACCOUNT_FORMS = [
     ]
   }
 ] as const;
+
+export const INTEGRATION_FORMS = [
+  {
+    "kind": "lookup",
+    "role": "partner",
+    "title": "Lookup endpoint of a partner",
+    "summary": "Your own endpoint: it is given user ids and answers who they are and how they are reached.",
+    "setup": null,
+    "checkNote": "The endpoint is called as a rule would call it, with both schemes. Nobody is told anything.",
+    "parts": [
+      {
+        "path": [
+          "url"
+        ],
+        "kind": "text",
+        "label": "URL",
+        "note": "Carillon calls it with POST.",
+        "placeholder": "https://crm.example.com/recipients"
+      },
+      {
+        "path": [
+          "authorization",
+          "scheme"
+        ],
+        "kind": "choice",
+        "label": "Scheme",
+        "note": "The word before the key in the Authorization header. The check tries both and says which one is taken.",
+        "options": [
+          {
+            "id": "Bearer",
+            "name": "Bearer"
+          },
+          {
+            "id": "Basic",
+            "name": "Basic"
+          }
+        ]
+      },
+      {
+        "path": [
+          "authorization",
+          "key"
+        ],
+        "kind": "secret",
+        "label": "Key",
+        "ending": "KEY",
+        "note": "The key that the other side gave you. It is kept as a secret; the draft holds its name alone."
+      },
+      {
+        "path": [
+          "authorization",
+          "second_key"
+        ],
+        "kind": "secret",
+        "label": "Second key",
+        "ending": "KEY_2",
+        "isRare": true,
+        "note": "While keys are rotated: used where the first one is refused."
+      },
+      {
+        "path": [
+          "authorization",
+          "base64"
+        ],
+        "kind": "yes",
+        "label": "With Basic: send the key base64-encoded",
+        "isRare": true
+      },
+      {
+        "path": [
+          "match"
+        ],
+        "kind": "text",
+        "label": "Path of the user id in each item of the answer",
+        "note": "So that several events share a call, and missing and unknown ids are told.",
+        "placeholder": "variables.user_id"
+      },
+      {
+        "path": [
+          "in_order"
+        ],
+        "kind": "yes",
+        "label": "The answer has one item for each id, in their order",
+        "isRare": true
+      },
+      {
+        "path": [
+          "timeouts",
+          "connect"
+        ],
+        "kind": "text",
+        "label": "Time for the connection",
+        "isRare": true,
+        "placeholder": "2s"
+      },
+      {
+        "path": [
+          "timeouts",
+          "total"
+        ],
+        "kind": "text",
+        "label": "Time for the whole call",
+        "isRare": true,
+        "placeholder": "10s"
+      }
+    ]
+  },
+  {
+    "kind": "mixpanel",
+    "role": "cohort_webhook",
+    "title": "Mixpanel cohorts",
+    "summary": "Mixpanel tells who enters and leaves a cohort.",
+    "setup": "In Mixpanel: Integrations, Custom Webhook. Enter the address, any user name, and the secret as password; then Export to… in the cohort.",
+    "checkNote": "Whether its secret is set, and whether anything has come. The platform itself cannot be asked.",
+    "parts": [
+      {
+        "path": [
+          "authorization",
+          "key"
+        ],
+        "kind": "secret",
+        "label": "Secret",
+        "ending": "SECRET",
+        "isOurs": true,
+        "note": "Paste this secret at the platform; it signs in with it."
+      },
+      {
+        "path": [
+          "authorization",
+          "second_key"
+        ],
+        "kind": "secret",
+        "label": "Second key",
+        "ending": "KEY_2",
+        "isOurs": true,
+        "isRare": true,
+        "note": "While keys are rotated: either of the two is taken."
+      },
+      {
+        "path": [
+          "user_id"
+        ],
+        "kind": "text",
+        "label": "Field with your user id",
+        "note": "Where the platform’s own id is another one than the one that your endpoint knows.",
+        "isRare": true,
+        "placeholder": "email"
+      }
+    ]
+  },
+  {
+    "kind": "amplitude",
+    "role": "cohort_webhook",
+    "title": "Amplitude cohorts",
+    "summary": "Amplitude tells who enters and leaves a cohort.",
+    "setup": "In Amplitude: Data, Destinations, Webhook (cohort) with the default payload. Enter the address, and a header Authorization with Bearer and the secret.",
+    "checkNote": "Whether its secret is set, and whether anything has come. The platform itself cannot be asked.",
+    "parts": [
+      {
+        "path": [
+          "authorization",
+          "key"
+        ],
+        "kind": "secret",
+        "label": "Secret",
+        "ending": "SECRET",
+        "isOurs": true,
+        "note": "Paste this secret at the platform; it signs in with it."
+      },
+      {
+        "path": [
+          "authorization",
+          "second_key"
+        ],
+        "kind": "secret",
+        "label": "Second key",
+        "ending": "KEY_2",
+        "isOurs": true,
+        "isRare": true,
+        "note": "While keys are rotated: either of the two is taken."
+      },
+      {
+        "path": [
+          "user_id"
+        ],
+        "kind": "text",
+        "label": "Field with your user id",
+        "note": "Where the platform’s own id is another one than the one that your endpoint knows.",
+        "isRare": true,
+        "placeholder": "email"
+      },
+      {
+        "path": [
+          "first_sync_lasts"
+        ],
+        "kind": "text",
+        "label": "The first sync lasts",
+        "note": "Who comes within it was in before: they are taken in silently.",
+        "isRare": true,
+        "placeholder": "1h"
+      }
+    ]
+  },
+  {
+    "kind": "segment",
+    "role": "cohort_webhook",
+    "title": "Segment audience",
+    "summary": "Segment tells who enters and leaves an audience.",
+    "setup": "In Segment: a destination Webhooks (Actions) that the audience feeds. Enter the address, and the secret as shared secret; leave batching off.",
+    "checkNote": "Whether its secret is set, and whether anything has come. The platform itself cannot be asked.",
+    "parts": [
+      {
+        "path": [
+          "authorization",
+          "key"
+        ],
+        "kind": "secret",
+        "label": "Secret",
+        "ending": "SECRET",
+        "isOurs": true,
+        "note": "Paste this secret at the platform; it signs in with it."
+      },
+      {
+        "path": [
+          "authorization",
+          "second_key"
+        ],
+        "kind": "secret",
+        "label": "Second key",
+        "ending": "KEY_2",
+        "isOurs": true,
+        "isRare": true,
+        "note": "While keys are rotated: either of the two is taken."
+      },
+      {
+        "path": [
+          "user_id"
+        ],
+        "kind": "text",
+        "label": "Field with your user id",
+        "note": "Where the platform’s own id is another one than the one that your endpoint knows.",
+        "isRare": true,
+        "placeholder": "email"
+      },
+      {
+        "path": [
+          "first_sync_lasts"
+        ],
+        "kind": "text",
+        "label": "The first sync lasts",
+        "note": "Who comes within it was in before: they are taken in silently.",
+        "isRare": true,
+        "placeholder": "1h"
+      },
+      {
+        "path": [
+          "batches"
+        ],
+        "kind": "yes",
+        "label": "Take lists of calls, of which only the first is signed",
+        "isRare": true
+      }
+    ]
+  },
+  {
+    "kind": "generic",
+    "role": "cohort_webhook",
+    "title": "Cohorts from a sender of your own",
+    "summary": "A program of yours tells who enters and leaves, by POST of JSON.",
+    "setup": "In your program: POST to the address with the header Authorization: Bearer and the secret.",
+    "checkNote": "Whether its secret is set, and whether anything has come. The platform itself cannot be asked.",
+    "parts": [
+      {
+        "path": [
+          "authorization",
+          "key"
+        ],
+        "kind": "secret",
+        "label": "Secret",
+        "ending": "SECRET",
+        "isOurs": true,
+        "note": "Paste this secret at the platform; it signs in with it."
+      },
+      {
+        "path": [
+          "authorization",
+          "second_key"
+        ],
+        "kind": "secret",
+        "label": "Second key",
+        "ending": "KEY_2",
+        "isOurs": true,
+        "isRare": true,
+        "note": "While keys are rotated: either of the two is taken."
+      },
+      {
+        "path": [
+          "first_sync_lasts"
+        ],
+        "kind": "text",
+        "label": "The first sync lasts",
+        "note": "Who comes within it was in before: they are taken in silently.",
+        "isRare": true,
+        "placeholder": "1h"
+      }
+    ]
+  },
+  {
+    "kind": "posthog",
+    "role": "cohort_api",
+    "title": "PostHog cohorts",
+    "summary": "PostHog sends nothing by itself: it is asked who is in a cohort.",
+    "setup": null,
+    "checkNote": "The first page of each cohort is asked for. Nothing of it is kept.",
+    "parts": [
+      {
+        "path": [
+          "url"
+        ],
+        "kind": "text",
+        "label": "URL of its API",
+        "placeholder": "https://eu.posthog.com"
+      },
+      {
+        "path": [
+          "project"
+        ],
+        "kind": "text",
+        "label": "Id of the project",
+        "placeholder": "12345"
+      },
+      {
+        "path": [
+          "authorization",
+          "key"
+        ],
+        "kind": "secret",
+        "label": "Key",
+        "ending": "KEY",
+        "note": "A personal API key with the scopes cohort:read and person:read."
+      },
+      {
+        "path": [
+          "authorization",
+          "second_key"
+        ],
+        "kind": "secret",
+        "label": "Second key",
+        "ending": "KEY_2",
+        "isRare": true,
+        "note": "While keys are rotated: used where the first one is refused."
+      },
+      {
+        "path": [
+          "cohorts"
+        ],
+        "kind": "list",
+        "label": "Ids of the cohorts, one a line",
+        "placeholder": "21"
+      },
+      {
+        "path": [
+          "every"
+        ],
+        "kind": "text",
+        "label": "Asked every",
+        "note": "PostHog computes most cohorts once a day.",
+        "placeholder": "1h"
+      },
+      {
+        "path": [
+          "user_id"
+        ],
+        "kind": "text",
+        "label": "Field with your user id",
+        "note": "Where the platform’s own id is another one than the one that your endpoint knows.",
+        "isRare": true,
+        "placeholder": "properties.user_id"
+      }
+    ]
+  }
+] as const;

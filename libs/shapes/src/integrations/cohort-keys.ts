@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import { between, keys, said, secret } from '../shape-parts.ts';
+import { DEFAULTS } from '../values.ts';
+import { OUR_KEY, OUR_SECOND_KEY } from './key-fields.ts';
+
+/** Keys that several platforms with cohorts share. */
+
+/** Names of fields as platforms have them, with dots between: `properties.$email`. */
+export const FIELD = /^[^.\s](?:[^.]*[^.\s])?(?:\.[^.\s](?:[^.]*[^.\s])?){0,7}$/;
+
+export const authorizationOf = (key: string) =>
+  said(
+    keys({
+      key: said(secret, { description: key, form: OUR_KEY }),
+      second_key: said(secret.exactOptional(), {
+        description: 'The other one while rotating: either is taken.',
+        form: OUR_SECOND_KEY,
+      }),
+    }),
+    { description: 'How the platform proves who it is.' },
+  );
+export const ITS_KEY =
+  'Reference to the secret that it sends: after `Bearer`, or as the password (or all of `user:password`) of `Basic`.';
+
+export const USER_ID_FORM = {
+  label: 'Field with your user id',
+  note: 'Where the platform’s own id is another one than the one that your endpoint knows.',
+  isRare: true,
+};
+export const userId = (otherwise: string) =>
+  said(z.string().max(200).regex(FIELD, { error: 'a field such as email or properties.email' }).exactOptional(), {
+    description: 'Field of a member that holds the user id that the partner knows.',
+    otherwise,
+    example: 'email',
+    form: USER_ID_FORM,
+  });
+
+export const firstSyncLasts = said(between('1m', '30d').exactOptional(), {
+  description:
+    'How long after its first message all who enter a cohort count as the first sync, where exports name no pages.',
+  default: DEFAULTS.webhook.first_sync_lasts,
+  form: {
+    label: 'The first sync lasts',
+    placeholder: '1h',
+    note: 'Who comes within it was in before: they are taken in silently.',
+    isRare: true,
+  },
+});
+
+/** Returns the description of a kind that sends to the gateway. */
+export const sentToGateway = (description: string): string =>
+  `${description} Address: \`<gateway>/cohorts/<workspace>/<integration>\`.`;
+
+export const WEBHOOK_CHECK =
+  'Whether its secret is set, and whether anything has come. The platform itself cannot be asked.';

@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import type { Of } from '../body-of.ts';
+import { amplitude } from './amplitude.ts';
+import { generic } from './generic.ts';
+import type { Integration } from './integration.ts';
+import { lookup } from './lookup.ts';
+import { mixpanel } from './mixpanel.ts';
+import { posthog } from './posthog.ts';
+import { segment } from './segment.ts';
+
+export type { IntegrationRole } from './integration.ts';
+
+/** Every kind of integration, in the order in which people read them. */
+export const INTEGRATIONS = [lookup, mixpanel, amplitude, segment, generic, posthog] as const;
+
+type Shapes<Kinds extends readonly { readonly shape: z.ZodType }[]> = {
+  -readonly [Index in keyof Kinds]: Kinds[Index]['shape'];
+};
+
+export const integrationShape = z.discriminatedUnion(
+  'kind',
+  INTEGRATIONS.map(({ shape }) => shape) as Shapes<typeof INTEGRATIONS>,
+);
+
+type Body = Of<typeof integrationShape>;
+
+const BY_KIND = new Map<string, Integration<Body>>(INTEGRATIONS.map((kind) => [kind.kind, kind]));
+
+/** Returns the kind of an integration. */
+export function integrationKindOf({ kind }: Pick<Body, 'kind'>): Integration<Body> {
+  const found = BY_KIND.get(kind);
+  if (found === undefined) throw new TypeError(`no integration is called ${kind}`);
+  return found;
+}

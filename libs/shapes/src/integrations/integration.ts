@@ -1,0 +1,78 @@
+import { z } from 'zod';
+import type { BodyFinding } from '../body-finding.ts';
+import type { Of } from '../body-of.ts';
+import { keys, said } from '../shape-parts.ts';
+
+type SecretReference = { readonly secret: string };
+
+/**
+ * What the engine does with an integration. `partner`: calls it to look people up. `cohort_webhook`: takes its messages about
+ * cohorts. `cohort_api`: asks it for cohorts.
+ */
+export type IntegrationRole = 'partner' | 'cohort_webhook' | 'cohort_api';
+
+type Definition<
+  Kind extends string,
+  Role extends IntegrationRole,
+  State extends string,
+  Keys extends z.core.$ZodLooseShape,
+  Body,
+> = {
+  readonly kind: Kind;
+  readonly role: Role;
+  /** Name of the kind in the portal. */
+  readonly title: string;
+  /** One sentence below the name, in the portal. */
+  readonly summary: string;
+  /** One sentence for the reference. */
+  readonly description: string;
+  /** What the user enters at the other side, in the portal. Null if nothing. */
+  readonly setup: string | null;
+  /** What the check does, in the portal. */
+  readonly checkNote: string;
+  /** States of its calls. Left out if Carillon calls nothing. */
+  readonly states?: readonly State[];
+  /** All keys of an integration but `kind`. A key with `form` is a field of the portal's form. */
+  readonly keys: Keys;
+  /** Returns the secrets of its calls and proofs, in the order in which they are tried. */
+  secrets(body: Body): readonly SecretReference[];
+  /** True if many messages name nobody by user id, so that this is no mistake. */
+  readonly omitsUserIds?: boolean;
+  /** Returns the mistakes that the shape cannot express. */
+  check?(body: Body): readonly BodyFinding[];
+};
+
+type Shape<Kind extends string, Keys extends z.core.$ZodLooseShape> = z.ZodObject<
+  { kind: z.ZodLiteral<Kind> } & Keys,
+  z.core.$strict
+>;
+
+/** Defines a kind of integration: all of it that needs neither network nor clock. */
+export function defineIntegration<
+  const Kind extends string,
+  const Role extends IntegrationRole,
+  Keys extends z.core.$ZodLooseShape,
+  const State extends string = never,
+>(definition: Definition<Kind, Role, State, Keys, Of<Shape<Kind, Keys>>>) {
+  const kind = said(z.literal(definition.kind), { description: definition.description });
+  return {
+    ...definition,
+    states: definition.states ?? [],
+    shape: keys({ kind, ...definition.keys }) as Shape<Kind, Keys>,
+  };
+}
+
+/** An integration kind whose functions take a body of any kind. Callers pass bodies of its own kind only. */
+export type Integration<Body> = Omit<
+  Definition<string, IntegrationRole, string, z.core.$ZodLooseShape, Body>,
+  'states'
+> & { readonly states: readonly string[] };
+
+type Authorization = { readonly key: SecretReference; readonly second_key?: SecretReference };
+
+/** Returns the keys of an `authorization` in the order in which they are tried. */
+export const authorizationKeys = ({
+  authorization: { key, second_key: second },
+}: {
+  readonly authorization: Authorization;
+}): readonly SecretReference[] => (second === undefined ? [key] : [key, second]);

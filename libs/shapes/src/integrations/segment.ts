@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import { said } from '../shape-parts.ts';
+import { DEFAULTS } from '../values.ts';
+import { authorizationOf, firstSyncLasts, sentToGateway, userId, WEBHOOK_CHECK } from './cohort-keys.ts';
+import { authorizationKeys, defineIntegration } from './integration.ts';
+
+export const segment = defineIntegration({
+  kind: 'segment',
+  role: 'cohort_webhook',
+  title: 'Segment audience',
+  summary: 'Segment tells who enters and leaves an audience.',
+  description: sentToGateway('Segment audiences and journeys, by the destination Webhooks (Actions).'),
+  setup:
+    'In Segment: a destination Webhooks (Actions) that the audience feeds. Enter the address, and the secret as shared secret; leave batching off.',
+  checkNote: WEBHOOK_CHECK,
+  // Segment sends a call for each identifier of a person, and most of these have no user id.
+  omitsUserIds: true,
+  keys: {
+    authorization: authorizationOf('Reference to the shared secret that it signs its requests with (`X-Signature`).'),
+    user_id: userId('userId'),
+    first_sync_lasts: firstSyncLasts,
+    batches: said(z.boolean().exactOptional(), {
+      description:
+        'Take lists of calls. Segment signs the first one of a list alone: whoever has seen a signed call can add others to it.',
+      default: DEFAULTS.segment.batches,
+      form: { label: 'Take lists of calls, of which only the first is signed', isRare: true },
+    }),
+  },
+  secrets: authorizationKeys,
+});
