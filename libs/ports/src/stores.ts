@@ -1,4 +1,3 @@
-import type { AuditSeals } from './audit-seals.ts';
 import type { CheckpointStore, RuleStateStore } from './checkpoints.ts';
 import type { CohortStore } from './cohort-store.ts';
 import type { ConsentStore } from './consent-store.ts';
@@ -6,17 +5,12 @@ import type { ConfigurationStore, LeaseStore } from './configuration-store.ts';
 import type { DeliveryLedger } from './delivery-ledger.ts';
 import type { DigestHeads } from './digest-heads.ts';
 import type { Documents } from './documents.ts';
-import type { DraftStore } from './draft-store.ts';
 import type { DueTasks } from './due-tasks.ts';
 import type { Inbox } from './inbox.ts';
-import type { JobStore } from './job-store.ts';
-import type { KeptAnswers } from './kept-answers.ts';
 import type { KeyUseStore } from './key-uses.ts';
 import type { LimitStore } from './limit-store.ts';
 import type { LookupClaims } from './lookup-claims.ts';
-import type { PeopleStore } from './people-store.ts';
 import type { ReadModels } from './read-models.ts';
-import type { SecretStore } from './secret-store.ts';
 import type { SuppressionList } from './suppression-list.ts';
 
 /** What a backend keeps besides the log. Processes that share a backend share all of it. */
@@ -38,15 +32,3 @@ export type BackendStores = {
   readonly inbox: Inbox;
   readonly keyUses: KeyUseStore;
 };
-
-/** Stores that are written once, over `documents` (`@carillon/stores`). */
-export type DocumentStores = {
-  readonly jobs: JobStore;
-  readonly secretStore: SecretStore;
-  readonly auditSeals: AuditSeals;
-  readonly drafts: DraftStore;
-  readonly people: PeopleStore;
-  readonly keptAnswers: KeptAnswers;
-};
-
-export type Stores = Omit<BackendStores, 'documents'> & DocumentStores;

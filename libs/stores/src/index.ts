@@ -1,5 +1,5 @@
 import type { Instant } from '@carillon/kernel';
-import type { AnyCollection, Documents, DocumentStores } from '@carillon/ports';
+import type { AnyCollection, BackendStores, Documents } from '@carillon/ports';
 import { auditSeals } from './audit-seals.ts';
 import { drafts } from './drafts.ts';
 import { jobs } from './jobs.ts';
@@ -7,22 +7,23 @@ import { keptAnswers } from './kept-answers.ts';
 import { people } from './people.ts';
 import { secretStore } from './secrets.ts';
 
-/** All stores that are written once, by their names in `DocumentStores`. */
+/** All stores that are written once, by the names under which the roles get them. */
 const STORES = { auditSeals, drafts, jobs, keptAnswers, people, secretStore };
 
-/** Collections of all stores: what a backend makes when it is opened. */
+export type DocumentStores = { readonly [Name in keyof typeof STORES]: ReturnType<(typeof STORES)[Name]['create']> };
+
+/** What a backend keeps besides the log, as the roles get it. */
+export type Stores = Omit<BackendStores, 'documents'> & DocumentStores;
+
+/** Collections of all stores: what a backend makes when it is opened, and what restore and retention go through. */
 export const COLLECTIONS: readonly AnyCollection[] = Object.values(STORES).flatMap<AnyCollection>(
   ({ collections }) => collections,
 );
 
-export const createStores = (documents: Documents): DocumentStores => ({
-  auditSeals: auditSeals.create(documents),
-  drafts: drafts.create(documents),
-  jobs: jobs.create(documents),
-  keptAnswers: keptAnswers.create(documents),
-  people: people.create(documents),
-  secretStore: secretStore.create(documents),
-});
+export const createStores = (documents: Documents): DocumentStores =>
+  Object.fromEntries(
+    Object.entries(STORES).map(([name, { create }]) => [name, create(documents)]),
+  ) as unknown as DocumentStores;
 
 const BATCH_SIZE = 1000;
 

@@ -12,7 +12,7 @@ import {
   type Receipt,
 } from '@carillon/domain';
 import type { AttemptId, DeliveryId } from '@carillon/kernel';
-import type { LogRecord, Stores } from '@carillon/ports';
+import type { BackendStores, LogRecord } from '@carillon/ports';
 import { createReceiptStage } from '@carillon/stages';
 import { deliveryOf } from '@carillon/testing';
 import { PLAIN_SETTINGS } from '@carillon/testing/given';
@@ -30,7 +30,7 @@ const BATCH = 500;
 const ids = createIds(new Uint8Array(32));
 const LOG_ID = 'log_0000000000000000000000000A' as LogId;
 
-type Fixture = Pick<Stores, 'ledger' | 'suppressions'>;
+type Fixture = Pick<BackendStores, 'ledger' | 'suppressions'>;
 type Applied = (receipts: readonly Receipt[]) => Promise<void>;
 
 /** A delivery that a provider has taken; what became of it nobody has said yet. */

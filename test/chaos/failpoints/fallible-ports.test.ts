@@ -1,4 +1,5 @@
-import { TOPICS, type EventLog, type Stores } from '@carillon/ports';
+import { TOPICS, type EventLog } from '@carillon/ports';
+import type { Stores } from '@carillon/stores';
 import { describe, expect, it } from 'vitest';
 import {
   withAskingFailpoints,

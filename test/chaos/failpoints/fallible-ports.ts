@@ -16,9 +16,9 @@ import type {
   ReceiptReaders,
   SecretStore,
   SenderFactory,
-  Stores,
   SuppressionList,
 } from '@carillon/ports';
+import type { Stores } from '@carillon/stores';
 import type { Failpoints } from './failpoints.ts';
 
 /**

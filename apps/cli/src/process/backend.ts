@@ -2,7 +2,8 @@ import type { FoundWal } from '@carillon/adapter-embedded';
 import type { KafkaLogLine } from '@carillon/adapter-kafka';
 import type { Check } from '@carillon/control';
 import type { CarillonError, Instant } from '@carillon/kernel';
-import type { Clock, EventLog, SchemaRegistry, Stores, Turns } from '@carillon/ports';
+import type { Clock, EventLog, SchemaRegistry, Turns } from '@carillon/ports';
+import type { Stores } from '@carillon/stores';
 import type { ReadinessCheck } from '@carillon/runtime';
 import type { ProcessSettings } from './settings.ts';
 

@@ -10,8 +10,8 @@ import {
   type SentToPerson,
 } from '@carillon/domain';
 import { isCarillonError, type AttemptId, type DeliveryId, type TriggerId } from '@carillon/kernel';
-import { MESSAGE_CLAIM, type DocumentStores } from '@carillon/ports';
-import { COLLECTIONS, createStores } from '@carillon/stores';
+import { MESSAGE_CLAIM } from '@carillon/ports';
+import { COLLECTIONS, createStores, type DocumentStores } from '@carillon/stores';
 import { logRecord } from '@carillon/testing';
 import { givenIntent, MORNING } from '@carillon/testing/given';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

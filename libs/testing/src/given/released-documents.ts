@@ -1,6 +1,7 @@
 import { newJob, reported, type AuditSeal, type Draft, type Job, type PeopleRecord } from '@carillon/domain';
 import type { JobId, LogId } from '@carillon/kernel';
-import type { DataKey, DocumentStores, KeptRequest, SealedSecret } from '@carillon/ports';
+import type { DataKey, KeptRequest, SealedSecret } from '@carillon/ports';
+import type { DocumentStores } from '@carillon/stores';
 
 type Layout = { readonly row: Readonly<Record<string, unknown>>; readonly document: Readonly<Record<string, unknown>> };
 

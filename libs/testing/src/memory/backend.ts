@@ -1,5 +1,6 @@
 import type { LogId } from '@carillon/kernel';
-import type { Clock, EventLog, SchemaRegistry, Stores } from '@carillon/ports';
+import type { Clock, EventLog, SchemaRegistry } from '@carillon/ports';
+import type { Stores } from '@carillon/stores';
 import { createMemoryClaims, createMemoryLeases, createMemorySuppressions } from './claims.ts';
 import { createMemoryCohorts } from './cohort-store.ts';
 import { createMemoryConsents } from './consents.ts';

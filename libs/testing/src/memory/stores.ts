@@ -1,5 +1,4 @@
-import type { DocumentStores } from '@carillon/ports';
-import { createStores } from '@carillon/stores';
+import { createStores, type DocumentStores } from '@carillon/stores';
 import { createMemoryDocuments } from './documents.ts';
 import { createDirectWire, type Wire } from './wire.ts';
 
