@@ -5,11 +5,10 @@ import { drafts } from './drafts.ts';
 import { jobs } from './jobs.ts';
 import { keptAnswers } from './kept-answers.ts';
 import { people } from './people.ts';
-import { savedSearches } from './saved-searches.ts';
 import { secretStore } from './secrets.ts';
 
 /** All stores that are written once, by the names under which the roles get them. */
-const STORES = { auditSeals, drafts, jobs, keptAnswers, people, savedSearches, secretStore };
+const STORES = { auditSeals, drafts, jobs, keptAnswers, people, secretStore };
 
 export type DocumentStores = { readonly [Name in keyof typeof STORES]: ReturnType<(typeof STORES)[Name]['create']> };
 

@@ -157,11 +157,6 @@ const TABLE: Table = {
     list: 'reads',
     removeEnded: 'cut off at each write by the tests of the runner of jobs',
   },
-  savedSearches: {
-    put: 'what somebody prepares, and nothing goes by it',
-    named: 'reads',
-    list: 'reads',
-  },
   keptAnswers: {
     begin: 'a repetition of a request that was cut off is refused',
     find: 'reads',
