@@ -1,13 +1,7 @@
-import { LayoutGrid, TriangleAlert } from 'lucide-react';
+import { LayoutGrid } from 'lucide-react';
 import { screen, textOf } from '../../screen.ts';
 
 export const workspaceScreens = [
-  screen({
-    path: '/workspaces/$w/attention',
-    load: async () => (await import('./attention.tsx')).Attention,
-    place: { in: 'deployment', name: 'Attention', icon: TriangleAlert, key: 'a' },
-    action: { name: 'See what needs attention' },
-  }),
   screen({
     path: '/workspaces/$w/settings',
     load: async () => (await import('./workspace-settings.tsx')).WorkspaceSettings,
