@@ -6,9 +6,15 @@ import { Annotation, Compartment, EditorState, type Extension } from '@codemirro
 import { EditorView, keymap, lineNumbers, placeholder as placeholderOf, tooltips } from '@codemirror/view';
 import { useEffect, useLayoutEffect, useRef, type ReactNode, type RefObject } from 'react';
 import { cls } from './class-names.ts';
-import type { Chosen, CodeFieldProps, VariableTarget } from './code-field.tsx';
 import { colouring } from './code-languages.ts';
-import { placeOf, variableAt, type Complete } from './code-words.ts';
+import {
+  placeOf,
+  variableAt,
+  type Chosen,
+  type CodeFieldProps,
+  type Complete,
+  type VariableTarget,
+} from './code-words.ts';
 import styles from './code-field.module.css';
 
 /** In pixels: the height of a line of code. */

@@ -1,7 +1,7 @@
 import { Plus } from 'lucide-react';
 import { lazy, useCallback, useId, useRef, type ReactNode } from 'react';
 import { cls } from './class-names.ts';
-import { variableAt, type CodeFault, type CodeLanguage, type CodeVariable, type Complete } from './code-words.ts';
+import { variableAt, type Chosen, type CodeFault, type CodeFieldProps, type VariableTarget } from './code-words.ts';
 import { Menu } from './menu.tsx';
 import { Part } from './part.tsx';
 import field from './field.module.css';
@@ -10,42 +10,7 @@ import styles from './code-field.module.css';
 
 const CodeEditor = lazy(() => import('./code-editor.tsx').then(({ CodeEditor: loaded }) => ({ default: loaded })));
 
-export type CodeFieldProps = {
-  readonly label: string;
-  readonly hidesLabel?: boolean;
-  readonly note?: ReactNode;
-  readonly language: CodeLanguage;
-  readonly value: string;
-  readonly onChange: (value: string) => void;
-  /** They are underlined where they stand, and said below. */
-  readonly faults?: readonly CodeFault[];
-  /** What could stand at the caret. */
-  readonly complete?: Complete;
-  /** Variables behind the button "Variable" above the field. Without any the field has no such button. */
-  readonly variables?: readonly CodeVariable[];
-  /** Ctrl or ⌘ and Enter. */
-  readonly onRun?: () => void;
-  readonly isReadOnly?: boolean;
-  /** Takes no line break. */
-  readonly isSingleLine?: boolean;
-  /** So high is it at least, from 1 to 24. */
-  readonly minLines?: number;
-  readonly placeholder?: string;
-  /** Takes the focus when it comes. */
-  readonly hasFocus?: boolean;
-};
-
 const NONE: readonly CodeFault[] = [];
-
-/** Places in the text, from 0; of a caret both are the same. */
-export type Chosen = { readonly anchor: number; readonly head: number };
-
-/** The field as the button of its variables uses it. */
-export type VariableTarget = {
-  /** Inserts a variable at the caret. */
-  insert(path: string): void;
-  focus(): void;
-};
 
 /** Text in a language: colours, choices at the caret, faults where they stand. Until the editor is loaded, and where it cannot be, it is a plain field. */
 export function CodeField(props: CodeFieldProps): ReactNode {
@@ -64,16 +29,10 @@ export function CodeField(props: CodeFieldProps): ReactNode {
     },
     focus: () => area.current?.focus(),
   };
-  /** Whether a variable was chosen and the closing menu has yet to give the focus back to its button. */
-  const isChosen = useRef(false);
   const choose = (path: string): void => {
-    (editor.current ?? plainTarget).insert(path);
-    isChosen.current = true;
-  };
-  const passFocusOn = (): void => {
-    if (!isChosen.current) return;
-    isChosen.current = false;
-    (editor.current ?? plainTarget).focus();
+    const target = editor.current ?? plainTarget;
+    target.insert(path);
+    target.focus();
   };
   const id = useId();
   const [labelId, noteId] = [`${id}-label`, `${id}-note`];
@@ -103,7 +62,7 @@ export function CodeField(props: CodeFieldProps): ReactNode {
   );
   return (
     <div className={cls(field.field)} data-code-field={label} onBlur={leave}>
-      <div className={cls(variables.length > 0 && styles.head)} onFocusCapture={passFocusOn}>
+      <div className={cls(variables.length > 0 && styles.head)}>
         <span id={labelId} className={cls(hidesLabel ? styles.unseen : field.label)}>
           {label}
         </span>

@@ -1,3 +1,5 @@
+import type { ReactNode } from 'react';
+
 /** What a field of code is coloured as. */
 export type CodeLanguage = 'cel' | 'html' | 'json' | 'text';
 
@@ -57,3 +59,38 @@ export function variableAt(
   const isClosed = /^[^{]*?\}\}/.test(after);
   return { from: before.length - begun.length, insert: isClosed ? path : `${path}${braces}` };
 }
+
+export type CodeFieldProps = {
+  readonly label: string;
+  readonly hidesLabel?: boolean;
+  readonly note?: ReactNode;
+  readonly language: CodeLanguage;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  /** They are underlined where they stand, and said below. */
+  readonly faults?: readonly CodeFault[];
+  /** What could stand at the caret. */
+  readonly complete?: Complete;
+  /** Variables behind the button "Variable" above the field. Without any the field has no such button. */
+  readonly variables?: readonly CodeVariable[];
+  /** Ctrl or ⌘ and Enter. */
+  readonly onRun?: () => void;
+  readonly isReadOnly?: boolean;
+  /** Takes no line break. */
+  readonly isSingleLine?: boolean;
+  /** So high is it at least, from 1 to 24. */
+  readonly minLines?: number;
+  readonly placeholder?: string;
+  /** Takes the focus when it comes. */
+  readonly hasFocus?: boolean;
+};
+
+/** Places in the text, from 0; of a caret both are the same. */
+export type Chosen = { readonly anchor: number; readonly head: number };
+
+/** The field as the button of its variables uses it. */
+export type VariableTarget = {
+  /** Inserts a variable at the caret. */
+  insert(path: string): void;
+  focus(): void;
+};

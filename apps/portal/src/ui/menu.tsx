@@ -1,21 +1,22 @@
-import { lazy, Suspense, useState, type ReactNode } from 'react';
-import { Button } from 'react-aria-components';
+import { useId, type ReactNode } from 'react';
 import { cls } from './class-names.ts';
-import { earlyPress } from './early-press.ts';
+import { Popup, usePopup, type PopupItem } from './popup.tsx';
 import { useLetters } from './use-letter.ts';
 import styles from './popup.module.css';
 
-export type MenuChoice = {
-  readonly id: string;
-  readonly name: string;
-  /** What stands at the other end of the line. */
-  readonly note?: string;
-};
-
-export type MenuProps = {
+/** Things to do, or to go to, behind one button. */
+export function Menu({
+  label,
+  trigger,
+  choices,
+  chosen,
+  isSmall = false,
+  letter = '',
+  onChoose,
+}: {
   readonly label: string;
   readonly trigger: ReactNode;
-  readonly choices: readonly MenuChoice[];
+  readonly choices: readonly PopupItem[];
   /** Which of them holds now, where one does. */
   readonly chosen?: string;
   /** Stands in a line of text, such as beside the label of a field. */
@@ -23,32 +24,27 @@ export type MenuProps = {
   /** A key that opens it. */
   readonly letter?: string;
   readonly onChoose: (id: string) => void;
-};
-
-const MenuNow = lazy(async () => ({ default: (await import('./menu-now.tsx')).MenuNow }));
-
-/**
- * Things to do, or to go to, behind one button. What opens it comes after the page: it is a tenth of what a first visit loads. A press
- * that began before that opens it as soon as it is there, and the focus stays on the button.
- */
-export function Menu(props: MenuProps): ReactNode {
-  const [isOpen, setOpen] = useState(false);
-  const [hasFocus, setFocus] = useState(false);
-  useLetters(props.letter ?? '', () => setOpen(true));
-  const early = (
-    <Button
-      aria-label={props.label}
-      aria-haspopup="menu"
-      className={cls(styles.trigger, props.isSmall === true && styles.small)}
-      {...earlyPress(() => setOpen(true))}
-      onFocusChange={setFocus}
-    >
-      {props.trigger}
-    </Button>
-  );
+}): ReactNode {
+  const id = useId();
+  const { button, isOpen, setOpen, props } = usePopup('menu', id);
+  useLetters(letter, () => setOpen(true));
   return (
-    <Suspense fallback={early}>
-      <MenuNow {...props} isOpen={isOpen} onOpenChange={setOpen} hasFocusAtFirst={hasFocus} />
-    </Suspense>
+    <>
+      <button {...props} aria-label={label} className={cls(styles.trigger, isSmall && styles.small)}>
+        {trigger}
+      </button>
+      {isOpen && (
+        <Popup
+          kind="menu"
+          id={id}
+          label={label}
+          button={button}
+          items={choices}
+          chosen={chosen}
+          onChoose={onChoose}
+          onClose={() => setOpen(false)}
+        />
+      )}
+    </>
   );
 }
