@@ -2,7 +2,8 @@ import { createChance } from '../harness/chance.ts';
 import type { ChannelName } from '@carillon/domain';
 import { deviceOf, phoneOf } from '@carillon/testing/providers';
 import { addressOf, type Character } from './partner.ts';
-import { COHORT_PATH, STREAM, TOLD_BY, type ShopKeys } from './shop.ts';
+import { STREAM, ORDER_FIELDS } from '../harness/shop.ts';
+import { COHORT_PATH, type ShopKeys } from './shop.ts';
 
 /** An event that was answered with 202: from then on it is a promise. */
 export type Acknowledged = {
@@ -152,7 +153,7 @@ export function createPosts(options: PostsOptions): Posts {
     if (unwanted === undefined) orders[channel].push(subject);
     const fires = chance() < firing;
     const address = unwanted ?? newAddress(channel);
-    const told = TOLD_BY[channel];
+    const told = ORDER_FIELDS[channel];
     const body = { order_id: subject, status: fires ? told.status : 'open', [told.address]: address };
     return event(body, { subject, to: unwanted === undefined ? address : null, fires, asks: false });
   }

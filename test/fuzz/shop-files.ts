@@ -1,5 +1,5 @@
 import type { Files } from './generators/yaml-files.ts';
-import { shopFiles } from '../integration/product/shop.ts';
+import { shopFolder } from '../harness/shop.ts';
 
 /** The secret that platforms of cohorts show, and what they must never be told. */
 export const COHORT_SECRET = 'canary-cohort-secret-Lk31';
@@ -19,11 +19,15 @@ const REPORTERS: Readonly<Record<string, string>> = {
 export const BOUNCE_DOMAIN = 'bounces.test';
 
 /**
- * One of everything that a configuration folder may hold. Addresses lead nowhere but to this machine. `mailPort`: of the mail server
+ * The example shop, and one of everything else that a configuration folder may hold. Addresses lead nowhere but to this machine. `mailPort`: of the mail server
  * that the one account with a return path sends through.
  */
 export const fuzzedFiles = (jwksUrl = 'http://127.0.0.1:9/jwks.json', mailPort = 9): Files => ({
-  ...shopFiles(),
+  ...shopFolder(),
+  'carillon.yaml': 'backend: embedded\n',
+  'workspaces/shop/streams/orders.yaml': 'key: event.order_id\nsecurity: { api_keys: [backend] }\n',
+  'workspaces/shop/templates/order-paid/email.yaml': 'subject: Order {{ order_id }}\nfrom: Shop <shop@example.com>\n',
+  'workspaces/shop/templates/order-paid/email.html': '<p>Hello {{ name }}, order {{ order_id }} is paid.</p>\n',
   'workspaces/shop/workspace.yaml': 'name: Shop\ncategories: { orders: { name: Orders } }\n',
   'workspaces/shop/streams/timed.yaml':
     'time: event.updated_at\nrate: { per_second: 1000 }\nsecurity: { api_keys: [backend] }\n',

@@ -96,7 +96,7 @@ export function startCustomers(world: World, machines: Machines, { ids }: Shared
   function orderFor(email: string): void {
     posted += 1;
     const n = events + posted;
-    const body = { n, kind: 'paid', order: `order-of-${n}`, email };
+    const body = { n, status: 'paid', order_id: `order-of-${n}`, email };
     repeat(`is posted event ${n}`, (answered) => (running) => running.post?.(n, body).then(answered));
   }
   for (let n = between(0, 3); n > 0; n -= 1) {
@@ -119,7 +119,7 @@ export function startCustomers(world: World, machines: Machines, { ids }: Shared
   function postNews(reader: Reader): void {
     posted += 1;
     const n = events + posted;
-    const body = { n, kind: 'news', ...reader };
+    const body = { n, status: 'news', ...reader };
     repeat(`is posted event ${n}`, (answered) => (running) => running.post?.(n, body).then(answered));
   }
   /** News at the very moment at which somebody was told that nothing comes any more, and a little later. */
@@ -136,7 +136,7 @@ export function startCustomers(world: World, machines: Machines, { ids }: Shared
     const email = `collector-${between(1, COLLECTORS)}@example.com`;
     add(between(0, during), null, 'there is an item', () => {
       posted += 1;
-      const body = { n: events + posted, kind: 'item', email };
+      const body = { n: events + posted, status: 'item', email };
       const request = (answered: () => void) => (running: Running) => running.post?.(body.n, body).then(answered);
       repeat(`is posted event ${body.n}`, request);
     });

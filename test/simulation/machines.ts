@@ -261,7 +261,7 @@ function intakeOf({ log, ids, clock, configuration, codecs, deciding, watch }: P
       return ids.derive('receipt', inbound.source, account.key, inbound.eventId);
     },
     async postCohort({ change, name }: CohortPost): Promise<void> {
-      const source = { workspace: 'shop', integration: 'segments', id: ids.random('event') as EventId, firstSync: 0 };
+      const source = { workspace: 'shop', integration: 'feed', id: ids.random('event') as EventId, firstSync: 0 };
       const messages = cohortMessages([{ ...change, name }], source, ids);
       await log.append(messages.map((message) => cohortRecord(message, null, { ids, log, codecs })));
     },

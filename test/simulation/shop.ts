@@ -1,129 +1,65 @@
 import { providerResult, type CohortChange, type NotificationBody } from '@carillon/domain';
 import type { Json } from '@carillon/kernel';
-import { account, integration, notification, stream, template, type Wish } from '@carillon/testing/given';
+import { account, notification, template, type Wish } from '@carillon/testing/given';
 import { answered, type Decision } from '@carillon/testing/memory';
+import { orderPaid, orderWatched, shopResources, withBody, type ShopOptions } from '../harness/shop.ts';
 import type { Scheduler } from './scheduler.ts';
 
-/** What the shop sends, and to whom: one rule that names the recipient itself, one that asks, one of a cohort. */
-
-const QUICK = {
-  retry: { attempts: 6, first: '1s', max: '4s' },
-  channels: { email: { template: '', accounts: ['main', 'spare'] } },
-};
-/** The account for SMS; the memory provider calls it by its kind. */
+/** The account for SMS. The memory provider names it by its kind. */
 export const TEXTS = 'twilio';
+/** Messages of one person about orders that the limit allows. */
+export const MAX_ORDERS = 4;
 
-const sending = (name: string, rule: NotificationBody['rules'][string], more: Partial<NotificationBody> = {}): Wish =>
-  notification(name, {
-    ...QUICK,
-    channels: { email: { ...QUICK.channels.email, template: name } },
-    rules: { main: rule },
-    ...more,
-  });
+const OPTIONS = {
+  retry: { attempts: 6, first: '1s', max: '4s' },
+  accounts: { email: ['main', 'spare'], sms: [TEXTS] },
+  partnerTimeouts: { connect: '500ms', total: '1s' },
+  memberSubject: '{{change}} {{message_id}} {{user_id}}',
+  digestWindow: '3s',
+  firstSync: 'notify',
+} as const satisfies ShopOptions;
 
-/** So many of the six orders may be told of: all are one person's. */
-export const MOST_TOLD = 4;
-const LIMITED = { cadence: { limits: [{ max: MOST_TOLD, per: '1d', then: 'drop' as const }] } };
-
-/** Several events name one order: of these one message goes out. */
-const orderPaid = (more: Partial<NotificationBody> = {}, when = 'event.kind == "paid"'): Wish =>
-  sending(
-    'order-paid',
-    {
-      stream: 'orders',
-      when,
-      recipients: { from: 'event', to: { email: 'event.email' }, unique_id: 'event.order', person: '"buyer"' },
-    },
-    { ...LIMITED, ...more },
-  );
-const welcome = (more: Partial<NotificationBody> = {}): Wish =>
-  sending(
-    'welcome',
-    {
-      stream: 'orders',
-      when: 'event.kind == "joined"',
-      recipients: { from: 'lookup', integration: 'crm', user_ids: 'event.users' },
-    },
-    more,
-  );
-const ENTERED = sending('entered', {
-  cohort: { integration: 'segments', id: 'vip', on: 'entered', first_sync: 'notify' },
-  recipients: { from: 'lookup', integration: 'crm', unique_id: 'event_id' },
-});
-/** What nobody's limit holds back, by email and by SMS, to readers who may opt out or write STOP. */
-const NEWS = notification('news', {
-  retry: QUICK.retry,
-  channels: {
-    email: { template: 'news', accounts: ['main', 'spare'] },
-    sms: { template: 'news', accounts: [TEXTS] },
-  },
-  rules: {
-    main: {
-      stream: 'orders',
-      when: 'event.kind == "news"',
-      recipients: { from: 'event', to: { email: 'event.email', phone: 'event.phone' }, unique_id: 'event_id' },
-    },
-  },
-});
-/** So many items go out at once; fewer wait for their window, which is short enough for a run to see its end. */
-export const MOST_ITEMS = 3;
-/** What collects for digests: their subject names every item, in words of the events alone. */
-const ITEMS = notification('items', {
-  ...QUICK,
-  channels: { email: { ...QUICK.channels.email, template: 'item' } },
-  cadence: { digest: { window: { fixed: '3s' }, max_items: MOST_ITEMS, template: 'digest' } },
-  rules: {
-    main: {
-      stream: 'orders',
-      when: 'event.kind == "item"',
-      recipients: { from: 'event', to: { email: 'event.email' }, unique_id: 'event_id' },
-    },
-  },
-});
+/** All orders are of one person, who has a limit. */
+const orders = (more: Partial<NotificationBody> = {}, when?: string): Wish => {
+  const { body, ref } = orderPaid(OPTIONS, when);
+  const rules = Object.fromEntries(
+    Object.entries(body.rules).map(([name, rule]) => [
+      name,
+      { ...rule, recipients: { ...rule.recipients, person: '"buyer"' } },
+    ]),
+  ) as NotificationBody['rules'];
+  const cadence = { limits: [{ max: MAX_ORDERS, per: '1d', then: 'drop' as const }] };
+  return notification(ref.name, { ...body, rules, cadence, ...more });
+};
 
 /** Somebody who gets news on both channels. */
 export type Reader = { readonly email: string; readonly phone: string };
 export const readerOf = (n: number): Reader => ({ email: `reader-${n}@example.com`, phone: `+4915112345${100 + n}` });
 
+const ELSEWHERE = new Set(['order-texted', 'order-texted-briefly', 'order-pushed', 'order-pushed-briefly']);
+
 const mail = (host: string): Wish =>
   account(host, { kind: 'smtp', host, port: 25, tls: 'none', from: 'Shop <shop@example.com>', connections: 2 });
 
 export const FIRST_WISHES: readonly Wish[] = [
-  stream('orders', { security: { api_keys: ['main'] } }),
   mail('main'),
   mail('spare'),
   account(TEXTS, { kind: 'twilio', account_sid: 'AC01', auth_token: { secret: 'TEXTS' }, from: '+4930123456' }),
-  integration('crm', {
-    kind: 'lookup',
-    url: 'https://crm.example.com/users',
-    authorization: { key: { secret: 'CRM_KEY' } },
-    match: 'variables.user_id',
-    timeouts: { connect: '500ms', total: '1s' },
-  }),
-  integration('segments', { kind: 'generic', authorization: { key: { secret: 'SEGMENTS_KEY' } } }),
-  // The subject names what must be told at most once, in words of the event alone.
-  template('order-paid', { email: { subject: 'order {{order}}', text: 'Paid.' } }),
-  template('welcome', { email: { subject: 'joined {{n}} {{user_id}}', text: 'Welcome.' } }),
-  template('entered', { email: { subject: 'entered {{message_id}} {{user_id}}', text: 'Hello.' } }),
-  template('news', { email: { subject: 'news {{n}}', text: 'News.' }, sms: { text: 'text {{n}}' } }),
-  template('item', { email: { subject: 'item {{n}}', text: 'An item.' } }),
-  template('digest', { email: { subject: 'digest of {{items}}', text: 'Items.' } }),
-  NEWS,
-  ITEMS,
-  orderPaid(),
-  welcome(),
-  ENTERED,
+  // Other channels have no account here.
+  ...shopResources(OPTIONS).filter(({ ref: { name } }) => !ELSEWHERE.has(name) && name !== 'order-paid'),
+  ...shopResources(OPTIONS).filter(({ ref }) => ref.kind === 'template' && ref.name === 'order-paid'),
+  orders(),
 ];
 
-/** Changes that somebody may make while everything runs. */
+/** Changes of the configuration during a run. */
 export const LATER_WISHES: readonly (readonly Wish[])[] = [
-  [orderPaid({}, 'event.kind == "paid" && event.n > 3')],
-  [orderPaid({ enabled: false })],
-  [orderPaid({ expires: '2s' })],
-  [orderPaid()],
+  [orders({}, 'event.status == "paid" && event.n > 3')],
+  [orders({ enabled: false })],
+  [orders({ expires: '2s' })],
+  [orders()],
   [
-    template('order-paid', { email: { subject: 'order {{order}}', text: 'It is paid.' } }),
-    welcome({ retry: { ...QUICK.retry, attempts: 3 } }),
+    template('order-paid', { email: { subject: '{{order_id}}', text: 'It is paid.' } }),
+    withBody(orderWatched(OPTIONS), { retry: { ...OPTIONS.retry, attempts: 3 } }),
   ],
 ];
 
@@ -133,12 +69,18 @@ export type Posted = { readonly [name: string]: Json };
 export function eventOf({ between, chance }: Scheduler, n: number): Posted {
   if (chance() < 0.6) {
     const order = `order-${between(1, 6)}`;
-    return { n, kind: 'paid', order, email: chance() < 0.05 ? null : `${order}-${between(1, 2)}@example.com` };
+    return {
+      n,
+      status: 'paid',
+      order_id: order,
+      email: chance() < 0.05 ? null : `${order}-${between(1, 2)}@example.com`,
+    };
   }
   return {
     n,
-    kind: chance() < 0.8 ? 'joined' : 'other',
-    users: Array.from({ length: between(1, 2) }, (_, at) => `user-${n}-${at}`),
+    order_id: `watched-${n}`,
+    status: chance() < 0.8 ? 'watched' : 'other',
+    watcher: Array.from({ length: between(1, 2) }, (_, at) => `user-${n}-${at}`),
   };
 }
 
@@ -161,7 +103,10 @@ export function partnerAnswers(userIds: readonly string[], calls: number, { chan
   if (luck < 0.08) return { kind: 'unavailable', status: 500, detail: 'broken' } as const;
   if (luck < 0.1) return { kind: 'throttled', status: 429, retryAfter: 2000, detail: 'slow down' } as const;
   return answered(
-    userIds.map((user) => ({ to: { email: `${user}.${calls}@example.com` }, variables: { user_id: user } })),
+    userIds.map((user) => ({
+      to: { email: `${user}.${calls}@example.com` },
+      variables: { user_id: user, wants_mail: true, answer: String(calls) },
+    })),
   );
 }
 

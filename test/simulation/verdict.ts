@@ -8,7 +8,7 @@ import { findingsOf, type Finding } from '../harness/promises.ts';
 import { decodeAll, expectedOf, placeOf, type Expected } from './oracle.ts';
 import { findUnheard, findUnheeded, foreignPlaces } from './reports.ts';
 import { rankOf } from './said.ts';
-import { MOST_TOLD } from './shop.ts';
+import { MAX_ORDERS } from './shop.ts';
 import type { Shared, World } from './world.ts';
 
 /** What is not done yet; empty when nothing is left to do. */
@@ -181,8 +181,8 @@ function limitsAmiss({ ledger, accepted, decided }: World): readonly string[] {
   const counted = orders.filter(({ id, clean }) => !clean || arrived.some((one) => one.id === id)).length;
   const capped = orders.filter(({ reason }) => reason === 'capped');
   return [
-    ...(told > MOST_TOLD ? [`one person was told ${told} times of ${MOST_TOLD} that the limit allows`] : []),
-    ...(counted < MOST_TOLD
+    ...(told > MAX_ORDERS ? [`one person was told ${told} times of ${MAX_ORDERS} that the limit allows`] : []),
+    ...(counted < MAX_ORDERS
       ? capped.map(({ id }) => `${id} is capped, and only ${counted} messages were sent or are in doubt`)
       : []),
   ];
@@ -253,7 +253,7 @@ function cohortAmiss({ cohorts, log }: World, { entered, members, settling }: Ex
       .map(({ headers }) => headers['event_id'] ?? ''),
   );
   const inside = cohorts
-    .members({ workspace: 'shop', integration: 'segments', cohort: 'vip' })
+    .members({ workspace: 'shop', integration: 'feed', cohort: 'vip' })
     .filter((member) => member.inside)
     .map(({ user }) => user);
   const isSame = inside.length === members.size && inside.every((user) => members.has(user));

@@ -262,7 +262,7 @@ export async function openShared(): Promise<Shared> {
 }
 
 const shown = (value: Json): string => (typeof value === 'string' ? value : stringifyJson(value));
-const NAME = /\{\{(\w+)\}\}/g;
+const NAME = /\{\{ *(\w+) *\}\}/g;
 
 /** Names in double braces, and nothing else: what templates can do has tests of its own, in threads of its own. */
 function createTemplates(): TemplateRenderer {

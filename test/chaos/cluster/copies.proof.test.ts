@@ -11,7 +11,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
 import { readEvidence } from '../../harness/evidence.ts';
 import { readBooks, startProviders } from '../providers.ts';
-import { openShop, SHOP_ENVIRONMENT, STREAM, TOLD_BY } from '../shop.ts';
+import { STREAM, ORDER_FIELDS } from '../../harness/shop.ts';
+import { openShop, SHOP_ENVIRONMENT } from '../shop.ts';
 import { openClusterStores } from './stores.ts';
 
 const START_TIMEOUT = 180_000;
@@ -47,7 +48,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'Of many copies of one unique id 
         const neighbours = { smtpPort: smtp.port, partnerUrl: 'http://127.0.0.1:9', providers: providers.places };
         const keys = await openShop(folder, cluster.dataDir, neighbours);
         // One of each, so that there is an intent to be copied.
-        for (const [channel, { status, address }] of Object.entries(TOLD_BY)) {
+        for (const [channel, { status, address }] of Object.entries(ORDER_FIELDS)) {
           const body = {
             order_id: `first-${channel}`,
             status,

@@ -7,7 +7,8 @@ import { startCluster, startClusterServices, type Cluster, type ClusterServices 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
 import { NO_PROVIDERS, PUBLIC_URL } from '../providers.ts';
-import { openShop, SHOP_ENVIRONMENT, STREAM, type ShopKeys } from '../shop.ts';
+import { STREAM } from '../../harness/shop.ts';
+import { openShop, SHOP_ENVIRONMENT, type ShopKeys } from '../shop.ts';
 import { openClusterStores, type ClusterStores } from './stores.ts';
 
 /*

@@ -6,7 +6,8 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { describeWith, PROGRAMS } from '../../support/requirements.ts';
 import { CRASH_BUGS } from '../../harness/planted-bugs/crash-bugs.ts';
 import { planting } from '../../harness/planting.ts';
-import { openShop, SHOP_ENVIRONMENT, STREAM } from '../shop.ts';
+import { STREAM } from '../../harness/shop.ts';
+import { openShop, SHOP_ENVIRONMENT } from '../shop.ts';
 
 let folder: string;
 beforeEach(async () => {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { untilFound, type Product } from '@carillon/testing';
 import type { Post } from '../posts.ts';
-import { WORKSPACE } from '../shop.ts';
+import { WORKSPACE } from '../../harness/shop.ts';
 
 /** The product across its lives, as clients and operators see it: what they say they say again until it is taken. */
 export type Lives = {

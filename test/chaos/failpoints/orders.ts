@@ -4,7 +4,8 @@ import { deviceOf, phoneOf, type ProviderFate } from '@carillon/testing/provider
 import type { BookedPartner } from '../partner.ts';
 import { eventPost, type Acknowledged, type AcknowledgedChange } from '../posts.ts';
 import type { Providers } from '../providers.ts';
-import { TOLD_BY, WORKSPACE, type Neighbours, type ShopKeys } from '../shop.ts';
+import { ORDER_FIELDS, WORKSPACE } from '../../harness/shop.ts';
+import type { Neighbours, ShopKeys } from '../shop.ts';
 import type { Fate } from '../verdict.ts';
 import { deliveriesOf, isOpen, type Lives, type Shown } from './lives.ts';
 
@@ -85,7 +86,7 @@ export function order(
 ): Scene {
   const { brief = false, suffix = '', key = keys.stream, channel = 'email', unwanted = false, ends } = options;
   const subject = `order-${number}${suffix}`;
-  const told = TOLD_BY[channel];
+  const told = ORDER_FIELDS[channel];
   const address = addressOn(channel, fate, number);
   const body = { order_id: subject, status: brief ? told.brief : told.status, [told.address]: address };
   let id = '';
