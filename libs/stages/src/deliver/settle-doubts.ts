@@ -54,43 +54,12 @@ const MAX_OTHERS = 500;
  * nothing found proves nothing.
  */
 export function createDoubtSettler(ports: DoubtPorts): { round(): Promise<number> } {
-  const { ledger, clock, ids } = ports;
+  const { ledger, clock } = ports;
   /**
    * How many of the times are over, and when to ask again where it could not be asked. By the attempt: a delivery that is sent again
    * may be in doubt a second time, and that doubt has all its own times.
    */
   const asked = new Map<AttemptId, { readonly steps: number; readonly notBefore: Instant }>();
-
-  /** A doubt is about the last attempt: nobody knows how it ended. */
-  type Due = { readonly delivery: Delivery; readonly attempt: Attempt; readonly steps: number };
-
-  const begunAt = (delivery: Delivery): Instant =>
-    delivery.history.findLast(({ state }) => state === 'IN_DOUBT')?.at ?? delivery.updatedAt;
-
-  /** Doubts of one channel, so that none can fill the page of another. */
-  async function doubtsOver(channel: ChannelName): Promise<readonly Delivery[]> {
-    const found: Delivery[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = await ledger.list({ states: ['IN_DOUBT'], channels: [channel] }, PAGE, cursor);
-      found.push(...page.items.filter((delivery) => ports.isOurs(delivery)));
-      cursor = page.next ?? undefined;
-    } while (cursor !== undefined && found.length < MAX_DOUBTS);
-    return found;
-  }
-
-  /** Null: too many to look through. */
-  async function othersTo(address: string): Promise<readonly Delivery[] | null> {
-    const others: Delivery[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = await ledger.list({ to: [address] }, PAGE, cursor);
-      others.push(...page.items);
-      if (others.length > MAX_OTHERS) return null;
-      cursor = page.next ?? undefined;
-    } while (cursor !== undefined);
-    return others;
-  }
 
   /** `away`: its account cannot be asked now. */
   async function ask({ delivery, attempt, steps }: Due): Promise<'ended' | 'stays' | 'away'> {
@@ -103,9 +72,9 @@ export function createDoubtSettler(ports: DoubtPorts): { round(): Promise<number
     asked.set(attempt.id, { steps, notBefore: 0 });
     if (found === undefined) return 'stays';
     // After the list, so that whoever owns one of its messages by now is seen.
-    const others = found.length === 0 ? null : await othersTo(attempt.to);
+    const others = found.length === 0 ? null : await deliveriesTo(attempt.to, ledger);
     const proof = others && ownMessage(delivery, others, found);
-    if (proof) return (await settle(delivery, proof)) ? 'ended' : 'stays';
+    if (proof) return (await endDoubt(delivery, proof, ports)) ? 'ended' : 'stays';
     // Stale: somebody moved it meanwhile, or asked as well.
     await rewriteDelivery(delivery, askedAbout(delivery, steps, clock.now()), ledger);
     return 'stays';
@@ -141,44 +110,12 @@ export function createDoubtSettler(ports: DoubtPorts): { round(): Promise<number
     return ended;
   }
 
-  async function settle(delivery: Delivery, proof: FoundMessage): Promise<boolean> {
-    const receipt = receiptOf(delivery, proof);
-    const moment: Moment = { now: clock.now(), derive: ids.derive };
-    const judged = receipt && applyReceipt(delivery, receipt, moment);
-    // Stale: somebody moved it meanwhile, and what he knows is newer.
-    const moved = judged?.kind === 'applied' ? await transitionAndPublish(judged.next, ports) : null;
-    if (!moved) return false;
-    await moved.published;
-    return true;
-  }
-
-  function receiptOf(delivery: Delivery, { source, providerId, createdAt }: FoundMessage): Receipt | null {
-    const attempt = delivery.attempts.at(-1);
-    return (
-      (attempt && {
-        id: ids.derive('receipt', source, attempt.account, 'list', providerId),
-        source,
-        account: attempt.account,
-        attempt: { deliveryId: delivery.id, attempt: delivery.attempts.length, tag: attemptTag(attempt.id) },
-        verdict: 'note',
-        suppress: null,
-        alert: false,
-        code: '',
-        detail: `its list has the message as ${providerId}`,
-        at: createdAt,
-        receivedAt: clock.now(),
-        inbound: null,
-      }) ??
-      null
-    );
-  }
-
   return {
     /** Asks about each doubt whose time has come; resolves with how many were ended. */
     async round() {
       const now = clock.now();
       const all: Delivery[] = [];
-      for (const channel of ports.channels) all.push(...(await doubtsOver(channel)));
+      for (const channel of ports.channels) all.push(...(await doubtsOver(channel, ports)));
       const known = new Set(all.map(({ attempts }) => attempts.at(-1)?.id));
       for (const id of asked.keys()) if (!known.has(id)) asked.delete(id);
       const due = all.flatMap((delivery) => dueOf(delivery, now));
@@ -191,4 +128,72 @@ export function createDoubtSettler(ports: DoubtPorts): { round(): Promise<number
       return ended;
     },
   };
+}
+
+/** A doubt is about the last attempt: nobody knows how it ended. */
+type Due = { readonly delivery: Delivery; readonly attempt: Attempt; readonly steps: number };
+
+const begunAt = (delivery: Delivery): Instant =>
+  delivery.history.findLast(({ state }) => state === 'IN_DOUBT')?.at ?? delivery.updatedAt;
+
+/** Doubts of one channel, so that none can fill the page of another. */
+async function doubtsOver(channel: ChannelName, { ledger, isOurs }: DoubtPorts): Promise<readonly Delivery[]> {
+  const found: Delivery[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await ledger.list({ states: ['IN_DOUBT'], channels: [channel] }, PAGE, cursor);
+    found.push(...page.items.filter((delivery) => isOurs(delivery)));
+    cursor = page.next ?? undefined;
+  } while (cursor !== undefined && found.length < MAX_DOUBTS);
+  return found;
+}
+
+/** All deliveries to an address. Null if there are too many to look through. */
+async function deliveriesTo(address: string, ledger: DoubtPorts['ledger']): Promise<readonly Delivery[] | null> {
+  const others: Delivery[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await ledger.list({ to: [address] }, PAGE, cursor);
+    others.push(...page.items);
+    if (others.length > MAX_OTHERS) return null;
+    cursor = page.next ?? undefined;
+  } while (cursor !== undefined);
+  return others;
+}
+
+/** Ends a doubt as accepted. Returns false if the delivery changed in the meantime. */
+async function endDoubt(delivery: Delivery, proof: FoundMessage, ports: DoubtPorts): Promise<boolean> {
+  const receipt = receiptOf(delivery, proof, ports);
+  const moment: Moment = { now: ports.clock.now(), derive: ports.ids.derive };
+  const judged = receipt && applyReceipt(delivery, receipt, moment);
+  // Stale: somebody moved it meanwhile, and what he knows is newer.
+  const moved = judged?.kind === 'applied' ? await transitionAndPublish(judged.next, ports) : null;
+  if (!moved) return false;
+  await moved.published;
+  return true;
+}
+
+function receiptOf(
+  delivery: Delivery,
+  { source, providerId, createdAt }: FoundMessage,
+  { ids, clock }: DoubtPorts,
+): Receipt | null {
+  const attempt = delivery.attempts.at(-1);
+  return (
+    (attempt && {
+      id: ids.derive('receipt', source, attempt.account, 'list', providerId),
+      source,
+      account: attempt.account,
+      attempt: { deliveryId: delivery.id, attempt: delivery.attempts.length, tag: attemptTag(attempt.id) },
+      verdict: 'note',
+      suppress: null,
+      alert: false,
+      code: '',
+      detail: `its list has the message as ${providerId}`,
+      at: createdAt,
+      receivedAt: clock.now(),
+      inbound: null,
+    }) ??
+    null
+  );
 }
