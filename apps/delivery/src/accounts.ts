@@ -66,6 +66,9 @@ export function createAccounts(ports: Ports) {
     choices(delivery).filter(({ body }) => reaches(body, delivery.intent.to));
   const breakerOf = (key: string): Breaker => breakers.get(key) ?? CLOSED;
 
+  const isNext = ({ key }: AccountChoice, { tried }: Delivery, now: Instant): boolean =>
+    !tried.includes(key) && mayCallAt(breakerOf(key), now) <= now;
+
   /** Told once for each change, however many calls end alike. */
   function judge(key: string, after: Breaker, end: CallEnd): void {
     const before = states.get(key) ?? 'good';
@@ -93,8 +96,7 @@ export function createAccounts(ports: Ports) {
   return {
     /** The account to try next: by priority, not tried since the last pause, breaker closed. */
     route(delivery: Delivery, now: Instant): AccountChoice | null {
-      const free = fitting(delivery).filter((choice) => mayCallAt(breakerOf(choice.key), now) <= now);
-      return free.find((choice) => !delivery.tried.includes(choice.key)) ?? null;
+      return fitting(delivery).find((choice) => isNext(choice, delivery, now)) ?? null;
     },
     /** When one of its accounts may be tried again; null where it has none. */
     retryAt(delivery: Delivery, now: Instant): Instant | null {
@@ -105,10 +107,7 @@ export function createAccounts(ports: Ports) {
     /** Whether it has accounts, of which none may send to its address. */
     noneReaches: (delivery: Delivery): boolean => choices(delivery).length > 0 && fitting(delivery).length === 0,
     another(delivery: Delivery, than: string, now: Instant): boolean {
-      return fitting(delivery).some(
-        (choice) =>
-          choice.key !== than && !delivery.tried.includes(choice.key) && mayCallAt(breakerOf(choice.key), now) <= now,
-      );
+      return fitting(delivery).some((choice) => choice.key !== than && isNext(choice, delivery, now));
     },
     /**
      * Counts from the moment it is called, so that of those routed together only one is the probe of an open breaker. Null: another
@@ -157,21 +156,12 @@ export function createAccounts(ports: Ports) {
       const key = delivery.attempts.at(-1)?.account;
       const choice = choices(delivery).find((one) => one.key === key);
       if (!choice) return undefined;
-      const late = new AbortController();
-      const signal = AbortSignal.any([stopping, late.signal]);
-      const asking = async (): Promise<readonly FoundMessage[] | null | undefined> => {
+      return withinLimit(stopping, async (signal) => {
         const sender = await senderOf(choice);
         if (!sender.find) return undefined;
         const message = await render(choice);
         return message ? sender.find(message, since, signal) : undefined;
-      };
-      // A sender that does not mind its signal, a secret or a template that does not come: none of them holds up the rest.
-      const ended = new Promise<null>((done) => {
-        if (signal.aborted) done(null);
-        signal.addEventListener('abort', () => done(null), { once: true });
       });
-      const timer = setTimeout(() => late.abort(), FIND);
-      return Promise.race([asking(), ended]).finally(() => clearTimeout(timer));
     },
     async close(): Promise<void> {
       await Promise.all([...open.values()].map(({ sender }) => sender.close()));
@@ -180,6 +170,24 @@ export function createAccounts(ports: Ports) {
   };
 }
 export type Accounts = ReturnType<typeof createAccounts>;
+
+/**
+ * Runs `work` for as long as a provider may take. Resolves to null when the time is over or the process stops, because a sender may ignore its
+ * signal, and a secret or a template may never come.
+ */
+async function withinLimit<Value>(
+  stopping: AbortSignal,
+  work: (signal: AbortSignal) => Promise<Value>,
+): Promise<Value | null> {
+  const late = new AbortController();
+  const signal = AbortSignal.any([stopping, late.signal]);
+  const ended = new Promise<null>((done) => {
+    if (signal.aborted) done(null);
+    signal.addEventListener('abort', () => done(null), { once: true });
+  });
+  const timer = setTimeout(() => late.abort(), FIND);
+  return Promise.race([work(signal), ended]).finally(() => clearTimeout(timer));
+}
 
 /** What an attempt says about the account: what is wrong with one message says nothing. */
 function endOf({ verdict }: ProviderResult): CallEnd {

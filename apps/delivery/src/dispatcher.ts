@@ -4,7 +4,7 @@ import type { DueDelivery } from '@carillon/ports';
 import { startScheduler, type WorkPolicy } from '@carillon/runtime';
 import { attemptDelivery, takeInItems, type AttemptPorts, type AttemptReport } from '@carillon/stages';
 import { NO_ACCOUNT, type Accounts } from './accounts.ts';
-import type { DeliveryPorts } from './ports.ts';
+import type { AttemptSummary, DeliveryPorts } from './ports.ts';
 import type { Rates } from './rates.ts';
 import { sharesDigest } from './windows.ts';
 import type { WorkShare } from './work-share.ts';
@@ -101,7 +101,8 @@ export function startDispatcher(
       ended({ ...UNCALLED, verdict: 'error', seconds: (clock.now() - startedAt) / 1000 });
       throw error;
     });
-    tell(report, lane, (clock.now() - startedAt) / 1000, ended);
+    ended(summaryOf(report, lane, (clock.now() - startedAt) / 1000));
+    alertOf(report, lane, watch);
     if (report.kind === 'stale' || report.kind === 'collected') return [];
     // The connection is free, and a crash from here on leaves no doubt: the next one need not wait for the log.
     called();
@@ -119,21 +120,6 @@ export function startDispatcher(
     return items.filter(({ delivery }) => ids.has(delivery.id) && !isItem(delivery));
   }
 
-  function tell(
-    report: AttemptReport,
-    account: string,
-    seconds: number,
-    ended: ReturnType<DeliveryPorts['watch']['attempt']>,
-  ): void {
-    if (report.kind !== 'called') return ended({ ...UNCALLED, verdict: report.kind, seconds });
-    const { verdict, code, detail, alert } = report.result;
-    const { missing, wrongLocality } = report;
-    const attemptId = report.delivery.attempts.at(-1)?.id ?? null;
-    ended({ attemptId, account, verdict, code, seconds, missing, wrongLocality });
-    if (alert || verdict === 'refused_account') watch.alert(account, code, detail);
-    return undefined;
-  }
-
   const policy: WorkPolicy<DueDelivery> = {
     idOf: ({ delivery }) => delivery.id,
     bytesOf: ({ bytes }) => OVERHEAD_BYTES + bytes,
@@ -144,12 +130,7 @@ export function startDispatcher(
       const places = placesOf(name);
       return { places, ahead: 0, settling: places * PUBLISHING, held: Number.POSITIVE_INFINITY };
     },
-    pick: (waiting, { name }) => {
-      const [first] = waiting;
-      if (!first || name !== ITEMS) return waiting.slice(0, 1);
-      const others = waiting.slice(0, ITEMS_LOOKED_THROUGH);
-      return others.filter(({ work }) => sharesDigest(work.delivery, first.work.delivery)).slice(0, ITEMS_AT_ONCE);
-    },
+    pick: (waiting, { name }) => (name === ITEMS ? itemsOfOneDigest(waiting) : waiting.slice(0, 1)),
     async run(lane, call, called) {
       const [due] = call;
       if (lane === ITEMS) return takeIn(call);
@@ -185,4 +166,29 @@ export function startDispatcher(
       return open.map(({ delivery }) => delivery.id);
     },
   };
+}
+
+/** The first waiting item, and others that go into its digest. */
+function itemsOfOneDigest<Item extends { readonly work: DueDelivery }>(waiting: readonly Item[]): readonly Item[] {
+  const [first] = waiting;
+  if (!first) return [];
+  return waiting
+    .slice(0, ITEMS_LOOKED_THROUGH)
+    .filter(({ work }) => sharesDigest(work.delivery, first.work.delivery))
+    .slice(0, ITEMS_AT_ONCE);
+}
+
+/** What metrics and traces get of an attempt. */
+function summaryOf(report: AttemptReport, account: string, seconds: number): AttemptSummary {
+  if (report.kind !== 'called') return { ...UNCALLED, verdict: report.kind, seconds };
+  const { verdict, code } = report.result;
+  const { missing, wrongLocality } = report;
+  const attemptId = report.delivery.attempts.at(-1)?.id ?? null;
+  return { attemptId, account, verdict, code, seconds, missing, wrongLocality };
+}
+
+function alertOf(report: AttemptReport, account: string, watch: DeliveryPorts['watch']): void {
+  if (report.kind !== 'called') return;
+  const { verdict, code, detail, alert } = report.result;
+  if (alert || verdict === 'refused_account') watch.alert(account, code, detail);
 }

@@ -16,22 +16,25 @@ import type { Clock, Secrets, SenderFactory, SuppressionList, TemplateRenderer }
 import type { Delivery, LocalityVariable } from '@carillon/domain';
 import type { ConsumerWatch, ReadinessCheck } from '@carillon/runtime';
 
+/** An attempt as metrics and traces show it. */
+export type AttemptSummary = {
+  /** Null where the provider was not called. */
+  readonly attemptId: string | null;
+  /** The account that was called. Null where the provider was not called. */
+  readonly account: string | null;
+  readonly verdict: string;
+  readonly code: string;
+  readonly seconds: number;
+  /** Names in the template that the data did not have. */
+  readonly missing: number;
+  /** Reserved variables of the recipient that name nothing that exists. */
+  readonly wrongLocality: readonly LocalityVariable[];
+};
+
 /** What happened around provider calls; bound to metrics and traces by the composition root. */
 export type DeliveryWatch = ConsumerWatch & {
   /** Called right before the provider is; the answer is called with what came of it. */
-  attempt(delivery: Delivery): (ended: {
-    /** Null where the provider was not called. */
-    readonly attemptId: string | null;
-    /** The account that was called. Null where the provider was not called. */
-    readonly account: string | null;
-    readonly verdict: string;
-    readonly code: string;
-    readonly seconds: number;
-    /** Names in the template that the data did not have. */
-    readonly missing: number;
-    /** Reserved variables of the recipient that name nothing that exists. */
-    readonly wrongLocality: readonly LocalityVariable[];
-  }) => void;
+  attempt(delivery: Delivery): (ended: AttemptSummary) => void;
   queued(bytes: number): void;
   /** A provider account refused us or asks for attention: an operator should look. */
   alert(account: string, code: string, detail: string): void;
