@@ -1,4 +1,4 @@
-import { lookupTimeouts, partnerTitle, type Partner } from '@carillon/domain';
+import { lookupTimeouts, partnerTitle, type LookupIntegration, type Partner } from '@carillon/domain';
 import type { Duration } from '@carillon/kernel';
 import type {
   Clock,
@@ -10,10 +10,18 @@ import type {
   Secrets,
   TaskQueue,
 } from '@carillon/ports';
-import { createUnderWay, startScheduler, type Added, type LaneLimits, type WorkPolicy } from '@carillon/runtime';
+import {
+  createUnderWay,
+  startScheduler,
+  type Added,
+  type Lane,
+  type LaneLimits,
+  type Waiting,
+  type WorkPolicy,
+} from '@carillon/runtime';
 import { leaseTasks, partnerOf, readTask, releaseTasks, type AskTask, type VerdictPorts } from '@carillon/stages';
 import { createCalls } from './calls.ts';
-import { createPartners } from './partners.ts';
+import { createPartners, type Partners } from './partners.ts';
 import { createRecorder } from './recorder.ts';
 import { pickCall } from './shared-calls.ts';
 import { createVerdicts } from './verdicts.ts';
@@ -94,43 +102,14 @@ export function startCaller(ports: CallerPorts): Caller {
     lookup: ports.partners,
     givingUp: givingUp.signal,
   });
-  const partnersOfLanes = new Map<string, Partner>();
-  /** How long the calls of a lane's partner take, the latest counting most. */
-  const took = new Map<string, Duration>();
-
-  function laneOf(queue: TaskQueue): string {
-    const partner = partnerOf(queue);
-    const lane = partnerTitle(partner);
-    partnersOfLanes.set(lane, partner);
-    return lane;
-  }
-  function partnerIn(lane: string): Partner {
-    const partner = partnersOfLanes.get(lane);
-    if (!partner) throw new Error(`no trigger was ever put into the lane ${lane}`);
-    return partner;
-  }
-
+  const lanes = createPartnerLanes();
+  const paces = createPaces();
   const callable = (partner: Partner): boolean => {
     const now = clock.now();
     return !recorder.refuses() && (partners.mayCallAt(partner, now) ?? Number.POSITIVE_INFINITY) <= now;
   };
-  /** The fuller the process, the smaller the share of each partner; none is ever kept out. */
-  const placesNow = (): number =>
-    Math.min(CALLS_OF_PARTNER, Math.max(4, Math.floor((CALLS - scheduler.openCalls()) / 4)));
-
-  function limitsOf(partner: Partner): LaneLimits | null {
-    if (!callable(partner)) return null;
-    const places = placesNow();
-    const needed = Math.floor((places * AHEAD_SPAN) / Math.max(1, took.get(partnerTitle(partner)) ?? SLOW));
-    const ahead = Math.min(MOST_AHEAD, Math.max(AHEAD, needed));
-    return { places, ahead, settling: SETTLING, held: HELD_BYTES };
-  }
-
-  function leaseSpan(partner: Partner): Duration {
-    const integration = partners.find(partner);
-    // Two keys may mean two calls, and a place may become free only when another call ends.
-    return integration ? 3 * lookupTimeouts(integration).total + LEASE_MARGIN : LEASE_MARGIN;
-  }
+  const limitsIn = (lane: string): LaneLimits | null =>
+    callable(lanes.partnerIn(lane)) ? paces.limitsOf(lane, scheduler.openCalls()) : null;
 
   const isLate = ({ deadline }: DueTask): boolean => deadline !== null && deadline <= clock.now();
   const needsNoCall = (one: AskTask): boolean => one.asking.verdict !== null || isLate(one.task);
@@ -143,11 +122,10 @@ export function startCaller(ports: CallerPorts): Caller {
 
   async function ask(lane: string, shared: readonly AskTask[], called: () => void): Promise<readonly AskTask[]> {
     const startedAt = clock.now();
-    const partner = partnerIn(lane);
+    const partner = lanes.partnerIn(lane);
     partners.begin(partner);
     const waiting = await calls.ask(partner, shared, () => {
-      const known = took.get(lane) ?? SLOW;
-      took.set(lane, known + (clock.now() - startedAt - known) / LATEST);
+      paces.note(lane, clock.now() - startedAt);
       called();
     });
     const due = waiting.filter(({ task }) => task.nextAt <= clock.now());
@@ -157,7 +135,7 @@ export function startCaller(ports: CallerPorts): Caller {
 
   async function readQueue(queue: TaskQueue): Promise<void> {
     const now = clock.now();
-    const lane = laneOf(queue);
+    const lane = lanes.laneOf(queue);
     const isOpen = callable(partnerOf(queue));
     // Those in memory are due in the store until their leases are on the disk.
     const most = PAGE + scheduler.unleased(lane);
@@ -173,18 +151,13 @@ export function startCaller(ports: CallerPorts): Caller {
   const policy: WorkPolicy<AskTask> = {
     idOf: ({ task }) => task.id,
     bytesOf: ({ task }) => 500 + task.data.length * 2,
-    ownerOf: ({ task }) => laneOf(task.queue),
-    laneOf: ({ task }) => laneOf(task.queue),
+    ownerOf: ({ task }) => lanes.laneOf(task.queue),
+    laneOf: ({ task }) => lanes.laneOf(task.queue),
     bounds: { bytes: QUEUE_BYTES, ofLane: { bytes: QUEUE_BYTES / 8, pieces: MOST_OF_LANE } },
-    limits: ({ name }) => limitsOf(partnerIn(name)),
-    pick(waiting, lane) {
-      const partner = partnerIn(lane.name);
-      const integration = partners.find(partner);
-      const picking = { now: clock.now(), most: partners.apart(partner), chance: ids.chance() };
-      return integration ? pickCall(waiting, lane, { integration, ...picking }) : [];
-    },
+    limits: ({ name }) => limitsIn(name),
+    pick: (waiting, lane) => pickOf(waiting, lane, lanes.partnerIn(lane.name), { partners, clock, ids }),
     leases: {
-      take: (lane, call) => leaseTasks(call, clock.now() + leaseSpan(partnerIn(lane)), ports),
+      take: (lane, call) => leaseTasks(call, clock.now() + leaseSpanOf(partners.find(lanes.partnerIn(lane))), ports),
       give: async (_lane, call) => void (await releaseTasks(call, clock.now(), ports)),
     },
     run: ask,
@@ -206,6 +179,59 @@ export function startCaller(ports: CallerPorts): Caller {
       givingUp.abort();
       await scheduler.ended();
       await publishing.ended();
+    },
+  };
+}
+
+/** Picks the tasks of the next call to a partner. An unknown partner is not called. */
+function pickOf(
+  waiting: readonly Waiting<AskTask>[],
+  lane: Lane<AskTask>,
+  partner: Partner,
+  { partners, clock, ids }: Pick<CallerPorts, 'clock' | 'ids'> & { readonly partners: Partners },
+): readonly Waiting<AskTask>[] {
+  const integration = partners.find(partner);
+  const picking = { now: clock.now(), most: partners.apart(partner), chance: ids.chance() };
+  return integration ? pickCall(waiting, lane, { integration, ...picking }) : [];
+}
+
+/** How long a call may hold its lease. Two keys may mean two calls, and a place may become free only when another call ends. */
+const leaseSpanOf = (integration: LookupIntegration | null): Duration =>
+  integration ? 3 * lookupTimeouts(integration).total + LEASE_MARGIN : LEASE_MARGIN;
+
+/** The lane of each partner, and the way back. */
+function createPartnerLanes() {
+  const partners = new Map<string, Partner>();
+  return {
+    laneOf(queue: TaskQueue): string {
+      const partner = partnerOf(queue);
+      const lane = partnerTitle(partner);
+      partners.set(lane, partner);
+      return lane;
+    },
+    partnerIn(lane: string): Partner {
+      const partner = partners.get(lane);
+      if (!partner) throw new Error(`no trigger was ever put into the lane ${lane}`);
+      return partner;
+    },
+  };
+}
+
+/** How long the calls of each lane take, and how many calls and leases that allows. */
+function createPaces() {
+  const averages = new Map<string, Duration>();
+  return {
+    /** Notes how long a call took. The latest calls count most. */
+    note(lane: string, span: Duration): void {
+      const known = averages.get(lane) ?? SLOW;
+      averages.set(lane, known + (span - known) / LATEST);
+    },
+    /** The more calls are open, the smaller the share of each partner; no partner is ever kept out. */
+    limitsOf(lane: string, openCalls: number): LaneLimits {
+      const places = Math.min(CALLS_OF_PARTNER, Math.max(4, Math.floor((CALLS - openCalls) / 4)));
+      const needed = Math.floor((places * AHEAD_SPAN) / Math.max(1, averages.get(lane) ?? SLOW));
+      const ahead = Math.min(MOST_AHEAD, Math.max(AHEAD, needed));
+      return { places, ahead, settling: SETTLING, held: HELD_BYTES };
     },
   };
 }

@@ -71,78 +71,9 @@ const SECRETS_FRESH: Duration = 2_000;
  * count for the workspace's calls to one host, a suspension for the integration whose key is refused.
  */
 export function createPartners({ configuration, secrets, clock, alert, changed }: Ports) {
-  const states = new Map<string, State>();
-  const places = new Map<string, Place>();
+  const find = createIntegrationLookup(configuration);
+  const { states, stateOf } = createStates();
   const told = new Map<string, PartnerState>();
-  const lookedUp = new Map<string, LookupIntegration | null>();
-  let lookedIn: Configuration | null = null;
-
-  /** Asked several times for each call, so it looks once for each configuration. */
-  function find(partner: Partner): LookupIntegration | null {
-    if (lookedIn !== configuration.current()) {
-      lookedUp.clear();
-      lookedIn = configuration.current();
-    }
-    const title = partnerTitle(partner);
-    const known = lookedUp.get(title);
-    if (known !== undefined) return known;
-    const looked = findPartner(configuration.current(), partner) ?? null;
-    lookedUp.set(title, looked);
-    return looked;
-  }
-
-  function stateOf(partner: Partner, integration: LookupIntegration): State {
-    const title = partnerTitle(partner);
-    const known = states.get(title);
-    if (known?.integration === integration) return known;
-    const settings = canonical(integration);
-    if (known?.settings === settings) {
-      known.integration = integration;
-      return known;
-    }
-    const where = `${partner.workspace} ${new URL(integration.url).origin}`;
-    const place = places.get(where) ?? { breaker: CLOSED, pausedUntil: 0 };
-    places.set(where, place);
-    // New settings deserve a new chance.
-    const state: State = {
-      of: partner,
-      integration,
-      settings,
-      place,
-      suspension: CLOSED,
-      refusedAlone: 0,
-      preferred: null,
-      opened: null,
-    };
-    states.set(title, state);
-    return state;
-  }
-
-  async function openPartner(
-    workspace: string,
-    integration: LookupIntegration,
-    state: State,
-  ): Promise<OpenPartner | Unusable> {
-    if (state.opened && clock.now() < state.opened.until) return state.opened.partner;
-    const { key, second_key: second } = integration.authorization;
-    const values: Record<string, string> = {};
-    for (const name of [key.secret, ...headerSecrets(integration), ...(second ? [second.secret] : [])]) {
-      const value = await secrets.resolve(workspace, name);
-      if (value !== null) values[name] = value;
-      else if (name !== second?.secret) {
-        return { unusable: `the secret ${name} is neither in the environment nor stored` };
-      }
-    }
-    const named = [key, ...(second ? [second] : [])].flatMap(({ secret: name }) => {
-      const value = values[name];
-      return value === undefined ? [] : [{ name, value }];
-    });
-    const [first] = named;
-    const keys = state.preferred === null || state.preferred === first?.name ? named : named.toReversed();
-    const open = { integration, keys, secrets: values };
-    state.opened = { partner: open, until: clock.now() + SECRETS_FRESH };
-    return open;
-  }
 
   function partnerState(partner: Partner): PartnerState {
     const integration = find(partner);
@@ -180,7 +111,7 @@ export function createPartners({ configuration, secrets, clock, alert, changed }
     async open(partner: Partner): Promise<OpenPartner | Unusable> {
       const integration = find(partner);
       if (!integration) return { unusable: 'the configuration has no such partner any more' };
-      return openPartner(partner.workspace, integration, stateOf(partner, integration));
+      return openPartner(partner.workspace, stateOf(partner, integration), secrets, clock);
     },
     /** It has answered nobody since it refused a shared call. */
     isDoubtful(partner: Partner): boolean {
@@ -192,52 +123,148 @@ export function createPartners({ configuration, secrets, clock, alert, changed }
       const refused = integration && stateOf(partner, integration).refusedAlone;
       return refused === null ? Number.POSITIVE_INFINITY : Math.max(0, SAMPLE - refused);
     },
-    /** To be told after each call; `tried`: names of the keys it was made with, all but the last of which were refused. */
-    ended(
-      partner: Partner,
-      answer: PartnerAnswer,
-      { tried, sharedBy }: { tried: readonly string[]; sharedBy: number },
-    ): void {
+    /** To be called after each call. */
+    ended(partner: Partner, answer: PartnerAnswer, call: FinishedCall): void {
       const integration = find(partner);
       if (!integration) return;
-      const state = stateOf(partner, integration);
-      const now = clock.now();
-      const name = partnerTitle(partner);
-      if (answer.kind === 'not_made' || answer.kind === 'no_room') {
-        state.place.breaker = callNotMade(state.place.breaker);
-        state.suspension = callNotMade(state.suspension);
-        return;
-      }
-      if (answer.kind === 'unauthorized') {
-        if (mayCallAt(state.suspension, now) <= now) alert(name, `suspended: ${answer.detail}`);
-        state.suspension = callEnded(state.suspension, 'shut', answer.detail, now);
-        state.place.breaker = callEnded(state.place.breaker, 'good', '', now);
-        return;
-      }
-      if (answer.kind === 'answered') state.refusedAlone = null;
-      else if (answer.kind === 'refused' || answer.kind === 'invalid') {
-        if (sharedBy > 1) state.refusedAlone = Math.min(state.refusedAlone ?? 0, SAMPLE - 1);
-        else if (state.refusedAlone !== null) state.refusedAlone = Math.min(state.refusedAlone + 1, SAMPLE);
-      }
-      const end = answer.kind === 'throttled' || answer.kind === 'unavailable' ? 'bad' : 'good';
-      const before = state.place.breaker;
-      state.place.breaker = callEnded(before, end, 'detail' in answer ? answer.detail : '', now);
-      if (state.place.breaker.openUntil > before.openUntil && before.openUntil === 0) {
-        alert(name, `most calls fail, so it is called less: ${state.place.breaker.why}`);
-      }
-      if (answer.kind === 'throttled') {
-        const pause = Math.min(answer.retryAfter ?? 0, MAX_RETRY_AFTER);
-        state.place.pausedUntil = Math.max(state.place.pausedUntil, now + pause);
-      }
-      // Whatever else it says: it was not our key that it refused.
-      if (answer.kind !== 'unavailable') state.suspension = callEnded(state.suspension, 'good', '', now);
-      const [refused, taken] = tried;
-      // Calls that were under way at once find out the same.
-      if (taken === undefined || answer.kind === 'unavailable' || taken === state.preferred) return;
-      state.preferred = taken;
-      state.opened = null;
-      alert(name, `of its two keys ${refused} is refused and ${taken} is taken: finish the rotation`);
+      const report = (detail: string): void => alert(partnerTitle(partner), detail);
+      noteAnswer(stateOf(partner, integration), answer, call, clock.now(), report);
     },
   };
 }
 export type Partners = ReturnType<typeof createPartners>;
+
+/** Finds the integration of a partner. It is asked several times for each call, so it looks once for each configuration. */
+function createIntegrationLookup(configuration: Ports['configuration']) {
+  const found = new Map<string, LookupIntegration | null>();
+  let foundIn: Configuration | null = null;
+  return (partner: Partner): LookupIntegration | null => {
+    if (foundIn !== configuration.current()) {
+      found.clear();
+      foundIn = configuration.current();
+    }
+    const title = partnerTitle(partner);
+    const known = found.get(title);
+    if (known !== undefined) return known;
+    const looked = findPartner(configuration.current(), partner) ?? null;
+    found.set(title, looked);
+    return looked;
+  };
+}
+
+/** What is known of each partner. Partners of a workspace on one host share their breaker. */
+function createStates() {
+  const states = new Map<string, State>();
+  const places = new Map<string, Place>();
+
+  function stateOf(partner: Partner, integration: LookupIntegration): State {
+    const title = partnerTitle(partner);
+    const known = states.get(title);
+    if (known?.integration === integration) return known;
+    const settings = canonical(integration);
+    if (known?.settings === settings) {
+      known.integration = integration;
+      return known;
+    }
+    const where = `${partner.workspace} ${new URL(integration.url).origin}`;
+    const place = places.get(where) ?? { breaker: CLOSED, pausedUntil: 0 };
+    places.set(where, place);
+    // New settings deserve a new chance.
+    const state: State = {
+      of: partner,
+      integration,
+      settings,
+      place,
+      suspension: CLOSED,
+      refusedAlone: 0,
+      preferred: null,
+      opened: null,
+    };
+    states.set(title, state);
+    return state;
+  }
+
+  return { states, stateOf };
+}
+
+async function openPartner(
+  workspace: string,
+  state: State,
+  secrets: Ports['secrets'],
+  clock: Ports['clock'],
+): Promise<OpenPartner | Unusable> {
+  const { integration } = state;
+  if (state.opened && clock.now() < state.opened.until) return state.opened.partner;
+  const { key, second_key: second } = integration.authorization;
+  const values: Record<string, string> = {};
+  for (const name of [key.secret, ...headerSecrets(integration), ...(second ? [second.secret] : [])]) {
+    const value = await secrets.resolve(workspace, name);
+    if (value !== null) values[name] = value;
+    else if (name !== second?.secret) {
+      return { unusable: `the secret ${name} is neither in the environment nor stored` };
+    }
+  }
+  const named = [key, ...(second ? [second] : [])].flatMap(({ secret: name }) => {
+    const value = values[name];
+    return value === undefined ? [] : [{ name, value }];
+  });
+  const [first] = named;
+  const keys = state.preferred === null || state.preferred === first?.name ? named : named.toReversed();
+  const open = { integration, keys, secrets: values };
+  state.opened = { partner: open, until: clock.now() + SECRETS_FRESH };
+  return open;
+}
+
+/** A call that ended. `tried`: names of the keys it was made with, all but the last of which were refused. */
+type FinishedCall = { readonly tried: readonly string[]; readonly sharedBy: number };
+type Report = (detail: string) => void;
+
+/** Draws the conclusions of an answer: for the breaker of the host, the suspension of the key, shared calls, and the choice of key. */
+function noteAnswer(state: State, answer: PartnerAnswer, call: FinishedCall, now: Instant, report: Report): void {
+  if (answer.kind === 'not_made' || answer.kind === 'no_room') {
+    state.place.breaker = callNotMade(state.place.breaker);
+    state.suspension = callNotMade(state.suspension);
+    return;
+  }
+  if (answer.kind === 'unauthorized') {
+    if (mayCallAt(state.suspension, now) <= now) report(`suspended: ${answer.detail}`);
+    state.suspension = callEnded(state.suspension, 'shut', answer.detail, now);
+    state.place.breaker = callEnded(state.place.breaker, 'good', '', now);
+    return;
+  }
+  noteRefusal(state, answer, call.sharedBy);
+  noteHealth(state, answer, now, report);
+  if (answer.kind === 'unavailable') return;
+  // Any other answer means that the partner did not refuse our key.
+  state.suspension = callEnded(state.suspension, 'good', '', now);
+  noteKeys(state, call.tried, report);
+}
+
+function noteRefusal(state: State, answer: PartnerAnswer, sharedBy: number): void {
+  if (answer.kind === 'answered') state.refusedAlone = null;
+  else if (answer.kind === 'refused' || answer.kind === 'invalid') {
+    if (sharedBy > 1) state.refusedAlone = Math.min(state.refusedAlone ?? 0, SAMPLE - 1);
+    else if (state.refusedAlone !== null) state.refusedAlone = Math.min(state.refusedAlone + 1, SAMPLE);
+  }
+}
+
+function noteHealth({ place }: State, answer: PartnerAnswer, now: Instant, report: Report): void {
+  const end = answer.kind === 'throttled' || answer.kind === 'unavailable' ? 'bad' : 'good';
+  const before = place.breaker;
+  place.breaker = callEnded(before, end, 'detail' in answer ? answer.detail : '', now);
+  if (place.breaker.openUntil > before.openUntil && before.openUntil === 0) {
+    report(`most calls fail, so it is called less: ${place.breaker.why}`);
+  }
+  if (answer.kind === 'throttled') {
+    const pause = Math.min(answer.retryAfter ?? 0, MAX_RETRY_AFTER);
+    place.pausedUntil = Math.max(place.pausedUntil, now + pause);
+  }
+}
+
+function noteKeys(state: State, [refused, taken]: readonly string[], report: Report): void {
+  // Calls that were under way at once find out the same.
+  if (taken === undefined || taken === state.preferred) return;
+  state.preferred = taken;
+  state.opened = null;
+  report(`of its two keys ${refused} is refused and ${taken} is taken: finish the rotation`);
+}
