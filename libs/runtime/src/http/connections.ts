@@ -13,6 +13,7 @@ type Connection = {
   /** Those that came in one reading with them, in their order. */
   readonly waiting: (() => void)[];
   newest: ServerResponse | undefined;
+  closed: boolean;
 };
 
 /** The connections of one address. */
@@ -45,88 +46,10 @@ type Bounds = Pick<
  * one; where none is idle, the new one is cut.
  */
 export function createConnections(bounds: Bounds, cut: (reason: CutReason) => void): Connections {
+  const requests = createRequests(bounds, cut);
   const known = new WeakMap<Socket, Connection>();
   const addresses = new Map<string, Neighbours>();
-  /** Connections with requests that wait. */
-  const pausing = new Set<Connection>();
-  /** Those of them whose next request may begin, in the order of their turns. */
-  const ready = new Set<Connection>();
-  let turnAsked = false;
-  const quietCallers: (() => void)[] = [];
   let open = 0;
-  let waiting = 0;
-  let underWay = 0;
-
-  function ended(count: number): void {
-    underWay -= count;
-    if (count > 0 && underWay === 0) for (const resume of quietCallers.splice(0)) resume();
-  }
-
-  function answered(connection: Connection): void {
-    // What was under way when a connection closed is counted there.
-    if (!known.has(connection.socket)) return;
-    connection.unanswered -= 1;
-    ended(1);
-    if (connection.waiting.length > 0) queue(connection);
-    else if (connection.unanswered === 0) connection.neighbours.idle.add(connection);
-  }
-
-  function begin(connection: Connection, response: ServerResponse, handle: () => void): void {
-    connection.unanswered += 1;
-    connection.newest = response;
-    connection.neighbours.idle.delete(connection);
-    response.on('close', () => answered(connection));
-    handle();
-  }
-
-  function queue(connection: Connection): void {
-    ready.add(connection);
-    if (turnAsked) return;
-    turnAsked = true;
-    setImmediate(takeTurn);
-  }
-
-  /**
-   * Begins the next request of one connection. Connections that sent many at once take turns with each other, and together with
-   * everybody else: between two steps of somebody's single request stands no more than one of theirs.
-   */
-  function takeTurn(): void {
-    turnAsked = false;
-    const [connection] = ready;
-    if (!connection) return;
-    ready.delete(connection);
-    const next = connection.unanswered < bounds.maxUnansweredPerConnection ? connection.waiting.shift() : undefined;
-    if (next) {
-      waiting -= 1;
-      next();
-    }
-    if (connection.waiting.length === 0) {
-      pausing.delete(connection);
-      connection.socket.resume();
-    } else if (connection.unanswered < bounds.maxUnansweredPerConnection) ready.add(connection);
-    const [another] = ready;
-    if (another) queue(another);
-  }
-
-  function hold(connection: Connection, start: () => void): void {
-    waiting += 1;
-    connection.waiting.push(start);
-    pausing.add(connection);
-    connection.socket.pause();
-    if (waiting <= bounds.maxWaitingRequests) return;
-    cut('pipelined');
-    const most = [...pausing].reduce((a, b) => (b.waiting.length > a.waiting.length ? b : a), connection);
-    most.socket.destroy();
-    forgetWaiting(most);
-  }
-
-  function forgetWaiting(connection: Connection): void {
-    const left = connection.waiting.splice(0).length;
-    pausing.delete(connection);
-    ready.delete(connection);
-    waiting -= left;
-    ended(left);
-  }
 
   function close(address: string, connection: Connection): void {
     const { socket, neighbours } = connection;
@@ -135,8 +58,7 @@ export function createConnections(bounds: Bounds, cut: (reason: CutReason) => vo
     neighbours.count -= 1;
     neighbours.idle.delete(connection);
     if (neighbours.count === 0) addresses.delete(address);
-    forgetWaiting(connection);
-    ended(connection.unanswered);
+    requests.forget(connection);
   }
 
   function makeRoom(neighbours: Neighbours): boolean {
@@ -158,7 +80,14 @@ export function createConnections(bounds: Bounds, cut: (reason: CutReason) => vo
       socket.destroy();
       return;
     }
-    const connection: Connection = { socket, neighbours, unanswered: 0, waiting: [], newest: undefined };
+    const connection: Connection = {
+      socket,
+      neighbours,
+      unanswered: 0,
+      waiting: [],
+      newest: undefined,
+      closed: false,
+    };
     known.set(socket, connection);
     addresses.set(address, neighbours);
     open += 1;
@@ -174,12 +103,9 @@ export function createConnections(bounds: Bounds, cut: (reason: CutReason) => vo
   return {
     gate: (handler) => (request, response) => {
       const connection = known.get(request.socket);
-      if (!connection || request.socket.destroyed) return;
-      underWay += 1;
-      const start = (): void => begin(connection, response, () => handler(request, response));
-      const full = connection.unanswered >= bounds.maxUnansweredPerConnection;
-      if (full || connection.waiting.length > 0) hold(connection, start);
-      else start();
+      if (connection && !request.socket.destroyed) {
+        requests.take(connection, response, () => handler(request, response));
+      }
     },
     watch(server) {
       // Above our own bound, which makes room instead of refusing; this one holds where connections close slowly.
@@ -188,8 +114,121 @@ export function createConnections(bounds: Bounds, cut: (reason: CutReason) => vo
       server.on('connection', take);
     },
     newestAnswer: (socket) => known.get(socket)?.newest,
-    quiet: () => (underWay === 0 ? Promise.resolve() : new Promise((resolve) => quietCallers.push(resolve))),
+    quiet: () => requests.quiet(),
   };
+}
+
+/** The requests of all connections: at most a handful of each is worked on, and the others wait. */
+function createRequests(bounds: Bounds, cut: (reason: CutReason) => void) {
+  /** Connections with requests that wait. */
+  const pausing = new Set<Connection>();
+  const turns = createTurns(bounds, {
+    begun: () => (waiting -= 1),
+    emptied: (connection) => pausing.delete(connection),
+  });
+  const quietCallers: (() => void)[] = [];
+  let waiting = 0;
+  let underWay = 0;
+
+  function ended(count: number): void {
+    underWay -= count;
+    if (count > 0 && underWay === 0) for (const resume of quietCallers.splice(0)) resume();
+  }
+
+  function answered(connection: Connection): void {
+    // What was under way when a connection closed is counted there.
+    if (connection.closed) return;
+    connection.unanswered -= 1;
+    ended(1);
+    if (connection.waiting.length > 0) turns.queue(connection);
+    else if (connection.unanswered === 0) connection.neighbours.idle.add(connection);
+  }
+
+  function begin(connection: Connection, response: ServerResponse, handle: () => void): void {
+    connection.unanswered += 1;
+    connection.newest = response;
+    connection.neighbours.idle.delete(connection);
+    response.on('close', () => answered(connection));
+    handle();
+  }
+
+  function hold(connection: Connection, start: () => void): void {
+    waiting += 1;
+    connection.waiting.push(start);
+    pausing.add(connection);
+    connection.socket.pause();
+    if (waiting <= bounds.maxWaitingRequests) return;
+    cut('pipelined');
+    const most = [...pausing].reduce((a, b) => (b.waiting.length > a.waiting.length ? b : a), connection);
+    most.socket.destroy();
+    forgetWaiting(most);
+  }
+
+  function forgetWaiting(connection: Connection): void {
+    const left = connection.waiting.splice(0).length;
+    pausing.delete(connection);
+    turns.leave(connection);
+    waiting -= left;
+    ended(left);
+  }
+
+  return {
+    take(connection: Connection, response: ServerResponse, handle: () => void): void {
+      underWay += 1;
+      const start = (): void => begin(connection, response, handle);
+      const full = connection.unanswered >= bounds.maxUnansweredPerConnection;
+      if (full || connection.waiting.length > 0) hold(connection, start);
+      else start();
+    },
+    /** A connection closed, with all its requests. */
+    forget(connection: Connection): void {
+      connection.closed = true;
+      forgetWaiting(connection);
+      ended(connection.unanswered);
+    },
+    quiet: (): Promise<void> =>
+      underWay === 0 ? Promise.resolve() : new Promise((resolve) => quietCallers.push(resolve)),
+  };
+}
+
+/**
+ * Begins the next request of one connection in a turn of the event loop. Connections that sent many at once take turns with each
+ * other, and together with everybody else: between two steps of somebody's single request stands no more than one of theirs.
+ */
+function createTurns(
+  bounds: Bounds,
+  { begun, emptied }: { readonly begun: () => void; readonly emptied: (connection: Connection) => void },
+) {
+  /** Connections whose next request may begin, in the order of their turns. */
+  const ready = new Set<Connection>();
+  let turnAsked = false;
+
+  function queue(connection: Connection): void {
+    ready.add(connection);
+    if (turnAsked) return;
+    turnAsked = true;
+    setImmediate(takeTurn);
+  }
+
+  function takeTurn(): void {
+    turnAsked = false;
+    const [connection] = ready;
+    if (!connection) return;
+    ready.delete(connection);
+    const next = connection.unanswered < bounds.maxUnansweredPerConnection ? connection.waiting.shift() : undefined;
+    if (next) {
+      begun();
+      next();
+    }
+    if (connection.waiting.length === 0) {
+      emptied(connection);
+      connection.socket.resume();
+    } else if (connection.unanswered < bounds.maxUnansweredPerConnection) ready.add(connection);
+    const [another] = ready;
+    if (another) queue(another);
+  }
+
+  return { queue, leave: (connection: Connection): void => void ready.delete(connection) };
 }
 
 /** The address with the most connections; `first` where none has more. */

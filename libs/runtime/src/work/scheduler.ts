@@ -83,117 +83,71 @@ const PICK_AGAIN: Duration = 50;
  * store is read for what no hint told. Nothing of it is needed for correctness but the store: what dies here is done again.
  */
 export function startScheduler<Work>(policy: WorkPolicy<Work>, ports: SchedulerPorts): Scheduler<Work> {
-  const { leases } = policy;
   const { clock, trouble } = ports;
   const lanes = createLanes(policy);
   const underWay = createUnderWay(trouble);
   const more = new Set<string>();
-  const pickAgain = new Map<Lane<Work>, NodeJS.Timeout>();
-  let openCalls = 0;
   let stopping = false;
+
+  const calls = createCalls(policy, {
+    lanes,
+    underWay,
+    free: (lane, call) => advance(lane, call),
+    ended(lane, call, again) {
+      if (!stopping) enter(again);
+      advance(lane, call);
+    },
+  });
+  const retries = createRetries<Lane<Work>>((lane) => pump(lane));
+  const leasing =
+    policy.leases &&
+    createLeasing(policy.leases, {
+      lanes,
+      underWay,
+      next(lane) {
+        const limits = policy.limits(lane);
+        const wanted = limits !== null && lane.leasing + lane.leased.length < limits.ahead;
+        return limits ? next(lane, limits, wanted) : [];
+      },
+      leased: (lane, call) => advance(lane, call),
+    });
 
   /** Begins as much as there are places for. Work that ends asks for the next read. A read never asks for another. */
   function pump(lane: Lane<Work>): void {
     for (;;) {
       const limits = stopping ? null : policy.limits(lane);
       if (limits === null) {
-        giveBack(lane);
+        empty(lane);
         break;
       }
       const call =
-        lane.calling < limits.places ? (lane.leased.shift() ?? next(lane, limits, leases === undefined)) : [];
+        lane.calling < limits.places ? (lane.leased.shift() ?? next(lane, limits, leasing === undefined)) : [];
       if (call.length === 0) {
-        if (leases) fill(lane);
+        leasing?.fill(lane);
         break;
       }
-      begin(lane, call);
+      calls.begin(lane, call);
     }
-    ports.changed(lanes.bytes(), openCalls);
+    ports.changed(lanes.bytes(), calls.open());
   }
 
   function next(lane: Lane<Work>, limits: LaneLimits, wanted: boolean): readonly Work[] {
     if (!wanted || lane.settling >= limits.settling || lane.held >= limits.held) return [];
     const call = lanes.take(lane);
-    if (call.length === 0 && lane.waiting > 0 && !pickAgain.has(lane)) {
-      pickAgain.set(
-        lane,
-        setTimeout(() => {
-          pickAgain.delete(lane);
-          pump(lane);
-        }, PICK_AGAIN),
-      );
-    }
+    if (call.length === 0 && lane.waiting > 0) retries.soon(lane);
     return call;
   }
 
-  /** Takes leases for what comes next, as far ahead as there are places. */
-  function fill(lane: Lane<Work>): void {
-    for (;;) {
-      const limits = policy.limits(lane);
-      const wanted = limits !== null && lane.leasing + lane.leased.length < limits.ahead;
-      const call = limits ? next(lane, limits, wanted) : [];
-      if (call.length === 0) return;
-      lane.leasing += 1;
-      underWay.begin('take a lease', lease(lane, call));
-    }
-  }
-
-  async function lease(lane: Lane<Work>, call: readonly Work[]): Promise<void> {
-    let ours: readonly Work[] = [];
-    try {
-      ours = (await leases?.take(lane.name, call)) ?? [];
-    } finally {
-      lanes.narrow(lane, call, ours);
-      if (ours.length > 0) lane.leased.push(ours);
-      lane.leasing -= 1;
-      pump(lane);
-      readOn(lane, call);
-    }
+  /** A call of a lane went a step on, which may have made room. */
+  function advance(lane: Lane<Work>, call: readonly Work[]): void {
+    pump(lane);
+    readOn(lane, call);
   }
 
   /** Nothing can be done now: leases are given back, and what waits stays in the store. */
-  function giveBack(lane: Lane<Work>): void {
+  function empty(lane: Lane<Work>): void {
     for (const owner of lanes.clear(lane)) more.add(owner);
-    for (const call of lane.leased.splice(0)) {
-      const given = leases?.give(lane.name, call) ?? Promise.resolve();
-      underWay.begin(
-        'give a lease back',
-        given.finally(() => lanes.forget(lane, call)),
-      );
-    }
-  }
-
-  function begin(lane: Lane<Work>, call: readonly Work[]): void {
-    lane.calling += 1;
-    openCalls += 1;
-    underWay.begin('do what is due', run(lane, call));
-  }
-
-  async function run(lane: Lane<Work>, call: readonly Work[]): Promise<void> {
-    let isCalling = true;
-    const leavePlace = (): void => {
-      if (!isCalling) return;
-      isCalling = false;
-      lane.calling -= 1;
-      openCalls -= 1;
-    };
-    let again: readonly Work[] = [];
-    try {
-      again = await policy.run(lane.name, call, () => {
-        if (!isCalling) return;
-        leavePlace();
-        lane.settling += 1;
-        pump(lane);
-        readOn(lane, call);
-      });
-    } finally {
-      if (!isCalling) lane.settling -= 1;
-      leavePlace();
-      lanes.forget(lane, call);
-      if (!stopping) enter(again);
-      pump(lane);
-      readOn(lane, call);
-    }
+    leasing?.giveBack(lane);
   }
 
   /** Reads again for those of these of whom there is more in the store, and little left here. */
@@ -216,37 +170,142 @@ export function startScheduler<Work>(policy: WorkPolicy<Work>, ports: SchedulerP
     return added;
   }
 
-  const loop = startLoop(
-    POLL,
-    async () => {
-      // The first round begins before the caller has this scheduler, which its policy may use.
-      await Promise.resolve();
-      return stopping ? undefined : policy.read();
-    },
-    (error) => trouble('read what is due', error),
-  );
+  async function readDue(): Promise<Duration | void> {
+    // The first round begins before the caller has this scheduler, which its policy may use.
+    await Promise.resolve();
+    return stopping ? undefined : policy.read();
+  }
+  const loop = startLoop(POLL, readDue, (error) => trouble('read what is due', error));
 
   return {
     enter,
-    leftInStore(owner, isMore) {
-      if (isMore) more.add(owner);
-      else more.delete(owner);
-    },
+    leftInStore: (owner, isMore) => void (isMore ? more.add(owner) : more.delete(owner)),
     isKnown: (id) => lanes.isKnown(id),
-    unleased(name) {
-      const { waiting, leasing } = lanes.laneOf(name);
-      return waiting + leasing;
-    },
-    openCalls: () => openCalls,
+    unleased: (name) => unleasedIn(lanes.laneOf(name)),
+    openCalls: () => calls.open(),
     nudge: () => loop.nudge(),
     async stop(deadline) {
       stopping = true;
       underWay.begin('read what is due', loop.stop());
-      for (const timer of pickAgain.values()) clearTimeout(timer);
-      for (const lane of lanes.all()) giveBack(lane);
+      retries.clear();
+      for (const lane of lanes.all()) empty(lane);
       await underWay.endedWithin(deadline - clock.now());
       return lanes.all().flatMap((lane) => [...lane.underWay].flat());
     },
     ended: () => underWay.ended(),
+  };
+}
+
+const unleasedIn = ({ waiting, leasing }: { readonly waiting: number; readonly leasing: number }): number =>
+  waiting + leasing;
+
+type CallParts<Work> = {
+  readonly lanes: Pick<ReturnType<typeof createLanes<Work>>, 'forget'>;
+  readonly underWay: ReturnType<typeof createUnderWay>;
+  /** The place of a call is free, while the call still settles. */
+  readonly free: (lane: Lane<Work>, call: readonly Work[]) => void;
+  /** A call ended. `again` is to be queued again. */
+  readonly ended: (lane: Lane<Work>, call: readonly Work[], again: readonly Work[]) => void;
+};
+
+/** Makes calls, and counts those that have a place and those that settle. */
+function createCalls<Work>(policy: WorkPolicy<Work>, { lanes, underWay, free, ended }: CallParts<Work>) {
+  let openCalls = 0;
+
+  async function run(lane: Lane<Work>, call: readonly Work[]): Promise<void> {
+    let isCalling = true;
+    const leavePlace = (): void => {
+      if (!isCalling) return;
+      isCalling = false;
+      lane.calling -= 1;
+      openCalls -= 1;
+    };
+    let again: readonly Work[] = [];
+    try {
+      again = await policy.run(lane.name, call, () => {
+        if (!isCalling) return;
+        leavePlace();
+        lane.settling += 1;
+        free(lane, call);
+      });
+    } finally {
+      if (!isCalling) lane.settling -= 1;
+      leavePlace();
+      lanes.forget(lane, call);
+      ended(lane, call, again);
+    }
+  }
+
+  return {
+    begin(lane: Lane<Work>, call: readonly Work[]): void {
+      lane.calling += 1;
+      openCalls += 1;
+      underWay.begin('do what is due', run(lane, call));
+    },
+    open: (): number => openCalls,
+  };
+}
+
+type LeasingParts<Work> = {
+  readonly lanes: Pick<ReturnType<typeof createLanes<Work>>, 'narrow' | 'forget'>;
+  readonly underWay: ReturnType<typeof createUnderWay>;
+  /** The call to take a lease for now. Empty if the lane has enough leases. */
+  readonly next: (lane: Lane<Work>) => readonly Work[];
+  /** A lease of a call was taken, or was refused. */
+  readonly leased: (lane: Lane<Work>, call: readonly Work[]) => void;
+};
+
+/** Takes leases ahead of calls, and gives those back whose calls cannot begin. */
+function createLeasing<Work>(
+  leases: NonNullable<WorkPolicy<Work>['leases']>,
+  { lanes, underWay, next, leased }: LeasingParts<Work>,
+) {
+  async function take(lane: Lane<Work>, call: readonly Work[]): Promise<void> {
+    let ours: readonly Work[] = [];
+    try {
+      ours = await leases.take(lane.name, call);
+    } finally {
+      lanes.narrow(lane, call, ours);
+      if (ours.length > 0) lane.leased.push(ours);
+      lane.leasing -= 1;
+      leased(lane, call);
+    }
+  }
+
+  return {
+    /** Takes leases for what comes next, as far ahead as there are places. */
+    fill(lane: Lane<Work>): void {
+      for (let call = next(lane); call.length > 0; call = next(lane)) {
+        lane.leasing += 1;
+        underWay.begin('take a lease', take(lane, call));
+      }
+    },
+    giveBack(lane: Lane<Work>): void {
+      for (const call of lane.leased.splice(0)) {
+        const given = leases.give(lane.name, call);
+        underWay.begin(
+          'give a lease back',
+          given.finally(() => lanes.forget(lane, call)),
+        );
+      }
+    },
+  };
+}
+
+/** Looks at lanes again after a moment, once for each lane. */
+function createRetries<Key>(again: (key: Key) => void) {
+  const timers = new Map<Key, NodeJS.Timeout>();
+  return {
+    soon(key: Key): void {
+      if (timers.has(key)) return;
+      const timer = setTimeout(() => {
+        timers.delete(key);
+        again(key);
+      }, PICK_AGAIN);
+      timers.set(key, timer);
+    },
+    clear(): void {
+      for (const timer of timers.values()) clearTimeout(timer);
+    },
   };
 }
