@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { CarillonError } from '@carillon/kernel';
 import type { TopicName } from '@carillon/ports';
-import { type Brokers, type Cluster, READ_UNCOMMITTED, refused } from '../connection/cluster.ts';
+import { type Brokers, type Cluster, type ProtocolBroker, READ_UNCOMMITTED, refused } from '../connection/cluster.ts';
 import { isOutOfRange, isRefusal, isUnreadable, partitionOf, staleError } from '../connection/faults.ts';
 import { placeOf } from '../producing/appending.ts';
 import { WantedRecords } from '../reading/fetch-response.ts';
@@ -34,18 +34,17 @@ export type Fetching = {
   close(): void;
 };
 
-export function createFetching(
-  topic: TopicName,
-  brokers: Brokers,
-  bounds: (partition: number) => Promise<Bounds>,
-  watermarks: Watermarks,
-): Fetching {
+type BoundsOf = (partition: number) => Promise<Bounds>;
+
+export function createFetching(topic: TopicName, brokers: Brokers, bounds: BoundsOf, watermarks: Watermarks): Fetching {
   const buffers = new Set<PartitionBuffer>();
   const busy = new Set<string>();
   const closing = new AbortController();
   let looking = false;
   let wanted = false;
   let waitWithoutAll = WAIT_WITHOUT_ALL;
+  const settle = (buffer: PartitionBuffer, error: unknown): Promise<void> =>
+    settleFault(buffer, error, { topic, bounds, watermarks });
 
   /** Starts a fetch at every leader that has none open. Leaders are looked up each time: they move. */
   async function look(): Promise<void> {
@@ -118,17 +117,9 @@ export function createFetching(
   async function fetchOnce(leader: string, group: readonly PartitionBuffer[], maxWaitTime: number): Promise<void> {
     const asked = new Map(group.map((buffer) => [buffer.partition, { buffer, from: buffer.next() }]));
     const partitions = [...asked].map(([partition, { from }]) => new WantedRecords(partition, from, PARTITION_BYTES));
-    const { responses } = await brokers.use(`reading ${topic}`, ONE_ATTEMPT, async (cluster) => {
-      const broker = await cluster.findBroker({ nodeId: leader });
-      const topics = [{ topic, partitions }];
-      return broker.fetch({
-        isolationLevel: READ_UNCOMMITTED,
-        maxWaitTime,
-        minBytes: 1,
-        maxBytes: FETCH_BYTES,
-        topics,
-      });
-    });
+    const { responses } = await brokers.use(`reading ${topic}`, ONE_ATTEMPT, async (cluster) =>
+      fetchRecords(await cluster.findBroker({ nodeId: leader }), maxWaitTime, [{ topic, partitions }]),
+    );
     const answered = responses[0]?.partitions ?? [];
     const isEmpty = answered.every(({ messages }) => messages.length === 0);
     waitWithoutAll = isEmpty ? Math.min(waitWithoutAll * LONGER, LONGEST_WAIT) : WAIT_WITHOUT_ALL;
@@ -139,23 +130,6 @@ export function createFetching(
       watermarks.saw(placeOf(topic, partition), chunk.next);
       request.buffer.put(request.from, chunk, highWatermark);
     }
-  }
-
-  /**
-   * Below the start records were lost to retention: the worker begins anew there, and tells how many. Beyond the end the
-   * position belongs to another log.
-   */
-  async function settle(buffer: PartitionBuffer, error: unknown): Promise<void> {
-    if (!isOutOfRange(error)) return isUnreadable(error) ? buffer.fail(error) : undefined;
-    const { start, end } = await bounds(buffer.partition);
-    const place = placeOf(topic, buffer.partition);
-    if (buffer.next() < start) {
-      const words = `${place} begins at ${start}: records from ${buffer.next()} on left the log before they were read`;
-      return buffer.fail(new CarillonError('log_unavailable', words));
-    }
-    if (buffer.next() <= end) return;
-    if (buffer.next() <= watermarks.end(place)) return buffer.fail(watermarks.receded(place, end));
-    buffer.fail(new CarillonError('wrong_log', `${place} ends at ${end}, before ${buffer.next()}`));
   }
 
   return {
@@ -171,6 +145,36 @@ export function createFetching(
     },
   };
 }
+
+/**
+ * Below the start records were lost to retention: the worker begins anew there, and tells how many. Beyond the end the
+ * position belongs to another log.
+ */
+async function settleFault(
+  buffer: PartitionBuffer,
+  error: unknown,
+  {
+    topic,
+    bounds,
+    watermarks,
+  }: { readonly topic: TopicName; readonly bounds: BoundsOf; readonly watermarks: Watermarks },
+): Promise<void> {
+  if (!isOutOfRange(error)) return isUnreadable(error) ? buffer.fail(error) : undefined;
+  const { start, end } = await bounds(buffer.partition);
+  const place = placeOf(topic, buffer.partition);
+  if (buffer.next() < start) {
+    const words = `${place} begins at ${start}: records from ${buffer.next()} on left the log before they were read`;
+    return buffer.fail(new CarillonError('log_unavailable', words));
+  }
+  if (buffer.next() <= end) return;
+  if (buffer.next() <= watermarks.end(place)) return buffer.fail(watermarks.receded(place, end));
+  buffer.fail(new CarillonError('wrong_log', `${place} ends at ${end}, before ${buffer.next()}`));
+}
+
+type FetchTopics = Parameters<ProtocolBroker['fetch']>[0]['topics'];
+
+const fetchRecords = (broker: ProtocolBroker, maxWaitTime: number, topics: FetchTopics) =>
+  broker.fetch({ isolationLevel: READ_UNCOMMITTED, maxWaitTime, minBytes: 1, maxBytes: FETCH_BYTES, topics });
 
 function groupByLeader(
   cluster: Cluster,

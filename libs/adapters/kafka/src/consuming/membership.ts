@@ -45,6 +45,7 @@ const FIRST_PAUSE = 100;
 const LONGEST_PAUSE = 5000;
 const LEAVE_DEADLINE = 3000;
 
+type WithCoordinator = <T>(deadline: Duration, work: (coordinator: ProtocolBroker) => Promise<T>) => Promise<T>;
 type Ended = 'rebalance' | 'expelled' | 'leaving';
 
 /**
@@ -59,46 +60,8 @@ export function joinGroup(brokers: Brokers, options: MembershipOptions): Members
   first.promise.catch(() => undefined);
   let memberId = '';
 
-  const withCoordinator = <T>(deadline: Duration, work: (coordinator: ProtocolBroker) => Promise<T>): Promise<T> =>
+  const withCoordinator: WithCoordinator = (deadline, work) =>
     brokers.use(`group ${groupId}`, deadline, async (cluster) => work(await cluster.findGroupCoordinator({ groupId })));
-
-  async function join(): Promise<Generation> {
-    const metadata = AssignerProtocol.MemberMetadata.encode({ version: 1, topics: [topic], userData: Buffer.alloc(0) });
-    const group = await withCoordinator(0, (coordinator) =>
-      coordinator.joinGroup({
-        groupId,
-        sessionTimeout: options.sessionTimeout,
-        rebalanceTimeout: options.rebalanceTimeout,
-        memberId,
-        groupProtocols: [{ name: PROTOCOL, metadata }],
-      }),
-    );
-    memberId = group.memberId;
-    const assignment = group.leaderId === memberId ? assign(group.members.map((member) => member.memberId)) : [];
-    const { memberAssignment } = await withCoordinator(0, (coordinator) =>
-      coordinator.syncGroup({ groupId, generationId: group.generationId, memberId, groupAssignment: assignment }),
-    );
-    const decoded = AssignerProtocol.MemberAssignment.decode(memberAssignment);
-    return { id: group.generationId, memberId, partitions: decoded?.assignment[topic] ?? [] };
-  }
-
-  /** Each partition to one member, by number: members differ by one partition at most. */
-  function assign(members: readonly string[]): { memberId: string; memberAssignment: Buffer }[] {
-    const sorted = members.toSorted();
-    const all = Array.from({ length: options.partitionCount }, (_, partition) => partition);
-    return sorted.map((member, at) => {
-      const own = all.filter((partition) => partition % sorted.length === at);
-      const assignment = { [topic]: own };
-      return {
-        memberId: member,
-        memberAssignment: AssignerProtocol.MemberAssignment.encode({
-          version: 1,
-          assignment,
-          userData: Buffer.alloc(0),
-        }),
-      };
-    });
-  }
 
   /** Resolves when the generation has ended. While `until` is given, a rebalance is no end: everything is being given back. */
   async function beat(generation: Generation, until?: Promise<unknown>): Promise<Ended> {
@@ -140,7 +103,8 @@ export function joinGroup(brokers: Brokers, options: MembershipOptions): Members
     let outSince = Date.now();
     while (!leaving.signal.aborted) {
       try {
-        const generation = await join();
+        const generation = await join(withCoordinator, memberId, options);
+        memberId = generation.memberId;
         delay = FIRST_PAUSE;
         first.resolve();
         if (leaving.signal.aborted) return;
@@ -188,4 +152,53 @@ export function joinGroup(brokers: Brokers, options: MembershipOptions): Members
       );
     },
   };
+}
+
+/** Joins the group. `known` is empty for a member that the group does not know yet. */
+async function join(withCoordinator: WithCoordinator, known: string, options: MembershipOptions): Promise<Generation> {
+  const { groupId, topic } = options;
+  const metadata = AssignerProtocol.MemberMetadata.encode({ version: 1, topics: [topic], userData: Buffer.alloc(0) });
+  const group = await withCoordinator(0, (coordinator) =>
+    coordinator.joinGroup({
+      groupId,
+      sessionTimeout: options.sessionTimeout,
+      rebalanceTimeout: options.rebalanceTimeout,
+      memberId: known,
+      groupProtocols: [{ name: PROTOCOL, metadata }],
+    }),
+  );
+  const { memberId } = group;
+  const assignment =
+    group.leaderId === memberId
+      ? assign(
+          group.members.map((member) => member.memberId),
+          options,
+        )
+      : [];
+  const { memberAssignment } = await withCoordinator(0, (coordinator) =>
+    coordinator.syncGroup({ groupId, generationId: group.generationId, memberId, groupAssignment: assignment }),
+  );
+  const decoded = AssignerProtocol.MemberAssignment.decode(memberAssignment);
+  return { id: group.generationId, memberId, partitions: decoded?.assignment[topic] ?? [] };
+}
+
+/** Each partition to one member, by number: members differ by one partition at most. */
+function assign(
+  members: readonly string[],
+  { topic, partitionCount }: MembershipOptions,
+): { memberId: string; memberAssignment: Buffer }[] {
+  const sorted = members.toSorted();
+  const all = Array.from({ length: partitionCount }, (_, partition) => partition);
+  return sorted.map((member, at) => {
+    const own = all.filter((partition) => partition % sorted.length === at);
+    const assignment = { [topic]: own };
+    return {
+      memberId: member,
+      memberAssignment: AssignerProtocol.MemberAssignment.encode({
+        version: 1,
+        assignment,
+        userData: Buffer.alloc(0),
+      }),
+    };
+  });
 }
