@@ -24,9 +24,95 @@ const plural = (count: number, what: string): string => `${count} ${what}${count
  * two at least.
  */
 export function createKeyRotation(parts: RotationParts): KeyRotation {
-  const { store, masterKeys, dataKeys, values, clock } = parts;
+  const { masterKeys, dataKeys } = parts;
+  const { rewrap, wrapAll, keysBeside } = createWraps(parts);
   const counting = async (): Promise<readonly string[]> => (await dataKeys.anchor()).wraps.map(({ master }) => master);
 
+  const state = async (): Promise<RotationState> => readState(await counting(), parts);
+
+  /** The second master key that counts already, where it is the one that is given. */
+  function resumed(order: readonly string[], given: Uint8Array | null): string {
+    const [newest = ''] = order.slice(-1);
+    if (given !== null && masterKeyOf(given).id !== newest) throw conflict(ANOTHER_BEGUN);
+    if (given !== null) return masterKeys.take(given).id;
+    if (masterKeys.held().some(({ id }) => id === newest)) return newest;
+    throw conflict('two master keys count, and this process holds the old one: give the one that was begun with');
+  }
+
+  /** A master key that is to count from now on. */
+  function begun(order: readonly string[], given: Uint8Array | null): string {
+    if (given !== null && order.includes(masterKeyOf(given).id)) {
+      throw conflict('this is the master key that counts already: give a new one (openssl rand -hex 32)');
+    }
+    return masterKeys.take(given).id;
+  }
+
+  /** Only this master key counts any more. */
+  async function keepOnly(id: string): Promise<RotationState> {
+    if (!masterKeys.held().some((one) => one.id === id)) {
+      throw conflict(
+        'this process does not hold the master key that is to stay: restart it with that key, or rotate to it again',
+      );
+    }
+    await wrapAll(id);
+    await parts.alone(async () => masterKeys.settle(id));
+    // Whoever holds the other key alone may make a data key until the last of these writes.
+    for (let left = await keysBeside(id); left.length > 0; left = await keysBeside(id)) {
+      await wrapAll(id);
+      for (const key of left) {
+        await rewrap(key, (now) => {
+          const kept = now.wraps.filter((one) => one.master === id);
+          return kept.length === 0 || kept.length === now.wraps.length ? null : kept;
+        });
+      }
+    }
+    masterKeys.keepOnly(id);
+    return state();
+  }
+
+  const steps: KeyRotation = {
+    state,
+    async begin(given) {
+      const order = await counting();
+      const id = order.length > 1 ? resumed(order, given) : begun(order, given);
+      await removeSpent(parts);
+      await wrapAll(id);
+      return state();
+    },
+    async renewValues() {
+      if ((await counting()).some((id) => masterKeys.held().every((one) => one.id !== id))) {
+        throw conflict('two master keys count, and this process holds one of them: end that first, with --finish');
+      }
+      await removeSpent(parts);
+      await makeNewKeys(parts);
+      const { renewed, damaged } = await renewAll(parts);
+      await removeSpent(parts);
+      const now = await state();
+      return {
+        renewed,
+        state: {
+          ...now,
+          // One that was set again meanwhile is behind no more.
+          valuesBehind: Math.max(0, now.valuesBehind - damaged.length),
+          unreadable: [...now.unreadable, ...damaged],
+        },
+      };
+    },
+    async finish() {
+      const order = await counting();
+      const [newest = ''] = order.slice(-1);
+      return keepOnly(newest);
+    },
+    async cancel() {
+      const [oldest = ''] = await counting();
+      return keepOnly(oldest);
+    },
+  };
+  return oneAtATime(steps);
+}
+
+/** The master keys under which each data key rests. */
+function createWraps({ store, masterKeys, dataKeys }: RotationParts) {
   /** Writes other wraps for a data key; where somebody did meanwhile, what is there is looked at again. */
   async function rewrap(
     key: DataKey,
@@ -74,148 +160,82 @@ export function createKeyRotation(parts: RotationParts): KeyRotation {
     );
   }
 
-  /** The second master key that counts already, where it is the one that is given. */
-  function resumed(order: readonly string[], given: Uint8Array | null): string {
-    const [newest = ''] = order.slice(-1);
-    if (given !== null && masterKeyOf(given).id !== newest) throw conflict(ANOTHER_BEGUN);
-    if (given !== null) return masterKeys.take(given).id;
-    if (masterKeys.held().some(({ id }) => id === newest)) return newest;
-    throw conflict('two master keys count, and this process holds the old one: give the one that was begun with');
-  }
-
-  /** A master key that is to count from now on. */
-  function begun(order: readonly string[], given: Uint8Array | null): string {
-    if (given !== null && order.includes(masterKeyOf(given).id)) {
-      throw conflict('this is the master key that counts already: give a new one (openssl rand -hex 32)');
-    }
-    return masterKeys.take(given).id;
-  }
-
-  /** Only this master key counts any more. */
-  async function keepOnly(id: string): Promise<RotationState> {
-    if (!masterKeys.held().some((one) => one.id === id)) {
-      throw conflict(
-        'this process does not hold the master key that is to stay: restart it with that key, or rotate to it again',
-      );
-    }
-    await wrapAll(id);
-    await parts.alone(async () => masterKeys.settle(id));
-    // Whoever holds the other key alone may make a data key until the last of these writes.
-    for (let left = await notOnly(id); left.length > 0; left = await notOnly(id)) {
-      await wrapAll(id);
-      for (const key of left) {
-        await rewrap(key, (now) => {
-          const kept = now.wraps.filter((one) => one.master === id);
-          return kept.length === 0 || kept.length === now.wraps.length ? null : kept;
-        });
-      }
-    }
-    masterKeys.keepOnly(id);
-    return state();
-  }
-
   /** Data keys that rest under others too; the deployment's own comes last. */
-  const notOnly = async (id: string): Promise<readonly DataKey[]> =>
+  const keysBeside = async (id: string): Promise<readonly DataKey[]> =>
     (await anchorFirst()).filter(({ wraps }) => wraps.some(({ master }) => master !== id)).toReversed();
 
-  async function state(): Promise<RotationState> {
-    const order = await counting();
-    const [keys, secrets] = [await store.dataKeys(), await store.secrets()];
-    const others = keys.flatMap(({ wraps }) => wraps.map(({ master }) => master)).filter((id) => !order.includes(id));
-    const newest = new Map(keys.map(({ workspace, id }) => [workspace, id]));
-    const isReadable = ({ dataKey }: SealedSecret): boolean => dataKey !== '';
-    return {
-      source: masterKeys.source,
-      masterKeys: [...order, ...new Set(others)].map((id) => {
-        const under = keys.filter(({ wraps }) => wraps.some(({ master }) => master === id));
-        return {
-          id,
-          held: masterKeys.held().some((one) => one.id === id),
-          starts: masterKeys.starting().id === id,
-          dataKeys: under.length,
-          alone: under.filter(({ wraps }) => wraps.length === 1).length,
-        };
-      }),
-      dataKeys: keys.length,
-      values: secrets.length,
-      valuesBehind: secrets.filter((one) => isReadable(one) && newest.get(one.workspace) !== one.dataKey).length,
-      unreadable: secrets.filter((one) => !isReadable(one)).map(({ workspace, name }) => ({ workspace, name })),
-    };
-  }
+  return { rewrap, wrapAll, keysBeside };
+}
 
-  /** What seals nothing any more, and is not about to: a writer that took it long ago has been answered. */
-  async function removeSpent(): Promise<void> {
-    const keys = await store.dataKeys();
-    const used = new Set((await store.secrets()).map(({ dataKey }) => dataKey));
-    for (const key of keys) {
-      const next = keys.find((one) => one.workspace === key.workspace && one.generation === key.generation + 1);
-      if (next && next.madeAt + SPENT_AFTER < clock.now() && !used.has(key.id)) await store.removeDataKey(key);
-    }
-  }
-
-  async function opens(secret: SealedSecret): Promise<boolean> {
-    try {
-      await values.open(secret);
-      return true;
-    } catch (error) {
-      if (isCarillonError(error) && error.code === 'wrong_key') return false;
-      throw error;
-    }
-  }
-
-  const steps: KeyRotation = {
-    state,
-    async begin(given) {
-      const order = await counting();
-      const id = order.length > 1 ? resumed(order, given) : begun(order, given);
-      await removeSpent();
-      await wrapAll(id);
-      return state();
-    },
-    async renewValues() {
-      if ((await counting()).some((id) => masterKeys.held().every((one) => one.id !== id))) {
-        throw conflict('two master keys count, and this process holds one of them: end that first, with --finish');
-      }
-      await removeSpent();
-      const [keys, secrets] = [await store.dataKeys(), await store.secrets()];
-      for (const workspace of new Set(keys.map((key) => key.workspace))) {
-        const newest = keys.findLast((key) => key.workspace === workspace);
-        const behind = secrets.filter((one) => one.workspace === workspace && isBehind(one, newest));
-        // Begun and cut off: those that wait are encrypted under the key that was made for them. One that does not open waits for nothing.
-        const isUnderWay = (await Promise.all(behind.map(opens))).includes(true);
-        if (newest && !isUnderWay) await dataKeys.makeAfter(workspace, newest.generation);
-      }
-      let renewed = 0;
-      const damaged: { readonly workspace: string; readonly name: string }[] = [];
-      for (const secret of await store.secrets()) {
-        if (secret.dataKey === '') continue;
-        // One that does not open keeps no other from being encrypted anew.
-        if (!(await opens(secret))) damaged.push({ workspace: secret.workspace, name: secret.name });
-        else if (await values.renew(secret)) renewed += 1;
-      }
-      await removeSpent();
-      const now = await state();
+async function readState(order: readonly string[], { store, masterKeys }: RotationParts): Promise<RotationState> {
+  const [keys, secrets] = [await store.dataKeys(), await store.secrets()];
+  const others = keys.flatMap(({ wraps }) => wraps.map(({ master }) => master)).filter((id) => !order.includes(id));
+  const newest = new Map(keys.map(({ workspace, id }) => [workspace, id]));
+  const isReadable = ({ dataKey }: SealedSecret): boolean => dataKey !== '';
+  return {
+    source: masterKeys.source,
+    masterKeys: [...order, ...new Set(others)].map((id) => {
+      const under = keys.filter(({ wraps }) => wraps.some(({ master }) => master === id));
       return {
-        renewed,
-        state: {
-          ...now,
-          // One that was set again meanwhile is behind no more.
-          valuesBehind: Math.max(0, now.valuesBehind - damaged.length),
-          unreadable: [...now.unreadable, ...damaged],
-        },
+        id,
+        held: masterKeys.held().some((one) => one.id === id),
+        starts: masterKeys.starting().id === id,
+        dataKeys: under.length,
+        alone: under.filter(({ wraps }) => wraps.length === 1).length,
       };
-    },
-    async finish() {
-      const order = await counting();
-      const [newest = ''] = order.slice(-1);
-      return keepOnly(newest);
-    },
-    async cancel() {
-      const [oldest = ''] = await counting();
-      return keepOnly(oldest);
-    },
+    }),
+    dataKeys: keys.length,
+    values: secrets.length,
+    valuesBehind: secrets.filter((one) => isReadable(one) && newest.get(one.workspace) !== one.dataKey).length,
+    unreadable: secrets.filter((one) => !isReadable(one)).map(({ workspace, name }) => ({ workspace, name })),
   };
-  return oneAtATime(steps);
+}
+
+/** What seals nothing any more, and is not about to: a writer that took it long ago has been answered. */
+async function removeSpent({ store, clock }: RotationParts): Promise<void> {
+  const keys = await store.dataKeys();
+  const used = new Set((await store.secrets()).map(({ dataKey }) => dataKey));
+  for (const key of keys) {
+    const next = keys.find((one) => one.workspace === key.workspace && one.generation === key.generation + 1);
+    if (next && next.madeAt + SPENT_AFTER < clock.now() && !used.has(key.id)) await store.removeDataKey(key);
+  }
+}
+
+async function opens(secret: SealedSecret, { values }: RotationParts): Promise<boolean> {
+  try {
+    await values.open(secret);
+    return true;
+  } catch (error) {
+    if (isCarillonError(error) && error.code === 'wrong_key') return false;
+    throw error;
+  }
+}
+
+/** Makes a data key for each workspace whose values are behind, unless it was made before a crash. */
+async function makeNewKeys(parts: RotationParts): Promise<void> {
+  const { store, dataKeys } = parts;
+  const [keys, secrets] = [await store.dataKeys(), await store.secrets()];
+  for (const workspace of new Set(keys.map((key) => key.workspace))) {
+    const newest = keys.findLast((key) => key.workspace === workspace);
+    const behind = secrets.filter((one) => one.workspace === workspace && isBehind(one, newest));
+    // Begun and cut off: those that wait are encrypted under the key that was made for them. One that does not open waits for nothing.
+    const isUnderWay = (await Promise.all(behind.map((one) => opens(one, parts)))).includes(true);
+    if (newest && !isUnderWay) await dataKeys.makeAfter(workspace, newest.generation);
+  }
+}
+
+/** Encrypts each value anew under the newest data key of its workspace. */
+async function renewAll(parts: RotationParts) {
+  const { store, values } = parts;
+  let renewed = 0;
+  const damaged: { readonly workspace: string; readonly name: string }[] = [];
+  for (const secret of await store.secrets()) {
+    if (secret.dataKey === '') continue;
+    // One that does not open keeps no other from being encrypted anew.
+    if (!(await opens(secret, parts))) damaged.push({ workspace: secret.workspace, name: secret.name });
+    else if (await values.renew(secret)) renewed += 1;
+  }
+  return { renewed, damaged };
 }
 
 const isBehind = (secret: SealedSecret, newest: DataKey | undefined): boolean =>
