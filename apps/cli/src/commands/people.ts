@@ -55,6 +55,13 @@ export function peopleCommands(program: Command): void {
       'who may sign in: list, invite, invitations, uninvite, disable, enable, make-owner, unmake-owner, reset, remove',
     );
 
+  listCommand(all);
+  invitationCommands(all);
+  stateCommands(all);
+  removalCommands(all);
+}
+
+function listCommand(all: Command): void {
   command(all, 'list', 'list everybody, with roles and how they sign in').action(async (options: CommonOptions) => {
     await answer(options, people, ({ items }) =>
       table(
@@ -70,7 +77,9 @@ export function peopleCommands(program: Command): void {
       ),
     );
   });
+}
 
+function invitationCommands(all: Command): void {
   command(
     all,
     'invite <email>',
@@ -121,7 +130,10 @@ export function peopleCommands(program: Command): void {
       );
     },
   );
+}
 
+/** Commands that change one field of a person. */
+function stateCommands(all: Command): void {
   for (const [name, words, body, done] of [
     [
       'disable',
@@ -146,7 +158,9 @@ export function peopleCommands(program: Command): void {
       );
     });
   }
+}
 
+function removalCommands(all: Command): void {
   command(
     all,
     'reset <person>',

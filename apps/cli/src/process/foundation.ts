@@ -22,15 +22,15 @@ import {
 import { createRecordCodecs } from '@carillon/contracts';
 import type { CarillonError } from '@carillon/kernel';
 import { startLoop } from '@carillon/runtime';
-import { createConfigurationView } from '@carillon/stages';
+import { createConfigurationView, type FollowedConfiguration } from '@carillon/stages';
 import { refuseMoved } from '../move/moved-mark.ts';
-import type { BackendOptions } from './backend.ts';
+import type { Backend, BackendOptions } from './backend.ts';
 import { refuseShorterLog } from './log-positions.ts';
 import { openKeys } from './deployment-keys.ts';
 import { openBackend } from './open-backend.ts';
 import { refuseOpenPlaces } from './private-places.ts';
 import type { Environment, ProcessSettings } from './settings.ts';
-import { createWatches } from './telemetry-bindings.ts';
+import { createWatches, type Watches } from './telemetry-bindings.ts';
 import { deploymentSecrets } from './workspace-secrets.ts';
 
 /** `carillon.config` is read this often, so that the intake can show that it is fresh (2 s). */
@@ -74,43 +74,15 @@ export async function openFoundation(
   const watches = createWatches(settings, name === 'carillon up' ? 'carillon' : name.replace(' ', '-'));
   closing.add(() => watches.close());
   const turns = createTurns();
-  const options: BackendOptions = {
-    settings,
-    clock,
-    turns,
-    holder: name,
-    // Nothing else is said before it has ended, which may take minutes.
-    migrating: (from, to) =>
-      watches.logger.warn(
-        { detail: `from version ${from} to ${to}` },
-        'the data is brought forward, which may take minutes',
-      ),
-    kafkaSaid: watches.kafkaSaid,
-    fatal,
-  };
-  if (!settings.cluster) refuseMoved(settings.dataDir);
-  refuseOpenPlaces(settings.dataDir);
-  const backend = await openBackend(options);
-  closing.add(() => backend.close());
+  const backend = await openOwnBackend(settings, watches, closing, { clock, turns, holder: name, fatal });
   const keys = await openKeys(settings, env, backend);
   // One file cannot lose its log and keep its positions.
   if (!backend.alone) await refuseShorterLog(backend);
   const codecs = await createRecordCodecs(backend.registry, () => clock.now());
   const configuration = createConfigurationView(backend.log, codecs.configuration, clock, watches.passedOver);
-  await configuration.refresh();
-  const follower = startLoop(
-    FOLLOW_EVERY,
-    async () => {
-      await configuration.refresh();
-    },
-    (error) => watches.trouble('follow the configuration', error),
-  );
-  closing.add(() => follower.stop());
+  await followConfiguration(configuration, watches, closing);
   const expressions = createExpressionLanguage();
-  const templates = createTemplateRenderer();
-  closing.add(() => templates.close());
-  const mjml = createMjmlCompiler({ onStopped: (message) => watches.trouble('compile MJML', new Error(message)) });
-  closing.add(() => mjml.close());
+  const { templates, mjml } = createRenderers(watches, closing);
   const outboundHttp = createGuardedHttp({ guard });
   closing.add(() => outboundHttp.close());
   const partners = createPartnerLookup({ http: outboundHttp, clock });
@@ -180,4 +152,54 @@ export async function openFoundation(
     compileRule: (placed: Parameters<typeof compileRule>[0]) => compileRule(placed, expressions),
   };
 }
+
+/** Opens the backend, unless the data folder was moved away or others may read it. */
+async function openOwnBackend(
+  settings: ProcessSettings,
+  watches: Watches,
+  closing: Closing,
+  options: Pick<BackendOptions, 'clock' | 'turns' | 'holder' | 'fatal'>,
+): Promise<Backend> {
+  if (!settings.cluster) refuseMoved(settings.dataDir);
+  refuseOpenPlaces(settings.dataDir);
+  const backend = await openBackend({
+    ...options,
+    settings,
+    // Nothing else is said before it has ended, which may take minutes.
+    migrating: (from, to) =>
+      watches.logger.warn(
+        { detail: `from version ${from} to ${to}` },
+        'the data is brought forward, which may take minutes',
+      ),
+    kafkaSaid: watches.kafkaSaid,
+  });
+  closing.add(() => backend.close());
+  return backend;
+}
+
+/** Reads the configuration to its end, and keeps reading it until the process closes. */
+async function followConfiguration(
+  configuration: Pick<FollowedConfiguration, 'refresh'>,
+  watches: Watches,
+  closing: Closing,
+): Promise<void> {
+  await configuration.refresh();
+  const follower = startLoop(
+    FOLLOW_EVERY,
+    async () => {
+      await configuration.refresh();
+    },
+    (error) => watches.trouble('follow the configuration', error),
+  );
+  closing.add(() => follower.stop());
+}
+
+function createRenderers(watches: Watches, closing: Closing) {
+  const templates = createTemplateRenderer();
+  closing.add(() => templates.close());
+  const mjml = createMjmlCompiler({ onStopped: (message) => watches.trouble('compile MJML', new Error(message)) });
+  closing.add(() => mjml.close());
+  return { templates, mjml };
+}
+
 export type Foundation = Awaited<ReturnType<typeof openFoundation>>;
