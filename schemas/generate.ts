@@ -5,76 +5,52 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { LOG_RECORDS, TOPIC_DEFINITIONS } from '@carillon/contracts';
+import { withoutDoc } from '../libs/contracts/src/records/without-doc.ts';
 import { noticeText } from '../tools/notice.ts';
 
 const schemas = dirname(fileURLToPath(import.meta.url));
 export const root = dirname(schemas);
-const generatedFolder = 'libs/contracts/src/generated';
+const RELEASED = 'libs/contracts/src/generated/released-schemas.generated.ts';
 /** What the portal lists and draws for each kind of account and integration. */
 const KIND_FORMS = 'apps/portal/src/screens/setup/kind-forms.generated.ts';
 const banner = '// Written by `node schemas/generate.ts` from schemas/; do not edit.\n';
 
 const formsBanner = '// Written by `node schemas/generate.ts` from libs/shapes; do not edit.\n';
 
-/** Names in code, files in schemas/records, and the topics that carry them (the subject is `<topic>-value`). */
-const RECORDS = {
-  cohort: { file: 'cohort-message.avsc', topic: 'carillon.cohorts' },
-  trigger: { file: 'trigger.avsc', topic: 'carillon.triggers' },
-  lookup: { file: 'lookup.avsc', topic: 'carillon.lookups' },
-  intent: { file: 'intent.avsc', topic: 'carillon.intents' },
-  outcome: { file: 'outcome.avsc', topic: 'carillon.outcomes' },
-  receipt: { file: 'receipt.avsc', topic: 'carillon.receipts' },
-  consent: { file: 'consent.avsc', topic: 'carillon.consents' },
-  evaluation: { file: 'evaluation.avsc', topic: 'carillon.evaluations' },
-  deadLetter: { file: 'dead-letter.avsc', topic: 'carillon.dead-letters' },
-  audit: { file: 'audit-record.avsc', topic: 'carillon.audit' },
-  configuration: { file: 'configuration-record.avsc', topic: 'carillon.config' },
-};
-
 const readJson = (...path: string[]): unknown => JSON.parse(readFileSync(join(schemas, ...path), 'utf8'));
-
-/** Prose is for people who read schemas/; without it, a better sentence is not a new schema with a new id. */
-function withoutDoc(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(withoutDoc);
-  if (typeof schema !== 'object' || schema === null) return schema;
-  const kept = Object.entries(schema).filter(([name]) => name !== 'doc');
-  return Object.fromEntries(kept.map(([name, value]) => [name, withoutDoc(value)]));
-}
-
-const schemaText = (...path: string[]): string => JSON.stringify(withoutDoc(readJson(...path)));
 const byVersion = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true });
 const literal = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 
-function recordSchemas(): string {
-  const versions = readdirSync(join(schemas, 'released')).toSorted(byVersion);
-  const entries = Object.entries(RECORDS).map(([name, { file, topic }]) => {
-    const released = versions
-      .filter((version) => existsSync(join(schemas, 'released', version, file)))
-      .map((version) => `      { version: '${version}', schema: ${literal(schemaText('released', version, file))} },`);
-    return [
-      `  ${name}: {`,
-      `    subject: '${topic}-value',`,
-      `    current: ${literal(schemaText('records', file))},`,
-      '    released: [',
-      ...released,
-      '    ],',
-      '  },',
-    ].join('\n');
-  });
-  return `${banner}export const RECORD_SCHEMAS = {\n${entries.join('\n')}\n} as const;\n`;
+/** Schemas of each record by its name, one per release, older first. */
+function releasedSchemas(): string {
+  const released = new Map<string, string[]>();
+  for (const version of readdirSync(join(schemas, 'released')).toSorted(byVersion)) {
+    const files = readdirSync(join(schemas, 'released', version)).filter((file) => file.endsWith('.avsc'));
+    for (const file of files.toSorted()) {
+      const name = file.slice(0, -'.avsc'.length);
+      const schema = JSON.stringify(withoutDoc(readJson('released', version, file)));
+      released.set(name, [...(released.get(name) ?? []), `    { version: '${version}', schema: ${literal(schema)} },`]);
+    }
+  }
+  const entries = [...released].map(([name, versions]) => `  '${name}': [\n${versions.join('\n')}\n  ],`);
+  const type = 'Readonly<Record<string, readonly { readonly version: string; readonly schema: string }[]>>';
+  return `${banner}export const RELEASED_SCHEMAS: ${type} = {\n${entries.join('\n')}\n};\n`;
 }
 
-function topicDefinitions(): string {
-  const entries = readdirSync(join(schemas, 'topics'))
-    .toSorted()
-    .map((file) => {
-      const { topic, ...rest } = readJson('topics', file) as { topic: string };
-      const fields = Object.entries(rest).map(
-        ([name, value]) => `    ${name}: ${typeof value === 'string' ? literal(value) : JSON.stringify(value)},`,
-      );
-      return `  '${topic}': {\n${fields.join('\n')}\n  },`;
-    });
-  return `${banner}export const TOPIC_DEFINITIONS = {\n${entries.join('\n')}\n} as const;\n`;
+/** JSON on one line, with spaces between its parts. */
+function oneLine(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(oneLine).join(', ')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const parts = Object.entries(value).map(([name, part]) => `${JSON.stringify(name)}: ${oneLine(part)}`);
+  return `{ ${parts.join(', ')} }`;
+}
+
+/** The Avro schema of a record, one field per line. */
+function avroFile({ fields, ...record }: { readonly fields: readonly object[] }): string {
+  const head = JSON.stringify(record, null, 2).slice(0, -'\n}'.length);
+  const lines = fields.map((field) => `    ${oneLine(field)}`);
+  return `${head},\n  "fields": [\n${lines.join(',\n')}\n  ]\n}\n`;
 }
 
 /** The document with its tables of roles as the permissions are now; the rest of it is written by hand. */
@@ -87,11 +63,12 @@ function withRoles(document: string, tables: string): string {
 
 /** Every generated file with its text, by path from the root of the repository. */
 export async function generatedFiles(): Promise<Map<string, string>> {
-  const files = new Map([
-    [`${generatedFolder}/record-schemas.generated.ts`, recordSchemas()],
-    [`${generatedFolder}/topics.generated.ts`, topicDefinitions()],
-  ]);
-  // Imported late: the package reads the two files above, which may not be there yet.
+  const files = new Map([[RELEASED, releasedSchemas()]]);
+  for (const { name, schema } of Object.values(LOG_RECORDS)) files.set(`schemas/records/${name}.avsc`, avroFile(schema));
+  for (const [topic, { owner, description, ...facts }] of Object.entries(TOPIC_DEFINITIONS)) {
+    const path = `schemas/topics/${topic.slice('carillon.'.length)}.json`;
+    files.set(path, `${JSON.stringify({ topic, owner, description, ...facts }, null, 2)}\n`);
+  }
   const { accountForms, configurationReference, FILE_SHAPES, fileJsonSchema, integrationForms } = await import('@carillon/configuration');
   files.set('docs/configuration.md', configurationReference());
   for (const kind of Object.keys(FILE_SHAPES) as (keyof typeof FILE_SHAPES)[]) {

@@ -1,9 +1,10 @@
-export * from './generated/record-schemas.generated.ts';
-export * from './generated/topics.generated.ts';
 export * from './http/problem.ts';
 export { type Codec, incompatibility, type SchemaIds } from './records/codec.ts';
 export type { DecodeFault } from './records/framing.ts';
+export { LOG_RECORDS, type LogRecordKind, type LogRecords } from './records/log-records.ts';
+export type { RecordKind, TopicKind } from './records/record-kind.ts';
 export * from './records/record-codecs.ts';
+export * from './records/topics.ts';
 export * from './http/audit.ts';
 export * from './http/cadence.ts';
 export * from './http/dropped.ts';

@@ -1,23 +1,7 @@
+import type { TopicName } from '@carillon/contracts';
 import type { Instant, LogId } from '@carillon/kernel';
 
-export const TOPICS = [
-  'carillon.events',
-  'carillon.config',
-  'carillon.cohorts',
-  'carillon.triggers',
-  'carillon.lookups',
-  'carillon.intents',
-  'carillon.outcomes',
-  'carillon.evaluations',
-  'carillon.dead-letters',
-  'carillon.receipts',
-  'carillon.consents',
-  'carillon.audit',
-] as const;
-export type TopicName = (typeof TOPICS)[number];
-
-/** Topics that are one sequence of records: a position there is a number, or a link of a chain. */
-export const SINGLE_SEQUENCES: ReadonlySet<TopicName> = new Set<TopicName>(['carillon.config', 'carillon.audit']);
+export type { TopicName };
 
 /** A record to append. Key and partition are always given: the key is a keyed hash, never a clear value. */
 export type NewRecord = {

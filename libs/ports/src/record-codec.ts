@@ -1,16 +1,4 @@
-import type {
-  AuditRecord,
-  CohortMessage,
-  ConfigurationRecord,
-  ConsentWord,
-  DeadLetter,
-  Evaluation,
-  Intent,
-  Lookup,
-  Outcome,
-  Receipt,
-  Trigger,
-} from '@carillon/domain';
+import type { LogRecords } from '@carillon/contracts';
 import type { Result } from '@carillon/kernel';
 
 /** Turns one kind of derived record into log bytes and back. Decoding never throws: bytes from the log may be corrupt. */
@@ -28,16 +16,4 @@ export type RecordCodec<T> = {
 export type DecodeError = { readonly reason: string; readonly detail: string };
 
 /** The codecs of all derived records, with every schema registered before the first use. */
-export type RecordCodecs = {
-  readonly cohort: RecordCodec<CohortMessage>;
-  readonly trigger: RecordCodec<Trigger>;
-  readonly lookup: RecordCodec<Lookup>;
-  readonly intent: RecordCodec<Intent>;
-  readonly outcome: RecordCodec<Outcome>;
-  readonly receipt: RecordCodec<Receipt>;
-  readonly consent: RecordCodec<ConsentWord>;
-  readonly evaluation: RecordCodec<Evaluation>;
-  readonly deadLetter: RecordCodec<DeadLetter>;
-  readonly audit: RecordCodec<AuditRecord>;
-  readonly configuration: RecordCodec<ConfigurationRecord>;
-};
+export type RecordCodecs = { readonly [Kind in keyof LogRecords]: RecordCodec<LogRecords[Kind]> };

@@ -1,4 +1,5 @@
-import { TOPICS, type EventLog } from '@carillon/ports';
+import { TOPICS } from '@carillon/contracts';
+import type { EventLog } from '@carillon/ports';
 import type { Stores } from '@carillon/stores';
 import { describe, expect, it } from 'vitest';
 import {

@@ -1,5 +1,7 @@
-/** Topics of the log as places name them: `carillon.events` is `events`. */
-const TOPICS = [
+import { TOPICS } from '@carillon/contracts';
+
+/** Topics that are appended to on the way to a message, as places name them: `carillon.events` is `events`. */
+const SENDING_TOPICS = [
   'events',
   'evaluations',
   'triggers',
@@ -33,7 +35,7 @@ export const AFTERWARDS_PLACES: ReadonlySet<string> = new Set([
  * happened yet, and an `.after`, at which it has happened and nobody has heard of it.
  */
 export const SENDING_PLACES: ReadonlySet<string> = new Set([
-  ...TOPICS.map((topic) => `${topic}.append`),
+  ...SENDING_TOPICS.map((topic) => `${topic}.append`),
   ...GROUPS.map((group) => `${group}.checkpoint`),
   ...STATES.map((state) => `delivery.${state}`),
   'delivery.insert',
@@ -75,4 +77,5 @@ export const FAILPOINT_PLACES: ReadonlySet<string> = new Set([
   ...SENDING_PLACES,
   ...AFTERWARDS_PLACES,
   ...CADENCE_PLACES,
+  ...TOPICS.map((topic) => `${topic.slice('carillon.'.length)}.append`),
 ]);

@@ -1,5 +1,6 @@
-import type { Duration, Instant } from '@carillon/kernel';
-import { TOPICS, type TopicName } from '@carillon/ports';
+import { perTopic, TOPICS } from '@carillon/contracts';
+import { durationOr, type Duration, type Instant } from '@carillon/kernel';
+import type { TopicName } from '@carillon/ports';
 import type { EmbeddedLog } from './log/event-log.ts';
 import type { RetentionWrites } from './retention-writes.ts';
 import type { Write } from './writing/protocol.ts';
@@ -20,26 +21,17 @@ export type RetentionPolicy = {
   readonly limitEntries: Duration | null;
 };
 
+/** How long records are kept whose kind says `30d` or `forever`. */
+const keptFor = (retention: string): Duration | null =>
+  retention === 'forever' ? null : durationOr(retention, Number.POSITIVE_INFINITY);
+
 /**
  * Thirty days for what carries events and what was made of them; configuration, consents and audit for ever. What a person may
  * still have to look into (dead letters, outcomes, receipts) stays until a policy says otherwise. The ledger is not in
  * here at all: who was told what outlives the log.
  */
 export const DEFAULT_RETENTION: RetentionPolicy = {
-  topics: {
-    'carillon.events': 30 * DAY,
-    'carillon.config': null,
-    'carillon.cohorts': 30 * DAY,
-    'carillon.triggers': 30 * DAY,
-    'carillon.lookups': 30 * DAY,
-    'carillon.intents': 30 * DAY,
-    'carillon.outcomes': null,
-    'carillon.evaluations': 30 * DAY,
-    'carillon.dead-letters': null,
-    'carillon.receipts': null,
-    'carillon.consents': null,
-    'carillon.audit': null,
-  },
+  topics: perTopic(({ retention, embeddedRetention }) => keptFor(embeddedRetention ?? retention)),
   readModels: 30 * DAY,
   inbox: 30 * DAY,
   leftCohorts: 30 * DAY,

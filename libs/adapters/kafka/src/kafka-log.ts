@@ -1,5 +1,6 @@
+import { TOPICS } from '@carillon/contracts';
 import { CarillonError, type Duration, type LogId } from '@carillon/kernel';
-import { type EventLog, TOPICS, type TopicName } from '@carillon/ports';
+import type { EventLog, TopicName } from '@carillon/ports';
 import { createBrokers } from './connection/cluster.ts';
 import type { KafkaConnection } from './connection/options.ts';
 import { type ConsumerSettings, startConsumer } from './consuming/consumer.ts';

@@ -7,7 +7,8 @@ import {
   type AuditRecord,
   type AuditSeal,
 } from '@carillon/domain';
-import { InvalidRecord, type RecordShape } from './codec.ts';
+import { InvalidRecord } from './codec.ts';
+import type { RecordKind } from './record-kind.ts';
 import { readPersonal, textOf, wordOf, writePersonal } from './personal.ts';
 
 const KINDS = Object.fromEntries(ACTOR_KINDS.map((kind) => [kind, true])) as Record<ActorKind, true>;
@@ -52,7 +53,81 @@ const NOTHING = {
 } as const;
 
 /** Where it came from counts as personal. Of an entry without an author the id is empty. */
-export const auditShape: RecordShape<AuditRecord, WireAudit> = {
+export const auditRecord = {
+  name: 'audit-record',
+  topic: 'carillon.audit',
+  owner: 'control',
+  description:
+    'Who did what: a record before an action and one with its outcome before the answer, chained by the position and the bytes of each, with seals in between.',
+  key: 'the word audit',
+  partitions: 1,
+  retention: 'forever',
+  schema: {
+    type: 'record',
+    name: 'AuditRecord',
+    namespace: 'carillon',
+    doc: 'What somebody did, or a seal on all records before it. Of a seal only id, at and seal say something.',
+    fields: [
+      {
+        name: 'id',
+        type: 'string',
+        doc: 'The same in the record that stands before an action and in the one that tells its outcome.',
+      },
+      { name: 'at', type: { type: 'long', logicalType: 'timestamp-millis' } },
+      { name: 'actor_kind', type: 'string', doc: 'person, token, cli or system.' },
+      {
+        name: 'actor_id',
+        type: 'string',
+        doc: 'Stays when the person or the token is removed; empty where nobody was known.',
+      },
+      { name: 'what', type: 'string', doc: 'Such as delivery.resend; audit.seal of a seal.' },
+      {
+        name: 'target',
+        type: ['null', 'string'],
+        default: null,
+        doc: 'Id or name of what it was done to; never an address of a person.',
+      },
+      { name: 'workspace', type: ['null', 'string'], default: null, doc: 'Null: the deployment, or several.' },
+      { name: 'request_id', type: ['null', 'string'], default: null },
+      { name: 'number', type: ['null', 'long'], default: null, doc: 'Configuration that it made.' },
+      { name: 'before', type: ['null', 'string'], default: null, doc: 'Digest of what was there before.' },
+      { name: 'after', type: ['null', 'string'], default: null, doc: 'Digest of what is there since.' },
+      { name: 'outcome', type: 'string', doc: 'begun, done, refused or failed.' },
+      { name: 'code', type: ['null', 'string'], default: null, doc: 'Code of the problem that was answered.' },
+      {
+        name: 'personal',
+        type: 'bytes',
+        doc: 'JSON {address, user_agent}, each left out where it is not known. Clear text begins with `{`; any other first byte is reserved for an encrypted form.',
+      },
+      {
+        name: 'seal',
+        type: [
+          'null',
+          {
+            type: 'record',
+            name: 'AuditSeal',
+            fields: [
+              { name: 'since', type: 'long', doc: 'First position that `leaves` tells of.' },
+              { name: 'through', type: 'long', doc: 'Last position that the seal holds.' },
+              { name: 'hash', type: 'string', doc: 'Of the chain at `through`, as hexadecimal digits.' },
+              { name: 'mac', type: 'string', doc: 'Over log, `through` and `hash`, under a key of the deployment.' },
+              {
+                name: 'configuration',
+                type: 'long',
+                doc: 'Every record of carillon.config below this number is told of.',
+              },
+              {
+                name: 'leaves',
+                type: 'bytes',
+                doc: 'First 8 bytes of SHA-256 of each record from `since` to `through`: tells which one is not as it was.',
+              },
+            ],
+          },
+        ],
+        default: null,
+      },
+    ],
+  },
   write: (record) => {
     const { id, at } = record;
     if (record.kind === 'seal') {
@@ -107,7 +182,7 @@ export const auditShape: RecordShape<AuditRecord, WireAudit> = {
       code: wire.code,
     };
   },
-};
+} satisfies RecordKind<AuditRecord, WireAudit>;
 
 const writeSeal = ({ leaves, ...seal }: AuditSeal): WireSeal => ({
   ...seal,

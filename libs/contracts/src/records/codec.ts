@@ -2,6 +2,7 @@ import { err, messageOf, ok, type Duration, type Instant, type Result } from '@c
 import avro, { type Type } from 'avsc';
 import { boundedLists } from './bounded-lists.ts';
 import { type DecodeFault, frame, unframe } from './framing.ts';
+import type { RecordKind } from './record-kind.ts';
 
 /** The part of the schema registry that the codecs need; the port of that name fits. */
 export type SchemaIds = {
@@ -9,18 +10,12 @@ export type SchemaIds = {
   schema(id: number): Promise<string | null>;
 };
 
-/** What the generated table holds for one kind of record. */
+/** The schemas of one kind of record. */
 export type RecordSchema = {
   readonly subject: string;
   readonly current: string;
   /** Older first. All of them stay readable, so that the log outlives the program that wrote it. */
   readonly released: readonly { readonly version: string; readonly schema: string }[];
-};
-
-/** How a record looks in Avro, and back. `read` throws InvalidRecord where the Avro is well-formed but means nothing. */
-export type RecordShape<Record, Wire> = {
-  write(record: Record): Wire;
-  read(wire: Wire): Record;
 };
 
 export class InvalidRecord extends Error {}
@@ -83,7 +78,7 @@ function createUnknowns(now: () => Instant) {
 export async function createCodec<Record, Wire>(
   registry: SchemaIds,
   schema: RecordSchema,
-  shape: RecordShape<Record, Wire>,
+  shape: Pick<RecordKind<Record, Wire>, 'write' | 'read'>,
   now: () => Instant,
 ): Promise<Codec<Record>> {
   const type = parseSchema(schema.current);

@@ -1,6 +1,7 @@
 import type { CohortMessage } from '@carillon/domain';
 import type { EventId, Json } from '@carillon/kernel';
-import { InvalidRecord, type RecordShape } from './codec.ts';
+import { InvalidRecord } from './codec.ts';
+import type { RecordKind } from './record-kind.ts';
 import { listOf, readPersonal, textOf, wordOf, writePersonal } from './personal.ts';
 
 const ACTIONS: Readonly<Record<CohortMessage['action'], true>> = {
@@ -25,7 +26,47 @@ type WireCohortMessage = {
   personal: Buffer;
 };
 
-export const cohortMessageShape: RecordShape<CohortMessage, WireCohortMessage> = {
+export const cohortRecord = {
+  name: 'cohort-message',
+  topic: 'carillon.cohorts',
+  owner: 'gateway',
+  description: 'What analytics platforms say of who is in a cohort; what changes because of it comes as events.',
+  key: 'integration and cohort',
+  partitions: 8,
+  retention: '30d',
+  schema: {
+    type: 'record',
+    name: 'CohortMessage',
+    namespace: 'carillon',
+    doc: 'What an analytics platform said about one cohort, in one form for all platforms. Applied twice it changes nothing.',
+    fields: [
+      { name: 'id', type: 'string', doc: 'evt_ and 26 characters; what changes because of it is derived from it.' },
+      { name: 'workspace', type: 'string' },
+      { name: 'integration', type: 'string', doc: 'Name of the integration that it came from.' },
+      { name: 'cohort', type: 'string', doc: 'Id of the cohort at the platform.' },
+      { name: 'name', type: ['null', 'string'], default: null, doc: 'Name of the cohort, for people.' },
+      { name: 'action', type: 'string', doc: "add, remove, replace; settle is the engine's own." },
+      { name: 'session', type: ['null', 'string'], default: null, doc: 'Names the export that it belongs to.' },
+      {
+        name: 'page',
+        type: ['null', 'long'],
+        default: null,
+        doc: 'Of a replacement or of counted additions, from 1; of a settle the chunk, from 0.',
+      },
+      { name: 'pages', type: ['null', 'long'], default: null, doc: 'How many there are, where that is known.' },
+      { name: 'skipped', type: 'long', doc: 'Members that came without a usable user id.' },
+      {
+        name: 'first_sync',
+        type: 'long',
+        doc: "Milliseconds after a cohort's first message in which those without a session are the first sync.",
+      },
+      {
+        name: 'personal',
+        type: 'bytes',
+        doc: 'JSON {user_ids, time}: time is null, one time in milliseconds, or one for each user. Clear text begins with `{`; any other first byte is reserved for an encrypted form.',
+      },
+    ],
+  },
   write: (message) => ({
     id: message.id,
     workspace: message.workspace,
@@ -57,7 +98,7 @@ export const cohortMessageShape: RecordShape<CohortMessage, WireCohortMessage> =
       time: timeOf(personal['time']),
     };
   },
-};
+} satisfies RecordKind<CohortMessage, WireCohortMessage>;
 
 function timeOf(value: Json | undefined): CohortMessage['time'] {
   if (value === null) return null;

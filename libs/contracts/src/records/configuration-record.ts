@@ -8,7 +8,7 @@ import {
   type ResourceChange,
   type ResourceKind,
 } from '@carillon/domain';
-import type { RecordShape } from './codec.ts';
+import type { RecordKind } from './record-kind.ts';
 import { InvalidRecord } from './codec.ts';
 import { readPersonal, wordOf, writePersonal } from './personal.ts';
 
@@ -45,7 +45,79 @@ type WireConfigurationRecord = {
 };
 
 /** Bodies are JSON text: their shape is that of the files, which grow without a new schema of the log. */
-export const configurationShape: RecordShape<ConfigurationRecord, WireConfigurationRecord> = {
+export const configurationRecord = {
+  name: 'configuration-record',
+  topic: 'carillon.config',
+  owner: 'control',
+  description: 'Every change of configuration; the position of a record is the number of the configuration.',
+  key: 'the word configuration',
+  partitions: 1,
+  retention: 'forever',
+  schema: {
+    type: 'record',
+    name: 'ConfigurationRecord',
+    namespace: 'carillon',
+    doc: 'Changes to configuration resources: applied whole, or void as a whole when any is based on an older number.',
+    fields: [
+      { name: 'id', type: 'string' },
+      { name: 'at', type: 'string', doc: 'RFC 3339.' },
+      {
+        name: 'changes',
+        type: {
+          type: 'array',
+          items: {
+            type: 'record',
+            name: 'ResourceChange',
+            fields: [
+              {
+                name: 'kind',
+                type: 'string',
+                doc: 'deployment, workspace, stream, notification, template, account, integration, api_key or jwt_provider.',
+              },
+              { name: 'workspace', type: 'string', doc: 'Empty for the deployment.' },
+              { name: 'name', type: 'string' },
+              {
+                name: 'based_on',
+                type: ['null', 'long'],
+                default: null,
+                doc: 'Number that the author had seen; null: it did not exist.',
+              },
+              {
+                name: 'body',
+                type: ['null', 'string'],
+                default: null,
+                doc: 'JSON of the new body; null takes the resource away.',
+              },
+            ],
+          },
+        },
+      },
+      {
+        name: 'actor_kind',
+        type: ['null', 'string'],
+        default: null,
+        doc: 'person, token, cli or system; null: the owner, before it was written down.',
+      },
+      {
+        name: 'actor_id',
+        type: ['null', 'string'],
+        default: null,
+        doc: 'Stays when the person or the token is removed.',
+      },
+      {
+        name: 'origin',
+        type: ['null', 'string'],
+        default: null,
+        doc: 'portal, api, apply, rollback, promote or cli; null: cli.',
+      },
+      { name: 'request_id', type: ['null', 'string'], default: null },
+      {
+        name: 'personal',
+        type: 'bytes',
+        doc: 'JSON {author, message}; author repeats actor_id for older readers, message may be missing. Clear text begins with `{`; any other first byte is reserved for an encrypted form.',
+      },
+    ],
+  },
   write: (record) => ({
     id: record.id,
     at: record.at,
@@ -71,7 +143,7 @@ export const configurationShape: RecordShape<ConfigurationRecord, WireConfigurat
     by: readOrigin(wire),
     changes: wire.changes.map(readChange),
   }),
-};
+} satisfies RecordKind<ConfigurationRecord, WireConfigurationRecord>;
 
 /** Words of a later version stop nobody from following the configuration: they are told as the nearest that is known here. */
 function readOrigin(wire: WireConfigurationRecord): ChangeOrigin {

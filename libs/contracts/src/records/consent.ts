@@ -7,7 +7,7 @@ import {
   type ConsentWay,
   type ConsentWord,
 } from '@carillon/domain';
-import type { RecordShape } from './codec.ts';
+import type { RecordKind } from './record-kind.ts';
 import { readPersonal, textOf, wordOf, writePersonal } from './personal.ts';
 
 const WAYS = Object.fromEntries(CONSENT_WAYS.map((way) => [way, true])) as Record<ConsentWay, true>;
@@ -27,7 +27,40 @@ type WireConsent = {
 };
 
 /** Who it is counts as personal: mostly it is an address. So does who said it in their place. */
-export const consentShape: RecordShape<ConsentWord, WireConsent> = {
+export const consentRecord = {
+  name: 'consent',
+  topic: 'carillon.consents',
+  owner: 'gateway',
+  description: 'Opt-outs and their withdrawal, after the store has them.',
+  key: 'person',
+  partitions: 8,
+  retention: 'forever',
+  schema: {
+    type: 'record',
+    name: 'Consent',
+    namespace: 'carillon',
+    doc: 'One word of a person: what they want no more, or want again. It stands in the store before it stands here.',
+    fields: [
+      { name: 'id', type: 'string', doc: 'Derived from what it says and when.' },
+      { name: 'workspace', type: 'string' },
+      { name: 'target', type: 'string', doc: 'all, category or notification.' },
+      {
+        name: 'name',
+        type: 'string',
+        default: '',
+        doc: "Of the category, or the notification's stable id; empty for all.",
+      },
+      { name: 'channel', type: ['null', 'string'], default: null, doc: 'Null: all channels.' },
+      { name: 'opted_out', type: 'boolean' },
+      { name: 'way', type: 'string', doc: 'one_click, page, api or import.' },
+      { name: 'at', type: { type: 'long', logicalType: 'timestamp-millis' } },
+      {
+        name: 'personal',
+        type: 'bytes',
+        doc: 'JSON {person, by}; by is left out where the person said it. Clear text begins with `{`; any other first byte is reserved for an encrypted form.',
+      },
+    ],
+  },
   write: (word) => ({
     id: word.id,
     workspace: word.workspace,
@@ -54,4 +87,4 @@ export const consentShape: RecordShape<ConsentWord, WireConsent> = {
       at: wire.at,
     };
   },
-};
+} satisfies RecordKind<ConsentWord, WireConsent>;

@@ -1,5 +1,5 @@
 import type { DeadLetter } from '@carillon/domain';
-import type { RecordShape } from './codec.ts';
+import type { RecordKind } from './record-kind.ts';
 import { InvalidRecord } from './codec.ts';
 import { listOf, readPersonal, textOf, wordOf, writePersonal } from './personal.ts';
 
@@ -29,7 +29,37 @@ type WireDeadLetter = {
 };
 
 /** The record's own bytes and headers are personal; headers go as pairs, so that no name has a meaning of its own. */
-export const deadLetterShape: RecordShape<DeadLetter, WireDeadLetter> = {
+export const deadLetterRecord = {
+  name: 'dead-letter',
+  topic: 'carillon.dead-letters',
+  owner: 'every stage',
+  description: 'Records that can never be processed, with the reason and their own bytes.',
+  key: 'key of the record',
+  partitions: 8,
+  retention: '30d',
+  embeddedRetention: 'forever',
+  schema: {
+    type: 'record',
+    name: 'DeadLetter',
+    namespace: 'carillon',
+    doc: 'A record that can never be processed, with the reason and its own bytes.',
+    fields: [
+      { name: 'id', type: 'string' },
+      { name: 'stage', type: 'string', doc: 'evaluate, ask, resolve, deliver, project or configure.' },
+      { name: 'workspace', type: ['null', 'string'], default: null },
+      { name: 'topic', type: 'string' },
+      { name: 'partition', type: 'int' },
+      { name: 'offset', type: 'long' },
+      { name: 'key', type: 'string', doc: 'Key of the record: a keyed hash.' },
+      { name: 'reason', type: 'string', doc: 'Class of the failure, such as invalid_json or unknown_schema.' },
+      { name: 'at', type: { type: 'long', logicalType: 'timestamp-millis' } },
+      {
+        name: 'personal',
+        type: 'bytes',
+        doc: 'JSON {headers, value, detail}: headers as pairs, value as base64. Clear text begins with `{`; any other first byte is reserved for an encrypted form.',
+      },
+    ],
+  },
   write: (letter) => ({
     id: letter.id,
     stage: letter.stage,
@@ -67,7 +97,7 @@ export const deadLetterShape: RecordShape<DeadLetter, WireDeadLetter> = {
       at: wire.at,
     };
   },
-};
+} satisfies RecordKind<DeadLetter, WireDeadLetter>;
 
 function bytesOf(base64: string): Uint8Array {
   const bytes = new Uint8Array(Buffer.from(base64, 'base64'));

@@ -1,6 +1,6 @@
 import type { Evaluation } from '@carillon/domain';
 import type { EventId } from '@carillon/kernel';
-import type { RecordShape } from './codec.ts';
+import type { RecordKind } from './record-kind.ts';
 import { listOf, readPersonal, textOrNull, writePersonal } from './personal.ts';
 
 type WireEvaluation = {
@@ -28,7 +28,57 @@ type WireEvaluation = {
 };
 
 /** Sample errors stand in the personal part, one for each rule in order: they may quote values of the event. */
-export const evaluationShape: RecordShape<Evaluation, WireEvaluation> = {
+export const evaluationRecord = {
+  name: 'evaluation',
+  topic: 'carillon.evaluations',
+  owner: 'engine',
+  description: 'What came of each range of events; explains events that fire nothing.',
+  key: 'event partition',
+  partitions: 8,
+  retention: '30d',
+  schema: {
+    type: 'record',
+    name: 'Evaluation',
+    namespace: 'carillon',
+    doc: 'What came of a range of positions of one partition of carillon.events under one configuration.',
+    fields: [
+      { name: 'partition', type: 'int' },
+      { name: 'from', type: 'long', doc: 'First offset judged.' },
+      { name: 'to', type: 'long', doc: 'Offset after the last one judged.' },
+      { name: 'config_number', type: 'long' },
+      { name: 'events', type: 'long' },
+      { name: 'intents', type: 'long' },
+      { name: 'triggers', type: 'long' },
+      { name: 'late', type: 'long' },
+      { name: 'duplicates', type: 'long' },
+      { name: 'dead_letters', type: 'long' },
+      {
+        name: 'rules',
+        type: {
+          type: 'array',
+          items: {
+            type: 'record',
+            name: 'RuleTally',
+            fields: [
+              { name: 'workspace', type: 'string' },
+              { name: 'rule', type: 'string', doc: 'notification.rule' },
+              { name: 'rule_version', type: 'long' },
+              { name: 'fired', type: 'long' },
+              { name: 'failed', type: 'long' },
+              { name: 'dropped', type: 'long', doc: 'Recipients dropped, summed over all reasons.' },
+              { name: 'sample_event_id', type: ['null', 'string'], default: null },
+            ],
+          },
+        },
+      },
+      { name: 'at', type: { type: 'long', logicalType: 'timestamp-millis' } },
+      {
+        name: 'personal',
+        type: 'bytes',
+        doc: 'JSON {sample_errors}: one text or null for each of `rules`, in their order; an error may quote a value of the event. Clear text begins with `{`; any other first byte is reserved for an encrypted form.',
+      },
+    ],
+  },
   write: (evaluation) => ({
     partition: evaluation.partition,
     from: evaluation.from,
@@ -78,4 +128,4 @@ export const evaluationShape: RecordShape<Evaluation, WireEvaluation> = {
       at: wire.at,
     };
   },
-};
+} satisfies RecordKind<Evaluation, WireEvaluation>;

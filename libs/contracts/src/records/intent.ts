@@ -1,6 +1,6 @@
 import type { ChannelName, Intent } from '@carillon/domain';
 import type { EventId, IntentId, TriggerId } from '@carillon/kernel';
-import type { RecordShape } from './codec.ts';
+import type { RecordKind } from './record-kind.ts';
 import { objectOf, readPersonal, textOf, textOrNull, wordOf, writePersonal } from './personal.ts';
 
 const CHANNELS: Readonly<Record<ChannelName, true>> = { email: true, sms: true, push: true };
@@ -29,7 +29,60 @@ type WireIntent = {
 };
 
 /** Who is told, by which address and with what words is personal; all else says only that a message is due. */
-export const intentShape: RecordShape<Intent, WireIntent> = {
+export const intentRecord = {
+  name: 'intent',
+  topic: 'carillon.intents',
+  owner: 'engine',
+  description: 'Messages that ought to be sent.',
+  key: 'slot',
+  partitions: 8,
+  retention: '30d',
+  schema: {
+    type: 'record',
+    name: 'Intent',
+    namespace: 'carillon',
+    doc: 'One message that ought to be sent. Its id is a hash of what caused it, so evaluating twice yields the same record.',
+    fields: [
+      { name: 'id', type: 'string', doc: 'int_ and 26 characters.' },
+      { name: 'workspace', type: 'string' },
+      { name: 'notification_id', type: 'string', doc: 'Stable id of the notification; slots belong to it.' },
+      { name: 'channel', type: 'string', doc: 'email, sms or push.' },
+      { name: 'notification', type: 'string', doc: 'Name at the time of evaluation.' },
+      { name: 'rule', type: 'string', doc: 'Name at the time of evaluation.' },
+      { name: 'rule_id', type: 'string', doc: 'Stable id of the rule.' },
+      { name: 'rule_version', type: 'long' },
+      { name: 'config_number', type: 'long', doc: 'Configuration that judged the event.' },
+      { name: 'event_id', type: 'string' },
+      { name: 'event_position', type: 'string', doc: 'topic/partition@offset of the event.' },
+      { name: 'trigger_id', type: 'string' },
+      { name: 'template', type: 'string' },
+      { name: 'template_version', type: 'long' },
+      { name: 'caused_at', type: { type: 'long', logicalType: 'timestamp-millis' }, doc: 'Append time of the cause.' },
+      {
+        name: 'send_at',
+        type: { type: 'long', logicalType: 'timestamp-millis' },
+        default: 0,
+        doc: 'When it is due; later than caused_at where the notification has a delay.',
+      },
+      {
+        name: 'not_after',
+        type: { type: 'long', logicalType: 'timestamp-millis' },
+        doc: 'Nothing is sent after this.',
+      },
+      { name: 'traceparent', type: ['null', 'string'], default: null },
+      {
+        name: 'test_by',
+        type: ['null', 'string'],
+        default: null,
+        doc: 'Of a test message alone: who asked for it. Then event_id, rule_id and trigger_id name nothing.',
+      },
+      {
+        name: 'personal',
+        type: 'bytes',
+        doc: 'JSON {to, person, unique_id, variables}. Clear text begins with `{`; any other first byte is reserved for an encrypted form.',
+      },
+    ],
+  },
   write: (intent) => ({
     id: intent.id,
     workspace: intent.slot.workspace,
@@ -98,4 +151,4 @@ export const intentShape: RecordShape<Intent, WireIntent> = {
       ...(digestKey !== undefined && { digestKey: textOf(digestKey, 'digest_key') }),
     };
   },
-};
+} satisfies RecordKind<Intent, WireIntent>;

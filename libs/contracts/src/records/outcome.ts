@@ -1,6 +1,6 @@
 import type { DeliveryReason, DeliveryState, Outcome } from '@carillon/domain';
 import type { DeliveryId, EventId, IntentId } from '@carillon/kernel';
-import type { RecordShape } from './codec.ts';
+import type { RecordKind } from './record-kind.ts';
 import { readPersonal, textOf, wordOf, writePersonal } from './personal.ts';
 
 const STATES: Readonly<Record<DeliveryState, true>> = {
@@ -77,7 +77,43 @@ type WireOutcome = {
 };
 
 /** `detail` counts as personal: it may quote what a provider answered. */
-export const outcomeShape: RecordShape<Outcome, WireOutcome> = {
+export const outcomeRecord = {
+  name: 'outcome',
+  topic: 'carillon.outcomes',
+  owner: 'delivery',
+  description: 'Moves of deliveries, appended after they stand in the ledger.',
+  key: 'delivery id',
+  partitions: 8,
+  retention: '30d',
+  embeddedRetention: 'forever',
+  schema: {
+    type: 'record',
+    name: 'Outcome',
+    namespace: 'carillon',
+    doc: 'One move of a delivery, appended after it stands in the ledger.',
+    fields: [
+      {
+        name: 'id',
+        type: 'string',
+        doc: 'Derived from the delivery id and its version; that of a duplicate from its intent.',
+      },
+      { name: 'delivery_id', type: 'string' },
+      { name: 'intent_id', type: 'string' },
+      { name: 'event_id', type: 'string' },
+      { name: 'workspace', type: 'string' },
+      { name: 'notification', type: 'string' },
+      { name: 'state', type: 'string', doc: 'One of the delivery states.' },
+      { name: 'reason', type: 'string', doc: 'One of the delivery reasons.' },
+      { name: 'attempt', type: 'long' },
+      { name: 'at', type: { type: 'long', logicalType: 'timestamp-millis' } },
+      { name: 'traceparent', type: ['null', 'string'], default: null },
+      {
+        name: 'personal',
+        type: 'bytes',
+        doc: 'JSON {detail}: words that may quote a provider. Clear text begins with `{`; any other first byte is reserved for an encrypted form.',
+      },
+    ],
+  },
   write: (outcome) => ({
     id: outcome.id,
     delivery_id: outcome.deliveryId,
@@ -106,4 +142,4 @@ export const outcomeShape: RecordShape<Outcome, WireOutcome> = {
     at: wire.at,
     traceparent: wire.traceparent,
   }),
-};
+} satisfies RecordKind<Outcome, WireOutcome>;

@@ -1,59 +1,29 @@
-import type {
-  AuditRecord,
-  CohortMessage,
-  ConfigurationRecord,
-  ConsentWord,
-  DeadLetter,
-  Evaluation,
-  Intent,
-  Lookup,
-  Outcome,
-  Receipt,
-  Trigger,
-} from '@carillon/domain';
 import type { Instant } from '@carillon/kernel';
-import { RECORD_SCHEMAS } from '../generated/record-schemas.generated.ts';
-import { auditShape } from './audit-record.ts';
-import { type Codec, createCodec, type SchemaIds } from './codec.ts';
-import { cohortMessageShape } from './cohort-message.ts';
-import { configurationShape } from './configuration-record.ts';
-import { consentShape } from './consent.ts';
-import { deadLetterShape } from './dead-letter.ts';
-import { evaluationShape } from './evaluation.ts';
-import { intentShape } from './intent.ts';
-import { lookupShape } from './lookup.ts';
-import { outcomeShape } from './outcome.ts';
-import { receiptShape } from './receipt.ts';
-import { triggerShape } from './trigger.ts';
+import { RELEASED_SCHEMAS } from '../generated/released-schemas.generated.ts';
+import { type Codec, createCodec, type RecordSchema, type SchemaIds } from './codec.ts';
+import { LOG_RECORDS, type LogRecordKind, type LogRecords } from './log-records.ts';
+import type { RecordKind } from './record-kind.ts';
+import { withoutDoc } from './without-doc.ts';
 
 /** The port's RecordCodecs, each with `learn` for records that a newer program wrote. */
-export type AvroRecordCodecs = {
-  readonly cohort: Codec<CohortMessage>;
-  readonly trigger: Codec<Trigger>;
-  readonly lookup: Codec<Lookup>;
-  readonly intent: Codec<Intent>;
-  readonly outcome: Codec<Outcome>;
-  readonly receipt: Codec<Receipt>;
-  readonly consent: Codec<ConsentWord>;
-  readonly evaluation: Codec<Evaluation>;
-  readonly deadLetter: Codec<DeadLetter>;
-  readonly audit: Codec<AuditRecord>;
-  readonly configuration: Codec<ConfigurationRecord>;
-};
+export type AvroRecordCodecs = { readonly [Kind in LogRecordKind]: Codec<LogRecords[Kind]> };
 
-/** Registers every schema, today's and all released ones, and answers with the codecs: from here on all is synchronous. */
+type AnyKind = RecordKind<never, unknown>;
+const RECORDS = Object.entries(LOG_RECORDS) as unknown as readonly (readonly [LogRecordKind, AnyKind])[];
+
+/** The subject of each record's schemas in the registry, its schema of today and those of all releases. */
+export const RECORD_SCHEMAS = Object.fromEntries(
+  RECORDS.map(([kind, { name, topic, schema }]): [LogRecordKind, RecordSchema] => {
+    const current = JSON.stringify(withoutDoc(schema));
+    return [kind, { subject: `${topic}-value`, current, released: RELEASED_SCHEMAS[name] ?? [] }];
+  }),
+) as Readonly<Record<LogRecordKind, RecordSchema>>;
+
+/** Registers every schema, today's and all released ones, then returns the codecs, which need no registry from then on. */
 export async function createRecordCodecs(registry: SchemaIds, now: () => Instant): Promise<AvroRecordCodecs> {
-  return {
-    cohort: await createCodec(registry, RECORD_SCHEMAS.cohort, cohortMessageShape, now),
-    trigger: await createCodec(registry, RECORD_SCHEMAS.trigger, triggerShape, now),
-    lookup: await createCodec(registry, RECORD_SCHEMAS.lookup, lookupShape, now),
-    intent: await createCodec(registry, RECORD_SCHEMAS.intent, intentShape, now),
-    outcome: await createCodec(registry, RECORD_SCHEMAS.outcome, outcomeShape, now),
-    receipt: await createCodec(registry, RECORD_SCHEMAS.receipt, receiptShape, now),
-    consent: await createCodec(registry, RECORD_SCHEMAS.consent, consentShape, now),
-    evaluation: await createCodec(registry, RECORD_SCHEMAS.evaluation, evaluationShape, now),
-    deadLetter: await createCodec(registry, RECORD_SCHEMAS.deadLetter, deadLetterShape, now),
-    audit: await createCodec(registry, RECORD_SCHEMAS.audit, auditShape, now),
-    configuration: await createCodec(registry, RECORD_SCHEMAS.configuration, configurationShape, now),
-  };
+  const codecs: [LogRecordKind, Codec<never>][] = [];
+  for (const [kind, shape] of RECORDS) {
+    codecs.push([kind, await createCodec(registry, RECORD_SCHEMAS[kind], shape, now)]);
+  }
+  return Object.fromEntries(codecs) as unknown as AvroRecordCodecs;
 }

@@ -1,6 +1,6 @@
 import type { Trigger } from '@carillon/domain';
 import type { EventId, JsonObject, TriggerId } from '@carillon/kernel';
-import type { RecordShape } from './codec.ts';
+import type { RecordKind } from './record-kind.ts';
 import { listOf, objectOf, readPersonal, textOf, writePersonal } from './personal.ts';
 
 /** A trigger without what is personal in it: the record of its own, and the part of a lookup. */
@@ -67,7 +67,47 @@ export const readTrigger = (wire: WireTriggerFacts, personal: JsonObject): Trigg
   traceparent: wire.traceparent,
 });
 
-export const triggerShape: RecordShape<Trigger, WireTrigger> = {
+export const triggerRecord = {
+  name: 'trigger',
+  topic: 'carillon.triggers',
+  owner: 'engine',
+  description: 'Rules that fired and whose recipients a partner has to name.',
+  key: 'trigger id',
+  partitions: 8,
+  retention: '30d',
+  schema: {
+    type: 'record',
+    name: 'Trigger',
+    namespace: 'carillon',
+    doc: 'A rule fired and a partner has to name the recipients. Its id is a hash of rule, event and part, so evaluating twice yields the same record.',
+    fields: [
+      { name: 'id', type: 'string', doc: 'trg_ and 26 characters.' },
+      { name: 'workspace', type: 'string' },
+      { name: 'notification', type: 'string', doc: 'Name at the time of evaluation.' },
+      { name: 'rule', type: 'string', doc: 'notification.rule at the time of evaluation.' },
+      { name: 'rule_id', type: 'string', doc: 'Stable id of the rule.' },
+      { name: 'rule_version', type: 'long' },
+      { name: 'config_number', type: 'long', doc: 'Configuration that judged the event.' },
+      { name: 'integration', type: 'string', doc: 'Name of the partner that is asked.' },
+      { name: 'event_id', type: 'string' },
+      { name: 'event_position', type: 'string', doc: 'topic/partition@offset of the event.' },
+      { name: 'part', type: 'int', doc: 'A long list of ids is several triggers: number of this one, from 0.' },
+      { name: 'parts', type: 'int' },
+      { name: 'time', type: { type: 'long', logicalType: 'timestamp-millis' }, doc: 'Time of the event.' },
+      { name: 'caused_at', type: { type: 'long', logicalType: 'timestamp-millis' }, doc: 'Append time of the event.' },
+      {
+        name: 'not_after',
+        type: { type: 'long', logicalType: 'timestamp-millis' },
+        doc: 'Nobody is asked after this, and nothing is sent.',
+      },
+      { name: 'traceparent', type: ['null', 'string'], default: null },
+      {
+        name: 'personal',
+        type: 'bytes',
+        doc: 'JSON {user_ids, event}: the ids to ask about, and the fields of the event that rule and templates refer to. Clear text begins with `{`; any other first byte is reserved for an encrypted form.',
+      },
+    ],
+  },
   write: (trigger) => ({ ...writeTriggerFacts(trigger), personal: writePersonal(personalOfTrigger(trigger)) }),
   read: ({ personal, ...facts }) => readTrigger(facts, readPersonal(personal)),
-};
+} satisfies RecordKind<Trigger, WireTrigger>;

@@ -1,3 +1,4 @@
+import type { LogRecordKind, LogRecords } from '@carillon/contracts';
 import { ACTOR_KINDS, AUDIT_OUTCOMES, ORIGINS } from '@carillon/domain';
 import type {
   AuditRecord,
@@ -67,7 +68,7 @@ export const intents: Arbitrary<Intent> = fc
   .tuple(ordinaryIntents, fc.option(fc.record({ by: text }), { nil: undefined }))
   .map(([intent, test]) => (test ? { ...intent, test } : intent));
 
-export const triggers: Arbitrary<Trigger> = fc.record({
+const triggers: Arbitrary<Trigger> = fc.record({
   id: id<Trigger['id']>(),
   workspace: text,
   notification: text,
@@ -111,7 +112,7 @@ export const lookups: Arbitrary<Lookup> = fc.record({
   problemCounts: fc.dictionary(problemKind, count),
 });
 
-export const cohortMessages: Arbitrary<CohortMessage> = fc.record({
+const cohortMessages: Arbitrary<CohortMessage> = fc.record({
   id: id<CohortMessage['id']>(),
   workspace: text,
   integration: text,
@@ -141,7 +142,7 @@ export const outcomes: Arbitrary<Outcome> = fc.record({
   traceparent: nullable(text),
 });
 
-export const receipts: Arbitrary<Receipt> = fc.record({
+const receipts: Arbitrary<Receipt> = fc.record({
   id: text,
   source: fc.constantFrom('twilio', 'ses', 'sendgrid', 'mailgun', 'postmark', 'dsn', 'arf'),
   account: nullable(text),
@@ -162,7 +163,7 @@ export const receipts: Arbitrary<Receipt> = fc.record({
   inbound: nullable(fc.record({ address: text, wish: fc.constantFrom('stop', 'start') })),
 });
 
-export const consentWords: Arbitrary<ConsentWord> = fc.oneof(consentWordsBy('person'), consentWordsBy('somebody'));
+const consentWords: Arbitrary<ConsentWord> = fc.oneof(consentWordsBy('person'), consentWordsBy('somebody'));
 function consentWordsBy(who: 'person' | 'somebody'): Arbitrary<ConsentWord> {
   return fc.record({
     id: text,
@@ -180,7 +181,7 @@ function consentWordsBy(who: 'person' | 'somebody'): Arbitrary<ConsentWord> {
   });
 }
 
-export const evaluations: Arbitrary<Evaluation> = fc.record({
+const evaluations: Arbitrary<Evaluation> = fc.record({
   partition: count,
   from: instant,
   to: instant,
@@ -207,7 +208,7 @@ export const evaluations: Arbitrary<Evaluation> = fc.record({
   at: instant,
 });
 
-export const deadLetters: Arbitrary<DeadLetter> = fc.record({
+const deadLetters: Arbitrary<DeadLetter> = fc.record({
   id: text,
   stage: fc.constantFrom(
     'evaluate',
@@ -234,7 +235,7 @@ export const deadLetters: Arbitrary<DeadLetter> = fc.record({
 
 const hex = (digits: number): Arbitrary<string> =>
   fc.uint8Array({ minLength: digits / 2, maxLength: digits / 2 }).map((bytes) => Buffer.from(bytes).toString('hex'));
-export const auditRecords: Arbitrary<AuditRecord> = fc.oneof(
+const auditRecords: Arbitrary<AuditRecord> = fc.oneof(
   fc.record({
     kind: fc.constant('entry' as const),
     id: text,
@@ -268,7 +269,7 @@ export const auditRecords: Arbitrary<AuditRecord> = fc.oneof(
   }),
 );
 
-export const configurationRecords: Arbitrary<ConfigurationRecord> = fc.record({
+const configurationRecords: Arbitrary<ConfigurationRecord> = fc.record({
   id: text,
   at: text,
   by: fc.record({
@@ -286,3 +287,18 @@ export const configurationRecords: Arbitrary<ConfigurationRecord> = fc.record({
     { maxLength: 4 },
   ),
 });
+
+/** Random records of each kind. */
+export const RECORDS: { readonly [Kind in LogRecordKind]: Arbitrary<LogRecords[Kind]> } = {
+  cohort: cohortMessages,
+  trigger: triggers,
+  lookup: lookups,
+  intent: intents,
+  outcome: outcomes,
+  receipt: receipts,
+  consent: consentWords,
+  evaluation: evaluations,
+  deadLetter: deadLetters,
+  audit: auditRecords,
+  configuration: configurationRecords,
+};

@@ -1,12 +1,6 @@
+import { SINGLE_SEQUENCES, TOPICS } from '@carillon/contracts';
 import type { Instant, LogId } from '@carillon/kernel';
-import {
-  SINGLE_SEQUENCES,
-  TOPICS,
-  type EventLog,
-  type LogRecord,
-  type NewRecord,
-  type TopicName,
-} from '@carillon/ports';
+import type { EventLog, LogRecord, NewRecord, TopicName } from '@carillon/ports';
 import { createConsumerGroups } from './consumer-groups.ts';
 import type { Wire } from './wire.ts';
 

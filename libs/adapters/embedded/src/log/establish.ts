@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { SINGLE_SEQUENCES, TOPICS } from '@carillon/contracts';
 import { CarillonError } from '@carillon/kernel';
-import { SINGLE_SEQUENCES, TOPICS, type TopicName } from '@carillon/ports';
+import type { TopicName } from '@carillon/ports';
 import type { Statements } from '../statements.ts';
 import type { WriterSettings } from '../writing/protocol.ts';
 

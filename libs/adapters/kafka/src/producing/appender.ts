@@ -1,5 +1,6 @@
+import { TOPICS } from '@carillon/contracts';
 import { CarillonError, type Duration } from '@carillon/kernel';
-import { TOPICS, type NewRecord, type TopicName } from '@carillon/ports';
+import type { NewRecord, TopicName } from '@carillon/ports';
 import type { Watermarks } from '../watermarks.ts';
 import type { Call, Entry } from './appending.ts';
 import type { DisposableProducer } from './disposable-producer.ts';

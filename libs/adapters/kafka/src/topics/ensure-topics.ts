@@ -1,6 +1,7 @@
+import { TOPICS } from '@carillon/contracts';
 import { setTimeout as pause } from 'node:timers/promises';
 import { CarillonError, type LogId } from '@carillon/kernel';
-import { TOPICS, type TopicName } from '@carillon/ports';
+import type { TopicName } from '@carillon/ports';
 import type { Admin } from 'kafkajs';
 import { createClient } from '../connection/client.ts';
 import { refused, unavailable } from '../connection/cluster.ts';

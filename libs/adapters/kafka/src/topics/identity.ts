@@ -1,5 +1,6 @@
+import { TOPICS } from '@carillon/contracts';
 import { CarillonError, isId, type LogId } from '@carillon/kernel';
-import { TOPICS, type TopicName } from '@carillon/ports';
+import type { TopicName } from '@carillon/ports';
 import { createBrokers } from '../connection/cluster.ts';
 import type { KafkaConnection } from '../connection/options.ts';
 import { createDisposableProducer } from '../producing/disposable-producer.ts';

@@ -1,4 +1,5 @@
-import { TOPICS, type TopicName } from '@carillon/ports';
+import { TOPICS } from '@carillon/contracts';
+import type { TopicName } from '@carillon/ports';
 import kafkajs, { type Admin } from 'kafkajs';
 import { REPLICATION, settingsOf, type TopicDefinitions, type TopicOptions } from './settings.ts';
 

@@ -1,0 +1,18 @@
+// Written by `node schemas/generate.ts` from schemas/; do not edit.
+export const RELEASED_SCHEMAS: Readonly<Record<string, readonly { readonly version: string; readonly schema: string }[]>> = {
+  'configuration-record': [
+    { version: '0.1', schema: '{"type":"record","name":"ConfigurationRecord","namespace":"carillon","fields":[{"name":"id","type":"string"},{"name":"at","type":"string"},{"name":"changes","type":{"type":"array","items":{"type":"record","name":"ResourceChange","fields":[{"name":"kind","type":"string"},{"name":"workspace","type":"string"},{"name":"name","type":"string"},{"name":"based_on","type":["null","long"],"default":null},{"name":"body","type":["null","string"],"default":null}]}}},{"name":"personal","type":"bytes"}]}' },
+  ],
+  'dead-letter': [
+    { version: '0.1', schema: '{"type":"record","name":"DeadLetter","namespace":"carillon","fields":[{"name":"id","type":"string"},{"name":"stage","type":"string"},{"name":"workspace","type":["null","string"],"default":null},{"name":"topic","type":"string"},{"name":"partition","type":"int"},{"name":"offset","type":"long"},{"name":"key","type":"string"},{"name":"reason","type":"string"},{"name":"at","type":{"type":"long","logicalType":"timestamp-millis"}},{"name":"personal","type":"bytes"}]}' },
+  ],
+  'evaluation': [
+    { version: '0.1', schema: '{"type":"record","name":"Evaluation","namespace":"carillon","fields":[{"name":"partition","type":"int"},{"name":"from","type":"long"},{"name":"to","type":"long"},{"name":"config_number","type":"long"},{"name":"events","type":"long"},{"name":"intents","type":"long"},{"name":"triggers","type":"long"},{"name":"late","type":"long"},{"name":"duplicates","type":"long"},{"name":"dead_letters","type":"long"},{"name":"rules","type":{"type":"array","items":{"type":"record","name":"RuleTally","fields":[{"name":"workspace","type":"string"},{"name":"rule","type":"string"},{"name":"rule_version","type":"long"},{"name":"fired","type":"long"},{"name":"failed","type":"long"},{"name":"dropped","type":"long"},{"name":"sample_event_id","type":["null","string"],"default":null}]}}},{"name":"at","type":{"type":"long","logicalType":"timestamp-millis"}},{"name":"personal","type":"bytes"}]}' },
+  ],
+  'intent': [
+    { version: '0.1', schema: '{"type":"record","name":"Intent","namespace":"carillon","fields":[{"name":"id","type":"string"},{"name":"workspace","type":"string"},{"name":"notification_id","type":"string"},{"name":"channel","type":"string"},{"name":"notification","type":"string"},{"name":"rule","type":"string"},{"name":"rule_id","type":"string"},{"name":"rule_version","type":"long"},{"name":"config_number","type":"long"},{"name":"event_id","type":"string"},{"name":"event_position","type":"string"},{"name":"trigger_id","type":"string"},{"name":"template","type":"string"},{"name":"template_version","type":"long"},{"name":"caused_at","type":{"type":"long","logicalType":"timestamp-millis"}},{"name":"not_after","type":{"type":"long","logicalType":"timestamp-millis"}},{"name":"traceparent","type":["null","string"],"default":null},{"name":"personal","type":"bytes"}]}' },
+  ],
+  'outcome': [
+    { version: '0.1', schema: '{"type":"record","name":"Outcome","namespace":"carillon","fields":[{"name":"id","type":"string"},{"name":"delivery_id","type":"string"},{"name":"intent_id","type":"string"},{"name":"event_id","type":"string"},{"name":"workspace","type":"string"},{"name":"notification","type":"string"},{"name":"state","type":"string"},{"name":"reason","type":"string"},{"name":"attempt","type":"long"},{"name":"at","type":{"type":"long","logicalType":"timestamp-millis"}},{"name":"traceparent","type":["null","string"],"default":null},{"name":"personal","type":"bytes"}]}' },
+  ],
+};
