@@ -309,23 +309,6 @@ describeWith('chromium', 'the portal in a browser', () => {
     await lab.untilStates('FAILED', 'IN_DOUBT', 'SENT', 'SENT', 'SENT', 'SUPPRESSED');
   });
 
-  it('keeps a click that began before another row came, and holds that row back until the pointer has left', async () => {
-    await go('/deliveries?workspace=lab');
-    await row('doubt-c@').hover();
-    await page.mouse.down();
-    await page.locator('main [data-key]:focus', { hasText: 'doubt-c@' }).waitFor();
-    await demo.send('lab/orders', lab.key, { kind: 'once', email: 'late@example.com', subject: 'late' });
-    // No row moves under the pointer: the new one waits.
-    await page.getByRole('button', { name: '1 new' }).waitFor();
-    expect(await page.locator('main [data-key]:focus').textContent()).toContain('doubt-c@');
-    await page.mouse.up();
-    await title().filter({ hasText: 'doubt-c@' }).waitFor();
-    expect(await row('late@').count()).toBe(0);
-    // Once the pointer is elsewhere it comes.
-    await title().hover();
-    await row('late@').locator('[data-state="SENT"]').waitFor();
-  });
-
   it('fits a narrow screen and long words, whatever the font', async () => {
     await page.setViewportSize({ width: 360, height: 640 });
     await go('/inbox');

@@ -21,17 +21,13 @@ export class Reply {
   }
 }
 
-/** A refusal of the API. */
-export const problem = (status: number, code: string, detail: string, more: object = {}): Reply =>
-  new Reply(status, {
-    type: `urn:carillon:problem:${code}`,
-    title: 'Refused',
-    status,
-    detail,
-    code,
-    request_id: 'req_1',
-    ...more,
-  });
+/** Returns a refusal of the API. `more` are further fields of its body, except `retry-after`, which is a header. */
+export function problem(status: number, code: string, detail: string, more: object = {}): Reply {
+  const type = `urn:carillon:problem:${code}`;
+  const { 'retry-after': after, ...fields } = more as { readonly 'retry-after'?: string };
+  const body = { type, title: 'Refused', status, detail, code, request_id: 'req_1', ...fields };
+  return new Reply(status, body, after === undefined ? {} : { 'retry-after': after });
+}
 
 /** The body of a success, a {@link Reply}, or a function that returns one of them for a call. */
 export type Answer = object | ((call: Call) => object);
@@ -43,6 +39,8 @@ export type ScriptedApi = {
   readonly url: string;
   /** Answers all calls of this operation until the end of the test. A later answer takes the place of an earlier one. */
   readonly answer: (operation: OperationName, answer: Answer) => void;
+  /** Drops the answer of the test, so that the example of the document counts again. */
+  readonly forget: (operation: OperationName) => void;
   /** Returns a copy of the example that the document gives, to be changed. */
   readonly example: (operation: OperationName) => Readonly<Record<string, unknown>>;
   /** Holds back the answers to this operation. Returns what lets them go. */
@@ -135,6 +133,7 @@ async function startScriptedApi(): Promise<ScriptedApi> {
   return {
     url,
     answer: (name, answer) => void answers.set(named(name).name, answer),
+    forget: (name) => void answers.delete(named(name).name),
     example: (name) => named(name).example() as Readonly<Record<string, unknown>>,
     hold(name) {
       let release = (): void => undefined;

@@ -9,7 +9,7 @@ export type ScreenTest = {
   /** The API of the test that runs. */
   readonly api: ScriptedApi;
   readonly guard: Guard;
-  /** Opens an address of the portal in a browser context of its own, which the end of the test closes. */
+  /** Opens an address of the portal, or `about:blank`, in a browser context of its own, which the end of the test closes. */
   readonly open: (path: string, options?: OpenOptions) => Promise<Page>;
 };
 export type OpenOptions = BrowserContextOptions & {
@@ -47,6 +47,7 @@ export function testScreens(name: string, body: (test: ScreenTest) => void): voi
           return running().url;
         },
         answer: (...given) => running().answer(...given),
+        forget: (operation) => running().forget(operation),
         example: (operation) => running().example(operation),
         hold: (operation) => running().hold(operation),
         calls: (operation) => running().calls(operation),
@@ -63,7 +64,7 @@ export function testScreens(name: string, body: (test: ScreenTest) => void): voi
         });
         contexts.push(context);
         const page = await guard.openPage(context);
-        await page.goto(`${running().url}${path}`);
+        await page.goto(path === 'about:blank' ? path : `${running().url}${path}`);
         return page;
       },
     });
