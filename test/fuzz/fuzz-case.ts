@@ -1,3 +1,4 @@
+import type { Finding } from '../harness/promises.ts';
 import type { EmailTemplate, ExpressionPlace } from '@carillon/domain';
 
 export const KINDS = [
@@ -48,4 +49,4 @@ export type FilesCase = { readonly kind: 'files'; readonly files: Readonly<Recor
 export type FuzzCase = RequestCase | JsonCase | RuleCase | TemplateCase | FilesCase;
 
 /** A case that went wrong, and how. */
-export type Failure = { readonly number: number | null; readonly input: FuzzCase; readonly what: string };
+export type Failure = Finding & { readonly number: number | null; readonly input: FuzzCase };

@@ -67,9 +67,9 @@ export async function fuzz(target: Target, options: FuzzOptions): Promise<FuzzRe
   const counts: Record<string, number> = {};
   const worst = { loopP99: 0, loopMax: 0, memory: 0 };
   const busiest: Partial<Record<Kind, Busy>> = {};
-  let last: Failure = { number: null, input: { kind: 'json', body: '' }, what: '' };
-  const fail = (what: string, about: Omit<Failure, 'what'> = last): void => {
-    const failure = { ...about, what };
+  let last: Pick<Failure, 'number' | 'input'> = { number: null, input: { kind: 'json', body: '' } };
+  const fail = (what: string, about = last): void => {
+    const failure: Failure = { ...about, kind: 'hostile', what };
     failures.push(failure);
     options.found?.(failure);
   };
@@ -77,13 +77,13 @@ export async function fuzz(target: Target, options: FuzzOptions): Promise<FuzzRe
   for (let begin = from; begin < from + cases && failures.length < MOST_FAILURES; begin += STRETCH) {
     let next = begin;
     const end = Math.min(begin + STRETCH, from + cases);
-    const long: Omit<Failure, 'what'>[] = [];
+    const long: Pick<Failure, 'number' | 'input'>[] = [];
     const work = async (): Promise<void> => {
       while (next < end && failures.length < MOST_FAILURES) {
         const number = next;
         next += 1;
         const input = makeCase(seed, number, kinds, target.operations);
-        last = { number, input, what: '' };
+        last = { number, input };
         const before = target.ran();
         const { what, outcome } = await runCase(target, input, options.limit);
         const ran = target.ran() - before;

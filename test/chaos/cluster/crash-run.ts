@@ -6,10 +6,11 @@ import { startLedgerSmtp, type LedgerSmtp } from '@carillon/testing';
 import { startCluster, type Cluster, type ClusterServices, type RoleName } from '@carillon/testing/cluster';
 import { createChance } from '../../harness/chance.ts';
 import { coverageOf, showsTooLittle } from '../coverage.ts';
-import { countLookups, readEvidence, type Evidence } from '../../harness/evidence.ts';
+import { readEvidence } from '../../harness/evidence.ts';
+import { figuresOf } from '../figures.ts';
 import { startBookedPartner, type BookedPartner } from '../partner.ts';
 import type { Edge, Network } from '../network.ts';
-import { startPosters, type Posters } from '../posters.ts';
+import { startPosters } from '../posters.ts';
 import type { Mixture } from '../posts.ts';
 import { readBooks, startProviders, type Providers } from '../providers.ts';
 import { createReporter, type Reporter } from '../reporter.ts';
@@ -196,6 +197,7 @@ async function crash(
       reports: reporter,
     };
     const coverage = coverageOf(course, evidence);
+    const faultsLike = (pattern: RegExp): number => supervisor.faults.filter(({ what }) => pattern.test(what)).length;
     return {
       findings: [...given, ...judge(course, evidence)],
       showsTooLittle: showsTooLittle(coverage),
@@ -205,7 +207,10 @@ async function crash(
       settledAfter,
       logs: cluster.members.map((member) => `--- ${member.name}\n${member.log()}`).join(''),
       figures: {
-        ...figuresOf(posters, supervisor, evidence),
+        kills: faultsLike(/^kill/),
+        held: faultsLike(/^hold/),
+        joinsAndLeaves: faultsLike(/joined$|left$/),
+        ...figuresOf(posters, evidence),
         ...coverage,
         killsAtWork: countAtWork(supervisor.faults, { ...posters, calls: partner.calls, sends }),
         partnerAnswers: partner.calls.filter(({ answered }) => answered).length,
@@ -223,28 +228,4 @@ async function crash(
   } finally {
     await stores.close();
   }
-}
-
-function figuresOf(posters: Posters, { faults }: Supervisor, evidence: Evidence): Readonly<Record<string, number>> {
-  const { deliveries, evaluations } = evidence;
-  const faultsLike = (pattern: RegExp): number => faults.filter(({ what }) => pattern.test(what)).length;
-  const inDoubt = (reason: string): number =>
-    deliveries.filter((one) => one.state === 'IN_DOUBT' && one.reason === reason).length;
-  return {
-    kills: faultsLike(/^kill/),
-    held: faultsLike(/^hold/),
-    joinsAndLeaves: faultsLike(/joined$|left$/),
-    acknowledged: posters.taken(),
-    changes: posters.posts.changes.length,
-    ...countLookups(evidence),
-    requestsCut: posters.cut(),
-    deliveries: deliveries.length,
-    duplicates: deliveries.reduce((sum, one) => sum + one.duplicates, 0),
-    failed: deliveries.filter((one) => one.state === 'FAILED').length,
-    attempts: deliveries.reduce((sum, one) => sum + one.attempts.length, 0),
-    doubtsByKill: inDoubt('lease_ran_out'),
-    doubtsByDrop: inDoubt('answer_unknown'),
-    evaluationsRepeated:
-      evaluations.length - new Set(evaluations.map(({ partition, from }) => `${partition}/${from}`)).size,
-  };
 }

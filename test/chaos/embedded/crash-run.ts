@@ -12,7 +12,7 @@ import {
 } from '@carillon/testing';
 import { between, createChance } from '../../harness/chance.ts';
 import { coverageOf, showsTooLittle } from '../coverage.ts';
-import { countLookups, type Evidence } from '../../harness/evidence.ts';
+import { figuresOf } from '../figures.ts';
 import type { Cut } from '../cuts.ts';
 import { startBookedPartner, type BookedPartner } from '../partner.ts';
 import { startPosters, type Posters } from '../posters.ts';
@@ -278,8 +278,6 @@ async function report(
     leftOpen,
     reports: reporter,
   };
-  const inDoubt = (reason: string): number =>
-    evidence.deliveries.filter((one) => one.state === 'IN_DOUBT' && one.reason === reason).length;
   const coverage = coverageOf(course, evidence);
   return {
     findings: [...standing, ...judge(course, evidence)],
@@ -289,29 +287,15 @@ async function report(
       kills: options.rounds,
       settledAfter,
       ...coverage,
-      acknowledged: posters.taken(),
-      changes: changes.length,
+      ...figuresOf(posters, evidence),
       leavers: changes.filter(({ user }) => user.startsWith('club-')).length,
-      ...countLookups(evidence),
       partnerAnswers: partner.calls.filter(({ answered }) => answered).length,
-      requestsCut: posters.cut(),
       messages: mail.length,
       texted: providers.twilio.messages.length,
       pushed: providers.fcm.messages.length,
       reported: reporter.answered.size,
       optedOut: evidence.deliveries.filter(({ reason }) => reason === 'opted_out').length,
-      deliveries: evidence.deliveries.length,
-      duplicates: evidence.deliveries.reduce((sum, one) => sum + one.duplicates, 0),
-      failed: evidence.deliveries.filter((one) => one.state === 'FAILED').length,
-      attempts: evidence.deliveries.reduce((sum, one) => sum + one.attempts.length, 0),
-      doubtsByKill: inDoubt('lease_ran_out'),
-      doubtsByDrop: inDoubt('answer_unknown'),
       dropsPlanted: mail.filter(({ dropped }) => dropped).length,
-      evaluationsRepeated: repeated(evidence),
     },
   };
 }
-
-/** Evaluation records that begin where another one did: batches that a kill had done twice. */
-const repeated = ({ evaluations }: Evidence): number =>
-  evaluations.length - new Set(evaluations.map(({ partition, from }) => `${partition}/${from}`)).size;

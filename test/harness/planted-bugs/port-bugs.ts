@@ -47,7 +47,7 @@ export const PORT_BUGS: Readonly<Record<string, PortBug>> = {
     })),
     finds: /that the limit allows/,
     // Messages of one person take turns within a process: only two processes at the same moment are in each other's way.
-    firstSeed: 2100,
+    firstSeed: 3200,
   },
   'a place under a limit that is moved to the next attempt': {
     breaks: 'cadence',
@@ -59,6 +59,7 @@ export const PORT_BUGS: Readonly<Record<string, PortBug>> = {
         ),
     })),
     finds: /that the limit allows/,
+    firstSeed: 460,
   },
   'a limit that is full by what nobody has looked at': {
     breaks: 'cadence',
@@ -229,6 +230,7 @@ export const PORT_BUGS: Readonly<Record<string, PortBug>> = {
     breaks: 'nothing_disappears',
     plant: withReport((next, _said, seen) => (seen.state === 'IN_DOUBT' ? { ...next, state: 'IN_DOUBT' } : next)),
     finds: /is IN_DOUBT, though the provider reported/,
+    firstSeed: 380,
   },
   'a report that is applied as often as it comes': {
     breaks: 'repeats_change_nothing',
