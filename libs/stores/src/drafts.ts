@@ -1,4 +1,5 @@
 import { BASE_GONE, type Draft, type ResourceRef } from '@carillon/domain';
+import { pagesOf, type Move } from './move.ts';
 import { integer, text, type Collection, type Documents, type DraftStore } from '@carillon/ports';
 
 const DRAFTS: Collection<Draft> = {
@@ -48,4 +49,14 @@ function create(documents: Documents): DraftStore {
   };
 }
 
-export const drafts = { collections: [DRAFTS], create };
+const move: Move<DraftStore, Draft> = {
+  after: 'configuration',
+  read: (store) => pagesOf((limit, cursor) => store.list(undefined, limit, cursor)),
+  write: async (store, draft) => (await store.replace(draft, null)) === 'done',
+  renumber(draft, shift) {
+    const isNumber = draft.basedOn !== null && draft.basedOn !== BASE_GONE;
+    return isNumber ? { ...draft, basedOn: draft.basedOn + shift } : draft;
+  },
+};
+
+export const drafts = { collections: [DRAFTS], create, moves: { draft: move } };

@@ -1,9 +1,10 @@
-import type { Instant } from '@carillon/kernel';
+import type { Instant, Json } from '@carillon/kernel';
 import type { AnyCollection, BackendStores, Documents } from '@carillon/ports';
 import { auditSeals } from './audit-seals.ts';
 import { drafts } from './drafts.ts';
 import { jobs } from './jobs.ts';
 import { keptAnswers } from './kept-answers.ts';
+import type { Move } from './move.ts';
 import { people } from './people.ts';
 import { secretStore } from './secrets.ts';
 
@@ -24,6 +25,28 @@ export const createStores = (documents: Documents): DocumentStores =>
   Object.fromEntries(
     Object.entries(STORES).map(([name, { create }]) => [name, create(documents)]),
   ) as unknown as DocumentStores;
+
+type MoveNames<Store> = Store extends { readonly moves: infer Moves } ? keyof Moves & string : never;
+/** Names of the lines of `carillon move` that hold items of these stores. */
+export type MovedName = { [Name in keyof typeof STORES]: MoveNames<(typeof STORES)[Name]> }[keyof typeof STORES];
+
+/** A line of the file of `carillon move`: how it is read from the stores and written to them. */
+export type MovedLine = Move<DocumentStores, Json> & { readonly name: MovedName };
+
+/** How the items of these stores are moved, in the order of their lines. */
+export const MOVED_LINES: readonly MovedLine[] = Object.entries(STORES).flatMap(([store, declared]) => {
+  const storeOf = (stores: DocumentStores) => stores[store as keyof DocumentStores];
+  // A line holds an item of its own store, as that wrote it.
+  const moves = ('moves' in declared ? declared.moves : {}) as unknown as Readonly<
+    Record<MovedName, Move<unknown, Json>>
+  >;
+  return Object.entries(moves).map(([name, move]) => ({
+    ...move,
+    name: name as MovedName,
+    read: (stores: DocumentStores) => move.read(storeOf(stores)),
+    write: (stores: DocumentStores, item: Json) => move.write(storeOf(stores), item),
+  }));
+});
 
 const BATCH_SIZE = 1000;
 

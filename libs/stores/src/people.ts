@@ -1,7 +1,8 @@
-import type { PeopleKind, PeopleRecord } from '@carillon/domain';
+import { ROSTER_ID, type PeopleKind, type PeopleRecord } from '@carillon/domain';
 import { parseJson } from '@carillon/kernel';
 import { integer, text, type Collection, type Documents, type PeopleStore } from '@carillon/ports';
 import { readAll, writeNext } from './documents.ts';
+import { pagesOf, type Move } from './move.ts';
 
 const ENDED: ReadonlySet<PeopleKind> = new Set(['session', 'guesses', 'mailed_link']);
 
@@ -63,4 +64,29 @@ function create(documents: Documents): PeopleStore {
   };
 }
 
-export const people = { collections: [PEOPLE], create };
+/** Whoever is moved signs in again: sessions stay behind. Owners come last, when the people are there. */
+async function* moved(store: PeopleStore): AsyncGenerator<PeopleRecord> {
+  for (const kind of ['person', 'identity', 'token', 'invitation'] as const)
+    yield* pagesOf((limit, cursor) => store.list(kind, {}, limit, cursor));
+  const roster = await store.find('roster', ROSTER_ID);
+  if (roster) yield { ...roster, body: { ...roster.body, link: null } };
+}
+
+/** Whoever is here already stays as they are. Owners of both places are owners. */
+async function writeMoved(store: PeopleStore, record: PeopleRecord): Promise<boolean> {
+  if (record.kind !== 'roster') return (await store.replace({ ...record, version: 1 })) === 'done';
+  const { owners: theirs } = (record as PeopleRecord<'roster'>).body;
+  for (;;) {
+    const before = await store.find('roster', record.id);
+    const owners = [...(before?.body.owners ?? [])];
+    for (const id of theirs) if (!owners.includes(id) && (await store.find('person', id))) owners.push(id);
+    if (before && owners.length === before.body.owners.length) return false;
+    const body = { owners, link: before?.body.link ?? null };
+    const next = { ...record, version: (before?.version ?? 0) + 1, body };
+    if ((await store.replace(next)) === 'done') return true;
+  }
+}
+
+const move: Move<PeopleStore, PeopleRecord> = { read: moved, write: writeMoved };
+
+export const people = { collections: [PEOPLE], create, moves: { people: move } };

@@ -11,6 +11,7 @@ import {
   type WrappedKey,
 } from '@carillon/ports';
 import { readAll } from './documents.ts';
+import type { Move } from './move.ts';
 
 const SECRETS: Collection<SealedSecret> = {
   name: 'secrets',
@@ -99,4 +100,33 @@ function create(documents: Documents): SecretStore {
   };
 }
 
-export const secretStore = { collections: [SECRETS, DATA_KEYS], create };
+const moveDataKeys: Move<SecretStore, DataKey> = {
+  async *read(store) {
+    yield* await store.dataKeys();
+  },
+  // A start made a data key for the deployment. The moved key becomes the next generation of its workspace, and opens as before.
+  async write(store, key) {
+    for (;;) {
+      const stored = await store.dataKeys();
+      if (stored.some(({ id }) => id === key.id)) return false;
+      const last = stored.findLast(({ workspace }) => workspace === key.workspace)?.generation ?? 0;
+      if (await store.insertDataKey({ ...key, generation: last + 1, revision: 1 })) return true;
+    }
+  },
+};
+
+const moveSecrets: Move<SecretStore, SealedSecret> = {
+  async *read(store) {
+    yield* await store.secrets();
+  },
+  async write(store, secret) {
+    if (await store.secret(secret.workspace, secret.name)) return false;
+    return (await store.putSecret(secret, null)) === 'done';
+  },
+};
+
+export const secretStore = {
+  collections: [SECRETS, DATA_KEYS],
+  create,
+  moves: { dataKey: moveDataKeys, secret: moveSecrets },
+};

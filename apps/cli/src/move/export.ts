@@ -5,13 +5,13 @@ import {
   type ConfigurationRecord,
   dissolvedItem,
   listResources,
-  ROSTER_ID,
   TERMINAL_STATES,
   type DeliveryState,
 } from '@carillon/domain';
 import { formatInstant, type Instant } from '@carillon/kernel';
 import { MESSAGE_CLAIM, type EventLog, type RecordCodecs } from '@carillon/ports';
 import { createConfigurationView, type FollowedConfiguration } from '@carillon/stages';
+import { MOVED_LINES } from '@carillon/stores';
 import { CommandError } from '../failure.ts';
 import type { Backend } from '../process/backend.ts';
 import { lagOf } from '../process/log-positions.ts';
@@ -121,11 +121,16 @@ async function refuseSecondSync(view: FollowedConfiguration): Promise<void> {
  * and by then everybody who was told is known; what waits comes last, because it is judged by the configuration.
  */
 async function* linesOf(
-  { secretStore, suppressions, claims, consents, limits, people, drafts, ledger, log }: Backend,
+  backend: Backend,
   codecs: Pick<RecordCodecs, 'configuration'>,
   { newest, now }: { readonly newest: Configuration; readonly now: Instant },
   exported: (deliveries: number) => void,
 ): AsyncGenerator<MoveLine> {
+  const { suppressions, claims, consents, limits, ledger, log } = backend;
+  async function* storedLines(after: 'configuration' | undefined): AsyncGenerator<MoveLine> {
+    for (const move of MOVED_LINES.filter((one) => one.after === after))
+      for await (const item of move.read(backend)) yield { [move.name]: item } as MoveLine;
+  }
   let done = 0;
   async function* inState(state: DeliveryState): AsyncGenerator<MoveLine> {
     for (let cursor: string | undefined; ;) {
@@ -139,8 +144,6 @@ async function* linesOf(
       cursor = page.next;
     }
   }
-  for (const dataKey of await secretStore.dataKeys()) yield { dataKey };
-  for (const secret of await secretStore.secrets()) yield { secret };
   for (let cursor: string | undefined; ;) {
     const page = await suppressions.list({}, PAGE, cursor);
     for (const suppression of page.items) yield { suppression };
@@ -165,31 +168,12 @@ async function* linesOf(
     if (page.next === null) break;
     cursor = page.next;
   }
-  yield* peopleLines(people);
+  yield* storedLines(undefined);
   for (const state of [...TERMINAL_STATES, 'IN_DOUBT'] as const) yield* inState(state);
   for await (const configuration of configurationRecords(log, codecs)) yield { configuration };
-  for (let cursor: string | undefined; ;) {
-    const page = await drafts.list(undefined, PAGE, cursor);
-    for (const draft of page.items) yield { draft };
-    if (page.next === null) break;
-    cursor = page.next;
-  }
+  yield* storedLines('configuration');
   yield* inState('WAITING');
   yield* inState('COLLECTED');
-}
-
-/** Whoever is moved signs in again: sessions stay behind. Owners come last, when the people are there. */
-async function* peopleLines(store: Backend['people']): AsyncGenerator<MoveLine> {
-  for (const kind of ['person', 'identity', 'token', 'invitation'] as const) {
-    for (let cursor: string | undefined; ;) {
-      const page = await store.list(kind, {}, PAGE, cursor);
-      for (const people of page.items) yield { people };
-      if (page.next === null) break;
-      cursor = page.next;
-    }
-  }
-  const roster = await store.find('roster', ROSTER_ID);
-  if (roster) yield { people: { ...roster, body: { ...roster.body, link: null } } };
 }
 
 /** Records of `carillon.config` from a number on, in order. What is no record of ours changes nothing, and keeps its number. */

@@ -2,16 +2,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { KEY_FOLDER } from '@carillon/adapter-system';
 import { createRecordCodecs } from '@carillon/contracts';
-import {
-  BASE_GONE,
-  takeOver,
-  together,
-  type ConfigurationRecord,
-  type Consents,
-  type PeopleRecord,
-  type SentToPerson,
-} from '@carillon/domain';
-import type { DataKey, RecordCodecs } from '@carillon/ports';
+import { takeOver, together, type ConfigurationRecord, type Consents, type SentToPerson } from '@carillon/domain';
+import type { Json } from '@carillon/kernel';
+import type { RecordCodecs } from '@carillon/ports';
+import { MOVED_LINES } from '@carillon/stores';
 import { repeatMarkers } from '@carillon/stages';
 import { CommandError, UsageError } from '../failure.ts';
 import type { Backend } from '../process/backend.ts';
@@ -127,11 +121,8 @@ function renumbered(line: MoveLine, shift: number): MoveLine {
     const intent = { ...delivery.intent, configNumber: delivery.intent.configNumber + shift };
     return { delivery: { ...delivery, intent } };
   }
-  if ('draft' in line) {
-    const { basedOn } = line.draft;
-    const isNumber = basedOn !== null && basedOn !== BASE_GONE;
-    return { draft: { ...line.draft, basedOn: isNumber ? basedOn + shift : basedOn } };
-  }
+  const move = MOVED_LINES.find(({ name }) => name === kindOf(line));
+  if (move?.renumber) return { [move.name]: move.renumber(Object.values(line)[0] as Json, shift) } as MoveLine;
   if (!('configuration' in line)) return line;
   const changes = line.configuration.changes.map((change) => ({
     ...change,
@@ -158,16 +149,10 @@ async function write(
   return news;
 }
 
-async function writeRest(
-  line: MoveLine,
-  { secretStore, suppressions, claims, consents, limits, people, drafts }: Backend,
-): Promise<boolean> {
-  if ('dataKey' in line) return writeDataKey(line.dataKey, secretStore);
-  if ('secret' in line) {
-    const { workspace, name } = line.secret;
-    if (await secretStore.secret(workspace, name)) return false;
-    return (await secretStore.putSecret(line.secret, null)) === 'done';
-  }
+async function writeRest(line: MoveLine, backend: Backend): Promise<boolean> {
+  const { suppressions, claims, consents, limits } = backend;
+  const move = MOVED_LINES.find(({ name }) => name === kindOf(line));
+  if (move) return move.write(backend, Object.values(line)[0] as Json);
   if ('suppression' in line) {
     return (await suppressions.addAll([line.suppression])) > 0;
   }
@@ -177,22 +162,10 @@ async function writeRest(
     return !isKnown;
   }
   if ('consents' in line) return writeConsents(line.consents, consents);
-  if ('draft' in line) return (await drafts.replace(line.draft, null)) === 'done';
   if ('sent' in line) return writeSent(line.sent, limits);
-  if ('people' in line) return writePeople(line.people, people);
   throw new CommandError(
     `the file holds ${kindOf(line)}, which this Carillon does not know: import it with a newer one`,
   );
-}
-
-/** A start made a data key for the deployment: what comes is the next generation of its workspace, and opens as before. */
-async function writeDataKey(moved: DataKey, secretStore: Backend['secretStore']): Promise<boolean> {
-  for (;;) {
-    const there = await secretStore.dataKeys();
-    if (there.some(({ id }) => id === moved.id)) return false;
-    const last = there.findLast(({ workspace }) => workspace === moved.workspace)?.generation ?? 0;
-    if (await secretStore.insertDataKey({ ...moved, generation: last + 1, revision: 1 })) return true;
-  }
 }
 
 /** What it brings is unpublished here: the sweeper of the delivery role appends it to this log. */
@@ -212,21 +185,6 @@ async function writeSent(moved: SentToPerson, limits: Backend['limits']): Promis
     const next = together(before, moved);
     if (!next) return false;
     if ((await limits.replace(next, before?.revision ?? null)) === 'done') return true;
-  }
-}
-
-/** Whoever is here already stays as they are; owners of both places are owners. */
-async function writePeople(moved: PeopleRecord, people: Backend['people']): Promise<boolean> {
-  if (moved.kind !== 'roster') return (await people.replace({ ...moved, version: 1 })) === 'done';
-  const { owners: theirs } = (moved as PeopleRecord<'roster'>).body;
-  for (;;) {
-    const before = await people.find('roster', moved.id);
-    const owners = [...(before?.body.owners ?? [])];
-    for (const id of theirs) if (!owners.includes(id) && (await people.find('person', id))) owners.push(id);
-    if (before && owners.length === before.body.owners.length) return false;
-    const body = { owners, link: before?.body.link ?? null };
-    const next = { ...moved, version: (before?.version ?? 0) + 1, body };
-    if ((await people.replace(next)) === 'done') return true;
   }
 }
 

@@ -3,9 +3,10 @@ import { open, rename, rm, stat } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { ConfigurationRecord, Consents, Delivery, Draft, PeopleRecord, SentToPerson } from '@carillon/domain';
-import { parseJson, stringifyJson } from '@carillon/kernel';
-import type { DataKey, LookupClaim, SealedSecret, Suppression } from '@carillon/ports';
+import type { ConfigurationRecord, Consents, Delivery, SentToPerson } from '@carillon/domain';
+import { parseJson, stringifyJson, type Json } from '@carillon/kernel';
+import type { LookupClaim, Suppression } from '@carillon/ports';
+import { MOVED_LINES, type MovedName } from '@carillon/stores';
 import { CommandError, UsageError } from '../failure.ts';
 import type { Keys } from '../process/deployment-keys.ts';
 
@@ -23,30 +24,21 @@ export type MoveHeader = {
   readonly deliveries: number;
 };
 
-/** What the other lines hold, one thing each. */
-export type MoveLine =
-  | { readonly dataKey: DataKey }
-  | { readonly secret: SealedSecret }
-  | { readonly suppression: Suppression }
+/** What a line holds that is not moved by its store. */
+type OwnLines = {
+  readonly suppression: Suppression;
   /** A STOP or START message that was carried out. */
-  | { readonly message: LookupClaim }
-  | { readonly consents: Consents }
-  | { readonly sent: SentToPerson }
-  | { readonly people: PeopleRecord }
-  | { readonly delivery: Delivery }
-  | { readonly configuration: ConfigurationRecord }
-  | { readonly draft: Draft };
-export type MoveKind =
-  | 'dataKey'
-  | 'secret'
-  | 'suppression'
-  | 'message'
-  | 'consents'
-  | 'sent'
-  | 'people'
-  | 'delivery'
-  | 'configuration'
-  | 'draft';
+  readonly message: LookupClaim;
+  readonly consents: Consents;
+  readonly sent: SentToPerson;
+  readonly delivery: Delivery;
+  readonly configuration: ConfigurationRecord;
+};
+type OneOf<Lines> = { readonly [Name in keyof Lines]: Pick<Lines, Name> }[keyof Lines];
+
+/** The lines after the header, with one thing each. */
+export type MoveLine = OneOf<OwnLines> | OneOf<Readonly<Record<MovedName, Json>>>;
+export type MoveKind = keyof OwnLines | MovedName;
 export type MoveCounts = Readonly<Record<MoveKind, number>>;
 
 /** Last line: a file without it was cut off on its way. */
@@ -55,18 +47,10 @@ type MoveEnd = { readonly end: MoveCounts };
 /** Hears how many deliveries are through. */
 export type Progress = (done: number, all: number) => void;
 
-export const NOTHING_YET: MoveCounts = {
-  dataKey: 0,
-  secret: 0,
-  suppression: 0,
-  message: 0,
-  consents: 0,
-  sent: 0,
-  people: 0,
-  delivery: 0,
-  configuration: 0,
-  draft: 0,
-};
+const OWN_KINDS = ['suppression', 'message', 'consents', 'sent', 'delivery', 'configuration'] as const;
+export const NOTHING_YET = Object.fromEntries(
+  [...MOVED_LINES.map(({ name }) => name), ...OWN_KINDS].map((kind) => [kind, 0]),
+) as MoveCounts;
 export const kindOf = (line: MoveLine): MoveKind => Object.keys(line)[0] as MoveKind;
 export const countedWith = (counts: MoveCounts, line: MoveLine): MoveCounts => {
   const kind = kindOf(line);

@@ -1,0 +1,83 @@
+import { BASE_GONE, ROSTER_ID, type Draft, type PeopleRecord, type Person } from '@carillon/domain';
+import type { DataKey } from '@carillon/ports';
+import { createMemoryStores } from '@carillon/testing/memory';
+import { describe, expect, it } from 'vitest';
+import { MOVED_LINES, type DocumentStores } from '../src/index.ts';
+
+const PERSON: Person = {
+  name: 'Ada',
+  email: 'ada@example.com',
+  state: 'active',
+  memberships: [],
+  password: null,
+  totp: null,
+  recoveryCodes: [],
+  epoch: 1,
+  createdAt: 1,
+};
+const record = { version: 1, key: null, of: null, endsAt: null } as const;
+const person = (id: string): PeopleRecord<'person'> => ({ ...record, kind: 'person', id, body: PERSON });
+const roster = (...owners: string[]): PeopleRecord<'roster'> => ({
+  ...record,
+  kind: 'roster',
+  id: ROSTER_ID,
+  body: { owners, link: { digest: 'd', endsAt: 1, personId: null } },
+});
+const key = (id: string): DataKey => ({
+  id,
+  workspace: '',
+  generation: 1,
+  revision: 1,
+  wraps: [{ master: 'm', wrapped: 'w' }],
+  madeAt: 1,
+});
+const draft = (name: string, basedOn: number | null): Draft => ({
+  ref: { kind: 'template', workspace: 'shop', name },
+  body: {},
+  basedOn,
+  revision: `r-${name}`,
+  begun: 'r0',
+  by: { kind: 'cli', id: 'owner' },
+  at: 1,
+});
+
+/** Moves everything as `carillon move` does. Returns the number of new items. */
+async function move(from: DocumentStores, to: DocumentStores, shift: number): Promise<number> {
+  let added = 0;
+  for (const line of MOVED_LINES) {
+    for await (const item of line.read(from)) {
+      if (await line.write(to, line.renumber?.(item, shift) ?? item)) added += 1;
+    }
+  }
+  return added;
+}
+
+describe('A move', () => {
+  it('takes people, drafts, secrets and data keys along, once, and leaves what is there as it is', async () => {
+    const [from, to] = [createMemoryStores().connect(), createMemoryStores().connect()];
+    for (const one of [person('per_1'), person('per_2'), roster('per_1', 'per_gone')]) await from.people.replace(one);
+    await from.people.replace({ ...record, kind: 'guesses', id: 'g', body: { count: 1, since: 1 } });
+    await from.secretStore.insertDataKey(key('dk_theirs'));
+    await to.people.replace(person('per_own'));
+    await to.people.replace(roster('per_own'));
+    await to.secretStore.insertDataKey(key('dk_own'));
+    expect(await move(from, to, 0)).toBe(4);
+    expect(await move(from, to, 0)).toBe(0);
+    expect((await to.people.find('roster', ROSTER_ID))?.body.owners).toEqual(['per_own', 'per_1']);
+    expect(await to.people.find('guesses', 'g')).toBeNull();
+    expect((await to.secretStore.dataKeys()).map(({ id, generation }) => [id, generation])).toEqual([
+      ['dk_own', 1],
+      ['dk_theirs', 2],
+    ]);
+  });
+
+  it('renumbers the configurations that drafts are based on', async () => {
+    const [from, to] = [createMemoryStores().connect(), createMemoryStores().connect()];
+    for (const one of [draft('based', 4), draft('new', null), draft('gone', BASE_GONE)])
+      await from.drafts.replace(one, null);
+    await move(from, to, 3);
+    const bases = (await to.drafts.list('shop', 9)).items.map(({ ref, basedOn }) => [ref.name, basedOn]);
+    expect(Object.fromEntries(bases)).toEqual({ based: 7, new: null, gone: BASE_GONE });
+    expect(MOVED_LINES.find(({ name }) => name === 'draft')?.after).toBe('configuration');
+  });
+});
