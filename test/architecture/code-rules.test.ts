@@ -97,6 +97,33 @@ const CASES: Readonly<Record<string, Case>> = {
     rule: 'carillon(kind-name)',
     says: 'a channel by its name',
   },
+  'a provider by its name': {
+    bad: {
+      'libs/domain/src/deliveries/compared.ts':
+        "export const is = (body: { kind: string }) => body.kind === 'twilio';\n",
+      'apps/gateway/src/optional.ts': "export const is = (body?: { kind: string }) => body?.kind !== 'twilio';\n",
+      'apps/control/src/switched.ts':
+        "export function is({ kind }: { kind: string }): boolean {\n  switch (kind) {\n    case 'twilio':\n      return true;\n    default:\n      return false;\n  }\n}\n",
+      'apps/portal/src/made.ts': "export const made = { kind: 'twilio' };\n",
+    },
+    good: {
+      'libs/shapes/src/providers/row.ts': "export const row = {\n  kind: 'twilio',\n};\n",
+      'libs/domain/src/deliveries/other.ts': "export const words = 'twilio';\n",
+      'apps/control/src/openapi/shown.ts': "export const shown = { kind: 'twilio' };\n",
+      'libs/adapters/providers/twilio/src/own.ts': "export const own = { kind: 'twilio' };\n",
+    },
+    rule: 'carillon(kind-name)',
+    says: 'a provider by its name',
+  },
+  'an integration by its name': {
+    bad: { 'apps/engine/src/compared.ts': "export const is = (body: { kind: string }) => body.kind === 'lookup';\n" },
+    good: {
+      'libs/shapes/src/integrations/row.ts': "export const row = {\n  kind: 'lookup',\n};\n",
+      'apps/engine/src/other.ts': "export const from = 'lookup';\n",
+    },
+    rule: 'carillon(kind-name)',
+    says: 'an integration by its name',
+  },
   'an interface': {
     bad: { 'apps/control/src/page.ts': 'export interface Page {\n  readonly size: number;\n}\n' },
     good: {

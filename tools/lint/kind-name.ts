@@ -1,5 +1,7 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Rule } from './rule.ts';
-import { isTest, pathOf } from './workspace.ts';
+import { isTest, pathOf, root } from './workspace.ts';
 
 /** A sort of thing whose kinds are declared in one place, such as channels. */
 type Row = {
@@ -12,9 +14,30 @@ type Row = {
   readonly home: string;
   /** Objects with a property per kind: `accounts.email` counts as the name. Defaults to none. */
   readonly tables?: readonly string[];
+  /**
+   * Whether a name counts anywhere, or only as the value of something called `kind`: compared, in a `switch`, or in an object.
+   * `kind` is for names that are words of other things too, such as `lookup`. Defaults to `anywhere`.
+   */
+  readonly counts?: 'anywhere' | 'kind';
   /** What to do instead. */
   readonly advice: string;
 };
+
+/** Returns the kinds that the files of a folder define, so that a new kind needs no row here. */
+function kindsIn(folder: string): readonly string[] {
+  const path = join(root, folder);
+  if (!existsSync(path)) return [];
+  return readdirSync(path).flatMap((file) => {
+    const [, kind] = /^ {2}kind: '(\w+)',$/m.exec(readFileSync(join(path, file), 'utf8')) ?? [];
+    return kind === undefined ? [] : [kind];
+  });
+}
+
+const PROVIDERS = 'libs/shapes/src/providers/';
+const INTEGRATIONS = 'libs/shapes/src/integrations/';
+/** Rooms that treat all providers and integrations alike. Adapters, examples of the API and CLI commands name them. */
+const GENERIC_ROOMS =
+  /^(?:libs\/(?:shapes|domain|ports|configuration|contracts|stages|insight)|apps\/(?:delivery|engine|gateway|portal|control\/src(?!\/openapi\/)|cli\/src\/process))\//;
 
 /** One row per sort of thing. To protect the names of another sort, add a row and a case in `code-rules.test.ts`. */
 const ROWS: readonly Row[] = [
@@ -26,6 +49,23 @@ const ROWS: readonly Row[] = [
     tables: ['channels', 'body', 'accounts'],
     advice: 'take what differs between channels from libs/domain/src/channels/channel.ts',
   },
+  {
+    kind: 'a provider',
+    // The sandbox is a mode of the product: messages stay in its inbox.
+    names: kindsIn(PROVIDERS).filter((name) => name !== 'sandbox'),
+    rooms: GENERIC_ROOMS,
+    home: PROVIDERS,
+    counts: 'kind',
+    advice: `add what differs between providers to defineProvider in ${PROVIDERS}`,
+  },
+  {
+    kind: 'an integration',
+    names: kindsIn(INTEGRATIONS),
+    rooms: GENERIC_ROOMS,
+    home: INTEGRATIONS,
+    counts: 'kind',
+    advice: `ask for its role, or add what differs between integrations to defineIntegration in ${INTEGRATIONS}`,
+  },
 ];
 
 /** Reports the name of a kind outside the folder that declares it, as a literal or as a property of a table. */
@@ -36,12 +76,15 @@ export const kindName: Rule = {
     if (isTest(path)) return {};
     const rows = ROWS.filter(({ rooms, home }) => rooms.test(path) && !path.startsWith(home));
     if (rows.length === 0) return {};
+    const inKind = rows.filter(({ counts }) => counts === 'kind');
+    const anywhere = rows.filter((row) => !inKind.includes(row));
     const check = (
       node: NonNullable<Parameters<typeof context.report>[0]['node']>,
       name: unknown,
       table?: string,
+      counted = anywhere,
     ): void => {
-      for (const { kind, names, tables = [], advice } of rows) {
+      for (const { kind, names, tables = [], advice } of counted) {
         if (typeof name !== 'string' || !names.includes(name)) continue;
         if (table !== undefined && !tables.includes(table)) continue;
         context.report({ node, message: `${kind} by its name: ${advice}` });
@@ -49,6 +92,17 @@ export const kindName: Rule = {
     };
     return {
       Literal: (node) => check(node, node.value),
+      BinaryExpression({ left, right }) {
+        if (isKind(left) && right.type === 'Literal') check(right, right.value, undefined, inKind);
+        if (isKind(right) && left.type === 'Literal') check(left, left.value, undefined, inKind);
+      },
+      SwitchStatement({ discriminant, cases }) {
+        if (!isKind(discriminant)) return;
+        for (const { test } of cases) if (test?.type === 'Literal') check(test, test.value, undefined, inKind);
+      },
+      Property({ key, value }) {
+        if (nameOf(key) === 'kind' && value.type === 'Literal') check(value, value.value, undefined, inKind);
+      },
       TemplateElement: (node) => check(node, node.value.cooked),
       MemberExpression(node) {
         if (node.computed || node.property.type !== 'Identifier') return;
@@ -57,6 +111,22 @@ export const kindName: Rule = {
     };
   },
 };
+
+type Named = {
+  readonly type: string;
+  readonly name?: string;
+  readonly property?: { readonly name?: string };
+  readonly expression?: Named;
+};
+
+const nameOf = (node: { readonly type: string }): string | undefined => (node as Named).name;
+
+/** Returns true for `kind`, `account.kind` and `account?.kind`. */
+function isKind(node: { readonly type: string }): boolean {
+  const { type, name, property, expression } = node as Named;
+  if (type === 'ChainExpression') return expression !== undefined && isKind(expression);
+  return (type === 'MemberExpression' ? property?.name : name) === 'kind';
+}
 
 /** Name of the object whose property is read: `accounts` in `accounts.email` and in `body.accounts.email`. */
 function ownerOf(node: { readonly object: { readonly type: string } }): string | undefined {

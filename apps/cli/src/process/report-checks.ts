@@ -11,7 +11,7 @@ export function reportChecks(configuration: Configuration, bounces: BounceSettin
       .map((body) => ({ name: 'default', body })),
     ...listResources(configuration, 'account').map(({ ref, body }) => ({ name: `${ref.workspace}/${ref.name}`, body })),
   ];
-  const returning = accounts.filter(({ body }) => body.kind === 'smtp' && body.return_path !== undefined);
+  const returning = accounts.filter(({ body }) => 'return_path' in body && body.return_path !== undefined);
   if (returning.length === 0 && bounces === null) return [];
   if (bounces === null) {
     const names = returning.map(({ name }) => name).join(', ');
