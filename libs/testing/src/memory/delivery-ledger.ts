@@ -74,8 +74,6 @@ export function createMemoryLedger(
   }
 
   const where = (holds: (delivery: Delivery) => boolean): Delivery[] => [...stored.values()].filter(holds);
-  const waitsUntil = ({ state, nextAt }: Delivery): Instant =>
-    state === 'WAITING' && nextAt !== null ? nextAt : Number.POSITIVE_INFINITY;
 
   return {
     all: (): readonly Delivery[] => [...stored.values()],
@@ -92,37 +90,7 @@ export function createMemoryLedger(
         return wire.ask('ledger.replace', () => replace(next, records), { writes: true, about: () => shown(next) });
       },
       get: (id) => wire.ask('ledger.get', () => stored.get(id) ?? null, { about: () => id.slice(0, 12) }),
-      dueWorkspaces: (now) =>
-        wire.ask('ledger.dueWorkspaces', () => [
-          ...new Set(where((one) => waitsUntil(one) <= now).map(({ slot }) => slot.workspace)),
-        ]),
-      due: (workspace, now, limit) =>
-        wire.ask('ledger.due', () =>
-          where((one) => one.slot.workspace === workspace && waitsUntil(one) <= now)
-            .toSorted((a, b) => waitsUntil(a) - waitsUntil(b))
-            .slice(0, limit)
-            .map((delivery) => ({ delivery, bytes: stringifyJson(delivery).length })),
-        ),
-      nextDueAt: (until) =>
-        wire.ask('ledger.nextDueAt', () => {
-          const next = Math.min(...[...stored.values()].map(waitsUntil));
-          return next <= until && Number.isFinite(next) ? next : null;
-        }),
-      waiting: ({ workspace, notificationId }, limit, cursor) =>
-        wire.ask('ledger.waiting', () =>
-          pageOf(
-            where(
-              ({ state, slot }) =>
-                state === 'WAITING' &&
-                slot.workspace === workspace &&
-                (notificationId === undefined || slot.notificationId === notificationId),
-            ),
-            ({ createdAt, id }) => [createdAt, id],
-            (one) => one,
-            limit,
-            cursor,
-          ),
-        ),
+      ...waitingOf(wire, where),
       leaseExpired: (now, limit) =>
         wire.ask('ledger.leaseExpired', () =>
           where(({ state, leaseUntil }) => state === 'SENDING' && (leaseUntil ?? 0) < now).slice(0, limit),
@@ -146,51 +114,102 @@ export function createMemoryLedger(
           ),
         ),
       byEvent: (eventId) => wire.ask('ledger.byEvent', () => where(({ intent }) => intent.eventId === eventId)),
-      countAddresses: ({ workspace, notificationId }, states) =>
-        wire.ask('ledger.countAddresses', () => {
-          const told = where(
-            ({ slot, state, intent }) =>
-              intent.test === undefined &&
-              slot.workspace === workspace &&
-              (notificationId === undefined || slot.notificationId === notificationId) &&
-              states.includes(state),
-          );
-          return new Set(told.flatMap(({ intent }) => intent.to ?? [])).size;
-        }),
-      countOverTime: (of, part) =>
-        wire.ask('ledger.countOverTime', () => {
-          const counts = countEach(
-            where((one) => fits(one, of)),
-            ({ createdAt, state }) => JSON.stringify([createdAt - (createdAt % part), state]),
-          );
-          return counts.map(([key, deliveries]) => {
-            const [at, state] = JSON.parse(key) as [Instant, DeliveryState];
-            return { at, state, deliveries };
-          });
-        }),
-      countByNotification: (of) =>
-        wire.ask('ledger.countByNotification', () => {
-          const counts = countEach(
-            where((one) => fits(one, of)),
-            ({ intent, state }) => JSON.stringify([intent.notification, state]),
-          );
-          return counts.map(([key, deliveries]) => {
-            const [notification, state] = JSON.parse(key) as [string, DeliveryState];
-            return { notification, state, deliveries };
-          });
-        }),
-      countPeople: (of, states) =>
-        wire.ask(
-          'ledger.countPeople',
-          () => new Set(where((one) => fits(one, { ...of, states })).map(({ intent }) => intent.person)).size,
-        ),
-      countByState: () =>
-        wire.ask('ledger.countByState', () => {
-          const counts: Partial<Record<DeliveryState, number>> = {};
-          for (const { state } of stored.values()) counts[state] = (counts[state] ?? 0) + 1;
-          return counts;
-        }),
+      ...countsOf(wire, where),
     }),
   };
 }
 export type MemoryLedger = ReturnType<typeof createMemoryLedger>;
+
+type Counts = Pick<
+  DeliveryLedger,
+  'countAddresses' | 'countOverTime' | 'countByNotification' | 'countPeople' | 'countByState'
+>;
+
+/** The part of a ledger that counts. */
+const countsOf = (wire: Wire, where: (holds: (delivery: Delivery) => boolean) => readonly Delivery[]): Counts => ({
+  countAddresses: ({ workspace, notificationId }, states) =>
+    wire.ask('ledger.countAddresses', () => {
+      const told = where(
+        ({ slot, state, intent }) =>
+          intent.test === undefined &&
+          slot.workspace === workspace &&
+          (notificationId === undefined || slot.notificationId === notificationId) &&
+          states.includes(state),
+      );
+      return new Set(told.flatMap(({ intent }) => intent.to ?? [])).size;
+    }),
+  countOverTime: (of, part) =>
+    wire.ask('ledger.countOverTime', () => {
+      const counts = countEach(
+        where((one) => fits(one, of)),
+        ({ createdAt, state }) => JSON.stringify([createdAt - (createdAt % part), state]),
+      );
+      return counts.map(([key, deliveries]) => {
+        const [at, state] = JSON.parse(key) as [Instant, DeliveryState];
+        return { at, state, deliveries };
+      });
+    }),
+  countByNotification: (of) =>
+    wire.ask('ledger.countByNotification', () => {
+      const counts = countEach(
+        where((one) => fits(one, of)),
+        ({ intent, state }) => JSON.stringify([intent.notification, state]),
+      );
+      return counts.map(([key, deliveries]) => {
+        const [notification, state] = JSON.parse(key) as [string, DeliveryState];
+        return { notification, state, deliveries };
+      });
+    }),
+  countPeople: (of, states) =>
+    wire.ask(
+      'ledger.countPeople',
+      () => new Set(where((one) => fits(one, { ...of, states })).map(({ intent }) => intent.person)).size,
+    ),
+  countByState: () =>
+    wire.ask('ledger.countByState', () => {
+      const counts: Partial<Record<DeliveryState, number>> = {};
+      for (const { state } of where(() => true)) counts[state] = (counts[state] ?? 0) + 1;
+      return counts;
+    }),
+});
+
+const waitsUntil = ({ state, nextAt }: Delivery): Instant =>
+  state === 'WAITING' && nextAt !== null ? nextAt : Number.POSITIVE_INFINITY;
+
+/** The part of a ledger that finds what waits to be sent. */
+const waitingOf = (
+  wire: Wire,
+  where: (holds: (delivery: Delivery) => boolean) => readonly Delivery[],
+): Pick<DeliveryLedger, 'dueWorkspaces' | 'due' | 'nextDueAt' | 'waiting'> => ({
+  dueWorkspaces: (now) =>
+    wire.ask('ledger.dueWorkspaces', () => [
+      ...new Set(where((one) => waitsUntil(one) <= now).map(({ slot }) => slot.workspace)),
+    ]),
+  due: (workspace, now, limit) =>
+    wire.ask('ledger.due', () =>
+      where((one) => one.slot.workspace === workspace && waitsUntil(one) <= now)
+        .toSorted((a, b) => waitsUntil(a) - waitsUntil(b))
+        .slice(0, limit)
+        .map((delivery) => ({ delivery, bytes: stringifyJson(delivery).length })),
+    ),
+  nextDueAt: (until) =>
+    wire.ask('ledger.nextDueAt', () => {
+      const next = Math.min(...where(() => true).map(waitsUntil));
+      return next <= until && Number.isFinite(next) ? next : null;
+    }),
+  waiting: ({ workspace, notificationId }, limit, cursor) =>
+    wire.ask('ledger.waiting', () =>
+      pageOf(
+        where(
+          ({ state, slot }) =>
+            state === 'WAITING' &&
+            slot.workspace === workspace &&
+            (notificationId === undefined || slot.notificationId === notificationId),
+        ),
+        ({ createdAt, id }) => [createdAt, id],
+        (one) => one,
+        limit,
+        cursor,
+      ),
+    ),
+});

@@ -40,9 +40,6 @@ export function createMemoryReadModels() {
       .filter((row) => row.id === id)
       .toSorted((a, b) => a.at - b.at || (placeOf(a) < placeOf(b) ? -1 : 1));
 
-  const duplicatesWhere = (holds: (row: DuplicateRow) => boolean): DuplicateRow[] =>
-    [...duplicates.values()].filter(holds).toSorted(byAge);
-
   return {
     connect: (wire: Wire): ReadModels => ({
       put: (rows) => wire.ask('readModels.put', () => put(rows), { writes: true }),
@@ -73,64 +70,8 @@ export function createMemoryReadModels() {
             cursor,
           ),
         ),
-      duplicatesOfEvent: (eventId) =>
-        wire.ask('readModels.duplicatesOfEvent', () => duplicatesWhere((row) => row.eventId === eventId)),
-      duplicatesOfDelivery: (deliveryId) =>
-        wire.ask('readModels.duplicatesOfDelivery', () => duplicatesWhere((row) => row.deliveryId === deliveryId)),
-      duplicates: (filter, limit, cursor) =>
-        wire.ask('readModels.duplicates', () =>
-          pageOf(
-            [...duplicates.values()].filter(
-              (row) =>
-                fits(filter.workspace, row.workspace) &&
-                fits(filter.eventId, row.eventId) &&
-                (filter.deliveryIds?.includes(row.deliveryId) ?? true) &&
-                isWithin(row.at, filter),
-            ),
-            (row) => [row.at, row.id],
-            (row) => row,
-            limit,
-            cursor,
-          ),
-        ),
-      deadLetters: (filter, limit, cursor) =>
-        wire.ask('readModels.deadLetters', () =>
-          pageOf(
-            [...deadLetters.values()].filter(
-              (row) =>
-                fits(filter.workspace, row.workspace) &&
-                (filter.ofReceipts === undefined || filter.ofReceipts === (row.stage === 'receipts')) &&
-                (!filter.open || (row.redrivenAt === null && row.dismissedAt === null)) &&
-                isWithin(row.at, filter),
-            ),
-            (row) => [row.at, row.id],
-            (row) => row,
-            limit,
-            cursor,
-          ),
-        ),
-      deadLetter: (id) => wire.ask('readModels.deadLetter', () => deadLetters.get(id) ?? null),
-      markRedriven: (id, at, by) => {
-        const mark = (): void => {
-          const row = deadLetters.get(id);
-          if (row) deadLetters.set(id, { ...row, redrivenAt: at, redrivenBy: by });
-        };
-        return wire.ask('readModels.markRedriven', mark, { writes: true });
-      },
-      markDismissed: (id, at, by) => {
-        const mark = (): void => {
-          const row = deadLetters.get(id);
-          if (row?.dismissedAt === null) deadLetters.set(id, { ...row, dismissedAt: at, dismissedBy: by });
-        };
-        return wire.ask('readModels.markDismissed', mark, { writes: true });
-      },
-      markReopened: (id) => {
-        const mark = (): void => {
-          const row = deadLetters.get(id);
-          if (row) deadLetters.set(id, { ...row, dismissedAt: null, dismissedBy: null });
-        };
-        return wire.ask('readModels.markReopened', mark, { writes: true });
-      },
+      ...duplicatesOf(wire, duplicates),
+      ...deadLettersOf(wire, deadLetters),
       evaluations: (workspace, rule, limit) =>
         wire.ask('readModels.evaluations', () =>
           [...evaluations.values()]
@@ -142,3 +83,78 @@ export function createMemoryReadModels() {
     }),
   };
 }
+
+function duplicatesOf(
+  wire: Wire,
+  duplicates: ReadonlyMap<string, DuplicateRow>,
+): Pick<ReadModels, 'duplicatesOfEvent' | 'duplicatesOfDelivery' | 'duplicates'> {
+  const duplicatesWhere = (holds: (row: DuplicateRow) => boolean): DuplicateRow[] =>
+    [...duplicates.values()].filter(holds).toSorted(byAge);
+
+  return {
+    duplicatesOfEvent: (eventId) =>
+      wire.ask('readModels.duplicatesOfEvent', () => duplicatesWhere((row) => row.eventId === eventId)),
+    duplicatesOfDelivery: (deliveryId) =>
+      wire.ask('readModels.duplicatesOfDelivery', () => duplicatesWhere((row) => row.deliveryId === deliveryId)),
+    duplicates: (filter, limit, cursor) =>
+      wire.ask('readModels.duplicates', () =>
+        pageOf(
+          [...duplicates.values()].filter(
+            (row) =>
+              fits(filter.workspace, row.workspace) &&
+              fits(filter.eventId, row.eventId) &&
+              (filter.deliveryIds?.includes(row.deliveryId) ?? true) &&
+              isWithin(row.at, filter),
+          ),
+          (row) => [row.at, row.id],
+          (row) => row,
+          limit,
+          cursor,
+        ),
+      ),
+  };
+}
+
+const deadLettersOf = (
+  wire: Wire,
+  deadLetters: Map<string, DeadLetterRow>,
+): Pick<ReadModels, 'deadLetters' | 'deadLetter' | 'markRedriven' | 'markDismissed' | 'markReopened'> => ({
+  deadLetters: (filter, limit, cursor) =>
+    wire.ask('readModels.deadLetters', () =>
+      pageOf(
+        [...deadLetters.values()].filter(
+          (row) =>
+            fits(filter.workspace, row.workspace) &&
+            (filter.ofReceipts === undefined || filter.ofReceipts === (row.stage === 'receipts')) &&
+            (!filter.open || (row.redrivenAt === null && row.dismissedAt === null)) &&
+            isWithin(row.at, filter),
+        ),
+        (row) => [row.at, row.id],
+        (row) => row,
+        limit,
+        cursor,
+      ),
+    ),
+  deadLetter: (id) => wire.ask('readModels.deadLetter', () => deadLetters.get(id) ?? null),
+  markRedriven: (id, at, by) => {
+    const mark = (): void => {
+      const row = deadLetters.get(id);
+      if (row) deadLetters.set(id, { ...row, redrivenAt: at, redrivenBy: by });
+    };
+    return wire.ask('readModels.markRedriven', mark, { writes: true });
+  },
+  markDismissed: (id, at, by) => {
+    const mark = (): void => {
+      const row = deadLetters.get(id);
+      if (row?.dismissedAt === null) deadLetters.set(id, { ...row, dismissedAt: at, dismissedBy: by });
+    };
+    return wire.ask('readModels.markDismissed', mark, { writes: true });
+  },
+  markReopened: (id) => {
+    const mark = (): void => {
+      const row = deadLetters.get(id);
+      if (row) deadLetters.set(id, { ...row, dismissedAt: null, dismissedBy: null });
+    };
+    return wire.ask('readModels.markReopened', mark, { writes: true });
+  },
+});
