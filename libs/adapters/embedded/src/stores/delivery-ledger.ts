@@ -179,6 +179,32 @@ export function createDeliveryLedger(
       const row = reader.get(`SELECT ${WHOLE} FROM deliveries WHERE id = ?`, id) as DocumentRow | undefined;
       return row ? read(row) : null;
     },
+    ...queues(reader, read),
+    async list(filter, limit, cursor) {
+      const { rows, next } = listRows(reader, filter, limit, cursor);
+      return { items: rows.map(read), next };
+    },
+    async byEvent(eventId) {
+      const rows = reader.all(
+        `SELECT ${WHOLE} FROM deliveries WHERE event_id = ? ORDER BY created_at, id`,
+        eventId,
+      ) as DocumentRow[];
+      return rows.map(read);
+    },
+    ...deliveryCounts(reader, sums),
+    ...totals(reader),
+  };
+}
+
+/** The parts of a ledger that read its queues: what is due, what waits, and what a crash left behind. */
+function queues(
+  reader: Reader,
+  read: (row: DocumentRow) => Delivery,
+): Pick<
+  DeliveryLedger,
+  'dueWorkspaces' | 'due' | 'nextDueAt' | 'waiting' | 'leaseExpired' | 'unlisted' | 'unpublished'
+> {
+  return {
     async dueWorkspaces(now) {
       return (reader.all(DUE_WORKSPACES, now) as { workspace: string }[]).map(({ workspace }) => workspace);
     },
@@ -239,17 +265,11 @@ export function createDeliveryLedger(
       ) as DocumentRow[];
       return rows.map(read);
     },
-    async list(filter, limit, cursor) {
-      const { rows, next } = listRows(reader, filter, limit, cursor);
-      return { items: rows.map(read), next };
-    },
-    async byEvent(eventId) {
-      const rows = reader.all(
-        `SELECT ${WHOLE} FROM deliveries WHERE event_id = ? ORDER BY created_at, id`,
-        eventId,
-      ) as DocumentRow[];
-      return rows.map(read);
-    },
+  };
+}
+
+function totals(reader: Reader): Pick<DeliveryLedger, 'countAddresses' | 'countByState'> {
+  return {
     async countAddresses({ workspace, notificationId }, states) {
       const { where, values } = conditionsOf([
         ['workspace = ?', workspace],
@@ -260,7 +280,6 @@ export function createDeliveryLedger(
       const row = reader.get(`SELECT count(DISTINCT recipient) AS told FROM deliveries ${where}`, ...values);
       return (row as { told: number }).told;
     },
-    ...deliveryCounts(reader, sums),
     async countByState() {
       const rows = reader.all('SELECT state, deliveries FROM delivery_counts WHERE deliveries > 0') as {
         state: DeliveryState;

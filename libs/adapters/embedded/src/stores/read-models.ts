@@ -1,4 +1,4 @@
-import type { ReadModels } from '@carillon/ports';
+import type { DeadLetterRow, DuplicateRow, EvaluationRow, EventRow, FieldRow, ReadModels } from '@carillon/ports';
 import type { Reader } from '../reader.ts';
 import type { Transaction, Write } from '../writing/protocol.ts';
 import { conditionsOf } from './conditions.ts';
@@ -18,97 +18,109 @@ import {
 
 type Rows = Parameters<ReadModels['put']>[0];
 
+type Sql = Transaction['sql'];
+
+function putEvent(sql: Sql, row: EventRow): void {
+  sql.run(
+    `INSERT OR REPLACE INTO event_rows (partition, record_offset, id, workspace, stream, at, bytes, config_number,
+       reused, trace_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    row.partition,
+    row.offset,
+    row.id,
+    row.workspace,
+    row.stream,
+    row.at,
+    row.bytes,
+    row.configNumber,
+    row.reused ? 1 : 0,
+    row.traceId,
+  );
+}
+
+function putDuplicate(sql: Sql, row: DuplicateRow): void {
+  sql.run(
+    'INSERT OR REPLACE INTO duplicate_rows VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+    row.id,
+    row.workspace,
+    row.notification,
+    row.intentId,
+    row.eventId,
+    row.deliveryId,
+    row.at,
+    row.detail,
+  );
+}
+
+function putDeadLetter(sql: Sql, row: DeadLetterRow): void {
+  // Projecting again must not forget that somebody has sent it on its way since.
+  sql.run(
+    `INSERT INTO dead_letter_rows (id, workspace, stage, topic, partition, record_offset, reason, at, own_partition,
+       own_offset, redriven_at, redriven_by, dismissed_at, dismissed_by, receipt)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+    row.id,
+    row.workspace,
+    row.stage,
+    row.topic,
+    row.partition,
+    row.offset,
+    row.reason,
+    row.at,
+    row.ownPartition,
+    row.ownOffset,
+    row.redrivenAt,
+    row.redrivenBy,
+    row.dismissedAt,
+    row.dismissedBy,
+    row.receipt === null ? null : JSON.stringify(row.receipt),
+  );
+}
+
+function putEvaluation(sql: Sql, row: EvaluationRow, now: number): void {
+  sql.run(
+    `INSERT INTO evaluation_rows (partition, from_offset, to_offset, config_number, workspace, rule, fired, failed,
+       sample_event_id, sample_error, written_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET fired = excluded.fired, failed = excluded.failed,
+       sample_event_id = excluded.sample_event_id, sample_error = excluded.sample_error`,
+    row.partition,
+    row.from,
+    row.to,
+    row.configNumber,
+    row.workspace,
+    row.rule,
+    row.fired,
+    row.failed,
+    row.sampleEventId,
+    row.sampleError,
+    now,
+  );
+}
+
+function putField(sql: Sql, row: FieldRow): void {
+  sql.run(
+    `INSERT INTO field_rows VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET record_offset = excluded.record_offset, count = excluded.count,
+       types = excluded.types, sample = excluded.sample, first_at = excluded.first_at, last_at = excluded.last_at
+     WHERE excluded.record_offset > record_offset`,
+    row.stream,
+    row.partition,
+    row.path,
+    row.workspace,
+    row.offset,
+    row.count,
+    JSON.stringify(row.types),
+    row.sample,
+    row.firstAt,
+    row.lastAt,
+  );
+}
+
 export const readModelWrites = ({ sql, now }: Transaction) => ({
   'readModels.put'(rows: Rows): void {
-    for (const row of rows.events ?? []) {
-      sql.run(
-        `INSERT OR REPLACE INTO event_rows (partition, record_offset, id, workspace, stream, at, bytes, config_number,
-           reused, trace_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-        row.partition,
-        row.offset,
-        row.id,
-        row.workspace,
-        row.stream,
-        row.at,
-        row.bytes,
-        row.configNumber,
-        row.reused ? 1 : 0,
-        row.traceId,
-      );
-    }
-    for (const row of rows.duplicates ?? []) {
-      sql.run(
-        'INSERT OR REPLACE INTO duplicate_rows VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
-        row.id,
-        row.workspace,
-        row.notification,
-        row.intentId,
-        row.eventId,
-        row.deliveryId,
-        row.at,
-        row.detail,
-      );
-    }
-    for (const row of rows.deadLetters ?? []) {
-      // Projecting again must not forget that somebody has sent it on its way since.
-      sql.run(
-        `INSERT INTO dead_letter_rows (id, workspace, stage, topic, partition, record_offset, reason, at, own_partition,
-           own_offset, redriven_at, redriven_by, dismissed_at, dismissed_by, receipt)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-        row.id,
-        row.workspace,
-        row.stage,
-        row.topic,
-        row.partition,
-        row.offset,
-        row.reason,
-        row.at,
-        row.ownPartition,
-        row.ownOffset,
-        row.redrivenAt,
-        row.redrivenBy,
-        row.dismissedAt,
-        row.dismissedBy,
-        row.receipt === null ? null : JSON.stringify(row.receipt),
-      );
-    }
-    for (const row of rows.evaluations ?? []) {
-      sql.run(
-        `INSERT INTO evaluation_rows (partition, from_offset, to_offset, config_number, workspace, rule, fired, failed,
-           sample_event_id, sample_error, written_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-         ON CONFLICT DO UPDATE SET fired = excluded.fired, failed = excluded.failed,
-           sample_event_id = excluded.sample_event_id, sample_error = excluded.sample_error`,
-        row.partition,
-        row.from,
-        row.to,
-        row.configNumber,
-        row.workspace,
-        row.rule,
-        row.fired,
-        row.failed,
-        row.sampleEventId,
-        row.sampleError,
-        now(),
-      );
-    }
-    for (const row of rows.fields ?? []) {
-      sql.run(
-        `INSERT INTO field_rows VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-         ON CONFLICT DO UPDATE SET record_offset = excluded.record_offset, count = excluded.count,
-           types = excluded.types, sample = excluded.sample, first_at = excluded.first_at, last_at = excluded.last_at
-         WHERE excluded.record_offset > record_offset`,
-        row.stream,
-        row.partition,
-        row.path,
-        row.workspace,
-        row.offset,
-        row.count,
-        JSON.stringify(row.types),
-        row.sample,
-        row.firstAt,
-        row.lastAt,
-      );
-    }
+    for (const row of rows.events ?? []) putEvent(sql, row);
+    for (const row of rows.duplicates ?? []) putDuplicate(sql, row);
+    for (const row of rows.deadLetters ?? []) putDeadLetter(sql, row);
+    for (const row of rows.evaluations ?? []) putEvaluation(sql, row, now());
+    for (const row of rows.fields ?? []) putField(sql, row);
   },
   'readModels.markRedriven'(id: string, at: number, by: string): void {
     sql.run('UPDATE dead_letter_rows SET redriven_at = ?, redriven_by = ? WHERE id = ?', at, by, id);
@@ -215,6 +227,22 @@ export const createReadModels = (reader: Reader, write: Write<ReturnType<typeof 
     ) as DuplicateTableRow[];
     return pageOf(rows, limit, duplicateOf, (row) => cursorAt(row.at, row.id));
   },
+  ...deadLetterModels(reader, write),
+  async evaluations(workspace, rule, limit) {
+    const rows = reader.all(
+      `SELECT * FROM evaluation_rows WHERE workspace = ? AND rule = ? ORDER BY (failed > 0) DESC, sequence DESC LIMIT ?`,
+      workspace,
+      rule,
+      limit,
+    ) as EvaluationTableRow[];
+    return rows.map(evaluationOf);
+  },
+});
+
+const deadLetterModels = (
+  reader: Reader,
+  write: Write<ReturnType<typeof readModelWrites>>,
+): Pick<ReadModels, 'deadLetters' | 'deadLetter' | 'markRedriven' | 'markDismissed' | 'markReopened'> => ({
   async deadLetters(filter, limit, cursor) {
     const [at, id] = cursor === undefined ? [] : keysOf(cursor, 'number', 'string');
     const { where, values } = conditionsOf([
@@ -239,13 +267,4 @@ export const createReadModels = (reader: Reader, write: Write<ReturnType<typeof 
   markRedriven: (id, at, by) => write('readModels.markRedriven', { bytes: 128 }, id, at, by),
   markDismissed: (id, at, by) => write('readModels.markDismissed', { bytes: 128 }, id, at, by),
   markReopened: (id) => write('readModels.markReopened', { bytes: 128 }, id),
-  async evaluations(workspace, rule, limit) {
-    const rows = reader.all(
-      `SELECT * FROM evaluation_rows WHERE workspace = ? AND rule = ? ORDER BY (failed > 0) DESC, sequence DESC LIMIT ?`,
-      workspace,
-      rule,
-      limit,
-    ) as EvaluationTableRow[];
-    return rows.map(evaluationOf);
-  },
 });
