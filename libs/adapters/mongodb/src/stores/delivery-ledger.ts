@@ -100,32 +100,6 @@ export function createDeliveryLedger({ deliveries: ledger }: Collections, attemp
     return found.map(read);
   };
 
-  async function byIds(deliveries: readonly Delivery[]): Promise<ReadonlyMap<string, DeliveryDocument>> {
-    if (deliveries.length === 0) return new Map();
-    const found = await ledger.find({ _id: { $in: deliveries.map(({ id }) => id) } }, IN_ONE_ANSWER).toArray();
-    return new Map(found.map((document) => [document._id, document]));
-  }
-
-  /**
-   * Who holds the id or the slot of each delivery; `known` are holders by id that were found before. One that was refused has a
-   * holder, if not yet in sight of all.
-   */
-  async function holdersOf(
-    refused: readonly Delivery[],
-    known: ReadonlyMap<string, DeliveryDocument>,
-  ): Promise<ReadonlyMap<Delivery, DeliveryDocument>> {
-    const found = await byIds(refused.filter(({ id }) => !known.has(id)));
-    const holders = new Map<Delivery, DeliveryDocument>();
-    for (const delivery of refused) {
-      const { workspace, notificationId, channel, uniqueId } = delivery.slot;
-      const slot = filterOf<DeliveryDocument>(equalities({ workspace, notificationId, channel, uniqueId }));
-      const holder = known.get(delivery.id) ?? found.get(delivery.id) ?? (await ledger.findOne(slot));
-      if (!holder) throw new ComeAgain('the holder of a slot is not yet held by a majority');
-      holders.set(delivery, holder);
-    }
-    return holders;
-  }
-
   async function getOne(id: string): Promise<Delivery | null> {
     const found = await attempt(() => ledger.findOne<Whole>({ _id: id }, { projection: WHOLE }));
     return found ? read(found) : null;
@@ -156,6 +130,94 @@ export function createDeliveryLedger({ deliveries: ledger }: Collections, attemp
     (nexts) => compareAndSetEach(ledger, attempt, nexts.map(writeOf)),
     { oneAtATime: true },
   );
+
+  return {
+    insert: createInsert(ledger, attempt, { read, inserted: intents.remember }),
+    replace: (next, how) => (how?.together ? replaceTogether(next) : replaceOne(next)),
+    get,
+    dueWorkspaces: (now) => attempt(() => ledger.distinct('workspace', { dueAt: queued({ $lte: now }) })),
+    async due(workspace, now, limit) {
+      const found = await bodies({ workspace: { $eq: workspace }, dueAt: queued({ $lte: now }) }, { dueAt: 1 }, limit);
+      return found.map((one) => ({ delivery: read(one), bytes: sizeOf(one) }));
+    },
+    // With a bound: FerretDB reads and sorts all that the filter finds, of which the first is asked for.
+    async nextDueAt(until) {
+      const earliest = await attempt(() =>
+        ledger.findOne({ dueAt: queued({ $lte: until }) }, { projection: { dueAt: 1 }, sort: { dueAt: 1 } }),
+      );
+      return earliest?.dueAt ?? null;
+    },
+    waiting: readWaiting(ledger, attempt, read),
+    leaseExpired: (now, limit) => readAll({ leaseEnds: queued({ $lt: now }) }, { leaseEnds: 1 }, limit),
+    unlisted: (now, limit) => readAll({ unlistedAt: queued({ $lte: now }) }, { unlistedAt: 1 }, limit),
+    unpublished: (olderThan, limit) =>
+      readAll({ unpublishedSince: queued({ $lt: olderThan }) }, { unpublishedSince: 1 }, limit),
+    async list(filter, limit, cursor) {
+      const { workspace, to, uniqueId, eventId, person, notification, rule, test } = filter;
+      const isNarrow = [workspace, to, uniqueId, eventId, person].some((one) => one !== undefined);
+      const wanted = filterOf<DeliveryDocument>(
+        equalities({ workspace, uniqueId, eventId, person, notification, rule }),
+        // No index is by time alone, and most begin with the workspace.
+        isNarrow ? {} : { workspace: { $in: await attempt(() => ledger.distinct('workspace')) } },
+        oneOf({ state: filter.states, reason: filter.reasons, channel: filter.channels }),
+        to === undefined ? {} : filter.toIsWhole === true ? oneOf({ recipient: to }) : beginsWithOneOf(to),
+        test === undefined ? {} : { test: test ? { $exists: true, $eq: true } : { $exists: false } },
+        within('createdAt', filter),
+        afterCursor(cursor, NEWEST_FIRST),
+      );
+      const found = await attempt(() =>
+        ledger
+          .find<DeliveryDocument>(wanted, {
+            projection: { ...WHOLE, createdAt: 1 },
+            sort: sortOf(NEWEST_FIRST),
+            limit: limit + 1,
+          })
+          .toArray(),
+      );
+      return pageOf(found, limit, read, NEWEST_FIRST);
+    },
+    byEvent: (eventId) => readAll({ eventId: { $eq: eventId } }, { createdAt: 1, _id: 1 }, 0),
+    ...deliveryCounts(ledger, attempt),
+    ...totals(ledger, attempt),
+  };
+}
+
+type InsertParts = {
+  readonly read: (document: Whole) => Delivery;
+  /** Called for each delivery that was inserted. */
+  readonly inserted: (delivery: Delivery) => void;
+};
+
+function createInsert(
+  ledger: Collections['deliveries'],
+  attempt: Attempt,
+  { read, inserted }: InsertParts,
+): DeliveryLedger['insert'] {
+  async function byIds(deliveries: readonly Delivery[]): Promise<ReadonlyMap<string, DeliveryDocument>> {
+    if (deliveries.length === 0) return new Map();
+    const found = await ledger.find({ _id: { $in: deliveries.map(({ id }) => id) } }, IN_ONE_ANSWER).toArray();
+    return new Map(found.map((document) => [document._id, document]));
+  }
+
+  /**
+   * Who holds the id or the slot of each delivery; `known` are holders by id that were found before. One that was refused has a
+   * holder, if not yet in sight of all.
+   */
+  async function holdersOf(
+    refused: readonly Delivery[],
+    known: ReadonlyMap<string, DeliveryDocument>,
+  ): Promise<ReadonlyMap<Delivery, DeliveryDocument>> {
+    const found = await byIds(refused.filter(({ id }) => !known.has(id)));
+    const holders = new Map<Delivery, DeliveryDocument>();
+    for (const delivery of refused) {
+      const { workspace, notificationId, channel, uniqueId } = delivery.slot;
+      const slot = filterOf<DeliveryDocument>(equalities({ workspace, notificationId, channel, uniqueId }));
+      const holder = known.get(delivery.id) ?? found.get(delivery.id) ?? (await ledger.findOne(slot));
+      if (!holder) throw new ComeAgain('the holder of a slot is not yet held by a majority');
+      holders.set(delivery, holder);
+    }
+    return holders;
+  }
 
   const inRuns = createRuns();
   /** Whether the run that ended last met deliveries that were here already, as those of a log that is read again do. A guess for the next one. */
@@ -192,106 +254,73 @@ export function createDeliveryLedger({ deliveries: ledger }: Collections, attemp
         // An earlier try whose answer was lost may be what holds it.
         const ours = first === place && holder?._id === delivery.id && holder.inserted === token;
         if (holder && !ours) return { inserted: false, holder: read(holder) };
-        intents.remember(delivery);
+        inserted(delivery);
         return { inserted: true };
       });
     });
   }
 
-  return {
-    insert: (deliveries) => inRuns(deliveries, insertRun),
-    replace: (next, how) => (how?.together ? replaceTogether(next) : replaceOne(next)),
-    get,
-    dueWorkspaces: (now) => attempt(() => ledger.distinct('workspace', { dueAt: queued({ $lte: now }) })),
-    async due(workspace, now, limit) {
-      const found = await bodies({ workspace: { $eq: workspace }, dueAt: queued({ $lte: now }) }, { dueAt: 1 }, limit);
-      return found.map((one) => ({ delivery: read(one), bytes: sizeOf(one) }));
-    },
-    // With a bound: FerretDB reads and sorts all that the filter finds, of which the first is asked for.
-    async nextDueAt(until) {
-      const earliest = await attempt(() =>
-        ledger.findOne({ dueAt: queued({ $lte: until }) }, { projection: { dueAt: 1 }, sort: { dueAt: 1 } }),
-      );
-      return earliest?.dueAt ?? null;
-    },
-    async waiting({ workspace, notificationId }, limit, cursor) {
-      const found = await attempt(() =>
-        ledger
-          .find<DeliveryDocument>(
-            filterOf<DeliveryDocument>(
-              equalities({ workspace, notificationId }),
-              { dueAt: queued({ $gte: EVER }) },
-              afterCursor(cursor, BY_NOTIFICATION, 'rising'),
-            ),
-            {
-              projection: { ...WHOLE, notificationId: 1, dueAt: 1 },
-              sort: sortOf(BY_NOTIFICATION, 'rising'),
-              limit: limit + 1,
-            },
-          )
-          .toArray(),
-      );
-      return pageOf(found, limit, read, BY_NOTIFICATION);
-    },
-    leaseExpired: (now, limit) => readAll({ leaseEnds: queued({ $lt: now }) }, { leaseEnds: 1 }, limit),
-    unlisted: (now, limit) => readAll({ unlistedAt: queued({ $lte: now }) }, { unlistedAt: 1 }, limit),
-    unpublished: (olderThan, limit) =>
-      readAll({ unpublishedSince: queued({ $lt: olderThan }) }, { unpublishedSince: 1 }, limit),
-    async list(filter, limit, cursor) {
-      const { workspace, to, uniqueId, eventId, person, notification, rule, test } = filter;
-      const isNarrow = [workspace, to, uniqueId, eventId, person].some((one) => one !== undefined);
-      const wanted = filterOf<DeliveryDocument>(
-        equalities({ workspace, uniqueId, eventId, person, notification, rule }),
-        // No index is by time alone, and most begin with the workspace.
-        isNarrow ? {} : { workspace: { $in: await attempt(() => ledger.distinct('workspace')) } },
-        oneOf({ state: filter.states, reason: filter.reasons, channel: filter.channels }),
-        to === undefined ? {} : filter.toIsWhole === true ? oneOf({ recipient: to }) : beginsWithOneOf(to),
-        test === undefined ? {} : { test: test ? { $exists: true, $eq: true } : { $exists: false } },
-        within('createdAt', filter),
-        afterCursor(cursor, NEWEST_FIRST),
-      );
-      const found = await attempt(() =>
-        ledger
-          .find<DeliveryDocument>(wanted, {
-            projection: { ...WHOLE, createdAt: 1 },
-            sort: sortOf(NEWEST_FIRST),
-            limit: limit + 1,
-          })
-          .toArray(),
-      );
-      return pageOf(found, limit, read, NEWEST_FIRST);
-    },
-    byEvent: (eventId) => readAll({ eventId: { $eq: eventId } }, { createdAt: 1, _id: 1 }, 0),
-    async countAddresses({ workspace, notificationId }, states) {
-      const counted = await attempt(() =>
-        ledger
-          .aggregate<{ told: number }>([
-            {
-              $match: {
-                ...equalities({ workspace, notificationId }),
-                state: { $in: [...states] },
-                recipient: { $ne: null },
-                test: null,
-              },
-            },
-            { $group: { _id: '$recipient' } },
-            { $count: 'told' },
-          ])
-          .toArray(),
-      );
-      return counted[0]?.told ?? 0;
-    },
-    ...deliveryCounts(ledger, attempt),
-    async countByState() {
-      const counts = await attempt(() =>
-        ledger
-          .aggregate<{ _id: DeliveryState; count: number }>([{ $group: { _id: '$state', count: { $sum: 1 } } }], {
-            // By what it does, not by its name: it may have been made under another.
-            hint: { ...BY_STATE.key },
-          })
-          .toArray(),
-      );
-      return Object.fromEntries(counts.map(({ _id, count }) => [_id, count]));
-    },
-  };
+  return (deliveries) => inRuns(deliveries, insertRun);
 }
+
+const totals = (
+  ledger: Collections['deliveries'],
+  attempt: Attempt,
+): Pick<DeliveryLedger, 'countAddresses' | 'countByState'> => ({
+  async countAddresses({ workspace, notificationId }, states) {
+    const counted = await attempt(() =>
+      ledger
+        .aggregate<{ told: number }>([
+          {
+            $match: {
+              ...equalities({ workspace, notificationId }),
+              state: { $in: [...states] },
+              recipient: { $ne: null },
+              test: null,
+            },
+          },
+          { $group: { _id: '$recipient' } },
+          { $count: 'told' },
+        ])
+        .toArray(),
+    );
+    return counted[0]?.told ?? 0;
+  },
+  async countByState() {
+    const counts = await attempt(() =>
+      ledger
+        .aggregate<{ _id: DeliveryState; count: number }>([{ $group: { _id: '$state', count: { $sum: 1 } } }], {
+          // By what it does, not by its name: it may have been made under another.
+          hint: { ...BY_STATE.key },
+        })
+        .toArray(),
+    );
+    return Object.fromEntries(counts.map(({ _id, count }) => [_id, count]));
+  },
+});
+
+const readWaiting =
+  (
+    ledger: Collections['deliveries'],
+    attempt: Attempt,
+    read: (document: Whole) => Delivery,
+  ): DeliveryLedger['waiting'] =>
+  async ({ workspace, notificationId }, limit, cursor) => {
+    const found = await attempt(() =>
+      ledger
+        .find<DeliveryDocument>(
+          filterOf<DeliveryDocument>(
+            equalities({ workspace, notificationId }),
+            { dueAt: queued({ $gte: EVER }) },
+            afterCursor(cursor, BY_NOTIFICATION, 'rising'),
+          ),
+          {
+            projection: { ...WHOLE, notificationId: 1, dueAt: 1 },
+            sort: sortOf(BY_NOTIFICATION, 'rising'),
+            limit: limit + 1,
+          },
+        )
+        .toArray(),
+    );
+    return pageOf(found, limit, read, BY_NOTIFICATION);
+  };

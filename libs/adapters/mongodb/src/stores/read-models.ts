@@ -69,18 +69,19 @@ async function projectFields(fields: Collection<FieldDocument>, documents: reado
   }
 }
 
+const newest = (filter: {
+  readonly workspace?: string;
+  readonly stream?: string;
+  readonly since?: number;
+  readonly before?: number;
+  readonly traceId?: string;
+}) => ({
+  ...equalities({ workspace: filter.workspace, stream: filter.stream, traceId: filter.traceId }),
+  ...within('at', filter),
+});
+
 export function createReadModels(collections: Collections, attempt: Attempt, clock: Clock): ReadModels {
   const { events, duplicates, deadLetters, evaluations, fields } = collections;
-  const newest = (filter: {
-    readonly workspace?: string;
-    readonly stream?: string;
-    readonly since?: number;
-    readonly before?: number;
-    readonly traceId?: string;
-  }) => ({
-    ...equalities({ workspace: filter.workspace, stream: filter.stream, traceId: filter.traceId }),
-    ...within('at', filter),
-  });
   const write = async <Row, Kind>(
     rows: readonly Row[],
     documentOf: (row: Row) => Kind,
@@ -158,35 +159,7 @@ export function createReadModels(collections: Collections, attempt: Attempt, clo
       );
       return pageOf(found, limit, duplicateOf, BY_ID);
     },
-    async deadLetters(filter, limit, cursor) {
-      const wanted = filterOf<DeadLetterDocument>(
-        newest(filter),
-        {
-          ...(filter.ofReceipts !== undefined && { stage: { [filter.ofReceipts ? '$eq' : '$ne']: 'receipts' } }),
-          // A document of before has no `dismissedAt`: it counts as null.
-          ...(filter.open && { redrivenAt: null, dismissedAt: null }),
-        },
-        afterCursor(cursor, BY_ID),
-      );
-      const found = await attempt(() =>
-        deadLetters.find<DeadLetterDocument>(wanted, { sort: sortOf(BY_ID), limit: limit + 1 }).toArray(),
-      );
-      return pageOf(found, limit, deadLetterOf, BY_ID);
-    },
-    async deadLetter(id) {
-      const found = await attempt(() => deadLetters.findOne({ _id: id }));
-      return found ? deadLetterOf(found) : null;
-    },
-    async markRedriven(id, at, by) {
-      await attempt(() => deadLetters.updateOne({ _id: id }, { $set: { redrivenAt: at, redrivenBy: by } }));
-    },
-    async markDismissed(id, at, by) {
-      const isOpen = { _id: id, dismissedAt: null };
-      await attempt(() => deadLetters.updateOne(isOpen, { $set: { dismissedAt: at, dismissedBy: by } }));
-    },
-    async markReopened(id) {
-      await attempt(() => deadLetters.updateOne({ _id: id }, { $set: { dismissedAt: null, dismissedBy: null } }));
-    },
+    ...deadLetterModels(deadLetters, attempt),
     async evaluations(workspace, rule, limit) {
       const found = await attempt(() =>
         evaluations
@@ -200,3 +173,38 @@ export function createReadModels(collections: Collections, attempt: Attempt, clo
     },
   };
 }
+
+const deadLetterModels = (
+  deadLetters: Collections['deadLetters'],
+  attempt: Attempt,
+): Pick<ReadModels, 'deadLetters' | 'deadLetter' | 'markRedriven' | 'markDismissed' | 'markReopened'> => ({
+  async deadLetters(filter, limit, cursor) {
+    const wanted = filterOf<DeadLetterDocument>(
+      newest(filter),
+      {
+        ...(filter.ofReceipts !== undefined && { stage: { [filter.ofReceipts ? '$eq' : '$ne']: 'receipts' } }),
+        // A document of before has no `dismissedAt`: it counts as null.
+        ...(filter.open && { redrivenAt: null, dismissedAt: null }),
+      },
+      afterCursor(cursor, BY_ID),
+    );
+    const found = await attempt(() =>
+      deadLetters.find<DeadLetterDocument>(wanted, { sort: sortOf(BY_ID), limit: limit + 1 }).toArray(),
+    );
+    return pageOf(found, limit, deadLetterOf, BY_ID);
+  },
+  async deadLetter(id) {
+    const found = await attempt(() => deadLetters.findOne({ _id: id }));
+    return found ? deadLetterOf(found) : null;
+  },
+  async markRedriven(id, at, by) {
+    await attempt(() => deadLetters.updateOne({ _id: id }, { $set: { redrivenAt: at, redrivenBy: by } }));
+  },
+  async markDismissed(id, at, by) {
+    const isOpen = { _id: id, dismissedAt: null };
+    await attempt(() => deadLetters.updateOne(isOpen, { $set: { dismissedAt: at, dismissedBy: by } }));
+  },
+  async markReopened(id) {
+    await attempt(() => deadLetters.updateOne({ _id: id }, { $set: { dismissedAt: null, dismissedBy: null } }));
+  },
+});
