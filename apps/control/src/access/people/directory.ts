@@ -22,18 +22,20 @@ type Change<Kind extends PeopleKind> = (before: PeopleBodies[Kind]) => PeopleBod
 export const addressTaken = (): CarillonError =>
   new CarillonError('conflict', 'email: somebody else has this address already', { pointer: '/email' });
 
+const EMPTY_ROSTER: PeopleRecord<'roster'> = {
+  kind: 'roster',
+  id: ROSTER_ID,
+  version: 0,
+  key: null,
+  of: null,
+  endsAt: null,
+  body: NOBODY,
+};
+
 /** People and owners, read and written so that nobody's write is lost. */
 export function createDirectory({ people, ids, clock }: Ports) {
   const rosterRecord = async (): Promise<PeopleRecord<'roster'>> =>
-    (await people.find('roster', ROSTER_ID)) ?? {
-      kind: 'roster',
-      id: ROSTER_ID,
-      version: 0,
-      key: null,
-      of: null,
-      endsAt: null,
-      body: NOBODY,
-    };
+    (await people.find('roster', ROSTER_ID)) ?? EMPTY_ROSTER;
 
   /** Changes the one roster, with what everybody else wrote before. Answers what is written now. */
   async function changeRoster(change: Change<'roster'>): Promise<Roster> {

@@ -1,5 +1,5 @@
 import { emailKey, type Identity, type Membership, type PeopleRecord } from '@carillon/domain';
-import { CarillonError, isCarillonError } from '@carillon/kernel';
+import { CarillonError, isCarillonError, type Instant } from '@carillon/kernel';
 import type { ProvenIdentity } from '@carillon/ports';
 import type { ControlPorts } from '../../ports.ts';
 import { createDirectory } from '../people/directory.ts';
@@ -13,27 +13,27 @@ export type RoleChange = { readonly before: readonly Membership[]; readonly afte
 export const identityId = ({ issuer, subject }: Pick<ProvenIdentity, 'issuer' | 'subject'>): string =>
   digestOf(JSON.stringify([issuer, subject]));
 
+const newIdentity = (proven: ProvenIdentity, personId: string, boundAt: Instant): PeopleRecord<'identity'> => ({
+  kind: 'identity',
+  id: identityId(proven),
+  version: 1,
+  key: null,
+  of: personId,
+  endsAt: null,
+  body: {
+    issuer: proven.issuer,
+    subject: proven.subject,
+    personId,
+    boundAt,
+    granted: [],
+    grantedOwner: false,
+  },
+});
+
 /** Who somebody is here by what a provider proved. */
 export function createIdentities(ports: Pick<ControlPorts, 'people' | 'ids' | 'clock'>) {
   const { people, ids, clock } = ports;
   const directory = createDirectory(ports);
-
-  const newIdentity = (proven: ProvenIdentity, personId: string): PeopleRecord<'identity'> => ({
-    kind: 'identity',
-    id: identityId(proven),
-    version: 1,
-    key: null,
-    of: personId,
-    endsAt: null,
-    body: {
-      issuer: proven.issuer,
-      subject: proven.subject,
-      personId,
-      boundAt: clock.now(),
-      granted: [],
-      grantedOwner: false,
-    },
-  });
 
   async function change(record: PeopleRecord<'identity'>, body: Identity): Promise<PeopleRecord<'identity'>> {
     const next = { ...record, version: record.version + 1, body };
@@ -57,7 +57,7 @@ export function createIdentities(ports: Pick<ControlPorts, 'people' | 'ids' | 'c
     }
     if (await people.findByKey('person', emailKey(email))) throw addressKnown();
     // First the identity, which says who the person will be: of two that come at once both make the same person.
-    const made = newIdentity(proven, ids.random('person'));
+    const made = newIdentity(proven, ids.random('person'), clock.now());
     if (!known && (await people.replace(made)) !== 'done') return comer(proven, admission);
     const identity = known ?? made;
     try {
@@ -121,7 +121,7 @@ export function createIdentities(ports: Pick<ControlPorts, 'people' | 'ids' | 'c
     giveRoles,
     /** Binds what was proved to a person who is signed in. Throws `conflict` where it is somebody else's. */
     async connect(proven: ProvenIdentity, personId: string): Promise<PeopleRecord<'identity'>> {
-      const made = newIdentity(proven, personId);
+      const made = newIdentity(proven, personId, clock.now());
       const known = await people.find('identity', made.id);
       if (known?.body.personId === personId) return known;
       const isLeft = known !== null && (await people.find('person', known.body.personId)) === null;
