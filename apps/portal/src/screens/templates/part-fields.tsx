@@ -129,7 +129,7 @@ function LayoutChoice({ draft, channel, locale, named }: ColumnProps): ReactNode
         label={named('Layout')}
         options={[{ id: '', name: 'none' }, ...options, ...(isKnown ? [] : [{ id: layout, name: layout }])]}
         value={layout}
-        onChange={(name) => draft.change((before) => withPart(before, channel, locale, 'layout', name))}
+        onChange={(name) => draft.change((before) => withPart(before, { channel, locale }, 'layout', name))}
       />
       <Fallback draft={draft} channel={channel} locale={locale} part="layout" />
     </>
@@ -248,7 +248,7 @@ function OnePart({
         language={language}
         isSingleLine={lines === 1}
         value={partIn(draft.body, channel, locale, part)}
-        onChange={(text) => draft.change((before) => withPart(before, channel, locale, part, text, isNeeded))}
+        onChange={(text) => draft.change((before) => withPart(before, { channel, locale }, part, text, isNeeded))}
         complete={complete}
         variables={variables}
         minLines={lines}

@@ -52,8 +52,7 @@ export function withVariant(body: unknown, channel: Channel, locale: string, var
 /** The same template with another text for a part; an empty one is left out where it may be. */
 export function withPart(
   body: unknown,
-  channel: Channel,
-  locale: string,
+  { channel, locale }: { readonly channel: Channel; readonly locale: string },
   part: string,
   text: string,
   isNeeded = false,
