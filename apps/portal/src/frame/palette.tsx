@@ -18,6 +18,17 @@ type Command = { readonly id: string; readonly name: string; readonly note?: str
 const ACTIONS = screensWith('action');
 const IN_NAVIGATION: ReadonlySet<string> = new Set(PLACES.map(({ path }) => path));
 
+const themeCommands = (onClose: () => void): readonly Command[] =>
+  (['system', 'light', 'dark'] as const).map((theme) => ({
+    id: `theme ${theme}`,
+    name: `Theme: ${theme === 'system' ? 'like the system' : theme}`,
+    note: 'do',
+    run: () => {
+      changeSettings({ theme });
+      onClose();
+    },
+  }));
+
 /** Goes to a screen, a workspace or a resource by its name, does something, or finds an event or a delivery by its id, without the mouse. */
 export function Palette({ onClose }: { readonly onClose: () => void }): ReactNode {
   const [words, setWords] = useState('');
@@ -49,15 +60,6 @@ export function Palette({ onClose }: { readonly onClose: () => void }): ReactNod
       run: () => go(navigate({ to: '/workspaces/$w/templates/$t', params: { w: workspace, t: name } })),
     })),
   ];
-  const look: readonly Command[] = (['system', 'light', 'dark'] as const).map((theme) => ({
-    id: `theme ${theme}`,
-    name: `Theme: ${theme === 'system' ? 'like the system' : theme}`,
-    note: 'do',
-    run: () => {
-      changeSettings({ theme });
-      onClose();
-    },
-  }));
   const found = findId(words);
   const commands: readonly Command[] = found
     ? [
@@ -90,7 +92,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }): ReactNod
           note: 'do',
           run: () => go(navigate({ to: path, params: { w: workspace }, search: { ...action.search } })),
         })),
-        ...(isSound ? look : []),
+        ...(isSound ? themeCommands(onClose) : []),
         ...placesIn('deployment').map(({ path, place }) => ({
           id: path,
           name: place.name,
