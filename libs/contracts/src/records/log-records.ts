@@ -3,7 +3,6 @@ import { cohortRecord } from './cohort-message.ts';
 import { configurationRecord } from './configuration-record.ts';
 import { consentRecord } from './consent.ts';
 import { deadLetterRecord } from './dead-letter.ts';
-import { erasureRecord } from './erasure.ts';
 import { evaluationRecord } from './evaluation.ts';
 import { intentRecord } from './intent.ts';
 import { lookupRecord } from './lookup.ts';
@@ -27,7 +26,6 @@ export const LOG_RECORDS = {
   deadLetter: deadLetterRecord,
   audit: auditRecord,
   configuration: configurationRecord,
-  erasure: erasureRecord,
 };
 export type LogRecordKind = keyof typeof LOG_RECORDS;
 

@@ -301,5 +301,4 @@ export const RECORDS: { readonly [Kind in LogRecordKind]: Arbitrary<LogRecords[K
   deadLetter: deadLetters,
   audit: auditRecords,
   configuration: configurationRecords,
-  erasure: fc.record({ id: text, workspace: text, person: text, at: instant }),
 };
