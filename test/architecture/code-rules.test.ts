@@ -124,6 +124,19 @@ const CASES: Readonly<Record<string, Case>> = {
     rule: 'carillon(kind-name)',
     says: 'an integration by its name',
   },
+  'a topic by its name': {
+    bad: {
+      'libs/ports/src/topics.ts': "export const TOPICS = ['carillon.events'] as const;\n",
+      'libs/contracts/src/http/letters.ts': 'export const subject = `carillon.intents`;\n',
+    },
+    good: {
+      'libs/contracts/src/records/letters.ts': "export const letters = {\n  topic: 'carillon.intents',\n};\n",
+      'libs/stages/src/deliver/letters.ts': "export const topic = 'carillon.intents';\n",
+      'libs/ports/src/named.ts': "export const database = 'carillon.db';\n",
+    },
+    rule: 'carillon(kind-name)',
+    says: 'a topic by its name',
+  },
   'an interface': {
     bad: { 'apps/control/src/page.ts': 'export interface Page {\n  readonly size: number;\n}\n' },
     good: {

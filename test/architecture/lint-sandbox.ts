@@ -15,6 +15,7 @@ const CONFIGURATION = [
   // The rule for names of kinds reads them.
   'libs/shapes/src/providers',
   'libs/shapes/src/integrations',
+  'libs/contracts/src/records',
 ];
 
 export type Finding = { readonly rule: string; readonly message: string; readonly severity: string };

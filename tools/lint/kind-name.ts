@@ -23,18 +23,19 @@ type Row = {
   readonly advice: string;
 };
 
-/** Returns the kinds that the files of a folder define, so that a new kind needs no row here. */
-function kindsIn(folder: string): readonly string[] {
+/** Returns the names that the files of a folder define under `key`, so that a new kind needs no row here. */
+function namesIn(folder: string, key: 'kind' | 'topic'): readonly string[] {
   const path = join(root, folder);
   if (!existsSync(path)) return [];
   return readdirSync(path).flatMap((file) => {
-    const [, kind] = /^ {2}kind: '(\w+)',$/m.exec(readFileSync(join(path, file), 'utf8')) ?? [];
-    return kind === undefined ? [] : [kind];
+    const [, name] = new RegExp(`^ {2}${key}: '([\\w.-]+)',$`, 'm').exec(readFileSync(join(path, file), 'utf8')) ?? [];
+    return name === undefined ? [] : [name];
   });
 }
 
 const PROVIDERS = 'libs/shapes/src/providers/';
 const INTEGRATIONS = 'libs/shapes/src/integrations/';
+const RECORDS = 'libs/contracts/src/records/';
 /** Rooms that treat all providers and integrations alike. Adapters, examples of the API and CLI commands name them. */
 const GENERIC_ROOMS =
   /^(?:libs\/(?:shapes|domain|ports|configuration|contracts|stages|insight)|apps\/(?:delivery|engine|gateway|portal|control\/src(?!\/openapi\/)|cli\/src\/process))\//;
@@ -52,7 +53,7 @@ const ROWS: readonly Row[] = [
   {
     kind: 'a provider',
     // The sandbox is a mode of the product: messages stay in its inbox.
-    names: kindsIn(PROVIDERS).filter((name) => name !== 'sandbox'),
+    names: namesIn(PROVIDERS, 'kind').filter((name) => name !== 'sandbox'),
     rooms: GENERIC_ROOMS,
     home: PROVIDERS,
     counts: 'kind',
@@ -60,11 +61,19 @@ const ROWS: readonly Row[] = [
   },
   {
     kind: 'an integration',
-    names: kindsIn(INTEGRATIONS),
+    names: namesIn(INTEGRATIONS, 'kind'),
     rooms: GENERIC_ROOMS,
     home: INTEGRATIONS,
     counts: 'kind',
     advice: `ask for its role, or add what differs between integrations to defineIntegration in ${INTEGRATIONS}`,
+  },
+  {
+    kind: 'a topic',
+    names: namesIn(RECORDS, 'topic'),
+    // Stages, apps and adapters name the topics that they read and write.
+    rooms: /^libs\/(?:contracts|ports|stores)\/src\//,
+    home: RECORDS,
+    advice: `take it from the list of records in ${RECORDS}log-records.ts`,
   },
 ];
 
