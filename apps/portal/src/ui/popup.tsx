@@ -62,6 +62,8 @@ export function Popup({
 }): ReactNode {
   const list = useRef<HTMLDivElement>(null);
   const typed = useRef({ word: '', at: 0 });
+  // Not the button if a letter opened it.
+  const [opener] = useState(() => document.activeElement);
   const close = useRef(onClose);
   useEffect(() => {
     close.current = onClose;
@@ -93,7 +95,8 @@ export function Popup({
   }, [button]);
 
   function end(): void {
-    button.current?.focus(NO_FOCUS);
+    const hadFocus = opener instanceof HTMLElement && opener !== document.body && opener.isConnected;
+    (hadFocus ? opener : button.current)?.focus(NO_FOCUS);
     onClose();
   }
   function choose(item: PopupItem): void {
