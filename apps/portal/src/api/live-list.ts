@@ -37,13 +37,13 @@ export type LiveList<Item> = {
 
 /**
  * A list that keeps itself up to date while it is looked at: by the stream of its topic, and where that is not there by asking. `path` of
- * the API and `filter` say which; `keyOf` and `load` are the same functions at every call. What the stream tells of rows that are
+ * the API and `filter` say which; `keyOf` and `load` are the same functions at every call; without `load` nothing is requested. What the stream tells of rows that are
  * shown is shown at once; which rows fit the filter the server alone knows, so that for new ones its newest page is asked for.
  */
 export function useLiveList<Item>(
   path: string,
   filter: string,
-  load: (cursor: string | null, signal: AbortSignal) => Promise<Page<Item>>,
+  load: ((cursor: string | null, signal: AbortSignal) => Promise<Page<Item>>) | null,
   keyOf: (item: Item) => string,
   followed: { readonly workspace: string; readonly topic: LiveTopic },
 ): LiveList<Item> {
@@ -53,7 +53,8 @@ export function useLiveList<Item>(
   const queryKey = useMemo(() => [path, filter, 'list'], [path, filter]);
   const query = useInfiniteQuery({
     queryKey,
-    queryFn: ({ pageParam, signal }) => load(pageParam, signal),
+    queryFn: ({ pageParam, signal }) => load!(pageParam, signal),
+    enabled: load !== null,
     initialPageParam: null as string | null,
     getNextPageParam: ({ next }) => next,
     // What is old is brought up to date below, without asking for every page again.
@@ -81,9 +82,9 @@ export function useLiveList<Item>(
     }) === 'live';
   const newest = useQuery({
     queryKey: [...queryKey, 'newest'],
-    queryFn: ({ signal }) => load(null, signal),
+    queryFn: ({ signal }) => load!(null, signal),
     refetchInterval: isLive ? LIVE_EVERY : LOOKED_EVERY,
-    enabled: query.isSuccess,
+    enabled: load !== null && query.isSuccess,
   });
   const { refetch: askNewest } = newest;
   useOnChange(

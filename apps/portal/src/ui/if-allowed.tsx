@@ -35,3 +35,9 @@ export function useUnseen(): { readonly what: string; readonly reason: string | 
   if (of === 'deployment') return { what, reason: inDeployment };
   return { what, reason: of === 'anywhere' && inDeployment === null ? null : inWorkspace };
 }
+
+/** Returns whether the signed-in person is known and sees the screen: nothing is requested before. */
+export function useMaySee(): boolean {
+  const { reason } = useUnseen();
+  return useIsMeKnown() && reason === null;
+}

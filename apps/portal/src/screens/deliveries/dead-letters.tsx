@@ -1,4 +1,3 @@
-import { ChevronsUpDown } from 'lucide-react';
 import { useMutation } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useMemo, useState, type ReactNode } from 'react';
@@ -7,28 +6,21 @@ import { useLiveList } from '../../api/live-list.ts';
 import { useMay, useWho } from '../../api/me.ts';
 import { queryClient } from '../../api/query-client.ts';
 import { EVERY_WORKSPACE } from '../../frame/last-workspace.ts';
-import { Empty, Loading, Problem } from '../../ui/answers.tsx';
+import { Empty, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { AskFirst } from '../../ui/ask-first.tsx';
-import { cls } from '../../ui/class-names.ts';
 import { Curl } from '../../ui/curl.tsx';
-import { focusList } from '../../ui/focus-list.ts';
-import { LiveRows } from '../../ui/live-rows.tsx';
-import { useMedia } from '../../ui/media.ts';
-import { Menu } from '../../ui/menu.tsx';
-import { Actions, PageHead } from '../../ui/page.tsx';
-import { lazyPart, Part } from '../../ui/part.tsx';
-import { RowCells } from '../../ui/row-cells.tsx';
-import { Panel, Split } from '../../ui/split.tsx';
+import { ListScreen, type Columns } from '../../ui/list-screen.tsx';
+import { Actions } from '../../ui/page.tsx';
+import { lazyPart } from '../../ui/part.tsx';
+import { Panel } from '../../ui/split.tsx';
 import { humane } from '../../ui/state-words.ts';
 import { Facts, Id } from '../../ui/text.tsx';
 import { Time } from '../../ui/time.tsx';
 import { say } from '../../ui/notices.ts';
-import { useChoice } from '../../ui/use-choice.ts';
 import { useLetter } from '../../ui/use-letter.ts';
 import { letterWords, peopleWords } from './letter-words.ts';
 import { Queues } from './queues.tsx';
-import styles from './deliveries.module.css';
 
 const RedriveAll = lazyPart(() => import('./redrive.tsx').then(({ RedriveAll: loaded }) => loaded));
 const ChosenLetters = lazyPart(() => import('./redrive.tsx').then(({ ChosenLetters: loaded }) => loaded));
@@ -46,14 +38,12 @@ const SHOWN = [
 const keyOf = ({ id }: DeadLetter): string => id;
 const standingOf = (letter: DeadLetter): string =>
   letter.dismissed_at !== null ? 'Dismissed' : letter.redriven_at !== null ? 'Redriven' : 'Open';
-const row = (letter: DeadLetter): ReactNode => (
-  <RowCells
-    what={standingOf(letter)}
-    who={letterWords(letter)}
-    about={letter.reason}
-    time={<Time at={letter.at} ago />}
-  />
-);
+const COLUMNS: Columns<DeadLetter> = {
+  what: standingOf,
+  who: letterWords,
+  about: ({ reason }) => reason,
+  time: ({ at }) => <Time at={at} ago />,
+};
 
 /** Records that could never be processed, and the way to try them again: one, or all that are open. */
 export function DeadLetters(): ReactNode {
@@ -61,7 +51,6 @@ export function DeadLetters(): ReactNode {
   const { open, redriven } = useSearch({ from: FROM });
   const navigate = useNavigate({ from: FROM });
   const off = useMay('operate', w);
-  const [isAsked, setAsked] = useState(false);
   const shown = redriven === 'true' || redriven === 'false' ? redriven : undefined;
   const load = useMemo(
     () => (cursor: string | null, signal: AbortSignal) =>
@@ -78,99 +67,54 @@ export function DeadLetters(): ReactNode {
   );
   const followed = { workspace: w, topic: 'dead-letters' } as const;
   const list = useLiveList(LETTERS, `${w} ${shown ?? ''}`, load, keyOf, followed);
-  const { items, error, retry } = list;
-  const choice = useChoice(items, keyOf, `${w} ${shown ?? ''}`);
-  const isPhone = useMedia('(max-width: 640px)');
   const filter = shown === undefined ? {} : { redriven: shown };
-  const close = (): void => {
-    void navigate({ search: filter, replace: true });
-    focusList();
-  };
-  const name = SHOWN.find(({ id }) => id === shown)?.name ?? 'All of them';
   return (
-    <>
-      <PageHead
-        title="Dead letters"
-        lead="Events and messages that Carillon could not process. Nothing else waits for them."
-      />
-      <Queues workspace={w} />
-      {isAsked && (
-        <Part>
-          <RedriveAll workspace={w} onClose={() => setAsked(false)} />
-        </Part>
+    <ListScreen
+      title="Dead letters"
+      lead="Events and messages that Carillon could not process. Nothing else waits for them."
+      tabs={<Queues workspace={w} />}
+      what="dead letters"
+      list={list}
+      keyOf={keyOf}
+      columns={COLUMNS}
+      filters={[
+        {
+          menu: 'Shown',
+          options: SHOWN,
+          value: shown ?? 'any',
+          onChoose: (id) => void navigate({ search: id === 'any' ? {} : { redriven: id }, replace: true }),
+        },
+      ]}
+      actions={[
+        w !== EVERY_WORKSPACE && {
+          name: 'Redrive all that are open…',
+          off,
+          renderDialog: (close) => <RedriveAll workspace={w} onClose={close} />,
+        },
+      ]}
+      selection={{ scope: `${w} ${shown ?? ''}`, bar: ChosenLetters }}
+      open={open ?? null}
+      onOpen={(id) => void navigate({ search: { ...filter, open: id }, replace: true })}
+      onClose={() => void navigate({ search: filter, replace: true })}
+      panelLabel="Dead letter"
+      renderPanel={({ key, item, isListRead, isChoosing, onClose }) => (
+        <Panel id={key} title="Dead letter" onClose={onClose}>
+          <Letter key={key} letter={item} isListRead={isListRead} isChoosing={isChoosing} />
+        </Panel>
       )}
-      <Split
-        panelLabel="Dead letter"
-        panel={
-          open === undefined ? null : (
-            <Panel id={open} title="Dead letter" onClose={close}>
-              <Letter
-                key={open}
-                letter={items?.find(({ id }) => id === open)}
-                isListRead={items !== undefined}
-                isChoosing={choice.rows.length > 0}
-              />
-            </Panel>
-          )
-        }
-        list={
-          <>
-            <div className={cls(styles.tools)}>
-              <Menu
-                label={`Shown: ${name}`}
-                trigger={
-                  <>
-                    {name}
-                    <ChevronsUpDown size={16} aria-hidden />
-                  </>
-                }
-                choices={SHOWN}
-                chosen={shown ?? 'any'}
-                onChoose={(id) => void navigate({ search: id === 'any' ? {} : { redriven: id }, replace: true })}
-              />
-              {w !== EVERY_WORKSPACE && (
-                <Button off={off} onPress={() => setAsked(true)}>
-                  Redrive all that are open…
-                </Button>
-              )}
-            </div>
-            {error && <Problem error={error} onRetry={retry} />}
-            {!items && !error && <Loading what="dead letters" />}
-            {items?.length === 0 &&
-              (shown === undefined ? (
-                <Empty title="None">Records that can never be processed would stand here, each with the reason.</Empty>
-              ) : (
-                <Empty
-                  title="None of these"
-                  action={
-                    <Button onPress={() => void navigate({ search: {}, replace: true })}>Show all of them</Button>
-                  }
-                >
-                  Looked for those that are {shown === 'true' ? 'redriven' : 'not redriven'}.
-                </Empty>
-              ))}
-            {items !== undefined && items.length > 0 && (
-              <LiveRows
-                list={list}
-                label="Dead letters"
-                items={items}
-                keyOf={keyOf}
-                row={row}
-                rowHeight={isPhone ? 64 : 40}
-                chosen={open ?? null}
-                onOpen={(id) => void navigate({ search: { ...filter, open: id }, replace: true })}
-                choice={choice}
-              />
-            )}
-            {choice.isBegun && (
-              <Part>
-                <ChosenLetters chosen={choice.rows} onClear={choice.clear} />
-              </Part>
-            )}
-          </>
-        }
-      />
-    </>
+      renderEmpty={() =>
+        shown === undefined ? (
+          <Empty title="None">Records that can never be processed would stand here, each with the reason.</Empty>
+        ) : (
+          <Empty
+            title="None of these"
+            action={<Button onPress={() => void navigate({ search: {}, replace: true })}>Show all of them</Button>}
+          >
+            Looked for those that are {shown === 'true' ? 'redriven' : 'not redriven'}.
+          </Empty>
+        )
+      }
+    />
   );
 }
 

@@ -1,22 +1,14 @@
-import { ChevronsUpDown } from 'lucide-react';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { useCallback, useMemo, useState, type ReactNode } from 'react';
+import { useCallback, useMemo, type ReactNode } from 'react';
 import { useLiveList } from '../../api/live-list.ts';
 import { EVERY_WORKSPACE } from '../../frame/last-workspace.ts';
-import { Empty, Loading, Problem } from '../../ui/answers.tsx';
+import { Empty, Loading } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
-import { focusList } from '../../ui/focus-list.ts';
-import { Menu } from '../../ui/menu.tsx';
-import { LiveRows } from '../../ui/live-rows.tsx';
-import { useMedia } from '../../ui/media.ts';
-import { PageHead } from '../../ui/page.tsx';
+import { ListScreen, type ListScreenProps } from '../../ui/list-screen.tsx';
 import { lazyPart, Part } from '../../ui/part.tsx';
-import { Split } from '../../ui/split.tsx';
 import { stateWords } from '../../ui/state-words.ts';
-import { useChoice } from '../../ui/use-choice.ts';
-import { deliveryRow, deliveryRowOfAll } from './delivery-row.tsx';
-import type { BulkAction } from './decisions.ts';
+import { COLUMNS, COLUMNS_OF_ALL } from './delivery-columns.tsx';
 import { filterOf, withWord, type DeliverySearch } from './delivery-search.ts';
 import { DELIVERIES, loadDeliveries, type Delivery } from './queries.ts';
 import { Queues } from './queues.tsx';
@@ -55,8 +47,6 @@ const BULK = [
   { id: 'cancel', name: 'Call all off…' },
 ];
 
-const stateName = (state: string | undefined): string => (state === undefined ? 'Any state' : stateWords(state));
-
 const keyOf = ({ id }: Delivery): string => id;
 
 /** What became of messages: a list that keeps itself up to date, and the story of the one that is open. */
@@ -70,7 +60,6 @@ export function Deliveries(): ReactNode {
   );
   const filter = filterOf(search);
   const isFiltered = Object.keys(filter).length > 0;
-  const [bulk, setBulk] = useState<BulkAction | null>(null);
   return (
     <DeliveryScreen
       title="Deliveries"
@@ -91,59 +80,36 @@ export function Deliveries(): ReactNode {
           </Part>
         )
       }
-      tools={
-        <>
-          {bulk !== null && (
-            <Part>
-              <Bulk which={{ search, workspace: w }} action={bulk} onClose={() => setBulk(null)} />
-            </Part>
-          )}
-          <SearchField search={search} change={change} />
-          <Menu
-            label={`State: ${stateName(search.state)}`}
-            letter="s"
-            trigger={
-              <>
-                {stateName(search.state)}
-                <ChevronsUpDown size={16} aria-hidden />
-              </>
-            }
-            choices={STATE_CHOICES}
-            chosen={search.state ?? ANY}
-            onChoose={(state) => change(withWord(search, 'state', state === ANY ? '' : state))}
-          />
-          <Menu
-            label={`Channel: ${search.channel ?? 'Any channel'}`}
-            trigger={
-              <>
-                {search.channel ?? 'Any channel'}
-                <ChevronsUpDown size={16} aria-hidden />
-              </>
-            }
-            choices={CHANNELS}
-            chosen={search.channel ?? ANY}
-            onChoose={(channel) => change(withWord(search, 'channel', channel === ANY ? '' : channel))}
-          />
-          {w !== EVERY_WORKSPACE && (
-            <Menu
-              label="All that match"
-              trigger={
-                <>
-                  All that match
-                  <ChevronsUpDown size={16} aria-hidden />
-                </>
-              }
-              choices={BULK}
-              onChoose={(id) => setBulk(id === 'cancel' ? 'cancel' : 'resend')}
-            />
-          )}
-          {isFiltered && (
-            <Button kind="quiet" onPress={() => change(search.open === undefined ? {} : { open: search.open })}>
-              Clear
-            </Button>
-          )}
-        </>
-      }
+      filters={[
+        { key: 'search', field: <SearchField search={search} change={change} /> },
+        {
+          menu: 'State',
+          letter: 's',
+          options: STATE_CHOICES,
+          value: search.state ?? ANY,
+          onChoose: (state) => change(withWord(search, 'state', state === ANY ? '' : state)),
+        },
+        {
+          menu: 'Channel',
+          options: CHANNELS,
+          value: search.channel ?? ANY,
+          onChoose: (channel) => change(withWord(search, 'channel', channel === ANY ? '' : channel)),
+        },
+      ]}
+      actions={[
+        w !== EVERY_WORKSPACE && {
+          name: 'All that match',
+          options: BULK,
+          renderDialog: (close, id) => (
+            <Bulk which={{ search, workspace: w }} action={id === 'cancel' ? 'cancel' : 'resend'} onClose={close} />
+          ),
+        },
+        isFiltered && {
+          name: 'Clear',
+          kind: 'quiet',
+          run: () => change(search.open === undefined ? {} : { open: search.open }),
+        },
+      ]}
       empty={
         isFiltered ? (
           <Empty
@@ -193,96 +159,58 @@ function AskWhy({ workspace, search }: { readonly workspace: string; readonly se
   );
 }
 
-export type DeliveryScreenProps = {
-  readonly title: string;
-  readonly lead?: ReactNode;
+export type DeliveryScreenProps = Pick<ListScreenProps<Delivery>, 'title' | 'lead' | 'filters' | 'actions'> & {
   readonly workspace: string;
   readonly search: DeliverySearch;
   readonly change: (next: DeliverySearch, replace?: boolean) => void;
-  readonly tools?: ReactNode;
   /** Between the tabs and the list. */
   readonly above?: ReactNode;
   readonly empty: ReactNode;
 };
 
 /** A list of deliveries with the one that is open beside it. */
-export function DeliveryScreen({
-  title,
-  lead,
-  workspace,
-  search,
-  change,
-  tools,
-  above,
-  empty,
-}: DeliveryScreenProps): ReactNode {
+export function DeliveryScreen({ workspace, search, change, above, empty, ...rest }: DeliveryScreenProps): ReactNode {
   const key = JSON.stringify(filterOf(search));
   const load = useMemo(() => loadDeliveries(workspace, JSON.parse(key) as DeliverySearch), [workspace, key]);
   const followed = { workspace, topic: 'deliveries' } as const;
   const list = useLiveList(DELIVERIES, `${workspace} ${key}`, load, keyOf, followed);
-  const { items, error, retry } = list;
-  const choice = useChoice(items, keyOf, `${workspace} ${key}`);
-  const isPhone = useMedia('(max-width: 640px)');
-  const isCoarse = useMedia('(pointer: coarse)');
   const open = search.open ?? null;
   const show = useCallback(
     (id: string) => change({ ...search, open: id }, search.open !== undefined),
     [change, search],
   );
   const close = (): void => {
-    const { open: _closed, ...rest } = search;
-    change(rest);
-    focusList();
+    const { open: _closed, ...others } = search;
+    change(others);
   };
   return (
-    <>
-      <PageHead title={title} {...(lead !== undefined && { lead })} />
-      <Queues workspace={workspace} />
-      <Split
-        panelLabel="Story"
-        panel={
-          open === null ? null : (
-            <Part loading={<Loading what="the delivery" />}>
-              <DeliveryPanel
-                key={open}
-                workspace={workspace}
-                id={open}
-                row={items?.find(({ id }) => id === open)}
-                isListRead={items !== undefined}
-                isChoosing={choice.rows.length > 0}
-                onClose={close}
-              />
-            </Part>
-          )
-        }
-        list={
-          <>
-            {above}
-            {tools !== undefined && tools !== false && <div className={cls(styles.tools)}>{tools}</div>}
-            {error && <Problem error={error} onRetry={retry} />}
-            {!items && !error && <Loading what="deliveries" />}
-            {items?.length === 0 && empty}
-            {items !== undefined && items.length > 0 && (
-              <LiveRows
-                list={list}
-                label={title}
-                items={items}
-                keyOf={keyOf}
-                row={workspace === EVERY_WORKSPACE ? deliveryRowOfAll : deliveryRow}
-                rowHeight={isPhone ? 64 : isCoarse ? 52 : 40}
-                chosen={open}
-                onOpen={show}
-                choice={choice}
-              />
-            )}
-            {choice.isBegun && (
-              <Part>
-                <ChosenDeliveries chosen={choice.rows} onClear={choice.clear} />
-              </Part>
-            )}
-          </>
-        }
-      />
-    </>
+    <ListScreen
+      {...rest}
+      tabs={<Queues workspace={workspace} />}
+      above={above}
+      what="deliveries"
+      list={list}
+      keyOf={keyOf}
+      columns={workspace === EVERY_WORKSPACE ? COLUMNS_OF_ALL : COLUMNS}
+      selection={{ scope: `${workspace} ${key}`, bar: ChosenDeliveries }}
+      open={open}
+      onOpen={show}
+      onClose={close}
+      panelLabel="Story"
+      renderPanel={({ key: id, item, isListRead, isChoosing, onClose }) => (
+        <Part loading={<Loading what="the delivery" />}>
+          <DeliveryPanel
+            key={id}
+            workspace={workspace}
+            id={id}
+            row={item}
+            isListRead={isListRead}
+            isChoosing={isChoosing}
+            onClose={onClose}
+          />
+        </Part>
+      )}
+      renderEmpty={() => empty}
+    />
   );
 }

@@ -1,10 +1,8 @@
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { ChevronsUpDown } from 'lucide-react';
-import { useCallback, useState, type ReactNode } from 'react';
+import { useCallback, type ReactNode } from 'react';
 import { EVERY_WORKSPACE } from '../../frame/last-workspace.ts';
 import { Empty } from '../../ui/answers.tsx';
-import { Menu } from '../../ui/menu.tsx';
-import { lazyPart, Part } from '../../ui/part.tsx';
+import { lazyPart } from '../../ui/part.tsx';
 import type { BulkAction } from './decisions.ts';
 import { DeliveryScreen } from './deliveries.tsx';
 import type { DeliverySearch } from './delivery-search.ts';
@@ -27,7 +25,6 @@ export function InDoubt(): ReactNode {
       void navigate({ search: next === undefined ? {} : { open: next }, replace }),
     [navigate],
   );
-  const [bulk, setBulk] = useState<BulkAction | null>(null);
   return (
     <DeliveryScreen
       title="In doubt"
@@ -35,28 +32,16 @@ export function InDoubt(): ReactNode {
       workspace={w}
       search={{ ...DOUBTFUL, ...(open !== undefined && { open }) }}
       change={change}
-      tools={
-        w !== EVERY_WORKSPACE && (
-          <>
-            {bulk !== null && (
-              <Part>
-                <Bulk which={{ search: DOUBTFUL, workspace: w }} action={bulk} onClose={() => setBulk(null)} />
-              </Part>
-            )}
-            <Menu
-              label="All of them"
-              trigger={
-                <>
-                  All of them
-                  <ChevronsUpDown size={16} aria-hidden />
-                </>
-              }
-              choices={CHOICES}
-              onChoose={(id) => setBulk(CHOICES.find((one) => one.id === id)?.id ?? null)}
-            />
-          </>
-        )
-      }
+      actions={[
+        w !== EVERY_WORKSPACE && {
+          name: 'All of them',
+          options: CHOICES,
+          renderDialog: (close, id) => {
+            const action = CHOICES.find((one) => one.id === id)?.id;
+            return action && <Bulk which={{ search: DOUBTFUL, workspace: w }} action={action} onClose={close} />;
+          },
+        },
+      ]}
       empty={
         <Empty title="Nothing is in doubt">
           A message is in doubt where its provider may have taken it and nobody can say so: the connection broke after

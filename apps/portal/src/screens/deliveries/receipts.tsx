@@ -1,30 +1,21 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { ChevronsUpDown } from 'lucide-react';
 import { useMemo, type ReactNode } from 'react';
 import { api, bodyOf, type Schemas } from '../../api/client.ts';
-import { useIsMeKnown, useWho } from '../../api/me.ts';
+import { useWho } from '../../api/me.ts';
 import { usePages } from '../../api/page-list.ts';
 import { Empty, Loading, Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
-import { cls } from '../../ui/class-names.ts';
-import { focusList } from '../../ui/focus-list.ts';
-import { IfAllowed, useUnseen } from '../../ui/if-allowed.tsx';
-import { List } from '../../ui/list.tsx';
-import { useMedia } from '../../ui/media.ts';
-import { Menu } from '../../ui/menu.tsx';
-import { PageHead } from '../../ui/page.tsx';
-import { lazyPart, Part } from '../../ui/part.tsx';
-import { RowCells } from '../../ui/row-cells.tsx';
-import { Panel, Split } from '../../ui/split.tsx';
+import { useMaySee } from '../../ui/if-allowed.tsx';
+import { ListScreen, type Columns } from '../../ui/list-screen.tsx';
+import { lazyPart } from '../../ui/part.tsx';
+import { Panel } from '../../ui/split.tsx';
 import { humane } from '../../ui/state-words.ts';
 import { Facts, Id } from '../../ui/text.tsx';
 import { Time } from '../../ui/time.tsx';
-import { useChoice } from '../../ui/use-choice.ts';
 import { RECEIPTS } from './queries.ts';
 import { Queues } from './queues.tsx';
 import { ReceiptActions } from './receipt-decisions.tsx';
-import styles from './deliveries.module.css';
 
 const ChosenReceipts = lazyPart(() => import('./receipt-decisions.tsx').then(({ ChosenReceipts: loaded }) => loaded));
 
@@ -42,22 +33,19 @@ const keyOf = ({ id }: Receipt): string => id;
 /** What it says, in a word. */
 const saidWords = ({ verdict, wish }: Receipt): string =>
   wish !== null ? wish.toUpperCase() : verdict !== null ? humane(verdict) : 'Not readable';
-const row = (receipt: Receipt): ReactNode => (
-  <RowCells
-    what={saidWords(receipt)}
-    who={receipt.address ?? receipt.detail ?? receipt.delivery_id ?? receipt.reason}
-    about={[receipt.source, receipt.account, receipt.reason].filter((word) => word !== null).join(' · ')}
-    time={<Time at={receipt.parked_at} ago />}
-  />
-);
+const COLUMNS: Columns<Receipt> = {
+  what: saidWords,
+  who: ({ address, detail, delivery_id: delivery, reason }) => address ?? detail ?? delivery ?? reason,
+  about: ({ source, account, reason }) => [source, account, reason].filter((word) => word !== null).join(' · '),
+  time: ({ parked_at: at }) => <Time at={at} ago />,
+};
 
 /** What providers reported and nobody could place. What they said about a delivery stands in its story. */
 export function Receipts(): ReactNode {
   const { w } = useParams({ from: FROM });
   const { open, parked } = useSearch({ from: FROM });
   const navigate = useNavigate({ from: FROM });
-  const isKnown = useIsMeKnown();
-  const unseen = useUnseen();
+  const maySee = useMaySee();
   const shown: Shown = SHOWN.find(({ id }) => id === parked)?.id ?? 'true';
   const load = useMemo(
     () => (cursor: string | null, signal: AbortSignal) =>
@@ -72,86 +60,47 @@ export function Receipts(): ReactNode {
       ),
     [w, shown],
   );
-  const { items, error, retry, more } = usePages(
-    [RECEIPTS, w, 'list', shown],
-    isKnown && unseen.reason === null ? load : null,
-  );
-  const choice = useChoice(items, keyOf, `${w} ${shown}`);
-  const isPhone = useMedia('(max-width: 640px)');
+  const list = usePages([RECEIPTS, w, 'list', shown], maySee ? load : null);
   const filter = shown === 'true' ? {} : { parked: shown };
-  const close = (): void => {
-    void navigate({ search: filter, replace: true });
-    focusList();
-  };
-  const name = SHOWN.find(({ id }) => id === shown)?.name ?? '';
   return (
-    <>
-      <PageHead
-        title="Receipts"
-        lead="What providers reported and nobody could place. What fits a delivery stands in its story instead."
-      />
-      <Queues workspace={w} />
-      <IfAllowed {...unseen}>
-        <Split
-          panelLabel="Receipt"
-          panel={open === undefined ? null : <Opened key={open} workspace={w} id={open} onClose={close} />}
-          list={
-            <>
-              <div className={cls(styles.tools)}>
-                <Menu
-                  label={`Shown: ${name}`}
-                  trigger={
-                    <>
-                      {name}
-                      <ChevronsUpDown size={16} aria-hidden />
-                    </>
-                  }
-                  choices={SHOWN}
-                  chosen={shown}
-                  onChoose={(id) => void navigate({ search: id === 'true' ? {} : { parked: id }, replace: true })}
-                />
-              </div>
-              {error && <Problem error={error} onRetry={retry} />}
-              {!items && !error && <Loading what="receipts" />}
-              {items?.length === 0 &&
-                (shown === 'true' ? (
-                  <Empty title="None">
-                    Whatever a provider reports is put to the delivery that it is about. What fits none, or cannot be
-                    read, would wait here until somebody has looked.
-                  </Empty>
-                ) : (
-                  <Empty
-                    title="None of these"
-                    action={
-                      <Button onPress={() => void navigate({ search: {}, replace: true })}>Show those that wait</Button>
-                    }
-                  >
-                    {shown === 'false' ? 'Nobody has dismissed one yet.' : 'Every receipt was placed so far.'}
-                  </Empty>
-                ))}
-              {items !== undefined && items.length > 0 && (
-                <List
-                  label="Receipts"
-                  items={items}
-                  keyOf={keyOf}
-                  row={row}
-                  rowHeight={isPhone ? 64 : 40}
-                  chosen={open ?? null}
-                  onOpen={(id) => void navigate({ search: { ...filter, open: id }, replace: true })}
-                  onEnd={more}
-                  choice={choice}
-                />
-              )}
-              {choice.isBegun && (
-                <Part>
-                  <ChosenReceipts chosen={choice.rows} onClear={choice.clear} />
-                </Part>
-              )}
-            </>
-          }
-        />
-      </IfAllowed>
-    </>
+    <ListScreen
+      title="Receipts"
+      lead="What providers reported and nobody could place. What fits a delivery stands in its story instead."
+      tabs={<Queues workspace={w} />}
+      what="receipts"
+      list={list}
+      keyOf={keyOf}
+      columns={COLUMNS}
+      filters={[
+        {
+          menu: 'Shown',
+          options: SHOWN,
+          value: shown,
+          onChoose: (id) => void navigate({ search: id === 'true' ? {} : { parked: id }, replace: true }),
+        },
+      ]}
+      selection={{ scope: `${w} ${shown}`, bar: ChosenReceipts }}
+      open={open ?? null}
+      onOpen={(id) => void navigate({ search: { ...filter, open: id }, replace: true })}
+      onClose={() => void navigate({ search: filter, replace: true })}
+      panelLabel="Receipt"
+      renderPanel={({ key: id, onClose }) => <Opened key={id} workspace={w} id={id} onClose={onClose} />}
+      renderEmpty={() =>
+        shown === 'true' ? (
+          <Empty title="None">
+            Whatever a provider reports is put to the delivery that it is about. What fits none, or cannot be read,
+            would wait here until somebody has looked.
+          </Empty>
+        ) : (
+          <Empty
+            title="None of these"
+            action={<Button onPress={() => void navigate({ search: {}, replace: true })}>Show those that wait</Button>}
+          >
+            {shown === 'false' ? 'Nobody has dismissed one yet.' : 'Every receipt was placed so far.'}
+          </Empty>
+        )
+      }
+    />
   );
 }
 

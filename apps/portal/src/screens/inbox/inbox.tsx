@@ -1,21 +1,15 @@
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { ChevronsUpDown } from 'lucide-react';
 import { useCallback, useMemo, type ReactNode } from 'react';
 import { api, bodyOf } from '../../api/client.ts';
 import { useLiveList } from '../../api/live-list.ts';
-import { Empty, Loading, Problem } from '../../ui/answers.tsx';
+import { Empty, Loading } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
-import { focusList } from '../../ui/focus-list.ts';
 import { LiveLine } from '../../ui/live-line.tsx';
-import { LiveRows } from '../../ui/live-rows.tsx';
-import { Menu } from '../../ui/menu.tsx';
-import { PageHead } from '../../ui/page.tsx';
 import { lazyPart, Part } from '../../ui/part.tsx';
-import { Search } from '../../ui/search.tsx';
-import { Split } from '../../ui/split.tsx';
 import { Time } from '../../ui/time.tsx';
-import { IfAllowed, useUnseen } from '../../ui/if-allowed.tsx';
+import { useMaySee } from '../../ui/if-allowed.tsx';
+import { ListScreen } from '../../ui/list-screen.tsx';
 import { channelWords, titleOf, type Message } from './message-words.ts';
 import styles from './inbox.module.css';
 
@@ -41,21 +35,11 @@ const ANY = 'any';
 const CHANNELS = [ANY, 'email', 'sms', 'push'] as const;
 const CHANNEL_CHOICES = CHANNELS.map((id) => ({ id, name: id === ANY ? 'Any channel' : channelWords(id) }));
 
+const COLUMNS = { row, rowHeight: 64 } as const;
+
 /** What the built-in sandbox kept instead of sending it. */
 export function Inbox(): ReactNode {
   const { w } = useParams({ from: FROM });
-  const unseen = useUnseen();
-  return (
-    <>
-      <PageHead title="Inbox" lead="Messages of notifications without an account come here instead of going out." />
-      <IfAllowed {...unseen}>
-        <Messages w={w} />
-      </IfAllowed>
-    </>
-  );
-}
-
-function Messages({ w }: { readonly w: string }): ReactNode {
   const { open, view, recipient, channel } = useSearch({ from: FROM });
   const navigate = useNavigate({ from: FROM });
   const filter = useMemo(
@@ -78,88 +62,63 @@ function Messages({ w }: { readonly w: string }): ReactNode {
     [w, filter],
   );
   const followed = { workspace: w, topic: 'inbox' } as const;
-  const list = useLiveList('/v1/inbox', `${w} ${JSON.stringify(filter)}`, load, keyOf, followed);
-  const { items: shown, error, retry } = list;
+  const maySee = useMaySee();
+  const list = useLiveList('/v1/inbox', `${w} ${JSON.stringify(filter)}`, maySee ? load : null, keyOf, followed);
   const show = useCallback(
     (id: string) => void navigate({ search: { ...filter, open: id }, replace: open !== undefined }),
     [navigate, open, filter],
   );
   const find = (next: { readonly recipient?: string; readonly channel?: string }): void =>
     void navigate({ search: { ...filter, ...next, ...(open !== undefined && { open }) }, replace: true });
-  const close = (): void => {
-    void navigate({ search: filter, replace: true });
-    focusList();
-  };
   return (
-    <>
-      <LiveLine workspace={w} />
-      <Split
-        panelLabel="Message"
-        panel={
-          open === undefined ? null : (
-            <Part loading={<Loading what="the message" />}>
-              <MessagePanel
-                key={open}
-                id={open}
-                view={view}
-                onView={(next) => void navigate({ search: { ...filter, open, view: next }, replace: true })}
-                onClose={close}
-              />
-            </Part>
-          )
-        }
-        list={
-          <>
-            <div className={cls(styles.tools)}>
-              <Search
-                label="Address, or its beginning"
-                found={recipient ?? ''}
-                onFind={(word) => find({ recipient: word })}
-              />
-              <Menu
-                label={`Channel: ${channel === undefined ? 'Any channel' : channelWords(channel)}`}
-                trigger={
-                  <>
-                    {channel === undefined ? 'Any channel' : channelWords(channel)}
-                    <ChevronsUpDown size={16} aria-hidden />
-                  </>
-                }
-                choices={CHANNEL_CHOICES}
-                chosen={channel ?? ANY}
-                onChoose={(id) => find({ channel: id === ANY ? '' : id })}
-              />
-            </div>
-            {error && <Problem error={error} onRetry={retry} />}
-            {!shown && !error && <Loading what="messages" />}
-            {shown?.length === 0 && isFiltered && (
-              <Empty
-                title="No message fits"
-                action={<Button onPress={() => find({ recipient: '', channel: '' })}>Show all messages</Button>}
-              >
-                Looked for: {Object.values(filter).join(', ')}.
-              </Empty>
-            )}
-            {shown?.length === 0 && !isFiltered && (
-              <Empty title="No message yet">
-                Messages of notifications without an account come here, as their readers would see them. Send an event
-                that fires a rule, and look again.
-              </Empty>
-            )}
-            {shown !== undefined && shown.length > 0 && (
-              <LiveRows
-                list={list}
-                label="Messages"
-                items={shown}
-                keyOf={keyOf}
-                row={row}
-                rowHeight={64}
-                chosen={open ?? null}
-                onOpen={show}
-              />
-            )}
-          </>
-        }
-      />
-    </>
+    <ListScreen
+      title="Inbox"
+      lead="Messages of notifications without an account come here instead of going out."
+      tabs={<LiveLine workspace={w} />}
+      what="messages"
+      label="Messages"
+      list={list}
+      keyOf={keyOf}
+      columns={COLUMNS}
+      filters={[
+        { search: 'Address, or its beginning', value: recipient ?? '', onFind: (word) => find({ recipient: word }) },
+        {
+          menu: 'Channel',
+          options: CHANNEL_CHOICES,
+          value: channel ?? ANY,
+          onChoose: (id) => find({ channel: id === ANY ? '' : id }),
+        },
+      ]}
+      open={open ?? null}
+      onOpen={show}
+      onClose={() => void navigate({ search: filter, replace: true })}
+      panelLabel="Message"
+      renderPanel={({ key: id, onClose }) => (
+        <Part loading={<Loading what="the message" />}>
+          <MessagePanel
+            key={id}
+            id={id}
+            view={view}
+            onView={(next) => void navigate({ search: { ...filter, open: id, view: next }, replace: true })}
+            onClose={onClose}
+          />
+        </Part>
+      )}
+      renderEmpty={() =>
+        isFiltered ? (
+          <Empty
+            title="No message fits"
+            action={<Button onPress={() => find({ recipient: '', channel: '' })}>Show all messages</Button>}
+          >
+            Looked for: {Object.values(filter).join(', ')}.
+          </Empty>
+        ) : (
+          <Empty title="No message yet">
+            Messages of notifications without an account come here, as their readers would see them. Send an event that
+            fires a rule, and look again.
+          </Empty>
+        )
+      }
+    />
   );
 }

@@ -1,31 +1,19 @@
-import { ChevronsUpDown } from 'lucide-react';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { useCallback, useMemo, useState, type ReactNode } from 'react';
-import { useIsMeKnown, useMay } from '../../api/me.ts';
+import { useMemo, type ReactNode } from 'react';
+import { useMay } from '../../api/me.ts';
 import { usePages } from '../../api/page-list.ts';
 import { EVERY_WORKSPACE } from '../../frame/last-workspace.ts';
-import { Empty, Loading, Problem } from '../../ui/answers.tsx';
+import { Empty, Loading } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
-import { cls } from '../../ui/class-names.ts';
-import { focusList } from '../../ui/focus-list.ts';
-import { IfAllowed, useUnseen } from '../../ui/if-allowed.tsx';
-import { List } from '../../ui/list.tsx';
-import { useMedia } from '../../ui/media.ts';
-import { Menu } from '../../ui/menu.tsx';
-import { Actions, PageHead } from '../../ui/page.tsx';
-import { Search } from '../../ui/search.tsx';
+import { useMaySee } from '../../ui/if-allowed.tsx';
+import { ListScreen, type Columns, type ListAction } from '../../ui/list-screen.tsx';
 import { lazyPart, Part } from '../../ui/part.tsx';
-import { RowCells } from '../../ui/row-cells.tsx';
-import { Split } from '../../ui/split.tsx';
 import { Time } from '../../ui/time.tsx';
-import { useChoice } from '../../ui/use-choice.ts';
 import { importSuppressions, loadSuppressions, SUPPRESSIONS } from './calls.ts';
 import { CHANNEL_OPTIONS, sourceName, SOURCES, type Suppression } from './left-out-words.ts';
-import styles from './left-out.module.css';
 
 const FROM = '/workspaces/$w/suppressions';
 const ANY = 'any';
-const ROW_HEIGHTS = { phone: 64, desk: 40 } as const;
 
 const AddSuppression = lazyPart(() => import('./add-suppression.tsx').then(({ AddSuppression: loaded }) => loaded));
 const ChosenSuppressions = lazyPart(() =>
@@ -42,207 +30,118 @@ const ImportFile = lazyPart(() => import('./import-file.tsx').then(({ ImportFile
 const keyOf = ({ workspace, channel, address, source }: Suppression): string =>
   [workspace, channel, source, address].join(' ');
 
-const row = (one: Suppression): ReactNode => (
-  <RowCells
-    what={sourceName(one.source)}
-    who={one.address}
-    about={[one.channel, one.detail].filter((word) => word !== '').join(' · ')}
-    time={<Time at={one.at} ago />}
-  />
-);
+const COLUMNS: Columns<Suppression> = {
+  what: ({ source }) => sourceName(source),
+  who: ({ address }) => address,
+  about: ({ channel, detail }) => [channel, detail].filter((word) => word !== '').join(' · '),
+  time: ({ at }) => <Time at={at} ago />,
+};
+const CHANNELS = [{ id: ANY, name: 'Any channel' }, ...CHANNEL_OPTIONS];
+const SOURCE_OPTIONS = [{ id: ANY, name: 'Any source' }, ...SOURCES.map((id) => ({ id, name: sourceName(id) }))];
 
 /** Addresses that nothing is sent to, each with who says so, and the way back. */
 export function Suppressions(): ReactNode {
   const { w } = useParams({ from: FROM });
-  const { open, ...filter } = useSearch({ from: FROM });
+  const { open, address, channel, source } = useSearch({ from: FROM });
   const navigate = useNavigate({ from: FROM });
-  const isKnown = useIsMeKnown();
-  const unseen = useUnseen();
+  const maySee = useMaySee();
   const off = useMay('operate', w);
-  const [asked, setAsked] = useState<'add' | 'import' | 'remove' | null>(null);
+  const filter = useMemo(
+    () => ({
+      ...(address !== undefined && { address }),
+      ...(channel !== undefined && { channel }),
+      ...(source !== undefined && { source }),
+    }),
+    [address, channel, source],
+  );
   const key = JSON.stringify(filter);
-  const load = useMemo(() => loadSuppressions(w, JSON.parse(key) as typeof filter), [w, key]);
-  const queryKey = [SUPPRESSIONS, w, key];
-  const { items, error, retry, more } = usePages(queryKey, isKnown && unseen.reason === null ? load : null);
-  const choice = useChoice(items, keyOf, `${w} ${key}`);
-  const isPhone = useMedia('(max-width: 640px)');
-  const change = useCallback(
-    (next: Readonly<Record<string, string | undefined>>) => {
-      const all = Object.entries({ ...filter, ...next }).filter(([, word]) => word !== undefined && word !== '');
-      void navigate({ search: Object.fromEntries(all), replace: true });
-    },
-    [filter, navigate],
-  );
-  const isFiltered = Object.keys(filter).length > 0;
-  const close = (): void => {
-    change({});
-    focusList();
+  const load = useMemo(() => loadSuppressions(w, filter), [w, filter]);
+  const list = usePages([SUPPRESSIONS, w, key], maySee ? load : null);
+  const change = (next: Readonly<Record<string, string | undefined>>): void => {
+    const all = Object.entries({ ...filter, ...next }).filter(([, word]) => word !== undefined && word !== '');
+    void navigate({ search: Object.fromEntries(all), replace: true });
   };
-  const chosen = items?.find((one) => keyOf(one) === open);
+  const clear = (): void => void navigate({ search: {}, replace: true });
+  const isFiltered = Object.keys(filter).length > 0;
   const isOne = w !== EVERY_WORKSPACE;
-  const addButton = isOne && (
-    <Button kind="main" off={off} onPress={() => setAsked('add')}>
-      Add an address
-    </Button>
-  );
-  return (
-    <>
-      <PageHead title="Suppressions" lead="Addresses that nothing is sent to, each with who says so.">
-        {isOne && unseen.reason === null && (
-          <Actions>
-            <a href={`/v1/workspaces/${encodeURIComponent(w)}/suppressions/export`} download>
-              Export as CSV
-            </a>
-            <Button off={off} onPress={() => setAsked('import')}>
-              Import…
-            </Button>
-            {addButton}
-          </Actions>
-        )}
-      </PageHead>
-      {asked === 'add' && (
-        <Part>
-          <AddSuppression workspace={w} onClose={() => setAsked(null)} />
-        </Part>
-      )}
-      {asked === 'remove' && (
-        <Part>
-          <AllSuppressions workspace={w} filter={filter} onClose={() => setAsked(null)} />
-        </Part>
-      )}
-      {asked === 'import' && (
-        <Part>
-          <ImportFile
-            title="Import suppressions"
-            note="Reads the columns address and channel, and detail where there is one; the first row names them. Taking the same file in again changes nothing."
-            workspace={w}
-            call={{ method: 'POST', path: `/v1/workspaces/${w}/suppressions/import` }}
-            queryKey={[SUPPRESSIONS]}
-            send={importSuppressions}
-            command={`npx carillon suppressions import file.csv --workspace ${w}`}
-            onClose={() => setAsked(null)}
-          />
-        </Part>
-      )}
-      <IfAllowed {...unseen}>
-        <Split
-          panelLabel="Suppression"
-          panel={
-            open === undefined ? null : (
-              <Part loading={<Loading what="the address" />}>
-                <SuppressionPanel
-                  key={open}
-                  id={open}
-                  entry={chosen}
-                  isListRead={items !== undefined}
-                  onClose={close}
-                />
-              </Part>
-            )
-          }
-          list={
-            <>
-              <div className={cls(styles.tools)}>
-                <Search label="Address" found={filter.address ?? ''} onFind={(address) => change({ address })} />
-                <Choice
-                  label="Channel"
-                  any="Any channel"
-                  chosen={filter.channel}
-                  choices={CHANNEL_OPTIONS}
-                  onChoose={(channel) => change({ channel })}
-                />
-                <Choice
-                  label="Source"
-                  any="Any source"
-                  chosen={filter.source}
-                  choices={SOURCES.map((id) => ({ id, name: sourceName(id) }))}
-                  onChoose={(source) => change({ source })}
-                />
-                {isFiltered && isOne && items !== undefined && items.length > 0 && (
-                  <Button kind="quiet" off={off} onPress={() => setAsked('remove')}>
-                    Take back all that match…
-                  </Button>
-                )}
-                {isFiltered && (
-                  <Button kind="quiet" onPress={() => void navigate({ search: {}, replace: true })}>
-                    Clear
-                  </Button>
-                )}
-              </div>
-              {error && <Problem error={error} onRetry={retry} />}
-              {!items && !error && <Loading what="suppressions" />}
-              {items?.length === 0 &&
-                (isFiltered ? (
-                  <Empty
-                    title="No address fits this filter"
-                    action={
-                      <Button onPress={() => void navigate({ search: {}, replace: true })}>Clear the filter</Button>
-                    }
-                  >
-                    Looked for:{' '}
-                    {Object.entries(filter)
-                      .map(([name, word]) => `${name} ${word}`)
-                      .join(', ')}
-                    . An address is found as a whole, whatever its case and form.
-                  </Empty>
-                ) : (
-                  <Empty title="Nobody is left out" action={addButton}>
-                    Addresses come here by themselves when a provider says that they do not exist, when somebody
-                    complains or writes STOP, and when an app is removed from a device.
-                  </Empty>
-                ))}
-              {items !== undefined && items.length > 0 && (
-                <List
-                  label="Suppressions"
-                  items={items}
-                  keyOf={keyOf}
-                  row={row}
-                  rowHeight={isPhone ? ROW_HEIGHTS.phone : ROW_HEIGHTS.desk}
-                  chosen={open ?? null}
-                  onOpen={(next) => change({ open: next })}
-                  onEnd={more}
-                  choice={choice}
-                />
-              )}
-              {choice.isBegun && (
-                <Part>
-                  <ChosenSuppressions chosen={choice.rows} onClear={choice.clear} />
-                </Part>
-              )}
-            </>
-          }
+  const headActions: readonly ListAction[] = [
+    { name: 'Export as CSV', href: `/v1/workspaces/${encodeURIComponent(w)}/suppressions/export` },
+    {
+      name: 'Import…',
+      off,
+      renderDialog: (close) => (
+        <ImportFile
+          title="Import suppressions"
+          note="Reads the columns address and channel, and detail where there is one; the first row names them. Taking the same file in again changes nothing."
+          workspace={w}
+          call={{ method: 'POST', path: `/v1/workspaces/${w}/suppressions/import` }}
+          queryKey={[SUPPRESSIONS]}
+          send={importSuppressions}
+          command={`npx carillon suppressions import file.csv --workspace ${w}`}
+          onClose={close}
         />
-      </IfAllowed>
-    </>
-  );
-}
-
-function Choice({
-  label,
-  any,
-  chosen,
-  choices,
-  onChoose,
-}: {
-  readonly label: string;
-  readonly any: string;
-  readonly chosen: string | undefined;
-  readonly choices: readonly { readonly id: string; readonly name: string }[];
-  readonly onChoose: (id: string | undefined) => void;
-}): ReactNode {
-  const shown = choices.find(({ id }) => id === chosen)?.name ?? chosen ?? any;
+      ),
+    },
+    {
+      name: 'Add an address',
+      kind: 'main',
+      off,
+      renderDialog: (close) => <AddSuppression workspace={w} onClose={close} />,
+    },
+  ];
+  const choose = (name: 'channel' | 'source') => (id: string) => change({ [name]: id === ANY ? undefined : id });
   return (
-    <Menu
-      label={`${label}: ${shown}`}
-      trigger={
-        <>
-          {shown}
-          <ChevronsUpDown size={16} aria-hidden />
-        </>
+    <ListScreen
+      title="Suppressions"
+      lead="Addresses that nothing is sent to, each with who says so."
+      what="suppressions"
+      list={list}
+      keyOf={keyOf}
+      columns={COLUMNS}
+      headActions={isOne ? headActions : []}
+      filters={[
+        { search: 'Address', value: address ?? '', onFind: (word) => change({ address: word }) },
+        { menu: 'Channel', options: CHANNELS, value: channel ?? ANY, onChoose: choose('channel') },
+        { menu: 'Source', options: SOURCE_OPTIONS, value: source ?? ANY, onChoose: choose('source') },
+      ]}
+      actions={[
+        isFiltered &&
+          isOne &&
+          list.items !== undefined &&
+          list.items.length > 0 && {
+            name: 'Take back all that match…',
+            kind: 'quiet',
+            off,
+            renderDialog: (close) => <AllSuppressions workspace={w} filter={filter} onClose={close} />,
+          },
+        isFiltered && { name: 'Clear', kind: 'quiet', run: clear },
+      ]}
+      selection={{ scope: `${w} ${key}`, bar: ChosenSuppressions }}
+      open={open ?? null}
+      onOpen={(next) => change({ open: next })}
+      onClose={() => change({})}
+      panelLabel="Suppression"
+      renderPanel={({ key: id, item, isListRead, onClose }) => (
+        <Part loading={<Loading what="the address" />}>
+          <SuppressionPanel key={id} id={id} entry={item} isListRead={isListRead} onClose={onClose} />
+        </Part>
+      )}
+      renderEmpty={(button) =>
+        isFiltered ? (
+          <Empty title="No address fits this filter" action={<Button onPress={clear}>Clear the filter</Button>}>
+            Looked for:{' '}
+            {Object.entries(filter)
+              .map(([name, word]) => `${name} ${word}`)
+              .join(', ')}
+            . An address is found as a whole, whatever its case and form.
+          </Empty>
+        ) : (
+          <Empty title="Nobody is left out" action={button('Add an address')}>
+            Addresses come here by themselves when a provider says that they do not exist, when somebody complains or
+            writes STOP, and when an app is removed from a device.
+          </Empty>
+        )
       }
-      choices={[{ id: ANY, name: any }, ...choices]}
-      chosen={chosen ?? ANY}
-      onChoose={(id) => onChoose(id === ANY ? undefined : id)}
     />
   );
 }
