@@ -138,7 +138,8 @@ function problemsOf(operation: Operation, writes: boolean): readonly ErrorCode[]
   const codes: ErrorCode[] = [...own];
   if (takes) codes.push('invalid_json', ...STRICT_JSON_PROBLEMS, 'body_too_large', 'unsupported_media_type');
   if (operation.parameters?.some((one) => 'name' in one && one.name === 'workspace')) codes.push('not_found');
-  if (takes || operation.parameters !== undefined) codes.push('invalid_request');
+  // Every operation refuses parameters that it does not take.
+  codes.push('invalid_request');
   if (permission !== 'anybody') codes.push('unauthorized', 'rate_limited');
   if (permission !== 'anybody' && permission !== 'self') codes.push('forbidden_role');
   // A session of a browser, of a page that is not ours.
