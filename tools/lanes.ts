@@ -25,7 +25,6 @@ export const laneFiles = (lane: Lane): { readonly include: string; readonly excl
  * that takes a minute on two cores belongs here.
  */
 export const LONGEST: readonly string[] = [
-  'test/integration/api-cases/api-cases.product.test.ts',
   'test/chaos/embedded/crash.product.test.ts',
   'test/chaos/cluster/crash.product.test.ts',
   'test/walkthrough/03-change-a-rule.product.test.ts',
