@@ -61,7 +61,10 @@ export function readApiDocument(): readonly Operation[] {
     compiled.set($ref, check);
     return check;
   };
-  return Object.entries(document.paths).flatMap(([path, methods]) =>
+  // A path with fewer parameters comes first: `/deliveries/count` before `/deliveries/{id}`.
+  const parametersOf = (path: string): number => path.split('{').length;
+  const paths = Object.entries(document.paths).toSorted(([one], [other]) => parametersOf(one) - parametersOf(other));
+  return paths.flatMap(([path, methods]) =>
     Object.entries(methods)
       .filter(([method]) => METHODS.includes(method))
       .map(([method, described]) => operationOf({ path, method, described, compile, parameters })),

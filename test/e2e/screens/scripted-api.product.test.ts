@@ -58,6 +58,12 @@ describe('the scripted API', () => {
     expect(() => api.answer('GET /v1/nothing', {})).toThrow('the document has no operation GET /v1/nothing');
   });
 
+  it('takes a path without parameters before one with them', async () => {
+    await ask('deliveries/count?action=resend');
+    expect(api.calls('GET /v1/workspaces/{workspace}/deliveries/count')).toHaveLength(1);
+    expect(api.reset()).toEqual([]);
+  });
+
   it('holds answers back until the test lets them go', async () => {
     const release = api.hold(LIST);
     const asked = ask('suppressions');
