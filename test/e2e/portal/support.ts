@@ -5,15 +5,21 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { untilFound } from '@carillon/testing';
-import { chromium, type Browser, type LaunchOptions, type Page } from 'playwright-core';
+import { chromium, type Browser, type Page } from 'playwright-core';
 import { PROGRAMS } from '../../support/programs.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../../apps/cli/src/main.ts');
 const READY_WITHIN = 120_000;
 
-const launch = (options: LaunchOptions = {}): Promise<Browser> =>
+/**
+ * Opens a browser, which ends with this process at the latest. It listens to no signal: Playwright takes its listeners off when the
+ * last browser of the process closes, and the shared one closes never.
+ */
+export const openBrowser = (): Promise<Browser> =>
   chromium.launch({
-    ...options,
+    handleSIGINT: false,
+    handleSIGTERM: false,
+    handleSIGHUP: false,
     executablePath: PROGRAMS.chromium.path,
     timeout: READY_WITHIN,
     args: [
@@ -29,13 +35,11 @@ const launch = (options: LaunchOptions = {}): Promise<Browser> =>
     ],
   });
 
-export const openBrowser = (): Promise<Browser> => launch();
-
 let shared: Promise<Browser> | undefined;
 
-/** Returns the browser of this process, which ends with it. Open a context per test and close that. */
+/** Returns the browser of this process. Open a context per test and close that. */
 export function sharedBrowser(): Promise<Browser> {
-  shared ??= launch({ handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false });
+  shared ??= openBrowser();
   return shared;
 }
 
