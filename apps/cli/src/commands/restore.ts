@@ -1,4 +1,3 @@
-import { COLLECTIONS } from '@carillon/stores';
 import { resolve } from 'node:path';
 import type { Restored, Span } from '@carillon/adapter-embedded';
 import { formatInstant } from '@carillon/kernel';
@@ -27,6 +26,7 @@ export function restoreCommand(program: Command): void {
       const folder = dataFolder(flags);
       const { restoreBackup } = await import('@carillon/adapter-embedded');
       const { createIds, systemClock } = await import('@carillon/adapter-system');
+      const { COLLECTIONS } = await import('@carillon/stores');
       const { READERS } = await import('../process/log-positions.ts');
       const restored = await restoreBackup(resolve(file), folder, {
         collections: COLLECTIONS,
