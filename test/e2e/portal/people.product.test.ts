@@ -241,63 +241,6 @@ describeWith('chromium', 'people in a browser', () => {
     }
   });
 
-  it('opens a select by a press or an arrow, moves by arrows and letters, and takes the focus back', async () => {
-    const fresh = await guard.openPage(context);
-    await open('/settings/audit', 'Audit', fresh);
-    const select = fresh.getByRole('button', { name: 'All that you may see' });
-    const focused = (role: 'option' | 'button', name: string) =>
-      fresh.getByRole(role, { name }).and(fresh.locator(':focus'));
-    await select.click();
-    await focused('option', 'All that you may see').waitFor();
-    expect(await select.getAttribute('aria-expanded')).toBe('true');
-    await fresh.keyboard.press('Escape');
-    await focused('button', 'All that you may see').waitFor();
-    expect(await fresh.getByRole('listbox').count()).toBe(0);
-    await fresh.keyboard.press('ArrowDown');
-    await focused('option', 'All that you may see').waitFor();
-    await fresh.keyboard.press('s');
-    await focused('option', 'shop').waitFor();
-    await fresh.keyboard.press('Home');
-    await focused('option', 'All that you may see').waitFor();
-    await fresh.keyboard.press('End');
-    await fresh.keyboard.type('sh');
-    await fresh.keyboard.press('Enter');
-    await fresh.getByRole('button', { name: /^shop/ }).click();
-    await fresh.getByRole('listbox').waitFor();
-    await fresh.getByRole('heading', { level: 1 }).click();
-    await fresh.getByRole('listbox').waitFor({ state: 'detached' });
-    await fresh.close();
-  });
-
-  it('keeps focus and typed text in a dialog until it is closed', async () => {
-    const fresh = await guard.openPage(context);
-    await open('/settings/tokens', 'Tokens', fresh);
-    const opener = fresh.getByRole('button', { name: 'New token' });
-    const dialog = fresh.getByRole('dialog', { name: 'New token' });
-    const beside = async (): Promise<void> => fresh.mouse.click(5, 5);
-    await opener.click();
-    await dialog.waitFor();
-    for (let tab = 0; tab < 30; tab += 1) {
-      await fresh.keyboard.press('Tab');
-      const place = await fresh.evaluate<string>(
-        "document.activeElement.closest('[role=dialog]') ? 'dialog' : document.activeElement.tagName",
-      );
-      // Between the last field and the first one the browser may focus the page itself.
-      expect(['dialog', 'BODY']).toContain(place);
-    }
-    await beside();
-    await dialog.waitFor({ state: 'detached' });
-    await opener.and(fresh.locator(':focus')).waitFor();
-    await opener.click();
-    await dialog.getByRole('textbox').first().fill('nightly');
-    await beside();
-    expect(await dialog.getByRole('textbox').first().inputValue()).toBe('nightly');
-    await fresh.keyboard.press('Escape');
-    await dialog.waitFor({ state: 'detached' });
-    await opener.and(fresh.locator(':focus')).waitFor();
-    await fresh.close();
-  });
-
   it('confirms an address by its mailed link once, and says why a used or incomplete link does not work', async () => {
     const member = await openMember(demo, browser, { workspace: 'shop', role: 'viewer' });
     const smtp = await startScriptedSmtp();

@@ -10,6 +10,7 @@ import {
 import { createPortal } from 'react-dom';
 import { cls } from './class-names.ts';
 import styles from './popup.module.css';
+import { TypedWord } from './typed-word.ts';
 
 export type PopupItem = {
   readonly id: string;
@@ -20,8 +21,6 @@ export type PopupItem = {
 
 /** Pixels between the popup and its button, and between the popup and the window. */
 const GAP = 8;
-/** Milliseconds until typed letters begin another word. */
-const TYPED_WITHIN_MS = 1_000;
 
 const NO_FOCUS = { preventScroll: true } as const;
 
@@ -61,7 +60,7 @@ export function Popup({
   readonly onClose: () => void;
 }): ReactNode {
   const list = useRef<HTMLDivElement>(null);
-  const typed = useRef({ word: '', at: 0 });
+  const [typed] = useState(() => new TypedWord());
   // Not the button if a letter opened it.
   const [opener] = useState(() => document.activeElement);
   const close = useRef(onClose);
@@ -103,18 +102,12 @@ export function Popup({
     end();
     onChoose(item.id);
   }
-  /** The index that a key leads to, from the index of the focus. */
+  /** The index that a key leads to, from the index of the focus. -1 if no name begins with the typed letters. */
   function target(key: string, at: number, now: number): number | undefined {
     const move = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: -1 }[key];
-    if (move !== undefined) {
-      typed.current.word = '';
-      return (move + items.length) % items.length;
-    }
-    if (key.length !== 1 || (key === ' ' && typed.current.word === '')) return undefined;
-    const isSameWord = now - typed.current.at < TYPED_WITHIN_MS;
-    typed.current = { word: (isSameWord ? typed.current.word : '') + key.toLowerCase(), at: now };
-    const found = items.findIndex(({ name }) => name.toLowerCase().startsWith(typed.current.word));
-    return found < 0 ? undefined : found;
+    if (move === undefined) return typed.find(items, key, now);
+    typed.clear();
+    return (move + items.length) % items.length;
   }
   function hear(event: KeyboardEvent<HTMLElement>): void {
     if (event.altKey || event.ctrlKey || event.metaKey) return;

@@ -1,10 +1,11 @@
 import { ChevronsUpDown } from 'lucide-react';
-import { useId, type ReactNode } from 'react';
+import { useId, useState, type KeyboardEvent, type ReactNode } from 'react';
 import { cls } from './class-names.ts';
 import fieldStyles from './field.module.css';
 import { useLeft } from './held-fault.tsx';
 import { Popup, usePopup } from './popup.tsx';
 import styles from './popup.module.css';
+import { TypedWord } from './typed-word.ts';
 
 export type SelectOption<Id extends string> = {
   readonly id: Id;
@@ -40,9 +41,20 @@ export function Select<Id extends string>({
 }): ReactNode {
   const id = useId();
   const { button, isOpen, setOpen, props } = usePopup('listbox', `${id}list`);
+  const [typed] = useState(() => new TypedWord());
   const [isShown, leave] = useLeft();
   const isWrong = isShown && fault !== null && fault !== undefined;
   const described = [...(note === undefined ? [] : [`${id}note`]), ...(isWrong ? [`${id}fault`] : [])];
+  /** Letters choose without opening, as in a select of the browser. None of them is a command of the page. */
+  function hear(event: KeyboardEvent<HTMLElement>): void {
+    props.onKeyDown(event);
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
+    const found = typed.find(options, event.key, event.timeStamp);
+    if (found === undefined) return;
+    event.preventDefault();
+    const option = options[found];
+    if (option && option.id !== chosen) onChoose(option.id);
+  }
   return (
     <div className={cls(fieldStyles.group)} onBlur={leave}>
       <div className={cls(styles.select)}>
@@ -51,6 +63,7 @@ export function Select<Id extends string>({
         </span>
         <button
           {...props}
+          onKeyDown={hear}
           aria-labelledby={`${id}value ${id}label`}
           {...(described.length > 0 && { 'aria-describedby': described.join(' ') })}
           disabled={isDisabled}

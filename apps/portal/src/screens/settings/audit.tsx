@@ -39,7 +39,8 @@ export function Audit(): ReactNode {
       <PageBody>
         <IfAllowed {...unseen}>
           <Verify off={offVerify} />
-          <FilterForm key={JSON.stringify(filters)} filters={filters} />
+          {/* Another workspace keeps the form, and so the focus of its select. */}
+          <FilterForm key={JSON.stringify({ ...filters, workspace: undefined })} filters={filters} />
           <Entries filters={filters} />
         </IfAllowed>
       </PageBody>
