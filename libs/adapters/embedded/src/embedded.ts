@@ -2,6 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
+import { SINGLE_SEQUENCES, TOPICS } from '@carillon/contracts';
 import { CarillonError, ID_PREFIXES, isCarillonError, type Duration, type Instant } from '@carillon/kernel';
 import type { BackendStores, Clock, AnyCollection, SchemaRegistry, Turns } from '@carillon/ports';
 import { writeBackup } from './backup.ts';
@@ -150,6 +151,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
     const workerData: WriterSettings = {
       file: files.database,
       logId: freshLogId(),
+      topics: TOPICS.map((name) => ({ name, isSingleSequence: SINGLE_SEQUENCES.has(name) })),
       partitions: options.partitions ?? null,
       createdAt: options.clock.now(),
       documentTables: (options.collections ?? []).map(documentTable),

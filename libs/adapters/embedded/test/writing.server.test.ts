@@ -35,6 +35,7 @@ async function openWriter() {
   const settings: WriterSettings = {
     file: join(folder.path, 'carillon.db'),
     logId: 'log_unused',
+    topics: [],
     partitions: null,
     createdAt: 1,
     documentTables: [],

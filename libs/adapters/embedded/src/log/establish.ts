@@ -1,13 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { SINGLE_SEQUENCES, TOPICS } from '@carillon/contracts';
 import { CarillonError } from '@carillon/kernel';
-import type { TopicName } from '@carillon/ports';
 import type { Statements } from '../statements.ts';
 import type { WriterSettings } from '../writing/protocol.ts';
 
 export const DEFAULT_PARTITIONS = 8;
-
-const partitionsOf = (topic: TopicName, count: number): number => (SINGLE_SEQUENCES.has(topic) ? 1 : count);
 
 /**
  * Makes log id and topics at the first start. Later it only adds topics that this version brought; the number of
@@ -26,13 +22,14 @@ export function establishLog(db: DatabaseSync, sql: Statements, settings: Writer
   const count = stored || (settings.partitions ?? DEFAULT_PARTITIONS);
   const known = (sql.get('SELECT count(DISTINCT topic) AS topics FROM partitions') as { topics: number } | undefined)
     ?.topics;
-  if (known === TOPICS.length) return;
+  if (known === settings.topics.length) return;
   db.exec('BEGIN IMMEDIATE');
   try {
     sql.run('INSERT INTO log_identity VALUES (1, ?, ?) ON CONFLICT DO NOTHING', settings.logId, settings.createdAt);
-    for (const topic of TOPICS) {
-      for (let partition = 0; partition < partitionsOf(topic, count); partition += 1) {
-        sql.run('INSERT INTO partitions (topic, partition) VALUES (?, ?) ON CONFLICT DO NOTHING', topic, partition);
+    for (const { name, isSingleSequence } of settings.topics) {
+      const partitions = isSingleSequence ? 1 : count;
+      for (let partition = 0; partition < partitions; partition += 1) {
+        sql.run('INSERT INTO partitions (topic, partition) VALUES (?, ?) ON CONFLICT DO NOTHING', name, partition);
       }
     }
     db.exec('COMMIT');

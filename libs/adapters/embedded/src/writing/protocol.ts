@@ -1,4 +1,5 @@
 import type { ErrorCode, Instant } from '@carillon/kernel';
+import type { TopicName } from '@carillon/ports';
 import type { Statements } from '../statements.ts';
 import type { DocumentTable } from '../schema/document-tables.ts';
 import type { WalBounds } from '../wal/bounds.ts';
@@ -33,9 +34,14 @@ export type Joints = Readonly<Record<string, Joint>>;
 export type Failure = { readonly code: ErrorCode | null; readonly message: string };
 export type Reply = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly failure: Failure };
 
+/** A topic of the log, as the writer makes it. */
+export type LogTopic = { readonly name: TopicName; readonly isSingleSequence: boolean };
+
 export type WriterSettings = {
   readonly file: string;
   readonly logId: string;
+  /** Topics that are made if they are missing. The thread gets them, so that it loads no schemas of records and of HTTP. */
+  readonly topics: readonly LogTopic[];
   /** Null: as stored, or the default. */
   readonly partitions: number | null;
   readonly createdAt: Instant;
