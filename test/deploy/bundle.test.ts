@@ -8,7 +8,7 @@ const root = resolve(import.meta.dirname, '../..');
 const THREAD = /'\.\/([\w-]+)\.js'/g;
 
 it('a bundle has every thread that the program starts, also those that are started for a long log only', () => {
-  const sources = globSync('libs/adapters/*/src/**/*.ts', { cwd: root }).map((file) =>
+  const sources = globSync('libs/adapters/{*,*/*}/src/**/*.ts', { cwd: root }).map((file) =>
     readFileSync(resolve(root, file), 'utf8'),
   );
   const started = sources
