@@ -57,7 +57,7 @@ export type TokenInspection = {
 };
 
 /**
- * Says whether a token was issued by a provider, and is still good (limits-and-errors 2.2). The provider's key set is
+ * Says whether a token was issued by a provider, and is still good. The provider's key set is
  * fetched when it is first needed and then kept: while it is fresh, nothing waits for the network. When it cannot be
  * fetched the old keys serve on, for a bounded time. However many tokens name keys that are not there, and however
  * often fetching fails, the provider is asked at most once in a cool-down. Never rejects; nothing that leaves here holds

@@ -6,7 +6,7 @@ export const MOST_KEYS = 50;
 /** For any member: an RSA modulus of 8,192 bits has 1,366 characters, and larger ones cost too much to verify with. */
 const LONGEST_MEMBER = 1400;
 
-/** RSA with a smaller exponent is open to attacks on small messages and careless padding (limits-and-errors 2.2). */
+/** RSA with a smaller exponent is open to attacks on small messages and careless padding. */
 const LEAST_EXPONENT = 65_537n;
 
 /** Public keys as one fetch found them. */

@@ -1,6 +1,6 @@
 import type { Duration } from '@carillon/kernel';
 
-/** Bounds of one server against slow, many and large (limits-and-errors 2.6). */
+/** Bounds of one server against slow, many and large. */
 export type HttpLimits = {
   /** For a whole request to arrive, body included. */
   readonly requestTimeout: Duration;
