@@ -1,9 +1,13 @@
 import type { WhyNotBody } from '@carillon/contracts';
-import { orderShop } from '@carillon/testing/given';
+import { projections } from '@carillon/stages';
+import { ORDER_PAID, orderShop, workspaceSettings } from '@carillon/testing/given';
 import { createDirectWire, createMemoryLedger, createMemoryReadModels } from '@carillon/testing/memory';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { openTopology, untilFound, type Topology } from '@carillon/testing/topology';
+import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
+import type { Permission } from '../src/access/permission.ts';
 import { deploymentOwner } from '../src/access/principal.ts';
-import { accessOf, openControl, type Fixture, publishWishes } from './control-fixture.ts';
+import type { Control, ControlPorts } from '../src/index.ts';
+import { accessOf, openControl, personWith, type Fixture, publishWishes } from './control-fixture.ts';
 
 let fixture: Fixture;
 const readModels = createMemoryReadModels().connect(createDirectWire());
@@ -21,9 +25,9 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.control.app.close());
 
-async function ask(payload: object) {
+async function ask(payload: object, { app }: Control = fixture.control) {
   const url = '/v1/workspaces/shop/why-not';
-  const answer = await fixture.control.app.inject({ method: 'POST', url, payload });
+  const answer = await app.inject({ method: 'POST', url, payload });
   return { status: answer.statusCode, body: answer.json<WhyNotBody & { detail: string; pointer?: string }>() };
 }
 const wanted = { who: 'ada@example.com', notification: 'order-paid' };
@@ -73,4 +77,41 @@ it.each([
     ...(pointer !== undefined && { pointer }),
   });
   expect(body.detail).toContain(detail);
+});
+
+/** Evaluates and projects all events of the log. */
+async function settle(topology: Topology): Promise<void> {
+  await topology.evaluates();
+  await untilFound('all events are evaluated', async () => {
+    const checkpoint = await topology.data.checkpoints.load('engine', 'carillon.events', 0);
+    return checkpoint && checkpoint.next > 0 ? true : undefined;
+  });
+  for (const { topic, stage } of projections(topology.ports)) {
+    const records = await topology.records(topic);
+    if (records.length > 0) await stage.handle(records, { partition: 0, configNumber: -1, clocks: {} });
+  }
+}
+
+it('shows the values of a condition to people who may read bodies, and leaves them out for a viewer', async () => {
+  const topology = await openTopology({ partitions: 1 });
+  onTestFinished(() => topology.close());
+  const when = 'event.status == "paid" && event.total > 100';
+  const paid = { ...ORDER_PAID.rules['paid'], when } as (typeof ORDER_PAID)['rules'][string];
+  await topology.publish(workspaceSettings({}), ...orderShop({ ...ORDER_PAID, rules: { paid } }));
+  await topology.event({ status: 'paid', total: 40, order_id: 'A-1', customer: { email: wanted.who } });
+  await settle(topology);
+  const readAs = async (...permissions: readonly Permission[]): Promise<WhyNotBody> => {
+    const ports = topology.ports as unknown as Partial<ControlPorts>;
+    const { control } = await openControl(accessOf(personWith('ann', permissions)), ports);
+    onTestFinished(() => control.app.close());
+    return (await ask(wanted, control)).body;
+  };
+  const condition = ({ gates }: WhyNotBody) => gates.find(({ gate }) => gate === 'condition');
+  const seen = await readAs('read', 'bodies');
+  expect(condition(seen)?.lines.join()).toContain('event.total > 100  →  false');
+  const masked = await readAs('read');
+  expect(condition(masked)).toEqual({ ...condition(seen), lines: [] });
+  expect(JSON.stringify(masked)).not.toContain('event.total');
+  // What a viewer is told of the rest is the same.
+  expect(masked).toMatchObject({ verdict: 'stopped', gate: 'condition', event: seen.event, rule: seen.rule });
 });
