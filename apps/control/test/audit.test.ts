@@ -4,7 +4,7 @@ import { stringifyJson } from '@carillon/kernel';
 import {
   createDirectWire,
   createMemoryConsents,
-  createMemoryInbox,
+  createMemoryStores,
   createMemorySuppressions,
 } from '@carillon/testing/memory';
 import { afterEach, expect, test } from 'vitest';
@@ -226,7 +226,7 @@ function withoutAudit(log: EventLog): EventLog {
 }
 
 test('A look into what was kept is told of with the workspace that it was of, wherever it was looked for', async () => {
-  const inbox = createMemoryInbox().connect(createDirectWire());
+  const inbox = createMemoryStores().connect().inbox;
   const html = '<p>Hello</p>';
   const message = {
     channel: 'email',

@@ -74,10 +74,10 @@ export type Condition =
   | { readonly in: readonly (string | number)[] }
   | { readonly beginsWith: readonly string[] }
   | {
-      readonly after?: number | string;
-      readonly from?: number | string;
-      readonly before?: number | string;
-      readonly until?: number | string;
+      readonly after?: number | string | undefined;
+      readonly from?: number | string | undefined;
+      readonly before?: number | string | undefined;
+      readonly until?: number | string | undefined;
     };
 
 /** Conditions by field, all of which must hold. Undefined conditions are left out. */

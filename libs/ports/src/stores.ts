@@ -6,7 +6,6 @@ import type { DeliveryLedger } from './delivery-ledger.ts';
 import type { DigestHeads } from './digest-heads.ts';
 import type { Documents } from './documents.ts';
 import type { DueTasks } from './due-tasks.ts';
-import type { Inbox } from './inbox.ts';
 import type { KeyUseStore } from './key-uses.ts';
 import type { LimitStore } from './limit-store.ts';
 import type { LookupClaims } from './lookup-claims.ts';
@@ -29,6 +28,5 @@ export type BackendStores = {
   readonly configurationStore: ConfigurationStore;
   readonly leases: LeaseStore;
   readonly readModels: ReadModels;
-  readonly inbox: Inbox;
   readonly keyUses: KeyUseStore;
 };

@@ -2,6 +2,7 @@ import type { Instant, Json } from '@carillon/kernel';
 import type { AnyCollection, BackendStores, Documents } from '@carillon/ports';
 import { auditSeals } from './audit-seals.ts';
 import { drafts } from './drafts.ts';
+import { inbox } from './inbox.ts';
 import { jobs } from './jobs.ts';
 import { keptAnswers } from './kept-answers.ts';
 import type { Move } from './move.ts';
@@ -9,7 +10,7 @@ import { people } from './people.ts';
 import { secretStore } from './secrets.ts';
 
 /** All stores that are written once, by the names under which the roles get them. */
-const STORES = { auditSeals, drafts, jobs, keptAnswers, people, secretStore };
+const STORES = { auditSeals, drafts, inbox, jobs, keptAnswers, people, secretStore };
 
 export type DocumentStores = { readonly [Name in keyof typeof STORES]: ReturnType<(typeof STORES)[Name]['create']> };
 

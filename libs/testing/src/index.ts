@@ -12,7 +12,6 @@ export * from './contracts/told-moves.ts';
 export * from './contracts/held-deliveries.ts';
 export * from './contracts/delivery-samples.ts';
 export * from './contracts/due-tasks.ts';
-export * from './contracts/inbox.ts';
 export * from './contracts/key-uses.ts';
 export * from './contracts/pages.ts';
 export * from './contracts/lookup-claims.ts';

@@ -24,7 +24,6 @@ import { createDeliveryLedger } from './stores/delivery-ledger.ts';
 import { createDigestHeads } from './stores/digest-heads.ts';
 import { createDocuments } from './stores/documents.ts';
 import { createDueTasks } from './stores/due-tasks.ts';
-import { createInbox } from './stores/inbox.ts';
 import { createKeyUseStore } from './stores/key-uses.ts';
 import { createLeaseStore } from './stores/leases.ts';
 import { createLimitStore } from './stores/limit-store.ts';
@@ -292,7 +291,6 @@ function assemble(options: EmbeddedOptions, opened: Opened): Embedded {
     leases,
     readModels: createReadModels(reader, writer.writes()),
     registry: createSchemaRegistry(reader, writer.writes()),
-    inbox: createInbox(reader, writer.writes()),
     keyUses: createKeyUseStore(reader, writer.writes()),
     calledOffBelow: readCalledOff(reader, 'carillon.events'),
     calledOffCohortsBelow: readCalledOff(reader, 'carillon.cohorts'),

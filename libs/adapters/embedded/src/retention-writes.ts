@@ -2,8 +2,6 @@ import type { Transaction } from './writing/protocol.ts';
 
 /** Each removes at most `limit` rows that are older than `olderThan` and answers how many it removed. */
 export const retentionWrites = ({ sql }: Transaction) => ({
-  'retention.inbox': (olderThan: number, limit: number): number =>
-    sql.run('DELETE FROM inbox WHERE rowid IN (SELECT rowid FROM inbox WHERE at < ? LIMIT ?)', olderThan, limit),
   'retention.leftCohorts': (olderThan: number, limit: number): number =>
     sql.run(
       `DELETE FROM cohort_members WHERE (cohort_key, user_id) IN

@@ -13,8 +13,6 @@ export type RetentionPolicy = {
   readonly topics: Readonly<Record<TopicName, Duration | null>>;
   /** Rows that describe events, duplicates and evaluations; of fields, those not seen for so long. */
   readonly readModels: Duration | null;
-  /** Messages that the sandbox kept. */
-  readonly inbox: Duration | null;
   /** Users who left a cohort: what platforms may still repeat of them is not older. */
   readonly leftCohorts: Duration | null;
   /** What was sent to people, once no limit counts it any more. */
@@ -33,7 +31,6 @@ const keptFor = (retention: string): Duration | null =>
 export const DEFAULT_RETENTION: RetentionPolicy = {
   topics: perTopic(({ retention, embeddedRetention }) => keptFor(embeddedRetention ?? retention)),
   readModels: 30 * DAY,
-  inbox: 30 * DAY,
   leftCohorts: 30 * DAY,
   limitEntries: DAY,
 };
@@ -58,7 +55,6 @@ export async function applyRetention(
     ['retention.duplicates', policy.readModels],
     ['retention.evaluations', policy.readModels],
     ['retention.fields', policy.readModels],
-    ['retention.inbox', policy.inbox],
     // One that has ended is held by nobody.
     ['retention.leases', 0],
     ['retention.leftCohorts', policy.leftCohorts],

@@ -9,7 +9,6 @@ import {
   describeDeliveryLedger,
   describeDueTasks,
   describeEventLog,
-  describeInbox,
   describeKeyUses,
   describeLeases,
   describeLookupClaims,
@@ -90,10 +89,6 @@ describeReadModels(
 describeSchemaRegistry(
   'the embedded registry',
   embeddedWith(({ registry }) => registry),
-);
-describeInbox(
-  'the embedded inbox',
-  embeddedWith(({ inbox }) => inbox),
 );
 describeKeyUses(
   'the embedded store',

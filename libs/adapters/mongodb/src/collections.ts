@@ -13,7 +13,6 @@ import type {
   EventDocument,
   FieldDocument,
   IdentityDocument,
-  InboxDocument,
   KeyUseDocument,
   LeaseDocument,
   LimitDocument,
@@ -46,7 +45,6 @@ export const collectionsOf = (db: Db) => {
     deadLetters: named<DeadLetterDocument>('dead_letters'),
     evaluations: named<EvaluationDocument>('evaluations'),
     fields: named<FieldDocument>('fields'),
-    inbox: named<InboxDocument>('inbox'),
     keyUses: named<KeyUseDocument>('key_uses'),
   };
 };

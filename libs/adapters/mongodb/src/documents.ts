@@ -155,14 +155,6 @@ export type EvaluationDocument = EvaluationRow & {
   readonly writtenAt: number;
 };
 export type FieldDocument = FieldRow & { readonly _id: string };
-export type InboxDocument = {
-  readonly _id: string;
-  readonly at: number;
-  readonly workspace: string;
-  readonly channel: string;
-  readonly recipient: string;
-  readonly message: string;
-};
 
 /** One key of several parts, in which no two different lists of parts look the same. */
 export const keyOf = (...parts: readonly (string | number)[]): string => JSON.stringify(parts);

@@ -15,7 +15,6 @@ import { createDeliveryLedger } from './stores/delivery-ledger.ts';
 import { createDigestHeads } from './stores/digest-heads.ts';
 import { createDocuments } from './stores/documents.ts';
 import { createDueTasks } from './stores/due-tasks.ts';
-import { createInbox } from './stores/inbox.ts';
 import { createKeyUseStore } from './stores/key-uses.ts';
 import { createLeaseStore } from './stores/leases.ts';
 import { createLimitStore } from './stores/limit-store.ts';
@@ -107,7 +106,6 @@ export async function openMongo(options: MongoOptions): Promise<MongoStores> {
     configurationStore: createConfigurationStore(collections, attempt),
     leases: createLeaseStore(collections, attempt),
     readModels: createReadModels(collections, attempt, clock),
-    inbox: createInbox(collections, attempt),
     keyUses: createKeyUseStore(collections, attempt),
     applyRetention: (now, policy = DEFAULT_ROW_RETENTION) => applyRowRetention(collections, attempt, now, policy),
     async ping() {

@@ -11,8 +11,6 @@ const AT_ONCE = 1000;
 export type RowRetention = {
   /** Rows that describe events, duplicates and evaluations; of fields, those not seen for so long. */
   readonly readModels: Duration | null;
-  /** Messages that the sandbox kept. */
-  readonly inbox: Duration | null;
   /** Users who left a cohort: what platforms may still repeat of them is not older. */
   readonly leftCohorts: Duration | null;
   /** Tasks that are done, and which answer counts: as long as the log keeps triggers and lookups. */
@@ -24,7 +22,6 @@ export type RowRetention = {
 /** The ledger is not in here at all: who was told what outlives the log. */
 export const DEFAULT_ROW_RETENTION: RowRetention = {
   readModels: 30 * DAY,
-  inbox: 30 * DAY,
   leftCohorts: 30 * DAY,
   lookups: 30 * DAY,
   limitEntries: DAY,
@@ -64,14 +61,12 @@ export async function applyRowRetention(
       if (ids.length < AT_ONCE) return removed;
     }
   }
-  const { events, duplicates, evaluations, fields, inbox, leases, cohortMembers, tasks, claims, limitEntries } =
-    collections;
+  const { events, duplicates, evaluations, fields, leases, cohortMembers, tasks, claims, limitEntries } = collections;
   return (
     (await sweep(events, 'at', policy.readModels)) +
     (await sweep(duplicates, 'at', policy.readModels)) +
     (await sweep(evaluations, 'writtenAt', policy.readModels)) +
     (await sweep(fields, 'lastAt', policy.readModels)) +
-    (await sweep(inbox, 'at', policy.inbox)) +
     // One that has ended is held by nobody.
     (await sweep(leases, 'until', 0)) +
     (await sweep(cohortMembers, 'outsideSince', policy.leftCohorts)) +

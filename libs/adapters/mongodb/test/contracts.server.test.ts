@@ -8,7 +8,6 @@ import {
   describeDocuments,
   describeDeliveryLedger,
   describeDueTasks,
-  describeInbox,
   describeKeyUses,
   describeLeases,
   describeLookupClaims,
@@ -77,10 +76,6 @@ describeWith('mongodb', 'the stores in MongoDB', () => {
   describeReadModels(
     'the MongoDB store',
     mongoWith(({ readModels }) => readModels),
-  );
-  describeInbox(
-    'the MongoDB inbox',
-    mongoWith(({ inbox }) => inbox),
   );
   describeKeyUses(
     'the MongoDB store',

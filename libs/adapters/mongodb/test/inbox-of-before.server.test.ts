@@ -1,4 +1,5 @@
 import type { InboxMessage } from '@carillon/ports';
+import { COLLECTIONS, createStores } from '@carillon/stores';
 import { expect, it } from 'vitest';
 import { describeWith } from '../../../../test/support/requirements.ts';
 import { usePlayground } from './open-mongo.ts';
@@ -18,7 +19,7 @@ describeWith('mongodb', 'messages that an earlier version kept', () => {
     }));
     const rows = playground.client().db(database).collection<{ _id: string }>('inbox');
     await rows.insertMany(before.map((one) => ({ _id: one.id, at: one.at, message: JSON.stringify(one) })));
-    const { inbox } = await playground.open({ database });
+    const { inbox } = createStores((await playground.open({ database, collections: COLLECTIONS })).documents);
     expect((await inbox.list({ workspace: 'lab', channels: ['sms'] }, 500)).items).toHaveLength(300);
     expect((await inbox.list({ workspace: 'shop', to: ['+49301234598'] }, 5)).items).toEqual([before[598]]);
     expect(await rows.countDocuments({ workspace: { $exists: false } })).toBe(0);

@@ -1,3 +1,4 @@
+import { COLLECTIONS, createStores } from '@carillon/stores';
 import { expect, it } from 'vitest';
 import { describeWith } from '../../../../test/support/requirements.ts';
 import { usePlayground } from './open-mongo.ts';
@@ -41,7 +42,6 @@ describeWith('mongodb', 'rows in MongoDB', () => {
     expect(
       await stores.applyRetention(200, {
         readModels: 100,
-        inbox: null,
         leftCohorts: 100,
         lookups: null,
         limitEntries: null,
@@ -70,7 +70,6 @@ describeWith('mongodb', 'rows in MongoDB', () => {
     expect(
       await stores.applyRetention(150, {
         readModels: null,
-        inbox: null,
         leftCohorts: null,
         lookups: 100,
         limitEntries: null,
@@ -101,7 +100,8 @@ describeWith('mongodb', 'rows in MongoDB', () => {
   });
 
   it('are not listed from a cursor that no list gave out', async () => {
-    const { inbox, ledger } = await playground.open();
+    const { documents, ledger } = await playground.open({ collections: COLLECTIONS });
+    const { inbox } = createStores(documents);
     for (const cursor of [
       '',
       'x',

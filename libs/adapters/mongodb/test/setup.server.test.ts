@@ -28,10 +28,10 @@ describeWith('mongodb', 'opening the stores in MongoDB', () => {
       const name = database();
       const stores = await open({ database: name });
       await db(name).collection('deliveries').dropIndex('slot');
-      await db(name).collection('inbox').drop();
+      await db(name).collection('key_uses').drop();
       const told = (await stores.verify()).find(({ ok }) => !ok);
       expect(told?.detail).toContain('deliveries lacks index slot');
-      expect(told?.detail).toContain('inbox is missing');
+      expect(told?.detail).toContain('key_uses is missing');
       await opening(name);
       expect((await stores.verify()).every(({ ok }) => ok)).toBe(true);
     });

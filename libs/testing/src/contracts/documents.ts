@@ -263,7 +263,9 @@ export function describeDocuments(name: string, make: () => Promise<UnderTest<Do
         expect(await of({ state: { in: ['odd', 'none'] } })).toEqual(['id-1', 'id-3']);
         expect(await of({ state: { in: [] } })).toEqual([]);
         expect(await of({ state: { beginsWith: ['o', 'ev'] } })).toHaveLength(5);
+        expect(await of({ state: { beginsWith: ['O'] } })).toEqual([]);
         expect(await of({ state: { beginsWith: [] } })).toEqual([]);
+        expect(await of({ at: { from: undefined, before: undefined } })).toHaveLength(5);
         expect(await of({ at: { from: 2, before: 5 } })).toEqual(['id-1', 'id-2', 'id-3']);
         expect(await of({ at: { after: 2, until: 5 } })).toEqual(['id-3', 'id-4']);
       });

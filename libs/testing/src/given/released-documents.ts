@@ -1,6 +1,6 @@
 import { newJob, reported, type AuditSeal, type Draft, type Job, type PeopleRecord } from '@carillon/domain';
 import type { JobId, LogId } from '@carillon/kernel';
-import type { DataKey, KeptRequest, SealedSecret } from '@carillon/ports';
+import type { DataKey, InboxMessage, KeptRequest, SealedSecret } from '@carillon/ports';
 import type { DocumentStores } from '@carillon/stores';
 
 type Layout = { readonly row: Readonly<Record<string, unknown>>; readonly document: Readonly<Record<string, unknown>> };
@@ -220,5 +220,32 @@ const keptAnswers: Released = {
   read: (stores) => stores.keptAnswers.find('i'),
 };
 
+const message: InboxMessage = {
+  id: 'msg_1',
+  workspace: 'shop',
+  deliveryId: 'dlv_1',
+  message: { channel: 'sms', to: '+4930123456', text: 'Grüße' },
+  at: 5,
+};
+const inbox: Released = {
+  table: 'inbox',
+  collection: 'inbox',
+  item: [message],
+  row: { id: 'msg_1', at: 5, message: JSON.stringify(message) },
+  document: {
+    _id: 'msg_1',
+    at: 5,
+    workspace: 'shop',
+    channel: 'sms',
+    recipient: '+4930123456',
+    message: JSON.stringify(message),
+  },
+  write: (stores) => stores.inbox.put(message),
+  async read(stores) {
+    const filter = { workspace: 'shop', channels: ['sms'], to: ['+4930'], since: 5, before: 6 } as const;
+    return (await stores.inbox.list(filter, 10)).items;
+  },
+};
+
 /** One item or more of each released collection. */
-export const RELEASED: readonly Released[] = [...jobs, ...secrets, auditSeal, ...people, drafts, keptAnswers];
+export const RELEASED: readonly Released[] = [...jobs, ...secrets, auditSeal, ...people, drafts, keptAnswers, inbox];

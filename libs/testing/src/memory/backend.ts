@@ -10,7 +10,6 @@ import { createMemoryDigestHeads } from './digest-heads.ts';
 import { createMemoryTasks } from './due-tasks.ts';
 import { createMemoryLimits } from './limits.ts';
 import { createMemoryLog } from './event-log.ts';
-import { createMemoryInbox } from './inbox.ts';
 import { createMemoryKeyUses } from './key-uses.ts';
 import { createMemoryCheckpoints, createMemoryRuleStates } from './positions.ts';
 import { createMemoryReadModels } from './read-models.ts';
@@ -47,7 +46,6 @@ export function createMemoryBackend({ clock, partitions, logId = LOG_ID }: Memor
   const stores = createMemoryStores();
   const leases = createMemoryLeases();
   const readModels = createMemoryReadModels();
-  const inbox = createMemoryInbox();
   const keyUses = createMemoryKeyUses();
   const registry = createMemoryRegistry();
   return {
@@ -68,7 +66,6 @@ export function createMemoryBackend({ clock, partitions, logId = LOG_ID }: Memor
       ...stores.connect(wire),
       leases: leases.connect(wire),
       readModels: readModels.connect(wire),
-      inbox: inbox.connect(wire),
       keyUses: keyUses.connect(wire),
       registry: registry.connect(wire),
     }),

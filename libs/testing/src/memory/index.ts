@@ -9,7 +9,6 @@ export * from './delivery-ledger.ts';
 export * from './documents.ts';
 export * from './due-tasks.ts';
 export * from './event-log.ts';
-export * from './inbox.ts';
 export * from './key-uses.ts';
 export * from './partner.ts';
 export * from './positions.ts';

@@ -9,7 +9,6 @@ import {
   describeDocuments,
   describeDueTasks,
   describeEventLog,
-  describeInbox,
   describeKeyUses,
   describeLeases,
   describeLookupClaims,
@@ -31,7 +30,6 @@ import {
   createMemoryConfigurationStore,
   createMemoryDigestHeads,
   createMemoryDocuments,
-  createMemoryInbox,
   createMemoryKeyUses,
   createMemoryLeases,
   createMemoryLedger,
@@ -96,7 +94,6 @@ describeDocuments(NAME, over(createMemoryDocuments));
 describeLeases(NAME, over(createMemoryLeases));
 describeConfigurationStore(NAME, over(createMemoryConfigurationStore));
 describeReadModels(NAME, over(createMemoryReadModels));
-describeInbox(NAME, over(createMemoryInbox));
 describeKeyUses(NAME, over(createMemoryKeyUses));
 describeSchemaRegistry(NAME, over(createMemoryRegistry));
 describeChannelSender(

@@ -8,7 +8,6 @@ import { documentWrites } from '../stores/documents.ts';
 import { taskWrites } from '../stores/due-tasks.ts';
 import { claimWrites } from '../stores/lookup-claims.ts';
 import { limitWrites } from '../stores/limit-store.ts';
-import { inboxWrites } from '../stores/inbox.ts';
 import { keyUseWrites } from '../stores/key-uses.ts';
 import { leaseWrites } from '../stores/leases.ts';
 import { readModelWrites } from '../stores/read-models.ts';
@@ -37,7 +36,6 @@ export const createOperations = (transaction: Transaction): Operations => ({
   ...leaseWrites(transaction),
   ...readModelWrites(transaction),
   ...schemaWrites(transaction),
-  ...inboxWrites(transaction),
   ...keyUseWrites(transaction),
   ...retentionWrites(transaction),
 });

@@ -2,7 +2,7 @@ import { parseJson } from '@carillon/kernel';
 import type { InboxMessage } from '@carillon/ports';
 import type { Collection, Db } from 'mongodb';
 import type { Attempt } from '../attempts.ts';
-import type { DeliveryDocument, InboxDocument } from '../documents.ts';
+import type { DeliveryDocument } from '../documents.ts';
 import { readDelivery, WHOLE } from '../stores/delivery-fields.ts';
 
 const AT_ONCE = 500;
@@ -40,7 +40,7 @@ export async function fillDeliveries(db: Db, attempt: Attempt): Promise<void> {
 
 /** The same for messages of the inbox, which nobody changes. */
 export async function fillInbox(db: Db, attempt: Attempt): Promise<void> {
-  const inbox: Collection<InboxDocument> = db.collection('inbox');
+  const inbox = db.collection<{ readonly _id: string; readonly workspace: string; readonly message: string }>('inbox');
   for (;;) {
     const found = await attempt(() =>
       inbox.find({ workspace: null as unknown as string }, { projection: { message: 1 }, limit: AT_ONCE }).toArray(),

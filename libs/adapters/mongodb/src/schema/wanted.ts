@@ -101,11 +101,6 @@ export const WANTED = {
     { name: 'stream', key: { stream: 1, partition: 1 } },
     { name: 'last', key: { lastAt: 1 } },
   ],
-  inbox: [
-    { name: 'newest', key: { at: 1, _id: 1 } },
-    { name: 'workspace', key: { workspace: 1, at: 1, _id: 1 } },
-    { name: 'recipient', key: { recipient: 1, at: 1, _id: 1 } },
-  ],
   key_uses: [],
 } as const satisfies Record<string, readonly WantedIndex[]>;
 

@@ -38,8 +38,9 @@ function queryOf(field: string, condition: Condition): Document {
     return { $or: each };
   }
   const { after, from, before, until } = condition;
-  const bounds = { $gt: after, $gte: from, $lt: before, $lte: until };
-  return { [field]: Object.fromEntries(Object.entries(bounds).filter(([, value]) => value !== undefined)) };
+  const bounds = Object.entries({ $gt: after, $gte: from, $lt: before, $lte: until });
+  const given = bounds.filter(([, value]) => value !== undefined);
+  return given.length > 0 ? { [field]: Object.fromEntries(given) } : {};
 }
 
 /** Documents in collections: the declared fields, and the body beside them. */
