@@ -9,13 +9,13 @@ import { promisify } from 'node:util';
 const root = resolve(import.meta.dirname, '..');
 const ARGUMENTS = ['sbom', '--sbom-format', 'cyclonedx', '--sbom-type', 'application', '--omit', 'dev'];
 /** A bill of thousands of packages. */
-const MOST_OUTPUT = 64 * 1024 * 1024;
+const MAX_OUTPUT = 64 * 1024 * 1024;
 
 type Bill = { serialNumber?: string; readonly metadata: { timestamp?: string } };
 
 /** npm gives each bill a number by chance and the time of day, both of which the format leaves open. */
 export async function billOfMaterials(): Promise<string> {
-  const { stdout } = await promisify(execFile)('npm', ARGUMENTS, { cwd: root, maxBuffer: MOST_OUTPUT });
+  const { stdout } = await promisify(execFile)('npm', ARGUMENTS, { cwd: root, maxBuffer: MAX_OUTPUT });
   const bill = JSON.parse(stdout) as Bill;
   delete bill.serialNumber;
   delete bill.metadata.timestamp;

@@ -16,9 +16,9 @@ import { buildImage, describeImage, findEngine, TARGETS } from './images.ts';
 const root = resolve(import.meta.dirname, '..');
 const run = promisify(execFile);
 /** A changelog of thousands of commits, a bill of thousands of packages. */
-const MOST_OUTPUT = 64 * 1024 * 1024;
+const MAX_OUTPUT = 64 * 1024 * 1024;
 const ask = async (command: string, args: readonly string[], cwd = root): Promise<string> =>
-  (await run(command, args, { cwd, maxBuffer: MOST_OUTPUT })).stdout;
+  (await run(command, args, { cwd, maxBuffer: MAX_OUTPUT })).stdout;
 
 type Manifest = {
   readonly name: string;

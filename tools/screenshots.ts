@@ -12,7 +12,7 @@ const root = resolve(import.meta.dirname, '..');
 const images = join(root, 'docs/images');
 const VIEW = { width: 1280, height: 800 };
 const PHONE = { width: 390, height: 844 };
-const MOST_BYTES = 200_000;
+const MAX_BYTES = 200_000;
 const STARTS_WITHIN = 120_000;
 const WHOLE_WITHIN = 30_000;
 
@@ -89,7 +89,7 @@ async function save(page: Page, name: string): Promise<void> {
   await page.screenshot({ path });
   const { size } = await stat(path);
   console.log(`docs/images/${name}: ${Math.ceil(size / 1024)} KiB`);
-  if (size > MOST_BYTES) throw new Error(`${name} is larger than ${MOST_BYTES} bytes`);
+  if (size > MAX_BYTES) throw new Error(`${name} is larger than ${MAX_BYTES} bytes`);
 }
 
 async function inBothThemes(page: Page, name: string): Promise<void> {

@@ -60,7 +60,7 @@ export function coverageOf({ partner, ...side }: Sides, evidence: Evidence): Cov
 
 /** A machine whose own lags are so small that most kills excuse no more than this is calm enough to hold the run to account. */
 const CALM_SLACK = 400;
-const MOST_EXCUSED = 0.5;
+const MAX_EXCUSED = 0.5;
 
 /**
  * Why a run shows too little: more than half of all calls, or mails, would have been excused. Null where it shows enough,
@@ -69,7 +69,7 @@ const MOST_EXCUSED = 0.5;
 export function showsTooLittle(coverage: Coverage): string | null {
   const { calls, callsExcused, mails, mailsExcused, slackMedian } = coverage;
   if (slackMedian > CALM_SLACK) return null;
-  const tooMany = (excused: number, all: number): boolean => excused > MOST_EXCUSED * all;
+  const tooMany = (excused: number, all: number): boolean => excused > MAX_EXCUSED * all;
   if (!tooMany(callsExcused, calls) && !tooMany(mailsExcused, mails)) return null;
   return `shows nothing: ${callsExcused} of ${calls} calls and ${mailsExcused} of ${mails} mails were near a kill`;
 }

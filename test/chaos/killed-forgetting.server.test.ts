@@ -16,7 +16,7 @@ import { sharedServer } from '../support/shared-servers.ts';
 import { tellingOn } from './telling-on-lines.ts';
 
 const TAKES = 600_000;
-const MOST_KILLS = 30;
+const MAX_KILLS = 30;
 
 type Opened = { readonly ledger: DeliveryLedger; close(): Promise<void> };
 /** A backend that a process is killed on, in the words of that process, and how to open it afterwards. */
@@ -63,7 +63,7 @@ const leftIn = (ledger: DeliveryLedger): Promise<readonly Delivery[]> =>
 async function nothingIsLost(room: Room): Promise<void> {
   const told: Told = new Map();
   let toldAgain = 0;
-  for (let kills = 0; kills < MOST_KILLS && toldAgain === 0; kills += 1) {
+  for (let kills = 0; kills < MAX_KILLS && toldAgain === 0; kills += 1) {
     for (const line of await killedWhileForgetting(room, kills % 3)) add(told, line);
     const opened = await room.open();
     const { ledger } = opened;

@@ -17,7 +17,7 @@ import { leakIn } from './oracle.ts';
 import type { FilesCase, JsonCase, RuleCase, TemplateCase } from './fuzz-case.ts';
 
 /** Work of one case that keeps the thread from everything else: as long the product would answer nobody. */
-export const MOST_THREAD_MS = 200;
+export const MAX_THREAD_MS = 200;
 const HEADER_LIMIT = 320;
 
 /** What the product made of a case. A fault is what it should not have made of it. */
@@ -177,7 +177,7 @@ export async function runCheck<C>(check: Check<C>, input: C): Promise<Outcome> {
     } catch (error) {
       return taken(`it threw ${error instanceof Error ? error.stack : String(error)}`);
     }
-    if (outcome.fault !== null || held < MOST_THREAD_MS) return outcome;
+    if (outcome.fault !== null || held < MAX_THREAD_MS) return outcome;
   }
   return { ...outcome, fault: `it held the thread for ${Math.round(held)} ms, three times in a row` };
 }

@@ -10,7 +10,7 @@ import type { FuzzCase } from './fuzz-case.ts';
 import { judgeReading } from './json-refusals.ts';
 import { judgeMail, wasTaken } from './mail-oracle.ts';
 import { judgeAnswer, judgeExchange, judgeLog, leakIn } from './oracle.ts';
-import { fuzz, MOST_BUSY, runCase } from './run.ts';
+import { fuzz, MAX_BUSY, runCase } from './run.ts';
 import type { Target } from './running-shop.ts';
 
 /* The fuzzer can fail: each thing that it looks for, done by a double of the product, is found. */
@@ -254,7 +254,7 @@ describe('A run', () => {
     /** The third request keeps it, each time that it comes; beside it the others seem to. */
     let ran = 0;
     const slow: RequestListener = (request, response) => {
-      if (request.url === '/2') ran += MOST_BUSY + 500;
+      if (request.url === '/2') ran += MAX_BUSY + 500;
       refuses(request, response);
     };
     let number = -1;

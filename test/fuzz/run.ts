@@ -42,12 +42,12 @@ export type Busy = { readonly number: number; readonly ran: number };
 
 export const ANSWERED_WITHIN = 10_000;
 /** What the product's own metric may say of its event loop (99 % of delays), in milliseconds. */
-export const MOST_LOOP_DELAY = 200;
+export const MAX_LOOP_DELAY = 200;
 /**
  * For so long, in milliseconds of processor time, one request may keep the main thread: nobody else is served meanwhile.
  * A percentile does not show one in thousands, and neither share nor wall clock say how long it was.
  */
-export const MOST_BUSY = 1_000;
+export const MAX_BUSY = 1_000;
 /** One that was so long among others is done again alone, so often: chance and neighbours do not come thrice. */
 const TIMES_ALONE = 3;
 const WIDTH = 8;
@@ -57,7 +57,7 @@ const PATIENCE = 60;
 /** So long one waits who has said goodbye, and whose goodbye may have become a line of its mail. */
 const PATIENCE_FOR_GOODBYE = 1_000;
 /** Enough to see what is wrong; more would only be the same again. */
-const MOST_FAILURES = 25;
+const MAX_FAILURES = 25;
 const TRIES = 5;
 
 /** Sends so many cases and judges what comes of each, of the log, of the event loop, and of the product at the end. */
@@ -74,12 +74,12 @@ export async function fuzz(target: Target, options: FuzzOptions): Promise<FuzzRe
     options.found?.(failure);
   };
 
-  for (let begin = from; begin < from + cases && failures.length < MOST_FAILURES; begin += STRETCH) {
+  for (let begin = from; begin < from + cases && failures.length < MAX_FAILURES; begin += STRETCH) {
     let next = begin;
     const end = Math.min(begin + STRETCH, from + cases);
     const long: Pick<Failure, 'number' | 'input'>[] = [];
     const work = async (): Promise<void> => {
-      while (next < end && failures.length < MOST_FAILURES) {
+      while (next < end && failures.length < MAX_FAILURES) {
         const number = next;
         next += 1;
         const input = makeCase(seed, number, kinds, target.operations);
@@ -88,7 +88,7 @@ export async function fuzz(target: Target, options: FuzzOptions): Promise<FuzzRe
         const { what, outcome } = await runCase(target, input, options.limit);
         const ran = target.ran() - before;
         if (isRequest(input) && ran > (busiest[input.kind]?.ran ?? 0)) busiest[input.kind] = { number, ran };
-        if (isRequest(input) && ran > MOST_BUSY) long.push({ number, input });
+        if (isRequest(input) && ran > MAX_BUSY) long.push({ number, input });
         counts[outcome] = (counts[outcome] ?? 0) + 1;
         if (what !== null) fail(what, { number, input });
         const log = judgeLog(target.newInLog(), target.secrets);
@@ -98,7 +98,7 @@ export async function fuzz(target: Target, options: FuzzOptions): Promise<FuzzRe
     await Promise.all(Array.from({ length: width }, work));
     for (const about of long) {
       const alone = await busyAlone(target, about.input, options.limit);
-      if (alone > MOST_BUSY) fail(`it kept the main thread busy for ${Math.round(alone)} ms of processor time`, about);
+      if (alone > MAX_BUSY) fail(`it kept the main thread busy for ${Math.round(alone)} ms of processor time`, about);
     }
     const seen = await target.measure().catch((error: unknown) => {
       fail(`its metrics cannot be read: ${String(error)}`);
@@ -111,8 +111,7 @@ export async function fuzz(target: Target, options: FuzzOptions): Promise<FuzzRe
     worst.loopMax = Math.max(worst.loopMax, seen.loopMax * seen.share);
     worst.memory = Math.max(worst.memory, seen.memory);
     // A metric that is not there is no good news.
-    if (!(delay <= MOST_LOOP_DELAY))
-      fail(`event-loop delay p99 of ${Math.round(delay)} ms in cases ${begin} to ${end}`);
+    if (!(delay <= MAX_LOOP_DELAY)) fail(`event-loop delay p99 of ${Math.round(delay)} ms in cases ${begin} to ${end}`);
     options.progress?.(end - from, failures.length);
   }
   const unwell = await target.wellness();

@@ -4,7 +4,7 @@ import { CarillonError } from '@carillon/kernel';
 /** So long a command that unwraps a key may take (ms): a call to a key service and its retries. */
 export const KEY_COMMAND_WITHIN = 15_000;
 /** A key is 64 characters; more is something else. */
-const MOST_OUTPUT = 4096;
+const MAX_OUTPUT = 4096;
 
 /**
  * Runs a command of the operator's in a shell and answers what it printed: a key, so that neither output nor errors are shown or
@@ -34,7 +34,7 @@ export async function keyFromCommand(setting: string, command: string, within = 
     timer = setTimeout(() => resolve(`took longer than ${within / 1000} s`), within);
     child.stdout.on('data', (chunk: Buffer) => {
       output += chunk.toString('latin1');
-      if (output.length > MOST_OUTPUT) resolve('printed more than a key');
+      if (output.length > MAX_OUTPUT) resolve('printed more than a key');
     });
     child.on('error', () => resolve('could not be started'));
     child.on('close', (code, signal) => {

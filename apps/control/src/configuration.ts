@@ -105,7 +105,7 @@ function leftOut(
 const warningBody = (warning: FileWarning): FaultBody => ({ ...warning, expected: '' });
 
 /** Names of what moved that a refusal gives. */
-const MOST_NAMED = 5;
+const MAX_NAMED = 5;
 
 /** Throws `conflict` where something of this was changed after the number that the author has seen. */
 function demandSeen(seen: number | undefined, changes: readonly ResourceChange[], history: ConfigurationHistory): void {
@@ -118,10 +118,10 @@ function demandSeen(seen: number | undefined, changes: readonly ResourceChange[]
     ];
   });
   if (moved.length === 0) return;
-  const more = moved.length > MOST_NAMED ? ` and ${moved.length - MOST_NAMED} more` : '';
+  const more = moved.length > MAX_NAMED ? ` and ${moved.length - MAX_NAMED} more` : '';
   throw new CarillonError(
     'conflict',
-    `after number ${seen} somebody else changed ${moved.slice(0, MOST_NAMED).join(', ')}${more}; export again, or look at the plan and apply with its number`,
+    `after number ${seen} somebody else changed ${moved.slice(0, MAX_NAMED).join(', ')}${more}; export again, or look at the plan and apply with its number`,
   );
 }
 

@@ -7,7 +7,7 @@ import type { ControlConfig, ControlPorts } from './ports.ts';
 const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-const MOST_CHARACTERS = 4000;
+const MAX_CHARACTERS = 4000;
 
 export type Cursors = {
   /** A text for the client; it says nothing of what it holds, and is good for this place alone. */
@@ -36,7 +36,7 @@ export function createCursors(
     },
     open(text, place) {
       const bytes = Buffer.from(text, 'base64url');
-      if (text.length > MOST_CHARACTERS || bytes.length <= NONCE_BYTES + TAG_BYTES) throw notOurs();
+      if (text.length > MAX_CHARACTERS || bytes.length <= NONCE_BYTES + TAG_BYTES) throw notOurs();
       const [nonce, tag] = [bytes.subarray(0, NONCE_BYTES), bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES)];
       const cipher = createDecipheriv(CIPHER, key(), nonce, { authTagLength: TAG_BYTES });
       cipher.setAAD(Buffer.from(place)).setAuthTag(tag);

@@ -5,7 +5,7 @@ import { planFolder } from './configuration.ts';
 import type { PlanningPorts } from './ports.ts';
 
 /** Mistakes of a folder that are named at once. */
-const MOST_NAMED = 10;
+const MAX_NAMED = 10;
 
 /**
  * The configuration that applying a folder would make; nothing is published. Throws `invalid_configuration` with the mistakes of the
@@ -15,7 +15,7 @@ export async function draftOf(files: Readonly<Record<string, string>>, ports: Pl
   const { body, changes } = await planFolder({ files, prune: false }, ports);
   if (body.faults.length > 0) {
     const named = body.faults
-      .slice(0, MOST_NAMED)
+      .slice(0, MAX_NAMED)
       .map(({ file, line, column, message, fix }) => `${file}:${line}:${column} ${message}; ${fix}`);
     throw new CarillonError('invalid_configuration', named.join('\n'));
   }

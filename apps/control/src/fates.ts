@@ -19,7 +19,7 @@ import {
 import { findDrops, type DropPorts, type DropRow } from '@carillon/insight';
 import { checkStep } from './checks.ts';
 import type { Check, ControlPorts } from './ports.ts';
-import { MOST_DELIVERIES, pickDeliveries } from './newest-deliveries.ts';
+import { MAX_DELIVERIES, pickDeliveries } from './newest-deliveries.ts';
 import { recentCalls, refusalsOf, type ProviderCall } from './provider-calls.ts';
 import { suspendedAccounts } from './suspended-accounts.ts';
 import { waitingPartners, type WaitingPartner } from './waiting-partners.ts';
@@ -101,11 +101,11 @@ async function accountChecks({ ledger, clock }: FatePorts): Promise<readonly Che
     const [one] = deliveries;
     return one ? [accountCheck(one, deliveries, complete)] : [];
   });
-  const { calls } = await recentCalls(ledger, clock.now(), {}, MOST_DELIVERIES);
+  const { calls } = await recentCalls(ledger, clock.now(), {}, MAX_DELIVERIES);
   const named = new Set(waiting.flatMap(({ attempts }) => attempts.map(({ account }) => account)));
   const found = [...missed, ...suspendedAccounts(calls, named), ...refusalChecks(calls, clock.now())];
   if (complete || found.length > 0) return found;
-  return [{ step: 'provider accounts', ok: true, detail: `none among the newest ${MOST_DELIVERIES} that wait` }];
+  return [{ step: 'provider accounts', ok: true, detail: `none among the newest ${MAX_DELIVERIES} that wait` }];
 }
 
 /** A failed check for each account and notification of which many messages are refused. */

@@ -2,7 +2,7 @@ import { listResources, streamTable, type Configuration, type ResourceKind } fro
 import { CarillonError, similarTo } from '@carillon/kernel';
 import type { Sight } from './access/sight.ts';
 
-const MOST_NAMED = 12;
+const MAX_NAMED = 12;
 
 /** What to write instead of a name that nothing has: the one that was probably meant, else those that there are. */
 export function insteadOf(name: string, known: readonly string[]): string {
@@ -10,7 +10,7 @@ export function insteadOf(name: string, known: readonly string[]): string {
   const meant = similarTo(name, all);
   if (meant !== null) return `did you mean ${meant}?`;
   if (all.length === 0) return 'there is none yet';
-  return `known: ${all.slice(0, MOST_NAMED).join(', ')}${all.length > MOST_NAMED ? ', …' : ''}`;
+  return `known: ${all.slice(0, MAX_NAMED).join(', ')}${all.length > MAX_NAMED ? ', …' : ''}`;
 }
 
 /** Refusal of a filter by a name that nothing has: an empty list would look as if nothing had happened. */

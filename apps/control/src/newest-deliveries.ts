@@ -3,7 +3,7 @@ import type { DeliveryFilter, DeliveryLedger } from '@carillon/ports';
 
 const AT_ONCE = 500;
 /** Behind so many, newest first, nobody looks any further: whoever asks waits for the answer. */
-export const MOST_DELIVERIES = 20_000;
+export const MAX_DELIVERIES = 20_000;
 
 /**
  * What `pick` makes of each delivery, newest first, page by page, so that what is picked is found behind many others. No page is kept.
@@ -13,7 +13,7 @@ export async function pickDeliveries<T>(
   ledger: Pick<DeliveryLedger, 'list'>,
   filter: DeliveryFilter,
   pick: (delivery: Delivery) => readonly T[],
-  limit = MOST_DELIVERIES,
+  limit = MAX_DELIVERIES,
 ): Promise<{ readonly picked: readonly T[]; readonly complete: boolean }> {
   const picked: T[] = [];
   let cursor: string | undefined;

@@ -3,7 +3,7 @@ import type { Sight } from './access/sight.ts';
 type Page<Row> = { readonly items: readonly Row[]; readonly next: string | null };
 
 /** So often one page is filled up where what is shown is rare among what is read. */
-const MOST_READS = 20;
+const MAX_READS = 20;
 
 /**
  * A page of those rows that are shown, in the order of the list. Whoever reads on by `next` meets each row once; a page may be short,
@@ -17,7 +17,7 @@ export async function shownPage<Row>(
 ): Promise<Page<Row>> {
   const items: Row[] = [];
   let next: string | null = cursor ?? null;
-  for (let reads = 0; reads < MOST_READS && items.length < limit; reads += 1) {
+  for (let reads = 0; reads < MAX_READS && items.length < limit; reads += 1) {
     // No more than there is room for, so that no row that was read is left out.
     const page: Page<Row> = await read(limit - items.length, next ?? undefined);
     items.push(...page.items.filter(isShown));

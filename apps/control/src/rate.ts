@@ -1,7 +1,7 @@
 import { CarillonError, type Duration, type Instant } from '@carillon/kernel';
 
 /** Whoever has not come for longest is forgotten beyond this many. */
-const MOST_KEYS = 10_000;
+const MAX_KEYS = 10_000;
 
 export type Rate = {
   /** Counts one for `key`. Throws `rate_limited`, with the time after which there is room again, and counts nothing. */
@@ -25,7 +25,7 @@ export function createRate(of: { readonly what: string; readonly most: number; r
       }
       taken.set(key, [...recent, now]);
       const [longestAgo] = taken.keys();
-      if (taken.size > MOST_KEYS && longestAgo !== undefined) taken.delete(longestAgo);
+      if (taken.size > MAX_KEYS && longestAgo !== undefined) taken.delete(longestAgo);
     },
   };
 }

@@ -5,13 +5,13 @@ type Row = { readonly at: number; readonly id: string };
 const rows: readonly Row[] = [3, 1, 1, 1, 2].map((at, place) => ({ at, id: `row ${place}` }));
 
 /** More than any list here has: a cursor that goes nowhere ends the test, and does not keep it. */
-const MOST_PAGES = 20;
+const MAX_PAGES = 20;
 
 /** Every page, with rows that come in between them. */
 function pages(all: readonly Row[], placeOf: (row: Row) => string, limit: number, later: (page: number) => Row[]) {
   const seen: string[][] = [];
   let there = all;
-  for (let cursor: string | null = ''; cursor !== null && seen.length < MOST_PAGES;) {
+  for (let cursor: string | null = ''; cursor !== null && seen.length < MAX_PAGES;) {
     const page: { readonly rows: readonly Row[]; readonly next: string | null } = pageOfAll(there, placeOf, {
       limit,
       cursor,

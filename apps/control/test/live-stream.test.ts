@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { LiveRow } from '../src/live/feeds.ts';
-import { createLiveStream, MOST_WAITING, type LiveStream } from '../src/live/live-stream.ts';
+import { createLiveStream, MAX_WAITING, type LiveStream } from '../src/live/live-stream.ts';
 
 /*
  * What one answer of server-sent events does with time, which is moved by hand here: heartbeats, batches, and a reader that takes nothing.
@@ -77,14 +77,14 @@ describe('A live stream', () => {
     stream.begin('deliveries', 0, null);
     const text = stream.text();
     await text.next();
-    for (let at = 0; at < 20 * MOST_WAITING; at += 1) tell(stream, [row(`dlv_${at}`)], at);
+    for (let at = 0; at < 20 * MAX_WAITING; at += 1) tell(stream, [row(`dlv_${at}`)], at);
     const told = text.next();
     await vi.advanceTimersByTimeAsync(1_000);
     const { value } = (await told) as { readonly value: string };
     expect([...value.matchAll(/^event: (.+)$/gm)].map(([, event]) => event)).toEqual(['reset']);
     expect(value).toContain('data: {"topic":"deliveries"}');
     // It goes on from there, and not from where the reader stood still.
-    expect(value).toContain(`id: {"deliveries":${20 * MOST_WAITING - 1}}`);
+    expect(value).toContain(`id: {"deliveries":${20 * MAX_WAITING - 1}}`);
     tell(stream, [row('dlv_new')], -1);
     const next = text.next();
     await vi.advanceTimersByTimeAsync(1_000);

@@ -2,7 +2,7 @@ import { deliveryOf } from '@carillon/testing';
 import type { Delivery, Outcome } from '@carillon/domain';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { SESSION_LASTS } from '../src/access/people/sessions.ts';
-import { MOST_STREAMS_OF_ONE } from '../src/routes/live.ts';
+import { MAX_STREAMS_OF_ONE } from '../src/routes/live.ts';
 import { TOKEN } from './control-fixture.ts';
 import type { Browser } from './people-fixture.ts';
 import { follow, openLive, type Follower, type LiveFixture } from './live-fixture.ts';
@@ -203,7 +203,7 @@ describe('A live stream', () => {
 
   it('is one of a bounded number of one person, and gives its place back', async () => {
     const many = [];
-    for (let at = 0; at < MOST_STREAMS_OF_ONE; at += 1) many.push(await open('topics=events'));
+    for (let at = 0; at < MAX_STREAMS_OF_ONE; at += 1) many.push(await open('topics=events'));
     expect((await open('topics=events')).status).toBe(429);
     many[0]?.leave();
     await vi.waitFor(async () => expect((await open('topics=events')).status).toBe(200), { timeout: 60_000 });

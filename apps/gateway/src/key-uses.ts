@@ -5,7 +5,7 @@ import { startLoop } from '@carillon/runtime';
 /** The time between two reports of one key, however often it is used. */
 const ONCE_IN = 60_000;
 /** Keys that are remembered at most; beyond that the ones told of longest ago are told of again. */
-const MOST_KEYS = 10_000;
+const MAX_KEYS = 10_000;
 const CLOSE_DEADLINE = 1000;
 
 export type KeyUses = {
@@ -45,7 +45,7 @@ export function startKeyUses(
       told.set(keyId, at);
       pending.set(keyId, at);
       for (const oldest of told.keys()) {
-        if (told.size <= MOST_KEYS) break;
+        if (told.size <= MAX_KEYS) break;
         told.delete(oldest);
       }
     },

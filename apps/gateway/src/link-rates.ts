@@ -1,7 +1,7 @@
 import type { Instant } from '@carillon/kernel';
 
 /** Beyond this many, whoever has been silent for longest is forgotten. */
-const MOST_PAYERS = 10_000;
+const MAX_PAYERS = 10_000;
 const PER_SECOND = 1;
 const AT_ONCE = 30;
 
@@ -20,7 +20,7 @@ export function createLinkRates() {
       const tokens = Math.min(AT_ONCE, before.tokens + (Math.max(0, now - before.at) / 1000) * PER_SECOND);
       left.delete(payer);
       left.set(payer, { tokens: tokens >= 1 ? tokens - 1 : tokens, at: now });
-      if (left.size > MOST_PAYERS) {
+      if (left.size > MAX_PAYERS) {
         const [oldest] = left.keys();
         if (oldest !== undefined) left.delete(oldest);
       }

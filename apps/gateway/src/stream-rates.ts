@@ -10,7 +10,7 @@ type Bucket = {
 };
 
 /** Buckets of streams and credentials that nobody sends with any more are forgotten beyond this many of each. */
-const MOST_BUCKETS = 10_000;
+const MAX_BUCKETS = 10_000;
 
 export type StreamRates = {
   /**
@@ -44,7 +44,7 @@ function takeFrom(buckets: Map<string, Bucket>, key: string, rate: Rate, now: In
   buckets.delete(key);
   const refusal = allowed ? null : refusalOf(perSecond, tokens, verb, before.refusal);
   buckets.set(key, { tokens: allowed ? tokens - 1 : tokens, at: now, refusal: refusal ?? before.refusal });
-  if (buckets.size > MOST_BUCKETS) forgetOldest(buckets);
+  if (buckets.size > MAX_BUCKETS) forgetOldest(buckets);
   if (refusal) throw refusal;
 }
 

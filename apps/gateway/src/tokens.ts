@@ -15,7 +15,7 @@ import { unauthorized } from './unauthorized.ts';
 export type FoundToken = { readonly provider: string; readonly claims: JsonObject };
 
 /** Providers that one token is tried against at most: only where providers name no issuer are there several to try. */
-const MOST_TRIED = 3;
+const MAX_TRIED = 3;
 
 const PROVIDERS = new WeakMap<Configuration, ReadonlyMap<string, readonly TokenProvider[]>>();
 
@@ -63,7 +63,7 @@ function providersToAsk(
   const anyones = all.filter(({ settings }) => settings.issuer === null);
   const possible = [...named, ...anyones];
   const first = own !== undefined && (named.length === 0 || possible.includes(own)) ? [own] : [];
-  return [...first, ...possible.filter((other) => other !== own)].slice(0, MOST_TRIED);
+  return [...first, ...possible.filter((other) => other !== own)].slice(0, MAX_TRIED);
 }
 
 /** What a token says of its issuer; nobody has checked it. */

@@ -50,12 +50,12 @@ function isWebAddress(address: string): boolean {
 }
 
 /** A tolerance beyond this would be a longer life for every token. */
-const MOST_CLOCK_TOLERANCE = 600_000;
+const MAX_CLOCK_TOLERANCE = 600_000;
 
 const tolerance = duration.refine(
   (span) => {
     const read = parseDuration(span);
-    return !read.ok || read.value <= MOST_CLOCK_TOLERANCE;
+    return !read.ok || read.value <= MAX_CLOCK_TOLERANCE;
   },
   { error: 'a duration of at most 10m' },
 );

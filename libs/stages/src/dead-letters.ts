@@ -10,7 +10,7 @@ type Ports = {
 };
 
 /** The most of a record that a dead letter holds: as text and framed, more would be too large for a topic itself. */
-const MOST_BYTES = 2 * 1024 * 1024;
+const MAX_BYTES = 2 * 1024 * 1024;
 
 /** Value, key and headers, counted as four bytes a character. */
 function sizeOf({ value, key, headers }: LogRecord): number {
@@ -32,7 +32,7 @@ export function deadLetterOf(
   const at = [log.logId, record.topic, String(record.partition), String(record.offset)];
   const { topic, partition, offset } = record;
   const bytes = sizeOf(record);
-  const fits = bytes <= MOST_BYTES;
+  const fits = bytes <= MAX_BYTES;
   return {
     id: ids.derive('deadLetter', stage, ...at),
     stage,

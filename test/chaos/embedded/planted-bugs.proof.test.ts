@@ -3,7 +3,7 @@ import { CRASH_BUGS } from '../../harness/planted-bugs/crash-bugs.ts';
 import { plantedLine, planting } from '../../harness/planting.ts';
 import { describeWith } from '../../support/requirements.ts';
 import { runDiskFull } from './disk-full-run.ts';
-import { crashUntilRed, crashWith, FEW, kindsOf, MANY, MOST_SEEDS, TAKES } from './planted-run.ts';
+import { crashUntilRed, crashWith, FEW, kindsOf, MANY, MAX_SEEDS, TAKES } from './planted-run.ts';
 
 const ASKING = { ...FEW, rounds: 3, mixture: { lookups: 0.8 } };
 const CHANGING = { ...FEW, rounds: 3, mixture: { changes: 0.8 } };
@@ -70,7 +70,7 @@ describeWith('prlimit', 'The full disk turns red', () => {
       const bug = CRASH_BUGS.partitionStandsStill.changes[0];
       let report = await runDiskFull({ seed: 1, env: planting([bug]) });
       // Whether a batch is under way when the disk fills up is chance.
-      for (let seed = 2; seed <= MOST_SEEDS && !kindsOf(report).has('stuck'); seed += 1) {
+      for (let seed = 2; seed <= MAX_SEEDS && !kindsOf(report).has('stuck'); seed += 1) {
         report = await runDiskFull({ seed, env: planting([bug]) });
       }
       expect(report.stderr).toContain(plantedLine(bug));

@@ -4,7 +4,7 @@ import { runCrashes, type CrashOptions, type CrashReport } from './crash-run.ts'
 
 export const TAKES = 300_000;
 /** On a busy machine a call is not always under way at a kill. */
-export const MOST_SEEDS = 10;
+export const MAX_SEEDS = 10;
 /** Mail servers without whims, so that what goes wrong is the product's doing. The slow one is at work at each kill. */
 const CALM = { latency: 20, tempfail: 0, drop: 0 };
 const SLOW = { latency: 400, tempfail: 0, drop: 0 };
@@ -39,7 +39,7 @@ export async function crashUntilRed(
   for (let seed = 1; ; seed += 1) {
     const report = await crashWith(changes, load, seed);
     const found = kindsOf(report);
-    if (wanted.every((kind) => found.has(kind)) || seed === MOST_SEEDS) return report;
+    if (wanted.every((kind) => found.has(kind)) || seed === MAX_SEEDS) return report;
   }
 }
 

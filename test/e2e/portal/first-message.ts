@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 
 /** So many clicks may it take somebody who has never been here. */
-export const MOST_CLICKS = 12;
+export const MAX_CLICKS = 12;
 
 export type Walk = { readonly clicks: number; readonly seconds: number };
 export type WalkOptions = {

@@ -6,7 +6,7 @@ import { openLab, startTrap, type Lab, type Trap } from './lab.ts';
 import { openBrowser, startDemo, type Demo } from './support.ts';
 
 /** So often may somebody press Tab until what they look for has the focus: more, and nobody would use the page so. */
-const MOST_TABS = 60;
+const MAX_TABS = 60;
 
 type Focused = { readonly name: string; readonly isLost: boolean; readonly isSeen: boolean };
 /** What has the focus, by the words that stand on it; lost: nothing has it; seen: a ring tells where it is. */
@@ -50,7 +50,7 @@ describeWith('chromium', 'the portal without a mouse', () => {
   async function reach(name: RegExp, key = 'Enter'): Promise<void> {
     await page.locator(':is(a, button, [role="button"], [data-key])').filter({ hasText: name }).first().waitFor();
     const passed: string[] = [];
-    for (let tabs = 0; tabs < MOST_TABS; tabs += 1) {
+    for (let tabs = 0; tabs < MAX_TABS; tabs += 1) {
       const now = await focused();
       if (name.test(now.name)) {
         expect(now.isSeen, `a ring around ${now.name}`).toBe(true);
@@ -70,7 +70,7 @@ describeWith('chromium', 'the portal without a mouse', () => {
     await page.keyboard.press('j');
     await page.locator('main [data-key]:focus').waitFor();
     await page.keyboard.press('Home');
-    for (let rows = 0; rows < MOST_TABS && !name.test((await focused()).name); rows += 1) {
+    for (let rows = 0; rows < MAX_TABS && !name.test((await focused()).name); rows += 1) {
       const before = (await focused()).name;
       await page.keyboard.press('j');
       await expect.poll(async () => (await focused()).name, { message: `the row after ${before}` }).not.toBe(before);

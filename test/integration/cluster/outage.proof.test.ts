@@ -34,7 +34,7 @@ const DOUBT = 'IN_DOUBT (answer_unknown)';
 const SANDBOX_CALLS = 16;
 const MEBIBYTE = 1024 * 1024;
 /** What a process may hold, all of Node and our code included (150 to 200 MiB). */
-const MOST_MEMORY = 600 * MEBIBYTE;
+const MAX_MEMORY = 600 * MEBIBYTE;
 
 const memoryOf = (pid: number): number => {
   const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
@@ -245,7 +245,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'A cluster of which a part is awa
       expect(during.length).toBeGreaterThan(10);
       expect(new Set(during.map(({ status }) => status))).toEqual(new Set([503]));
       for (const role of ROLES) expect([...(away[role] ?? [])].join('; '), role).toContain('Kafka');
-      expect(memory).toBeLessThan(MOST_MEMORY);
+      expect(memory).toBeLessThan(MAX_MEMORY);
       expect(metrics).toEqual([200, 200, 200, 200]);
       await recovers(clients);
     },
@@ -271,7 +271,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'A cluster of which a part is awa
           `${role}: ${found.join('; ')}`,
         ).toBe(true);
       }
-      expect(memory).toBeLessThan(MOST_MEMORY);
+      expect(memory).toBeLessThan(MAX_MEMORY);
       // Numbers are wanted most when something is wrong.
       expect(metrics).toEqual([200, 200, 200, 200]);
       // The sandbox keeps what it is given in the same database: a call of which no answer came back is in doubt.
@@ -305,7 +305,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'A cluster of which a part is awa
       // Large bodies of a starved machine may also come too late, or to a connection that is answered already.
       const known = new Set(['202', '429', '503', '408', 'ECONNRESET', 'EPIPE']);
       expect(new Set(Object.keys(answers)).difference(known)).toEqual(new Set());
-      expect(Math.max(...peaks)).toBeLessThan(MOST_MEMORY);
+      expect(Math.max(...peaks)).toBeLessThan(MAX_MEMORY);
       await allReady();
       expect(pids()).toEqual(begun);
     },

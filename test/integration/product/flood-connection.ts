@@ -15,7 +15,7 @@ export type FloodConnection = {
 };
 
 /** A server of Node drops what comes on a connection after its thousandth request. */
-const MOST_REQUESTS = 900;
+const MAX_REQUESTS = 900;
 
 /**
  * A connection on which so many requests may wait for their answers, opened by the first one, and anew by the next one after
@@ -37,7 +37,7 @@ export function createFloodConnection({ hostname, port }: URL, pipelined: number
         if (answer.closes) leave(line);
         line.waiting.shift()?.resolve(answer);
       }
-      if (line.sent >= MOST_REQUESTS && line.waiting.length === 0) leave(line);
+      if (line.sent >= MAX_REQUESTS && line.waiting.length === 0) leave(line);
     });
     socket.on('end', () => leave(line));
     socket.on('error', (error) => {
@@ -57,7 +57,7 @@ export function createFloodConnection({ hostname, port }: URL, pipelined: number
   }
 
   return {
-    hasRoom: () => open === null || (open.waiting.length < pipelined && open.sent < MOST_REQUESTS),
+    hasRoom: () => open === null || (open.waiting.length < pipelined && open.sent < MAX_REQUESTS),
     ask(request) {
       open ??= openLine();
       open.sent += 1;

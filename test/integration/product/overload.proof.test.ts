@@ -22,7 +22,7 @@ const SECONDS = Number(process.env['OVERLOAD_SECONDS'] ?? 5);
 const ON_CLUSTER = process.env['OVERLOAD_BACKEND'] === 'cluster';
 const MEBIBYTE = 1024 * 1024;
 /** What the process may hold, all of Node and our code included. */
-const MOST_MEMORY = 700 * MEBIBYTE;
+const MAX_MEMORY = 700 * MEBIBYTE;
 const TIMEOUT = 600_000 + SECONDS * 24_000;
 
 type Opened = Shop & { close(): Promise<void> };
@@ -155,7 +155,7 @@ it(
       expect(new Set(Object.keys(answers)).difference(new Set(['202', '429', '503']))).toEqual(new Set());
       expect(unexplained, 'refusals without Retry-After').toBe(0);
     }
-    for (const { memory } of floods) expect(memory).toBeLessThan(MOST_MEMORY);
+    for (const { memory } of floods) expect(memory).toBeLessThan(MAX_MEMORY);
     // Some clients that wait for their answers are served. Those that send all at once may be served little.
     expect(floods[0]?.accepted.length).toBeGreaterThan(100);
     // Without a refusal nothing was shown.
@@ -205,10 +205,10 @@ const MAIL_CONNECTIONS = 5;
  * promised anything. (A share of the processor that it could use says little where it uses little.)
  */
 const STEADY = 1.5 * LATENCY;
-const MOST_QUEUED = 0.25;
+const MAX_QUEUED = 0.25;
 const TRIES = 3;
 /** It ends after so many measurements that do not count: a machine that was so busy twice will be so again. */
-const MOST_UNSTEADY = 2;
+const MAX_UNSTEADY = 2;
 
 /** The same shop in two workspaces, which send through one account. */
 const twoShops = (smtpPort: number): Files => {
@@ -313,7 +313,7 @@ async function measureWaits(folder: string, time: number): Promise<Measured> {
   const queue = (await waiting(shared)) * (LATENCY / 2 / MAIL_CONNECTIONS);
   const ran = (after.ran - before.ran) / nanoseconds;
   const queued = (after.waited - before.waited) / nanoseconds;
-  const isSteady = alone <= STEADY && queued <= MOST_QUEUED;
+  const isSteady = alone <= STEADY && queued <= MAX_QUEUED;
   const figures = { alone, beside, samples: SAMPLES, busy: answers, queue, ran, queued, isSteady };
   console.log('fairness:', JSON.stringify(figures));
   return { alone, beside, queue, isSteady };
@@ -331,7 +331,7 @@ it(
       const measured: Measured[] = [];
       const slowdowns: number[] = [];
       const isOver = (): boolean =>
-        measured.length === TRIES || measured.length - slowdowns.length === MOST_UNSTEADY || median(slowdowns) <= 2;
+        measured.length === TRIES || measured.length - slowdowns.length === MAX_UNSTEADY || median(slowdowns) <= 2;
       while (!isOver()) {
         await closeAll();
         const one = await measureWaits(folder, measured.length);

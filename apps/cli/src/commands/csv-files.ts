@@ -66,7 +66,7 @@ export type ImportTotals = Omit<ImportedBody, 'faults' | 'ignored_columns'> & {
 };
 
 /** Refused rows that are kept for the answer as JSON; all are counted, and all are said as they come. */
-const MOST_FAULTS = 1000;
+const MAX_FAULTS = 1000;
 
 export type Told = {
   /** A row that was refused. */
@@ -94,7 +94,7 @@ export async function importFile(
     totals.added += answer.added;
     totals.refused += answer.refused;
     totals.ignored_columns = answer.ignored_columns;
-    totals.faults = [...totals.faults, ...answer.faults].slice(0, MOST_FAULTS);
+    totals.faults = [...totals.faults, ...answer.faults].slice(0, MAX_FAULTS);
     for (const { line, message } of answer.faults) told.fault(line, message);
     told.progress(totals.rows);
   }

@@ -1,7 +1,7 @@
 import type { Page } from '../client.ts';
 
 /** Pages that one look goes back at most: beyond that somebody who reads along has lost track anyway. */
-const MOST_PAGES = 40;
+const MAX_PAGES = 40;
 const REMEMBERED = 50_000;
 /** Rows that come into the list so much later than others of their time are met. */
 const LATE = 5 * 60_000;
@@ -33,7 +33,7 @@ export function createFollower<Item>(
     const fresh: Item[] = [];
     const isFirst = floor === null;
     let cursor: string | undefined;
-    for (let pages = 0; pages < MOST_PAGES; pages += 1) {
+    for (let pages = 0; pages < MAX_PAGES; pages += 1) {
       const page = await read(cursor);
       const found = page.items.filter((item) => at(item) >= (floor ?? 0) && !seen.has(keyOf(item)));
       fresh.push(...found);

@@ -8,7 +8,7 @@ import { fingerprintFor, foreignKey, type Keys } from './deployment-keys.ts';
 import { lagOf, positionBeyond, READERS } from './log-positions.ts';
 
 /** Records behind which a group is worth a word. */
-const MOST_LAG = 10_000;
+const MAX_LAG = 10_000;
 
 /** What `doctor` looks at besides the configuration: each step within seconds, and none that asks what is known to be away. */
 export async function diagnose(backend: Backend, keys: Keys, clock: Clock): Promise<Check[]> {
@@ -88,7 +88,7 @@ const lagChecks = (backend: Backend): Promise<readonly Check[]> =>
         const beyond = await positionBeyond(backend, group, topic);
         if (beyond !== null) throw new CarillonError('wrong_log', beyond);
         const lag = await lagOf(backend, group, topic);
-        if (lag > MOST_LAG) throw new Error(`${lag} records behind`);
+        if (lag > MAX_LAG) throw new Error(`${lag} records behind`);
         return `${lag} records behind`;
       }),
     ),

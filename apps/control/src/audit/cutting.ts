@@ -8,7 +8,7 @@ type ChainPorts = Pick<ControlPorts, 'log' | 'codecs' | 'ids' | 'auditSeals'>;
 type CuttingPorts = ChainPorts & Pick<ControlPorts, 'clock' | 'configuration'>;
 
 /** Seals that are looked at in one go: what is left is taken away an hour later. */
-const MOST_SEALS = 1_000;
+const MAX_SEALS = 1_000;
 const AT_ONCE = 100;
 /** So many records, or those of one seal, go at once: an embedded log takes them away in one commit, so that a crash leaves the start behind a seal. */
 const RECORDS_AT_ONCE = 1_000;
@@ -78,7 +78,7 @@ export async function cutAudit(ports: CuttingPorts, isOurs: (seal: AuditSeal) =>
   /** The positions behind the seals that hold nothing younger. */
   async function endsOfOldSeals(): Promise<readonly number[]> {
     const found: number[] = [];
-    for (let after = start; found.length < MOST_SEALS;) {
+    for (let after = start; found.length < MAX_SEALS;) {
       const seals = await auditSeals.list(log.logId, after, AT_ONCE);
       for (const seal of seals) {
         const [last] = await log.read('carillon.audit', 0, seal.through, 1);

@@ -66,7 +66,7 @@ export const beginAudit = async (request: FastifyRequest): Promise<void> => audi
 /** Targets that are changed between two writes of the audit. */
 const PART = 250;
 /** A change of more targets than this, such as a large file, is one change on the audit. */
-export const MOST_TARGETS = 1_000;
+export const MAX_TARGETS = 1_000;
 
 /**
  * Makes a change of several things of which each is to be found on the audit: beside what is told of the request as a whole, of each target a
@@ -80,7 +80,7 @@ export async function auditEach<T>(
 ): Promise<void> {
   const auditing = auditingOf(request);
   if (!auditing) throw new Error('the route declares no audit');
-  if (things.length > MOST_TARGETS) return change(things);
+  if (things.length > MAX_TARGETS) return change(things);
   for (let from = 0; from < things.length; from += PART) {
     const part = things.slice(from, from + PART);
     await auditing.each([...new Set(part.map(targetOf))], () => change(part));

@@ -18,7 +18,7 @@ const CUT_EVERY: Duration = 3_600_000;
 const PAGE = 500;
 /** Records before the newest seal in which requests are looked for whose configuration is younger than it. */
 const LOOK_BACK = 1_000;
-const MOST_REQUESTS = 10_000;
+const MAX_REQUESTS = 10_000;
 
 export type AuditKeeperPorts = Pick<
   ControlPorts,
@@ -101,7 +101,7 @@ export function createAuditKeeper(ports: AuditKeeperPorts, holder: string): Audi
     if (record.requestId !== null) {
       into.requests.set(record.requestId, { id: record.id, ended: record.outcome !== 'begun' });
       const [oldest] = into.requests.keys();
-      if (into.requests.size > MOST_REQUESTS && oldest !== undefined) into.requests.delete(oldest);
+      if (into.requests.size > MAX_REQUESTS && oldest !== undefined) into.requests.delete(oldest);
     }
     return true;
   }

@@ -18,7 +18,7 @@ export type AuditPage = { readonly items: readonly AuditRow[]; readonly next: nu
 
 const BLOCK = 500;
 /** So many records are looked through for one page; it may be short then, and have a `next` all the same. */
-const MOST_READ = 20_000;
+const MAX_READ = 20_000;
 /** An outcome follows what it is the outcome of within so many records, or the page shows both. */
 const LOOK_AHEAD = 1_000;
 
@@ -34,7 +34,7 @@ export async function listAudit(
   const ended = new Set<string>();
   for (const row of await read(upTo, Math.min(end, upTo + LOOK_AHEAD))) if (row.outcome !== 'begun') ended.add(row.id);
   const items: AuditRow[] = [];
-  for (let looked = 0; upTo > start && looked < MOST_READ; looked += BLOCK) {
+  for (let looked = 0; upTo > start && looked < MAX_READ; looked += BLOCK) {
     const from = Math.max(start, upTo - BLOCK);
     for (const row of (await read(from, upTo)).toReversed()) {
       if (items.length === limit) return { items, next: row.position + 1 };

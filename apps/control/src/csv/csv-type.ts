@@ -8,12 +8,12 @@ import { z } from 'zod';
 /** What CSV is sent and answered as. */
 export const CSV = 'text/csv';
 /** Most bytes of one request; a longer file comes in parts. */
-export const MOST_CSV_BYTES = 1024 * 1024;
-export const MOST_CSV_ROWS = 5000;
+export const MAX_CSV_BYTES = 1024 * 1024;
+export const MAX_CSV_ROWS = 5000;
 
 /** Bodies of type text/csv become text. What is not UTF-8 is refused: letters of another encoding would be others. */
 export function takeCsv(app: FastifyInstance): void {
-  const options = { parseAs: 'buffer', bodyLimit: MOST_CSV_BYTES } as const;
+  const options = { parseAs: 'buffer', bodyLimit: MAX_CSV_BYTES } as const;
   app.addContentTypeParser(CSV, options, (_request, body: Buffer, done) => {
     try {
       // The mark at the beginning is left to whoever reads rows.
@@ -26,8 +26,8 @@ export function takeCsv(app: FastifyInstance): void {
 
 export const csvBody = z
   .string(`send the file with Content-Type: ${CSV}`)
-  .max(MOST_CSV_BYTES)
-  .describe(`At most ${MOST_CSV_ROWS} rows and 1 MiB, in UTF-8. The first row names the columns`);
+  .max(MAX_CSV_BYTES)
+  .describe(`At most ${MAX_CSV_ROWS} rows and 1 MiB, in UTF-8. The first row names the columns`);
 
 /** What every import takes besides its own. */
 export const importQuery = {

@@ -33,7 +33,7 @@ export async function namedDrafts(
 }
 
 /** A draft is planned again where something moved that it does not name, such as a template that is compiled again with it. */
-const MOST_ROUNDS = 5;
+const MAX_ROUNDS = 5;
 
 export type Published = { readonly plan: ResourcesPlan; readonly number: number | null };
 
@@ -72,7 +72,7 @@ export async function publishDrafts(
       await removePublished(drafts, number, ports);
       return { plan, number };
     } catch (error) {
-      if (!isCarillonError(error) || error.code !== 'conflict' || round === MOST_ROUNDS) throw error;
+      if (!isCarillonError(error) || error.code !== 'conflict' || round === MAX_ROUNDS) throw error;
     }
   }
 }

@@ -6,7 +6,7 @@ import { faultBody } from '../resources/publish-resources.ts';
 import { draftsOf, planDraftsOver } from './plan-drafts.ts';
 
 /** Mistakes that are named at once. */
-const MOST_NAMED = 5;
+const MAX_NAMED = 5;
 
 /**
  * The configuration as publishing the drafts of a workspace would make it; nothing is published. Drafts of others that have mistakes
@@ -33,7 +33,7 @@ export async function configurationWithDrafts(
       drafts = rest;
       continue;
     }
-    const named = (own.length > 0 ? own : faults).slice(0, MOST_NAMED);
+    const named = (own.length > 0 ? own : faults).slice(0, MAX_NAMED);
     const words = named.map(({ path, message, fix }) => `${path === '' ? '' : `${path}: `}${message}; ${fix}`);
     throw new CarillonError('invalid_configuration', words.join('\n'), { faults: named.map(faultBody) });
   }

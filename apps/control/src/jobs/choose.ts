@@ -1,6 +1,6 @@
 import {
   DECISION_STATES,
-  MOST_JOB_ITEMS,
+  MAX_JOB_ITEMS,
   type Delivery,
   type DeliveryState,
   type OperatorDecision,
@@ -17,7 +17,7 @@ const MAX_PAGES = 200;
 type Page<Row> = { readonly items: readonly Row[]; readonly next: string | null };
 
 /**
- * Returns what `keep` makes of the rows of a list, without nulls, up to {@link MOST_JOB_ITEMS}. `more` is true if some were left out
+ * Returns what `keep` makes of the rows of a list, without nulls, up to {@link MAX_JOB_ITEMS}. `more` is true if some were left out
  * or not read. Yields between pages.
  */
 export async function upToTheCeiling<Row, Kept>(
@@ -38,8 +38,8 @@ export async function upToTheCeiling<Row, Kept>(
     }
     ({ next } = page);
     pages += 1;
-  } while (next !== null && rows.length <= MOST_JOB_ITEMS && pages < MAX_PAGES);
-  return { rows: rows.slice(0, MOST_JOB_ITEMS), more: next !== null || rows.length > MOST_JOB_ITEMS };
+  } while (next !== null && rows.length <= MAX_JOB_ITEMS && pages < MAX_PAGES);
+  return { rows: rows.slice(0, MAX_JOB_ITEMS), more: next !== null || rows.length > MAX_JOB_ITEMS };
 }
 
 export type ChosenDeliveries = {
@@ -162,7 +162,7 @@ export function requireExpected(
   if (more) {
     throw new CarillonError(
       'wrong_state',
-      `more than ${MOST_JOB_ITEMS} match, and one job takes no more: narrow the filter, by a span of time for example`,
+      `more than ${MAX_JOB_ITEMS} match, and one job takes no more: narrow the filter, by a span of time for example`,
     );
   }
   if (ids.length > expected) {

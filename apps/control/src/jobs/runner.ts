@@ -28,7 +28,7 @@ export const BATCH_SIZE = 40;
 const AT_ONCE = 4;
 /** So many of them are of one workspace, or of the deployment: others find a place however long its jobs are. */
 const AT_ONCE_OF_ONE = 2;
-const MOST_UNFINISHED = 100;
+const MAX_UNFINISHED = 100;
 const REMOVED_AT_ONCE = 100;
 const REMOVING_EVERY: Duration = 3_600_000;
 
@@ -192,7 +192,7 @@ export function createJobRunner(ports: JobRunnerPorts, holder: string): JobRunne
     async round() {
       const now = clock.now();
       const hasRoom = underWay.size < AT_ONCE && !ending.signal.aborted;
-      const unfinished = hasRoom ? await jobs.unfinished(MOST_UNFINISHED) : [];
+      const unfinished = hasRoom ? await jobs.unfinished(MAX_UNFINISHED) : [];
       for (const job of unfinished.filter((one) => isFree(one, now) && !underWay.has(one.id))) {
         const kind = kindOf(job);
         // A control process of a later release knows the kind.

@@ -1,4 +1,4 @@
-import { MOST_JOB_ITEMS, newJob, type Job, type JobWork } from '@carillon/domain';
+import { MAX_JOB_ITEMS, newJob, type Job, type JobWork } from '@carillon/domain';
 import { CarillonError, type JobId } from '@carillon/kernel';
 import type { FastifyRequest } from 'fastify';
 import { principalOf } from '../access/principal.ts';
@@ -22,10 +22,10 @@ export async function startJob(
 ): Promise<Job> {
   const { actor, name } = principalOf(request);
   const unique = [...new Set(items)];
-  if (unique.length > MOST_JOB_ITEMS) {
+  if (unique.length > MAX_JOB_ITEMS) {
     throw new CarillonError(
       'invalid_request',
-      `a job takes at most ${MOST_JOB_ITEMS} items; these are ${unique.length}`,
+      `a job takes at most ${MAX_JOB_ITEMS} items; these are ${unique.length}`,
     );
   }
   if (unique.reduce((sum, item) => sum + item.length, 0) > MAX_ITEMS_LENGTH) {

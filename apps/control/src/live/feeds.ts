@@ -32,7 +32,7 @@ export type Feeds = {
 /** How soon a change is told, and how often a store is asked: one question for each list that somebody follows. */
 const LOOKED_EVERY: Duration = 500;
 /** Rows whose last words are known, so that what says the same is not told again. */
-const MOST_KNOWN = 2_000;
+const MAX_KNOWN = 2_000;
 
 type Feed = {
   readonly source: LiveSource<unknown>;
@@ -122,7 +122,7 @@ function freshOf(items: readonly LiveItem[], known: Map<string, string>): readon
     if (before !== digest) fresh.push({ ...item, text });
   }
   for (const oldest of known.keys()) {
-    if (known.size <= MOST_KNOWN) break;
+    if (known.size <= MAX_KNOWN) break;
     known.delete(oldest);
   }
   return fresh;

@@ -6,7 +6,7 @@ import type { LiveTopic } from './source.ts';
 const BETWEEN_BATCHES: Duration = 250;
 const HEARTBEAT_EVERY: Duration = 15_000;
 /** Rows of one list that wait for a slow reader; with more the reader is told to read the list again. */
-export const MOST_WAITING = 500;
+export const MAX_WAITING = 500;
 /** How long a browser waits before it asks again. */
 const ASKED_AGAIN_AFTER: Duration = 2_000;
 
@@ -40,7 +40,7 @@ export function createLiveStream(
       held.rows.delete(row.key);
       held.rows.set(row.key, row);
     }
-    if (held.rows.size > MOST_WAITING) held.isReset = true;
+    if (held.rows.size > MAX_WAITING) held.isReset = true;
     if (held.isReset) held.rows.clear();
     if (!held.isReset && held.rows.size === 0) return;
     waiting.set(topic, held);

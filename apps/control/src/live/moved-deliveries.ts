@@ -10,9 +10,9 @@ import type { LiveItem, LiveSource } from './source.ts';
 type Ports = Pick<ControlPorts, 'ledger' | 'log' | 'codecs'>;
 const TOPIC = 'carillon.outcomes';
 /** Records of one look; where more came, lists are read again. */
-const MOST_RECORDS = 1_000;
+const MAX_RECORDS = 1_000;
 /** Documents of one look. */
-const MOST_MOVED = 200;
+const MAX_MOVED = 200;
 const READ_AT_ONCE = 20;
 
 const position = z.object({ at: z.number().int(), offsets: z.array(z.number().int().min(0)) });
@@ -44,7 +44,7 @@ export function movedDeliveries(workspace: string | null, ports: Ports): LiveSou
       return from >= start && from <= end;
     });
     const count = ends.reduce((sum, end, at) => sum + end - (offsets[at] ?? 0), 0);
-    if (!isHeld || offsets.length !== ends.length || count > MOST_RECORDS) return { outcomes: null, ends };
+    if (!isHeld || offsets.length !== ends.length || count > MAX_RECORDS) return { outcomes: null, ends };
     const outcomes: Outcome[] = [];
     const reached = [...offsets];
     for (const [partition, end] of ends.entries()) {
@@ -89,7 +89,7 @@ export function movedDeliveries(workspace: string | null, ports: Ports): LiveSou
       const newest = await made.since(at, isKnown, known);
       const moved = outcomes ?? [];
       const isWhole =
-        newest.isWhole && outcomes !== null && new Set(moved.map((one) => one.deliveryId)).size <= MOST_MOVED;
+        newest.isWhole && outcomes !== null && new Set(moved.map((one) => one.deliveryId)).size <= MAX_MOVED;
       const items = isWhole ? [...newest.items, ...(await shownOf(moved))] : newest.items;
       return { items, isWhole, position: { at: newest.position, offsets: ends } };
     },

@@ -20,7 +20,7 @@ export type NewestRows<Row> = {
 export const CLOCKS_APART: Duration = 5_000;
 const AT_ONCE = 25;
 /** Most rows of one look; where there are more, whoever shows the list reads it again. */
-const MOST_ROWS = 200;
+const MAX_ROWS = 200;
 
 const position = z.number().int();
 
@@ -35,7 +35,7 @@ export const newestRows = <Row>({ read, at, touched, key, show }: NewestRows<Row
     let newest = from;
     let cursor: string | undefined;
     let isWhole = false;
-    for (let looked = 0; looked < MOST_ROWS && !isWhole; looked += AT_ONCE) {
+    for (let looked = 0; looked < MAX_ROWS && !isWhole; looked += AT_ONCE) {
       const page = await read(AT_ONCE, cursor);
       for (const row of page.items) {
         newest = Math.max(newest, at(row));

@@ -16,7 +16,7 @@ const UNDER_WAY: Duration = 60_000;
 /** A repetition waits for the first one a moment: it may end in the next. */
 const WAITING = { times: 40, each: 100 } as const;
 /** A longer answer is not kept: that it was done is. */
-const MOST_ANSWER = 1024 * 1024;
+const MAX_ANSWER = 1024 * 1024;
 
 /** What a client may need of an answer besides its body. */
 const KEPT_HEADERS = ['content-type', 'etag', 'location'] as const;
@@ -160,7 +160,7 @@ export function keepAnswers(app: FastifyInstance, { keptAnswers, answerSealer, w
       headers: Object.fromEntries(
         given.flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
       ),
-      body: body !== null && body.length <= MOST_ANSWER ? body : null,
+      body: body !== null && body.length <= MAX_ANSWER ? body : null,
     };
     return answerSealer.seal([id], JSON.stringify(answer));
   }

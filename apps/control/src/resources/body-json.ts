@@ -12,7 +12,7 @@ export const STRICT_JSON_PROBLEMS = [
 ] as const satisfies readonly ErrorCode[];
 
 /** No file is larger than 64 Ki characters; a template has several. */
-export const MOST_BODY_BYTES = 1024 * 1024;
+export const MAX_BODY_BYTES = 1024 * 1024;
 const LIMITS: JsonLimits = { depth: 32, keys: 20_000 };
 /** A route that takes larger bodies takes more fields: one for so many bytes. */
 const BYTES_PER_KEY = 16;

@@ -110,7 +110,7 @@ const wholeFault = (
 });
 
 /** Names of what stands in the way, at most this many. */
-const MOST_NAMED = 5;
+const MAX_NAMED = 5;
 
 function faultsOfRemovals(
   current: Configuration,
@@ -131,8 +131,8 @@ function faultsOfRemovals(
       (other) => other.workspace === ref.workspace && other.kind !== 'workspace' && !going.has(resourceKey(other)),
     );
     if (there.length === 0) return [];
-    const named = there.slice(0, MOST_NAMED).map(({ kind, name }) => `${kind} ${name}`);
-    const more = there.length > MOST_NAMED ? ` and ${there.length - MOST_NAMED} more` : '';
+    const named = there.slice(0, MAX_NAMED).map(({ kind, name }) => `${kind} ${name}`);
+    const more = there.length > MAX_NAMED ? ` and ${there.length - MAX_NAMED} more` : '';
     const message = `the workspace ${ref.workspace} still holds ${named.join(', ')}${more}`;
     const coded = { code: 'workspace_not_empty', facts: { contents: `${named.join(', ')}${more}` } } as const;
     return [wholeFault(ref, coded, { message, expected: 'an empty workspace', fix: 'remove what it holds first' })];

@@ -33,12 +33,12 @@ export const showPlan = ({ current, faults, warnings, shown, wanted }: Resources
 });
 
 /** Mistakes that are told in words; all of them are in `faults`. */
-const MOST_NAMED = 10;
+const MAX_NAMED = 10;
 
 /** The refusal of a plan with mistakes. */
 export function refusedPlan({ faults }: Pick<ResourcesPlan, 'faults'>): CarillonError {
   const words = faults
-    .slice(0, MOST_NAMED)
+    .slice(0, MAX_NAMED)
     .map(({ path, message, fix }) => `${path === '' ? '' : `${path}: `}${message}; ${fix}`);
   return new CarillonError('invalid_configuration', words.join('\n'), { faults: faults.map(faultBody) });
 }
@@ -53,7 +53,7 @@ export type ResourceWrite = {
 };
 
 /** A write is planned again where something moved that its author has not named, such as a template that is compiled again with it. */
-const MOST_ROUNDS = 5;
+const MAX_ROUNDS = 5;
 
 /**
  * Publishes what somebody wants of one resource, and resolves when every role judges by it. Throws `precondition_failed` where
@@ -83,7 +83,7 @@ export async function publishResource(
       const key = resourceKey(write.ref);
       const now = ports.configuration.current().resources.get(key);
       if (now?.number !== current.resources.get(key)?.number) throw lostRace(write.ref, now, history);
-      if (round === MOST_ROUNDS) throw error;
+      if (round === MAX_ROUNDS) throw error;
     }
   }
 }

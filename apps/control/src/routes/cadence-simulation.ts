@@ -12,7 +12,7 @@ import { insteadOf, namesOf } from '../names.ts';
 import type { PlanningPorts, RoutePorts } from '../ports.ts';
 import { planResourcesOver } from '../resources/plan-resources.ts';
 import { EXAMPLE_WORDS, exampleWeek } from '../simulation/example-week.ts';
-import { idOfNotification, MOST_SIMULATED } from '../simulation/history.ts';
+import { idOfNotification, MAX_SIMULATED } from '../simulation/history.ts';
 import { keepHistories } from '../simulation/kept-histories.ts';
 import { summaryOf } from '../simulation/summary.ts';
 import { inWorkspace, notFound, type ApiServer } from './app.ts';
@@ -127,7 +127,7 @@ const isOf = (asked: string | undefined, { notificationId }: PastMessage): boole
   asked === undefined || notificationId === asked;
 
 const wordsOf = (isSample: boolean): string =>
-  isSample ? `the newest ${MOST_SIMULATED} messages of this time` : 'all messages of this time';
+  isSample ? `the newest ${MAX_SIMULATED} messages of this time` : 'all messages of this time';
 
 function spanOf(text: string): Duration {
   const span = parseDuration(text);

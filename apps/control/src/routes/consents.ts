@@ -29,7 +29,7 @@ import { auditEach } from '../audit/hook.ts';
 import { channelWord, consentFilter, consentFilters, TARGETS, targetWord } from '../consent-filters.ts';
 import { showConsents, showWord, targetNames, type TargetNames } from '../consent-words.ts';
 import { personNames } from '../person-names.ts';
-import { CSV, csvBody, importQuery, MOST_CSV_BYTES, MOST_CSV_ROWS, joinLines, sendCsv } from '../csv/csv-type.ts';
+import { CSV, csvBody, importQuery, MAX_CSV_BYTES, MAX_CSV_ROWS, joinLines, sendCsv } from '../csv/csv-type.ts';
 import { readTableInParts, type RowFault } from '../csv/read-table.ts';
 import { shownPage } from '../pages-in-sight.ts';
 import type { ControlPorts } from '../ports.ts';
@@ -203,7 +203,7 @@ export function consentRoutes(app: ApiServer, ports: Ports & Pick<ControlPorts, 
     '/v1/workspaces/:workspace/consents/import',
     {
       config: { permission: 'operate', audit: 'consent.import' },
-      bodyLimit: MOST_CSV_BYTES,
+      bodyLimit: MAX_CSV_BYTES,
       schema: {
         operationId: 'importConsents',
         tags: ['Consents'],
@@ -227,7 +227,7 @@ export function consentRoutes(app: ApiServer, ports: Ports & Pick<ControlPorts, 
       const otherwise = category === undefined ? { kind: 'all' as const } : names.target('category', category);
       if ('fault' in otherwise) throw new CarillonError('invalid_request', `category: ${otherwise.fault}`);
       const needed = isByAddress(request.body) ? (['address'] as const) : (['person'] as const);
-      const shape = { columns: READ, needed, firstLine, mostRows: MOST_CSV_ROWS };
+      const shape = { columns: READ, needed, firstLine, mostRows: MAX_CSV_ROWS };
       const table = await inTurns(readTableInParts(request.body, shape), ports.turns);
       const given = { workspace, channel, target: otherwise, by: principalOf(request).name, now: clock.now(), names };
       const faults: RowFault[] = [...table.faults];

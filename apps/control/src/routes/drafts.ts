@@ -22,7 +22,7 @@ import { discardDraft, draftPrecondition, saveDraft } from '../drafts/save-draft
 import { conflictBody, draftEtag, showDraftFacts, showDrafts } from '../drafts/shown-drafts.ts';
 import { conflictOf, stateOf } from '../drafts/states.ts';
 import { insteadOf } from '../names.ts';
-import { MOST_BODY_BYTES, takeStrictJson } from '../resources/body-json.ts';
+import { MAX_BODY_BYTES, takeStrictJson } from '../resources/body-json.ts';
 import { KINDS_OF_RESOURCES } from '../resources/kinds.ts';
 import { faultBody, warningBody } from '../resources/publish-resources.ts';
 import { writeHeaders } from '../resources/schemas.ts';
@@ -66,7 +66,7 @@ export function refNamed(
 
 export function draftRoutes(app: ApiServer, ports: DraftRoutePorts): void {
   void app.register(async (scope) => {
-    takeStrictJson(scope, MOST_BODY_BYTES);
+    takeStrictJson(scope, MAX_BODY_BYTES);
     const api: ApiServer = scope.withTypeProvider();
     const named = {
       path: '/v1/workspaces/:workspace/:kind/:name/draft',

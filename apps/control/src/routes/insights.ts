@@ -22,7 +22,7 @@ const DAY: Duration = 24 * HOUR;
 const LONGEST: Duration = 92 * DAY;
 const SHORTEST_BUCKET: Duration = 60_000;
 /** A bucket is counted by a question for each state: more would hold up others, and no screen shows more. */
-const MOST_BUCKETS = 200;
+const MAX_BUCKETS = 200;
 /** Where none is asked for: the first that makes at most 48 of the span. */
 const USUAL_BUCKETS: readonly Duration[] = [
   SHORTEST_BUCKET,
@@ -55,7 +55,7 @@ const query = z.strictObject({
     .max(40)
     .optional()
     .describe(
-      `Such as \`1h\`, from 1m, at most ${MOST_BUCKETS} in the span; left out: one that makes at most ${USUAL_MOST}`,
+      `Such as \`1h\`, from 1m, at most ${MAX_BUCKETS} in the span; left out: one that makes at most ${USUAL_MOST}`,
     ),
   notification: z.string().max(100).optional().describe('Only deliveries of this notification'),
 });
@@ -138,8 +138,8 @@ function bucketOf(text: string | undefined, { since, before }: DeliverySpan): Du
   const bucket = parseDuration(text);
   if (!bucket.ok || bucket.value < SHORTEST_BUCKET)
     throw refused('bucket', `expected a duration from 1m; found ${text}`);
-  if (span / bucket.value > MOST_BUCKETS) {
-    throw refused('bucket', `${text} makes more than ${MOST_BUCKETS} of this span: ask for longer ones`);
+  if (span / bucket.value > MAX_BUCKETS) {
+    throw refused('bucket', `${text} makes more than ${MAX_BUCKETS} of this span: ask for longer ones`);
   }
   return bucket.value;
 }

@@ -6,7 +6,7 @@ import {
   deliveryCountBody,
   suppressionCountBody,
 } from '@carillon/contracts';
-import { MOST_JOB_ITEMS, type OperatorDecision } from '@carillon/domain';
+import { MAX_JOB_ITEMS, type OperatorDecision } from '@carillon/domain';
 import { z } from 'zod';
 import { chooseDeadLetters, chooseOf, readCountedChoice } from '../jobs/choose.ts';
 import type { JobKindPorts } from '../jobs/kind.ts';
@@ -44,7 +44,7 @@ function deliveryCounts(app: ApiServer, ports: JobKindPorts): void {
     async (request) => {
       const { action, ...filters } = request.query;
       const { ids, people, byState, more } = await matchDeliveries(request, filters, action, ports);
-      return { action, count: ids.length, people, by_state: { ...byState }, more, ceiling: MOST_JOB_ITEMS };
+      return { action, count: ids.length, people, by_state: { ...byState }, more, ceiling: MAX_JOB_ITEMS };
     },
   );
 
@@ -64,7 +64,7 @@ function deliveryCounts(app: ApiServer, ports: JobKindPorts): void {
     async (request) => {
       const { action, ids: named } = request.body;
       const { ids, people, byState, more } = await chooseOf(named, request.params.workspace, action, ports);
-      const count = { count: ids.length, people, by_state: { ...byState }, more, ceiling: MOST_JOB_ITEMS };
+      const count = { count: ids.length, people, by_state: { ...byState }, more, ceiling: MAX_JOB_ITEMS };
       return { action, ...count, ids: [...ids] };
     },
   );
@@ -87,7 +87,7 @@ function deadLetterCount(app: ApiServer, ports: JobKindPorts): void {
     async ({ params: { workspace }, query }) => {
       const range = readRange(query, ports.clock.now());
       const { ids, receipts, more } = await chooseDeadLetters({ workspace, ...range }, ports);
-      return { count: ids.length, receipts, more, ceiling: MOST_JOB_ITEMS };
+      return { count: ids.length, receipts, more, ceiling: MAX_JOB_ITEMS };
     },
   );
 }
@@ -114,7 +114,7 @@ function suppressionCount(app: ApiServer, ports: JobKindPorts): void {
           ? await findEntries(workspace, choice.named, ports)
           : await matchEntries(workspace, choice.filter, ports);
       const addresses = await countAddresses(workspace, entries, ports);
-      return { removed: entries.length, ...addresses, more, ceiling: MOST_JOB_ITEMS };
+      return { removed: entries.length, ...addresses, more, ceiling: MAX_JOB_ITEMS };
     },
   );
 }
@@ -141,7 +141,7 @@ function consentCount(app: ApiServer, ports: JobKindPorts): void {
           ? { people: await findOptOuts(workspace, choice.named, ports), more: false }
           : await matchOptOuts(request, workspace, choice.filter, ports);
       const words = people.reduce((sum, { optOuts }) => sum + optOuts.length, 0);
-      return { people: people.length, words, more, ceiling: MOST_JOB_ITEMS };
+      return { people: people.length, words, more, ceiling: MAX_JOB_ITEMS };
     },
   );
 }

@@ -25,11 +25,11 @@ const ASKED_FOR: Duration = 400;
 /** A reader that does not take the end of its stream is cut off after this. */
 const ENDS_WITHIN: Duration = 300;
 /** Streams of one person, token or machine: a browser has one for each tab that is looked at. */
-export const MOST_STREAMS_OF_ONE = 20;
+export const MAX_STREAMS_OF_ONE = 20;
 /** Where streams stand, whose sealed words are kept: they move on together. */
-const MOST_PLACES = 100;
+const MAX_PLACES = 100;
 /** Streams of one process. */
-export const MOST_STREAMS = 1_000;
+export const MAX_STREAMS = 1_000;
 
 const query = z.strictObject({
   topics: someOfWords('topic', LIVE_TOPICS).describe('One list, or several with commas'),
@@ -61,10 +61,10 @@ export function liveRoute(
   function take({ actor }: Principal): () => void {
     const who = `${actor.kind} ${actor.id}`;
     const count = countOf.get(who) ?? 0;
-    if (count >= MOST_STREAMS_OF_ONE) {
+    if (count >= MAX_STREAMS_OF_ONE) {
       throw new CarillonError('rate_limited', `you have ${count} live streams open: close one`, { retryAfter: 2_000 });
     }
-    if (open.size >= MOST_STREAMS) throw new CarillonError('overloaded', 'too many live streams are open');
+    if (open.size >= MAX_STREAMS) throw new CarillonError('overloaded', 'too many live streams are open');
     countOf.set(who, count + 1);
     return () => {
       const left = (countOf.get(who) ?? 1) - 1;
@@ -215,7 +215,7 @@ function sealedOnce(cursors: Cursors): (text: string, place: string) => string {
   return (text, place) => {
     const key = JSON.stringify([text, place]);
     const known = sealed.get(key) ?? cursors.seal(text, place);
-    if (sealed.size >= MOST_PLACES) sealed.clear();
+    if (sealed.size >= MAX_PLACES) sealed.clear();
     sealed.set(key, known);
     return known;
   };

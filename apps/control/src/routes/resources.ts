@@ -9,7 +9,7 @@ import { principalOf } from '../access/principal.ts';
 import { sightOf } from '../access/sight.ts';
 import { draftsOf } from '../drafts/plan-drafts.ts';
 import { showJwtProvider } from '../bodies.ts';
-import { MOST_BODY_BYTES, takeStrictJson } from '../resources/body-json.ts';
+import { MAX_BODY_BYTES, takeStrictJson } from '../resources/body-json.ts';
 import { missing, refOf, withParams, type Params, type ResourcePorts } from '../resources/address.ts';
 import { KINDS_OF_RESOURCES, type KindOfResource } from '../resources/kinds.ts';
 import type { ControlPorts } from '../ports.ts';
@@ -28,7 +28,7 @@ type ListPorts = ResourcePorts & Pick<ControlPorts, 'drafts'>;
 /** List, read, write, remove, plan and versions of every kind of resource that people write. */
 export async function resourceRoutes(app: ApiServer, ports: ListPorts): Promise<void> {
   await app.register(async (plain) => {
-    takeStrictJson(plain, MOST_BODY_BYTES);
+    takeStrictJson(plain, MAX_BODY_BYTES);
     const scope: ApiServer = plain.withTypeProvider();
     for (const kind of KINDS_OF_RESOURCES) {
       const schemas = schemasOf(kind);

@@ -261,7 +261,7 @@ const dropWords = (what: string, drop: Dropped): string =>
 const ANSWER_LIMITS = { depth: 32, keys: MAX_ANSWER_VALUES };
 
 /** Ids that a try asks a partner about at most: it is to show what comes of the rule, and is no way to read a partner's people. */
-const MOST_ASKED = 100;
+const MAX_ASKED = 100;
 
 /** What a partner says of these ids, as it was pasted or as it answers now; null: nothing says. */
 async function partnerItems(
@@ -272,8 +272,8 @@ async function partnerItems(
 ): Promise<{ readonly items: readonly Json[] | null; readonly answered: string | null; readonly unread?: Unread }> {
   if (!says.asked) return { items: says.pasted === undefined ? null : readPasted(says.pasted), answered: null };
   if (!partner) throw new CarillonError('invalid_configuration', 'the integration that it asks is not there');
-  if (userIds.length > MOST_ASKED) {
-    const most = `this event asks about ${userIds.length} user ids; a try asks about ${MOST_ASKED} at most`;
+  if (userIds.length > MAX_ASKED) {
+    const most = `this event asks about ${userIds.length} user ids; a try asks about ${MAX_ASKED} at most`;
     throw new CarillonError('invalid_request', `ask_partner: ${most}; take an event with fewer`);
   }
   const { values, missing } = await readPartnerSecrets(workspace, partner, ports);

@@ -11,7 +11,7 @@ import { listPaging, pageOfAll } from '../whole-lists.ts';
 import { notFound, withNameAcross, type ApiServer } from './app.ts';
 
 /** Fields that are shown of a stream: every partition keeps its own, and hostile events may name others in each. */
-const MOST_SHOWN = 500;
+const MAX_SHOWN = 500;
 
 const workspaceIn = (path: string): string => path.slice(0, path.indexOf('/'));
 const endOf = (path: string): string => path.slice(path.indexOf('/') + 1);
@@ -57,7 +57,7 @@ export function streamRoutes(app: ApiServer, ports: Pick<ControlPorts, 'configur
       const configuration = ports.configuration.current();
       const path = streamPath(name, sightOf(request), configuration);
       const maySeeBodies = principalOf(request).may('bodies', workspaceIn(path));
-      const fields = mergeFields(await ports.readModels.fields(path)).slice(0, MOST_SHOWN);
+      const fields = mergeFields(await ports.readModels.fields(path)).slice(0, MAX_SHOWN);
       const { rows, next } = pageOfAll(fields, (field) => field.path, request.query);
       return {
         stream: path,

@@ -18,7 +18,7 @@ import { audited, keyedDigest, keyedTarget } from '../audit/facts.ts';
 import { auditEach } from '../audit/hook.ts';
 import { showSuppression } from '../bodies.ts';
 import { personNames } from '../person-names.ts';
-import { CSV, csvBody, importQuery, MOST_CSV_BYTES, MOST_CSV_ROWS, joinLines, sendCsv } from '../csv/csv-type.ts';
+import { CSV, csvBody, importQuery, MAX_CSV_BYTES, MAX_CSV_ROWS, joinLines, sendCsv } from '../csv/csv-type.ts';
 import { readTableInParts, type RowFault } from '../csv/read-table.ts';
 import { pageInSight } from '../pages-in-sight.ts';
 import type { ControlPorts } from '../ports.ts';
@@ -184,7 +184,7 @@ export function suppressionRoutes(
     '/v1/workspaces/:workspace/suppressions/import',
     {
       config: { permission: 'operate', audit: 'suppression.import' },
-      bodyLimit: MOST_CSV_BYTES,
+      bodyLimit: MAX_CSV_BYTES,
       schema: {
         operationId: 'importSuppressions',
         tags: ['Suppressions'],
@@ -202,7 +202,7 @@ export function suppressionRoutes(
     async (request) => {
       const { workspace } = request.params;
       const { channel, first_line: firstLine } = request.query;
-      const shape = { columns: COLUMNS, needed: ['address'], firstLine, mostRows: MOST_CSV_ROWS } as const;
+      const shape = { columns: COLUMNS, needed: ['address'], firstLine, mostRows: MAX_CSV_ROWS } as const;
       const table = await inTurns(readTableInParts(request.body, shape), ports.turns);
       const entry = { workspace, by: principalOf(request).name, at: clock.now() };
       const entries: Suppression[] = [];

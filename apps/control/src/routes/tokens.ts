@@ -3,7 +3,7 @@ import { listResources, type PeopleRecord, type ServiceToken } from '@carillon/d
 import { CarillonError, formatInstant, parseDuration, type Instant } from '@carillon/kernel';
 import { z } from 'zod';
 import { createDirectory } from '../access/people/directory.ts';
-import { MOST_TOKENS_IN_A_ROW, tokensInARow } from '../access/people/rights.ts';
+import { MAX_TOKENS_IN_A_ROW, tokensInARow } from '../access/people/rights.ts';
 import { digestOf, newWord } from '../access/people/words.ts';
 import { SCOPE_PERMISSIONS } from '../access/permission.ts';
 import { principalOf, type Principal } from '../access/principal.ts';
@@ -91,10 +91,10 @@ export function tokenRoutes(
       const known = listResources(await ports.configuration.refresh(), 'workspace').map(({ ref }) => ref.workspace);
       const strange = workspaces?.find((one) => !known.includes(one));
       refuseMore(principal, { scopes, workspaces });
-      if ((await tokensInARow(principal.actor, people)) >= MOST_TOKENS_IN_A_ROW) {
+      if ((await tokensInARow(principal.actor, people)) >= MAX_TOKENS_IN_A_ROW) {
         throw new CarillonError(
           'forbidden_role',
-          `${MOST_TOKENS_IN_A_ROW} tokens made one by the other are enough: a person, or a token that a person made, makes this one`,
+          `${MAX_TOKENS_IN_A_ROW} tokens made one by the other are enough: a person, or a token that a person made, makes this one`,
         );
       }
       if (strange !== undefined) throw unknownFilter('workspaces', 'workspace', strange, known);

@@ -9,7 +9,7 @@ import { inWorkspace, readRange, type ApiServer } from './app.ts';
 import type { StoryPorts } from './deliveries.ts';
 import { refuseUnknown } from './events.ts';
 
-const MOST_OTHERS = 100;
+const MAX_OTHERS = 100;
 const timeOrNull = (at: number | null): string | null => (at === null ? null : formatInstant(at));
 
 /** Why somebody was not told: the gates between an event and them, in order. */
@@ -66,7 +66,7 @@ export function whyNotRoute(
         notification,
         from: formatInstant(span.since),
         to: formatInstant(span.before),
-        others: others.slice(0, MOST_OTHERS).map(showOther),
+        others: others.slice(0, MAX_OTHERS).map(showOther),
         last: last ? { event: last.id, at: formatInstant(last.at), stream: last.stream } : null,
         looked: {
           events: found.looked,

@@ -10,9 +10,9 @@ import type { Instant } from '@carillon/kernel';
 import type { ControlPorts } from '../ports.ts';
 
 /** Most messages that are sent again: the newest. */
-export const MOST_SIMULATED = 10_000;
+export const MAX_SIMULATED = 10_000;
 /** Reading ends after so many messages, those that would be left out again among them. */
-const MOST_LOOKED_AT = 2 * MOST_SIMULATED;
+const MAX_LOOKED_AT = 2 * MAX_SIMULATED;
 const PAGE = 500;
 
 export type History = {
@@ -63,9 +63,9 @@ export async function historyOf(
     looked += items.length;
     messages.push(...items.filter(wouldGo).map((delivery) => pastOf(delivery, configuration)));
     cursor = next ?? undefined;
-  } while (cursor !== undefined && messages.length < MOST_SIMULATED && looked < MOST_LOOKED_AT);
-  const isSample = cursor !== undefined || messages.length > MOST_SIMULATED;
-  return { messages: messages.slice(0, MOST_SIMULATED).toReversed(), isSample };
+  } while (cursor !== undefined && messages.length < MAX_SIMULATED && looked < MAX_LOOKED_AT);
+  const isSample = cursor !== undefined || messages.length > MAX_SIMULATED;
+  return { messages: messages.slice(0, MAX_SIMULATED).toReversed(), isSample };
 }
 
 /** The id by which messages know a notification. */

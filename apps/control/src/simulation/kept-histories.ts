@@ -27,9 +27,9 @@ const NEW_FOR: Duration = 30_000;
 /** So long may a change be drawn over them, while they are read anew for the next one. Reading them takes most of an answer. */
 const KEPT_FOR: Duration = 600_000;
 /** A history is 10,000 messages at the most. */
-const MOST_KEPT = 4;
+const MAX_KEPT = 4;
 /** What is made of one history: some numbers, of a few people who look at it. */
-const MOST_MADE = 8;
+const MAX_MADE = 8;
 
 type Kept = { readonly at: Instant; readonly history: Promise<KeptHistory>; isReadAnew: boolean };
 
@@ -41,7 +41,7 @@ export function keepHistories(
 
   const keep = (key: string, at: Instant, history: Promise<KeptHistory>): void => {
     kept.delete(key);
-    for (const oldest of [...kept.keys()].slice(0, Math.max(0, kept.size + 1 - MOST_KEPT))) kept.delete(oldest);
+    for (const oldest of [...kept.keys()].slice(0, Math.max(0, kept.size + 1 - MAX_KEPT))) kept.delete(oldest);
     kept.set(key, { at, history, isReadAnew: false });
     // What could not be read is read anew by whoever asks next.
     history.catch(() => kept.get(key)?.history === history && kept.delete(key));
@@ -83,7 +83,7 @@ function makeOnce(): KeptHistory['once'] {
   return <Value>(words: string, make: () => Promise<Value>) => {
     const known = made.get(words) as Promise<Value> | undefined;
     if (known) return known;
-    for (const oldest of [...made.keys()].slice(0, Math.max(0, made.size + 1 - MOST_MADE))) made.delete(oldest);
+    for (const oldest of [...made.keys()].slice(0, Math.max(0, made.size + 1 - MAX_MADE))) made.delete(oldest);
     const one = make();
     made.set(words, one);
     one.catch(() => made.get(words) === one && made.delete(words));

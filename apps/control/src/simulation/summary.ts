@@ -6,9 +6,9 @@ type Summary = SimulatedCadenceBody['now'];
 type Told = { readonly message: PastMessage; readonly fate: SimulatedFate };
 
 /** The people whom a cadence changes most are drawn one by one. */
-const MOST_PEOPLE = 12;
-const MOST_OF_ONE = 100;
-const MOST_BUCKETS = 168;
+const MAX_PEOPLE = 12;
+const MAX_OF_ONE = 100;
+const MAX_BUCKETS = 168;
 
 /** A run in numbers, in time, and by person, of the messages that were asked about. Times are shown from `from` on. */
 export function summaryOf(
@@ -45,11 +45,11 @@ export function summaryOf(
     buckets: bucketsOf(told, from, to),
     most_touched: touched
       .toSorted((a, b) => weight(b) - weight(a))
-      .slice(0, MOST_PEOPLE)
+      .slice(0, MAX_PEOPLE)
       .map((of) => ({
         person: maySeePeople ? (of[0]?.message.person ?? '') : null,
-        messages: of.slice(0, MOST_OF_ONE).map(messageBody),
-        more: Math.max(0, of.length - MOST_OF_ONE),
+        messages: of.slice(0, MAX_OF_ONE).map(messageBody),
+        more: Math.max(0, of.length - MAX_OF_ONE),
       })),
   };
 }
@@ -69,7 +69,7 @@ function messageBody({ message, fate }: Told): Summary['most_touched'][number]['
 
 /** What goes out when, a digest once; bars of an hour, or longer where there would be too many. */
 function bucketsOf(told: readonly Told[], from: Instant, to: Instant): Summary['buckets'] {
-  const hours = Math.max(1, Math.ceil((to - from) / 3_600_000 / MOST_BUCKETS));
+  const hours = Math.max(1, Math.ceil((to - from) / 3_600_000 / MAX_BUCKETS));
   const length = hours * 3_600_000;
   const first = Math.floor(from / length) * length;
   const buckets = Array.from({ length: Math.ceil((to - first) / length) }, (_, index) => ({

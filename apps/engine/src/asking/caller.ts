@@ -47,7 +47,7 @@ export type Caller = {
 /** One bound for everything that waits in memory; each partner has a share of it. */
 const QUEUE_BYTES = 32 * 1024 * 1024;
 /** More of one partner wait in its store. */
-const MOST_OF_LANE = 512;
+const MAX_OF_LANE = 512;
 /** Calls open at once: of one partner, and of all together. */
 const CALLS_OF_PARTNER = 64;
 const CALLS = 1024;
@@ -57,7 +57,7 @@ const CALLS = 1024;
  */
 const AHEAD = 64;
 const AHEAD_SPAN: Duration = 500;
-const MOST_AHEAD = 512;
+const MAX_AHEAD = 512;
 /** The latest call counts as one of so many when its partner's speed is judged. */
 const LATEST = 16;
 /** Until a partner has shown how fast it is. */
@@ -153,7 +153,7 @@ export function startCaller(ports: CallerPorts): Caller {
     bytesOf: ({ task }) => 500 + task.data.length * 2,
     ownerOf: ({ task }) => lanes.laneOf(task.queue),
     laneOf: ({ task }) => lanes.laneOf(task.queue),
-    bounds: { bytes: QUEUE_BYTES, ofLane: { bytes: QUEUE_BYTES / 8, pieces: MOST_OF_LANE } },
+    bounds: { bytes: QUEUE_BYTES, ofLane: { bytes: QUEUE_BYTES / 8, pieces: MAX_OF_LANE } },
     limits: ({ name }) => limitsIn(name),
     pick: (waiting, lane) => pickOf(waiting, lane, lanes.partnerIn(lane.name), { partners, clock, ids }),
     leases: {
@@ -230,7 +230,7 @@ function createPaces() {
     limitsOf(lane: string, openCalls: number): LaneLimits {
       const places = Math.min(CALLS_OF_PARTNER, Math.max(4, Math.floor((CALLS - openCalls) / 4)));
       const needed = Math.floor((places * AHEAD_SPAN) / Math.max(1, averages.get(lane) ?? SLOW));
-      const ahead = Math.min(MOST_AHEAD, Math.max(AHEAD, needed));
+      const ahead = Math.min(MAX_AHEAD, Math.max(AHEAD, needed));
       return { places, ahead, settling: SETTLING, held: HELD_BYTES };
     },
   };

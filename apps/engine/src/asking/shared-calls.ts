@@ -6,7 +6,7 @@ import type { AskTask } from '@carillon/stages';
 /** Triggers that are collected for one call wait at most this long for each other. */
 const COLLECT: Duration = 50;
 /** Each has a record of its own in the end, so that one call cannot become a flood. */
-const MOST_SHARING = 100;
+const MAX_SHARING = 100;
 
 type Picking = {
   readonly integration: LookupIntegration;
@@ -38,12 +38,12 @@ export function pickCall(
   let ids = 0;
   for (const { work } of some) {
     const own = work.asking.trigger?.userIds.length ?? 0;
-    if (count > 0 && (!shares || count >= MOST_SHARING || ids + own > MAX_IDS_OF_TRIGGER)) break;
+    if (count > 0 && (!shares || count >= MAX_SHARING || ids + own > MAX_IDS_OF_TRIGGER)) break;
     count += 1;
     ids += own;
   }
   const [first] = some;
-  const whole = !shares || count < some.length || count >= MOST_SHARING;
+  const whole = !shares || count < some.length || count >= MAX_SHARING;
   return first && (whole || now - first.since >= COLLECT) ? some.slice(0, count) : [];
 }
 

@@ -13,11 +13,11 @@ type VerdictsPorts = {
 
 /** Put on the log at once: so many, and so many bytes. The rest stays in the store. */
 const MOST = 64;
-const MOST_BYTES = 32 * 1024 * 1024;
+const MAX_BYTES = 32 * 1024 * 1024;
 
 /** Triggers that need no partner: their verdict stands in the store and has to get onto the log, or their time is over. */
 export function createVerdicts({ verdicts, underWay, isAsked, hasRoom }: VerdictsPorts) {
-  const budget = createByteBudget(MOST_BYTES);
+  const budget = createByteBudget(MAX_BYTES);
   const publishing = new Set<string>();
 
   return {

@@ -42,7 +42,7 @@ export function readSegment(json: Json, userId = 'userId'): CohortReading {
 /** A signed call is of no use to anybody who comes later with it. */
 const OLDEST: Duration = 86_400_000;
 /** Beyond what a clock may be wrong by: the time of a call decides which of two is the newer one, and this would be so for ever. */
-const MOST_AHEAD: Duration = 86_400_000;
+const MAX_AHEAD: Duration = 86_400_000;
 /** When a call was made, and when it was handed on. */
 const TIMES = ['timestamp', 'sentAt', 'receivedAt'] as const;
 
@@ -55,7 +55,7 @@ function segmentTimeFault(json: Json, now: Instant): CarillonError | null {
     const times = TIMES.map((name) => timeAt(call, name)).filter((time) => time !== null);
     const pointer = Array.isArray(json) ? `/${at}/timestamp` : '/timestamp';
     const time = timeAt(call, 'timestamp');
-    if (time !== null && time > now + MOST_AHEAD) {
+    if (time !== null && time > now + MAX_AHEAD) {
       return new CarillonError('invalid_request', 'The time of the call is more than a day ahead. Set the clock.', {
         pointer,
       });

@@ -2,7 +2,7 @@ import { err, type Result } from '@carillon/kernel';
 import type { OutboundHttp } from '@carillon/ports';
 import { readKeySet, type KeySet } from './key-set.ts';
 
-export const MOST_BYTES = 256 * 1024;
+export const MAX_BYTES = 256 * 1024;
 const CONNECT_TIMEOUT = 3000;
 const TOTAL_TIMEOUT = 5000;
 
@@ -13,7 +13,7 @@ export async function fetchKeySet(http: Pick<OutboundHttp, 'request'>, url: stri
     url,
     headers: { accept: 'application/jwk-set+json, application/json' },
     body: null,
-    maxBytes: MOST_BYTES,
+    maxBytes: MAX_BYTES,
     connectTimeout: CONNECT_TIMEOUT,
     totalTimeout: TOTAL_TIMEOUT,
   });

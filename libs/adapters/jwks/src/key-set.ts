@@ -2,7 +2,7 @@ import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyGetKey, type JWK }
 import { err, ok, type Result } from '@carillon/kernel';
 
 /** More keys than any issuer rotates through. */
-export const MOST_KEYS = 50;
+export const MAX_KEYS = 50;
 /** For any member: an RSA modulus of 8,192 bits has 1,366 characters, and larger ones cost too much to verify with. */
 const LONGEST_MEMBER = 1400;
 
@@ -40,7 +40,7 @@ export function readKeySet(body: Uint8Array): Result<KeySet, string> {
   }
   const listed = isObject(document) ? document['keys'] : undefined;
   if (!Array.isArray(listed)) return err('the answer has no list `keys`, so it is no JSON Web Key Set');
-  if (listed.length > MOST_KEYS) return err(`the key set has ${listed.length} keys; at most ${MOST_KEYS} are taken`);
+  if (listed.length > MAX_KEYS) return err(`the key set has ${listed.length} keys; at most ${MAX_KEYS} are taken`);
   const keys = listed.flatMap((item: unknown) => publicPart(item));
   const set: JSONWebKeySet = { keys };
   return ok({

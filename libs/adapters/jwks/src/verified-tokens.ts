@@ -7,7 +7,7 @@ export type VerifiedToken = { readonly claims: JsonObject; readonly expiresAt: I
 type Entry = VerifiedToken & { readonly keys: KeySet; readonly until: Instant; readonly bytes: number };
 
 /** Tokens, measured by their length, that are remembered at most. */
-const MOST_BYTES = 16 * 1024 * 1024;
+const MAX_BYTES = 16 * 1024 * 1024;
 /** What an entry takes beside the claims. */
 const ENTRY_BYTES = 512;
 /** A token is verified again after this, whatever it says of itself. */
@@ -17,7 +17,7 @@ const LONGEST = 60_000;
  * Tokens that were verified a moment ago, by digest: the token itself is not kept. An entry counts only under the
  * configuration and the keys that it was verified with, and never beyond the token's `exp`.
  */
-export function createVerifiedTokens(mostBytes = MOST_BYTES) {
+export function createVerifiedTokens(mostBytes = MAX_BYTES) {
   const entries = new Map<string, Entry>();
   let bytes = 0;
 

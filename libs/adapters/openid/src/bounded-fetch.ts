@@ -2,7 +2,7 @@ import type { OutboundFailure, OutboundHttp } from '@carillon/ports';
 import type { CustomFetch } from 'openid-client';
 
 /** Metadata, keys, tokens and user information are a few kilobytes. */
-const MOST_BYTES = 256 * 1024;
+const MAX_BYTES = 256 * 1024;
 const CONNECT_TIMEOUT = 3000;
 const TOTAL_TIMEOUT = 5000;
 
@@ -24,7 +24,7 @@ export const boundedFetch =
       url,
       headers: Object.fromEntries(new Headers(headers)),
       body: body instanceof URLSearchParams || typeof body === 'string' ? String(body) : null,
-      maxBytes: MOST_BYTES,
+      maxBytes: MAX_BYTES,
       connectTimeout: CONNECT_TIMEOUT,
       totalTimeout: TOTAL_TIMEOUT,
       signal: stop,

@@ -5,7 +5,7 @@ const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const SHAPE = /^cln_([0-9A-Za-z]{8})_([0-9A-Za-z]{32})_([0-9A-Za-z]{6})$/;
 
 /** Right keys whose digests are remembered; the one that came first goes first. */
-const MOST_REMEMBERED = 1000;
+const MAX_REMEMBERED = 1000;
 
 export type NewApiKey = {
   /** Shown once and kept nowhere. */
@@ -33,7 +33,7 @@ export function createApiKeys(pepper: Uint8Array): ApiKeys {
   const remembered = new Map<string, Buffer>();
   const remember = (name: string, digest: Buffer): void => {
     for (const [oldest] of remembered) {
-      if (remembered.size < MOST_REMEMBERED) break;
+      if (remembered.size < MAX_REMEMBERED) break;
       remembered.delete(oldest);
     }
     remembered.set(name, digest);

@@ -7,7 +7,7 @@ import { createKeyedHash, sha256 } from './sha256.ts';
 const ILL_FORMED = 0x8000_0000;
 const LENGTH_BYTES = 4;
 /** The most bytes that UTF-8 takes for one unit of UTF-16; UTF-16 itself takes two. */
-const MOST_BYTES_A_UNIT = 3;
+const MAX_BYTES_A_UNIT = 3;
 
 /** What is hashed is written here first where it fits: one call into the hash instead of two for each part. */
 const scratch = Buffer.allocUnsafe(4096);
@@ -19,7 +19,7 @@ const NO_HEAD = new Uint8Array();
  * them. Valid until the next call.
  */
 function framed(parts: readonly string[], head: Uint8Array = NO_HEAD): Uint8Array {
-  const most = parts.reduce((sum, part) => sum + LENGTH_BYTES + part.length * MOST_BYTES_A_UNIT, head.length);
+  const most = parts.reduce((sum, part) => sum + LENGTH_BYTES + part.length * MAX_BYTES_A_UNIT, head.length);
   const frame = most <= scratch.length ? scratch : Buffer.allocUnsafe(most);
   frame.set(head);
   let end = head.length;

@@ -4,7 +4,7 @@ import type { DataKeyParts, DataKeys } from './data-keys.ts';
 import { openValue, sealValue } from './sealer.ts';
 
 /** Writers of one secret that come between; nobody has that many. */
-const MOST_TRIES = 50;
+const MAX_TRIES = 50;
 
 export type SealedValues = {
   /** Rejects with `wrong_key` where it does not open. */
@@ -47,7 +47,7 @@ export function createSecretVault(
 ): SecretVault {
   return {
     async set(workspace, name, value, by) {
-      for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+      for (let tries = 0; tries < MAX_TRIES; tries += 1) {
         const before = await store.secret(workspace, name);
         const version = (before?.version ?? 0) + 1;
         const { id, key } = await dataKeys.newest(workspace);

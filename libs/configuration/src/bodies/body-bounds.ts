@@ -3,7 +3,7 @@ import type { ValuePath } from '../value-path.ts';
 import { isGroup } from '../value-path.ts';
 
 /** Levels of a body. No shape needs more than a dozen; readers call themselves for each. */
-const MOST_LEVELS = 32;
+const MAX_LEVELS = 32;
 
 type Odd = CodedFault & {
   readonly path: ValuePath;
@@ -17,9 +17,9 @@ export function oddBody(body: unknown): Odd | undefined {
   const left: { readonly value: unknown; readonly path: ValuePath }[] = [{ value: body, path: [] }];
   for (let next = left.pop(); next; next = left.pop()) {
     const { value, path } = next;
-    if (path.length > MOST_LEVELS) {
-      const expected = `at most ${MOST_LEVELS} levels`;
-      const coded = { code: 'nested_too_deeply', facts: { most: String(MOST_LEVELS) } } as const;
+    if (path.length > MAX_LEVELS) {
+      const expected = `at most ${MAX_LEVELS} levels`;
+      const coded = { code: 'nested_too_deeply', facts: { most: String(MAX_LEVELS) } } as const;
       const words = { message: 'this is nested too deeply', expected, fix: 'remove levels' };
       return { ...coded, path: path.slice(0, 1), ...words };
     }

@@ -14,7 +14,7 @@ const STAND_INS: Readonly<Record<string, unknown>> = {
 };
 
 /** Each round mends what the one before brought to light; mistakes are seldom nested deeper than a few levels. */
-const MOST_ROUNDS = 12;
+const MAX_ROUNDS = 12;
 
 /**
  * What can still be looked at of a file with mistakes of shape: the value without them. So a mistake in one line does not
@@ -27,7 +27,7 @@ export function salvage<Body>(
 ): Body | undefined {
   if (!isGroup(value)) return undefined;
   const rest = structuredClone(value);
-  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const parsed = parseAsWritten(shape, rest, source);
     if (parsed.success) return parsed.data;
     for (const issue of parsed.error.issues) mend(rest, issue);

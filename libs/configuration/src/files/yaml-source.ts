@@ -48,7 +48,7 @@ const SYNTAX_ADVICE: Readonly<Record<string, readonly [expected: string, fix: st
 };
 
 /** Characters of one file. The parser needs about a millisecond for a kilobyte, and meanwhile the process does nothing else. */
-const MOST_CHARACTERS = 64 * 1024;
+const MAX_CHARACTERS = 64 * 1024;
 
 type Positions = Map<string, { readonly key: number; readonly node: Node | null }>;
 
@@ -133,8 +133,8 @@ const lineAt = (text: string, offset: number): string => {
 function refusalOf(text: string): readonly [message: string, expected: string, fix: string] | undefined {
   if (tooDeep(text))
     return ['the file is nested too deeply', 'a file as in the reference', 'remove the brackets or the indentation'];
-  if (text.length > MOST_CHARACTERS)
-    return ['the file is too large', `at most ${MOST_CHARACTERS} characters`, 'split it into several files'];
+  if (text.length > MAX_CHARACTERS)
+    return ['the file is too large', `at most ${MAX_CHARACTERS} characters`, 'split it into several files'];
   return undefined;
 }
 

@@ -1,4 +1,4 @@
-import { DELIVERY_STATES, JOB_CANCEL_CAUSES, JOB_STATES, MOST_JOB_ITEMS } from '@carillon/domain';
+import { DELIVERY_STATES, JOB_CANCEL_CAUSES, JOB_STATES, MAX_JOB_ITEMS } from '@carillon/domain';
 import { z } from 'zod';
 import { nullable, pageOf, time } from './fields.ts';
 import { actorBody } from './resources.ts';
@@ -76,9 +76,9 @@ export const deadLetterCountBody = z
   })
   .meta({ id: 'DeadLetterCount' });
 
-const IDS = `expected 1 to ${MOST_JOB_ITEMS} ids`;
+const IDS = `expected 1 to ${MAX_JOB_ITEMS} ids`;
 /** Items by their ids. */
-export const chosenIds = z.array(z.string().min(1).max(100)).min(1, IDS).max(MOST_JOB_ITEMS, IDS);
+export const chosenIds = z.array(z.string().min(1).max(100)).min(1, IDS).max(MAX_JOB_ITEMS, IDS);
 /** Items by their ids, or all that match a filter; `readChoice` in the control role says that it is one of both. */
 export const chosenItems = <Filter extends z.ZodType>(filter: Filter) => ({
   ids: chosenIds
@@ -94,7 +94,7 @@ export const chosenByFilter = <Filter extends z.ZodType>(filter: Filter) => ({
   expected: z
     .int()
     .min(0)
-    .max(MOST_JOB_ITEMS)
+    .max(MAX_JOB_ITEMS)
     .optional()
     .describe('With `filter`: how many were counted. Where more match by now, nothing is begun'),
 });
@@ -103,7 +103,7 @@ export const promotionRequest = z.strictObject({
   resources: z
     .array(z.strictObject({ kind: z.string().max(50), name: z.string().max(200) }))
     .min(1)
-    .max(MOST_JOB_ITEMS)
+    .max(MAX_JOB_ITEMS)
     .optional()
     .describe('Only these; left out: all that is promoted'),
 });

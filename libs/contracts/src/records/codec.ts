@@ -55,7 +55,7 @@ export function incompatibility(current: string, older: string): string | null {
 
 /** How long nobody is asked again for a schema that could not be learned, and how many such are remembered. */
 const UNKNOWN_FOR: Duration = 60_000;
-const MOST_UNKNOWN = 1_000;
+const MAX_UNKNOWN = 1_000;
 
 /** Ids of schemas that could not be learned. Broken records may name any of four thousand million. */
 function createUnknowns(now: () => Instant) {
@@ -69,7 +69,7 @@ function createUnknowns(now: () => Instant) {
       since.delete(id);
       since.set(id, now());
       const [oldest] = since.keys();
-      if (since.size > MOST_UNKNOWN && oldest !== undefined) since.delete(oldest);
+      if (since.size > MAX_UNKNOWN && oldest !== undefined) since.delete(oldest);
     },
   };
 }

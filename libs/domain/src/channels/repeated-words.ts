@@ -9,7 +9,7 @@ const RUN = 3;
 const MIN_CODE = 4;
 const MIN_ADDRESS = 4;
 /** Characters of a text that are looked for, the first ones: who repeats a message repeats what it begins with. */
-const MOST_LOOKED_FOR = 100_000;
+const MAX_LOOKED_FOR = 100_000;
 const ADDRESS = '<address>';
 const CONTENT = '<content>';
 
@@ -77,7 +77,7 @@ function maskContent(detail: string, content: readonly (string | null)[]): strin
   const hidden = new Set<number>();
   for (const text of content) {
     if (text === null || text === '') continue;
-    const words = plainWords(text.slice(0, MOST_LOOKED_FOR)).filter((word) => word !== '');
+    const words = plainWords(text.slice(0, MAX_LOOKED_FOR)).filter((word) => word !== '');
     const line = ` ${words.join(' ')} `;
     for (const [at, word] of said.entries()) {
       if (isTelling(word) && line.includes(` ${word} `)) hidden.add(at);

@@ -31,7 +31,7 @@ type KnownMember = (user: string) => CohortMember | undefined;
 
 /** Fewer are written one by one: the roll would cost as much. */
 export const ROLL_FROM = 100;
-const MOST_ROLLS = 150;
+const MAX_ROLLS = 150;
 
 const isOf = ({ written }: Roll, { newest }: CohortMember): boolean => written.offset === newest.offset;
 const wasRepeated = ({ written, heard }: Roll): boolean => isBefore(written, heard);
@@ -88,7 +88,7 @@ export function withoutThose(rolls: Rolls, written: readonly CohortMember[], mem
 /** With one more. One that was repeated is never forgotten: its members would be as old as their documents. */
 export function withRoll(rolls: Rolls, written: Order, size: number): Rolls {
   const roll = { written, heard: written, size };
-  if (rolls.length < MOST_ROLLS) return [...rolls, roll];
+  if (rolls.length < MAX_ROLLS) return [...rolls, roll];
   const idle = rolls.findIndex((one) => !wasRepeated(one));
   return idle < 0 ? rolls : [...rolls.toSpliced(idle, 1), roll];
 }

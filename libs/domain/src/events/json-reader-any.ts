@@ -1,6 +1,6 @@
 import { err, isJsonObject, ok, type Json, type JsonObject, type Result } from '@carillon/kernel';
 import { placeOf, type JsonFault, type JsonFaultCode, type JsonLimits } from './json-reader-fault.ts';
-import { expectedPlace, expectNext, hashOf, MOST_LOOKUPS, nameAt, placeOfName } from './json-reader-names.ts';
+import { expectedPlace, expectNext, hashOf, MAX_LOOKUPS, nameAt, placeOfName } from './json-reader-names.ts';
 import { INT64_RANGE, readDouble, readInteger } from './json-reader-numbers.ts';
 import { pointerTo } from './json-reader-path.ts';
 
@@ -209,7 +209,7 @@ class Reader {
       return name;
     }
     this.#lookups += 1;
-    if (this.#lookups > MOST_LOOKUPS) return this.#string();
+    if (this.#lookups > MAX_LOOKUPS) return this.#string();
     let at = start;
     let hash = 0;
     for (;;) {

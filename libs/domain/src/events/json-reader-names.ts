@@ -4,7 +4,7 @@ const LONGEST = 40;
  * So many names of one text are looked up here. There are no more places, and a name that is new costs six times as much as a
  * slice of the text.
  */
-export const MOST_LOOKUPS = SIZE;
+export const MAX_LOOKUPS = SIZE;
 const QUOTE = 0x22;
 
 /**

@@ -5,7 +5,7 @@ import {
   expectNext,
   firstUnder,
   hashOf,
-  MOST_LOOKUPS,
+  MAX_LOOKUPS,
   nameAt,
   placeOfName,
   type Before,
@@ -191,7 +191,7 @@ class PlainReader {
 
   /** The place of the name that begins at `start`; -1 where it has none. */
   #place(start: number, before: Before): number {
-    if (this.#lookups >= MOST_LOOKUPS) return -1;
+    if (this.#lookups >= MAX_LOOKUPS) return -1;
     const expected = expectedPlace(this.#text, start, before);
     if (expected >= 0) return expected;
     this.#lookups += 1;

@@ -56,7 +56,7 @@ export type Job = {
 
 export const FAILURES_KEPT = 100;
 /** Items of one job: about as many as a ledger reads within one request, and more than anybody looks through. */
-export const MOST_JOB_ITEMS = 10_000;
+export const MAX_JOB_ITEMS = 10_000;
 /** Ended jobs are kept so long. */
 export const JOBS_KEPT: Duration = 30 * 24 * 3_600_000;
 

@@ -21,11 +21,11 @@ export type TextPiece = { readonly origin: TextOrigin; readonly start: number; r
 export type PutInFault = Refusal & { readonly origin: TextOrigin; readonly at: number };
 
 /** Partials that one template may hold, those inside others counted each time. */
-export const MOST_PARTIALS = 20;
+export const MAX_PARTIALS = 20;
 /** Partials inside each other. */
 export const PARTIAL_DEPTH = 3;
 /** Faults of one template that are told; a source of nothing but mistakes could hold thousands. */
-const MOST_FAULTS = 50;
+const MAX_FAULTS = 50;
 
 /** What putting one template together has come to, over all its parts. */
 export type Putting = {
@@ -88,15 +88,15 @@ function putPartial(
 ): void {
   const { name, start } = tag;
   const refuse = (refusal: Refusal): void => {
-    if (putting.faults.length < MOST_FAULTS) putting.faults.push({ origin, at: start, ...refusal });
+    if (putting.faults.length < MAX_FAULTS) putting.faults.push({ origin, at: start, ...refusal });
   };
   if (tag.refusal) return refuse(tag.refusal);
   putting.partials.add(name);
   putting.count += 1;
-  if (putting.count > MOST_PARTIALS) {
-    if (putting.count > MOST_PARTIALS + 1) return;
+  if (putting.count > MAX_PARTIALS) {
+    if (putting.count > MAX_PARTIALS + 1) return;
     return refuse({
-      message: `The template holds more than ${MOST_PARTIALS} partials, those inside others counted too`,
+      message: `The template holds more than ${MAX_PARTIALS} partials, those inside others counted too`,
       fix: 'Make one partial of several that stand beside each other.',
     });
   }

@@ -58,10 +58,10 @@ export type DropPorts = {
 };
 
 /** Records that are looked at in each partition, the newest ones: batches of the evaluation, answers of partners. */
-const MOST_RECORDS = 1000;
+const MAX_RECORDS = 1000;
 const AT_ONCE = 250;
 /** Events that are judged again for one question. */
-const MOST_EVENTS = 2000;
+const MAX_EVENTS = 2000;
 
 /** Where drops may be found, and how to find them there. No two have the same `id`. */
 type Place = {
@@ -102,7 +102,7 @@ export async function findDrops(
   ];
   const isTold = (place: Place): boolean => after !== undefined && newestFirst(place, after) < 0;
   const rows: DropRow[] = [];
-  let left = MOST_EVENTS;
+  let left = MAX_EVENTS;
   let next: DropsPlace | null = null;
   for (const place of places.toSorted(newestFirst)) {
     if (isTold(place)) continue;
@@ -136,7 +136,7 @@ async function newest<T>(
   let complete = true;
   for (let partition = 0; partition < log.partitions(topic); partition += 1) {
     const { start, end } = await log.bounds(topic, partition);
-    const first = Math.max(start, end - MOST_RECORDS);
+    const first = Math.max(start, end - MAX_RECORDS);
     let isOlder = first === start;
     for (let to = end; to > first; to -= AT_ONCE) {
       const from = Math.max(first, to - AT_ONCE);

@@ -360,13 +360,13 @@ function ruleStep({ placed, outcome, triggerId }: Judgement, row: EventRow, line
 }
 
 /** The first of many are enough here: all of them are among the people of the event. */
-const MOST_DROPS = 20;
+const MAX_DROPS = 20;
 
 function dropWords(what: string, dropped: readonly Dropped[]): readonly string[] {
   const words = dropped
-    .slice(0, MOST_DROPS)
+    .slice(0, MAX_DROPS)
     .map((drop) => `${whoIsDropped(what, drop)} dropped: ${drop.reason} (${drop.detail})`);
-  return dropped.length > MOST_DROPS ? [...words, `and ${dropped.length - MOST_DROPS} more`] : words;
+  return dropped.length > MAX_DROPS ? [...words, `and ${dropped.length - MAX_DROPS} more`] : words;
 }
 
 async function intentSteps(intent: Intent, ports: TracePorts): Promise<TraceStep[]> {

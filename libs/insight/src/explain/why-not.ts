@@ -51,9 +51,9 @@ export type WhyNot = {
 };
 
 /** Events of one question: each is judged again, in about a millisecond. Behind them the question goes on by `next`. */
-export const MOST_EVENTS = 300;
+export const MAX_EVENTS = 300;
 const AT_ONCE = 100;
-const MOST_FOUND = 50;
+const MAX_FOUND = 50;
 
 /**
  * Why somebody was told by a notification, or not, event by event: the ledger says which events reached them, and each event of the span
@@ -92,7 +92,7 @@ export async function whyNot(query: WhyNotQuery, ports: TracePorts): Promise<Why
     looked += page.items.length;
     reached = page.items.at(-1)?.at ?? reached;
     ({ next } = page);
-  } while (next !== null && looked < MOST_EVENTS);
+  } while (next !== null && looked < MAX_EVENTS);
   return {
     accounts: newestFirst(items),
     looked,
@@ -117,7 +117,7 @@ async function deliveriesTo(
     { person: who },
     { uniqueId: who },
   ];
-  const pages = await Promise.all(names.map((one) => ledger.list({ ...place, ...one }, MOST_FOUND)));
+  const pages = await Promise.all(names.map((one) => ledger.list({ ...place, ...one }, MAX_FOUND)));
   return [...new Map(pages.flatMap(({ items }) => items).map((one) => [one.id, one])).values()];
 }
 

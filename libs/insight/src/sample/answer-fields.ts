@@ -14,9 +14,9 @@ export type AnswerFields = {
 };
 
 /** Answers that are looked at in each partition: the newest ones of all partners. */
-const MOST_RECORDS = 200;
+const MAX_RECORDS = 200;
 /** People of one answer that are looked at: they are usually alike. */
-const MOST_PEOPLE = 20;
+const MAX_PEOPLE = 20;
 
 /** Variables that a partner was seen to answer, with types and the newest value: what templates can name beside fields of the event. */
 export async function answerFields(
@@ -26,13 +26,13 @@ export async function answerFields(
   const seen: SeenEvent[] = [];
   for (let partition = 0; partition < log.partitions('carillon.lookups'); partition += 1) {
     const { start, end } = await log.bounds('carillon.lookups', partition);
-    const from = Math.max(start, end - MOST_RECORDS);
+    const from = Math.max(start, end - MAX_RECORDS);
     const records = from < end ? await log.read('carillon.lookups', partition, from, end - from) : [];
     for (const { decoded } of await decodeRecords(codecs.lookup, records)) {
       if (!decoded.ok) continue;
       const { trigger, items, answeredAt } = decoded.value;
       if (trigger.workspace !== workspace || trigger.integration !== integration) continue;
-      for (const { variables } of items.slice(0, MOST_PEOPLE)) {
+      for (const { variables } of items.slice(0, MAX_PEOPLE)) {
         // Each person counts once: an offset says which one it is.
         const offset = seen.length;
         seen.push({ workspace, stream: integration, partition: 0, offset, at: answeredAt, body: variables });

@@ -56,7 +56,7 @@ export type MissingVariables = {
 };
 
 /** Events of one question. */
-const MOST_EVENTS = 1000;
+const MAX_EVENTS = 1000;
 /** In milliseconds. A template may take long for each event; nobody waits longer for the count, which says how far it came. */
 const LONGEST = 5000;
 
@@ -75,7 +75,7 @@ export async function missingVariables(
   const known = await fieldsBeforePartners(senders, ports);
   const until = ports.clock.now() + LONGEST;
   const tally = new Tally();
-  for await (const { row, event } of newestEvents([...senders.keys()], MOST_EVENTS, ports)) {
+  for await (const { row, event } of newestEvents([...senders.keys()], MAX_EVENTS, ports)) {
     const rules = senders.get(row.stream) ?? [];
     const isPartners = (name: string): boolean => known.get(row.stream)?.has(topOf(name)) === false;
     const lack = event && (await lackOf(counted, event, { rules, isPartners }, configuration, ports));

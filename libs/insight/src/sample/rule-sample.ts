@@ -41,7 +41,7 @@ export type RuleSample = {
 };
 
 /** Proposals that are judged before the search is given up. */
-const MOST_PROPOSALS = 200;
+const MAX_PROPOSALS = 200;
 
 /** The smallest event for a rule, without a pause. */
 export const sampleRule = (
@@ -64,7 +64,7 @@ export function* sampleRuleInParts(
   now: Instant,
 ): InParts<RuleSample> {
   let best: RuleSample | null = null;
-  for (const assignments of proposalsFor(rule, minimum, now).take(MOST_PROPOSALS)) {
+  for (const assignments of proposalsFor(rule, minimum, now).take(MAX_PROPOSALS)) {
     const sample = judged(rule, minimum, proposed(minimum, assignments, now), now);
     if (better(sample, best)) best = sample;
     if (best !== null && best.recipients > 0) break;

@@ -9,7 +9,7 @@ export type Assignment = { readonly steps: readonly FieldStep[] } & (
 );
 
 /** Steps of the search; a condition of the size that people write takes some dozen. */
-const MOST_STEPS = 20_000;
+const MAX_STEPS = 20_000;
 
 export type SolverSurroundings = {
   /** Where a field of the condition stands in the event; null: not in the event. */
@@ -25,7 +25,7 @@ type Chosen = ReadonlyMap<string, { readonly steps: readonly FieldStep[]; readon
  * taken to be true, so each way is a proposal that the rule itself has to judge.
  */
 export function* solve(requirement: Requirement, around: SolverSurroundings): Generator<readonly Assignment[]> {
-  let left = MOST_STEPS;
+  let left = MAX_STEPS;
 
   function* search(pending: readonly Requirement[], chosen: Chosen): Generator<readonly Assignment[]> {
     left -= 1;

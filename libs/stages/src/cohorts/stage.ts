@@ -32,7 +32,7 @@ const CALLED_OFF = 'called_off';
 export const COHORT_BATCH_BYTES = 64 * 1024;
 
 /** Turns of the event loop after which a batch ends with what it has; one message is always done whole. */
-const MOST_TURNS = 100;
+const MAX_TURNS = 100;
 
 /**
  * Cohorts (flow table, stage 2: cohort change → entered and left events): what platforms say is held against who is in,
@@ -110,7 +110,7 @@ export function createCohortsStage(ports: CohortsPorts): BatchStage {
           outputs.push(deadLetterRecord(deadLetterOf('cohorts', record, reason, detail, ports), ports));
           fates.push({ kind: 'parked', reason });
         }
-        if (ended >= MOST_TURNS) break;
+        if (ended >= MAX_TURNS) break;
         await giveWay();
       }
       return { fates, outputs, save: () => batch.save(), state };

@@ -50,7 +50,7 @@ export type EvaluatePorts = {
  * Turns of the event loop after which a batch ends with what it has. So the position is saved every tenth of a second,
  * whatever the events ask for, and a worker that dies repeats no more than that.
  */
-const MOST_TURNS = 100;
+const MAX_TURNS = 100;
 
 /**
  * Evaluate (flow table, stage 2): each event is judged by the newest marker before it in its own partition. Outputs are
@@ -76,7 +76,7 @@ export function createEvaluateStage(ports: EvaluatePorts): BatchStage<JudgingOut
         // A promise for each event would take as long as a rule.
         const waits = batch.take(one);
         if (waits) await waits;
-        if (ended >= MOST_TURNS) break;
+        if (ended >= MAX_TURNS) break;
         if (turns.isOver()) await turns.next();
       }
       return batch.end();

@@ -3,7 +3,7 @@ import { jsonTypeOf, pathInside, type JsonType } from '@carillon/domain';
 import type { FieldRow } from '@carillon/ports';
 
 /** Paths of one stream and partition that are kept; what comes after that is not looked at. */
-export const MOST_FIELDS = 200;
+export const MAX_FIELDS = 200;
 /** Characters of a sample. It is data of persons: enough to recognise a value, not to keep it. */
 export const LONGEST_SAMPLE = 60;
 const LONGEST_PATH = 200;
@@ -70,7 +70,7 @@ function tallyEvent(event: SeenEvent, tallies: Map<string, Tally>): void {
   };
   function see(value: Json, path: string): void {
     const known = tallies.get(path);
-    if (!known && tallies.size >= MOST_FIELDS) return;
+    if (!known && tallies.size >= MAX_FIELDS) return;
     const tally = known ?? tallyFrom(null);
     if (!known) tallies.set(path, tally);
     if (tally.last !== event) {

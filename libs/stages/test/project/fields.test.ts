@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '@carillon/kernel';
 import type { FieldRow } from '@carillon/ports';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { LONGEST_SAMPLE, mergeFields, MOST_FIELDS, tallyFields, type SeenEvent } from '../../src/index.ts';
+import { LONGEST_SAMPLE, mergeFields, MAX_FIELDS, tallyFields, type SeenEvent } from '../../src/index.ts';
 
 const seen = (body: JsonObject, offset = 5, at = offset * 10): SeenEvent => ({
   workspace: 'shop',
@@ -42,7 +42,7 @@ describe('the fields of events', () => {
     const wide = (from: number): JsonObject =>
       Object.fromEntries(Array.from({ length: 1500 }, (_, at) => [`f${from + at}`, at]));
     const rows = tallyFields([], [seen(wide(0), 1), seen(wide(100), 2)]);
-    expect(rows).toHaveLength(MOST_FIELDS);
+    expect(rows).toHaveLength(MAX_FIELDS);
     expect(rows.find(({ path }) => path === 'f150')?.count).toBe(2);
     expect(tallyFields(rows, [seen({ other: 1 }, 3)])).toEqual([]);
   });

@@ -13,8 +13,8 @@ const FREE_OF_SOURCE = 50;
 const FIRST_WAIT: Duration = 500;
 const LONGEST_WAIT: Duration = 8_000;
 /** Attempts at one account from one source that wait for their turn; more are told to come again. */
-const MOST_WAITING = 8;
-const MOST_LANES = 10_000;
+const MAX_WAITING = 8;
+const MAX_LANES = 10_000;
 
 export type Guessing = {
   /**
@@ -63,7 +63,7 @@ export function createGuessing(
   /** Its turn in the lane, after those that came before. */
   async function inTurn<T>(name: string, wait: Duration, work: () => Promise<T>): Promise<T> {
     const lane = lanes.get(name) ?? { waiting: 0, last: Promise.resolve() };
-    if (lane.waiting >= MOST_WAITING || lanes.size >= MOST_LANES) {
+    if (lane.waiting >= MAX_WAITING || lanes.size >= MAX_LANES) {
       const retryAfter = wait * (lane.waiting + 1);
       throw new CarillonError('rate_limited', 'too many sign-ins at this account are waiting; come again later', {
         retryAfter,

@@ -1,7 +1,7 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { CarillonError } from '@carillon/kernel';
 import { asRead } from '@carillon/domain';
-import { MOST_USED_PASSWORDS } from './most-used-passwords.ts';
+import { MAX_USED_PASSWORDS } from './most-used-passwords.ts';
 import { createPlaces, type Asker } from './places.ts';
 
 /** Second of the recommended settings of RFC 9106, with OWASP's memory: 19 MiB, 2 passes, 1 lane. */
@@ -11,7 +11,7 @@ const SALT_BYTES = 16;
 /** At most so many are computed at once: each takes a thread and its memory. */
 const AT_ONCE = 2;
 /** More than these wait for nobody's good: the last of them for some seconds. */
-const MOST_WAITING = 128;
+const MAX_WAITING = 128;
 
 /** Shorter ones are guessed (NIST SP 800-63B asks for 8 beside a second factor, 15 without). */
 export const SHORTEST_PASSWORD = 12;
@@ -28,7 +28,7 @@ type Costs = { readonly memory: number; readonly passes: number; readonly parall
 
 /** Passwords by argon2id. Rejects with `overloaded` where too many of a source wait. */
 export function createPasswords(costs: Costs = COSTS): Passwords {
-  const places = createPlaces({ atOnce: AT_ONCE, waiting: MOST_WAITING });
+  const places = createPlaces({ atOnce: AT_ONCE, waiting: MAX_WAITING });
 
   const derive = (password: string, nonce: Uint8Array, { memory, passes, parallelism }: Costs, tagLength: number) =>
     new Promise<Buffer>((resolve, reject) => {
@@ -78,7 +78,7 @@ export function refuseWeak(password: string, of: { readonly email: string | null
   const [local = ''] = of.email === null ? [] : asRead(of.email).split('@');
   const own = [of.email === null ? '' : asRead(of.email), local, asRead(of.name)].filter((one) => one.length > 3);
   const rest = own.reduce((left, one) => left.replaceAll(one, ''), plain);
-  if (MOST_USED_PASSWORDS.has(plain)) throw refuse('it is one of the most used passwords, which are guessed first');
+  if (MAX_USED_PASSWORDS.has(plain)) throw refuse('it is one of the most used passwords, which are guessed first');
   if ([...rest].length < SHORTEST_PASSWORD / 2) throw refuse('it is your own name or address, which is guessed first');
   if (new Set(plain).size < 5) throw refuse('it repeats the same few characters');
 }

@@ -9,7 +9,7 @@ export type May = (permission: Permission, workspace: string | null) => boolean;
 type Ports = Pick<ControlPorts, 'people' | 'clock' | 'ids'>;
 
 /** Tokens that were made one by the other, the last one counted: each is looked up at each use of the last one. */
-export const MOST_TOKENS_IN_A_ROW = 5;
+export const MAX_TOKENS_IN_A_ROW = 5;
 
 const NOTHING: May = () => false;
 const EVERYTHING: May = () => true;
@@ -53,7 +53,7 @@ export const hasExpired = ({ body }: PeopleRecord<'token'>, now: Instant): boole
  * @param row How many tokens are looked up by now that were made one by the other.
  */
 export async function tokenMay(token: PeopleRecord<'token'>, ports: Ports, row = 0): Promise<May> {
-  if (row >= MOST_TOKENS_IN_A_ROW || hasExpired(token, ports.clock.now())) return NOTHING;
+  if (row >= MAX_TOKENS_IN_A_ROW || hasExpired(token, ports.clock.now())) return NOTHING;
   const { scopes, workspaces, by } = token.body;
   const permissions = new Set(scopes.flatMap((scope) => SCOPE_PERMISSIONS[scope]));
   const maker = await rightsOf(by, ports, row + 1);
@@ -66,7 +66,7 @@ export async function tokenMay(token: PeopleRecord<'token'>, ports: Ports, row =
 /** How many tokens there are in a row up to this author; 0: somebody who is no token. */
 export async function tokensInARow({ kind, id }: Actor, people: Pick<ControlPorts['people'], 'find'>): Promise<number> {
   let row = 0;
-  for (let at = kind === 'token' ? id : null; at !== null && row < MOST_TOKENS_IN_A_ROW; row += 1) {
+  for (let at = kind === 'token' ? id : null; at !== null && row < MAX_TOKENS_IN_A_ROW; row += 1) {
     const maker: Actor | undefined = (await people.find('token', at))?.body.by;
     at = maker?.kind === 'token' ? maker.id : null;
   }

@@ -19,7 +19,7 @@ export type ProviderPorts = Pick<
 /** Whoever is longer at the provider begins anew. */
 const BEGUN_LASTS: Duration = 10 * 60_000;
 /** Requests of one source in a minute: each may ask the provider. A company behind one address has many people. */
-const MOST_A_MINUTE = 120;
+const MAX_A_MINUTE = 120;
 const SESSION_LASTS: Duration = 24 * 60 * 60_000;
 const LONGEST_PATH = 500;
 
@@ -45,7 +45,7 @@ export function createProviderSignIn(access: Access, ports: ProviderPorts) {
   const { clock, people, signInSealer } = ports;
   const identities = createIdentities(ports);
   const sessions = createSessions(ports);
-  const rate = createRate({ what: 'sign-ins from one address', most: MOST_A_MINUTE, span: 60_000 });
+  const rate = createRate({ what: 'sign-ins from one address', most: MAX_A_MINUTE, span: 60_000 });
 
   function providerNamed(name: string): IdentityProviderBody {
     const found = signInOf(ports.configuration.current()).providers.find((one) => one.name === name);

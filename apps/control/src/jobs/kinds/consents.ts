@@ -1,5 +1,5 @@
 import { chosenByFilter } from '@carillon/contracts';
-import { MOST_JOB_ITEMS, nameOfTarget, personName, type Consents, type ConsentWord, type Job } from '@carillon/domain';
+import { MAX_JOB_ITEMS, nameOfTarget, personName, type Consents, type ConsentWord, type Job } from '@carillon/domain';
 import { CarillonError, type Instant } from '@carillon/kernel';
 import { decideConsents, publishConsents } from '@carillon/stages';
 import type { FastifyRequest } from 'fastify';
@@ -13,7 +13,7 @@ import { readChoice, requireExpected, upToTheCeiling } from '../choose.ts';
 import { eachItem, jobKind, type JobKindPorts, type JobRun, type JobWorker } from '../kind.ts';
 
 const { target, name, channel } = consentFilters;
-export const chosenPeople = z.array(personText).min(1).max(MOST_JOB_ITEMS);
+export const chosenPeople = z.array(personText).min(1).max(MAX_JOB_ITEMS);
 export const optOutFilter = z.strictObject({ person: personText.optional(), target, name, channel });
 
 /** An opt-out that a job allows again. */

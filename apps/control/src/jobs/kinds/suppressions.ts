@@ -1,5 +1,5 @@
 import { chosenByFilter } from '@carillon/contracts';
-import { MOST_JOB_ITEMS, type Job } from '@carillon/domain';
+import { MAX_JOB_ITEMS, type Job } from '@carillon/domain';
 import { CarillonError } from '@carillon/kernel';
 import type { Suppression, SuppressionList } from '@carillon/ports';
 import { sideBySide } from '@carillon/stages';
@@ -18,7 +18,7 @@ import { eachItem, jobKind, type JobKindPorts } from '../kind.ts';
 /** The key of an entry. A workspace has one entry for each channel, address and source. */
 const key = z.strictObject({ channel: channelWord, address: addressText, source: sourceWord });
 type Key = z.infer<typeof key>;
-export const chosenEntries = z.array(key).min(1).max(MOST_JOB_ITEMS);
+export const chosenEntries = z.array(key).min(1).max(MAX_JOB_ITEMS);
 export const entryFilter = z.strictObject(suppressionFilters);
 
 type Chosen = { readonly entries: readonly Suppression[]; readonly more: boolean };

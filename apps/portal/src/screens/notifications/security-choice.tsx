@@ -22,7 +22,7 @@ export type Security = {
 };
 
 /** Names that a stream takes: one, and one more while it is exchanged. */
-const MOST_KEYS = 2;
+const MAX_KEYS = 2;
 
 /** API keys of a workspace, without what they hold. */
 export const keysQuery = (workspace: string) =>
@@ -98,7 +98,7 @@ function Keys({
     </Link>
   );
   if (data.items.length === 0 && gone.length === 0) return <p>No key yet. {request}, then choose it here.</p>;
-  const isFull = chosen.length >= MOST_KEYS;
+  const isFull = chosen.length >= MAX_KEYS;
   return (
     <fieldset className={cls(styles.set)}>
       <legend>Allowed keys (two while you rotate). {request}</legend>

@@ -24,7 +24,7 @@ const listed = (words: readonly string[], last: string): string =>
   words.length < 2 ? (words[0] ?? '') : `${words.slice(0, -1).join(', ')} ${last} ${words.at(-1)}`;
 
 /** Rules beyond so many are counted, not told. */
-const MOST_TOLD = 2;
+const MAX_TOLD = 2;
 
 /** What a notification does, in one sentence, made from its configuration alone. */
 export function sentenceOf(body: unknown): string {
@@ -33,8 +33,8 @@ export function sentenceOf(body: unknown): string {
   const on = rules.filter(([, rule]) => rule['enabled'] !== false);
   const off = group(body)?.['enabled'] === false || on.length === 0;
   const told = on.length === 0 ? rules : on;
-  const whens = told.slice(0, MOST_TOLD).map(([, rule]) => whenWords(rule));
-  const more = told.length - MOST_TOLD;
+  const whens = told.slice(0, MAX_TOLD).map(([, rule]) => whenWords(rule));
+  const more = told.length - MAX_TOLD;
   const when = listed(whens, 'or') + (more > 0 ? `, or by ${more} more ${more === 1 ? 'rule' : 'rules'}` : '');
   const [first] = told;
   const parts = [

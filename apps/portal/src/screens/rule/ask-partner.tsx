@@ -6,7 +6,7 @@ import { Id } from '../../ui/text.tsx';
 import type { Tested } from './verdict.ts';
 
 /** Ids that a question names; of more their number. */
-const MOST_NAMED = 10;
+const MAX_NAMED = 10;
 
 /** Asks the partner in earnest what it says of the people of the tried event, after somebody has confirmed it. */
 export function AskPartner({
@@ -55,10 +55,10 @@ export function AskPartner({
         </p>
         <p>
           User ids:{' '}
-          {ids.slice(0, MOST_NAMED).map((id) => (
+          {ids.slice(0, MAX_NAMED).map((id) => (
             <Id key={id}>{id} </Id>
           ))}
-          {ids.length > MOST_NAMED && `and ${ids.length - MOST_NAMED} more`}
+          {ids.length > MAX_NAMED && `and ${ids.length - MAX_NAMED} more`}
         </p>
       </Dialog>
     </p>

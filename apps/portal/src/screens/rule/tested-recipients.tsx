@@ -9,7 +9,7 @@ type Recipient = Tested['recipients'][number];
 type Message = Recipient['messages'][number];
 
 /** People that are shown with their messages; of the others the number. */
-const MOST_SHOWN = 20;
+const MAX_SHOWN = 20;
 
 /** Who would be told and what each would read, rendered as it would be sent. */
 export function TestedRecipients({ tested }: { readonly tested: Tested }): ReactNode {
@@ -28,7 +28,7 @@ export function TestedRecipients({ tested }: { readonly tested: Tested }): React
       )}
       {problems.length > 0 && <Lines label="What was not right in the answer" lines={problems} />}
       {dropped.length > 0 && <Lines label="Who is dropped" lines={dropped} />}
-      {recipients.slice(0, MOST_SHOWN).map((recipient, at) => (
+      {recipients.slice(0, MAX_SHOWN).map((recipient, at) => (
         <section
           key={`${at} ${recipient.person}`}
           className={cls(styles.person)}
@@ -46,7 +46,7 @@ export function TestedRecipients({ tested }: { readonly tested: Tested }): React
           ))}
         </section>
       ))}
-      {recipients.length > MOST_SHOWN && <p>And {recipients.length - MOST_SHOWN} more people.</p>}
+      {recipients.length > MAX_SHOWN && <p>And {recipients.length - MAX_SHOWN} more people.</p>}
     </>
   );
 }

@@ -6,7 +6,7 @@ const DAY: Duration = 1440 * MINUTE;
 /** Two days are at most 2,881 of the short ones, 92 days at most 2,209 of the long ones. A move costs the next answer one of each read anew. */
 const [SHORT, LONG]: readonly [Duration, Duration] = [MINUTE, 60 * MINUTE];
 const SHORT_UNTIL: Duration = 2 * DAY;
-const MOST_BYTES = 64 * 1024 * 1024;
+const MAX_BYTES = 64 * 1024 * 1024;
 /** What they take besides what they hold, about. */
 const [ARRAY, NAME] = [200, 80];
 
@@ -92,7 +92,7 @@ function createSums(isWritten: (place: string) => boolean, mostBytes: number) {
  * written. Whoever writes to the ledger writes through here, and the data file has one process, so a sum that is kept is what the rows say.
  * While a write is under way nobody knows what its rows are, and nothing of their stretch is kept.
  */
-export function createKeptSums(mostBytes = MOST_BYTES) {
+export function createKeptSums(mostBytes = MAX_BYTES) {
   const written = new Map<string, number>();
   const isWritten = (place: string): boolean => written.has(place);
   let kept = createSums(isWritten, mostBytes);

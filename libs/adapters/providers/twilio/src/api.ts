@@ -43,7 +43,7 @@ export type ListedSms = {
 };
 
 /** One page of the list. */
-export const MOST_LISTED = 100;
+export const MAX_LISTED = 100;
 const HOUR = 3_600_000;
 const MAX_VALIDITY = 10 * HOUR;
 const LIMITS = { connect: 10_000, answer: 30_000, bytes: 1024 * 1024 } as const;
@@ -130,13 +130,13 @@ export function createTwilioApi(credentials: TwilioCredentials, options: TwilioA
     send,
 
     /**
-     * The messages to a number that Twilio sent at `since` or later, newest first, at most `MOST_LISTED`. Null: it could not be found
+     * The messages to a number that Twilio sent at `since` or later, newest first, at most `MAX_LISTED`. Null: it could not be found
      * out.
      */
     async list(to: string, since: Instant, signal: AbortSignal): Promise<readonly ListedSms[] | null> {
       const client = await clientFor(signal, []);
       if (client === null) return null;
-      const asked = { to, dateSentAfter: new Date(since), limit: MOST_LISTED, pageSize: MOST_LISTED };
+      const asked = { to, dateSentAfter: new Date(since), limit: MAX_LISTED, pageSize: MAX_LISTED };
       const found = await client.messages.list(asked).catch(() => null);
       return (
         found?.map((each) => ({

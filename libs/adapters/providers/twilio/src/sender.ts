@@ -2,7 +2,7 @@ import { callsAtOnce, type AccountOf } from '@carillon/domain';
 import { createProviderSender, unusableSender } from '@carillon/one-request';
 import type { AddressGuard, ChannelSender, Clock, SenderFactory } from '@carillon/ports';
 import { refusedByAccount } from '../../sms-limits.ts';
-import { createTwilioApi, MOST_LISTED, type TwilioApi, type TwilioApiOptions } from './api.ts';
+import { createTwilioApi, MAX_LISTED, type TwilioApi, type TwilioApiOptions } from './api.ts';
 
 export type TwilioSenderDeps = {
   readonly clock: Clock;
@@ -40,7 +40,7 @@ const senderOf = (account: AccountOf<'twilio'>, api: TwilioApi, clock: Clock): C
       const { from, messaging_service: service } = account;
       const listed = await api.list(to, since, signal);
       // A full page may hide another one, and of one alone nothing would be proved.
-      if (listed === null || listed.length >= MOST_LISTED) return null;
+      if (listed === null || listed.length >= MAX_LISTED) return null;
       return listed
         .filter((each) => each.body === text)
         .filter((each) => (service === undefined ? each.from === from : each.messagingService === service))

@@ -12,7 +12,7 @@ import { brokerProperties } from './broker-properties.ts';
 export type KafkaVersion = '4.3.1' | '3.9.2';
 
 /** As many as a cluster of ours may have. */
-export const MOST_NODES = 3;
+export const MAX_NODES = 3;
 
 /** Stands in the formatted folders until a cluster gets its own. */
 export const TEMPLATE_CLUSTER_ID = 'CarillonTemplateAAAAAA';
@@ -67,7 +67,7 @@ const formattedIn = (folder: string, node: number): string => join(folder, `form
 async function format({ out, downloads }: Workplace, node: number): Promise<void> {
   const properties = join(downloads, `node-${node}.properties`);
   const ports = { broker: 1, controller: 2 };
-  const nodes = Array.from({ length: MOST_NODES }, (_, index) => ({ id: index + 1, ...ports }));
+  const nodes = Array.from({ length: MAX_NODES }, (_, index) => ({ id: index + 1, ...ports }));
   await mkdir(formattedIn(out, node), { recursive: true });
   await writeFile(properties, brokerProperties({ id: node, ...ports }, nodes, formattedIn(out, node)));
   const tool = ['kafka.tools.StorageTool', 'format', '--cluster-id', TEMPLATE_CLUSTER_ID, '--config', properties];
@@ -91,7 +91,7 @@ export const kafkaRelease = (version: KafkaVersion): CacheEntry => ({
     await cp(arrived, jarsOf(out), { recursive: true });
     await writeFile(join(out, logging.file), logging.text);
     say('preparing data folders');
-    for (let node = 1; node <= MOST_NODES; node += 1) await format(workplace, node);
+    for (let node = 1; node <= MAX_NODES; node += 1) await format(workplace, node);
   },
 });
 
