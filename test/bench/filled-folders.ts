@@ -21,7 +21,7 @@ import { variedDelivery } from './varied-deliveries.ts';
 /** The file of the embedded backend, in its folder. */
 export const DATABASE_FILE = 'carillon.db';
 /** Records in one commit. */
-const AT_ONCE = 20_000;
+const BATCH_SIZE = 20_000;
 const ids = createIds(new Uint8Array(32));
 
 /** Records as the gateway appends them. */
@@ -53,8 +53,8 @@ async function fillWithEvents(dataDir: string, events: number): Promise<void> {
   const data = await openEmbedded({ dataDir, clock: systemClock });
   try {
     const records = createRecords(data.log.partitions('carillon.events'));
-    for (let done = 0; done < events; done += AT_ONCE) {
-      await data.log.append(records(Math.min(AT_ONCE, events - done)));
+    for (let done = 0; done < events; done += BATCH_SIZE) {
+      await data.log.append(records(Math.min(BATCH_SIZE, events - done)));
     }
     await readThrough(data);
   } finally {

@@ -10,7 +10,7 @@ import { publishOutcomes } from '@carillon/stages';
 import { deliveryOf, outcomeOf } from '@carillon/testing';
 import { tellingOn } from './telling-on-lines.ts';
 
-const AT_ONCE = 50;
+const BATCH_SIZE = 50;
 
 const [backend, place = '', database = ''] = process.argv.slice(2);
 const { ledger } =
@@ -21,7 +21,7 @@ const { ledger } =
 const ports = tellingOn(ledger, (line) => void writeSync(1, `${line}\n`));
 
 for (let round = 1; ; round += 1) {
-  const first = Array.from({ length: AT_ONCE }, () => deliveryOf());
+  const first = Array.from({ length: BATCH_SIZE }, () => deliveryOf());
   await ledger.insert(first);
   const sent = first.map(
     (one) => ({ ...one, version: 2, state: 'SENT', nextAt: null, unpublished: [outcomeOf(one)] }) as const,

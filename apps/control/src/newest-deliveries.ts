@@ -1,7 +1,7 @@
 import type { Delivery } from '@carillon/domain';
 import type { DeliveryFilter, DeliveryLedger } from '@carillon/ports';
 
-const AT_ONCE = 500;
+const BATCH_SIZE = 500;
 /** Behind so many, newest first, nobody looks any further: whoever asks waits for the answer. */
 export const MAX_DELIVERIES = 20_000;
 
@@ -17,8 +17,8 @@ export async function pickDeliveries<T>(
 ): Promise<{ readonly picked: readonly T[]; readonly complete: boolean }> {
   const picked: T[] = [];
   let cursor: string | undefined;
-  for (let looked = 0; looked < limit; looked += AT_ONCE) {
-    const { items, next } = await ledger.list(filter, AT_ONCE, cursor);
+  for (let looked = 0; looked < limit; looked += BATCH_SIZE) {
+    const { items, next } = await ledger.list(filter, BATCH_SIZE, cursor);
     picked.push(...items.flatMap(pick));
     if (next === null) return { picked, complete: true };
     cursor = next;

@@ -20,7 +20,7 @@ const NO_ACCOUNT_PLACES = 4;
 const ITEMS = 'items of digests';
 const ITEM_PLACES = 16;
 /** Items that are listed with one write of their head, and how many that wait are looked through for them. */
-const ITEMS_AT_ONCE = 50;
+const ITEM_BATCH_SIZE = 50;
 const ITEMS_LOOKED_THROUGH = 500;
 const NOT_REACHED = 'no account of the notification sends to this address (allow)';
 /** For each place of an account so many outcomes may be on their way to the log; where that is slow, calls wait for it. */
@@ -175,7 +175,7 @@ function itemsOfOneDigest<Item extends { readonly work: DueDelivery }>(waiting: 
   return waiting
     .slice(0, ITEMS_LOOKED_THROUGH)
     .filter(({ work }) => sharesDigest(work.delivery, first.work.delivery))
-    .slice(0, ITEMS_AT_ONCE);
+    .slice(0, ITEM_BATCH_SIZE);
 }
 
 /** What metrics and traces get of an attempt. */

@@ -44,7 +44,7 @@ const SWEEP_EVERY = 5_000;
 const CHANGES_EVERY = 1_000;
 /** Words younger than this are still being published by whoever wrote them. */
 const CONSENT_GRACE = 5_000;
-const CONSENTS_AT_ONCE = 200;
+const CONSENT_BATCH_SIZE = 200;
 /** The times at which providers are asked are minutes apart. */
 const DOUBTS_EVERY = 15_000;
 const CALLS_END = 10_000;
@@ -197,7 +197,7 @@ function startLoops(ports: DeliveryPorts, { beginning, share, sending, stopping 
     loop('sweep', SWEEP_EVERY, async () => {
       await sweep(ports, clock.now());
       await sending.listUnlisted().catch((error: unknown) => watch.trouble('list items of digests', error));
-      await publishConsents(await ports.consents.unpublished(clock.now() - CONSENT_GRACE, CONSENTS_AT_ONCE), ports);
+      await publishConsents(await ports.consents.unpublished(clock.now() - CONSENT_GRACE, CONSENT_BATCH_SIZE), ports);
     }),
     // Its own loop, because a change that concerns very many deliveries takes minutes.
     loop('look through what waits', CHANGES_EVERY, afterChange),

@@ -7,7 +7,7 @@ import { RoleUnderTest } from './delivery-role.ts';
 const ROLES = 4;
 const ITEMS = 10_000;
 const KEYS = 100;
-const AT_ONCE = 50;
+const BATCH_SIZE = 50;
 /** One of the roles is killed whenever so many more items have come. */
 const KILLED_EACH = 1_000;
 const HOUR = 3_600_000;
@@ -72,9 +72,9 @@ it(`of ${ITEMS} items over ${KEYS} keys, each is in one digest, though one of ${
   await topology.evaluates();
   for (let n = 0; n < ROLES; n += 1) lives.push(await launch());
   let kills = 0;
-  for (let from = 0; from < ITEMS; from += AT_ONCE) {
+  for (let from = 0; from < ITEMS; from += BATCH_SIZE) {
     await Promise.all(
-      Array.from({ length: AT_ONCE }, (_, at) => {
+      Array.from({ length: BATCH_SIZE }, (_, at) => {
         const n = from + at;
         const customer = { email: 'ada@example.com', name: 'Ada' };
         const body = { status: 'paid', order_id: `A-${n}`, total: 1, project: `p-${n % KEYS}`, customer };

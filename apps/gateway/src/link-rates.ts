@@ -3,7 +3,7 @@ import type { Instant } from '@carillon/kernel';
 /** Beyond this many, whoever has been silent for longest is forgotten. */
 const MAX_PAYERS = 10_000;
 const PER_SECOND = 1;
-const AT_ONCE = 30;
+const BURST = 30;
 
 /**
  * How often somebody may use links: whoever holds a good one by the person in it, and whoever tries others by the address that
@@ -15,9 +15,9 @@ export function createLinkRates() {
   return {
     /** False: too often. */
     take(payer: string, now: Instant): boolean {
-      const before = left.get(payer) ?? { tokens: AT_ONCE, at: now };
+      const before = left.get(payer) ?? { tokens: BURST, at: now };
       // A clock that was set back gives nothing and takes nothing.
-      const tokens = Math.min(AT_ONCE, before.tokens + (Math.max(0, now - before.at) / 1000) * PER_SECOND);
+      const tokens = Math.min(BURST, before.tokens + (Math.max(0, now - before.at) / 1000) * PER_SECOND);
       left.delete(payer);
       left.set(payer, { tokens: tokens >= 1 ? tokens - 1 : tokens, at: now });
       if (left.size > MAX_PAYERS) {

@@ -1,7 +1,7 @@
 import type { FencedWrite } from '@carillon/ports';
 
 /** Documents that are read or written at once: what others write waits behind no more than these. */
-const AT_ONCE = 100;
+const BATCH_SIZE = 100;
 
 /**
  * The documents that a batch is about: read before the record that needs them is looked at, changed in memory, and written
@@ -53,7 +53,7 @@ export class BatchDocuments<Document> {
 }
 
 function chunksOf<Item>(items: readonly Item[]): Item[][] {
-  return Array.from({ length: Math.ceil(items.length / AT_ONCE) }, (_, at) =>
-    items.slice(at * AT_ONCE, (at + 1) * AT_ONCE),
+  return Array.from({ length: Math.ceil(items.length / BATCH_SIZE) }, (_, at) =>
+    items.slice(at * BATCH_SIZE, (at + 1) * BATCH_SIZE),
   );
 }

@@ -3,7 +3,7 @@ export * from './ask/settle.ts';
 export * from './ask/stage.ts';
 export * from './ask/tasks.ts';
 export * from './cohorts/cohort-record.ts';
-export { MEMBERS_AT_ONCE } from './cohorts/membership-batch.ts';
+export { MEMBER_BATCH_SIZE } from './cohorts/membership-batch.ts';
 export * from './cohorts/stage.ts';
 export * from './configure/history.ts';
 export * from './configure/publish.ts';

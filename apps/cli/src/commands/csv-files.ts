@@ -7,9 +7,9 @@ import { CommandError, UsageError } from '../failure.ts';
 import { clean } from '../output.ts';
 
 /** Rows of one request: half a million rows are five hundred requests, each done within moments. */
-const ROWS_AT_ONCE = 1000;
+const BATCH_ROWS = 1000;
 /** Letters of one request; the longest record goes on top of it. */
-const LETTERS_AT_ONCE = 200_000;
+const BATCH_CHARACTERS = 200_000;
 
 /** A part of a file that is a CSV file in itself. */
 type Part = { readonly csv: string; readonly firstLine: number; readonly lastLine: number };
@@ -51,7 +51,7 @@ export async function* partsOf(file: string): AsyncGenerator<Part> {
     texts.push(record.text);
     letters += record.text.length;
     lastLine = record.line;
-    if (texts.length < ROWS_AT_ONCE && letters < LETTERS_AT_ONCE) continue;
+    if (texts.length < BATCH_ROWS && letters < BATCH_CHARACTERS) continue;
     yield part();
     texts = [];
     letters = 0;

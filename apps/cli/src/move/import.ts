@@ -26,9 +26,9 @@ import {
   type SizedLine,
 } from './move-file.ts';
 
-const AT_ONCE = 100;
+const BATCH_SIZE = 100;
 /** Bytes of JSON after which a batch is written, whatever its number: one delivery may be large. */
-const BYTES_AT_ONCE = 512 * 1024;
+const BATCH_BYTES = 512 * 1024;
 
 export type Imported = {
   /** What was not there yet. */
@@ -73,7 +73,7 @@ async function* batchesOf(lines: AsyncIterable<SizedLine>): AsyncGenerator<reado
   let bytes = 0;
   for await (const { line, size } of lines) {
     const [first] = batch;
-    if (first && (batch.length === AT_ONCE || bytes >= BYTES_AT_ONCE || kindOf(first) !== kindOf(line))) {
+    if (first && (batch.length === BATCH_SIZE || bytes >= BATCH_BYTES || kindOf(first) !== kindOf(line))) {
       yield batch;
       batch = [];
       bytes = 0;

@@ -9,9 +9,9 @@ type CuttingPorts = ChainPorts & Pick<ControlPorts, 'clock' | 'configuration'>;
 
 /** Seals that are looked at in one go: what is left is taken away an hour later. */
 const MAX_SEALS = 1_000;
-const AT_ONCE = 100;
+const BATCH_SIZE = 100;
 /** So many records, or those of one seal, go at once: an embedded log takes them away in one commit, so that a crash leaves the start behind a seal. */
-const RECORDS_AT_ONCE = 1_000;
+const RECORD_BATCH_SIZE = 1_000;
 /** The seal of the last record that was taken away stands among the first that are left. */
 const NEAR = 500;
 
@@ -79,14 +79,14 @@ export async function cutAudit(ports: CuttingPorts, isOurs: (seal: AuditSeal) =>
   async function endsOfOldSeals(): Promise<readonly number[]> {
     const found: number[] = [];
     for (let after = start; found.length < MAX_SEALS;) {
-      const seals = await auditSeals.list(log.logId, after, AT_ONCE);
+      const seals = await auditSeals.list(log.logId, after, BATCH_SIZE);
       for (const seal of seals) {
         const [last] = await log.read('carillon.audit', 0, seal.through, 1);
         if (last?.offset !== seal.through || last.time >= oldest || !isOurs(seal)) return found;
         found.push(seal.through + 1);
         after = seal.through;
       }
-      if (seals.length < AT_ONCE) break;
+      if (seals.length < BATCH_SIZE) break;
     }
     return found;
   }
@@ -95,7 +95,7 @@ export async function cutAudit(ports: CuttingPorts, isOurs: (seal: AuditSeal) =>
     let from = start;
     for (const [at, to] of ends.entries()) {
       const next = ends[at + 1];
-      if (next !== undefined && next - from <= RECORDS_AT_ONCE) continue;
+      if (next !== undefined && next - from <= RECORD_BATCH_SIZE) continue;
       await log.cut('carillon.audit', 0, to);
       from = to;
     }

@@ -63,7 +63,7 @@ function chosenOf(rows: readonly Seen[], more: boolean): ChosenDeliveries {
 }
 
 /** Deliveries that are read at once. */
-const READ_AT_ONCE = 8;
+const READ_CONCURRENCY = 8;
 
 /** Those of the named deliveries of a workspace that a decision fits as they are now. */
 export async function chooseOf(
@@ -74,7 +74,7 @@ export async function chooseOf(
 ): Promise<ChosenDeliveries> {
   const fitting: readonly DeliveryState[] = DECISION_STATES[decision];
   const rows: Seen[] = [];
-  await sideBySide(new Set(ids), READ_AT_ONCE, async (id) => {
+  await sideBySide(new Set(ids), READ_CONCURRENCY, async (id) => {
     const delivery = await ledger.get(id as DeliveryId);
     if (delivery?.slot.workspace === workspace && fitting.includes(delivery.state)) rows.push(seenOf(delivery));
   });

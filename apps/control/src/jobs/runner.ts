@@ -25,11 +25,11 @@ const LEASE: Duration = 15_000;
 /** Items between two writes of a job's progress. A crash repeats at most as many. */
 export const BATCH_SIZE = 40;
 /** Jobs that one process works on at once; any other waits for its turn. */
-const AT_ONCE = 4;
+const CONCURRENCY = 4;
 /** So many of them are of one workspace, or of the deployment: others find a place however long its jobs are. */
-const AT_ONCE_OF_ONE = 2;
+const CONCURRENCY_PER_WORKSPACE = 2;
 const MAX_UNFINISHED = 100;
-const REMOVED_AT_ONCE = 100;
+const REMOVAL_BATCH_SIZE = 100;
 const REMOVING_EVERY: Duration = 3_600_000;
 
 /** Returns true if an item failed with an internal error. It may have had an effect. */
@@ -66,8 +66,8 @@ export function createJobRunner(ports: JobRunnerPorts, holder: string): JobRunne
   const { jobs, clock, watch } = ports;
   const underWay = new Map<JobId, { readonly workspace: Job['workspace']; readonly working: Promise<void> }>();
   const isFull = (workspace: Job['workspace']): boolean =>
-    underWay.size >= AT_ONCE ||
-    [...underWay.values()].filter((one) => one.workspace === workspace).length >= AT_ONCE_OF_ONE;
+    underWay.size >= CONCURRENCY ||
+    [...underWay.values()].filter((one) => one.workspace === workspace).length >= CONCURRENCY_PER_WORKSPACE;
   const idle = async (): Promise<void> => {
     await Promise.all([...underWay.values()].map(({ working }) => working));
   };
@@ -191,7 +191,7 @@ export function createJobRunner(ports: JobRunnerPorts, holder: string): JobRunne
   return {
     async round() {
       const now = clock.now();
-      const hasRoom = underWay.size < AT_ONCE && !ending.signal.aborted;
+      const hasRoom = underWay.size < CONCURRENCY && !ending.signal.aborted;
       const unfinished = hasRoom ? await jobs.unfinished(MAX_UNFINISHED) : [];
       for (const job of unfinished.filter((one) => isFree(one, now) && !underWay.has(one.id))) {
         const kind = kindOf(job);
@@ -203,7 +203,7 @@ export function createJobRunner(ports: JobRunnerPorts, holder: string): JobRunne
         underWay.set(job.id, { workspace: job.workspace, working });
       }
       if (removedAt !== null && Math.abs(now - removedAt) < REMOVING_EVERY) return;
-      await jobs.removeEnded(now - JOBS_KEPT, REMOVED_AT_ONCE);
+      await jobs.removeEnded(now - JOBS_KEPT, REMOVAL_BATCH_SIZE);
       removedAt = now;
     },
     idle,

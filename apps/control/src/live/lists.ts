@@ -16,7 +16,7 @@ export type LivePorts = Pick<
   'ledger' | 'log' | 'codecs' | 'readModels' | 'inbox' | 'drafts' | 'configuration' | 'people' | 'turns'
 >;
 
-const DRAFTS_AT_ONCE = 500;
+const DRAFT_BATCH_SIZE = 500;
 
 /** The lists that can be followed. */
 export function liveLists(ports: LivePorts): Readonly<Record<LiveTopic, LiveList>> {
@@ -69,7 +69,7 @@ function changedDrafts(workspace: string | null, ports: LivePorts): LiveSource<I
     const drafts: Draft[] = [];
     let cursor: string | undefined;
     do {
-      const page = await ports.drafts.list(workspace ?? undefined, DRAFTS_AT_ONCE, cursor);
+      const page = await ports.drafts.list(workspace ?? undefined, DRAFT_BATCH_SIZE, cursor);
       drafts.push(...page.items);
       cursor = page.next ?? undefined;
     } while (cursor !== undefined);

@@ -13,7 +13,7 @@ const TOPIC = 'carillon.outcomes';
 const MAX_RECORDS = 1_000;
 /** Documents of one look. */
 const MAX_MOVED = 200;
-const READ_AT_ONCE = 20;
+const READ_BATCH_SIZE = 20;
 
 const position = z.object({ at: z.number().int(), offsets: z.array(z.number().int().min(0)) });
 type Position = { readonly at: Instant; readonly offsets: readonly number[] };
@@ -62,8 +62,8 @@ export function movedDeliveries(workspace: string | null, ports: Ports): LiveSou
   async function shownOf(outcomes: readonly Outcome[]): Promise<readonly LiveItem[]> {
     const items: LiveItem[] = [];
     const ids = [...new Set(outcomes.map(({ deliveryId }) => deliveryId))];
-    for (let at = 0; at < ids.length; at += READ_AT_ONCE) {
-      const some = ids.slice(at, at + READ_AT_ONCE);
+    for (let at = 0; at < ids.length; at += READ_BATCH_SIZE) {
+      const some = ids.slice(at, at + READ_BATCH_SIZE);
       for (const delivery of await Promise.all(some.map((id) => ledger.get(id)))) {
         if (!delivery) continue;
         const place = { workspace: delivery.slot.workspace };

@@ -18,7 +18,7 @@ export type NewestRows<Row> = {
 
 /** Times of rows are of several clocks, and rows of several partitions come in any order: so far back a look begins before the one before. */
 export const CLOCKS_APART: Duration = 5_000;
-const AT_ONCE = 25;
+const BATCH_SIZE = 25;
 /** Most rows of one look; where there are more, whoever shows the list reads it again. */
 const MAX_ROWS = 200;
 
@@ -35,8 +35,8 @@ export const newestRows = <Row>({ read, at, touched, key, show }: NewestRows<Row
     let newest = from;
     let cursor: string | undefined;
     let isWhole = false;
-    for (let looked = 0; looked < MAX_ROWS && !isWhole; looked += AT_ONCE) {
-      const page = await read(AT_ONCE, cursor);
+    for (let looked = 0; looked < MAX_ROWS && !isWhole; looked += BATCH_SIZE) {
+      const page = await read(BATCH_SIZE, cursor);
       for (const row of page.items) {
         newest = Math.max(newest, at(row));
         if (at(row) < from || isKnown(key(row))) isWhole = true;

@@ -1,6 +1,6 @@
 import type { ControlPorts } from '../ports.ts';
 
-const AT_ONCE = 500;
+const BATCH_SIZE = 500;
 
 /** Forgets answers whose time is over. */
 export async function forgetAnswers({
@@ -8,5 +8,5 @@ export async function forgetAnswers({
   clock,
 }: Pick<ControlPorts, 'keptAnswers' | 'clock'>): Promise<void> {
   const now = clock.now();
-  while ((await keptAnswers.removeEnded(now, AT_ONCE)) === AT_ONCE);
+  while ((await keptAnswers.removeEnded(now, BATCH_SIZE)) === BATCH_SIZE);
 }

@@ -37,7 +37,7 @@ const partQuery = z.strictObject({
 });
 
 /** Characters of a part in one answer. */
-const TEXT_AT_ONCE = 20_000;
+const MAX_TEXT_CHARACTERS = 20_000;
 
 export type ContentPorts = EventContentPorts & MessageContentPorts;
 
@@ -134,7 +134,7 @@ function showMessageContent(content: MessageContent, part: string | null, from: 
 
 /** As much of a text as one answer holds. No pair of surrogates is cut in two. */
 function piece(text: string, from: number): { text: string; characters: number; next: string | null } {
-  let until = Math.min(text.length, from + TEXT_AT_ONCE);
+  let until = Math.min(text.length, from + MAX_TEXT_CHARACTERS);
   if (until < text.length && /[\ud800-\udbff]/.test(text.charAt(until - 1))) until -= 1;
   return { text: text.slice(from, until), characters: text.length, next: until < text.length ? String(until) : null };
 }

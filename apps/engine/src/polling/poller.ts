@@ -32,7 +32,7 @@ const ROUND: Duration = 2_000;
 /** Longer than one page may take; taken again before each. */
 const LEASE: Duration = 90_000;
 /** One after the other for one integration; so many integrations at once, so that a slow one delays few others. */
-const AT_ONCE = 8;
+const CONCURRENCY = 8;
 const FIRST_PAUSE: Duration = 30_000;
 
 type Setback = { readonly failures: number; readonly until: Instant };
@@ -51,7 +51,7 @@ export function startPoller(ports: PollerPorts): Poller {
 
   function begin(place: Place): void {
     const lease = `poll ${place.workspace}/${place.name}`;
-    if (running.has(lease) || running.size >= AT_ONCE) return;
+    if (running.has(lease) || running.size >= CONCURRENCY) return;
     const polling = pollIntegration(place, lease)
       .catch((error: unknown) => watch.trouble(`poll ${place.workspace}/${place.name}`, error))
       .finally(() => running.delete(lease));

@@ -6,7 +6,7 @@ import type { RetentionWrites } from './retention-writes.ts';
 import type { Write } from './writing/protocol.ts';
 
 const DAY = 86_400_000;
-const ROWS_AT_ONCE = 1000;
+const ROW_BATCH_SIZE = 1000;
 
 /** How long records and rows are kept. Null: for ever. */
 export type RetentionPolicy = {
@@ -64,9 +64,9 @@ export async function applyRetention(
     ['retention.claims', policy.topics['carillon.lookups']],
   ] as const;
   for (const [name, kept] of tables) {
-    let last = kept === null ? 0 : ROWS_AT_ONCE;
-    while (kept !== null && last === ROWS_AT_ONCE) {
-      last = await write(name, { bytes: 64, rows: ROWS_AT_ONCE }, now - kept, ROWS_AT_ONCE);
+    let last = kept === null ? 0 : ROW_BATCH_SIZE;
+    while (kept !== null && last === ROW_BATCH_SIZE) {
+      last = await write(name, { bytes: 64, rows: ROW_BATCH_SIZE }, now - kept, ROW_BATCH_SIZE);
       rows += last;
     }
   }

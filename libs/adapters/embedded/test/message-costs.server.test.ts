@@ -18,7 +18,7 @@ afterEach(async () => {
 
 /** As a bench has them: an event of some 700 bytes is what its template may name. */
 const variables = { text: 'x'.repeat(700) };
-const AT_ONCE = 10;
+const BATCH_SIZE = 10;
 const MESSAGES = 2000;
 
 const recordOf = (outcome: Outcome, at: number) => ({
@@ -56,8 +56,8 @@ function bytesWritten(): number | null {
 describe('a message', () => {
   it('is written to the ledger three times, and to the disk less than 64 KB', async ({ skip }) => {
     const before = { requests: embedded.stats().requests, bytes: bytesWritten() };
-    for (let at = 0; at < MESSAGES; at += AT_ONCE)
-      await Promise.all(Array.from({ length: AT_ONCE }, (_, n) => send(at + n)));
+    for (let at = 0; at < MESSAGES; at += BATCH_SIZE)
+      await Promise.all(Array.from({ length: BATCH_SIZE }, (_, n) => send(at + n)));
     expect(embedded.stats().requests - before.requests).toBe(3 * MESSAGES);
     const bytes = bytesWritten();
     if (bytes === null || before.bytes === null) skip('the system does not tell what this process writes');

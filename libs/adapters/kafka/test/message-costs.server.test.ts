@@ -8,7 +8,7 @@ import { sharedKafka, START_TIMEOUT } from './running-kafka.ts';
 
 const MESSAGES = 640;
 /** Half as many as post at once in a burst of the benches. */
-const AT_ONCE = 32;
+const BATCH_SIZE = 32;
 const PARTITIONS = 8;
 const value = new TextEncoder().encode('x'.repeat(700));
 
@@ -77,7 +77,7 @@ describeWith('kafka', 'a message on Kafka', () => {
         await Promise.all(keys.map((key) => gateway.append([recordFor('carillon.events', String(key))])));
         await expect.poll(told.read, { timeout: START_TIMEOUT, interval: 5 }).toBe(goal);
       };
-      const round = (at: number): readonly number[] => Array.from({ length: AT_ONCE }, (_, n) => at + n);
+      const round = (at: number): readonly number[] => Array.from({ length: BATCH_SIZE }, (_, n) => at + n);
       await send(round(0));
 
       const asked = new Map<number, number>();
@@ -85,8 +85,8 @@ describeWith('kafka', 'a message on Kafka', () => {
         asked.set(apiKey, (asked.get(apiKey) ?? 0) + 1);
         return 'pass';
       };
-      for (let at = 0; at < MESSAGES; at += AT_ONCE) await send(round(at));
-      await expect.poll(shown.read, { timeout: START_TIMEOUT }).toBe(MESSAGES + AT_ONCE);
+      for (let at = 0; at < MESSAGES; at += BATCH_SIZE) await send(round(at));
+      await expect.poll(shown.read, { timeout: START_TIMEOUT }).toBe(MESSAGES + BATCH_SIZE);
       running().proxy.decide = () => 'pass';
       expect(asked.get(KAFKA_API.listOffsets)).toBeUndefined();
       // What an idle role asks for goes by the clock, and is not a message's.

@@ -5,7 +5,7 @@ import type { Collections } from './collections.ts';
 import { IN_ONE_ANSWER } from './pages.ts';
 
 const DAY = 86_400_000;
-const AT_ONCE = 1000;
+const BATCH_SIZE = 1000;
 
 /** How long rows are kept that describe what is elsewhere. Null: for ever. */
 export type RowRetention = {
@@ -51,14 +51,14 @@ export async function applyRowRetention(
             ...IN_ONE_ANSWER,
             projection: { _id: 1 },
             sort: { [field]: 1 },
-            limit: AT_ONCE,
+            limit: BATCH_SIZE,
           })
           .toArray(),
       );
       const ids = found.map(({ _id }) => _id);
       const some = { _id: { $in: ids } } as Filter<Kind>;
       if (ids.length > 0) removed += (await attempt(() => collection.deleteMany(some))).deletedCount;
-      if (ids.length < AT_ONCE) return removed;
+      if (ids.length < BATCH_SIZE) return removed;
     }
   }
   const { events, duplicates, evaluations, fields, leases, cohortMembers, tasks, claims, limitEntries } = collections;

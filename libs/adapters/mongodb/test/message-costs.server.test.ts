@@ -15,7 +15,7 @@ import { usePlayground } from './open-mongo.ts';
 const variables = { text: 'x'.repeat(700) };
 const MESSAGES = 240;
 /** As many as an account has connections, and so many intents come in one batch. */
-const AT_ONCE = 10;
+const BATCH_SIZE = 10;
 const BATCH = 20;
 
 describeWith('mongodb', 'a message in MongoDB', () => {
@@ -68,7 +68,7 @@ describeWith('mongodb', 'a message in MongoDB', () => {
       waiting.push(...batch);
     }
     await Promise.all(
-      Array.from({ length: AT_ONCE }, async () => {
+      Array.from({ length: BATCH_SIZE }, async () => {
         for (let next = waiting.shift(); next; next = waiting.shift()) await send(next);
       }),
     );

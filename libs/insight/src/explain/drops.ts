@@ -59,7 +59,7 @@ export type DropPorts = {
 
 /** Records that are looked at in each partition, the newest ones: batches of the evaluation, answers of partners. */
 const MAX_RECORDS = 1000;
-const AT_ONCE = 250;
+const BATCH_SIZE = 250;
 /** Events that are judged again for one question. */
 const MAX_EVENTS = 2000;
 
@@ -138,8 +138,8 @@ async function newest<T>(
     const { start, end } = await log.bounds(topic, partition);
     const first = Math.max(start, end - MAX_RECORDS);
     let isOlder = first === start;
-    for (let to = end; to > first; to -= AT_ONCE) {
-      const from = Math.max(first, to - AT_ONCE);
+    for (let to = end; to > first; to -= BATCH_SIZE) {
+      const from = Math.max(first, to - BATCH_SIZE);
       const records = (await log.read(topic, partition, from, to - from)).filter(({ offset }) => offset < to);
       const recent = records.filter(({ time }) => time >= since);
       for (const { decoded } of await decodeRecords(codec, recent)) if (decoded.ok) found.push(decoded.value);

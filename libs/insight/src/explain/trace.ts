@@ -84,7 +84,7 @@ export type PeopleQuery = {
 };
 const ALL_OF_FEW: PeopleQuery = { from: 0, limit: 100 };
 /** So many documents of the ledger are read at once while people are counted. */
-const READ_AT_ONCE = 64;
+const READ_BATCH_SIZE = 64;
 
 /**
  * The whole story of an event. What the rules made of it is judged again from the log by the configuration that judged
@@ -126,8 +126,8 @@ async function pageOfPeople(
   const items: PersonStory[] = [];
   const tally = new PeopleTally();
   const last = from === 0 ? wanted.length : until;
-  for (let at = from; at < last; at += READ_AT_ONCE) {
-    const some = wanted.slice(at, Math.min(last, at + READ_AT_ONCE));
+  for (let at = from; at < last; at += READ_BATCH_SIZE) {
+    const some = wanted.slice(at, Math.min(last, at + READ_BATCH_SIZE));
     for (const story of await Promise.all(some.map((one) => personStory(one, ledger)))) {
       if (items.length < until - from) items.push(story);
       tally.add(story);

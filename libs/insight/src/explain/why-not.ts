@@ -52,7 +52,7 @@ export type WhyNot = {
 
 /** Events of one question: each is judged again, in about a millisecond. Behind them the question goes on by `next`. */
 export const MAX_EVENTS = 300;
-const AT_ONCE = 100;
+const BATCH_SIZE = 100;
 const MAX_FOUND = 50;
 
 /**
@@ -87,7 +87,7 @@ export async function whyNot(query: WhyNotQuery, ports: TracePorts): Promise<Why
   let looked = 0;
   let reached: Instant | null = null;
   do {
-    const page = await ports.readModels.events({ workspace, since, before }, AT_ONCE, next ?? undefined);
+    const page = await ports.readModels.events({ workspace, since, before }, BATCH_SIZE, next ?? undefined);
     for (const row of page.items) await look(row);
     looked += page.items.length;
     reached = page.items.at(-1)?.at ?? reached;

@@ -8,7 +8,7 @@ export type NewestEventsPorts = {
 };
 
 /** Events that are read together. */
-const AT_ONCE = 50;
+const BATCH_SIZE = 50;
 /** Records between two of them that nobody asked for and that are read all the same, so that neighbours come in one read. */
 const WIDEST_GAP = 16;
 
@@ -26,8 +26,8 @@ export async function* newestEvents(
     .flatMap(({ items }) => items)
     .toSorted((a, b) => b.at - a.at)
     .slice(0, most);
-  for (let from = 0; from < rows.length; from += AT_ONCE) {
-    const some = rows.slice(from, from + AT_ONCE);
+  for (let from = 0; from < rows.length; from += BATCH_SIZE) {
+    const some = rows.slice(from, from + BATCH_SIZE);
     const records = await recordsOf(some, log);
     for (const row of some) {
       const record = records.get(`${row.partition}@${row.offset}`);

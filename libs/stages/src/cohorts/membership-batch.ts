@@ -16,7 +16,7 @@ import type { CohortStore, FencedWrite } from '@carillon/ports';
 import { BatchDocuments } from '../batch-documents.ts';
 
 /** Members that are let go at once. */
-export const MEMBERS_AT_ONCE = 1000;
+export const MEMBER_BATCH_SIZE = 1000;
 
 type Open = {
   cohort: Cohort | null;
@@ -52,10 +52,10 @@ export async function openMembershipBatch(
   async function settle(record: CohortRecord, { cohort, members, ref }: Open): Promise<Applied | null> {
     const due = dueChunk(cohort, record);
     if (!due) return null;
-    const stored = await store.outdated(ref, due.order, MEMBERS_AT_ONCE);
+    const stored = await store.outdated(ref, due.order, MEMBER_BATCH_SIZE);
     const outdated = new Map(stored.map((member) => [member.user, member]));
     for (const member of members.held()) outdated.set(member.user, member);
-    return settleCohort(cohort, record, [...outdated.values()], stored.length === MEMBERS_AT_ONCE);
+    return settleCohort(cohort, record, [...outdated.values()], stored.length === MEMBER_BATCH_SIZE);
   }
 
   async function saveSome(ref: CohortMessage, some: readonly CohortMember[]): Promise<FencedWrite> {

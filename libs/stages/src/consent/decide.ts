@@ -43,7 +43,7 @@ export async function decideConsents(
 export type PersonDecisions = { readonly person: string; readonly decisions: readonly Decision[] };
 
 /** People whose documents are written at the same time. */
-const AT_ONCE = 16;
+const BATCH_SIZE = 16;
 
 /**
  * Writes down decisions for many people of a workspace, one after the other of each as they are listed. When it resolves the store has
@@ -58,8 +58,8 @@ export async function decideForMany(
   const { consents, clock, ids } = ports;
   const documents: Consents[] = [];
   let changed = 0;
-  for (let from = 0; from < people.length; from += AT_ONCE) {
-    const part = people.slice(from, from + AT_ONCE);
+  for (let from = 0; from < people.length; from += BATCH_SIZE) {
+    const part = people.slice(from, from + BATCH_SIZE);
     const found = await consents.find(
       workspace,
       part.map(({ person }) => person),

@@ -21,7 +21,7 @@ export type AfterChangePorts = SweepPorts & {
 const GROUP = 'waiting';
 const TOPIC = 'carillon.config';
 const PAGE = 200;
-const AT_ONCE = 16;
+const CONCURRENCY = 16;
 
 /**
  * Looks through what waits, once for each new configuration and only where that concerns it: what nothing sends any more ends,
@@ -91,7 +91,7 @@ async function movePage(page: readonly Delivery[], concern: ChangedFor, ports: A
   const newest = ports.configuration.current();
   let moved = 0;
   await publishTogether(ports, (batch) =>
-    sideBySide(page, AT_ONCE, async (delivery) => {
+    sideBySide(page, CONCURRENCY, async (delivery) => {
       const next = afterChange(delivery, newest, concern, { now: clock.now(), derive: ids.derive });
       if (next && (await transitionAndPublish(next, ports, { batch }))) moved += 1;
     }),

@@ -12,7 +12,7 @@ import type { Instant } from '@carillon/kernel';
 import type { LimitPorts } from './limits.ts';
 
 /** Read a few at a time: a person may have got a thousand. */
-const READ_AT_ONCE = 50;
+const READ_BATCH_SIZE = 50;
 
 /**
  * What would become of a message of this notification to this person, on each of its channels. Nothing is written: what a
@@ -43,8 +43,8 @@ async function knownOf(
   ledger: Pick<LimitPorts['ledger'], 'get'>,
 ): Promise<readonly SentEntry[]> {
   const known: SentEntry[] = [];
-  for (let from = 0; from < entries.length; from += READ_AT_ONCE) {
-    const some = entries.slice(from, from + READ_AT_ONCE);
+  for (let from = 0; from < entries.length; from += READ_BATCH_SIZE) {
+    const some = entries.slice(from, from + READ_BATCH_SIZE);
     const read = await Promise.all(
       some.map(async (entry): Promise<readonly SentEntry[]> => {
         if (entry.sure) return [entry];

@@ -46,7 +46,7 @@ export type RoomAnswer =
 
 /** A document that changes this often under our hands is looked at again a moment later. */
 const TRIES = 16;
-const LOOKED_AT_ONCE = 50;
+const READ_BATCH_SIZE = 50;
 
 /** What a message is to the limits of its workspace. */
 type Asking = {
@@ -154,8 +154,8 @@ async function findOut(
   ports: LimitPorts,
 ): Promise<void> {
   const found = { sure: new Set<string>(), gone: new Set<string>() };
-  for (let from = 0; from < unknown.length; from += LOOKED_AT_ONCE) {
-    const some = unknown.slice(from, from + LOOKED_AT_ONCE);
+  for (let from = 0; from < unknown.length; from += READ_BATCH_SIZE) {
+    const some = unknown.slice(from, from + READ_BATCH_SIZE);
     const fates = await Promise.all(some.map((entry) => lookAt(entry, ports)));
     for (const [index, { token }] of some.entries()) {
       const fate = fates[index];

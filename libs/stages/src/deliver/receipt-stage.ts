@@ -53,7 +53,7 @@ const WHY_NOBODY = 'no account sends over the number that somebody wrote to any 
  * Receipts of so many deliveries are applied at a time. Each waits for the store two or three times, and a store takes many writes
  * together as quickly as one.
  */
-const AT_ONCE = 256;
+const CONCURRENCY = 256;
 
 /** A document whose compare-and-set keeps failing is under heavy fire; the batch then comes again. */
 const MAX_TRIES = 50;
@@ -152,7 +152,7 @@ export function createReceiptStage(ports: ReceiptPorts): BatchStage {
       const lanes = Map.groupBy(read.entries(), ([at]) => laneOf(receipts[at] ?? null) ?? at);
       // If one receipt fails, the batch is retried and does not move the other deliveries again, so their outcomes are published now.
       await publishTogether(ports, (batch) =>
-        sideBySide(lanes.values(), AT_ONCE, async (lane) => {
+        sideBySide(lanes.values(), CONCURRENCY, async (lane) => {
           for (const [at, { record, decoded }] of lane) {
             if (!decoded.ok) fates[at] = { kind: 'parked', reason: decoded.error.reason };
             else if (decoded.value.inbound) fates[at] = await carryOut(record, decoded.value, decoded.value.inbound);

@@ -38,7 +38,7 @@ const OLDEST: Duration = 24 * 3_600_000;
 /** Where nothing could be found out. */
 const AGAIN: Duration = 60_000;
 /** So many accounts are asked side by side. */
-const ACCOUNTS_AT_ONCE = 16;
+const ACCOUNT_CONCURRENCY = 16;
 /** After this long an account has had its turn, whatever is left of its doubts: it goes on in the next round. */
 const TURN: Duration = 30_000;
 const SKEW: Duration = 5 * 60_000;
@@ -121,7 +121,7 @@ export function createDoubtSettler(ports: DoubtPorts): { round(): Promise<number
       const due = all.flatMap((delivery) => dueOf(delivery, now));
       const byAccount = Map.groupBy(due, ({ attempt }) => attempt.account);
       let ended = 0;
-      await sideBySide(byAccount.values(), ACCOUNTS_AT_ONCE, async (doubts) => {
+      await sideBySide(byAccount.values(), ACCOUNT_CONCURRENCY, async (doubts) => {
         const settled = await askAccount(doubts);
         ended += settled;
       });

@@ -36,7 +36,7 @@ const UNREADABLE: RecordFate = { kind: 'parked', reason: 'unreadable' };
 const COMPARED = 16;
 
 /** So many ids are looked up at once: what others ask waits behind no more than these. */
-const IDS_AT_ONCE = 100;
+const ID_BATCH_SIZE = 100;
 
 /** The records of the batch that have the same event id, and what the read model has of it from before. */
 type SameId = { readonly inBatch: readonly LogRecord[]; readonly projected: readonly EventRow[] };
@@ -45,9 +45,9 @@ type SameId = { readonly inBatch: readonly LogRecord[]; readonly projected: read
 function createEventsProjection({ log, readModels, turns }: ProjectPorts): BatchStage {
   async function rowsWithIds(ids: readonly string[]): Promise<readonly EventRow[]> {
     const rows: EventRow[] = [];
-    for (let at = 0; at < ids.length; at += IDS_AT_ONCE) {
+    for (let at = 0; at < ids.length; at += ID_BATCH_SIZE) {
       if (turns.isOver()) await turns.next();
-      rows.push(...(await readModels.eventsWithIds(ids.slice(at, at + IDS_AT_ONCE), COMPARED)));
+      rows.push(...(await readModels.eventsWithIds(ids.slice(at, at + ID_BATCH_SIZE), COMPARED)));
     }
     return rows;
   }

@@ -4,7 +4,7 @@ import type { CohortStore, LogRecord, PartitionState } from '@carillon/ports';
 import { BUYERS, cohortMessage, oneLongTurn, pageOf } from '@carillon/testing/given';
 import { openTopology, untilFound, type Topology } from '@carillon/testing/topology';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createCohortsStage, MEMBERS_AT_ONCE, readSourceRecord } from '../../src/index.ts';
+import { createCohortsStage, MEMBER_BATCH_SIZE, readSourceRecord } from '../../src/index.ts';
 
 let topology: Topology;
 beforeEach(async () => {
@@ -173,7 +173,7 @@ describe('what a restore called off', () => {
 
 describe('those who have to leave', () => {
   it('leave in chunks, one record for each, and only once however often a chunk comes', async () => {
-    const many = Array.from({ length: 2 * MEMBERS_AT_ONCE + 1 }, (_, at) => `user-${at}`);
+    const many = Array.from({ length: 2 * MEMBER_BATCH_SIZE + 1 }, (_, at) => `user-${at}`);
     await topology.saysOfCohort(pageOf('one', 1, 1, ...many), { ...pageOf('two', 1, 1, 'user-7'), ...later(2) });
     let done = 0;
     const chunks: number[] = [];

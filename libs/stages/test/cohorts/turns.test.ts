@@ -4,7 +4,7 @@ import type { BatchResult, LogRecord, PartitionState, Turns } from '@carillon/po
 import { BUYERS, cohortMessage, oneLongTurn, shortestTurns } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createCohortsStage, MEMBERS_AT_ONCE } from '../../src/index.ts';
+import { createCohortsStage, MEMBER_BATCH_SIZE } from '../../src/index.ts';
 
 let topology: Topology;
 beforeEach(async () => {
@@ -26,7 +26,7 @@ const eventsOf = ({ outputs }: BatchResult): unknown[] =>
 describe('a message with many members', () => {
   it('gives way between those who enter, and where members are read and written', async () => {
     const chunks = 3;
-    const users = many(chunks * MEMBERS_AT_ONCE);
+    const users = many(chunks * MEMBER_BATCH_SIZE);
     await topology.saysOfCohort(cohortMessage({ userIds: users }));
     const turns = shortestTurns();
     const first = await follow(await messages(), turns);
@@ -42,7 +42,7 @@ describe('a message with many members', () => {
   });
 
   it('reads and writes none of them where the last list is said again to the letter', async () => {
-    const users = many(MEMBERS_AT_ONCE);
+    const users = many(MEMBER_BATCH_SIZE);
     await topology.saysOfCohort(cohortMessage({ userIds: users }));
     await (await follow(await messages(), oneLongTurn)).save?.();
     const reads = vi.spyOn(topology.data.cohorts, 'members');

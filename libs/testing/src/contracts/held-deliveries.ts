@@ -6,7 +6,7 @@ import { freshFor, freshName, type UnderTest } from './under-test.ts';
 
 /** Held deliveries of one workspace: with so many, a question that reads them all takes ten times as long already. */
 const HELD = Number(process.env['CARILLON_HELD'] ?? 50_000);
-const AT_ONCE = 2_000;
+const BATCH_SIZE = 2_000;
 const ROUNDS = 25;
 /** Far away, so that nothing of it is due in the proof. */
 const TOMORROW = 9_000_000_000_000;
@@ -70,8 +70,8 @@ export function describeHeldDeliveries(name: string, make: () => Promise<UnderTe
         const none = await medians(questions);
         const held = (n: number): Delivery =>
           deliveryOf({ slot: { workspace: holding }, nextAt: TOMORROW + n, reason: 'held_by_quiet_hours' });
-        for (let done = 0; done < HELD; done += AT_ONCE) {
-          await ledger.insert(Array.from({ length: AT_ONCE }, (_, n) => held(done + n)));
+        for (let done = 0; done < HELD; done += BATCH_SIZE) {
+          await ledger.insert(Array.from({ length: BATCH_SIZE }, (_, n) => held(done + n)));
         }
         const many = await medians(questions);
         console.info(name, { none, many });

@@ -5,12 +5,12 @@ import { createMails, type Job } from './mails.ts';
 
 const [port = '0', redis = '0', smtp = '0', connections = '1'] = process.argv.slice(2);
 const QUEUE = 'mails';
-const AT_ONCE = 50;
+const BATCH_SIZE = 50;
 
 const connection = { host: '127.0.0.1', port: Number(redis), maxRetriesPerRequest: null };
 const queue = new Queue<Job>(QUEUE, { connection, defaultJobOptions: { removeOnComplete: true } });
 const send = createMails(Number(smtp), Number(connections));
-const worker = new Worker<Job>(QUEUE, ({ data }) => send(data), { connection, concurrency: AT_ONCE });
+const worker = new Worker<Job>(QUEUE, ({ data }) => send(data), { connection, concurrency: BATCH_SIZE });
 worker.on('error', console.error);
 await queue.waitUntilReady();
 await worker.waitUntilReady();

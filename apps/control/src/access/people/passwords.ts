@@ -9,7 +9,7 @@ const COSTS = { memory: 19_456, passes: 2, parallelism: 1 } as const;
 const HASH_BYTES = 32;
 const SALT_BYTES = 16;
 /** At most so many are computed at once: each takes a thread and its memory. */
-const AT_ONCE = 2;
+const CONCURRENCY = 2;
 /** More than these wait for nobody's good: the last of them for some seconds. */
 const MAX_WAITING = 128;
 
@@ -28,7 +28,7 @@ type Costs = { readonly memory: number; readonly passes: number; readonly parall
 
 /** Passwords by argon2id. Rejects with `overloaded` where too many of a source wait. */
 export function createPasswords(costs: Costs = COSTS): Passwords {
-  const places = createPlaces({ atOnce: AT_ONCE, waiting: MAX_WAITING });
+  const places = createPlaces({ atOnce: CONCURRENCY, waiting: MAX_WAITING });
 
   const derive = (password: string, nonce: Uint8Array, { memory, passes, parallelism }: Costs, tagLength: number) =>
     new Promise<Buffer>((resolve, reject) => {

@@ -11,7 +11,7 @@ export type Person = Schemas['Person'];
 type DeliveryQuery = NonNullable<paths['/v1/workspaces/{workspace}/deliveries']['get']['parameters']['query']>;
 
 /** Rows of one page: enough for two screens. */
-const AT_ONCE = 50;
+const PAGE_SIZE = 50;
 
 /** Where everything about parked receipts is kept. */
 export const RECEIPTS = '/v1/workspaces/{workspace}/receipts';
@@ -23,7 +23,7 @@ export const loadDeliveries =
   async (cursor: string | null, signal: AbortSignal): Promise<Page<Delivery>> => {
     // The server says of a word that it does not know which one was meant.
     const filter = filterOf(search) as unknown as DeliveryQuery;
-    const query = { ...filter, limit: AT_ONCE, ...(cursor !== null && { cursor }) };
+    const query = { ...filter, limit: PAGE_SIZE, ...(cursor !== null && { cursor }) };
     return bodyOf(api.GET('/v1/workspaces/{workspace}/deliveries', { params: { path: { workspace }, query }, signal }));
   };
 

@@ -6,7 +6,7 @@ import type { Channel, Consent, Source, Suppression } from './left-out-words.ts'
 export const SUPPRESSIONS = '/v1/workspaces/{workspace}/suppressions';
 export const CONSENTS = '/v1/workspaces/{workspace}/consents';
 /** Rows of one page: enough for two screens. */
-const AT_ONCE = 50;
+const PAGE_SIZE = 50;
 
 export type SuppressionFilter = { readonly address?: string; readonly channel?: string; readonly source?: string };
 
@@ -15,14 +15,14 @@ export const loadSuppressions =
   (cursor: string | null, signal: AbortSignal): Promise<Page<Suppression>> => {
     // The server says of a word that it does not know which one was meant.
     const words = filter as { readonly address?: string; readonly channel?: Channel; readonly source?: Source };
-    const query = { ...words, limit: AT_ONCE, ...(cursor !== null && { cursor }) };
+    const query = { ...words, limit: PAGE_SIZE, ...(cursor !== null && { cursor }) };
     return bodyOf(api.GET(SUPPRESSIONS, { params: { path: { workspace }, query }, signal }));
   };
 
 export const loadConsents =
   (workspace: string, person: string) =>
   (cursor: string | null, signal: AbortSignal): Promise<Page<Consent>> => {
-    const query = { limit: AT_ONCE, ...(person !== '' && { person }), ...(cursor !== null && { cursor }) };
+    const query = { limit: PAGE_SIZE, ...(person !== '' && { person }), ...(cursor !== null && { cursor }) };
     return bodyOf(api.GET(CONSENTS, { params: { path: { workspace }, query }, signal }));
   };
 

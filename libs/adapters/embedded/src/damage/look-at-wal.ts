@@ -26,7 +26,7 @@ import {
 
 /** The page size of our own files, for where a header does not say. */
 const PAGE_BYTES = 4096;
-const FRAMES_AT_ONCE = 256;
+const FRAME_BATCH_SIZE = 256;
 
 type Damage = Extract<WalVerdict, { readonly kind: 'damaged' }>;
 
@@ -140,9 +140,9 @@ function readAt(file: number, position: number, bytes: number): Uint8Array {
 
 function* framesIn(file: number, frameBytes: number): Iterable<Uint8Array> {
   for (let position = WAL_HEADER_BYTES; ;) {
-    const piece = readAt(file, position, frameBytes * FRAMES_AT_ONCE);
+    const piece = readAt(file, position, frameBytes * FRAME_BATCH_SIZE);
     for (let at = 0; at + frameBytes <= piece.length; at += frameBytes) yield piece.subarray(at, at + frameBytes);
-    if (piece.length < frameBytes * FRAMES_AT_ONCE) return;
+    if (piece.length < frameBytes * FRAME_BATCH_SIZE) return;
     position += piece.length;
   }
 }

@@ -5,7 +5,7 @@ import type { Attempt } from '../attempts.ts';
 import type { DeliveryDocument } from '../documents.ts';
 import { readDelivery, WHOLE } from '../stores/delivery-fields.ts';
 
-const AT_ONCE = 500;
+const BATCH_SIZE = 500;
 
 /**
  * Writes beside each delivery of an earlier version what lists are filtered by now. A document that moves meanwhile is written by whoever
@@ -19,7 +19,7 @@ export async function fillDeliveries(db: Db, attempt: Attempt): Promise<void> {
         deliveries
           .find(
             { workspace, rule: null as unknown as string },
-            { projection: { ...WHOLE, version: 1 }, limit: AT_ONCE },
+            { projection: { ...WHOLE, version: 1 }, limit: BATCH_SIZE },
           )
           .toArray(),
       );
@@ -43,7 +43,7 @@ export async function fillInbox(db: Db, attempt: Attempt): Promise<void> {
   const inbox = db.collection<{ readonly _id: string; readonly workspace: string; readonly message: string }>('inbox');
   for (;;) {
     const found = await attempt(() =>
-      inbox.find({ workspace: null as unknown as string }, { projection: { message: 1 }, limit: AT_ONCE }).toArray(),
+      inbox.find({ workspace: null as unknown as string }, { projection: { message: 1 }, limit: BATCH_SIZE }).toArray(),
     );
     if (found.length === 0) return;
     await attempt(() =>

@@ -23,7 +23,7 @@ import { momentOf, type DigestPorts } from './ports.ts';
 
 const MAX_TRIES = 100;
 /** Items that are moved at once. */
-const AT_ONCE = 50;
+const BATCH_SIZE = 50;
 
 /**
  * Closes the open window of a head where it is due, or in any case where it has to make room, and empties what is closed
@@ -83,8 +83,8 @@ async function includeItems(
     // The first item of the digest names it, so the items before it have to be known as left out or as part of an earlier digest.
     if (!first || (await ports.ledger.get(first.in))) continue;
     const included = [first];
-    for (let from = index + 1; from < items.length; from += AT_ONCE) {
-      const moved = await Promise.all(items.slice(from, from + AT_ONCE).map((other) => move(other, first.in)));
+    for (let from = index + 1; from < items.length; from += BATCH_SIZE) {
+      const moved = await Promise.all(items.slice(from, from + BATCH_SIZE).map((other) => move(other, first.in)));
       included.push(...moved.filter((other) => other !== null).filter((other) => other.in === first.in));
     }
     return { digest: first.in, deliveries: included.map(({ delivery }) => delivery) };
