@@ -1,4 +1,4 @@
-import { noRuleStates, oneLongTurn } from '@carillon/testing/given';
+import { noRuleStates, neverYield } from '@carillon/testing/given';
 import type { DeliveryPorts } from '@carillon/delivery';
 import type { EnginePorts } from '@carillon/engine';
 import type { ConsentStore, Ids } from '@carillon/ports';
@@ -42,7 +42,7 @@ export function portsOf(process: Process, world: World, shared: Shared, plant: P
     log,
     ids,
     clock,
-    turns: oneLongTurn,
+    slice: neverYield,
     codecs: shared.codecs,
     compileRule: shared.compile,
     templates: shared.templates,

@@ -105,7 +105,7 @@ export async function buildControl(
   const processor = createProcessorBudget(given.clock, stopwatches);
   const ports: RoutePorts = {
     ...given,
-    turns: processor.metered(given.turns),
+    slice: processor.metered(given.slice),
     templates: processor.meteredTemplates(given.templates),
     book: createRuleBook(given.compileRule, given.templates),
   };

@@ -25,7 +25,7 @@ import { suspendedAccounts } from './suspended-accounts.ts';
 import { waitingPartners, type WaitingPartner } from './waiting-partners.ts';
 
 export type FatePorts = DropPorts &
-  Pick<ControlPorts, 'ledger' | 'tasks' | 'readModels' | 'clock' | 'keyUses' | 'turns'>;
+  Pick<ControlPorts, 'ledger' | 'tasks' | 'readModels' | 'clock' | 'keyUses' | 'slice'>;
 
 const DAY: Duration = 86_400_000;
 /** So many are looked at for one line; where there are more, the line says so. */

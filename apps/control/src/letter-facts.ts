@@ -4,7 +4,7 @@ import type { DeadLetterRow } from '@carillon/ports';
 import { decodeRecord, isLeftOut } from '@carillon/stages';
 import type { ControlPorts } from './ports.ts';
 
-export type LetterPorts = Pick<ControlPorts, 'log' | 'codecs' | 'turns'>;
+export type LetterPorts = Pick<ControlPorts, 'log' | 'codecs' | 'slice'>;
 
 /** Records read at a time: each may hold 2 MiB. */
 const CONCURRENCY = 8;
@@ -27,7 +27,7 @@ export async function withFacts<Shown extends object>(
 ): Promise<(Shown & DeadLetterFactsBody)[]> {
   const shown: (Shown & DeadLetterFactsBody)[] = [];
   for (let at = 0; at < rows.length; at += CONCURRENCY) {
-    if (ports.turns.isOver()) await ports.turns.next();
+    if (ports.slice.isExpired()) await ports.slice.yield();
     const some = rows.slice(at, at + CONCURRENCY);
     shown.push(...(await Promise.all(some.map(async (row) => ({ ...show(row), ...(await factsOf(row, ports)) })))));
   }

@@ -15,7 +15,7 @@ import {
   type ResourceChange,
   type ResourceRef,
 } from '@carillon/domain';
-import { inTurns } from '@carillon/stages';
+import { runYielding } from '@carillon/stages';
 import { compileTemplates } from './mjml.ts';
 import type { PlanningPorts } from './ports.ts';
 
@@ -49,7 +49,7 @@ export async function planWanted(
     language: ports.expressions,
     templates: ports.templates,
   });
-  const { changes, faults, warnings, record } = await inTurns(planning, ports.turns);
+  const { changes, faults, warnings, record } = await runYielding(planning, ports.slice);
   const shown: PlanBody['changes'] = [];
   for (const change of changes) {
     if (change.action === 'unchanged') continue;

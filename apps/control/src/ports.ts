@@ -34,7 +34,7 @@ import type {
   MjmlCompiler,
   TemplateRenderer,
   TokenVerifier,
-  Turns,
+  EventLoopSlice,
 } from '@carillon/ports';
 import type { AuditSeal } from '@carillon/domain';
 import type { Instant } from '@carillon/kernel';
@@ -79,7 +79,7 @@ export type ControlPorts = {
   readonly codecs: RecordCodecs;
   readonly ids: Ids;
   readonly clock: Clock;
-  readonly turns: Turns;
+  readonly slice: EventLoopSlice;
   readonly secrets: Secrets & SecretPlaces;
   readonly vault: SecretVault;
   readonly rotation: KeyRotation;

@@ -37,7 +37,7 @@ export type WaitingPartner = {
   readonly nextAt: Instant;
 };
 
-type WaitingPorts = Pick<ControlPorts, 'tasks' | 'clock' | 'turns'>;
+type WaitingPorts = Pick<ControlPorts, 'tasks' | 'clock' | 'slice'>;
 
 /** Returns the partners that triggers wait for, by workspace and name. */
 export async function waitingPartners(
@@ -58,12 +58,12 @@ const nameOf = ({ workspace, integration }: WaitingPartner): string => `${worksp
 /** Returns the triggers that wait for a partner, the next attempt first, at most `MAX_WAITING`. */
 export async function waitingFor(
   queue: TaskQueue,
-  { tasks, clock, turns }: WaitingPorts,
+  { tasks, clock, slice }: WaitingPorts,
 ): Promise<readonly WaitingTrigger[]> {
   const waiting: WaitingTrigger[] = [];
   for (const task of await tasks.due(queue, clock.now() + LATEST, MAX_WAITING)) {
     // Each trigger may hold the user ids of many people.
-    if (turns.isOver()) await turns.next();
+    if (slice.isExpired()) await slice.yield();
     waiting.push(waitingTrigger(readTask(task)));
   }
   return waiting;

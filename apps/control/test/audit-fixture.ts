@@ -1,6 +1,6 @@
 import type { AuditEntry } from '@carillon/domain';
 import type { AuditSeals, EventLog, LogRecord } from '@carillon/ports';
-import { givenIds, oneLongTurn } from '@carillon/testing/given';
+import { givenIds, neverYield } from '@carillon/testing/given';
 import { createDirectWire, createMemoryStores, createMemoryLeases } from '@carillon/testing/memory';
 import { createAuditKeeper, type AuditKeeper, type AuditKeeperPorts } from '../src/audit/keeper.ts';
 import { onAudit } from '../src/audit/audit-log.ts';
@@ -58,7 +58,7 @@ export async function openAudit() {
 
   const records = (): Promise<readonly LogRecord[]> => fixture.log.read('carillon.audit', 0, 0, 100_000);
   const verify = (log: EventLog = fixture.log, kept: readonly KeptSeal[] = [], store: AuditSeals = seals) =>
-    verifyAudit({ log, ids: givenIds, codecs: fixture.codecs, auditSeals: store, turns: oneLongTurn }, kept);
+    verifyAudit({ log, ids: givenIds, codecs: fixture.codecs, auditSeals: store, slice: neverYield }, kept);
   return { fixture, clock, leases, seals, lines, keeperOf, keeper, entry, write, records, verify };
 }
 export type AuditFixture = Awaited<ReturnType<typeof openAudit>>;

@@ -3,14 +3,7 @@ import { CHANGED_BY_OWNER, type AuditEntry } from '@carillon/domain';
 import type { LogId } from '@carillon/kernel';
 import type { Clock, EventLog, RecordCodecs } from '@carillon/ports';
 import { createConfigurationView, publishConfiguration, type FollowedConfiguration } from '@carillon/stages';
-import {
-  changesOf,
-  givenIds,
-  oneLongTurn,
-  settableClock,
-  type SettableClock,
-  type Wish,
-} from '@carillon/testing/given';
+import { changesOf, givenIds, neverYield, settableClock, type SettableClock, type Wish } from '@carillon/testing/given';
 import { createDirectWire, createMemoryLog, createMemoryStores } from '@carillon/testing/memory';
 import { createAccess, type Access } from '../src/access/access.ts';
 import type { Permission } from '../src/access/permission.ts';
@@ -81,7 +74,7 @@ export async function openControl(
     apiKeys: { make: () => ({ key: 'cln_once', keyId: 'id', digest: 'digest' }) },
     readEverywhere: async () => undefined,
     diagnose: async () => [],
-    turns: oneLongTurn,
+    slice: neverYield,
   };
   const control = await buildControl({ ...config, ...settings }, { ...own, ...ports } as ControlPorts, {
     ...surroundings,

@@ -129,7 +129,7 @@ describe('the plans of drafts', () => {
   it('let others have a turn of the event loop after each draft', async () => {
     let turns = 0;
     const next = async (): Promise<void> => void (turns += 1);
-    await createDraftPlans().findingsOf(mail('a'), current(), { ...ports, turns: { isOver: () => true, next } });
+    await createDraftPlans().findingsOf(mail('a'), current(), { ...ports, slice: { isExpired: () => true, yield } });
     // Each draft is read, checked by itself, compared, and checked with the whole.
     expect(turns).toBeGreaterThanOrEqual(4 * NAMES.length);
   });
@@ -140,7 +140,7 @@ describe('all drafts of a workspace', () => {
     for (let at = 0; at < 57; at += 1) await ports.drafts.replace(mail(`more-${at}`), null);
     let turns = 0;
     const next = async (): Promise<void> => void (turns += 1);
-    expect(await draftsOf('shop', { drafts: ports.drafts, turns: { isOver: () => true, next } })).toHaveLength(60);
+    expect(await draftsOf('shop', { drafts: ports.drafts, slice: { isExpired: () => true, yield } })).toHaveLength(60);
     expect(turns).toBe(2);
   });
 });

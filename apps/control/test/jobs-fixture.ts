@@ -1,6 +1,6 @@
 import type { Delivery } from '@carillon/domain';
 import { deliveryOf, type DeliveryFacts } from '@carillon/testing';
-import { givenIds, oneLongTurn, orderShop, type Wish } from '@carillon/testing/given';
+import { givenIds, neverYield, orderShop, type Wish } from '@carillon/testing/given';
 import {
   createDirectWire,
   createMemoryConsents,
@@ -122,7 +122,7 @@ export async function openJobsFixture() {
     troubles,
     backups,
     /** A runner in a process of its own. */
-    runner(fixture: Fixture, wire: Wire = createDirectWire(), turns = oneLongTurn): JobRunner {
+    runner(fixture: Fixture, wire: Wire = createDirectWire(), turns = neverYield): JobRunner {
       runners += 1;
       const { configuration, codecs, clock: time } = fixture;
       const ports = { configuration, codecs, clock: time, ids: givenIds, watch, backup, people, turns, ...over(wire) };

@@ -2,7 +2,7 @@ import type { DeadLetterBody } from '@carillon/contracts';
 import type { DeadLetter } from '@carillon/domain';
 import type { DeadLetterRow } from '@carillon/ports';
 import { deadLetterRecord } from '@carillon/stages';
-import { givenIntent, givenLookup, givenTrigger, oneLongTurn } from '@carillon/testing/given';
+import { givenIntent, givenLookup, givenTrigger, neverYield } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { withFacts } from '../src/letter-facts.ts';
@@ -33,7 +33,7 @@ async function factsOf(topic: DeadLetter['topic'], value: Uint8Array, headers: D
   const { end } = await log.bounds('carillon.dead-letters', 0);
   await log.append([deadLetterRecord(letter, { log, codecs: topology.ports.codecs })]);
   const row = { id: 'ded_1', ownPartition: 0, ownOffset: end } as DeadLetterRow;
-  const [facts] = await withFacts([row], () => ({}), { log, codecs: topology.ports.codecs, turns: oneLongTurn });
+  const [facts] = await withFacts([row], () => ({}), { log, codecs: topology.ports.codecs, slice: neverYield });
   return facts as Partial<DeadLetterBody>;
 }
 

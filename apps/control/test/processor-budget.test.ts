@@ -92,11 +92,11 @@ describe('the budget of processor time', () => {
   });
 
   it('charges long work between the turns that it takes', async () => {
-    const turns = budget.metered({ isOver: () => true, next: () => nextRound() });
+    const turns = budget.metered({ isExpired: () => true, yield: () => nextRound() });
     work = async () => {
       for (let part = 0; part < 10; part += 1) {
         spentMs += 100;
-        if (turns.isOver()) await turns.next();
+        if (turns.isExpired()) await turns.yield();
       }
     };
     expect(await statuses(AFFORDED + 1)).toEqual(refusedLast);

@@ -17,7 +17,7 @@ beforeEach(async () => {
   const ledger = createMemoryLedger().connect(createDirectWire());
   const turns = { isOver: () => false, next: async () => undefined } as never;
   const checkpoints = { load: async () => null } as never;
-  fixture = await openControl(accessOf(deploymentOwner('session')), { ledger, readModels, turns, checkpoints });
+  fixture = await openControl(accessOf(deploymentOwner('session')), { ledger, readModels, slice, checkpoints });
   await publishWishes(fixture, [
     { ref: { kind: 'workspace', workspace: 'shop', name: '' }, body: {} },
     ...orderShop(undefined, 'shop'),

@@ -18,7 +18,7 @@ import type {
   Secrets,
   TemplateRenderer,
   TopicName,
-  Turns,
+  EventLoopSlice,
 } from '@carillon/ports';
 import {
   createLogSink,
@@ -54,7 +54,7 @@ export type EnginePorts = {
   readonly codecs: RecordCodecs;
   readonly ids: Ids;
   readonly clock: Clock;
-  readonly turns: Turns;
+  readonly slice: EventLoopSlice;
   readonly compileRule: CompileRule;
   readonly templates: TemplateRenderer;
   readonly ruleStates: Pick<RuleStateStore, 'load' | 'save'>;
@@ -90,7 +90,7 @@ export async function startEngine(ports: EnginePorts): Promise<EngineRole> {
     more: { handleBytes?: number; progress?: Progress } = {},
   ): Promise<Consumption> =>
     startStageConsumer({ group: 'engine', topic, stage, sink, log, checkpoints: ports.checkpoints, watch, ...more });
-  const live: Run = { id: null, configNumber: null, sink: createLogSink(log, createEncoder(ports), ports.turns) };
+  const live: Run = { id: null, configNumber: null, sink: createLogSink(log, createEncoder(ports), ports.slice) };
   const records = createRecordSink(log);
   const progress = new Progress();
   const evaluating = await consume('carillon.events', createEvaluateStage({ ...ports, book, run: live }), live.sink, {

@@ -40,4 +40,4 @@ export * from './link-tokens.ts';
 export * from './mjml-compiler.ts';
 export * from './template-renderer.ts';
 export * from './token-verifier.ts';
-export * from './turns.ts';
+export * from './event-loop-slice.ts';

@@ -43,7 +43,7 @@ export * from './evaluate/make-intents.ts';
 export * from './evaluate/rule-book.ts';
 export * from './evaluate/stage.ts';
 export * from './outputs.ts';
-export { inTurns } from './in-turns.ts';
+export { runYielding } from './run-yielding.ts';
 export { sideBySide } from './side-by-side.ts';
 export * from './project/fields.ts';
 export * from './project/stages.ts';

@@ -13,7 +13,7 @@ import {
   stream,
   template,
   noRuleStates,
-  oneLongTurn,
+  neverYield,
 } from '@carillon/testing/given';
 import { openTopology } from '@carillon/testing/topology';
 import { createCorpus, EVENT_BYTES } from '../corpus.ts';
@@ -85,7 +85,7 @@ const evaluating = (at: number, shop: Shop): Side => ({
       codecs,
       ids,
       clock: systemClock,
-      turns: oneLongTurn,
+      slice: neverYield,
       ruleStates: noRuleStates,
       book: givenRuleBook(),
     });

@@ -14,7 +14,7 @@ import {
   stream,
   template,
   noRuleStates,
-  oneLongTurn,
+  neverYield,
 } from '@carillon/testing/given';
 import { startKafka, type KafkaService } from '@carillon/testing/services';
 import { canStart } from '@carillon/testing/services/needs';
@@ -191,7 +191,7 @@ const evaluating = reading(
       codecs,
       ids: givenIds,
       clock: systemClock,
-      turns: oneLongTurn,
+      slice: neverYield,
       ruleStates: noRuleStates,
       book: givenRuleBook(),
     });

@@ -3,7 +3,7 @@ import type { LogId } from '@carillon/kernel';
 import type { CheckpointStore, CohortStore, EventLog } from '@carillon/ports';
 import { createRecordSink, startStageConsumer } from '@carillon/runtime';
 import { cohortRecord, createCohortsStage } from '@carillon/stages';
-import { BUYERS, cohortMessage, oneLongTurn } from '@carillon/testing/given';
+import { BUYERS, cohortMessage, neverYield } from '@carillon/testing/given';
 import { createMemoryCheckpoints, createMemoryCohorts, createMemoryLog, type Wire } from '@carillon/testing/memory';
 import type { Process } from '../scheduler.ts';
 import type { Shared } from '../world.ts';
@@ -61,7 +61,7 @@ export async function runConsumer(mishaps: readonly Mishap[], shared: Shared, bu
     wires.set(process, wire);
     const own = { log: log.connect(wire), checkpoints: checkpoints.connect(wire), cohorts: cohorts.connect(wire) };
     const tools = bug.plant?.(own) ?? own;
-    const stage = createCohortsStage({ ...tools, codecs, ids, clock, turns: oneLongTurn });
+    const stage = createCohortsStage({ ...tools, codecs, ids, clock, slice: neverYield });
     const watch = {
       consumes: () => undefined,
       stopped: () => () => undefined,

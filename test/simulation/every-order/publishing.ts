@@ -9,7 +9,7 @@ import {
   publishConfiguration,
   repeatMarkers,
 } from '@carillon/stages';
-import { changesOf, noRuleStates, oneLongTurn, orderShop, template } from '@carillon/testing/given';
+import { changesOf, noRuleStates, neverYield, orderShop, template } from '@carillon/testing/given';
 import { createDirectWire, createMemoryLog } from '@carillon/testing/memory';
 import type { Process } from '../scheduler.ts';
 import type { Shared } from '../world.ts';
@@ -101,7 +101,7 @@ export async function runPublishing({ mishaps, secondAfter }: Layout, shared: Sh
     ids,
     clock,
     book,
-    turns: oneLongTurn,
+    slice: neverYield,
     ruleStates: noRuleStates,
   });
   const broken: string[] = [];

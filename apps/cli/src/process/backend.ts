@@ -2,7 +2,7 @@ import type { FoundWal } from '@carillon/adapter-embedded';
 import type { KafkaLogLine } from '@carillon/adapter-kafka';
 import type { Check } from '@carillon/control';
 import type { CarillonError, Instant } from '@carillon/kernel';
-import type { Clock, EventLog, SchemaRegistry, Turns } from '@carillon/ports';
+import type { Clock, EventLog, SchemaRegistry, EventLoopSlice } from '@carillon/ports';
 import type { Stores } from '@carillon/stores';
 import type { ReadinessCheck } from '@carillon/runtime';
 import type { ProcessSettings } from './settings.ts';
@@ -37,7 +37,7 @@ export type BackendOptions = {
   readonly settings: ProcessSettings;
   readonly clock: Clock;
   /** Turns of the process, where others work beside the backend. */
-  readonly turns?: Turns;
+  readonly slice?: EventLoopSlice;
   /** Names the process to whoever finds it at work. */
   readonly holder: string;
   /** Is told when the data of an older version begins to be brought forward. */

@@ -16,7 +16,7 @@ import type { Backend, BackendOptions } from './backend.ts';
 
 /** Opens the data folder of this machine, for this process alone. */
 export async function openEmbeddedBackend(options: BackendOptions): Promise<Backend> {
-  const { settings, clock, holder, turns, migrating } = options;
+  const { settings, clock, holder, slice, migrating } = options;
   const { dataDir } = settings;
   const data = await openFolder(dataDir, () =>
     openEmbedded({
@@ -24,7 +24,7 @@ export async function openEmbeddedBackend(options: BackendOptions): Promise<Back
       clock,
       holder,
       collections: COLLECTIONS,
-      ...(turns && { turns }),
+      ...(slice && { slice }),
       ...(migrating && { migrating }),
     }),
   );

@@ -15,7 +15,7 @@ import {
   createLinkTokens,
   createSealing,
   createSecrets,
-  createTurns,
+  createEventLoopSlice,
   systemClock,
   createTextSealer,
 } from '@carillon/adapter-system';
@@ -73,8 +73,8 @@ export async function openFoundation(
   const guard = createAddressGuard({ allowed: settings.allowedPrivateAddresses });
   const watches = createWatches(settings, name === 'carillon up' ? 'carillon' : name.replace(' ', '-'));
   closing.add(() => watches.close());
-  const turns = createTurns();
-  const backend = await openOwnBackend(settings, watches, closing, { clock, turns, holder: name, fatal });
+  const slice = createEventLoopSlice();
+  const backend = await openOwnBackend(settings, watches, closing, { clock, slice, holder: name, fatal });
   const keys = await openKeys(settings, env, backend);
   // One file cannot lose its log and keep its positions.
   if (!backend.alone) await refuseShorterLog(backend);
@@ -131,7 +131,7 @@ export async function openFoundation(
     codecs,
     ids,
     clock,
-    turns,
+    slice,
     templates,
     mjml,
     outboundHttp,
@@ -158,7 +158,7 @@ async function openOwnBackend(
   settings: ProcessSettings,
   watches: Watches,
   closing: Closing,
-  options: Pick<BackendOptions, 'clock' | 'turns' | 'holder' | 'fatal'>,
+  options: Pick<BackendOptions, 'clock' | 'slice' | 'holder' | 'fatal'>,
 ): Promise<Backend> {
   if (!settings.cluster) refuseMoved(settings.dataDir);
   refuseOpenPlaces(settings.dataDir);

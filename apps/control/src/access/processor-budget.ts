@@ -1,5 +1,5 @@
 import { CarillonError, type Instant } from '@carillon/kernel';
-import type { Clock, TemplateRenderer, Turns } from '@carillon/ports';
+import type { Clock, TemplateRenderer, EventLoopSlice } from '@carillon/ports';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { principalIfAny, type Principal } from './principal.ts';
@@ -77,7 +77,7 @@ export type ProcessorBudget = {
   /** Charges the requests of an app to their principals and workspaces. */
   chargeRequests(app: FastifyInstance): void;
   /** The same turns; what a request does between them is charged to it. */
-  metered(turns: Turns): Turns;
+  metered(slice: EventLoopSlice): EventLoopSlice;
   /** The same renderer; what its threads do for a request is charged to it. */
   meteredTemplates(templates: TemplateRenderer): TemplateRenderer;
 };
@@ -130,14 +130,14 @@ export function createProcessorBudget(
     },
 
     metered: (turns) => ({
-      isOver() {
+      isExpired() {
         running.getStore()?.mark();
-        return turns.isOver();
+        return turns.isExpired();
       },
-      async next() {
+      async yield() {
         const meter = running.getStore();
         meter?.mark();
-        await turns.next();
+        await turns.yield();
         meter?.begin();
       },
     }),

@@ -24,7 +24,7 @@ const LOOK_AHEAD = 1_000;
 
 /** The newest first: what was done, once each, with its outcome, or as begun where none is there. `before`: the position of the page before. */
 export async function listAudit(
-  { log, codecs, turns }: Pick<ControlPorts, 'log' | 'codecs' | 'turns'>,
+  { log, codecs, slice }: Pick<ControlPorts, 'log' | 'codecs' | 'slice'>,
   filter: AuditFilter,
   limit: number,
   before?: number,
@@ -54,7 +54,7 @@ export async function listAudit(
       if (records.length === 0) break;
       for (const { offset, value } of records) {
         next = offset + 1;
-        if (turns.isOver()) await turns.next();
+        if (slice.isExpired()) await slice.yield();
         const decoded = codecs.audit.decode(value);
         if (offset < to && decoded.ok && decoded.value.kind === 'entry')
           rows.push({ ...decoded.value, position: offset });

@@ -35,7 +35,7 @@ export type AuditVerdict = {
   readonly fault: AuditFault | null;
 };
 
-type VerifyPorts = Pick<ControlPorts, 'log' | 'ids' | 'codecs' | 'auditSeals' | 'turns'>;
+type VerifyPorts = Pick<ControlPorts, 'log' | 'ids' | 'codecs' | 'auditSeals' | 'slice'>;
 
 const PAGE = 500;
 /** Positions whose hashes stay at hand for seals that come later; a keeper that was away for long seals more at once than this never. */
@@ -63,7 +63,7 @@ async function verifyWithin(
   ports: VerifyPorts,
   kept: readonly KeptSeal[],
 ): Promise<AuditVerdict> {
-  const { log, ids, codecs, auditSeals, turns } = ports;
+  const { log, ids, codecs, auditSeals, slice } = ports;
   const { logId } = log;
   /** Seals that are still to be held, by position. */
   const waiting = new Map<number, HeldSeal[]>();
@@ -176,7 +176,7 @@ async function verifyWithin(
       // What stands behind a place is needed to tell what was taken from it: a page is known before its seals are held.
       for (const { offset, value } of page) found.set(offset, leafOf(value));
       for (const record of page) {
-        if (turns.isOver()) await turns.next();
+        if (slice.isExpired()) await slice.yield();
         const fault = follow(record);
         if (fault) return fault;
       }

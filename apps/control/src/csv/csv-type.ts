@@ -1,5 +1,5 @@
 import { CarillonError } from '@carillon/kernel';
-import type { Turns } from '@carillon/ports';
+import type { EventLoopSlice } from '@carillon/ports';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Readable } from 'node:stream';
@@ -69,11 +69,11 @@ async function* inThisContext(
 export async function joinLines<Item>(
   items: readonly Item[],
   lineOf: (item: Item) => string,
-  turns: Turns,
+  slice: EventLoopSlice,
 ): Promise<string> {
   let text = '';
   for (const item of items) {
-    if (turns.isOver()) await turns.next();
+    if (slice.isExpired()) await slice.yield();
     text += lineOf(item);
   }
   return text;

@@ -10,7 +10,7 @@ import { stateOf } from './states.ts';
  */
 export async function conflictsAfter(
   changes: readonly ResourceChange[],
-  { configuration, watch, ...ports }: Pick<ControlPorts, 'drafts' | 'configuration' | 'watch' | 'turns'>,
+  { configuration, watch, ...ports }: Pick<ControlPorts, 'drafts' | 'configuration' | 'watch' | 'slice'>,
 ): Promise<Pick<AppliedBody, 'draft_conflicts' | 'drafts_unread'>> {
   const current = configuration.current();
   const changed = new Set(changes.map(({ ref }) => resourceKey(ref)));

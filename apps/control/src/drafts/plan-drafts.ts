@@ -1,8 +1,8 @@
 import type { GivenResource, WrittenKind } from '@carillon/configuration';
 import type { Configuration, Draft, ResourceRef } from '@carillon/domain';
 import type { InParts, JsonObject } from '@carillon/kernel';
-import type { DraftStore, Turns } from '@carillon/ports';
-import { inTurns } from '@carillon/stages';
+import type { DraftStore, EventLoopSlice } from '@carillon/ports';
+import { runYielding } from '@carillon/stages';
 import { diffResources } from '../resources/versions.ts';
 import {
   planBodiesOver,
@@ -19,7 +19,7 @@ const PAGE_SIZE = 20;
 /** All drafts of a workspace. */
 export async function draftsOf(
   workspace: string,
-  { drafts, turns }: { readonly drafts: Pick<DraftStore, 'list'>; readonly turns: Turns },
+  { drafts, slice }: { readonly drafts: Pick<DraftStore, 'list'>; readonly slice: EventLoopSlice },
 ): Promise<readonly Draft[]> {
   const all: Draft[] = [];
   for (let cursor: string | undefined; ;) {
@@ -27,7 +27,7 @@ export async function draftsOf(
     all.push(...page.items);
     if (page.next === null) return all;
     cursor = page.next;
-    if (turns.isOver()) await turns.next();
+    if (slice.isExpired()) await slice.yield();
   }
 }
 
@@ -71,8 +71,8 @@ export const bodiesOf = (drafts: readonly Pick<Draft, 'ref' | 'body'>[], current
 type ChangedFile = { readonly path: string; readonly before: string | null; readonly after: string | null };
 
 /** Returns the files that a plan changes. */
-export const filesOf = (plan: ResourcesPlan, turns: Turns): Promise<ChangedFile[]> =>
-  Promise.resolve(inTurns(filesInParts(plan), turns));
+export const filesOf = (plan: ResourcesPlan, slice: EventLoopSlice): Promise<ChangedFile[]> =>
+  Promise.resolve(runYielding(filesInParts(plan), slice));
 
 /** Yields after each resource. */
 function* filesInParts({ changes, current }: ResourcesPlan): InParts<ChangedFile[]> {

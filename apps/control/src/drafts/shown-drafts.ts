@@ -1,7 +1,7 @@
 import type { ActorBody, DraftConflictBody, DraftFactsBody } from '@carillon/contracts';
 import type { Actor, Configuration, Draft } from '@carillon/domain';
 import { formatInstant, type DraftConflictFact } from '@carillon/kernel';
-import type { Turns } from '@carillon/ports';
+import type { EventLoopSlice } from '@carillon/ports';
 import { numberNow, stateOf } from './states.ts';
 
 type Show = (actor: Actor) => Promise<ActorBody>;
@@ -28,11 +28,11 @@ export async function showDrafts(
   drafts: readonly Draft[],
   current: Configuration,
   show: Show,
-  turns: Turns,
+  slice: EventLoopSlice,
 ): Promise<DraftFactsBody[]> {
   const shown: DraftFactsBody[] = [];
   for (const draft of drafts) {
-    if (turns.isOver()) await turns.next();
+    if (slice.isExpired()) await slice.yield();
     shown.push(await showDraftFacts(draft, current, show));
   }
   return shown;

@@ -6,7 +6,7 @@ import {
   type OperatorDecision,
 } from '@carillon/domain';
 import { CarillonError, type DeliveryId } from '@carillon/kernel';
-import type { DeliveryFilter, Turns } from '@carillon/ports';
+import type { DeliveryFilter, EventLoopSlice } from '@carillon/ports';
 import { sideBySide } from '@carillon/stages';
 import type { ControlPorts } from '../ports.ts';
 
@@ -23,14 +23,14 @@ type Page<Row> = { readonly items: readonly Row[]; readonly next: string | null 
 export async function upToTheCeiling<Row, Kept>(
   read: (limit: number, cursor?: string) => Promise<Page<Row>>,
   keep: (row: Row) => Kept | null,
-  turns: Turns,
+  slice: EventLoopSlice,
 ): Promise<{ readonly rows: readonly Kept[]; readonly more: boolean }> {
   const rows: Kept[] = [];
   let next: string | null | undefined = undefined;
   let pages = 0;
   do {
     // A backend may read a page without ever leaving its turn.
-    if (next !== undefined && turns.isOver()) await turns.next();
+    if (next !== undefined && slice.isExpired()) await slice.yield();
     const page: Page<Row> = await read(PAGE, next);
     for (const row of page.items) {
       const kept = keep(row);
@@ -85,14 +85,14 @@ export async function chooseOf(
 export async function chooseDeliveries(
   filter: DeliveryFilter,
   decision: OperatorDecision,
-  { ledger, turns }: Pick<ControlPorts, 'ledger' | 'turns'>,
+  { ledger, slice }: Pick<ControlPorts, 'ledger' | 'slice'>,
 ): Promise<ChosenDeliveries> {
   const fitting: readonly DeliveryState[] = DECISION_STATES[decision];
   const states = filter.states ? fitting.filter((one) => filter.states?.includes(one)) : fitting;
   const { rows, more } = await upToTheCeiling(
     (limit, cursor) => ledger.list({ ...filter, states }, limit, cursor),
     seenOf,
-    turns,
+    slice,
   );
   return chosenOf(rows, more);
 }
@@ -103,13 +103,13 @@ export async function chooseDeliveries(
  */
 export async function chooseDeadLetters(
   filter: Pick<Parameters<ControlPorts['readModels']['deadLetters']>[0], 'since' | 'before'> & { workspace: string },
-  { readModels, turns }: Pick<ControlPorts, 'readModels' | 'turns'>,
+  { readModels, slice }: Pick<ControlPorts, 'readModels' | 'slice'>,
 ): Promise<{ readonly ids: readonly string[]; readonly receipts: number; readonly more: boolean }> {
   const open = (ofReceipts: boolean) =>
     upToTheCeiling(
       (limit, cursor) => readModels.deadLetters({ ...filter, ofReceipts, open: true }, limit, cursor),
       ({ id }) => id,
-      turns,
+      slice,
     );
   const { rows, more } = await open(false);
   return { ids: rows, receipts: (await open(true)).rows.length, more };

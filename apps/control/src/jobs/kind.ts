@@ -13,7 +13,7 @@ export type JobKindPorts = PromotePorts &
   RedrivePorts &
   Pick<
     ControlPorts,
-    'backup' | 'consents' | 'drafts' | 'ledger' | 'people' | 'readModels' | 'suppressions' | 'turns' | 'watch'
+    'backup' | 'consents' | 'drafts' | 'ledger' | 'people' | 'readModels' | 'suppressions' | 'slice' | 'watch'
   >;
 
 /** The request that starts a job. */

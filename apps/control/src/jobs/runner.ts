@@ -90,7 +90,7 @@ export function createJobRunner(ports: JobRunnerPorts, holder: string): JobRunne
         if (!(await mayContinue(newest, kind, ports)))
           return void (await write(newest, (one) => cancelledBySystem(one, 'rights_lost', clock.now())));
         // Stores may answer without leaving this turn of the event loop.
-        if (ports.turns.isOver()) await ports.turns.next();
+        if (ports.slice.isExpired()) await ports.slice.yield();
         const batch = items.slice(nextItem(newest), nextItem(newest) + BATCH_SIZE);
         const { results, job: kept } = await workWithLease(newest, () => work(batch));
         if (!results) return;

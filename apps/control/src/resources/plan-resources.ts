@@ -19,7 +19,7 @@ import {
   type ResourceRef,
 } from '@carillon/domain';
 import type { CodedFault } from '@carillon/kernel';
-import { inTurns } from '@carillon/stages';
+import { runYielding } from '@carillon/stages';
 import { planWanted } from '../planning.ts';
 import type { PlanningPorts } from '../ports.ts';
 import { hiddenSecretWarnings } from '../secret-places.ts';
@@ -76,7 +76,7 @@ export async function planBodiesOver(
   ports: PlanningPorts,
 ): Promise<ResourcesPlan> {
   const context = { language: ports.expressions, templates: ports.templates, current };
-  const reading = await inTurns(readResourceBodiesInParts(put, context), ports.turns);
+  const reading = await runYielding(readResourceBodiesInParts(put, context), ports.slice);
   const { warnings } = reading;
   const faults = [...reading.faults, ...faultsOfRemovals(current, put, remove), ...takenIds(current, put, remove)];
   const wanted = reading.resources;

@@ -67,12 +67,12 @@ async function endRights(
  */
 async function removeKept(
   { workspace, removedAt }: Former,
-  { vault, drafts, turns }: Pick<ControlPorts, 'vault' | 'drafts' | 'turns'>,
+  { vault, drafts, slice }: Pick<ControlPorts, 'vault' | 'drafts' | 'slice'>,
 ): Promise<void> {
   for (const { name, updatedAt } of await vault.list(workspace)) {
     if (updatedAt <= removedAt) await vault.remove(workspace, name);
   }
-  for (const { ref, revision, at } of await draftsOf(workspace, { drafts, turns })) {
+  for (const { ref, revision, at } of await draftsOf(workspace, { drafts, slice })) {
     if (at <= removedAt) await drafts.remove(ref, revision);
   }
 }

@@ -21,7 +21,7 @@ type Filters = z.infer<typeof filters>;
 /** Who did what, and whether it still stands as it was written. */
 export function auditRoutes(
   app: ApiServer,
-  ports: Pick<ControlPorts, 'log' | 'codecs' | 'ids' | 'auditSeals' | 'turns'>,
+  ports: Pick<ControlPorts, 'log' | 'codecs' | 'ids' | 'auditSeals' | 'slice'>,
 ): void {
   app.get(
     '/v1/audit',

@@ -3,8 +3,8 @@ import type { ResourceFault } from '@carillon/configuration';
 import { simulatedCadenceBody, type SimulatedCadenceBody } from '@carillon/contracts';
 import { foldConfiguration, simulateCadence, type Configuration, type PastMessage } from '@carillon/domain';
 import { CarillonError, formatInstant, parseDuration, type Duration } from '@carillon/kernel';
-import type { Turns } from '@carillon/ports';
-import { inTurns } from '@carillon/stages';
+import type { EventLoopSlice } from '@carillon/ports';
+import { runYielding } from '@carillon/stages';
 import { z } from 'zod';
 import { principalOf } from '../access/principal.ts';
 import { configurationWithDrafts } from '../drafts/with-drafts.ts';
@@ -41,7 +41,7 @@ const simulationRequest = z.strictObject({
     .describe('Beside them the drafts of the workspace, such as a template that a channel is to have'),
 });
 
-type SimulationPorts = PlanningPorts & Pick<RoutePorts, 'drafts' | 'ledger' | 'clock' | 'turns'>;
+type SimulationPorts = PlanningPorts & Pick<RoutePorts, 'drafts' | 'ledger' | 'clock' | 'slice'>;
 
 /** The messages of the last days as another cadence would send them. Nothing is written, and nothing goes out. */
 export function cadenceSimulationRoute(app: ApiServer, ports: SimulationPorts): void {
@@ -88,18 +88,18 @@ export function cadenceSimulationRoute(app: ApiServer, ports: SimulationPorts): 
       const isOwn = past.messages.some((message) => isOf(asked, message)) || notification === undefined;
       const messages = isOwn ? past.messages : exampleWeek(known, workspace, notification, from);
       const maySeePeople = principalOf(request).may('bodies', workspace) || !isOwn;
-      const run = async (configuration: Configuration, turns: Turns) =>
+      const run = async (configuration: Configuration, slice: EventLoopSlice) =>
         summaryOf(
           messages,
-          await inTurns(simulateCadence(messages, configuration, workspace), turns),
+          await runYielding(simulateCadence(messages, configuration, workspace), slice),
           (message) => isOf(asked, message),
           { from, to },
           maySeePeople,
         );
       // The same at each change. An example of a notification that is a draft changes with it.
       const now = isOwn
-        ? past.once(JSON.stringify([current.number, asked ?? null, maySeePeople]), () => run(current, ports.turns))
-        : run(current, ports.turns);
+        ? past.once(JSON.stringify([current.number, asked ?? null, maySeePeople]), () => run(current, ports.slice))
+        : run(current, ports.slice);
       return {
         from: formatInstant(from),
         to: formatInstant(to),
@@ -108,17 +108,17 @@ export function cadenceSimulationRoute(app: ApiServer, ports: SimulationPorts): 
         is_sample: isOwn && past.isSample,
         faults: faults.map(faultBody),
         now: await now,
-        proposed: proposed && (await run(proposed, whileAskedFor(reply, ports.turns))),
+        proposed: proposed && (await run(proposed, whileAskedFor(reply, ports.slice))),
       };
     },
   );
 }
 
 /** Turns that end where nobody waits for the answer any more: the next change of an editor drops the question before it. */
-const whileAskedFor = ({ raw }: { readonly raw: ServerResponse }, turns: Turns): Turns => ({
-  isOver: () => turns.isOver(),
-  async next() {
-    await turns.next();
+const whileAskedFor = ({ raw }: { readonly raw: ServerResponse }, slice: EventLoopSlice): EventLoopSlice => ({
+  isExpired: () => slice.isExpired(),
+  async yield() {
+    await slice.yield();
     if (raw.destroyed) throw new CarillonError('request_timeout', 'whoever asked is gone');
   },
 });

@@ -19,7 +19,7 @@ import {
   type Duration,
   type Instant,
 } from '@carillon/kernel';
-import { decideConsents, decideForMany, inTurns, publishConsents, type PersonDecisions } from '@carillon/stages';
+import { decideConsents, decideForMany, runYielding, publishConsents, type PersonDecisions } from '@carillon/stages';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { principalOf } from '../access/principal.ts';
@@ -65,7 +65,7 @@ const consentWrites = (ports: Ports) => ({
     publishConsents(documents, ports).catch((error: unknown) => ports.watch.trouble('tell consents', error)),
 });
 
-export function consentRoutes(app: ApiServer, ports: Ports & Pick<ControlPorts, 'turns' | 'people'>): void {
+export function consentRoutes(app: ApiServer, ports: Ports & Pick<ControlPorts, 'slice' | 'people'>): void {
   const { consents, clock } = ports;
   const { nameOf, digestOfWords, tell } = consentWrites(ports);
   /** Names of the targets in the workspaces that are shown; those of each are listed once. */
@@ -228,12 +228,12 @@ export function consentRoutes(app: ApiServer, ports: Ports & Pick<ControlPorts, 
       if ('fault' in otherwise) throw new CarillonError('invalid_request', `category: ${otherwise.fault}`);
       const needed = isByAddress(request.body) ? (['address'] as const) : (['person'] as const);
       const shape = { columns: READ, needed, firstLine, mostRows: MAX_CSV_ROWS };
-      const table = await inTurns(readTableInParts(request.body, shape), ports.turns);
+      const table = await runYielding(readTableInParts(request.body, shape), ports.slice);
       const given = { workspace, channel, target: otherwise, by: principalOf(request).name, now: clock.now(), names };
       const faults: RowFault[] = [...table.faults];
       const people = new Map<string, Decision[]>();
       for (const { line, cell } of table.rows) {
-        if (ports.turns.isOver()) await ports.turns.next();
+        if (ports.slice.isExpired()) await ports.slice.yield();
         const read = readRow(cell, given);
         if (typeof read === 'string') {
           faults.push({ line, message: read });
@@ -291,7 +291,7 @@ export function consentRoutes(app: ApiServer, ports: Ports & Pick<ControlPorts, 
     do {
       const page = await readPage(sight, BATCH_SIZE, cursor);
       const named = await Promise.all(page.items.map((one) => withNamedAuthors(one, authorOf)));
-      yield await joinLines(named, (one) => exportedLines(one, names(one.workspace)), ports.turns);
+      yield await joinLines(named, (one) => exportedLines(one, names(one.workspace)), ports.slice);
       cursor = page.next ?? undefined;
     } while (cursor !== undefined);
   }

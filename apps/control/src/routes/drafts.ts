@@ -184,7 +184,7 @@ function manyDrafts(api: ApiServer, ports: DraftRoutePorts): void {
     async ({ params: { workspace }, query: { limit, cursor } }) => {
       const current = await ports.configuration.refresh();
       const { items, next } = await ports.drafts.list(workspace, limit, cursor);
-      return { items: await showDrafts(items, current, showingActors(ports), ports.turns), next };
+      return { items: await showDrafts(items, current, showingActors(ports), ports.slice), next };
     },
   );
 
@@ -280,12 +280,12 @@ async function planNamed(
   const lost = drafts.filter((draft) => stateOf(draft, current) === 'conflict');
   return {
     number: current.number,
-    drafts: await showDrafts(drafts, current, showingActors(ports), ports.turns),
+    drafts: await showDrafts(drafts, current, showingActors(ports), ports.slice),
     conflicts: lost.map((draft) => conflictBody(conflictOf(draft, current, ports.configuration.history))),
     faults: plan.faults.map(faultBody),
     warnings: plan.warnings.map(warningBody),
     changes: plan.shown,
-    files: await filesOf(plan, ports.turns),
+    files: await filesOf(plan, ports.slice),
     bodies: bodiesOf(drafts, current),
   };
 }

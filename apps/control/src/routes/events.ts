@@ -227,7 +227,7 @@ export function refuseUnknown(
 
 export function deadLetterRoutes(
   app: ApiServer,
-  ports: RedrivePorts & Pick<ControlPorts, 'readModels' | 'turns'>,
+  ports: RedrivePorts & Pick<ControlPorts, 'readModels' | 'slice'>,
 ): void {
   const { readModels, clock } = ports;
 

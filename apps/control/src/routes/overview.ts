@@ -9,7 +9,7 @@ import type { ApiServer } from './app.ts';
 
 const MAX_COUNTED = 500;
 
-type OverviewPorts = Pick<ControlPorts, 'ledger' | 'readModels' | 'tasks' | 'clock' | 'turns'>;
+type OverviewPorts = Pick<ControlPorts, 'ledger' | 'readModels' | 'tasks' | 'clock' | 'slice'>;
 
 /** What waits for a person in each workspace in sight. */
 export function overviewRoute(app: ApiServer, ports: OverviewPorts): void {
@@ -30,7 +30,7 @@ export function overviewRoute(app: ApiServer, ports: OverviewPorts): void {
       const partners = await waitingPartners((name) => names.includes(name), ports);
       const items: WorkspaceHealthBody[] = [];
       for (const workspace of names) {
-        if (ports.turns.isOver()) await ports.turns.next();
+        if (ports.slice.isExpired()) await ports.slice.yield();
         const events = partners.filter((one) => one.workspace === workspace).map((one) => one.events);
         items.push({
           ...(await healthOf(workspace, ports)),

@@ -100,13 +100,13 @@ async function transfer(
       replaces_newer: isNewerThere,
     })),
     unchanged,
-    in_the_way: await showDrafts(inTheWay, current, showingActors(ports), ports.turns),
+    in_the_way: await showDrafts(inTheWay, current, showingActors(ports), ports.slice),
     missing: missing.map(({ kind, name, neededBy }) => ({ kind, name, needed_by: [...neededBy] })),
     plan: {
       faults: plan.faults.map(faultBody),
       warnings: plan.warnings.map(warningBody),
       changes: plan.shown,
-      files: await filesOf(plan, ports.turns),
+      files: await filesOf(plan, ports.slice),
       bodies: bodiesOf(wanted, current),
     },
   };

@@ -82,7 +82,7 @@ const FEW = 5;
 /** The drafts of a page's resources, each workspace of it read once. */
 async function draftsOnPage(
   page: readonly Resource[],
-  ports: Pick<ControlPorts, 'drafts' | 'turns'>,
+  ports: Pick<ControlPorts, 'drafts' | 'slice'>,
 ): Promise<Pick<ControlPorts['drafts'], 'find'>> {
   // Where there are few resources, each draft is asked for by itself.
   if (page.length <= FEW) return ports.drafts;

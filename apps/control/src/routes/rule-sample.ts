@@ -21,7 +21,7 @@ import {
   type RuleSample,
   type TemplateNeeds,
 } from '@carillon/insight';
-import { inTurns, mergeFields } from '@carillon/stages';
+import { runYielding, mergeFields } from '@carillon/stages';
 import { z } from 'zod';
 import { principalOf } from '../access/principal.ts';
 import { sightOver } from '../draft.ts';
@@ -32,7 +32,7 @@ import { draftsFor, ruleInSight } from './rules.ts';
 
 /** `rule sample`: the smallest event of a rule, and code that sends it. Read only; nothing is sent. */
 type SamplePorts = FiredEventPorts &
-  Pick<ControlPorts, 'compileRule' | 'readModels' | 'templates' | 'clock' | 'turns' | 'log'> & {
+  Pick<ControlPorts, 'compileRule' | 'readModels' | 'templates' | 'clock' | 'slice' | 'log'> & {
     readonly configuration: Pick<ControlPorts['configuration'], 'current'>;
   };
 type DraftSamplePorts = SamplePorts & PlanningPorts & Pick<ControlPorts, 'drafts'>;
@@ -106,10 +106,10 @@ async function takeSample(
   ports: SamplePorts,
 ): Promise<RuleSample> {
   const now = ports.clock.now();
-  const sample = await inTurns(sampleRuleInParts(rule, minimum, null, now), ports.turns);
+  const sample = await runYielding(sampleRuleInParts(rule, minimum, null, now), ports.slice);
   if (sample.fires || !maySeeBodies) return sample;
   const fired = await newestFiredEvent(rule, ports);
-  return inTurns(sampleRuleInParts(rule, minimum, fired, now), ports.turns);
+  return runYielding(sampleRuleInParts(rule, minimum, fired, now), ports.slice);
 }
 
 function showSample(

@@ -31,7 +31,7 @@ import type {
 } from '@carillon/domain';
 import { CarillonError, stringifyJson, type EventId, type Json, type TriggerId } from '@carillon/kernel';
 import { personName, triedEvent } from '@carillon/insight';
-import { causeOfEvent, deliveryIdOf, inTurns, makeIntents, makeTriggers, readSourceRecord } from '@carillon/stages';
+import { causeOfEvent, deliveryIdOf, runYielding, makeIntents, makeTriggers, readSourceRecord } from '@carillon/stages';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { draftOf, sightOver } from '../draft.ts';
@@ -73,7 +73,7 @@ const testRequest = z.strictObject({
 /** `rule test`: evaluates without sending, with the newest configuration. Nothing is written anywhere. */
 type RuleTestPorts = Pick<
   RoutePorts,
-  'compileRule' | 'clock' | 'turns' | 'ids' | 'ledger' | 'templates' | 'links' | 'book' | 'partners' | 'secrets'
+  'compileRule' | 'clock' | 'slice' | 'ids' | 'ledger' | 'templates' | 'links' | 'book' | 'partners' | 'secrets'
 > & {
   readonly configuration: Pick<RoutePorts['configuration'], 'current'>;
 };
@@ -212,13 +212,13 @@ async function testRule(
   partner: PartnerSays,
   ports: RuleTestPorts,
 ): Promise<RuleTestBody> {
-  const { ids, turns } = ports;
+  const { ids, slice } = ports;
   const { placed } = rule;
   const triggerId = triggerIdOf(ids.derive, ruleIdOf(placed), event.id);
   // What is switched off can still be tried out.
   const enabled = { ...rule, placed: { ...placed, enabled: true } };
   const work = evaluateRuleInParts(enabled, event, () => triggerId);
-  const outcome = await inTurns(work, turns);
+  const outcome = await runYielding(work, slice);
   const bindings = { event: event.body, event_id: event.id, time: event.time };
   const explained = rule.when.explain(bindings).map(({ source, depth, result }) => ({
     source,
@@ -325,7 +325,7 @@ async function testLookup(
   const own = attribute(said, [trigger.userIds], how, unread);
   if (!own.ok || !own.value[0]) return { ...shown, answered };
   const { items, problems } = own.value[0];
-  const found = await inTurns(findRecipientsOf(rule, { trigger, items }), ports.turns);
+  const found = await runYielding(findRecipientsOf(rule, { trigger, items }), ports.slice);
   const recipients = [];
   for (const who of found.recipients) recipients.push(await preview(placed, event, who, trigger.id, ports));
   return {

@@ -10,7 +10,7 @@ import {
 import { CarillonError, csvLine, formatInstant, type Instant, type Json } from '@carillon/kernel';
 import type { Ids, Suppression, SuppressionFilter } from '@carillon/ports';
 import type { FastifyRequest } from 'fastify';
-import { inTurns } from '@carillon/stages';
+import { runYielding } from '@carillon/stages';
 import { z } from 'zod';
 import { principalOf } from '../access/principal.ts';
 import { sightOf, type Sight } from '../access/sight.ts';
@@ -46,7 +46,7 @@ const COLUMNS = ['workspace', 'channel', 'address', 'source', 'detail', 'by', 'd
 
 export function suppressionRoutes(
   app: ApiServer,
-  ports: Pick<ControlPorts, 'suppressions' | 'clock' | 'ids' | 'undoSealer' | 'turns' | 'people'>,
+  ports: Pick<ControlPorts, 'suppressions' | 'clock' | 'ids' | 'undoSealer' | 'slice' | 'people'>,
 ): void {
   const { suppressions, clock, ids } = ports;
 
@@ -203,12 +203,12 @@ export function suppressionRoutes(
       const { workspace } = request.params;
       const { channel, first_line: firstLine } = request.query;
       const shape = { columns: COLUMNS, needed: ['address'], firstLine, mostRows: MAX_CSV_ROWS } as const;
-      const table = await inTurns(readTableInParts(request.body, shape), ports.turns);
+      const table = await runYielding(readTableInParts(request.body, shape), ports.slice);
       const entry = { workspace, by: principalOf(request).name, at: clock.now() };
       const entries: Suppression[] = [];
       const faults: RowFault[] = [...table.faults];
       for (const { line, cell } of table.rows) {
-        if (ports.turns.isOver()) await ports.turns.next();
+        if (ports.slice.isExpired()) await ports.slice.yield();
         const read = readEntry(cell, channel, entry);
         if (typeof read === 'string') faults.push({ line, message: read });
         else entries.push(read);
@@ -258,7 +258,7 @@ export function suppressionRoutes(
     do {
       const page = await readPage(sight, wanted, READ_BATCH_SIZE, cursor);
       const named = await Promise.all(page.items.map(async (one) => ({ ...one, by: await nameOf(one.by ?? '') })));
-      yield await joinLines(named, exportedLine, ports.turns);
+      yield await joinLines(named, exportedLine, ports.slice);
       cursor = page.next ?? undefined;
     } while (cursor !== undefined);
   }

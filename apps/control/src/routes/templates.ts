@@ -100,7 +100,7 @@ const missingQuery = z.strictObject({
 
 export type TemplatePorts = PreviewPorts &
   PlanningPorts &
-  Pick<RoutePorts, 'book' | 'clock' | 'configuration' | 'templates' | 'drafts' | 'log' | 'readModels' | 'turns'>;
+  Pick<RoutePorts, 'book' | 'clock' | 'configuration' | 'templates' | 'drafts' | 'log' | 'readModels' | 'slice'>;
 
 /** `template preview`: what a template makes of an event, by the code that makes what is sent. Nothing is written. */
 export function templateRoutes(app: ApiServer, ports: TemplatePorts): void {

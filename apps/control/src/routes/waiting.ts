@@ -18,7 +18,7 @@ import { acrossWorkspaces, notFound, withNameAcross, type ApiServer } from './ap
 /** Which partners do not answer, and the events that wait for them. */
 export function waitingRoutes(
   app: ApiServer,
-  ports: Pick<ControlPorts, 'configuration' | 'tasks' | 'clock' | 'turns'>,
+  ports: Pick<ControlPorts, 'configuration' | 'tasks' | 'clock' | 'slice'>,
 ): void {
   const list = z.strictObject(listPaging);
 

@@ -50,7 +50,7 @@ export async function historyOf(
   notification: string | undefined,
   since: Instant,
   configuration: Configuration,
-  { ledger, turns }: Pick<ControlPorts, 'ledger' | 'turns'>,
+  { ledger, slice }: Pick<ControlPorts, 'ledger' | 'slice'>,
 ): Promise<History> {
   const filter = { workspace, since, ...(notification !== undefined && { notification }) };
   const messages: PastMessage[] = [];
@@ -58,7 +58,7 @@ export async function historyOf(
   let cursor: string | undefined;
   do {
     // A store of this machine answers at once: others go on in between.
-    if (turns.isOver()) await turns.next();
+    if (slice.isExpired()) await slice.yield();
     const { items, next } = await ledger.list(filter, PAGE, cursor);
     looked += items.length;
     messages.push(...items.filter(wouldGo).map((delivery) => pastOf(delivery, configuration)));

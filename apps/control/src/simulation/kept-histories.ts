@@ -35,7 +35,7 @@ type Kept = { readonly at: Instant; readonly history: Promise<KeptHistory>; isRe
 
 /** Reads messages of the past once for all questions of half a minute, and lets no change wait until they are read again. */
 export function keepHistories(
-  ports: Pick<ControlPorts, 'ledger' | 'turns' | 'clock'>,
+  ports: Pick<ControlPorts, 'ledger' | 'slice' | 'clock'>,
 ): (asked: HistoryAsked) => Promise<KeptHistory> {
   const kept = new Map<string, Kept>();
 

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { SINGLE_SEQUENCES, TOPICS } from '@carillon/contracts';
 import { CarillonError, ID_PREFIXES, isCarillonError, type Duration, type Instant } from '@carillon/kernel';
-import type { BackendStores, Clock, AnyCollection, SchemaRegistry, Turns } from '@carillon/ports';
+import type { BackendStores, Clock, AnyCollection, SchemaRegistry, EventLoopSlice } from '@carillon/ports';
 import { writeBackup } from './backup.ts';
 import { createPageCheck, type PageCheck, type PageState } from './damage/page-check.ts';
 import { cutShort } from './damage/look-at-file.ts';
@@ -44,7 +44,7 @@ export type EmbeddedOptions = {
   /** Collections of `documents`. */
   readonly collections?: readonly AnyCollection[];
   /** Turns of the process, which its consumers of the log take with all others. Left out: each takes its own. */
-  readonly turns?: Pick<Turns, 'next'>;
+  readonly slice?: Pick<EventLoopSlice, 'next'>;
   /**
    * How many each topic has but `carillon.config` and `carillon.audit`, fixed when the folder is made. Left out: as it
    * was made, 8 for a new one.
@@ -245,7 +245,7 @@ type Opened = {
 function assemble(options: EmbeddedOptions, opened: Opened): Embedded {
   const { writer, copier, reader, lock, pages, damaged } = opened;
   const { database, keys } = dataFiles(options.dataDir);
-  const log = createEventLog(reader, writer.writes(), options.turns ?? { next: () => nextTurn() }, fullForIntake);
+  const log = createEventLog(reader, writer.writes(), options.slice ?? { yield: () => nextTurn() }, fullForIntake);
   let closed: Promise<void> | null = null;
   async function close(): Promise<void> {
     await log.stop();

@@ -5,4 +5,4 @@ export * from './keys.ts';
 export * from './link-tokens.ts';
 export * from './secrets.ts';
 export * from './sealing.ts';
-export * from './turns.ts';
+export * from './event-loop-slice.ts';

@@ -1,13 +1,21 @@
 import { ruleTitle, whoIsDropped, type Dropped, type Evaluation, type Lookup } from '@carillon/domain';
 import type { Instant } from '@carillon/kernel';
-import type { ConfigurationView, EventLog, Ids, RecordCodec, RecordCodecs, TopicName, Turns } from '@carillon/ports';
+import type {
+  ConfigurationView,
+  EventLog,
+  Ids,
+  RecordCodec,
+  RecordCodecs,
+  TopicName,
+  EventLoopSlice,
+} from '@carillon/ports';
 import {
   readSourceRecord,
   decodeRecords,
   judgeEventInParts,
   type Judgement,
   type RuleBook,
-  inTurns,
+  runYielding,
   resolveLookupInParts,
 } from '@carillon/stages';
 
@@ -54,7 +62,7 @@ export type DropPorts = {
   readonly codecs: Pick<RecordCodecs, 'lookup' | 'evaluation'>;
   readonly ids: Pick<Ids, 'derive'>;
   readonly book: RuleBook;
-  readonly turns: Turns;
+  readonly slice: EventLoopSlice;
 };
 
 /** Records that are looked at in each partition, the newest ones: batches of the evaluation, answers of partners. */
@@ -155,7 +163,7 @@ async function newest<T>(
 async function judgeAgain(
   { partition, from, to, configNumber }: Evaluation,
   named: ReadonlySet<string>,
-  { log, configuration, book, ids, turns }: DropPorts,
+  { log, configuration, book, ids, slice }: DropPorts,
 ): Promise<readonly DropRow[]> {
   const rows: DropRow[] = [];
   const then = await configuration.at(configNumber);
@@ -169,7 +177,7 @@ async function judgeAgain(
       const read = readSourceRecord(record, log.logId);
       if (!read.ok || read.value.kind !== 'event') continue;
       const { event } = read.value;
-      for (const judgement of await inTurns(judgeEventInParts(event, then, book, ids.derive), turns)) {
+      for (const judgement of await runYielding(judgeEventInParts(event, then, book, ids.derive), slice)) {
         const { workspace } = judgement.placed;
         const rule = ruleTitle(judgement.placed);
         if (!named.has([workspace, rule].join('\n'))) continue;
@@ -213,11 +221,11 @@ const leftOut = (what: string, dropped: readonly Dropped[], told: number): reado
 
 async function resolveAgain(
   lookup: Lookup,
-  { configuration, book, ids, turns }: DropPorts,
+  { configuration, book, ids, slice }: DropPorts,
 ): Promise<readonly DropRow[]> {
   const { trigger, problems, answeredAt: at } = lookup;
   const then = await configuration.at(trigger.configNumber);
-  const resolved = await inTurns(resolveLookupInParts(lookup, then, book, ids.derive), turns);
+  const resolved = await runYielding(resolveLookupInParts(lookup, then, book, ids.derive), slice);
   // A rule that is gone makes a dead letter.
   if (!resolved.ok) return [];
   const { rule, recipients, dropped } = resolved.value;

@@ -9,8 +9,8 @@ import {
   type Trigger,
 } from '@carillon/domain';
 import { formatInstant, type Json, type TriggerId } from '@carillon/kernel';
-import type { DueTask, DueTasks, EventLog, Ids, LookupClaims, RecordCodecs, Turns } from '@carillon/ports';
-import { readAsking, type RuleBook, inTurns, resolveLookupInParts } from '@carillon/stages';
+import type { DueTask, DueTasks, EventLog, Ids, LookupClaims, RecordCodecs, EventLoopSlice } from '@carillon/ports';
+import { readAsking, type RuleBook, runYielding, resolveLookupInParts } from '@carillon/stages';
 import { namedPeople, type NamedPerson } from './people.ts';
 import { letterAt, letterSteps, type LetterPorts } from './letters.ts';
 import { inOrder, step, type TraceStep } from './steps.ts';
@@ -22,7 +22,7 @@ export type LookupTracePorts = LetterPorts & {
   readonly codecs: Pick<RecordCodecs, 'lookup'>;
   readonly ids: Ids;
   readonly book: RuleBook;
-  readonly turns: Turns;
+  readonly slice: EventLoopSlice;
 };
 
 /** What became of a trigger: every call with its evidence, the answer that counts, and what it came to. */
@@ -43,7 +43,7 @@ export async function traceTrigger(
   const answer = await readAnswer(id, ports);
   if (!answer) return { steps, intents: [], people: [] };
   const work = resolveLookupInParts(answer.lookup, configuration, ports.book, ports.ids.derive);
-  const resolved = await inTurns(work, ports.turns);
+  const resolved = await runYielding(work, ports.slice);
   steps.push(answerStep(answer.lookup, answer.position, resolved.ok ? resolved.value.dropped : []));
   steps.push(...answer.superseded.map(supersededStep));
   const place = readPosition(answer.position);

@@ -26,7 +26,7 @@ import type {
 import {
   readSourceRecord,
   deliveryIdOf,
-  inTurns,
+  runYielding,
   decisionsAbout,
   judgeEventInParts,
   type Judgement,
@@ -116,7 +116,7 @@ export async function traceEvent(
 async function pageOfPeople(
   everybody: readonly NamedPerson[],
   { to, toIsWhole: isWhole = false, person, from, limit }: PeopleQuery,
-  { ledger, turns }: TracePorts,
+  { ledger, slice }: TracePorts,
 ): Promise<PeoplePage> {
   const searched = to === undefined ? null : searchFor(to, isWhole);
   const wanted = everybody.filter(
@@ -132,7 +132,7 @@ async function pageOfPeople(
       if (items.length < until - from) items.push(story);
       tally.add(story);
     }
-    if (turns.isOver()) await turns.next();
+    if (slice.isExpired()) await slice.yield();
   }
   const { headline, counts } = tally;
   return { summary: from === 0 ? { headline, counts } : null, items, next: until < wanted.length ? until : null };
@@ -248,7 +248,7 @@ export async function traceRow(row: EventRow, index: number, ports: TracePorts):
   const { event } = read.value;
   const configuration = await ports.configuration.at(row.configNumber);
   const work = judgeEventInParts(event, configuration, ports.book, ports.ids.derive);
-  const judgements = await inTurns(work, ports.turns);
+  const judgements = await runYielding(work, ports.slice);
   const { configNumber } = row;
   steps.push(
     step('evaluation', row.at, `judged by configuration ${configNumber}: ${countWords(judgements)}`, { configNumber }),
@@ -281,7 +281,7 @@ async function traceJudgement(
   const found = ports.book.rulesOf(configuration, event.stream).find((one) => one.ok && one.placed === placed);
   const rule = found?.ok ? found.rule : null;
   const bindings = bindingsOf(event);
-  if (ports.turns.isOver()) await ports.turns.next();
+  if (ports.slice.isExpired()) await ports.slice.yield();
   const hasFired = outcome.kind === 'fired' || outcome.kind === 'asks';
   const explained = hasFired ? [] : (rule?.when.explain(bindings) ?? []);
   const lines = explained.map(({ source, depth, result }) => {

@@ -71,7 +71,7 @@ export async function whyNot(query: WhyNotQuery, ports: TracePorts): Promise<Why
     const found = await accountsOf(row, query, ports);
     judged += 1;
     items.push(...found);
-    if (ports.turns.isOver()) await ports.turns.next();
+    if (ports.slice.isExpired()) await ports.slice.yield();
   };
   const inPlace = (rows: readonly EventRow[]): readonly EventRow[] => rows.filter((row) => row.workspace === workspace);
   if (eventId !== undefined) {

@@ -48,7 +48,7 @@ export async function whyAddress(query: WhyQuery, ports: TracePorts): Promise<Wh
   const items: WhyLine[] = [];
   for (const row of seen) {
     items.push(...(await linesOf(row, query, ports)));
-    if (ports.turns.isOver()) await ports.turns.next();
+    if (ports.slice.isExpired()) await ports.slice.yield();
   }
   return { items, looked: seen.length, next: page.next };
 }

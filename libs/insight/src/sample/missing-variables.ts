@@ -13,8 +13,8 @@ import {
   type SourceEvent,
 } from '@carillon/domain';
 import type { Instant, JsonObject } from '@carillon/kernel';
-import type { Clock, EventRow, ReadModels, TemplateRenderer, Turns } from '@carillon/ports';
-import { inTurns, mergeFields, templateContext, type RuleBook } from '@carillon/stages';
+import type { Clock, EventRow, ReadModels, TemplateRenderer, EventLoopSlice } from '@carillon/ports';
+import { runYielding, mergeFields, templateContext, type RuleBook } from '@carillon/stages';
 import { KEPT_BACK } from '../contents/message-content.ts';
 import { newestEvents, type NewestEventsPorts } from './newest-events.ts';
 
@@ -22,7 +22,7 @@ export type MissingVariablesPorts = NewestEventsPorts & {
   readonly readModels: Pick<ReadModels, 'fields'>;
   readonly book: RuleBook;
   readonly templates: Pick<TemplateRenderer, 'render'>;
-  readonly turns: Turns;
+  readonly slice: EventLoopSlice;
   readonly clock: Pick<Clock, 'now'>;
 };
 
@@ -105,7 +105,7 @@ async function lackOf(
   let sends = false;
   let hasFailed = false;
   for (const rule of rules) {
-    const variables = await variablesOf(rule, event, ports.turns);
+    const variables = await variablesOf(rule, event, ports.slice);
     if (variables === null) continue;
     for (const sending of sendings(rule.placed, counted)) {
       sends = true;
@@ -178,10 +178,10 @@ async function fieldsBeforePartners(
 const topOf = (path: string): string => /^[^.[]*/.exec(path)?.[0] ?? path;
 
 /** What a rule gives the first recipient; null: it tells nobody of this event. */
-async function variablesOf(rule: CompiledRule, event: SourceEvent, turns: Turns): Promise<JsonObject | null> {
-  const outcome = await inTurns(
+async function variablesOf(rule: CompiledRule, event: SourceEvent, slice: EventLoopSlice): Promise<JsonObject | null> {
+  const outcome = await runYielding(
     evaluateRuleInParts(rule, event, () => 'trg_missing'),
-    turns,
+    slice,
   );
   if (outcome.kind === 'asks') return outcome.userIds.length > 0 ? {} : null;
   return outcome.kind === 'fired' ? (outcome.recipients[0]?.variables ?? null) : null;

@@ -1,5 +1,5 @@
 import type { Duration } from '@carillon/kernel';
-import type { EventLog, NewRecord, OutputSink, TopicName, Turns } from '@carillon/ports';
+import type { EventLog, NewRecord, OutputSink, TopicName, EventLoopSlice } from '@carillon/ports';
 import type { Progress } from './progress.ts';
 
 /** Bytes that are appended at once. */
@@ -14,7 +14,7 @@ const APPEND_RECORDS = 500;
 export function createLogSink<Output>(
   log: Pick<EventLog, 'append'>,
   encode: (output: Output) => NewRecord,
-  turns?: Turns,
+  slice?: EventLoopSlice,
 ): OutputSink<Output> {
   return {
     async write(outputs) {
@@ -29,7 +29,7 @@ export function createLogSink<Output>(
         }
         some.push(record);
         bytes += record.value.length;
-        if (turns?.isOver()) await turns.next();
+        if (slice?.isExpired()) await slice.yield();
       }
       if (some.length > 0) await log.append(some);
     },

@@ -1,6 +1,15 @@
 import { namesList, type CohortMessage, type CohortRecord } from '@carillon/domain';
 import { readTraceparent } from '@carillon/kernel';
-import type { Clock, CohortStore, EventLog, Ids, LogRecord, NewRecord, RecordCodecs, Turns } from '@carillon/ports';
+import type {
+  Clock,
+  CohortStore,
+  EventLog,
+  Ids,
+  LogRecord,
+  NewRecord,
+  RecordCodecs,
+  EventLoopSlice,
+} from '@carillon/ports';
 import type { BatchStage, RecordFate } from '@carillon/ports';
 import { decodeRecords } from '../decode-record.ts';
 import { deadLetterOf, deadLetterRecord } from '../dead-letters.ts';
@@ -14,7 +23,7 @@ export type CohortsPorts = {
   readonly codecs: Pick<RecordCodecs, 'cohort' | 'deadLetter'>;
   readonly ids: Ids;
   readonly clock: Clock;
-  readonly turns: Turns;
+  readonly slice: EventLoopSlice;
   /**
    * By partition of `carillon.cohorts`: messages below these offsets, and what goes on because of them, change who is in
    * and become no events, because a restore called it off. Left out: none.
@@ -56,9 +65,9 @@ export function createCohortsStage(ports: CohortsPorts): BatchStage {
 
       let ended = 0;
       async function giveWay(): Promise<void> {
-        if (!ports.turns.isOver()) return;
+        if (!ports.slice.isExpired()) return;
         ended += 1;
-        await ports.turns.next();
+        await ports.slice.yield();
       }
 
       const outputs: NewRecord[] = [];
@@ -80,7 +89,7 @@ export function createCohortsStage(ports: CohortsPorts): BatchStage {
         const calledOff = isCalledOff(record);
         for (const change of calledOff ? [] : applied.changes) {
           outputs.push(membershipEvent(message, applied.cohort.name, change, traceparent, ports));
-          if (ports.turns.isOver()) await giveWay();
+          if (ports.slice.isExpired()) await giveWay();
         }
         if (applied.settle !== null) outputs.push(nextChunk(record, message, applied.settle, calledOff));
         return { kind: 'done' };

@@ -23,12 +23,12 @@ import type {
   RecordFate,
   RuleStateStore,
   Run,
-  Turns,
+  EventLoopSlice,
 } from '@carillon/ports';
 import { readSourceRecord } from '../append/source-record.ts';
 import { deadLetterOf, deadLetterRecord } from '../dead-letters.ts';
 import { dropsOfOutcome, sumDrops } from '../drop-counts.ts';
-import { inTurns } from '../in-turns.ts';
+import { runYielding } from '../run-yielding.ts';
 import { loadEntityStates, type EntityStates } from './entity-states.ts';
 import { judgeEventInParts, type Judgement } from './judge-event.ts';
 import type { RuleBook } from './rule-book.ts';
@@ -39,7 +39,7 @@ export type EvaluatePorts = {
   readonly codecs: Pick<RecordCodecs, 'deadLetter'>;
   readonly ids: Ids;
   readonly clock: Clock;
-  readonly turns: Turns;
+  readonly slice: EventLoopSlice;
   readonly ruleStates: Pick<RuleStateStore, 'load' | 'save'>;
   /** Left out: the live run. */
   readonly run?: Pick<Run, 'id' | 'configNumber'>;
@@ -63,21 +63,21 @@ export function createEvaluateStage(ports: EvaluatePorts): BatchStage<JudgingOut
     name: 'evaluate',
     async handle(records, state) {
       let ended = 0;
-      const turns: Turns = {
-        isOver: () => ports.turns.isOver(),
-        next: () => {
+      const slice: EventLoopSlice = {
+        isExpired: () => ports.slice.isExpired(),
+        yield: () => {
           ended += 1;
-          return ports.turns.next();
+          return ports.slice.yield();
         },
       };
       const read = await readBatch(records, state, ports);
-      const batch = startBatch({ ...ports, turns }, state, await loadStates(read, ports));
+      const batch = startBatch({ ...ports, slice }, state, await loadStates(read, ports));
       for (const one of read) {
         // A promise for each event would take as long as a rule.
         const waits = batch.take(one);
         if (waits) await waits;
         if (ended >= MAX_TURNS) break;
-        if (turns.isOver()) await turns.next();
+        if (slice.isExpired()) await slice.yield();
       }
       return batch.end();
     },
@@ -196,7 +196,7 @@ function startBatch(ports: EvaluatePorts, before: PartitionState, states: Entity
       configNumber = marked;
       if (!source.ok) return park(record, source.error.reason, source.error.detail);
       if (source.value.kind === 'event' && configuration) {
-        return inTurns(judge(source.value.event, configuration), ports.turns);
+        return runYielding(judge(source.value.event, configuration), ports.slice);
       }
       // Markers and ticks.
       rangeAt(record.offset);

@@ -9,7 +9,7 @@ import type {
   Ids,
   ReadModels,
   RecordCodecs,
-  Turns,
+  EventLoopSlice,
 } from '@carillon/ports';
 import { traceIdOf } from '@carillon/kernel';
 import { ownerOfAccount, parkedReceipt, type DeadLetter, type ParkedReceipt, type SourceEvent } from '@carillon/domain';
@@ -26,7 +26,7 @@ export type ProjectPorts = {
   readonly codecs: RecordCodecs;
   readonly ids: Ids;
   readonly clock: Clock;
-  readonly turns: Turns;
+  readonly slice: EventLoopSlice;
 };
 
 const DONE: RecordFate = { kind: 'done' };
@@ -42,11 +42,11 @@ const ID_BATCH_SIZE = 100;
 type SameId = { readonly inBatch: readonly LogRecord[]; readonly projected: readonly EventRow[] };
 
 /** Events by id, with the configuration number that judged them, and their fields. What the engine parks is no event here. */
-function createEventsProjection({ log, readModels, turns }: ProjectPorts): BatchStage {
+function createEventsProjection({ log, readModels, slice }: ProjectPorts): BatchStage {
   async function rowsWithIds(ids: readonly string[]): Promise<readonly EventRow[]> {
     const rows: EventRow[] = [];
     for (let at = 0; at < ids.length; at += ID_BATCH_SIZE) {
-      if (turns.isOver()) await turns.next();
+      if (slice.isExpired()) await slice.yield();
       rows.push(...(await readModels.eventsWithIds(ids.slice(at, at + ID_BATCH_SIZE), COMPARED)));
     }
     return rows;
@@ -91,7 +91,7 @@ function createEventsProjection({ log, readModels, turns }: ProjectPorts): Batch
       // Asked together: each question is a way to the database.
       const projected = Map.groupBy(await rowsWithIds([...byId.keys()]), ({ id }) => id);
       for (const record of records) {
-        if (turns.isOver()) await turns.next();
+        if (slice.isExpired()) await slice.yield();
         const read = readSourceRecord(record, log.logId);
         if (!read.ok) continue;
         if (read.value.kind === 'marker') configNumber = Math.max(configNumber, read.value.configNumber);
@@ -104,7 +104,7 @@ function createEventsProjection({ log, readModels, turns }: ProjectPorts): Batch
       }
       const fields: FieldRow[] = [];
       for (const [stream, ofStream] of Map.groupBy(seen, (one) => one.stream)) {
-        if (turns.isOver()) await turns.next();
+        if (slice.isExpired()) await slice.yield();
         fields.push(...tallyFields(await readModels.fields(stream, state.partition), ofStream));
       }
       await readModels.put({ events, fields });

@@ -11,13 +11,13 @@ import type {
   LookupClaims,
   RecordCodecs,
   RecordFate,
-  Turns,
+  EventLoopSlice,
 } from '@carillon/ports';
 import { decodeRecords } from '../decode-record.ts';
 import { dropsOfAnswer, sumDrops } from '../drop-counts.ts';
 import { deadLetterOf, deadLetterRecord } from '../dead-letters.ts';
 import type { RuleBook } from '../evaluate/rule-book.ts';
-import { inTurns } from '../in-turns.ts';
+import { runYielding } from '../run-yielding.ts';
 import { resolveLookupInParts } from './resolve-lookup.ts';
 
 export type ResolvePorts = {
@@ -27,7 +27,7 @@ export type ResolvePorts = {
   readonly codecs: Pick<RecordCodecs, 'lookup' | 'deadLetter'>;
   readonly ids: Ids;
   readonly clock: Clock;
-  readonly turns: Turns;
+  readonly slice: EventLoopSlice;
   readonly book: RuleBook;
 };
 
@@ -40,7 +40,7 @@ export const REDRIVEN_FROM_HEADER = 'redriven_from';
  * after a crash or by two workers, has one set of recipients.
  */
 export function createResolveStage(ports: ResolvePorts): BatchStage<JudgingOutput> {
-  const { claims, codecs, clock, ids, log, turns } = ports;
+  const { claims, codecs, clock, ids, log, slice } = ports;
 
   return {
     name: 'resolve',
@@ -78,7 +78,7 @@ export function createResolveStage(ports: ResolvePorts): BatchStage<JudgingOutpu
         const configuration = await ports.configuration.at(lookup.trigger.configNumber);
         const redrivenAt = redrivenFrom(record) === null ? null : record.time;
         const work = resolveLookupInParts(lookup, configuration, ports.book, ids.derive, redrivenAt);
-        const resolved = await inTurns(work, turns);
+        const resolved = await runYielding(work, slice);
         if (!resolved.ok) return park(record, 'rule_gone', resolved.error);
         for (const intent of resolved.value.intents) outputs.push({ kind: 'intent', intent });
         ruleErrors += resolved.value.dropped.filter(({ reason }) => reason === 'rule_error').length;

@@ -1,7 +1,7 @@
 import { cohortStream, type CohortMessage } from '@carillon/domain';
 import type { EventId } from '@carillon/kernel';
 import type { CohortStore, LogRecord, PartitionState } from '@carillon/ports';
-import { BUYERS, cohortMessage, oneLongTurn, pageOf } from '@carillon/testing/given';
+import { BUYERS, cohortMessage, neverYield, pageOf } from '@carillon/testing/given';
 import { openTopology, untilFound, type Topology } from '@carillon/testing/topology';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createCohortsStage, MEMBER_BATCH_SIZE, readSourceRecord } from '../../src/index.ts';
@@ -17,7 +17,7 @@ const messages = (): Promise<LogRecord[]> => topology.records('carillon.cohorts'
 const events = (): Promise<LogRecord[]> => topology.records('carillon.events');
 /** Batches are done whole, however slow the machine is: turns.test.ts tells of those that end sooner. */
 const run = async (records: readonly LogRecord[], cohorts: CohortStore = topology.data.cohorts) =>
-  createCohortsStage({ ...topology.ports, turns: oneLongTurn, cohorts }).handle(records, START);
+  createCohortsStage({ ...topology.ports, slice: neverYield, cohorts }).handle(records, START);
 const bodyOf = ({ value }: Pick<LogRecord, 'value'>) =>
   JSON.parse(new TextDecoder().decode(value)) as Record<string, unknown>;
 const told = (outputs: readonly Pick<LogRecord, 'topic' | 'value'>[]): string[] =>
@@ -130,7 +130,7 @@ describe('what a platform says of a cohort', () => {
 
 describe('what a restore called off', () => {
   const after = (below: number) =>
-    createCohortsStage({ ...topology.ports, turns: oneLongTurn, calledOffCohortsBelow: new Map([[0, below]]) });
+    createCohortsStage({ ...topology.ports, slice: neverYield, calledOffCohortsBelow: new Map([[0, below]]) });
 
   it('changes who is in and is told to nobody; what is said from then on is told', async () => {
     await topology.saysOfCohort(

@@ -1,7 +1,7 @@
 import { cohortKey, type CohortMessage } from '@carillon/domain';
 import type { EventId } from '@carillon/kernel';
-import type { BatchResult, LogRecord, PartitionState, Turns } from '@carillon/ports';
-import { BUYERS, cohortMessage, oneLongTurn, shortestTurns } from '@carillon/testing/given';
+import type { BatchResult, LogRecord, PartitionState, EventLoopSlice } from '@carillon/ports';
+import { BUYERS, cohortMessage, neverYield, alwaysYield } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createCohortsStage, MEMBER_BATCH_SIZE } from '../../src/index.ts';
@@ -14,8 +14,8 @@ afterEach(() => topology.close());
 
 const START: PartitionState = { partition: 0, configNumber: -1, clocks: {} };
 const messages = (): Promise<LogRecord[]> => topology.records('carillon.cohorts');
-const follow = (records: readonly LogRecord[], turns: Turns): Promise<BatchResult> =>
-  createCohortsStage({ ...topology.ports, turns }).handle(records, START);
+const follow = (records: readonly LogRecord[], slice: EventLoopSlice): Promise<BatchResult> =>
+  createCohortsStage({ ...topology.ports, slice }).handle(records, START);
 const many = (count: number): string[] => Array.from({ length: count }, (_, at) => `user-${at}`);
 const numbered = (number: number): Pick<CohortMessage, 'id'> => ({
   id: `evt_${String(number).padStart(26, '0')}` as EventId,
@@ -28,13 +28,13 @@ describe('a message with many members', () => {
     const chunks = 3;
     const users = many(chunks * MEMBER_BATCH_SIZE);
     await topology.saysOfCohort(cohortMessage({ userIds: users }));
-    const turns = shortestTurns();
-    const first = await follow(await messages(), turns);
+    const slice = alwaysYield();
+    const first = await follow(await messages(), slice);
     expect(first.outputs).toHaveLength(users.length);
-    expect(turns.ended).toBeGreaterThanOrEqual(users.length + chunks);
-    const read = turns.ended;
+    expect(slice.ended).toBeGreaterThanOrEqual(users.length + chunks);
+    const read = slice.ended;
     expect(await first.save?.()).toBe('done');
-    expect(turns.ended - read).toBeGreaterThanOrEqual(chunks);
+    expect(slice.ended - read).toBeGreaterThanOrEqual(chunks);
     // In another order nobody enters again: what is left is to read who is in, and to note in the cohort that they were named.
     const [again, idle] = await sayAgain(2, users.toReversed());
     expect(again.outputs).toEqual([]);
@@ -44,7 +44,7 @@ describe('a message with many members', () => {
   it('reads and writes none of them where the last list is said again to the letter', async () => {
     const users = many(MEMBER_BATCH_SIZE);
     await topology.saysOfCohort(cohortMessage({ userIds: users }));
-    await (await follow(await messages(), oneLongTurn)).save?.();
+    await (await follow(await messages(), neverYield)).save?.();
     const reads = vi.spyOn(topology.data.cohorts, 'members');
     const [again] = await sayAgain(2, users);
     expect(again.outputs).toEqual([]);
@@ -59,9 +59,9 @@ describe('a message with many members', () => {
   /** Says the list as one more message, and saves what it came to. */
   async function sayAgain(number: number, userIds: readonly string[]) {
     await topology.saysOfCohort({ ...cohortMessage({ userIds }), ...numbered(number) });
-    const turns = shortestTurns();
-    const result = await follow((await messages()).slice(number - 1), turns);
-    const ended = turns.ended;
+    const slice = alwaysYield();
+    const result = await follow((await messages()).slice(number - 1), slice);
+    const ended = slice.ended;
     expect(await result.save?.()).toBe('done');
     expect((await topology.data.cohorts.load(BUYERS))?.offset).toBe(number - 1);
     return [result, { ended }] as const;
@@ -70,7 +70,7 @@ describe('a message with many members', () => {
   it('comes to the same whatever the turns are', async () => {
     await topology.saysOfCohort(cohortMessage({ userIds: many(50) }));
     const records = await messages();
-    expect(eventsOf(await follow(records, shortestTurns()))).toEqual(eventsOf(await follow(records, oneLongTurn)));
+    expect(eventsOf(await follow(records, alwaysYield()))).toEqual(eventsOf(await follow(records, neverYield)));
   });
 });
 
@@ -81,11 +81,11 @@ describe('a batch of many messages', () => {
       ...users.map((user, at) => ({ ...cohortMessage({ userIds: [user] }), ...numbered(at) })),
     );
     const records = await messages();
-    const whole = await follow(records, oneLongTurn);
+    const whole = await follow(records, neverYield);
     expect(whole.fates).toHaveLength(users.length);
     const parts: BatchResult[] = [];
     for (let done = 0; done < records.length; done += parts.at(-1)?.fates.length ?? 0) {
-      const part = await follow(records.slice(done), shortestTurns());
+      const part = await follow(records.slice(done), alwaysYield());
       expect(part.fates.length).toBeGreaterThan(0);
       expect(await part.save?.()).toBe('done');
       expect((await topology.data.cohorts.load(BUYERS))?.offset, cohortKey(BUYERS)).toBe(done + part.fates.length - 1);

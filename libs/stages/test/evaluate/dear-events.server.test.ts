@@ -1,7 +1,7 @@
 import type { NotificationBody, RuleBody } from '@carillon/domain';
 import type { Json } from '@carillon/kernel';
-import type { LogRecord, Turns, BatchResult, PartitionState } from '@carillon/ports';
-import { notification, ORDER_PAID, orderShop, shortestTurns } from '@carillon/testing/given';
+import type { LogRecord, EventLoopSlice, BatchResult, PartitionState } from '@carillon/ports';
+import { notification, ORDER_PAID, orderShop, alwaysYield } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createEncoder, createEvaluateStage } from '../../src/index.ts';
@@ -29,8 +29,8 @@ const dearEvent = (characters: number): { readonly [name: string]: Json } => ({
   text: 'a'.repeat(characters),
   watchers: Array.from({ length: 500 }, (_, at) => ({ email: `p${at}@example.com` })),
 });
-const judge = async (records: readonly LogRecord[], turns: Turns): Promise<BatchResult> => {
-  const result = await createEvaluateStage({ ...topology.ports, turns }).handle(records, START);
+const judge = async (records: readonly LogRecord[], slice: EventLoopSlice): Promise<BatchResult> => {
+  const result = await createEvaluateStage({ ...topology.ports, slice }).handle(records, START);
   return { ...result, outputs: result.outputs.map(createEncoder(topology.ports)) };
 };
 const events = (): Promise<LogRecord[]> => topology.records('carillon.events');
@@ -39,7 +39,7 @@ describe('an event that asks for much', () => {
   it('has its rest dropped as too_complex and counted for the metric', async () => {
     await topology.publish(...orderShop(dearShop('dear')));
     const id = await topology.event(dearEvent(2_000));
-    const { dropped = [], outputs } = await judge(await events(), shortestTurns());
+    const { dropped = [], outputs } = await judge(await events(), alwaysYield());
     const told = outputs.filter(({ topic }) => topic === 'carillon.intents').length;
     expect(told).toBeGreaterThan(5);
     expect(dropped).toMatchObject([{ workspace: 'shop', reason: 'too_complex', count: 500 - told }]);
@@ -54,7 +54,7 @@ describe('an event that asks for much', () => {
     const names = ['a', 'b', 'c', 'd', 'e', 'f'];
     await topology.publish(...orderShop(dearShop(...names)));
     await topology.event(dearEvent(2_000));
-    const { outputs } = await judge(await events(), shortestTurns());
+    const { outputs } = await judge(await events(), alwaysYield());
     const [evaluation] = outputs.flatMap(({ topic, value }) => {
       const read = topic === 'carillon.evaluations' ? topology.ports.codecs.evaluation.decode(value) : undefined;
       return read?.ok ? [read.value] : [];
@@ -74,14 +74,14 @@ describe('an event that asks for much', () => {
     const number = await topology.publish(notification('order-paid', ORDER_PAID));
     await topology.event({ status: 'paid', order_id: 'A-1', customer: { email: 'ada@example.com' } });
     const cheap = (await events()).slice(dear.length);
-    const turns = shortestTurns();
+    const slice = alwaysYield();
     const order: string[] = [];
     await Promise.all([
-      judge(dear, turns).then(() => order.push('dear')),
-      judge(cheap, turns).then(({ state }) => order.push(`other, by configuration ${state.configNumber}`)),
+      judge(dear, slice).then(() => order.push('dear')),
+      judge(cheap, slice).then(({ state }) => order.push(`other, by configuration ${state.configNumber}`)),
     ]);
     expect(order).toEqual([`other, by configuration ${number}`, 'dear']);
-    expect(turns.ended).toBeGreaterThan(50);
+    expect(slice.ended).toBeGreaterThan(50);
   });
 
   it('lets the event loop turn between recipients', async () => {
@@ -95,8 +95,8 @@ describe('an event that asks for much', () => {
     };
     let beat = setImmediate(turn);
     await judge(await events(), {
-      isOver: () => true,
-      next: () => new Promise((resolve) => void setImmediate(resolve)),
+      isExpired: () => true,
+      yield: () => new Promise((resolve) => void setImmediate(resolve)),
     });
     clearImmediate(beat);
     expect(turned).toBeGreaterThan(20);
@@ -106,20 +106,20 @@ describe('an event that asks for much', () => {
     await topology.publish(...orderShop(dearShop('dear')));
     for (let at = 0; at < 5; at += 1) await topology.event({ ...dearEvent(2_000), at });
     const records = await events();
-    const { fates } = await judge(records, shortestTurns());
+    const { fates } = await judge(records, alwaysYield());
     expect(fates.length).toBeGreaterThan(0);
     expect(fates.length).toBeLessThan(records.length);
-    expect((await judge(records, { isOver: () => false, next: () => Promise.resolve() })).fates).toHaveLength(6);
+    expect((await judge(records, { isExpired: () => false, yield: () => Promise.resolve() })).fates).toHaveLength(6);
   });
 
   it('comes to the same whatever the turns are', async () => {
     await topology.publish(...orderShop(dearShop('a', 'b', 'c', 'd', 'e')));
     await topology.event(dearEvent(2_000));
-    const intentsOf = async (turns: Turns): Promise<unknown> => {
-      const { outputs } = await judge(await events(), turns);
+    const intentsOf = async (slice: EventLoopSlice): Promise<unknown> => {
+      const { outputs } = await judge(await events(), slice);
       return outputs.filter(({ topic }) => topic === 'carillon.intents').map(({ key, value }) => [key, [...value]]);
     };
-    const counted = shortestTurns();
+    const counted = alwaysYield();
     expect(await intentsOf(counted)).toEqual(await intentsOf(topology.ports.turns));
   });
 });

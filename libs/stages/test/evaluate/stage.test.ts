@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { LogRecord, BatchResult, PartitionState } from '@carillon/ports';
-import { ORDER_PAID, notification, oneLongTurn, orderShop } from '@carillon/testing/given';
+import { ORDER_PAID, notification, neverYield, orderShop } from '@carillon/testing/given';
 import { openTopology, untilFound, type Topology } from '@carillon/testing/topology';
 import { createEncoder, createEvaluateStage, markerRecord } from '../../src/index.ts';
 
@@ -15,7 +15,7 @@ const paid = (order: string) => ({ status: 'paid', order_id: order, customer: { 
 const events = (): Promise<LogRecord[]> => topology.records('carillon.events');
 const judge = async (records: readonly LogRecord[], state = START): Promise<BatchResult> => {
   // A batch is judged whole, however slow the machine is.
-  const result = await createEvaluateStage({ ...topology.ports, turns: oneLongTurn }).handle(records, state);
+  const result = await createEvaluateStage({ ...topology.ports, slice: neverYield }).handle(records, state);
   return { ...result, outputs: result.outputs.map(createEncoder(topology.ports)) };
 };
 

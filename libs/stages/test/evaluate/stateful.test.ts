@@ -1,5 +1,5 @@
 import type { BatchResult, JudgingOutput, LogRecord, PartitionState, RuleStateStore } from '@carillon/ports';
-import { countingRules, noRuleStates, oneLongTurn, ORDERS, orderShop, stream } from '@carillon/testing/given';
+import { countingRules, noRuleStates, neverYield, ORDERS, orderShop, stream } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createEvaluateStage, decisionsAbout, readSourceRecord, type EvaluatePorts } from '../../src/index.ts';
@@ -25,7 +25,7 @@ const judge = (
 ): Promise<BatchResult<JudgingOutput>> =>
   createEvaluateStage({
     ...topology.ports,
-    turns: oneLongTurn,
+    slice: neverYield,
     book: countingRules(topology.ports.book),
     ...more,
   }).handle(records, state);

@@ -8,6 +8,6 @@ export * from './rule-book.ts';
 export * from './hostile-json.ts';
 export * from './cohorts.ts';
 export * from './cohort-payloads.ts';
-export * from './turns.ts';
+export * from './event-loop-slices.ts';
 export * from './rule-states.ts';
 export * from './released-documents.ts';

@@ -3,7 +3,7 @@ import { createPartnerLookup } from '@carillon/adapter-partner-http';
 import { createPostHog } from '@carillon/adapter-cohorts';
 import { createSandboxSenderFactory } from '@carillon/adapter-providers/sandbox';
 import { createSmtpSenderFactory } from '@carillon/adapter-providers/smtp';
-import { createLinkTokens, createTurns } from '@carillon/adapter-system';
+import { createLinkTokens, createEventLoopSlice } from '@carillon/adapter-system';
 import { createTwilioSenderFactory } from '@carillon/adapter-providers/twilio';
 import { createRecordCodecs, type AvroRecordCodecs } from '@carillon/contracts';
 import { CHANGED_BY_OWNER, readEvent, streamTable, type CohortMessage } from '@carillon/domain';
@@ -214,7 +214,7 @@ export class Topology {
       templates,
       book,
       clock,
-      turns: createTurns(),
+      turns: createEventLoopSlice(),
       ids,
       compileRule: compileGiven,
       secrets: { resolve: async (_workspace: string, name: string) => this.#options.secrets?.[name] ?? null },

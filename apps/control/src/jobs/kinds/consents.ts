@@ -52,12 +52,12 @@ const BATCH_SIZE = 200;
 export async function findOptOuts(
   workspace: string,
   texts: readonly string[],
-  ports: Pick<JobKindPorts, 'consents' | 'ids' | 'clock' | 'turns'>,
+  ports: Pick<JobKindPorts, 'consents' | 'ids' | 'clock' | 'slice'>,
 ): Promise<readonly AllowedPerson[]> {
   const found: AllowedPerson[] = [];
   const names = namesOf(texts, ports);
   for (let from = 0; from < names.length; from += BATCH_SIZE) {
-    if (ports.turns.isOver()) await ports.turns.next();
+    if (ports.slice.isExpired()) await ports.slice.yield();
     for (const document of await ports.consents.find(workspace, names.slice(from, from + BATCH_SIZE))) {
       const allowed = allowedPerson(document, ports.clock.now());
       if (allowed) found.push(allowed);
@@ -84,7 +84,7 @@ export async function matchOptOuts(
   const { rows, more } = await upToTheCeiling(
     (limit, cursor) => ports.consents.list(workspace, limit, cursor),
     keep,
-    ports.turns,
+    ports.slice,
   );
   return { people: rows, more };
 }

@@ -22,7 +22,7 @@ export const chosenEntries = z.array(key).min(1).max(MAX_JOB_ITEMS);
 export const entryFilter = z.strictObject(suppressionFilters);
 
 type Chosen = { readonly entries: readonly Suppression[]; readonly more: boolean };
-type Ports = Pick<JobKindPorts, 'suppressions' | 'turns'>;
+type Ports = Pick<JobKindPorts, 'suppressions' | 'slice'>;
 
 /** Reads of the list that run concurrently. */
 const CONCURRENCY = 16;
@@ -32,11 +32,11 @@ const keyText = ({ channel, source, address }: Key): string => `${channel} ${sou
 /** Runs `read` for each key. Yields in between, because a backend may read without ever leaving its turn. */
 const forEachKey = <Row>(
   rows: Iterable<Row>,
-  { turns }: Pick<Ports, 'turns'>,
+  { slice }: Pick<Ports, 'slice'>,
   read: (row: Row) => Promise<void>,
 ): Promise<void> =>
   sideBySide(rows, CONCURRENCY, async (row) => {
-    if (turns.isOver()) await turns.next();
+    if (slice.isExpired()) await slice.yield();
     await read(row);
   });
 
@@ -55,13 +55,13 @@ export async function findEntries(workspace: string, keys: readonly Key[], ports
 export async function matchEntries(
   workspace: string,
   filters: z.infer<typeof entryFilter>,
-  { suppressions, turns }: Ports,
+  { suppressions, slice }: Ports,
 ): Promise<Chosen> {
   const filter = suppressionFilter(workspace, filters);
   const { rows, more } = await upToTheCeiling(
     (limit, cursor) => suppressions.list(filter, limit, cursor),
     (entry) => entry,
-    turns,
+    slice,
   );
   return { entries: rows, more };
 }

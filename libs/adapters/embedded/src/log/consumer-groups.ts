@@ -1,4 +1,4 @@
-import type { ConsumeOptions, Consumption, TopicName, Turns } from '@carillon/ports';
+import type { ConsumeOptions, Consumption, TopicName, EventLoopSlice } from '@carillon/ports';
 import { createArrivals } from './arrivals.ts';
 import { runPartition, type RecordSource } from './partition-runner.ts';
 
@@ -26,7 +26,7 @@ export type ConsumerGroups = {
  * moves only after its old worker was told `lost`.
  */
 export function createConsumerGroups(
-  source: RecordSource & { partitions(topic: TopicName): number; readonly turns: Pick<Turns, 'next'> },
+  source: RecordSource & { partitions(topic: TopicName): number; readonly slice: Pick<EventLoopSlice, 'next'> },
 ): ConsumerGroups {
   const groups = new Map<string, Group>();
   const arrivals = createArrivals();

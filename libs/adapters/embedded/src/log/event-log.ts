@@ -1,5 +1,5 @@
 import { CarillonError, type Instant, type LogId } from '@carillon/kernel';
-import type { EventLog, LogRecord, NewRecord, TopicName, Turns } from '@carillon/ports';
+import type { EventLog, LogRecord, NewRecord, TopicName, EventLoopSlice } from '@carillon/ports';
 import type { Reader } from '../reader.ts';
 import type { Write } from '../writing/protocol.ts';
 import { createConsumerGroups, type ConsumerGroups } from './consumer-groups.ts';
@@ -26,7 +26,7 @@ type RecordRow = { place: number; time: number; key: string; headers: string; va
 export function createEventLog(
   reader: Reader,
   write: Write<LogWrites>,
-  turns: Pick<Turns, 'next'>,
+  slice: Pick<EventLoopSlice, 'next'>,
   /** Why nothing new is taken in just now. */
   full: () => CarillonError | null,
 ): EmbeddedLog {
@@ -82,7 +82,7 @@ export function createEventLog(
   }
 
   const partitions = (topic: TopicName): number => ids.get(topic)?.length ?? 0;
-  const groups: ConsumerGroups = createConsumerGroups({ partitions, read, bounds, turns });
+  const groups: ConsumerGroups = createConsumerGroups({ partitions, read, bounds, slice });
 
   function arrived(records: readonly NewRecord[]): void {
     for (const { topic, partition } of records) groups.wake(topic, partition);

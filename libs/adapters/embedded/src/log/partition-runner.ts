@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { CarillonError, untilAborted } from '@carillon/kernel';
-import type { ConsumeOptions, LogRecord, PartitionWorker, TopicName, Turns } from '@carillon/ports';
+import type { ConsumeOptions, LogRecord, PartitionWorker, TopicName, EventLoopSlice } from '@carillon/ports';
 import type { Arrivals } from './arrivals.ts';
 
 /** What a runner reads from. Reads answer at once, so nothing can arrive between an empty read and the wait for more. */
@@ -10,7 +10,7 @@ export type RecordSource = {
 };
 
 /** `turns`: of the process, so that many partitions together hold others up no longer than one does. */
-export type RunnerSource = RecordSource & { readonly arrivals: Arrivals; readonly turns: Pick<Turns, 'next'> };
+export type RunnerSource = RecordSource & { readonly arrivals: Arrivals; readonly slice: Pick<EventLoopSlice, 'next'> };
 
 const FIRST_PAUSE = 100;
 const LONGEST_PAUSE = 5000;
@@ -95,7 +95,7 @@ async function follow(
     next = last.offset + 1;
     wentWell();
     // A handler that never really waits must not keep everybody else from their turn.
-    await source.turns.next();
+    await source.slice.yield();
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Duration } from '@carillon/kernel';
-import type { Turns } from '@carillon/ports';
+import type { EventLoopSlice } from '@carillon/ports';
 
 /**
  * A turn, ms: a message goes on through some ten turns from its event until it is sent, and waits in each behind one turn of
@@ -8,7 +8,7 @@ import type { Turns } from '@carillon/ports';
 const LONGEST_TURN: Duration = 1;
 
 /** Turns of this process's event loop. All who share them take turns: one goes on in each, so that many are as fair as one. */
-export function createTurns(longest: Duration = LONGEST_TURN): Turns {
+export function createEventLoopSlice(longest: Duration = LONGEST_TURN): EventLoopSlice {
   const waiting: (() => void)[] = [];
   let began = performance.now();
 
@@ -20,8 +20,8 @@ export function createTurns(longest: Duration = LONGEST_TURN): Turns {
   }
 
   return {
-    isOver: () => performance.now() - began >= longest,
-    next: () =>
+    isExpired: () => performance.now() - began >= longest,
+    yield: () =>
       new Promise((resolve) => {
         if (waiting.push(resolve) === 1) setImmediate(goOn);
       }),
