@@ -1,5 +1,5 @@
 import {
-  planChangesInParts,
+  planChangesCoroutine,
   type Fault,
   type PlannedChange,
   type PlanOptions,
@@ -43,7 +43,7 @@ export async function planWanted(
   if (compiled.faults.length > 0) {
     return { faults: compiled.faults, warnings: [], changes: [], shown: [], unchanged: 0, record: [] };
   }
-  const planning = planChangesInParts(current, compiled.resources, {
+  const planning = planChangesCoroutine(current, compiled.resources, {
     ...options,
     newId: (kind) => ports.ids.random(kind),
     language: ports.expressions,

@@ -3,7 +3,7 @@ export {
   type BodiesReading,
   type GivenResource,
   readResourceBodies,
-  readResourceBodiesInParts,
+  readResourceBodiesCoroutine,
 } from './bodies/read-bodies.ts';
 export { resourceFault, type ResourceFault, resourceWarning, type ResourceWarning } from './bodies/resource-fault.ts';
 export { bodyJsonSchema, writtenBody } from './bodies/body-schema.ts';
@@ -22,7 +22,7 @@ export { FILE_SECTIONS } from './files/reference-sections.ts';
 export { resourceFiles, resourceYaml, writeConfigurationFolder } from './files/write-folder.ts';
 export { differencesOf, type Difference } from './plan/differences.ts';
 export { referencesOf } from './plan/references.ts';
-export { planChanges, planChangesInParts } from './plan/plan.ts';
+export { planChanges, planChangesCoroutine } from './plan/plan.ts';
 export type { Plan, PlannedAction, PlannedChange, PlanOptions } from './plan/planned.ts';
 export { isKind, isWritten, type WantedResource, type WrittenKind } from './resource.ts';
 export { pathText, type ValuePath } from './value-path.ts';

@@ -3,7 +3,7 @@ export * from './configuration-faults.ts';
 export * from './csv.ts';
 export * from './errors.ts';
 export * from './ids.ts';
-export * from './in-parts.ts';
+export * from './coroutine.ts';
 export * from './json.ts';
 export * from './locality.ts';
 export * from './result.ts';

@@ -1,4 +1,11 @@
-import { CarillonError, createCsvReader, inOneGo, unguardedCell, type CsvRecord, type InParts } from '@carillon/kernel';
+import {
+  CarillonError,
+  createCsvReader,
+  runToCompletion,
+  unguardedCell,
+  type CsvRecord,
+  type Coroutine,
+} from '@carillon/kernel';
 import { insteadOf } from '../names.ts';
 
 export type TableRow<Name extends string> = {
@@ -38,10 +45,13 @@ const isBlank = ({ cells, fault }: CsvRecord): boolean => fault === null && cell
  * `invalid_request` where the columns cannot be told, and for more rows than one request may have.
  */
 export const readTable = <Name extends string>(text: string, shape: TableShape<Name>): Table<Name> =>
-  inOneGo(readTableInParts(text, shape));
+  runToCompletion(readTableCoroutine(text, shape));
 
 /** Does the work of `readTable`, and yields after each piece of text and each row. */
-export function* readTableInParts<Name extends string>(text: string, shape: TableShape<Name>): InParts<Table<Name>> {
+export function* readTableCoroutine<Name extends string>(
+  text: string,
+  shape: TableShape<Name>,
+): Coroutine<Table<Name>> {
   const reader = createCsvReader();
   const all: CsvRecord[] = [];
   for (let from = 0; from < text.length; from += PIECE_LENGTH) {

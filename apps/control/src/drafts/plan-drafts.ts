@@ -1,6 +1,6 @@
 import type { GivenResource, WrittenKind } from '@carillon/configuration';
 import type { Configuration, Draft, ResourceRef } from '@carillon/domain';
-import type { InParts, JsonObject } from '@carillon/kernel';
+import type { Coroutine, JsonObject } from '@carillon/kernel';
 import type { DraftStore, EventLoopSlice } from '@carillon/ports';
 import { runYielding } from '@carillon/stages';
 import { diffResources } from '../resources/versions.ts';
@@ -72,10 +72,10 @@ type ChangedFile = { readonly path: string; readonly before: string | null; read
 
 /** Returns the files that a plan changes. */
 export const filesOf = (plan: ResourcesPlan, slice: EventLoopSlice): Promise<ChangedFile[]> =>
-  Promise.resolve(runYielding(filesInParts(plan), slice));
+  Promise.resolve(runYielding(filesCoroutine(plan), slice));
 
 /** Yields after each resource. */
-function* filesInParts({ changes, current }: ResourcesPlan): InParts<ChangedFile[]> {
+function* filesCoroutine({ changes, current }: ResourcesPlan): Coroutine<ChangedFile[]> {
   const files: ChangedFile[] = [];
   for (const { ref, body } of changes) {
     const before = resourceOf(current, ref) ?? null;

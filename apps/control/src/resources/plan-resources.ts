@@ -1,5 +1,5 @@
 import {
-  readResourceBodiesInParts,
+  readResourceBodiesCoroutine,
   resourceFault,
   resourceWarning,
   type GivenResource,
@@ -76,7 +76,7 @@ export async function planBodiesOver(
   ports: PlanningPorts,
 ): Promise<ResourcesPlan> {
   const context = { language: ports.expressions, templates: ports.templates, current };
-  const reading = await runYielding(readResourceBodiesInParts(put, context), ports.slice);
+  const reading = await runYielding(readResourceBodiesCoroutine(put, context), ports.slice);
   const { warnings } = reading;
   const faults = [...reading.faults, ...faultsOfRemovals(current, put, remove), ...takenIds(current, put, remove)];
   const wanted = reading.resources;

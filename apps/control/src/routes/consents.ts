@@ -30,7 +30,7 @@ import { channelWord, consentFilter, consentFilters, TARGETS, targetWord } from 
 import { showConsents, showWord, targetNames, type TargetNames } from '../consent-words.ts';
 import { personNames } from '../person-names.ts';
 import { CSV, csvBody, importQuery, MAX_CSV_BYTES, MAX_CSV_ROWS, joinLines, sendCsv } from '../csv/csv-type.ts';
-import { readTableInParts, type RowFault } from '../csv/read-table.ts';
+import { readTableCoroutine, type RowFault } from '../csv/read-table.ts';
 import { shownPage } from '../pages-in-sight.ts';
 import type { ControlPorts } from '../ports.ts';
 import { acrossWorkspaces, inWorkspace, paging, type ApiServer } from './app.ts';
@@ -228,7 +228,7 @@ export function consentRoutes(app: ApiServer, ports: Ports & Pick<ControlPorts, 
       if ('fault' in otherwise) throw new CarillonError('invalid_request', `category: ${otherwise.fault}`);
       const needed = isByAddress(request.body) ? (['address'] as const) : (['person'] as const);
       const shape = { columns: READ, needed, firstLine, mostRows: MAX_CSV_ROWS };
-      const table = await runYielding(readTableInParts(request.body, shape), ports.slice);
+      const table = await runYielding(readTableCoroutine(request.body, shape), ports.slice);
       const given = { workspace, channel, target: otherwise, by: principalOf(request).name, now: clock.now(), names };
       const faults: RowFault[] = [...table.faults];
       const people = new Map<string, Decision[]>();

@@ -15,7 +15,7 @@ import {
   credentialOf,
   minimumFields,
   newestFiredEvent,
-  sampleRuleInParts,
+  sampleRuleCoroutine,
   type FiredEventPorts,
   type Minimum,
   type RuleSample,
@@ -106,10 +106,10 @@ async function takeSample(
   ports: SamplePorts,
 ): Promise<RuleSample> {
   const now = ports.clock.now();
-  const sample = await runYielding(sampleRuleInParts(rule, minimum, null, now), ports.slice);
+  const sample = await runYielding(sampleRuleCoroutine(rule, minimum, null, now), ports.slice);
   if (sample.fires || !maySeeBodies) return sample;
   const fired = await newestFiredEvent(rule, ports);
-  return runYielding(sampleRuleInParts(rule, minimum, fired, now), ports.slice);
+  return runYielding(sampleRuleCoroutine(rule, minimum, fired, now), ports.slice);
 }
 
 function showSample(

@@ -3,7 +3,7 @@ import {
   attribute,
   attributionOf,
   countJsonValues,
-  evaluateRuleInParts,
+  evaluateRuleCoroutine,
   findRecipientsOf,
   findPartner,
   findRule,
@@ -217,7 +217,7 @@ async function testRule(
   const triggerId = triggerIdOf(ids.derive, ruleIdOf(placed), event.id);
   // What is switched off can still be tried out.
   const enabled = { ...rule, placed: { ...placed, enabled: true } };
-  const work = evaluateRuleInParts(enabled, event, () => triggerId);
+  const work = evaluateRuleCoroutine(enabled, event, () => triggerId);
   const outcome = await runYielding(work, slice);
   const bindings = { event: event.body, event_id: event.id, time: event.time };
   const explained = rule.when.explain(bindings).map(({ source, depth, result }) => ({

@@ -19,7 +19,7 @@ import { auditEach } from '../audit/hook.ts';
 import { showSuppression } from '../bodies.ts';
 import { personNames } from '../person-names.ts';
 import { CSV, csvBody, importQuery, MAX_CSV_BYTES, MAX_CSV_ROWS, joinLines, sendCsv } from '../csv/csv-type.ts';
-import { readTableInParts, type RowFault } from '../csv/read-table.ts';
+import { readTableCoroutine, type RowFault } from '../csv/read-table.ts';
 import { pageInSight } from '../pages-in-sight.ts';
 import type { ControlPorts } from '../ports.ts';
 import { openTaken, sealTaken } from '../taken-back.ts';
@@ -203,7 +203,7 @@ export function suppressionRoutes(
       const { workspace } = request.params;
       const { channel, first_line: firstLine } = request.query;
       const shape = { columns: COLUMNS, needed: ['address'], firstLine, mostRows: MAX_CSV_ROWS } as const;
-      const table = await runYielding(readTableInParts(request.body, shape), ports.slice);
+      const table = await runYielding(readTableCoroutine(request.body, shape), ports.slice);
       const entry = { workspace, by: principalOf(request).name, at: clock.now() };
       const entries: Suppression[] = [];
       const faults: RowFault[] = [...table.faults];

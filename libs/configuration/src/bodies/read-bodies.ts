@@ -1,9 +1,9 @@
 import { canonical, findResource, resourceKey, type ResourceBodies, type ResourceRef } from '@carillon/domain';
 import { codeAndFacts, type CodedFault } from '@carillon/kernel';
 import { FILE_SHAPES, RESOURCE_SHAPES, SLUG, SLUG_WORDS } from '@carillon/shapes';
-import { inOneGo, type InParts } from '@carillon/kernel';
+import { runToCompletion, type Coroutine } from '@carillon/kernel';
 import type { z } from 'zod';
-import { checkResourcesInParts } from '../checks/check-resources.ts';
+import { checkResourcesCoroutine } from '../checks/check-resources.ts';
 import { type Fault, reportOn } from '../checks/finding.ts';
 import { faultsOfTexts } from '../checks/salvaged.ts';
 import type { CheckContext } from '../checks/surroundings.ts';
@@ -43,13 +43,13 @@ type Work = {
  * every body at once. What comes out can be written into files that read back as the very same. Pure.
  */
 export const readResourceBodies = (given: readonly GivenResource[], context: CheckContext): BodiesReading =>
-  inOneGo(readResourceBodiesInParts(given, context));
+  runToCompletion(readResourceBodiesCoroutine(given, context));
 
 /** Does the work of `readResourceBodies`, and yields after each body. */
-export function* readResourceBodiesInParts(
+export function* readResourceBodiesCoroutine(
   given: readonly GivenResource[],
   context: CheckContext,
-): InParts<BodiesReading> {
+): Coroutine<BodiesReading> {
   const work: Work = { read: [], salvaged: [], faults: [] };
   const seen = new Set<string>();
   for (const one of given) {
@@ -68,7 +68,7 @@ export function* readResourceBodiesInParts(
   checkWorkspaces(given, context, work);
   const namesOf = (kind: string, workspace: string): readonly string[] =>
     given.flatMap(({ ref }) => (ref.kind === kind && ref.workspace === workspace ? [ref.name] : []));
-  const { faults, warnings } = yield* checkResourcesInParts(work.read, context, namesOf);
+  const { faults, warnings } = yield* checkResourcesCoroutine(work.read, context, namesOf);
   const ofTexts: Fault[] = [];
   for (const resource of work.salvaged) {
     ofTexts.push(...faultsOfTexts(resource, work.read, context));

@@ -6,7 +6,7 @@ import {
   type ResourceKind,
   type Shelf,
 } from '@carillon/domain';
-import { inOneGo, type InParts } from '@carillon/kernel';
+import { runToCompletion, type Coroutine } from '@carillon/kernel';
 import type { WantedResource } from '../resource.ts';
 import { checkAccounts } from './accounts.ts';
 import { checkCadence } from './cadence.ts';
@@ -53,15 +53,15 @@ type Names = Surroundings['names'];
  * of a file that cannot be read only the name is known.
  */
 export const checkResources = (resources: readonly WantedResource[], context: CheckContext, names?: Names): Findings =>
-  inOneGo(checkResourcesInParts(resources, context, names));
+  runToCompletion(checkResourcesCoroutine(resources, context, names));
 
 /** Does the work of `checkResources`, and yields after each resource. */
-export function* checkResourcesInParts(
+export function* checkResourcesCoroutine(
   resources: readonly WantedResource[],
   context: CheckContext,
   names: Names = (kind, workspace) =>
     resources.flatMap(({ ref }) => (ref.kind === kind && ref.workspace === workspace ? [ref.name] : [])),
-): InParts<Findings> {
+): Coroutine<Findings> {
   const faults: Fault[] = [];
   const warnings: Warning[] = [];
   const around = surroundingsOf(resources, context, names, (ref) => reportOn(ref, faults, warnings));

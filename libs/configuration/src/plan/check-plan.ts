@@ -6,7 +6,7 @@ import {
   type ResourceKind,
   type Security,
 } from '@carillon/domain';
-import type { InParts } from '@carillon/kernel';
+import type { Coroutine } from '@carillon/kernel';
 import { type Fault, type Findings, type Report, reportOn, type Warning } from '../checks/finding.ts';
 import { eachOnce } from '../checks/check-resources.ts';
 import { checkStayingNotifications } from '../checks/accounts.ts';
@@ -35,10 +35,10 @@ type Outcome = {
  * carries their channel no longer, a template in it has nothing for it any more, or the workspace's quiet hours leave
  * them no time. Yields after each resource.
  */
-export function* checkPlanInParts(
+export function* checkPlanCoroutine(
   { staying, unnamed, going }: Outcome,
   { language, templates }: Pick<PlanOptions, 'language' | 'templates'>,
-): InParts<Findings> {
+): Coroutine<Findings> {
   const faults: Fault[] = [];
   const warnings: Warning[] = [];
   const beside = new Set(unnamed);

@@ -10,11 +10,11 @@ import {
   type ResourceRef,
   type ResourceKind,
 } from '@carillon/domain';
-import { inOneGo, type InParts } from '@carillon/kernel';
+import { runToCompletion, type Coroutine } from '@carillon/kernel';
 import { type Fault, reportOn } from '../checks/finding.ts';
 import { isKind, isWritten, type WantedResource, type WrittenKind } from '../resource.ts';
 import { keptCategories } from '../checks/categories.ts';
-import { checkPlanInParts } from './check-plan.ts';
+import { checkPlanCoroutine } from './check-plan.ts';
 import { withUsers } from './put-ins.ts';
 import { withoutCompiled } from './compiled.ts';
 import { differencesOf } from './differences.ts';
@@ -26,14 +26,14 @@ import type { Plan, PlannedChange, PlanOptions, Wanted } from './planned.ts';
  * comes back under another name with its id is a rename, so its old name goes in the same record.
  */
 export const planChanges = (current: Configuration, all: readonly WantedResource[], options: PlanOptions): Plan =>
-  inOneGo(planChangesInParts(current, all, options));
+  runToCompletion(planChangesCoroutine(current, all, options));
 
 /** Does the work of `planChanges`, and yields after each resource. */
-export function* planChangesInParts(
+export function* planChangesCoroutine(
   current: Configuration,
   all: readonly WantedResource[],
   options: PlanOptions,
-): InParts<Plan> {
+): Coroutine<Plan> {
   const isMeant = ({ workspace }: ResourceRef): boolean =>
     options.workspace === undefined || workspace === options.workspace;
   const desired = all.filter(({ ref }) => isMeant(ref));
@@ -56,7 +56,7 @@ export function* planChangesInParts(
   const staying = sorted.flatMap(({ ref, body }) => (body === null ? [] : [{ ref, body }]));
   const unnamed = staying.filter(({ ref }) => !wanted.has(resourceKey(ref)));
   const going = sorted.filter(({ action }) => action === 'delete').map(({ ref }) => resourceKey(ref));
-  const whole = yield* checkPlanInParts({ staying, unnamed, going: new Set(going) }, options);
+  const whole = yield* checkPlanCoroutine({ staying, unnamed, going: new Set(going) }, options);
   faults.push(...whole.faults);
   const record = faults.length > 0 ? [] : sorted.flatMap(recordChange);
   return { changes: withUsers(sorted, staying), faults, warnings: whole.warnings, record };

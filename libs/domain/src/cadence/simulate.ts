@@ -1,4 +1,4 @@
-import type { DeliveryId, Duration, Instant, InParts, TriggerId } from '@carillon/kernel';
+import type { DeliveryId, Duration, Instant, Coroutine, TriggerId } from '@carillon/kernel';
 import type { ChannelName } from '../channels/channel.ts';
 import { channelsOf } from '../channels/configured.ts';
 import { findResource, listResources, type Configuration, type Resource } from '../configuration/configuration.ts';
@@ -75,7 +75,7 @@ export function* simulateCadence(
   messages: readonly PastMessage[],
   configuration: Configuration,
   workspace: string,
-): InParts<SimulatedRun> {
+): Coroutine<SimulatedRun> {
   const run = new Simulation(messages, configuration, workspace);
   while (run.goOn()) yield;
   return run.result();

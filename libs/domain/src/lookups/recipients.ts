@@ -1,4 +1,4 @@
-import { inOneGo, type InParts } from '@carillon/kernel';
+import { runToCompletion, type Coroutine } from '@carillon/kernel';
 import { addressesOf } from '../channels/channel.ts';
 import { StepBudget } from '../rules/budget.ts';
 import type { Bindings } from '../rules/expression.ts';
@@ -27,7 +27,7 @@ export type Found = { readonly recipients: readonly Recipient[]; readonly droppe
 export function* findRecipientsOf(
   rule: CompiledRule,
   { trigger, items }: Pick<Lookup, 'trigger' | 'items'>,
-): InParts<Found> {
+): Coroutine<Found> {
   const recipients: Recipient[] = [];
   const dropped: Dropped[] = [];
   const budget = new StepBudget();
@@ -51,7 +51,7 @@ export function* findRecipientsOf(
 }
 
 export const recipientsOf = (rule: CompiledRule, lookup: Pick<Lookup, 'trigger' | 'items'>): Found =>
-  inOneGo(findRecipientsOf(rule, lookup));
+  runToCompletion(findRecipientsOf(rule, lookup));
 
 function makeRecipient(
   rule: CompiledRule,

@@ -1,4 +1,4 @@
-import { inOneGo, type InParts, type Json } from '@carillon/kernel';
+import { runToCompletion, type Coroutine, type Json } from '@carillon/kernel';
 import { addressesBy, addressOrText, type AddressKind } from '../channels/channel.ts';
 import type { SourceEvent } from '../events/source-event.ts';
 import { STEPS_SPENT, StepBudget } from './budget.ts';
@@ -42,17 +42,17 @@ export const bindingsOf = (event: SourceEvent): Bindings => ({
 
 /** Evaluates a rule for an event, without a pause and on a budget of its own. */
 export const evaluateRule = (rule: CompiledRule, event: SourceEvent, triggerId: () => string): RuleOutcome =>
-  inOneGo(evaluateRuleInParts(rule, event, triggerId));
+  runToCompletion(evaluateRuleCoroutine(rule, event, triggerId));
 
 /**
  * Evaluates a rule for an event: pure, the same answer for ever. `triggerId` is asked only where the rule fires: making it
  * costs more than most rules. A pause is offered between recipients.
  */
-export function* evaluateRuleInParts(
+export function* evaluateRuleCoroutine(
   rule: CompiledRule,
   event: SourceEvent,
   triggerId: () => string,
-): InParts<RuleOutcome> {
+): Coroutine<RuleOutcome> {
   const bindings = bindingsOf(event);
   const budget = new StepBudget();
   return outcomeWithoutFiring(rule, bindings, budget) ?? (yield* fireRule(rule, event, triggerId, bindings, budget));
@@ -81,7 +81,7 @@ export function* stepRule(
   { event, triggerId }: { readonly event: SourceEvent; readonly triggerId: () => string },
   bindings: Bindings,
   budget: StepBudget,
-): InParts<RuleStep | { readonly outcome: RuleOutcome; readonly remembered: null }> {
+): Coroutine<RuleStep | { readonly outcome: RuleOutcome; readonly remembered: null }> {
   const nothing = outcomeWithoutFiring(rule, bindings, budget);
   if (nothing && nothing.kind !== 'not_fired') return { outcome: nothing, remembered: null };
   const remembered = rule.memory.step(before, event, nothing === null);
@@ -96,7 +96,7 @@ export function* fireRule(
   triggerId: () => string,
   bindings: Bindings,
   budget: StepBudget,
-): InParts<RuleOutcome> {
+): Coroutine<RuleOutcome> {
   if (rule.from === 'lookup') return findUserIds(rule.userIds, bindings, budget);
   return yield* findRecipients(rule, event, triggerId(), bindings, budget);
 }
@@ -144,7 +144,7 @@ function* findRecipients(
   triggerId: string,
   bindings: Bindings,
   budget: StepBudget,
-): InParts<RuleOutcome> {
+): Coroutine<RuleOutcome> {
   const items = listItems(rule.forEach, bindings, budget);
   if (!items.ok) return failure(`for_each: ${items.error}`, budget);
   const recipients: Recipient[] = [];

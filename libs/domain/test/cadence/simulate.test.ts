@@ -6,7 +6,7 @@ import {
   type SimulatedRun,
   type WorkspaceBody,
 } from '@carillon/domain';
-import { inOneGo, type DeliveryId, type Instant, type TriggerId } from '@carillon/kernel';
+import { runToCompletion, type DeliveryId, type Instant, type TriggerId } from '@carillon/kernel';
 import { configurationOf, notification, ORDER_PAID, workspaceSettings } from '@carillon/testing/given';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -46,7 +46,7 @@ function run(
     workspaceSettings(workspace),
     notification('order-paid', { ...ORDER_PAID, id: PAID, expires: '3d', ...more, cadence }),
   ]);
-  return inOneGo(simulateCadence(messages, configuration, 'shop'));
+  return runToCompletion(simulateCadence(messages, configuration, 'shop'));
 }
 const kindsOf = ({ fates }: SimulatedRun): string[] =>
   fates.map((fate) =>

@@ -12,11 +12,11 @@ import type {
 import {
   readSourceRecord,
   decodeRecords,
-  judgeEventInParts,
+  judgeEventCoroutine,
   type Judgement,
   type RuleBook,
   runYielding,
-  resolveLookupInParts,
+  resolveLookupCoroutine,
 } from '@carillon/stages';
 
 /** Somebody whom a rule was to tell and did not, although no condition left him out. */
@@ -177,7 +177,7 @@ async function judgeAgain(
       const read = readSourceRecord(record, log.logId);
       if (!read.ok || read.value.kind !== 'event') continue;
       const { event } = read.value;
-      for (const judgement of await runYielding(judgeEventInParts(event, then, book, ids.derive), slice)) {
+      for (const judgement of await runYielding(judgeEventCoroutine(event, then, book, ids.derive), slice)) {
         const { workspace } = judgement.placed;
         const rule = ruleTitle(judgement.placed);
         if (!named.has([workspace, rule].join('\n'))) continue;
@@ -225,7 +225,7 @@ async function resolveAgain(
 ): Promise<readonly DropRow[]> {
   const { trigger, problems, answeredAt: at } = lookup;
   const then = await configuration.at(trigger.configNumber);
-  const resolved = await runYielding(resolveLookupInParts(lookup, then, book, ids.derive), slice);
+  const resolved = await runYielding(resolveLookupCoroutine(lookup, then, book, ids.derive), slice);
   // A rule that is gone makes a dead letter.
   if (!resolved.ok) return [];
   const { rule, recipients, dropped } = resolved.value;

@@ -10,7 +10,7 @@ import {
 } from '@carillon/domain';
 import { formatInstant, type Json, type TriggerId } from '@carillon/kernel';
 import type { DueTask, DueTasks, EventLog, Ids, LookupClaims, RecordCodecs, EventLoopSlice } from '@carillon/ports';
-import { readAsking, type RuleBook, runYielding, resolveLookupInParts } from '@carillon/stages';
+import { readAsking, type RuleBook, runYielding, resolveLookupCoroutine } from '@carillon/stages';
 import { namedPeople, type NamedPerson } from './people.ts';
 import { letterAt, letterSteps, type LetterPorts } from './letters.ts';
 import { inOrder, step, type TraceStep } from './steps.ts';
@@ -42,7 +42,7 @@ export async function traceTrigger(
   steps.push(...(await callSteps(id, ports)));
   const answer = await readAnswer(id, ports);
   if (!answer) return { steps, intents: [], people: [] };
-  const work = resolveLookupInParts(answer.lookup, configuration, ports.book, ports.ids.derive);
+  const work = resolveLookupCoroutine(answer.lookup, configuration, ports.book, ports.ids.derive);
   const resolved = await runYielding(work, ports.slice);
   steps.push(answerStep(answer.lookup, answer.position, resolved.ok ? resolved.value.dropped : []));
   steps.push(...answer.superseded.map(supersededStep));

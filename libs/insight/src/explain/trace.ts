@@ -28,7 +28,7 @@ import {
   deliveryIdOf,
   runYielding,
   decisionsAbout,
-  judgeEventInParts,
+  judgeEventCoroutine,
   type Judgement,
 } from '@carillon/stages';
 import { letterAt, letterSteps } from './letters.ts';
@@ -247,7 +247,7 @@ export async function traceRow(row: EventRow, index: number, ports: TracePorts):
   }
   const { event } = read.value;
   const configuration = await ports.configuration.at(row.configNumber);
-  const work = judgeEventInParts(event, configuration, ports.book, ports.ids.derive);
+  const work = judgeEventCoroutine(event, configuration, ports.book, ports.ids.derive);
   const judgements = await runYielding(work, ports.slice);
   const { configNumber } = row;
   steps.push(

@@ -3,7 +3,7 @@ import {
   digestSettings,
   digestTemplateOf,
   digestValues,
-  evaluateRuleInParts,
+  evaluateRuleCoroutine,
   streamTable,
   templateForReader,
   type ChannelName,
@@ -180,7 +180,7 @@ const topOf = (path: string): string => /^[^.[]*/.exec(path)?.[0] ?? path;
 /** What a rule gives the first recipient; null: it tells nobody of this event. */
 async function variablesOf(rule: CompiledRule, event: SourceEvent, slice: EventLoopSlice): Promise<JsonObject | null> {
   const outcome = await runYielding(
-    evaluateRuleInParts(rule, event, () => 'trg_missing'),
+    evaluateRuleCoroutine(rule, event, () => 'trg_missing'),
     slice,
   );
   if (outcome.kind === 'asks') return outcome.userIds.length > 0 ? {} : null;

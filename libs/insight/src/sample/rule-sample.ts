@@ -9,10 +9,10 @@ import {
   type RuleOutcome,
 } from '@carillon/domain';
 import {
-  inOneGo,
+  runToCompletion,
   stringifyJson,
   type EventId,
-  type InParts,
+  type Coroutine,
   type Instant,
   type Json,
   type JsonObject,
@@ -49,7 +49,7 @@ export const sampleRule = (
   minimum: Minimum,
   firedEvent: JsonObject | null,
   now: Instant,
-): RuleSample => inOneGo(sampleRuleInParts(rule, minimum, firedEvent, now));
+): RuleSample => runToCompletion(sampleRuleCoroutine(rule, minimum, firedEvent, now));
 
 /**
  * The smallest event for a rule (docs/rules.md). Its values make the rule fire where the condition can be read as
@@ -57,12 +57,12 @@ export const sampleRule = (
  * to nobody; else placeholders. Whether it fires is not concluded but seen: the rule judges it. A pause is offered between
  * proposals.
  */
-export function* sampleRuleInParts(
+export function* sampleRuleCoroutine(
   rule: CompiledRule,
   minimum: Minimum,
   firedEvent: JsonObject | null,
   now: Instant,
-): InParts<RuleSample> {
+): Coroutine<RuleSample> {
   let best: RuleSample | null = null;
   for (const assignments of proposalsFor(rule, minimum, now).take(MAX_PROPOSALS)) {
     const sample = judged(rule, minimum, proposed(minimum, assignments, now), now);

@@ -23,7 +23,7 @@ import {
   type StepBudget,
   type Trigger,
 } from '@carillon/domain';
-import { inOneGo, type DeriveId, type InParts, type JsonObject, type TriggerId } from '@carillon/kernel';
+import { runToCompletion, type DeriveId, type Coroutine, type JsonObject, type TriggerId } from '@carillon/kernel';
 import { isKeyed, NO_ENTITY, type EntityStates } from './entity-states.ts';
 import { causeOfEvent, makeIntents, namesAfterLookup, templateContext, type IntentContext } from './make-intents.ts';
 import type { BookRule, RuleBook } from './rule-book.ts';
@@ -64,7 +64,7 @@ export function judgeEvent(
   book: RuleBook,
   derive: DeriveId,
 ): readonly Judgement[] {
-  return inOneGo(judgeEventInParts(event, configuration, book, derive));
+  return runToCompletion(judgeEventCoroutine(event, configuration, book, derive));
 }
 
 /** In which run an event is judged, and with what is known of its entity; null: rules with state are passed over. */
@@ -76,13 +76,13 @@ const LIVE: JudgingRun = { runId: null, states: null };
  * came to. The trigger of a rule whose event names the recipient is only an id in the intents. The event has one budget of
  * steps for all rules, of which each has a share; a pause is offered between recipients, and between rules that took long.
  */
-export function* judgeEventInParts(
+export function* judgeEventCoroutine(
   event: SourceEvent,
   configuration: Configuration,
   book: RuleBook,
   derive: DeriveId,
   { runId, states }: JudgingRun = LIVE,
-): InParts<readonly Judgement[]> {
+): Coroutine<readonly Judgement[]> {
   const bindings = bindingsOf(event);
   const budget = new EventBudget();
   const making: Making = { configuration, book, derive, runId };
@@ -154,7 +154,7 @@ function* fire(
   bindings: Bindings,
   budget: StepBudget,
   making: Making,
-): InParts<Judgement> {
+): Coroutine<Judgement> {
   const triggerId = onceTriggerId(rule.placed, event, making);
   const outcome = yield* fireRule(rule, event, triggerId, bindings, budget);
   return yield* judgementOf(rule, event, outcome, triggerId, making);
@@ -167,7 +167,7 @@ function* step(
   budget: StepBudget,
   states: EntityStates,
   making: Making,
-): InParts<Judgement | null> {
+): Coroutine<Judgement | null> {
   if (!isKeyed(event)) {
     return nothingOf(rule.placed, { kind: 'failed', reason: 'rule_error', error: NO_ENTITY });
   }
@@ -186,7 +186,7 @@ function* judgementOf(
   outcome: RuleOutcome,
   triggerIdNow: () => TriggerId,
   making: Making,
-): InParts<Judgement> {
+): Coroutine<Judgement> {
   const { placed } = rule;
   if (outcome.kind === 'asks' && rule.from === 'lookup') {
     const triggers = makeTriggers(rule, event, outcome.userIds, making);

@@ -7,7 +7,7 @@ import {
   type RuleTally,
   type SourceEvent,
 } from '@carillon/domain';
-import type { InParts, Instant } from '@carillon/kernel';
+import type { Coroutine, Instant } from '@carillon/kernel';
 import type {
   BatchResult,
   BatchStage,
@@ -30,7 +30,7 @@ import { deadLetterOf, deadLetterRecord } from '../dead-letters.ts';
 import { dropsOfOutcome, sumDrops } from '../drop-counts.ts';
 import { runYielding } from '../run-yielding.ts';
 import { loadEntityStates, type EntityStates } from './entity-states.ts';
-import { judgeEventInParts, type Judgement } from './judge-event.ts';
+import { judgeEventCoroutine, type Judgement } from './judge-event.ts';
 import type { RuleBook } from './rule-book.ts';
 
 export type EvaluatePorts = {
@@ -165,10 +165,10 @@ function startBatch(ports: EvaluatePorts, before: PartitionState, states: Entity
     fates.push({ kind: 'parked', reason });
   }
 
-  function* judge(event: SourceEvent, configuration: Configuration): InParts<void> {
+  function* judge(event: SourceEvent, configuration: Configuration): Coroutine<void> {
     const range = rangeAt(event.position.offset);
     clocks[event.stream] = Math.max(clocks[event.stream] ?? 0, event.time);
-    const judgements = yield* judgeEventInParts(event, configuration, ports.book, ids.derive, {
+    const judgements = yield* judgeEventCoroutine(event, configuration, ports.book, ids.derive, {
       runId: ports.run?.id ?? null,
       states,
     });

@@ -8,7 +8,7 @@ import {
   type Lookup,
   type Recipient,
 } from '@carillon/domain';
-import { err, inOneGo, ok, type DeriveId, type InParts, type Instant, type Result } from '@carillon/kernel';
+import { err, runToCompletion, ok, type DeriveId, type Coroutine, type Instant, type Result } from '@carillon/kernel';
 import { causeOfTrigger, makeIntents } from '../evaluate/make-intents.ts';
 import type { RuleBook } from '../evaluate/rule-book.ts';
 
@@ -28,7 +28,7 @@ export function resolveLookup(
   book: RuleBook,
   derive: DeriveId,
 ): Result<Resolution, string> {
-  return inOneGo(resolveLookupInParts(lookup, configuration, book, derive));
+  return runToCompletion(resolveLookupCoroutine(lookup, configuration, book, derive));
 }
 
 /**
@@ -36,13 +36,13 @@ export function resolveLookup(
  * error says why that configuration's rule cannot be applied any more. An operator's redrive gives its messages as much
  * time as they had at first (docs/internals/delivery-states.md). A pause is offered between recipients.
  */
-export function* resolveLookupInParts(
+export function* resolveLookupCoroutine(
   lookup: Lookup,
   configuration: Configuration,
   book: RuleBook,
   derive: DeriveId,
   redrivenAt: Instant | null = null,
-): InParts<Result<Resolution, string>> {
+): Coroutine<Result<Resolution, string>> {
   const { trigger } = lookup;
   const entry = book.ruleOf(configuration, trigger);
   if (!entry) return err(`configuration ${configuration.number} has no rule ${trigger.rule}`);

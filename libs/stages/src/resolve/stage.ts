@@ -18,7 +18,7 @@ import { dropsOfAnswer, sumDrops } from '../drop-counts.ts';
 import { deadLetterOf, deadLetterRecord } from '../dead-letters.ts';
 import type { RuleBook } from '../evaluate/rule-book.ts';
 import { runYielding } from '../run-yielding.ts';
-import { resolveLookupInParts } from './resolve-lookup.ts';
+import { resolveLookupCoroutine } from './resolve-lookup.ts';
 
 export type ResolvePorts = {
   readonly log: Pick<EventLog, 'logId' | 'partitions'>;
@@ -77,7 +77,7 @@ export function createResolveStage(ports: ResolvePorts): BatchStage<JudgingOutpu
         if (!counts.has(record)) return { kind: 'dropped', reason: 'superseded' };
         const configuration = await ports.configuration.at(lookup.trigger.configNumber);
         const redrivenAt = redrivenFrom(record) === null ? null : record.time;
-        const work = resolveLookupInParts(lookup, configuration, ports.book, ids.derive, redrivenAt);
+        const work = resolveLookupCoroutine(lookup, configuration, ports.book, ids.derive, redrivenAt);
         const resolved = await runYielding(work, slice);
         if (!resolved.ok) return park(record, 'rule_gone', resolved.error);
         for (const intent of resolved.value.intents) outputs.push({ kind: 'intent', intent });
