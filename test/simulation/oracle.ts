@@ -14,7 +14,13 @@ import {
   type Trigger,
 } from '@carillon/domain';
 import type { LogRecord, RecordCodec, TopicName } from '@carillon/ports';
-import { createConfigurationView, createRuleBook, judgeEvent, readSourceRecord, resolveLookup } from '@carillon/stages';
+import {
+  createConfigurationView,
+  createRuleBook,
+  evaluateEvent,
+  readSourceRecord,
+  resolveLookup,
+} from '@carillon/stages';
 import { createDirectWire } from '@carillon/testing/memory';
 import type { Shared, World } from './world.ts';
 
@@ -77,7 +83,7 @@ export async function expectedOf(world: World, { codecs, compile, templates, ids
     const configNumber = Math.max(before, marker);
     numbers[record.partition] = configNumber;
     const event = source?.kind === 'event' ? source.event : null;
-    const made = event ? judgeEvent(event, await view.at(configNumber), book, ids.derive) : [];
+    const made = event ? evaluateEvent(event, await view.at(configNumber), book, ids.derive) : [];
     for (const one of made.flatMap((judgement) => judgement.intents)) add(intents, one.id, one);
     for (const one of made.flatMap((judgement) => judgement.triggers)) add(triggers, one.id, one);
     judged[record.partition]?.push({ eventId: event?.id ?? null, isBroken, configNumber });

@@ -1,6 +1,6 @@
 import { findResource, foldConfiguration, openDelivery, type Configuration } from '@carillon/domain';
 import type { DeliveryId, Json } from '@carillon/kernel';
-import { collectForDigest, judgeEvent } from '@carillon/stages';
+import { collectForDigest, evaluateEvent } from '@carillon/stages';
 import { at, givenEvent, givenIds, givenIntent, givenRuleBook } from '@carillon/testing/given';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { planFolder } from '../src/configuration.ts';
@@ -264,7 +264,7 @@ describe('what only an event can say wrong has its recorded reason', () => {
   const PERSON = { status: 'paid', order_id: 'A-1', email: 'ada@example.com' };
   const judged = async (cadence: readonly string[], more: { readonly [name: string]: Json }) => {
     const event = givenEvent({ ...PERSON, ...more });
-    const [judgement] = judgeEvent(event, await published(paid(...cadence)), givenRuleBook(), givenIds.derive);
+    const [judgement] = evaluateEvent(event, await published(paid(...cadence)), givenRuleBook(), givenIds.derive);
     if (!judgement) throw new Error('the event has a rule');
     return judgement;
   };

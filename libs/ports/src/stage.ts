@@ -22,7 +22,7 @@ export type RecordFate =
   | { readonly kind: 'parked'; readonly reason: string };
 
 /** What judging comes to, as values: whoever reads a stage's answer need not decode it. Other records are given as they are. */
-export type JudgingOutput =
+export type EvaluationOutput =
   | { readonly kind: 'intent'; readonly intent: Intent }
   | { readonly kind: 'trigger'; readonly trigger: Trigger }
   | { readonly kind: 'evaluation'; readonly evaluation: Evaluation }
@@ -70,7 +70,7 @@ export type OutputSink<Output = NewRecord> = { write(outputs: readonly Output[])
  * One passage of the rules over the log. The live run follows the log and its outputs go to live topics. Another one judges
  * a piece of history: its ids hold its own, so nothing of it is taken for something live, and its sink leads elsewhere.
  */
-export type Run<Output = JudgingOutput> = {
+export type Run<Output = EvaluationOutput> = {
   /** Null: the live run. */
   readonly id: string | null;
   /** Judge by this configuration; null: by that of the newest marker before an event. */

@@ -1,5 +1,5 @@
 import { partitionOf, type Evaluation, type Intent, type Trigger } from '@carillon/domain';
-import type { EventLog, Ids, JudgingOutput, NewRecord, RecordCodecs } from '@carillon/ports';
+import type { EventLog, Ids, EvaluationOutput, NewRecord, RecordCodecs } from '@carillon/ports';
 
 type Places = { readonly ids: Pick<Ids, 'keyed'>; readonly log: Pick<EventLog, 'partitions'> };
 
@@ -45,7 +45,7 @@ const evaluationRecord = (evaluation: Evaluation, codecs: Pick<RecordCodecs, 'ev
 /** What judging came to, as records of the live topics. */
 export const createEncoder =
   (ports: Places & { readonly codecs: Pick<RecordCodecs, 'intent' | 'trigger' | 'evaluation'> }) =>
-  (output: JudgingOutput): NewRecord => {
+  (output: EvaluationOutput): NewRecord => {
     switch (output.kind) {
       case 'intent':
         return intentRecord(output.intent, ports);

@@ -1,4 +1,4 @@
-import type { BatchStage, PartitionState, JudgingOutput } from '@carillon/ports';
+import type { BatchStage, PartitionState, EvaluationOutput } from '@carillon/ports';
 import { openEmbedded } from '@carillon/adapter-embedded';
 import type { KafkaLog } from '@carillon/adapter-kafka';
 import { systemClock } from '@carillon/adapter-system';
@@ -144,7 +144,7 @@ let groups = 0;
 /** One pass in a group of its own, from the first batch that has come: joining a group is no part of reading. */
 async function replay(
   log: KafkaLog,
-  stage: BatchStage<JudgingOutput>,
+  stage: BatchStage<EvaluationOutput>,
   encode: ReturnType<typeof createEncoder>,
 ): Promise<Pass> {
   let begun = 0;

@@ -1,6 +1,6 @@
 import { CHANGED_BY_OWNER } from '@carillon/domain';
 import type { Instant, LogId } from '@carillon/kernel';
-import type { EventLog, LogRecord, NewRecord, BatchStage, PartitionState, JudgingOutput } from '@carillon/ports';
+import type { EventLog, LogRecord, NewRecord, BatchStage, PartitionState, EvaluationOutput } from '@carillon/ports';
 import {
   createConfigurationView,
   createEvaluateStage,
@@ -18,7 +18,7 @@ import { createTable, type Mishap } from './table.ts';
 export type Bug = {
   /** Puts the bug into the log that publishers get. */
   readonly log?: (log: EventLog) => EventLog;
-  readonly stage?: (stage: BatchStage<JudgingOutput>) => BatchStage<JudgingOutput>;
+  readonly stage?: (stage: BatchStage<EvaluationOutput>) => BatchStage<EvaluationOutput>;
 };
 export type Run = { readonly requests: number; readonly broken: string | null };
 /** The second publisher begins when the first has made so many requests. */
@@ -125,7 +125,7 @@ async function judged(
   records: readonly LogRecord[],
   partition: number,
   size: number,
-  stage: BatchStage<JudgingOutput>,
+  stage: BatchStage<EvaluationOutput>,
 ): Promise<readonly number[]> {
   let state = { ...BEGIN, partition };
   const numbers: number[] = [];

@@ -12,8 +12,8 @@ import type {
 import {
   readSourceRecord,
   decodeRecords,
-  judgeEventCoroutine,
-  type Judgement,
+  evaluateEventCoroutine,
+  type EvaluatedRule,
   type RuleBook,
   runYielding,
   resolveLookupCoroutine,
@@ -97,7 +97,7 @@ export async function findDrops(
       const rules = evaluation.rules.filter((rule) => rule.sampleError !== null && isMeant(rule.workspace));
       if (rules.length === 0) return [];
       const named = new Set(rules.map((rule) => [rule.workspace, rule.rule].join('\n')));
-      const find = (): Promise<readonly DropRow[]> => judgeAgain(evaluation, named, ports);
+      const find = (): Promise<readonly DropRow[]> => evaluateAgain(evaluation, named, ports);
       const { at, partition, from, to } = evaluation;
       return [{ at, id: `events ${partition} ${from}`, events: to - from, find }];
     }),
@@ -160,7 +160,7 @@ async function newest<T>(
   return { found, complete };
 }
 
-async function judgeAgain(
+async function evaluateAgain(
   { partition, from, to, configNumber }: Evaluation,
   named: ReadonlySet<string>,
   { log, configuration, book, ids, slice }: DropPorts,
@@ -177,12 +177,12 @@ async function judgeAgain(
       const read = readSourceRecord(record, log.logId);
       if (!read.ok || read.value.kind !== 'event') continue;
       const { event } = read.value;
-      for (const judgement of await runYielding(judgeEventCoroutine(event, then, book, ids.derive), slice)) {
-        const { workspace } = judgement.placed;
-        const rule = ruleTitle(judgement.placed);
+      for (const evaluated of await runYielding(evaluateEventCoroutine(event, then, book, ids.derive), slice)) {
+        const { workspace } = evaluated.placed;
+        const rule = ruleTitle(evaluated.placed);
         if (!named.has([workspace, rule].join('\n'))) continue;
         rows.push(
-          ...dropsOf(judgement).map((drop) => ({ at: record.time, workspace, rule, eventId: event.id, ...drop })),
+          ...dropsOf(evaluated).map((drop) => ({ at: record.time, workspace, rule, eventId: event.id, ...drop })),
         );
       }
     }
@@ -193,7 +193,7 @@ async function judgeAgain(
 
 type Left = Pick<DropRow, 'who' | 'reason' | 'detail' | 'count' | 'told'>;
 
-function dropsOf({ outcome }: Judgement): readonly Left[] {
+function dropsOf({ outcome }: EvaluatedRule): readonly Left[] {
   switch (outcome.kind) {
     case 'disabled':
     case 'not_fired':

@@ -28,8 +28,8 @@ import {
   deliveryIdOf,
   runYielding,
   decisionsAbout,
-  judgeEventCoroutine,
-  type Judgement,
+  evaluateEventCoroutine,
+  type EvaluatedRule,
 } from '@carillon/stages';
 import { letterAt, letterSteps } from './letters.ts';
 import { traceAnswer, traceTrigger, type LookupTracePorts } from './lookups.ts';
@@ -247,16 +247,18 @@ export async function traceRow(row: EventRow, index: number, ports: TracePorts):
   }
   const { event } = read.value;
   const configuration = await ports.configuration.at(row.configNumber);
-  const work = judgeEventCoroutine(event, configuration, ports.book, ports.ids.derive);
-  const judgements = await runYielding(work, ports.slice);
+  const work = evaluateEventCoroutine(event, configuration, ports.book, ports.ids.derive);
+  const evaluatedRules = await runYielding(work, ports.slice);
   const { configNumber } = row;
   steps.push(
-    step('evaluation', row.at, `judged by configuration ${configNumber}: ${countWords(judgements)}`, { configNumber }),
+    step('evaluation', row.at, `judged by configuration ${configNumber}: ${countWords(evaluatedRules)}`, {
+      configNumber,
+    }),
   );
   const people: NamedPerson[] = [];
   const messages: { readonly at: number; readonly intent: Intent }[] = [];
-  for (const judgement of judgements) {
-    const told = await traceJudgement(judgement, event, row, configuration, ports);
+  for (const evaluated of evaluatedRules) {
+    const told = await traceRule(evaluated, event, row, configuration, ports);
     steps.push(...told.steps);
     people.push(...told.people);
     if (people.length <= 1) messages.push(...told.intents.map((intent) => ({ at: steps.length, intent })));
@@ -270,14 +272,14 @@ export async function traceRow(row: EventRow, index: number, ports: TracePorts):
   return { steps, people, body: event.body };
 }
 
-async function traceJudgement(
-  judgement: Judgement,
+async function traceRule(
+  evaluated: EvaluatedRule,
   event: SourceEvent,
   row: EventRow,
   configuration: Configuration,
   ports: TracePorts,
 ): Promise<Pick<RowStory, 'steps' | 'people'> & { readonly intents: readonly Intent[] }> {
-  const { outcome, placed, triggers } = judgement;
+  const { outcome, placed, triggers } = evaluated;
   const found = ports.book.rulesOf(configuration, event.stream).find((one) => one.ok && one.placed === placed);
   const rule = found?.ok ? found.rule : null;
   const bindings = bindingsOf(event);
@@ -288,12 +290,12 @@ async function traceJudgement(
     const value = result.ok ? JSON.stringify(result.value, bigintText) : `error: ${result.error}`;
     return `${'  '.repeat(depth)}${source}  →  ${value}`;
   });
-  const steps = [ruleStep(judgement, row, lines)];
+  const steps = [ruleStep(evaluated, row, lines)];
   if (outcome.kind === 'fired') {
     const list = rule?.from === 'event' ? rule.forEach?.evaluate(bindings, new StepBudget()) : undefined;
     const items = list?.ok && Array.isArray(list.value) ? (list.value as readonly Json[]) : undefined;
-    const naming = { rule: ruleTitle(placed), intents: judgement.intents, itemAt: (at: number) => items?.[at] };
-    return { steps, intents: judgement.intents, people: namedPeople({ ...outcome, ...naming }, ports.ids) };
+    const naming = { rule: ruleTitle(placed), intents: evaluated.intents, itemAt: (at: number) => items?.[at] };
+    return { steps, intents: evaluated.intents, people: namedPeople({ ...outcome, ...naming }, ports.ids) };
   }
   const people: NamedPerson[] = [];
   const intents: Intent[] = [];
@@ -327,13 +329,13 @@ async function rememberedSteps(
 
 const bigintText = (_name: string, value: unknown): unknown => (typeof value === 'bigint' ? value.toString() : value);
 
-function countWords(judgements: readonly Judgement[]): string {
-  if (judgements.length === 0) return 'no rule listens on this stream';
-  const fired = judgements.filter(({ outcome }) => outcome.kind === 'fired' || outcome.kind === 'asks').length;
-  return `${judgements.length} ${judgements.length === 1 ? 'rule' : 'rules'} saw it, ${fired} fired`;
+function countWords(evaluatedRules: readonly EvaluatedRule[]): string {
+  if (evaluatedRules.length === 0) return 'no rule listens on this stream';
+  const fired = evaluatedRules.filter(({ outcome }) => outcome.kind === 'fired' || outcome.kind === 'asks').length;
+  return `${evaluatedRules.length} ${evaluatedRules.length === 1 ? 'rule' : 'rules'} saw it, ${fired} fired`;
 }
 
-function ruleStep({ placed, outcome, triggerId }: Judgement, row: EventRow, lines: readonly string[]): TraceStep {
+function ruleStep({ placed, outcome, triggerId }: EvaluatedRule, row: EventRow, lines: readonly string[]): TraceStep {
   const rule = ruleTitle(placed);
   const more = { rule, ruleVersion: placed.version, configNumber: row.configNumber, lines };
   switch (outcome.kind) {

@@ -16,7 +16,7 @@ import type {
   DropCount,
   EventLog,
   Ids,
-  JudgingOutput,
+  EvaluationOutput,
   LogRecord,
   PartitionState,
   RecordCodecs,
@@ -30,7 +30,7 @@ import { deadLetterOf, deadLetterRecord } from '../dead-letters.ts';
 import { dropsOfOutcome, sumDrops } from '../drop-counts.ts';
 import { runYielding } from '../run-yielding.ts';
 import { loadEntityStates, type EntityStates } from './entity-states.ts';
-import { judgeEventCoroutine, type Judgement } from './judge-event.ts';
+import { evaluateEventCoroutine, type EvaluatedRule } from './evaluate-event.ts';
 import type { RuleBook } from './rule-book.ts';
 
 export type EvaluatePorts = {
@@ -58,7 +58,7 @@ const MAX_TURNS = 100;
  * evaluation record for each range of one configuration number; the ranges of a partition follow each other without gaps.
  * A batch is read, what rules keep of its entities is loaded, then it is judged; rules without state load nothing.
  */
-export function createEvaluateStage(ports: EvaluatePorts): BatchStage<JudgingOutput> {
+export function createEvaluateStage(ports: EvaluatePorts): BatchStage<EvaluationOutput> {
   return {
     name: 'evaluate',
     async handle(records, state) {
@@ -128,30 +128,30 @@ function loadStates(
 }
 
 /** What one evaluation record tells of: neighbouring records judged under one number. */
-type JudgedRange = { from: number; to: number; configNumber: number; tally: Tally };
+type EvaluatedRange = { from: number; to: number; configNumber: number; tally: Tally };
 type Tally = { events: number; intents: number; triggers: number; deadLetters: number; rules: Map<string, RuleTally> };
 
 const emptyTally = (): Tally => ({ events: 0, intents: 0, triggers: 0, deadLetters: 0, rules: new Map() });
 
 function startBatch(ports: EvaluatePorts, before: PartitionState, states: EntityStates | null) {
   const { ids } = ports;
-  const outputs: JudgingOutput[] = [];
+  const outputs: EvaluationOutput[] = [];
   const fates: RecordFate[] = [];
-  const ranges: JudgedRange[] = [];
+  const ranges: EvaluatedRange[] = [];
   const dropped: DropCount[] = [];
   let configNumber = before.configNumber;
   const clocks: Record<string, Instant> = { ...before.clocks };
 
-  function rangeAt(offset: number): JudgedRange {
+  function rangeAt(offset: number): EvaluatedRange {
     const last = ranges.at(-1);
-    if (last && last.configNumber === judgedBy()) {
+    if (last && last.configNumber === currentNumber()) {
       last.to = offset + 1;
       return last;
     }
-    const range: JudgedRange = {
+    const range: EvaluatedRange = {
       from: last ? last.to : offset,
       to: offset + 1,
-      configNumber: judgedBy(),
+      configNumber: currentNumber(),
       tally: emptyTally(),
     };
     ranges.push(range);
@@ -165,30 +165,30 @@ function startBatch(ports: EvaluatePorts, before: PartitionState, states: Entity
     fates.push({ kind: 'parked', reason });
   }
 
-  function* judge(event: SourceEvent, configuration: Configuration): Coroutine<void> {
+  function* evaluate(event: SourceEvent, configuration: Configuration): Coroutine<void> {
     const range = rangeAt(event.position.offset);
     clocks[event.stream] = Math.max(clocks[event.stream] ?? 0, event.time);
-    const judgements = yield* judgeEventCoroutine(event, configuration, ports.book, ids.derive, {
+    const evaluatedRules = yield* evaluateEventCoroutine(event, configuration, ports.book, ids.derive, {
       runId: ports.run?.id ?? null,
       states,
     });
     range.tally.events += 1;
     let fired = false;
-    for (const judgement of judgements) {
-      const { outcome } = judgement;
+    for (const evaluated of evaluatedRules) {
+      const { outcome } = evaluated;
       // Most rules of most events: nothing is counted, named or made for them.
       if (outcome.kind === 'not_fired' || outcome.kind === 'disabled') continue;
       if (outcome.kind !== 'failed') fired = true;
-      count(range.tally, event, judgement);
-      const { workspace } = judgement.placed;
-      dropped.push(...dropsOfOutcome({ workspace, rule: ruleTitle(judgement.placed) }, outcome));
-      for (const intent of judgement.intents) outputs.push({ kind: 'intent', intent });
-      for (const trigger of judgement.triggers) outputs.push({ kind: 'trigger', trigger });
+      count(range.tally, event, evaluated);
+      const { workspace } = evaluated.placed;
+      dropped.push(...dropsOfOutcome({ workspace, rule: ruleTitle(evaluated.placed) }, outcome));
+      for (const intent of evaluated.intents) outputs.push({ kind: 'intent', intent });
+      for (const trigger of evaluated.triggers) outputs.push({ kind: 'trigger', trigger });
     }
     fates.push(fired ? { kind: 'done' } : { kind: 'dropped', reason: 'no_rule_fired' });
   }
 
-  const judgedBy = (): number => ports.run?.configNumber ?? configNumber;
+  const currentNumber = (): number => ports.run?.configNumber ?? configNumber;
 
   return {
     /** Done when it returns, unless it gives a promise. */
@@ -196,13 +196,13 @@ function startBatch(ports: EvaluatePorts, before: PartitionState, states: Entity
       configNumber = marked;
       if (!source.ok) return park(record, source.error.reason, source.error.detail);
       if (source.value.kind === 'event' && configuration) {
-        return runYielding(judge(source.value.event, configuration), ports.slice);
+        return runYielding(evaluate(source.value.event, configuration), ports.slice);
       }
       // Markers and ticks.
       rangeAt(record.offset);
       fates.push({ kind: 'done' });
     },
-    end(): BatchResult<JudgingOutput> {
+    end(): BatchResult<EvaluationOutput> {
       const at = ports.clock.now();
       for (const range of ranges)
         outputs.push({ kind: 'evaluation', evaluation: evaluationOf(range, before.partition, at) });
@@ -222,7 +222,7 @@ function startBatch(ports: EvaluatePorts, before: PartitionState, states: Entity
   };
 }
 
-function count(tally: Tally, event: SourceEvent, { placed, outcome, intents, triggers }: Judgement): void {
+function count(tally: Tally, event: SourceEvent, { placed, outcome, intents, triggers }: EvaluatedRule): void {
   if (outcome.kind === 'disabled' || outcome.kind === 'not_fired') return;
   const key = `${placed.workspace}/${ruleTitle(placed)}@${placed.version}`;
   const before = tally.rules.get(key);
@@ -245,7 +245,11 @@ function count(tally: Tally, event: SourceEvent, { placed, outcome, intents, tri
   });
 }
 
-const evaluationOf = ({ tally, from, to, configNumber }: JudgedRange, partition: number, at: Instant): Evaluation => ({
+const evaluationOf = (
+  { tally, from, to, configNumber }: EvaluatedRange,
+  partition: number,
+  at: Instant,
+): Evaluation => ({
   partition,
   from,
   to,

@@ -6,7 +6,7 @@ import type {
   DropCount,
   EventLog,
   Ids,
-  JudgingOutput,
+  EvaluationOutput,
   LogRecord,
   LookupClaims,
   RecordCodecs,
@@ -39,13 +39,13 @@ export const REDRIVEN_FROM_HEADER = 'redriven_from';
  * a trigger counts; one at another position is superseded and yields nothing, so that a trigger that was asked for twice,
  * after a crash or by two workers, has one set of recipients.
  */
-export function createResolveStage(ports: ResolvePorts): BatchStage<JudgingOutput> {
+export function createResolveStage(ports: ResolvePorts): BatchStage<EvaluationOutput> {
   const { claims, codecs, clock, ids, log, slice } = ports;
 
   return {
     name: 'resolve',
     async handle(records, state) {
-      const outputs: JudgingOutput[] = [];
+      const outputs: EvaluationOutput[] = [];
       let ruleErrors = 0;
       const dropped: DropCount[] = [];
       const read = await decodeRecords(codecs.lookup, records);

@@ -29,7 +29,7 @@ const dearEvent = (characters: number): { readonly [name: string]: Json } => ({
   text: 'a'.repeat(characters),
   watchers: Array.from({ length: 500 }, (_, at) => ({ email: `p${at}@example.com` })),
 });
-const judge = async (records: readonly LogRecord[], slice: EventLoopSlice): Promise<BatchResult> => {
+const evaluate = async (records: readonly LogRecord[], slice: EventLoopSlice): Promise<BatchResult> => {
   const result = await createEvaluateStage({ ...topology.ports, slice }).handle(records, START);
   return { ...result, outputs: result.outputs.map(createEncoder(topology.ports)) };
 };
@@ -39,7 +39,7 @@ describe('an event that asks for much', () => {
   it('has its rest dropped as too_complex and counted for the metric', async () => {
     await topology.publish(...orderShop(dearShop('dear')));
     const id = await topology.event(dearEvent(2_000));
-    const { dropped = [], outputs } = await judge(await events(), alwaysYield());
+    const { dropped = [], outputs } = await evaluate(await events(), alwaysYield());
     const told = outputs.filter(({ topic }) => topic === 'carillon.intents').length;
     expect(told).toBeGreaterThan(5);
     expect(dropped).toMatchObject([{ workspace: 'shop', reason: 'too_complex', count: 500 - told }]);
@@ -54,7 +54,7 @@ describe('an event that asks for much', () => {
     const names = ['a', 'b', 'c', 'd', 'e', 'f'];
     await topology.publish(...orderShop(dearShop(...names)));
     await topology.event(dearEvent(2_000));
-    const { outputs } = await judge(await events(), alwaysYield());
+    const { outputs } = await evaluate(await events(), alwaysYield());
     const [evaluation] = outputs.flatMap(({ topic, value }) => {
       const read = topic === 'carillon.evaluations' ? topology.ports.codecs.evaluation.decode(value) : undefined;
       return read?.ok ? [read.value] : [];
@@ -77,8 +77,8 @@ describe('an event that asks for much', () => {
     const slice = alwaysYield();
     const order: string[] = [];
     await Promise.all([
-      judge(dear, slice).then(() => order.push('dear')),
-      judge(cheap, slice).then(({ state }) => order.push(`other, by configuration ${state.configNumber}`)),
+      evaluate(dear, slice).then(() => order.push('dear')),
+      evaluate(cheap, slice).then(({ state }) => order.push(`other, by configuration ${state.configNumber}`)),
     ]);
     expect(order).toEqual([`other, by configuration ${number}`, 'dear']);
     expect(slice.ended).toBeGreaterThan(50);
@@ -94,7 +94,7 @@ describe('an event that asks for much', () => {
       beat = setImmediate(turn);
     };
     let beat = setImmediate(turn);
-    await judge(await events(), {
+    await evaluate(await events(), {
       isExpired: () => true,
       yield: () => new Promise((resolve) => void setImmediate(resolve)),
     });
@@ -106,17 +106,17 @@ describe('an event that asks for much', () => {
     await topology.publish(...orderShop(dearShop('dear')));
     for (let at = 0; at < 5; at += 1) await topology.event({ ...dearEvent(2_000), at });
     const records = await events();
-    const { fates } = await judge(records, alwaysYield());
+    const { fates } = await evaluate(records, alwaysYield());
     expect(fates.length).toBeGreaterThan(0);
     expect(fates.length).toBeLessThan(records.length);
-    expect((await judge(records, { isExpired: () => false, yield: () => Promise.resolve() })).fates).toHaveLength(6);
+    expect((await evaluate(records, { isExpired: () => false, yield: () => Promise.resolve() })).fates).toHaveLength(6);
   });
 
   it('comes to the same whatever the turns are', async () => {
     await topology.publish(...orderShop(dearShop('a', 'b', 'c', 'd', 'e')));
     await topology.event(dearEvent(2_000));
     const intentsOf = async (slice: EventLoopSlice): Promise<unknown> => {
-      const { outputs } = await judge(await events(), slice);
+      const { outputs } = await evaluate(await events(), slice);
       return outputs.filter(({ topic }) => topic === 'carillon.intents').map(({ key, value }) => [key, [...value]]);
     };
     const counted = alwaysYield();

@@ -12,7 +12,7 @@ import {
   workspaceSettings,
 } from '@carillon/testing/given';
 import { describe, expect, it } from 'vitest';
-import { judgeEvent } from '../../src/index.ts';
+import { evaluateEvent } from '../../src/index.ts';
 
 const rule = ORDER_PAID.rules['paid'];
 if (!rule || rule.recipients.from !== 'event') throw new Error('there is a rule');
@@ -25,9 +25,9 @@ const shop = (delay: Delay, settings: WorkspaceBody = {}): Configuration => {
 };
 const PAID = { status: 'paid', order_id: 'A-1', customer: { email: 'ada@example.com' } };
 const judged = (configuration: Configuration, body: { readonly [name: string]: Json } = {}) => {
-  const [judgement] = judgeEvent(givenEvent({ ...PAID, ...body }), configuration, givenRuleBook(), givenIds.derive);
-  if (!judgement) throw new Error('the event has a rule');
-  return judgement;
+  const [evaluated] = evaluateEvent(givenEvent({ ...PAID, ...body }), configuration, givenRuleBook(), givenIds.derive);
+  if (!evaluated) throw new Error('the event has a rule');
+  return evaluated;
 };
 const dueAt = (configuration: Configuration, body = {}) => judged(configuration, body).intents[0];
 

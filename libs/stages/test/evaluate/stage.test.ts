@@ -13,7 +13,7 @@ afterEach(() => topology.close());
 const START: PartitionState = { partition: 0, configNumber: -1, clocks: {} };
 const paid = (order: string) => ({ status: 'paid', order_id: order, customer: { email: 'ada@example.com' } });
 const events = (): Promise<LogRecord[]> => topology.records('carillon.events');
-const judge = async (records: readonly LogRecord[], state = START): Promise<BatchResult> => {
+const evaluate = async (records: readonly LogRecord[], state = START): Promise<BatchResult> => {
   // A batch is judged whole, however slow the machine is.
   const result = await createEvaluateStage({ ...topology.ports, slice: neverYield }).handle(records, state);
   return { ...result, outputs: result.outputs.map(createEncoder(topology.ports)) };
@@ -45,7 +45,7 @@ describe('an event', () => {
     await topology.event(paid('before'));
     const number = await topology.publish(notification('order-paid', off));
     await topology.event(paid('after'));
-    const result = await judge(await events());
+    const result = await evaluate(await events());
     expect(result.state.configNumber).toBe(number);
     expect(readOutputs(result).intents.map(({ slot, configNumber }) => [slot.uniqueId, configNumber])).toEqual([
       ['before', 0],
@@ -57,7 +57,7 @@ describe('an event', () => {
     await topology.publish(...orderShop());
     await topology.event(paid('A-1'));
     const [, event] = await events();
-    const result = await judge(event ? [event] : []);
+    const result = await evaluate(event ? [event] : []);
     expect(readOutputs(result).intents).toEqual([]);
     expect(readOutputs(result).evaluations).toMatchObject([{ configNumber: -1, events: 1 }]);
   });
@@ -67,7 +67,7 @@ describe('an event', () => {
     await topology.publish(notification('order-paid', off));
     await topology.data.log.append([markerRecord(0, 0)]);
     await topology.event(paid('late'));
-    const result = await judge(await events());
+    const result = await evaluate(await events());
     expect(result.state.configNumber).toBe(1);
     expect(readOutputs(result).intents).toEqual([]);
   });
@@ -77,9 +77,9 @@ describe('an event', () => {
     await topology.event(paid('A-1'));
     const records = await events();
     const later = records[1]?.time ?? 0;
-    const { state } = await judge(records, { ...START, clocks: { 'shop/orders': later + 5000, 'shop/other': 7 } });
+    const { state } = await evaluate(records, { ...START, clocks: { 'shop/orders': later + 5000, 'shop/other': 7 } });
     expect(state.clocks).toEqual({ 'shop/orders': later + 5000, 'shop/other': 7 });
-    expect((await judge(records)).state.clocks).toEqual({ 'shop/orders': later });
+    expect((await evaluate(records)).state.clocks).toEqual({ 'shop/orders': later });
   });
 });
 
@@ -95,7 +95,7 @@ describe('a record that can never be read', () => {
       { ...bad, headers: { ...headers, enc: '9' }, value: new Uint8Array([1, 2]) },
     ]);
     await topology.event(paid('A-1'));
-    const result = await judge(await events());
+    const result = await evaluate(await events());
     const { letters, intents, evaluations } = readOutputs(result);
     expect(letters.map(({ reason, offset, workspace }) => [reason, offset, workspace])).toEqual([
       ['invalid_json', 1, 'shop'],
@@ -113,14 +113,14 @@ describe('a record that can never be read', () => {
     await topology.event(paid('A-1'));
     const event = (await events()).at(-1);
     const value = new TextEncoder().encode(JSON.stringify({ text: 'x'.repeat(512 * 1024) }));
-    const result = await judge(event ? [{ ...event, value }] : []);
+    const result = await evaluate(event ? [{ ...event, value }] : []);
     expect(readOutputs(result).letters).toMatchObject([{ reason: 'body_too_large' }]);
   });
 
   it('has the same dead letter when the batch comes again', async () => {
     const bad = { topic: 'carillon.events', partition: 0, key: 'k', headers: {}, value: new Uint8Array() } as const;
     await topology.data.log.append([bad]);
-    const idOf = async () => readOutputs(await judge(await events())).letters.map(({ id }) => id);
+    const idOf = async () => readOutputs(await evaluate(await events())).letters.map(({ id }) => id);
     expect(await idOf()).toEqual(await idOf());
   });
 });
@@ -136,7 +136,7 @@ describe('evaluation records', () => {
       let state = START;
       const chain: { from: number; to: number; configNumber: number; events: number }[] = [];
       for (let at = 0; at < records.length; at += cut) {
-        const result = await judge(records.slice(at, at + cut), state);
+        const result = await evaluate(records.slice(at, at + cut), state);
         state = result.state;
         chain.push(...readOutputs(result).evaluations);
       }
@@ -154,7 +154,7 @@ describe('evaluation records', () => {
     await topology.event({ ...paid('A'), total: 9 });
     await topology.event({ ...paid('B'), total: 1 });
     const failing = await topology.event(paid('C'));
-    const { evaluations } = readOutputs(await judge(await events()));
+    const { evaluations } = readOutputs(await evaluate(await events()));
     expect(evaluations[0]?.rules).toMatchObject([
       { rule: 'order-paid.big', ruleVersion: 1, fired: 1, failed: 1, dropped: 0, sampleEventId: failing },
     ]);
@@ -173,7 +173,7 @@ describe('evaluation records', () => {
       });
     await judgedTo(2);
     await consumption.stop();
-    const outputs = (await judge(await events())).outputs;
+    const outputs = (await evaluate(await events())).outputs;
     await log.append(outputs); // what a worker does that dies before its checkpoint
     await topology.evaluates();
     await topology.event(paid('B'));

@@ -1,4 +1,4 @@
-import type { BatchResult, JudgingOutput, LogRecord, PartitionState, RuleStateStore } from '@carillon/ports';
+import type { BatchResult, EvaluationOutput, LogRecord, PartitionState, RuleStateStore } from '@carillon/ports';
 import { countingRules, noRuleStates, neverYield, ORDERS, orderShop, stream } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -18,27 +18,27 @@ const happens = (who: string, status = 'paid') =>
   topology.event({ status, order_id: `${who}-${(number += 1)}`, customer: { email: `${who}@example.com` } });
 const events = (): Promise<LogRecord[]> => topology.records('carillon.events');
 /** Batches are judged whole, however slow the machine is. */
-const judge = (
+const evaluate = (
   records: readonly LogRecord[],
   state = START,
   more: Partial<EvaluatePorts> = {},
-): Promise<BatchResult<JudgingOutput>> =>
+): Promise<BatchResult<EvaluationOutput>> =>
   createEvaluateStage({
     ...topology.ports,
     slice: neverYield,
     book: countingRules(topology.ports.book),
     ...more,
   }).handle(records, state);
-const told = ({ outputs }: BatchResult<JudgingOutput>): readonly (string | null)[] =>
+const told = ({ outputs }: BatchResult<EvaluationOutput>): readonly (string | null)[] =>
   outputs.flatMap((output) => (output.kind === 'intent' ? [output.intent.to] : []));
 
 describe('a rule with state', () => {
   it('steps over the events of each entity by itself, from batch to batch', async () => {
     for (const who of ['ada', 'bob', 'ada', 'bob', 'ada', 'bob', 'ada']) await happens(who);
     const records = await events();
-    const first = await judge(records.slice(0, 6));
+    const first = await evaluate(records.slice(0, 6));
     expect(await first.save?.()).toBe('done');
-    const second = await judge(records.slice(6), first.state);
+    const second = await evaluate(records.slice(6), first.state);
     expect(await second.save?.()).toBe('done');
     expect([...told(first), ...told(second)]).toEqual(['ada@example.com', 'bob@example.com']);
   });
@@ -46,18 +46,18 @@ describe('a rule with state', () => {
   it('takes an event in once, however often its batch comes again', async () => {
     for (let at = 0; at < 4; at += 1) await happens('ada');
     const records = await events();
-    const first = await judge(records.slice(0, 4));
+    const first = await evaluate(records.slice(0, 4));
     await first.save?.();
     // The checkpoint was not saved: all of it comes again.
-    const again = await judge(records);
+    const again = await evaluate(records);
     await again.save?.();
     expect([told(first), told(again)]).toEqual([['ada@example.com'], []]);
     await happens('ada');
-    const last = await judge((await events()).slice(-1), again.state);
+    const last = await evaluate((await events()).slice(-1), again.state);
     expect(told(last)).toEqual([]);
     await last.save?.();
     await happens('ada');
-    expect(told(await judge((await events()).slice(-1), last.state))).toEqual(['ada@example.com']);
+    expect(told(await evaluate((await events()).slice(-1), last.state))).toEqual(['ada@example.com']);
   });
 
   it('is refused on a stream without a key: workers of several partitions would share one document', async () => {
@@ -65,7 +65,7 @@ describe('a rule with state', () => {
     await topology.publish(stream('orders', keyless));
     await happens('ada');
     const records = await events();
-    const batch = await judge(records);
+    const batch = await evaluate(records);
     const rules = batch.outputs.flatMap((output) => (output.kind === 'evaluation' ? output.evaluation.rules : []));
     expect(rules).toMatchObject([{ fired: 0, failed: 1 }]);
     expect(rules[0]?.sampleError).toContain('make a stream with a key for it');
@@ -76,15 +76,15 @@ describe('a rule with state', () => {
     await happens('ada');
     await happens('ada');
     const records = await events();
-    const slow = await judge(records.slice(0, -1));
-    const quick = await judge(records);
+    const slow = await evaluate(records.slice(0, -1));
+    const quick = await evaluate(records);
     expect(await quick.save?.()).toBe('done');
     expect(await slow.save?.()).toBe('refused');
   });
 
   it('keeps what it decided by with the entity, since the event alone does not say it again', async () => {
     const ids = [await happens('ada'), await happens('ada', 'open')];
-    await (await judge(await events())).save?.();
+    await (await evaluate(await events())).save?.();
     const seen = [];
     for (const record of (await events()).slice(-2)) {
       const read = readSourceRecord(record, topology.data.log.logId);
@@ -96,11 +96,11 @@ describe('a rule with state', () => {
 
   it('of another run knows nothing of the live one, has ids of its own, and its outputs go where the run says', async () => {
     for (let at = 0; at < 3; at += 1) await happens('ada');
-    const live = await judge(await events());
+    const live = await evaluate(await events());
     await live.save?.();
-    const other = await judge(await events(), START, { run: { id: 'run_1', configNumber: null } });
+    const other = await evaluate(await events(), START, { run: { id: 'run_1', configNumber: null } });
     await other.save?.();
-    const triggersOf = ({ outputs }: BatchResult<JudgingOutput>) =>
+    const triggersOf = ({ outputs }: BatchResult<EvaluationOutput>) =>
       outputs.flatMap((output) => (output.kind === 'intent' ? [output.intent.triggerId] : []));
     expect(triggersOf(live)).toHaveLength(1);
     expect(triggersOf(other)).toHaveLength(1);
@@ -131,7 +131,7 @@ describe('rules without state', () => {
       },
       save: (states) => ruleStates.save(states),
     };
-    await judge(await events(), START, { ruleStates: counted });
+    await evaluate(await events(), START, { ruleStates: counted });
     expect(asked).toEqual([2]);
   });
 });

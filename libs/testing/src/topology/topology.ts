@@ -14,7 +14,7 @@ import type {
   Clock,
   Consumption,
   Ids,
-  JudgingOutput,
+  EvaluationOutput,
   LogRecord,
   OutboundHttp,
   OutputSink,
@@ -301,7 +301,7 @@ export class Topology {
   }
 
   /** Where what judging comes to goes, as in the engine. */
-  get liveSink(): OutputSink<JudgingOutput> {
+  get liveSink(): OutputSink<EvaluationOutput> {
     return createLogSink(this.ports.log, createEncoder(this.ports), this.ports.turns);
   }
 

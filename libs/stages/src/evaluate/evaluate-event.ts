@@ -29,7 +29,7 @@ import { causeOfEvent, makeIntents, namesAfterLookup, templateContext, type Inte
 import type { BookRule, RuleBook } from './rule-book.ts';
 
 /** What one rule made of one event: intents where the event names the recipients, triggers where a partner has to. */
-export type Judgement = {
+export type EvaluatedRule = {
   readonly placed: PlacedRule;
   /** Null: no trigger came of it. */ readonly triggerId: TriggerId | null;
   readonly outcome: RuleOutcome;
@@ -38,7 +38,7 @@ export type Judgement = {
 };
 
 const NONE: readonly never[] = [];
-const nothingOf = (placed: PlacedRule, outcome: RuleOutcome): Judgement => ({
+const nothingOf = (placed: PlacedRule, outcome: RuleOutcome): EvaluatedRule => ({
   placed,
   triggerId: null,
   outcome,
@@ -47,8 +47,8 @@ const nothingOf = (placed: PlacedRule, outcome: RuleOutcome): Judgement => ({
 });
 
 /** What most rules make of most events is the same each time: made once for the rules of a stream, not for each event. */
-const quiet = new WeakMap<readonly BookRule[], readonly Judgement[]>();
-function quietJudgements(entries: readonly BookRule[]): readonly Judgement[] {
+const quiet = new WeakMap<readonly BookRule[], readonly EvaluatedRule[]>();
+function quietRules(entries: readonly BookRule[]): readonly EvaluatedRule[] {
   let known = quiet.get(entries);
   if (!known) {
     known = entries.map(({ placed }) => nothingOf(placed, NOT_FIRED));
@@ -58,47 +58,47 @@ function quietJudgements(entries: readonly BookRule[]): readonly Judgement[] {
 }
 
 /** Judges an event in the live run, without a pause. */
-export function judgeEvent(
+export function evaluateEvent(
   event: SourceEvent,
   configuration: Configuration,
   book: RuleBook,
   derive: DeriveId,
-): readonly Judgement[] {
-  return runToCompletion(judgeEventCoroutine(event, configuration, book, derive));
+): readonly EvaluatedRule[] {
+  return runToCompletion(evaluateEventCoroutine(event, configuration, book, derive));
 }
 
 /** In which run an event is judged, and with what is known of its entity; null: rules with state are passed over. */
-export type JudgingRun = { readonly runId: string | null; readonly states: EntityStates | null };
-const LIVE: JudgingRun = { runId: null, states: null };
+export type EvaluationRun = { readonly runId: string | null; readonly states: EntityStates | null };
+const LIVE: EvaluationRun = { runId: null, states: null };
 
 /**
  * Judges an event by a configuration: pure, and the same for ever, so that `trace` and replay come to what the engine
  * came to. The trigger of a rule whose event names the recipient is only an id in the intents. The event has one budget of
  * steps for all rules, of which each has a share; a pause is offered between recipients, and between rules that took long.
  */
-export function* judgeEventCoroutine(
+export function* evaluateEventCoroutine(
   event: SourceEvent,
   configuration: Configuration,
   book: RuleBook,
   derive: DeriveId,
-  { runId, states }: JudgingRun = LIVE,
-): Coroutine<readonly Judgement[]> {
+  { runId, states }: EvaluationRun = LIVE,
+): Coroutine<readonly EvaluatedRule[]> {
   const bindings = bindingsOf(event);
   const budget = new EventBudget();
   const making: Making = { configuration, book, derive, runId };
   const entries = book.rulesOf(configuration, event.stream);
-  const progress: Progress = { at: 0, fires: false, share: budget.nextRule(), judgements: [] };
+  const progress: Progress = { at: 0, fires: false, share: budget.nextRule(), evaluatedRules: [] };
   for (;;) {
-    judgeQuietRules(entries, bindings, budget, progress);
+    evaluateQuietRules(entries, bindings, budget, progress);
     const entry = entries[progress.at];
-    if (!entry) return progress.judgements;
+    if (!entry) return progress.evaluatedRules;
     if (progress.fires && entry.ok) {
-      progress.judgements.push(yield* fire(entry.rule, event, bindings, progress.share, making));
+      progress.evaluatedRules.push(yield* fire(entry.rule, event, bindings, progress.share, making));
       progress.at += 1;
     } else if (entry.ok && entry.rule.memory) {
       const rule = { ...entry.rule, memory: entry.rule.memory };
-      const judgement = states && (yield* step(rule, { event, bindings }, budget.nextRule(), states, making));
-      if (judgement) progress.judgements.push(judgement);
+      const evaluated = states && (yield* step(rule, { event, bindings }, budget.nextRule(), states, making));
+      if (evaluated) progress.evaluatedRules.push(evaluated);
       progress.at += 1;
     }
     if (budget.pauseIsDue()) yield;
@@ -106,25 +106,26 @@ export function* judgeEventCoroutine(
 }
 
 /** How far the rules of an event are judged. `fires`: the condition of the rule at `at` holds, and took its steps off `share`. */
-type Progress = { at: number; fires: boolean; share: StepBudget; readonly judgements: Judgement[] };
+type Progress = { at: number; fires: boolean; share: StepBudget; readonly evaluatedRules: EvaluatedRule[] };
 
 /**
  * Judges rules whose condition alone says that they do not fire, until one fires, keeps state, or a pause is due. It stands
  * by itself since most rules of most events end here, and a plain loop is faster than one that may pause.
  */
-function judgeQuietRules(
+function evaluateQuietRules(
   entries: readonly BookRule[],
   bindings: Bindings,
   budget: EventBudget,
   progress: Progress,
 ): void {
-  const { judgements } = progress;
-  const unfired = quietJudgements(entries);
+  const { evaluatedRules } = progress;
+  const unfired = quietRules(entries);
   progress.fires = false;
   for (; progress.at < entries.length; progress.at += 1) {
     const entry = entries[progress.at];
     if (!entry?.ok) {
-      if (entry) judgements.push(nothingOf(entry.placed, { kind: 'failed', reason: 'rule_error', error: entry.error }));
+      if (entry)
+        evaluatedRules.push(nothingOf(entry.placed, { kind: 'failed', reason: 'rule_error', error: entry.error }));
       continue;
     }
     if (entry.rule.memory || budget.isPauseDue()) return;
@@ -135,7 +136,7 @@ function judgeQuietRules(
       return;
     }
     const same = nothing === NOT_FIRED ? unfired[progress.at] : undefined;
-    judgements.push(same ?? nothingOf(entry.placed, nothing));
+    evaluatedRules.push(same ?? nothingOf(entry.placed, nothing));
   }
 }
 
@@ -154,7 +155,7 @@ function* fire(
   bindings: Bindings,
   budget: StepBudget,
   making: Making,
-): Coroutine<Judgement> {
+): Coroutine<EvaluatedRule> {
   const triggerId = onceTriggerId(rule.placed, event, making);
   const outcome = yield* fireRule(rule, event, triggerId, bindings, budget);
   return yield* judgementOf(rule, event, outcome, triggerId, making);
@@ -167,7 +168,7 @@ function* step(
   budget: StepBudget,
   states: EntityStates,
   making: Making,
-): Coroutine<Judgement | null> {
+): Coroutine<EvaluatedRule | null> {
   if (!isKeyed(event)) {
     return nothingOf(rule.placed, { kind: 'failed', reason: 'rule_error', error: NO_ENTITY });
   }
@@ -186,7 +187,7 @@ function* judgementOf(
   outcome: RuleOutcome,
   triggerIdNow: () => TriggerId,
   making: Making,
-): Coroutine<Judgement> {
+): Coroutine<EvaluatedRule> {
   const { placed } = rule;
   if (outcome.kind === 'asks' && rule.from === 'lookup') {
     const triggers = makeTriggers(rule, event, outcome.userIds, making);

@@ -14,12 +14,12 @@ import {
   PAID_MAIL,
   template,
 } from '@carillon/testing/given';
-import { judgeEvent, templateContext, type Judgement } from '../../src/index.ts';
+import { evaluateEvent, templateContext, type EvaluatedRule } from '../../src/index.ts';
 
 const book = givenRuleBook();
-const judge = (configuration: Configuration, body: { readonly [name: string]: Json }, id = 'evt_1', offset = 5) =>
-  judgeEvent(givenEvent(body, id, offset), configuration, book, givenIds.derive);
-const intentsOf = (judgements: readonly Judgement[]) => judgements.flatMap(({ intents }) => intents);
+const evaluate = (configuration: Configuration, body: { readonly [name: string]: Json }, id = 'evt_1', offset = 5) =>
+  evaluateEvent(givenEvent(body, id, offset), configuration, book, givenIds.derive);
+const intentsOf = (evaluatedRules: readonly EvaluatedRule[]) => evaluatedRules.flatMap(({ intents }) => intents);
 
 const rule = ORDER_PAID.rules['paid'];
 if (!rule) throw new Error('there is a rule');
@@ -29,7 +29,7 @@ const PAID = { status: 'paid', order_id: 'A-1', customer: { email: 'ada@example.
 
 describe('the intent of a fired rule', () => {
   it('holds its slot, where it comes from, what the template needs, and until when it is of use', () => {
-    const [intent, ...others] = intentsOf(judge(shop({}, { expires: '2h' }), PAID));
+    const [intent, ...others] = intentsOf(evaluate(shop({}, { expires: '2h' }), PAID));
     expect(others).toEqual([]);
     expect(intent).toMatchObject({
       slot: { workspace: 'shop', notificationId: 'shop/order-paid', channel: 'email', uniqueId: 'A-1' },
@@ -49,7 +49,7 @@ describe('the intent of a fired rule', () => {
 
   it('has the same id for the same event at another place of the log, and another id for another event, slot or address', () => {
     const idOf = (body: { readonly [name: string]: Json }, id?: string, offset?: number) =>
-      intentsOf(judge(shop(), body, id, offset))[0]?.id;
+      intentsOf(evaluate(shop(), body, id, offset))[0]?.id;
     const own = idOf(PAID);
     expect(own).toMatch(/^int_/);
     expect(idOf(PAID, 'evt_1', 99)).toBe(own);
@@ -59,13 +59,13 @@ describe('the intent of a fired rule', () => {
   });
 
   it('keeps its id when the rule gets a new version, so that an event counts once', () => {
-    const before = intentsOf(judge(shop(), PAID))[0];
-    const after = intentsOf(judge(shop({ when: 'event.status in ["paid", "settled"]' }), PAID))[0];
+    const before = intentsOf(evaluate(shop(), PAID))[0];
+    const after = intentsOf(evaluate(shop({ when: 'event.status in ["paid", "settled"]' }), PAID))[0];
     expect(after?.id).toBe(before?.id);
   });
 
   it('goes to no address where the recipient has none on the channel, so that this is seen', () => {
-    expect(intentsOf(judge(shop(), { ...PAID, customer: {} }))).toMatchObject([
+    expect(intentsOf(evaluate(shop(), { ...PAID, customer: {} }))).toMatchObject([
       { to: null, slot: { uniqueId: 'A-1' } },
     ]);
   });
@@ -80,9 +80,9 @@ describe('an event', () => {
         rules: { b: rule, a: { ...rule, when: 'false' }, own: { ...rule, stream: 'other' } },
       }),
     );
-    expect(judge(both, PAID).map(({ placed }) => placed.name)).toEqual(['paid']);
+    expect(evaluate(both, PAID).map(({ placed }) => placed.name)).toEqual(['paid']);
     expect(
-      judge(other, PAID)
+      evaluate(other, PAID)
         .map(({ placed, outcome }) => `${placed.name} ${outcome.kind}`)
         .toSorted(),
     ).toEqual(['a not_fired', 'b fired']);
@@ -92,8 +92,8 @@ describe('an event', () => {
     const broken = configurationOf(
       orderShop({ ...ORDER_PAID, rules: { bad: { ...rule, when: 'event.(' }, paid: rule } }),
     );
-    const judgements = judge(broken, PAID);
-    expect(judgements.map(({ placed, outcome }) => [placed.name, outcome.kind])).toEqual([
+    const evaluatedRules = evaluate(broken, PAID);
+    expect(evaluatedRules.map(({ placed, outcome }) => [placed.name, outcome.kind])).toEqual([
       ['bad', 'failed'],
       ['paid', 'fired'],
     ]);
@@ -116,8 +116,8 @@ describe('an event', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom<Json>('a@b.c', 'd@e.f', null, 3)), anything, (to, more) => {
         const body = { to, more: more as Json };
-        expect(judge(configuration, body)).toEqual(judge(configuration, body));
-        const slots = intentsOf(judge(configuration, body)).map(
+        expect(evaluate(configuration, body)).toEqual(evaluate(configuration, body));
+        const slots = intentsOf(evaluate(configuration, body)).map(
           ({ id, slot, to: address }) => `${id} ${slot.uniqueId} ${address}`,
         );
         expect(new Set(slots.map((text) => text.split(' ')[0])).size).toBe(new Set(slots).size);
