@@ -70,7 +70,7 @@ export function createAccounts(ports: Ports) {
     !tried.includes(key) && mayCallAt(breakerOf(key), now) <= now;
 
   /** Told once for each change, however many calls end alike. */
-  function judge(key: string, after: Breaker, end: CallEnd): void {
+  function recordCallEnd(key: string, after: Breaker, end: CallEnd): void {
     const before = states.get(key) ?? 'good';
     const state = !after.halfOpen ? 'good' : end === 'shut' ? 'suspended' : before === 'good' ? 'failing' : before;
     if (state === before) return;
@@ -137,7 +137,7 @@ export function createAccounts(ports: Ports) {
           const end = endOf(result);
           const after = callEnded(before, end, `${result.code} ${result.detail}`.trim(), ports.clock.now());
           breakers.set(choice.key, after);
-          judge(choice.key, after, end);
+          recordCallEnd(choice.key, after, end);
           if (!after.halfOpen && isProbe) probes.give(choice.key);
           else if (after.halfOpen && (isProbe || !before.halfOpen)) probes.rests(choice.key, after.openUntil);
         },

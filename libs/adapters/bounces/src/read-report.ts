@@ -28,7 +28,7 @@ const OPTIONS = {
 export async function readMailReport(raw: Uint8Array, token: string): Promise<MailReading> {
   const email = await PostalMime.parse(raw, OPTIONS).catch(() => null);
   if (email === null) return { kind: 'unreadable' };
-  const report = (judged: Judged, text: string): MailReading => {
+  const report = (judged: ClassifiedReport, text: string): MailReading => {
     const eventId = createHash('sha256').update(`${token.toLowerCase()}\0${text}`).digest('hex');
     return { kind: 'report', report: { ...judged, eventId, token, at: null } };
   };
@@ -37,15 +37,15 @@ export async function readMailReport(raw: Uint8Array, token: string): Promise<Ma
     if (judged) return report(judged, textOf(attachment));
   }
   const bounce = readPlainBounce(email.text ?? '');
-  return bounce === null ? { kind: 'none' } : report(judgePlain(bounce), bounce.answer);
+  return bounce === null ? { kind: 'none' } : report(classifyPlain(bounce), bounce.answer);
 }
 
-type Judged = Omit<Report, 'eventId' | 'token' | 'at'>;
+type ClassifiedReport = Omit<Report, 'eventId' | 'token' | 'at'>;
 
-const READERS: ReadonlyMap<string, (groups: readonly StatusFields[]) => Judged | null> = new Map([
-  ['message/delivery-status', judgeStatus],
-  ['message/global-delivery-status', judgeStatus],
-  ['message/feedback-report', judgeFeedback],
+const READERS: ReadonlyMap<string, (groups: readonly StatusFields[]) => ClassifiedReport | null> = new Map([
+  ['message/delivery-status', classifyStatus],
+  ['message/global-delivery-status', classifyStatus],
+  ['message/feedback-report', classifyFeedback],
 ]);
 
 function textOf({ content }: Attachment): string {
@@ -69,7 +69,7 @@ const WORST_FIRST: readonly ReportVerdict[] = ['bounced', 'delivered', 'note'];
  * Our mail has one recipient. If an alias made several of it, the worst result counts, and the address is suppressed only if
  * none of their mailboxes exists: the alias itself may be alive.
  */
-function judgeStatus(groups: readonly StatusFields[]): Judged | null {
+function classifyStatus(groups: readonly StatusFields[]): ClassifiedReport | null {
   const recipients = groups.filter((group) => group.has('action'));
   const verdictOf = (group: StatusFields): ReportVerdict =>
     ACTIONS.get((group.get('action') ?? '').split(/[\s;(]/, 1)[0]?.toLowerCase() ?? '') ?? 'note';
@@ -94,7 +94,7 @@ const refusalOf = (group: StatusFields): MailRefusal => ({
   status: /^[245]\.\d{1,3}\.\d{1,3}/.exec(group.get('status') ?? '')?.[0] ?? '',
 });
 
-function judgePlain({ failed, answer }: PlainBounce): Judged {
+function classifyPlain({ failed, answer }: PlainBounce): ClassifiedReport {
   const status = statusIn(answer);
   return {
     source: 'dsn',
@@ -109,7 +109,7 @@ function judgePlain({ failed, answer }: PlainBounce): Judged {
 /** RFC 5965 7.3: of the types only these two are complaints about the sender. */
 const COMPLAINTS: ReadonlySet<string> = new Set(['abuse', 'fraud']);
 
-function judgeFeedback(groups: readonly StatusFields[]): Judged | null {
+function classifyFeedback(groups: readonly StatusFields[]): ClassifiedReport | null {
   const type = groups
     .find((group) => group.has('feedback-type'))
     ?.get('feedback-type')

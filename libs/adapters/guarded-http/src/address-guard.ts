@@ -33,7 +33,7 @@ export function createAddressGuard(options: AddressGuardOptions): AddressGuard {
   /** Many calls to one host ask once. */
   const asking = new Map<string, ReturnType<ResolveName>>();
 
-  function judge(text: string): GuardedAddress | null {
+  function classify(text: string): GuardedAddress | null {
     const address = readAddress(text);
     if (!address) return null;
     const listed = isListed(address, ranges);
@@ -54,7 +54,7 @@ export function createAddressGuard(options: AddressGuardOptions): AddressGuard {
       const bare = host.replace(/^\[(.*)\]$/, '$1');
       const isName = readAddress(bare) === null;
       const found = isName ? await ask(bare).catch(() => []) : [{ address: bare }];
-      const judged = found.map(({ address }) => judge(address));
+      const judged = found.map(({ address }) => classify(address));
       const allowed = judged.filter((one) => one !== null);
       if (allowed.length > 0 && allowed.length === judged.length) return ok(allowed);
       return err(isName ? NO_ADDRESS : REFUSED);

@@ -7,7 +7,7 @@ import { createKeySets, KEY_SET_BOUNDS, type FetchedKeySet, type KeySetBounds } 
 import { createVerifiedTokens, digestOf, type VerifiedToken } from './verified-tokens.ts';
 
 /** What happened to one token. */
-export type JudgedToken = {
+export type TokenCheck = {
   readonly workspace: string;
   readonly provider: string;
   readonly result: 'valid' | 'unavailable' | TokenFault;
@@ -20,7 +20,7 @@ export type TokenVerifierOptions = {
   readonly http: Pick<OutboundHttp, 'request'>;
   readonly clock: Clock;
   readonly bounds?: Partial<KeySetBounds>;
-  readonly watch?: { fetched(what: FetchedKeySet): void; judged(what: JudgedToken): void };
+  readonly watch?: { fetched(what: FetchedKeySet): void; judged(what: TokenCheck): void };
 };
 
 /** Verifies tokens with jose, by key sets that are fetched over HTTP and kept in this process. */
@@ -29,7 +29,7 @@ export function createTokenVerifier({ http, clock, bounds, watch }: TokenVerifie
   const keySets = createKeySets(fetch, clock, { ...KEY_SET_BOUNDS, ...bounds }, (what) => watch?.fetched(what));
   const verified = createVerifiedTokens();
 
-  async function judge(provider: TokenProvider, token: string): Promise<{ verdict: TokenVerdict; stale: boolean }> {
+  async function verify(provider: TokenProvider, token: string): Promise<{ verdict: TokenVerdict; stale: boolean }> {
     const { settings } = provider;
     const digest = digestOf(provider, token);
     // What no key could make good asks for none, so that nobody can make us fetch with rubbish.
@@ -57,7 +57,7 @@ export function createTokenVerifier({ http, clock, bounds, watch }: TokenVerifie
 
   return {
     async verify(provider, token) {
-      const { verdict, stale } = await judge(provider, token);
+      const { verdict, stale } = await verify(provider, token);
       const result = verdict.kind === 'refused' ? verdict.fault : verdict.kind;
       watch?.judged({ workspace: provider.workspace, provider: provider.name, result, stale });
       return verdict;

@@ -7,14 +7,14 @@ import {
   type KeySetServer,
   type SigningKey,
 } from '@carillon/testing/tokens';
-import { createTokenVerifier, type FetchedKeySet, type JudgedToken, type KeySetBounds } from '../src/index.ts';
+import { createTokenVerifier, type FetchedKeySet, type TokenCheck, type KeySetBounds } from '../src/index.ts';
 
 export type Fixture = {
   readonly server: KeySetServer;
   readonly key: SigningKey;
   readonly verifier: TokenVerifier;
   readonly fetched: FetchedKeySet[];
-  readonly judged: JudgedToken[];
+  readonly judged: TokenCheck[];
   /** Moves the verifier's clock. */
   pass(milliseconds: number): void;
   now(): number;
@@ -28,7 +28,7 @@ export async function prepareFixture(bounds: Partial<KeySetBounds> = {}): Promis
   const key = await makeSigningKey('first');
   const server = await startKeySetServer(key);
   const fetched: FetchedKeySet[] = [];
-  const judged: JudgedToken[] = [];
+  const judged: TokenCheck[] = [];
   let at = Date.now();
   let newest = 1000;
   const verifier = createTokenVerifier({

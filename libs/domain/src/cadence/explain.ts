@@ -7,7 +7,7 @@ import { deliverySettings } from '../deliveries/settings.ts';
 import { digestSettings } from '../digests/settings.ts';
 import { limitBookOf, limitsMet, limitWords } from './limit-settings.ts';
 import { cappedVerdict } from './limit-verdict.ts';
-import { countedBy, judgeLimits, type Countable, type FrequencyLimit, type SentEntry } from './limits.ts';
+import { countedBy, decideLimits, type Countable, type FrequencyLimit, type SentEntry } from './limits.ts';
 import { quietUntil } from './quiet-hours.ts';
 import { quietRulesOf, type QuietRules } from './settings.ts';
 
@@ -74,7 +74,7 @@ export function explainCadence(
   const met = limitsMet(limitBookOf(configuration, workspace), message);
   const limits = met.map((limit): ExplainedLimit => {
     const counted = countedBy(limit, entries, message, zone, now);
-    const alone = judgeLimits([limit], entries, message, zone, now);
+    const alone = decideLimits([limit], entries, message, zone, now);
     return {
       limit: limitWords(limit),
       max: limit.max,
@@ -130,7 +130,7 @@ function verdictOf(
       at = night;
       continue;
     }
-    const full = judgeLimits(met, entries, message, zone, at);
+    const full = decideLimits(met, entries, message, zone, at);
     if (full.kind === 'look') return goesOn('perhaps');
     if (full.kind === 'room') return goesOn('sent');
     if (full.limit.action === 'digest' && digest) return goesOn('collected');

@@ -90,7 +90,7 @@ const ORDER = ['drop', 'digest', 'hold'] as const;
  * limits is decided on one document, and a limit that was changed goes on counting. A limit is full only by entries that
  * are sure; where others are needed to fill it, `look` names them.
  */
-export function judgeLimits(
+export function decideLimits(
   limits: readonly FrequencyLimit[],
   entries: readonly SentEntry[],
   message: Countable,

@@ -8,7 +8,7 @@ import { digestSettings, type DigestSettings } from '../digests/settings.ts';
 import { extendedBy, openedNow, type WindowEnd } from '../digests/window.ts';
 import { dueAt } from './delay.ts';
 import { limitBookOf, limitsMet, limitWords, periodLength, type LimitBook } from './limit-settings.ts';
-import { judgeLimits, type FrequencyLimit, type SentEntry } from './limits.ts';
+import { decideLimits, type FrequencyLimit, type SentEntry } from './limits.ts';
 import { quietUntil } from './quiet-hours.ts';
 import { quietRulesOf, type QuietRules } from './settings.ts';
 
@@ -136,7 +136,7 @@ class Simulation {
     if (this.#hasLimits) {
       const asked = { ...message, category: ways?.category ?? null };
       const limits = ways ? limitsMet(this.#book, asked) : [];
-      const full = judgeLimits(limits, this.#entriesOf(message, at), asked, message.zone, at);
+      const full = decideLimits(limits, this.#entriesOf(message, at), asked, message.zone, at);
       if (full.kind === 'full') return this.#meetLimit(moving, full, ways?.digest ?? null);
     }
     this.#send(moving, ways?.category ?? null);

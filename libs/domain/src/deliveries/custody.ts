@@ -2,7 +2,7 @@ import { formatInstant, type DeliveryId } from '@carillon/kernel';
 import { canonicalAddress, CHANNELS, type ChannelName } from '../channels/channel.ts';
 import type { Delivery, DeliveryState } from './delivery.ts';
 import type { Intent } from './intent.ts';
-import { judgedWith, moveTo, outcomeOf, type Moment } from './moves.ts';
+import { rememberIntent, moveTo, outcomeOf, type Moment } from './moves.ts';
 
 /** The id that people see, and the document's `_id`: a keyed hash of the slot, so the key itself is the uniqueness rule. */
 export function slotParts(intent: Intent): readonly [string, string, string, string] {
@@ -94,7 +94,7 @@ export function givesSlotAway(
   return GIVES_WAY.has(state) && clean && holder.clean;
 }
 
-export type Judgement =
+export type CustodyDecision =
   | { readonly kind: 'known' }
   | { readonly kind: 'taken_over'; readonly next: Delivery }
   | { readonly kind: 'duplicate'; readonly next: Delivery };
@@ -104,7 +104,7 @@ export type Judgement =
  * it takes the slot over from a holder that ended unsent and clean, or it is a duplicate with an outcome of its own. A DIGESTED
  * holder counts as its digest's delivery does: `digest`, null while it is not in the ledger yet. `calledOff` by a restore, it is cancelled.
  */
-export function judgeIntent(
+export function decideCustody(
   holder: Delivery,
   intent: Intent,
   intentPosition: string,
@@ -113,10 +113,10 @@ export function judgeIntent(
     calledOff = false,
     digest = null,
   }: { readonly calledOff?: boolean; readonly digest?: Pick<Delivery, 'state' | 'clean'> | null } = {},
-): Judgement {
+): CustodyDecision {
   // The holder itself may have been crowded out of the list by others that were judged since.
   if (holder.intent.id === intent.id || holder.judged.includes(intent.id)) return { kind: 'known' };
-  const judged = judgedWith(holder.judged, intent.id);
+  const judged = rememberIntent(holder.judged, intent.id);
   if (givesSlotAway(holder, digest)) {
     const { state } = holder.state === 'DIGESTED' && digest ? digest : holder;
     const { collected: _left, digestedIn: _in, ...held } = holder;

@@ -55,7 +55,7 @@ export function moveTo(
   };
 }
 
-export const judgedWith = (before: readonly IntentId[], id: IntentId): readonly IntentId[] =>
+export const rememberIntent = (before: readonly IntentId[], id: IntentId): readonly IntentId[] =>
   [...before, id].slice(-JUDGED_KEPT);
 
 /** The document without outcomes that are on the log now; undefined if none of them was waiting. */

@@ -3,8 +3,8 @@ import {
   endUnsent,
   fateOf,
   fenced,
-  judgeIntent,
-  judgeLimits,
+  decideCustody,
+  decideLimits,
   leaseRanOut,
   openDelivery,
   operatorCancel,
@@ -151,7 +151,7 @@ class LimitModel {
         const others = (document?.entries ?? [])
           .filter(({ deliveryId }) => deliveryId !== worker.seen.id)
           .map((entry) => (worker.doubts.includes(entry.token) ? { ...entry, sure: true } : entry));
-        const verdict = judgeLimits([LIMIT], others, messageOf(worker.seen), 'UTC', NOW);
+        const verdict = decideLimits([LIMIT], others, messageOf(worker.seen), 'UTC', NOW);
         if (verdict.kind === 'room' || worker.sent) yield ['sees room', go({ ...worker, at: 'takes', document })];
         else if (verdict.kind === 'full' || this.#steps.dropsOnAnyEntry)
           yield ['sees it full', go({ ...worker, at: 'drops' })];
@@ -295,7 +295,7 @@ class LimitModel {
         if (after) yield [`operator cancels ${which}`, after];
       }
       if (state.others < this.#bounds.others) {
-        const judged = judgeIntent(before, intentOf(which, state.others + 1), '', moment);
+        const judged = decideCustody(before, intentOf(which, state.others + 1), '', moment);
         const after = judged.kind === 'taken_over' && replaced({ ...state, others: state.others + 1 }, judged.next);
         if (after) yield [`another intent takes ${which} over`, after];
       }

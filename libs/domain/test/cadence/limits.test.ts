@@ -1,6 +1,6 @@
 import {
   countedUntil,
-  judgeLimits,
+  decideLimits,
   type Countable,
   type FrequencyLimit,
   type LimitVerdict,
@@ -43,7 +43,7 @@ const judge = (
   entries: readonly SentEntry[],
   now = NOON,
   one = message('now'),
-): LimitVerdict => judgeLimits(limits, entries, one, 'Europe/Berlin', now);
+): LimitVerdict => decideLimits(limits, entries, one, 'Europe/Berlin', now);
 
 describe('a frequency limit', () => {
   it('given fewer than it allows, then there is room; given as many, then it is full and says by which and until when', () => {
@@ -146,7 +146,7 @@ describe('laws of frequency limits', () => {
           let [now, entries] = [NOON, [] as SentEntry[]];
           for (const { after, ...one } of arrivals) {
             now += after;
-            if (judgeLimits(limits, entries, one, 'Europe/Berlin', now).kind !== 'room') continue;
+            if (decideLimits(limits, entries, one, 'Europe/Berlin', now).kind !== 'room') continue;
             entries = [...entries, { ...sent(one.triggerId, now), ...one }];
             for (const rule of limits) {
               const per = rule.per;
@@ -176,8 +176,8 @@ describe('laws of frequency limits', () => {
           const kept = entries.filter(
             (entry) => (countedUntil(limits, entry, 'Pacific/Kiritimati') ?? 0) > now + after,
           );
-          expect(judgeLimits(limits, kept, one, 'Asia/Kathmandu', now + after)).toEqual(
-            judgeLimits(limits, entries, one, 'Asia/Kathmandu', now + after),
+          expect(decideLimits(limits, kept, one, 'Asia/Kathmandu', now + after)).toEqual(
+            decideLimits(limits, entries, one, 'Asia/Kathmandu', now + after),
           );
         },
       ),
@@ -197,7 +197,7 @@ describe('laws of frequency limits', () => {
         (reads, writes, calendar, at) => {
           const one = limit(1, { per: { calendar } });
           const [entry, now] = [sent('a', at), message('now')];
-          const verdict = judgeLimits([one], [entry], now, reads, at);
+          const verdict = decideLimits([one], [entry], now, reads, at);
           if (verdict.kind !== 'full') throw new Error('it counts in the period in which it was sent');
           expect(countedUntil([one], entry, writes)).toBeGreaterThanOrEqual(verdict.until + CLOCKS_APART);
         },
@@ -222,11 +222,11 @@ describe('laws of frequency limits', () => {
             now += span;
             return { ...sent(of.triggerId, now), ...of };
           });
-          const verdict = judgeLimits(limits, entries, one, 'America/New_York', now + after);
+          const verdict = decideLimits(limits, entries, one, 'America/New_York', now + after);
           fc.pre(verdict.kind === 'full');
           expect(verdict.until).toBeGreaterThan(now + after);
-          expect(judgeLimits(limits, entries, one, 'America/New_York', verdict.until).kind).toBe('room');
-          expect(judgeLimits(limits, entries, one, 'America/New_York', verdict.until - 1).kind).toBe('full');
+          expect(decideLimits(limits, entries, one, 'America/New_York', verdict.until).kind).toBe('room');
+          expect(decideLimits(limits, entries, one, 'America/New_York', verdict.until - 1).kind).toBe('full');
         },
       ),
     );

@@ -2,7 +2,7 @@ import {
   cappedVerdict,
   fateOf,
   fenced,
-  judgeLimits,
+  decideLimits,
   limitBookOf,
   limitsMet,
   limitWords,
@@ -244,7 +244,7 @@ describe('several devices of one event', () => {
         const all = limits.flatMap((max) => [perDay(max, null), perDay(max, 'news')]);
         const judge = (known: readonly SentEntry[]) => {
           const next = entry('next', NOON, { triggerId: 'x' as TriggerId, category: 'news' });
-          return all.map((one) => ({ ...judgeLimits([one], known, next, 'UTC', NOON + later), by: null }));
+          return all.map((one) => ({ ...decideLimits([one], known, next, 'UTC', NOON + later), by: null }));
         };
         expect(judge(write(entries, all).entries)).toEqual(judge(entries));
       }),

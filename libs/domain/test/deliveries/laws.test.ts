@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { at, DeliveryStory, givenIntent, HOUR, MINUTE, PLAIN_SETTINGS } from '@carillon/testing/given';
 import type { Delivery, InDoubtPolicy, ProviderVerdict } from '@carillon/domain';
-import { judgeIntent } from '@carillon/domain';
+import { decideCustody } from '@carillon/domain';
 
 const TOKENS = ['t1', 't2', 't3', 't4', 't5', 't6'] as const;
 const VERDICTS: readonly ProviderVerdict[] = [
@@ -218,7 +218,7 @@ describe('whatever happens to a delivery', () => {
   it('judging an intent twice from the same document comes to the same', () => {
     holds((before, _, { story }) => {
       const intent = givenIntent('twice');
-      const judge = () => judgeIntent(before, intent, 'carillon.intents/0@9', at(story.now));
+      const judge = () => decideCustody(before, intent, 'carillon.intents/0@9', at(story.now));
       expect(judge()).toEqual(judge());
     });
   });

@@ -1,7 +1,7 @@
 import {
   beginAttempt,
   endUnsent,
-  judgeIntent,
+  decideCustody,
   leaseRanOut,
   openDelivery,
   operatorCancel,
@@ -10,7 +10,7 @@ import {
   settleAttempt,
   type Delivery,
   type Intent,
-  type Judgement,
+  type CustodyDecision,
   type ProviderVerdict,
 } from '@carillon/domain';
 import type { AttemptId, DeliveryId, IntentId } from '@carillon/kernel';
@@ -20,7 +20,7 @@ import { ANSWERS } from './provider-answers.ts';
 
 /** The decisions under test. The product's own by default; a mutant replaces one. */
 export type SlotDecisions = {
-  judge(holder: Delivery, intent: Intent): Judgement;
+  judge(holder: Delivery, intent: Intent): CustodyDecision;
   sweep(seen: Delivery): Delivery | undefined;
   /** Whether the ledger takes this write. */
   cas(held: Delivery, next: Delivery): boolean;
@@ -33,7 +33,7 @@ const settings = { ...PLAIN_SETTINGS, retry: { ...PLAIN_SETTINGS.retry, attempts
 const open = (intent: Intent): Delivery => openDelivery(intent, '', 'dlv_1' as DeliveryId, moment);
 
 export const PRODUCT: SlotDecisions = {
-  judge: (holder, intent) => judgeIntent(holder, intent, '', moment),
+  judge: (holder, intent) => decideCustody(holder, intent, '', moment),
   sweep: (seen) => leaseRanOut(seen, settings, moment),
   cas: (held, next) => held.version === next.version - 1,
   insertsOver: false,

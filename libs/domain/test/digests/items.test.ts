@@ -10,7 +10,7 @@ import {
   emptyHead,
   isCollectable,
   itemOf,
-  judgeIntent,
+  decideCustody,
   knownListed,
   listItem,
   openDelivery,
@@ -96,7 +96,7 @@ describe('an item of a digest', () => {
     ['one that failed after a doubt', ended('FAILED', false), 'duplicate'],
   ] as const)('counts as its digest does when another intent comes for its slot: %s', (_what, digest, kind) => {
     const holder = digested(waiting('a'));
-    const judged = judgeIntent(holder, givenIntent('b', { uniqueId: 'a' }), 'p', at(MORNING), { digest });
+    const judged = decideCustody(holder, givenIntent('b', { uniqueId: 'a' }), 'p', at(MORNING), { digest });
     expect(judged.kind).toBe(kind);
     if (judged.kind !== 'taken_over') return;
     expect(judged.next).not.toHaveProperty('collected');

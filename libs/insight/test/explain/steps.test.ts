@@ -1,7 +1,7 @@
 import {
   beginAttempt,
   deliverySettings,
-  judgeIntent,
+  decideCustody,
   openDelivery,
   providerResult,
   settleAttempt,
@@ -38,7 +38,7 @@ function takenOver(): Delivery {
     100,
     'refused_recipient',
   );
-  const judged = judgeIntent(refused, second, 'carillon.intents/0@1', at(200));
+  const judged = decideCustody(refused, second, 'carillon.intents/0@1', at(200));
   if (judged.kind !== 'taken_over') throw new Error(judged.kind);
   return called(judged.next, 210, 'accepted');
 }

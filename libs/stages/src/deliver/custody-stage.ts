@@ -1,6 +1,6 @@
 import {
   formatPosition,
-  judgeIntent,
+  decideCustody,
   openDelivery,
   readPosition,
   slotParts,
@@ -61,7 +61,7 @@ export function createCustodyStage(ports: CustodyPorts): BatchStage {
   const { ledger, ids, clock, codecs } = ports;
   const moment = (): Moment => ({ now: clock.now(), derive: ids.derive });
 
-  async function judgeUntilWritten(
+  async function decideUntilWritten(
     holder: Delivery,
     { intent, position, bytes }: Placed,
     batch: PublicationBatch,
@@ -70,7 +70,7 @@ export function createCustodyStage(ports: CustodyPorts): BatchStage {
     for (let tries = 0; tries < MAX_TRIES && seen; tries += 1) {
       const digest = seen.digestedIn === undefined ? null : await ledger.get(seen.digestedIn);
       const calledOff = isCalledOff(intent, ports.calledOffBelow);
-      const judged = judgeIntent(seen, intent, position, moment(), { calledOff, digest });
+      const judged = decideCustody(seen, intent, position, moment(), { calledOff, digest });
       if (judged.kind === 'known') return { kind: 'dropped', reason: 'known' };
       const moved = await transitionAndPublish(judged.next, ports, { batch });
       if (moved) {
@@ -112,7 +112,7 @@ export function createCustodyStage(ports: CustodyPorts): BatchStage {
         for (const [index, placed] of intents.entries()) {
           const answer = inserted[index];
           if (!answer || answer.inserted) fates.push({ kind: 'done' });
-          else fates.push(await judgeUntilWritten(answer.holder, placed, batch));
+          else fates.push(await decideUntilWritten(answer.holder, placed, batch));
         }
       });
       return { fates, outputs, state };

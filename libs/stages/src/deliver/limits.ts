@@ -1,7 +1,7 @@
 import {
   fateOf,
   fenced,
-  judgeLimits,
+  decideLimits,
   limitBookOf,
   limitsMet,
   localityOf,
@@ -113,7 +113,7 @@ async function take(asking: Asking, ports: LimitPorts): Promise<RoomAnswer> {
     const others = (before?.entries ?? [])
       .filter(({ deliveryId }) => deliveryId !== delivery.id)
       .map((entry) => (doubts.has(entry.token) ? { ...entry, sure: true } : entry));
-    const verdict = judgeLimits(limits, others, message, zone, now);
+    const verdict = decideLimits(limits, others, message, zone, now);
     if (verdict.kind === 'full') return { kind: 'full', full: verdict, zone };
     if (verdict.kind === 'look') {
       const unknown = verdict.entries.filter(({ token }) => !waitedFor.has(token));

@@ -2,7 +2,7 @@ import {
   applyReceipt,
   beginAttempt,
   endUnsent,
-  judgeIntent,
+  decideCustody,
   leaseRanOut,
   openDelivery,
   operatorCancel,
@@ -17,7 +17,7 @@ import {
   type DeliveryReason,
   type DeliverySettings,
   type Intent,
-  type Judgement,
+  type CustodyDecision,
   type ProviderResult,
   type ProviderVerdict,
   type Receipt,
@@ -145,8 +145,8 @@ export class DeliveryStory {
     return this;
   }
 
-  judges(intent: Intent): Judgement {
-    const judged = judgeIntent(this.delivery, intent, 'carillon.intents/0@8', at(this.now));
+  judges(intent: Intent): CustodyDecision {
+    const judged = decideCustody(this.delivery, intent, 'carillon.intents/0@8', at(this.now));
     if (judged.kind !== 'known') this.delivery = judged.next;
     return judged;
   }

@@ -14,8 +14,8 @@ import { CarillonError } from '@carillon/kernel';
 import {
   FRAME_HEADER_BYTES,
   INDEX_BYTES,
-  judgeEmptyWal,
-  judgeWal,
+  inspectEmptyWal,
+  inspectWal,
   pageBytesOf,
   readIndex,
   WAL_HEADER_BYTES,
@@ -34,15 +34,15 @@ type Damage = Extract<WalVerdict, { readonly kind: 'damaged' }>;
 export function lookAtWal(database: string): WalVerdict {
   const index = indexBeside(database);
   const wal = `${database}-wal`;
-  if (!existsSync(wal)) return judgeEmptyWal(index);
+  if (!existsSync(wal)) return inspectEmptyWal(index);
   const file = openSync(wal, 'r');
   try {
     const header = readAt(file, 0, WAL_HEADER_BYTES);
-    if (header.length < WAL_HEADER_BYTES) return judgeEmptyWal(index);
+    if (header.length < WAL_HEADER_BYTES) return inspectEmptyWal(index);
     const pageBytes = pageBytesOf(header) ?? PAGE_BYTES;
     const frameBytes = FRAME_HEADER_BYTES + pageBytes;
-    if (fstatSync(file).size < WAL_HEADER_BYTES + frameBytes) return judgeEmptyWal(index);
-    return judgeWal(header, framesIn(file, frameBytes), index, pageBytes);
+    if (fstatSync(file).size < WAL_HEADER_BYTES + frameBytes) return inspectEmptyWal(index);
+    return inspectWal(header, framesIn(file, frameBytes), index, pageBytes);
   } finally {
     closeSync(file);
   }

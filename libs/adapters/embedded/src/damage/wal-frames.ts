@@ -95,7 +95,7 @@ export function pageBytesOf(header: Uint8Array): number | null {
 }
 
 /** A log that is not there, or holds no frame: nothing is lost unless the index tells of frames that are nowhere else. */
-export const judgeEmptyWal = (index: WalIndex | null): WalVerdict =>
+export const inspectEmptyWal = (index: WalIndex | null): WalVerdict =>
   index !== null && index.copied < index.frames
     ? { kind: 'damaged', committed: 0, at: 0, commitsBehind: null, remedy: index.attempted > 0 ? 'restore' : 'cut' }
     : { kind: 'whole', committed: 0 };
@@ -107,7 +107,7 @@ export const judgeEmptyWal = (index: WalIndex | null): WalVerdict =>
  * an earlier round of the log (other salts), or what a transaction left that was taken back. None of these was ever
  * followed by a frame that goes on from a commit of theirs.
  */
-export function judgeWal(
+export function inspectWal(
   header: Uint8Array,
   frames: Iterable<Uint8Array>,
   index: WalIndex | null,

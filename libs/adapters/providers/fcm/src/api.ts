@@ -50,7 +50,7 @@ export function createFcmApi(account: ServiceAccount, options: FcmApiOptions) {
     return end.kind === 'answered' ? end : resultOfUnanswered(end);
   }
 
-  function judge(status: number, problem: FcmProblem): Outcome {
+  function outcomeOf(status: number, problem: FcmProblem): Outcome {
     // A token that FCM no longer takes is not asked with again.
     if (status === 401) tokens.forget();
     const outcome = classify(status, problem);
@@ -75,7 +75,7 @@ export function createFcmApi(account: ServiceAccount, options: FcmApiOptions) {
           : providerResult('accepted', String(end.status), `FCM took it as ${name}`, { providerId: name });
       }
       const problem = readProblem(end.body);
-      const { verdict, suppress, alert } = judge(end.status, problem);
+      const { verdict, suppress, alert } = outcomeOf(end.status, problem);
       const words = providerWords(problem.message) || `FCM answered ${end.status}`;
       return providerResult(verdict, codeOf(end.status, problem), words, {
         suppress,

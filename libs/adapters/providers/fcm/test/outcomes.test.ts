@@ -10,12 +10,12 @@ const ACCOUNT = {
 };
 const KEY_FILE = JSON.stringify({ type: 'service_account', ...ACCOUNT });
 
-const judge = (status: number, code: string, details: readonly object[] = []) =>
+const outcomeOf = (status: number, code: string, details: readonly object[] = []) =>
   classify(status, readProblem(JSON.stringify(bodyOf(status, code, details))));
 
 describe('an answer of FCM', () => {
   it.each(ANSWERS)('%s %s %j is %s, suppressed: %s', (status, code, details, verdict, suppress) => {
-    expect(judge(status, code, details)).toMatchObject({ verdict, suppress });
+    expect(outcomeOf(status, code, details)).toMatchObject({ verdict, suppress });
   });
 
   it.each([

@@ -40,9 +40,9 @@ const unresolved: SmtpFailure = silence(
 /** Where the operator chose the host, as the machine resolves names; else by the guard, which says where we may go. */
 async function allowedAddresses({ host, guard }: SessionSettings): Promise<Addresses> {
   if (guard === null) return addressesOf(host);
-  const judged = await guard.resolve(host);
-  if (judged.ok) return judged;
-  return err(judged.error.reason === 'refused_address' ? refusedAddress : unresolved);
+  const classified = await guard.resolve(host);
+  if (classified.ok) return classified;
+  return err(classified.error.reason === 'refused_address' ? refusedAddress : unresolved);
 }
 
 function addressesOf(host: string): Promise<Addresses> {

@@ -15,7 +15,7 @@ function valueOf<T>(read: Result<T, CarillonError>): T {
   if (!read.ok) throw read.error;
   return read.value;
 }
-const judged = ({ verdict, suppress, alert }: Report) => ({ verdict, suppress, alert });
+const classified = ({ verdict, suppress, alert }: Report) => ({ verdict, suppress, alert });
 const said = (verdict: Report['verdict'], suppress: Report['suppress'] = null, alert = false) => ({
   verdict,
   suppress,
@@ -70,7 +70,7 @@ describe('a status of Twilio', () => {
     ['a word that Twilio invents tomorrow', said('note')],
     ['constructor', said('note')],
   ])('%s is judged', (word, expected) => {
-    expect(judged(status(word))).toEqual(expected);
+    expect(classified(status(word))).toEqual(expected);
   });
 
   it.each([
@@ -83,8 +83,8 @@ describe('a status of Twilio', () => {
     ['30008', said('bounced')],
     ['99999', said('bounced')],
   ])('undelivered with %s gets the outcome of its row in provider-outcomes.md', (code, expected) => {
-    expect(judged(status('undelivered', code))).toEqual(expected);
-    expect(judged(status('failed', code))).toEqual(expected);
+    expect(classified(status('undelivered', code))).toEqual(expected);
+    expect(classified(status('failed', code))).toEqual(expected);
     expect(status('undelivered', code).code).toBe(code);
   });
 

@@ -39,7 +39,7 @@ export function readMailgun(body: Uint8Array, field = 'carillon'): Reading {
       source: 'mailgun',
       eventId: id,
       token: textAt(event, 'user-variables', field) || null,
-      ...judged(event, kind, { answer, status }),
+      ...classified(event, kind, { answer, status }),
       code: providerWords(statusIn(answer) || status || reply),
       detail: providerWords(parts.filter((part) => part !== '').join(': ')),
       at: timeAt(event, 'timestamp'),
@@ -47,10 +47,10 @@ export function readMailgun(body: Uint8Array, field = 'carillon'): Reading {
   ]);
 }
 
-type Judged = Pick<Report, 'verdict' | 'suppress' | 'alert'>;
-const NOTE: Judged = { verdict: 'note', suppress: null, alert: false };
+type ClassifiedReport = Pick<Report, 'verdict' | 'suppress' | 'alert'>;
+const NOTE: ClassifiedReport = { verdict: 'note', suppress: null, alert: false };
 
-function judged(event: Json | undefined, kind: string, refusal: MailRefusal): Judged {
+function classified(event: Json | undefined, kind: string, refusal: MailRefusal): ClassifiedReport {
   if (kind === 'delivered') return { ...NOTE, verdict: 'delivered' };
   if (kind === 'complained') return { verdict: 'complained', suppress: 'complaint', alert: false };
   if (kind === 'rejected') return { verdict: 'bounced', suppress: null, alert: true };

@@ -24,7 +24,7 @@ export function readPostmark(body: Uint8Array, field = 'carillon'): Reading {
       source: 'postmark',
       eventId: `${kind}:${textAt(record, 'ID') || message}`,
       token: textAt(record, 'Metadata', field) || null,
-      ...judged(kind, type, textAt(record, 'Details')),
+      ...classified(kind, type, textAt(record, 'Details')),
       code: providerWords(textAt(record, 'TypeCode')),
       detail: providerWords(words.filter((part) => part !== '').join(': ')),
       at: timeOf(record),
@@ -34,11 +34,11 @@ export function readPostmark(body: Uint8Array, field = 'carillon'): Reading {
 
 const timeOf = (record: Json): number | null => timeAt(record, 'DeliveredAt') ?? timeAt(record, 'BouncedAt');
 
-type Judged = Pick<Report, 'verdict' | 'suppress' | 'alert'>;
-const NOTE: Judged = { verdict: 'note', suppress: null, alert: false };
-const BOUNCED: Judged = { verdict: 'bounced', suppress: null, alert: false };
+type ClassifiedReport = Pick<Report, 'verdict' | 'suppress' | 'alert'>;
+const NOTE: ClassifiedReport = { verdict: 'note', suppress: null, alert: false };
+const BOUNCED: ClassifiedReport = { verdict: 'bounced', suppress: null, alert: false };
 
-function judged(kind: string, type: string, answer: string): Judged {
+function classified(kind: string, type: string, answer: string): ClassifiedReport {
   if (kind === 'Delivery') return { ...NOTE, verdict: 'delivered' };
   if (kind === 'SpamComplaint') return { verdict: 'complained', suppress: 'complaint', alert: false };
   if (kind !== 'Bounce') return NOTE;
@@ -52,7 +52,7 @@ function judged(kind: string, type: string, answer: string): Judged {
 const DEAD_TYPES: ReadonlySet<string> = new Set(['HardBounce', 'BadEmailAddress']);
 
 /** Types that say nothing of the mailbox: https://postmarkapp.com/developer/api/bounce-api#bounce-types */
-const BOUNCE_TYPES: ReadonlyMap<string, Judged> = new Map<string, Judged>([
+const BOUNCE_TYPES: ReadonlyMap<string, ClassifiedReport> = new Map<string, ClassifiedReport>([
   ['SpamComplaint', { verdict: 'complained', suppress: 'complaint', alert: false }],
   ['Transient', NOTE],
   ['AutoResponder', NOTE],

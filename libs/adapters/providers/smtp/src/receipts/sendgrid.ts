@@ -41,18 +41,18 @@ function reportOf(event: Json, field: string): Report {
     source: 'sendgrid',
     eventId: id === '' ? `${textAt(event, 'sg_message_id')}:${kind}:${textAt(event, 'timestamp')}` : id,
     token: textAt(event, field) || null,
-    ...judged(event, kind, type),
+    ...classified(event, kind, type),
     code: providerWords(textAt(event, 'status')),
     detail: providerWords([kind, type, reason].filter((part) => part !== '').join(': ')),
     at: timeAt(event, 'timestamp'),
   };
 }
 
-type Judged = Pick<Report, 'verdict' | 'suppress' | 'alert'>;
-const NOTE: Judged = { verdict: 'note', suppress: null, alert: false };
-const BOUNCED: Judged = { verdict: 'bounced', suppress: null, alert: false };
+type ClassifiedReport = Pick<Report, 'verdict' | 'suppress' | 'alert'>;
+const NOTE: ClassifiedReport = { verdict: 'note', suppress: null, alert: false };
+const BOUNCED: ClassifiedReport = { verdict: 'bounced', suppress: null, alert: false };
 
-function judged(event: Json, kind: string, type: string): Judged {
+function classified(event: Json, kind: string, type: string): ClassifiedReport {
   switch (kind) {
     case 'delivered':
       return { ...NOTE, verdict: 'delivered' };
@@ -76,7 +76,7 @@ const isDead = (event: Json): boolean =>
   });
 
 /** SendGrid did not try, because of a list of its own. */
-const DROPPED: ReadonlyMap<string, Judged> = new Map([
+const DROPPED: ReadonlyMap<string, ClassifiedReport> = new Map([
   ['bounced address', { ...BOUNCED, suppress: 'hard_bounce' }],
   ['invalid', { ...BOUNCED, suppress: 'hard_bounce' }],
   ['spam reporting address', { ...BOUNCED, suppress: 'complaint' }],

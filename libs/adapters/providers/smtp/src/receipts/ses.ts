@@ -21,7 +21,7 @@ export function readSes(message: SnsMessage, tag = 'carillon'): Reading {
       source: 'ses',
       eventId: message.id,
       token: textAt(event, 'mail', 'tags', tag, 0) || null,
-      ...judged(event, kind),
+      ...classified(event, kind),
       code: providerWords(status),
       detail: providerWords([kind, ...words].filter((each) => each !== '').join(': ')),
       at: timeAt(event, part, 'timestamp') ?? timeAt(event, 'mail', 'timestamp'),
@@ -58,11 +58,11 @@ function partOf(event: Json, kind: string): Part {
   }
 }
 
-type Judged = Pick<Report, 'verdict' | 'suppress' | 'alert'>;
-const NOTE: Judged = { verdict: 'note', suppress: null, alert: false };
-const BOUNCED: Judged = { verdict: 'bounced', suppress: null, alert: false };
+type ClassifiedReport = Pick<Report, 'verdict' | 'suppress' | 'alert'>;
+const NOTE: ClassifiedReport = { verdict: 'note', suppress: null, alert: false };
+const BOUNCED: ClassifiedReport = { verdict: 'bounced', suppress: null, alert: false };
 
-function judged(event: Json, kind: string): Judged {
+function classified(event: Json, kind: string): ClassifiedReport {
   switch (kind) {
     case 'Delivery':
       return { ...NOTE, verdict: 'delivered' };
@@ -79,7 +79,7 @@ function judged(event: Json, kind: string): Judged {
 }
 
 /** RFC 5965: `not-spam` takes a complaint back, and the others are no complaint about the sender. */
-const complaint = (type: string): Judged =>
+const complaint = (type: string): ClassifiedReport =>
   type === 'not-spam' || type === 'auth-failure' || type === 'virus'
     ? NOTE
     : { verdict: 'complained', suppress: 'complaint', alert: false };
@@ -96,7 +96,7 @@ const isAutoReply = (type: string, subtype: string, recipient: Json | undefined)
   ['', 'General', 'Undetermined'].includes(subtype) &&
   ['action', 'status', 'diagnosticCode'].every((field) => textAt(recipient, field) === '');
 
-function bounce(event: Json): Judged {
+function bounce(event: Json): ClassifiedReport {
   const [type, subtype] = [textAt(event, 'bounce', 'bounceType'), textAt(event, 'bounce', 'bounceSubType')];
   const [recipient] = listAt(event, 'bounce', 'bouncedRecipients');
   if (isAutoReply(type, subtype, recipient)) return NOTE;

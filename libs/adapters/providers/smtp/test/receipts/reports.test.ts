@@ -9,7 +9,7 @@ function valueOf<T>(read: Result<T, CarillonError>): T {
   return read.value;
 }
 const first = (read: Result<readonly Report[], CarillonError>): Report => valueOf(read)[0] as Report;
-const judged = ({ verdict, suppress, alert }: Report) => ({ verdict, suppress, alert });
+const classified = ({ verdict, suppress, alert }: Report) => ({ verdict, suppress, alert });
 const said = (verdict: Report['verdict'], suppress: Report['suppress'] = null, alert = false) => ({
   verdict,
   suppress,
@@ -92,7 +92,7 @@ describe('an event of SES', () => {
     ['an opening', { eventType: 'Open', mail, open: {} }, said('note')],
     ['feedback of an identity', { notificationType: 'Delivery', mail, delivery: {} }, said('delivered')],
   ])('%s is judged', (_, event, expected) => {
-    expect(judged(first(readSes(message(event))))).toEqual(expected);
+    expect(classified(first(readSes(message(event))))).toEqual(expected);
   });
 
   it('carries the token, the status, the words and the time', () => {
@@ -159,7 +159,7 @@ describe('an event of SendGrid', () => {
     ['reported as spam', event({ event: 'spamreport' }), said('complained', 'complaint')],
     ['opened', event({ event: 'open' }), said('note')],
   ])('%s is judged', (_, body, expected) => {
-    expect(judged(first(readSendGrid(json([body]))))).toEqual(expected);
+    expect(classified(first(readSendGrid(json([body]))))).toEqual(expected);
   });
 
   it('carries the token, the time and the words', () => {
@@ -176,7 +176,11 @@ describe('an event of SendGrid', () => {
     expect(readSendGrid(many(2_001))).toMatchObject({ ok: false, error: { code: 'body_too_large' } });
     expect(readSendGrid(json({}))).toMatchObject({ ok: false, error: { code: 'invalid_request' } });
     expect(readSendGrid(Buffer.from('['))).toMatchObject({ ok: false, error: { code: 'invalid_json' } });
-    expect(valueOf(readSendGrid(json([1, null, {}]))).map(judged)).toEqual([said('note'), said('note'), said('note')]);
+    expect(valueOf(readSendGrid(json([1, null, {}]))).map(classified)).toEqual([
+      said('note'),
+      said('note'),
+      said('note'),
+    ]);
   });
 });
 
@@ -215,7 +219,7 @@ describe('an event of Mailgun', () => {
     ['complained', event({ event: 'complained' }), said('complained', 'complaint')],
     ['clicked', event({ event: 'clicked' }), said('note')],
   ])('%s is judged', (_, body, expected) => {
-    expect(judged(first(readMailgun(json(body))))).toEqual(expected);
+    expect(classified(first(readMailgun(json(body))))).toEqual(expected);
   });
 
   it('carries the token, the code, the time and the words', () => {
@@ -259,7 +263,7 @@ describe('a record of Postmark', () => {
     ['SpamComplaint', record({ RecordType: 'SpamComplaint', Type: 'SpamComplaint' }), said('complained', 'complaint')],
     ['Open', record({ RecordType: 'Open' }), said('note')],
   ])('%s is judged', (_, body, expected) => {
-    expect(judged(first(readPostmark(json(body))))).toEqual(expected);
+    expect(classified(first(readPostmark(json(body))))).toEqual(expected);
   });
 
   it('carries the token, the code and the time', () => {
