@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { CarillonError, type Duration } from '@carillon/kernel';
-import { failureOf, isPassing } from './failures.ts';
+import { failureOf, isTransient } from './failures.ts';
 
 /**
  * Runs an operation, and again while it fails in a way that may pass, until patience ends. `again` is true once an
@@ -24,7 +24,7 @@ export function createAttempts(patience: Duration): Attempts {
         try {
           return await operation(tries > 0);
         } catch (error) {
-          if (!isPassing(error) || performance.now() - begun >= patience) throw failureOf(error);
+          if (!isTransient(error) || performance.now() - begun >= patience) throw failureOf(error);
         }
         await pause(Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** tries) * (0.5 + Math.random() / 2));
       }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Collection, Filter, Document } from 'mongodb';
 import type { Attempt } from './attempts.ts';
-import { ComeAgain, duplicatesIn, isDuplicate } from './failures.ts';
+import { RetryFromStart, duplicatesIn, isDuplicate } from './failures.ts';
 import { IN_ONE_ANSWER } from './pages.ts';
 
 /** Names one write of one caller. Whoever finds it in a document knows that this write is there. */
@@ -80,7 +80,7 @@ function whose(
   if (found?.version !== version - 1) return 'stale';
   if (Object.entries(where).some(([field, value]) => Reflect.get(found, field) !== value)) return 'stale';
   // Moved on the primary by somebody, and not yet on a majority: too early to say by whom.
-  throw new ComeAgain('a write is not yet held by a majority');
+  throw new RetryFromStart('a write is not yet held by a majority');
 }
 
 /**

@@ -36,10 +36,10 @@ const PASSING: ReadonlySet<number> = new Set([
 ]);
 
 /** Thrown by an operation that has to be done again from its start: what it read does not fit what it was told. */
-export class ComeAgain extends Error {
+export class RetryFromStart extends Error {
   constructor(what: string) {
     super(what);
-    this.name = 'ComeAgain';
+    this.name = 'RetryFromStart';
   }
 }
 
@@ -63,8 +63,8 @@ export function duplicatesIn(error: unknown): ReadonlySet<number> {
 const isPassingCode = (code: unknown): boolean => typeof code === 'number' && PASSING.has(code);
 
 /** Whether the same again may go well: everything here is written so that doing it twice changes nothing. */
-export function isPassing(error: unknown): boolean {
-  if (error instanceof ComeAgain) return true;
+export function isTransient(error: unknown): boolean {
+  if (error instanceof RetryFromStart) return true;
   if (error instanceof MongoBulkWriteError) {
     const others = writeErrorsOf(error).filter(({ code }) => code !== DUPLICATE);
     if (others.length > 0) return others.every(({ code }) => isPassingCode(code));
@@ -127,13 +127,13 @@ const unwrapped = (error: unknown): unknown =>
 /** What leaves this adapter: a failure with a code of ours. */
 export function failureOf(thrown: unknown): unknown {
   const error = unwrapped(thrown);
-  if (error instanceof ComeAgain) return unavailable(`${error.message}, ${IN_DOUBT}`, error);
+  if (error instanceof RetryFromStart) return unavailable(`${error.message}, ${IN_DOUBT}`, error);
   if (isSocketFault(error)) return unavailable(`it did not answer, ${IN_DOUBT}`, error, error.code);
   if (!(error instanceof MongoError)) return error;
   const code = codeOf(error);
   const cause = withoutWords(error);
   if (isRefusal(error)) return unavailable('it refuses these credentials or what they may do', cause, code);
-  if (isPassing(error)) return unavailable(`it did not answer, or could not do it now, ${IN_DOUBT}`, cause, code);
+  if (isTransient(error)) return unavailable(`it did not answer, or could not do it now, ${IN_DOUBT}`, cause, code);
   return unavailable('it refused an operation', cause, code);
 }
 

@@ -11,7 +11,7 @@ import {
 } from 'mongodb';
 import { describe, expect, it } from 'vitest';
 import { createAttempts } from '../src/attempts.ts';
-import { ComeAgain, duplicatesIn, failureOf, isDuplicate, isPassing } from '../src/failures.ts';
+import { RetryFromStart, duplicatesIn, failureOf, isDuplicate, isTransient } from '../src/failures.ts';
 
 const DEADLOCK = 16_908_292;
 const server = (code: number, errmsg = ''): MongoServerError => new MongoServerError({ code, errmsg });
@@ -73,7 +73,7 @@ describe('a connection that breaks under a write', () => {
   it('is the same where the server had ended it before, which Node says without a call of the system', async () => {
     const error = await writeAfterEnd();
     expect(error).not.toHaveProperty('syscall');
-    expect(isPassing(error)).toBe(true);
+    expect(isTransient(error)).toBe(true);
     expect(failureOf(error)).toMatchObject({ code: 'store_unavailable' });
   });
 });
@@ -86,14 +86,14 @@ describe('what may pass', () => {
       server(189),
       server(64),
       new MongoNetworkError('x'),
-      new ComeAgain('x'),
+      new RetryFromStart('x'),
       bulk([11_000, DEADLOCK]),
       bulk([], true),
       brokenBulk(),
       brokenWrite(),
       brokenBulk(brokenWrite()),
     ];
-    for (const error of passing) expect(isPassing(error), String(error)).toBe(true);
+    for (const error of passing) expect(isTransient(error), String(error)).toBe(true);
   });
 
   it('does not include what is wrong however often it is tried', () => {
@@ -105,7 +105,7 @@ describe('what may pass', () => {
       new TypeError('x'),
       bulk([2]),
     ];
-    for (const error of lasting) expect(isPassing(error), String(error)).toBe(false);
+    for (const error of lasting) expect(isTransient(error), String(error)).toBe(false);
   });
 
   it('is tried until it passes', async () => {

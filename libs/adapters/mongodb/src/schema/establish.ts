@@ -1,7 +1,7 @@
 import { CarillonError } from '@carillon/kernel';
 import { MongoServerError, type Db } from 'mongodb';
 import type { Attempt } from '../attempts.ts';
-import { ComeAgain } from '../failures.ts';
+import { RetryFromStart } from '../failures.ts';
 import { compareCollection, compareIndexes, descriptionOf } from './differences.ts';
 import type { WantedIndex, WantedSchema } from './wanted.ts';
 
@@ -74,7 +74,7 @@ async function makeIndexes(
         const found = await db.collection(collection).listIndexes().toArray();
         const differences = compareIndexes(collection, found, missing);
         refuse(differences.wrong);
-        if (differences.missing.length > 0) throw new ComeAgain(`indexes of ${collection} were not made`);
+        if (differences.missing.length > 0) throw new RetryFromStart(`indexes of ${collection} were not made`);
       }
     });
   } catch (error) {

@@ -4,7 +4,7 @@ import type { Attempt } from '../attempts.ts';
 import type { Collections } from '../collections.ts';
 import { upsertGuarded } from '../compare-and-set.ts';
 import { keyOf, type CheckpointDocument } from '../documents.ts';
-import { ComeAgain } from '../failures.ts';
+import { RetryFromStart } from '../failures.ts';
 
 const checkpointOf = (found: CheckpointDocument): Checkpoint => ({
   group: found.group,
@@ -30,7 +30,7 @@ export const createCheckpointStore = ({ checkpoints }: Collections, attempt: Att
       if (refused.size === 0) return 'done';
       const stored = await checkpoints.findOne({ _id: id });
       if (stored && (stored.logId !== logId || stored.next > next)) return 'refused';
-      throw new ComeAgain('a checkpoint is being written by another');
+      throw new RetryFromStart('a checkpoint is being written by another');
     });
   },
 });

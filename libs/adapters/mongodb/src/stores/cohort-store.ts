@@ -6,7 +6,7 @@ import type { Attempt } from '../attempts.ts';
 import type { Collections } from '../collections.ts';
 import { upsertGuarded, type GuardedWrite } from '../compare-and-set.ts';
 import { keyOf, type CohortDocument, type CohortMemberDocument } from '../documents.ts';
-import { ComeAgain } from '../failures.ts';
+import { RetryFromStart } from '../failures.ts';
 import { afterCursor, equalities, filterOf, pageOf, queued, sortOf, type Order } from '../pages.ts';
 import { inRuns } from '../runs.ts';
 
@@ -41,7 +41,7 @@ export function createCohortStore({ cohorts, cohortMembers }: Collections, attem
       const ids = writes.filter((_write, at) => refused.has(at)).map(({ id }) => id);
       const stored = await collection.find({ _id: { $in: ids } } as never).toArray();
       if (stored.some((found) => isRefused(found as unknown as Kind))) return 'refused';
-      throw new ComeAgain('a cohort is being written by another');
+      throw new RetryFromStart('a cohort is being written by another');
     });
 
   return {

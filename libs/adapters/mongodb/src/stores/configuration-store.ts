@@ -3,7 +3,7 @@ import type { ConfigurationStore } from '@carillon/ports';
 import type { Attempt } from '../attempts.ts';
 import type { Collections } from '../collections.ts';
 import { insertOnce } from '../compare-and-set.ts';
-import { ComeAgain } from '../failures.ts';
+import { RetryFromStart } from '../failures.ts';
 
 const IDENTITY = 'deployment';
 
@@ -16,6 +16,6 @@ export const createConfigurationStore = (
       const stored = await identity.findOne({ _id: IDENTITY });
       if (stored) return { logId: stored.logId as LogId, keyFingerprint: stored.keyFingerprint };
       if (await insertOnce(identity, { _id: IDENTITY, logId, keyFingerprint })) return { logId, keyFingerprint };
-      throw new ComeAgain('the identity is being written by another');
+      throw new RetryFromStart('the identity is being written by another');
     }),
 });

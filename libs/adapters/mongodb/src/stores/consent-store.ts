@@ -4,7 +4,7 @@ import type { Attempt } from '../attempts.ts';
 import type { Collections } from '../collections.ts';
 import { compareAndSet, insertOnce, writeToken } from '../compare-and-set.ts';
 import { keyOf, type ConsentDocument } from '../documents.ts';
-import { ComeAgain } from '../failures.ts';
+import { RetryFromStart } from '../failures.ts';
 import { gathering } from '../gathering.ts';
 import { afterCursor, equalities, filterOf, IN_ONE_ANSWER, pageOf, queued, sortOf, type Order } from '../pages.ts';
 
@@ -34,7 +34,7 @@ export function createConsentStore({ consents }: Collections, attempt: Attempt):
     return attempt(async () => {
       if (await insertOnce(consents, document)) return 'done';
       const found = await consents.findOne({ _id });
-      if (!found) throw new ComeAgain('a write is not yet held by a majority');
+      if (!found) throw new RetryFromStart('a write is not yet held by a majority');
       return found.written === written ? 'done' : 'stale';
     });
   }

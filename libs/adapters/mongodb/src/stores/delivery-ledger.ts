@@ -12,7 +12,7 @@ import {
 } from '../compare-and-set.ts';
 import { keyOf, type DeliveryDocument } from '../documents.ts';
 import { createIntents, fieldsOf, movingFields, readDelivery, sizeOf, WHOLE, type Whole } from './delivery-fields.ts';
-import { ComeAgain } from '../failures.ts';
+import { RetryFromStart } from '../failures.ts';
 import { BY_STATE } from '../schema/wanted.ts';
 import {
   afterCursor,
@@ -213,7 +213,7 @@ function createInsert(
       const { workspace, notificationId, channel, uniqueId } = delivery.slot;
       const slot = filterOf<DeliveryDocument>(equalities({ workspace, notificationId, channel, uniqueId }));
       const holder = known.get(delivery.id) ?? found.get(delivery.id) ?? (await ledger.findOne(slot));
-      if (!holder) throw new ComeAgain('the holder of a slot is not yet held by a majority');
+      if (!holder) throw new RetryFromStart('the holder of a slot is not yet held by a majority');
       holders.set(delivery, holder);
     }
     return holders;

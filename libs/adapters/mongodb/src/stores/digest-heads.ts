@@ -4,7 +4,7 @@ import type { Attempt } from '../attempts.ts';
 import type { Collections } from '../collections.ts';
 import { compareAndSet, insertOnce, writeToken } from '../compare-and-set.ts';
 import type { DigestHeadDocument } from '../documents.ts';
-import { ComeAgain } from '../failures.ts';
+import { RetryFromStart } from '../failures.ts';
 import { afterCursor, filterOf, IN_ONE_ANSWER, pageOf, queued, sortOf, type Order } from '../pages.ts';
 
 /** The id is a hash of what items have in common, so no write moves a document in the list. */
@@ -33,7 +33,7 @@ export function createDigestHeads({ digestHeads: heads }: Collections, attempt: 
     return attempt(async () => {
       if (await insertOnce(heads, document)) return 'done';
       const found = await heads.findOne({ _id: next.id });
-      if (!found) throw new ComeAgain('a write is not yet held by a majority');
+      if (!found) throw new RetryFromStart('a write is not yet held by a majority');
       return found.written === written ? 'done' : 'stale';
     });
   }

@@ -17,7 +17,7 @@ import type { Collection as MongoCollection, Db, Document, Filter } from 'mongod
 import type { Attempt } from '../attempts.ts';
 import { assignment, compareAndSetOne, insertOnce, writeToken } from '../compare-and-set.ts';
 import { keyOf } from '../documents.ts';
-import { ComeAgain, isDuplicate } from '../failures.ts';
+import { RetryFromStart, isDuplicate } from '../failures.ts';
 import { gathering } from '../gathering.ts';
 import { afterCursor, filterOf, IN_ONE_ANSWER, pageOf, queued, sortOf, type Order } from '../pages.ts';
 import { isStoredKey, pathOf } from '../schema/document-collections.ts';
@@ -27,7 +27,7 @@ type Stored = { readonly _id: string; readonly version: number; readonly written
 /** A document of one key value has that as its id, so that it can be found by hand. */
 const idOf = (key: Key): string => (key.length === 1 ? String(key[0]) : keyOf(...key));
 
-const notYet = (): ComeAgain => new ComeAgain('a write is not yet held by a majority');
+const notYet = (): RetryFromStart => new RetryFromStart('a write is not yet held by a majority');
 
 function queryOf(field: string, condition: Condition): Document {
   if (typeof condition !== 'object') return { [field]: { $eq: condition } };

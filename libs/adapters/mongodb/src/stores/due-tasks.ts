@@ -4,7 +4,7 @@ import type { Attempt } from '../attempts.ts';
 import type { Collections } from '../collections.ts';
 import { compareAndSet, insertEach, writeToken } from '../compare-and-set.ts';
 import type { TaskDocument } from '../documents.ts';
-import { ComeAgain } from '../failures.ts';
+import { RetryFromStart } from '../failures.ts';
 import { IN_ONE_ANSWER, queued } from '../pages.ts';
 import { createRuns } from '../runs.ts';
 
@@ -75,7 +75,7 @@ async function insertRun(
   async function insertedBy(own: string): Promise<ReadonlySet<string>> {
     const ids = documents.map(({ _id }) => _id);
     const found = await tasks.find({ _id: { $in: ids } }, { ...IN_ONE_ANSWER, projection: { inserted: 1 } }).toArray();
-    if (found.length < ids.length) throw new ComeAgain('a task is not yet held by a majority');
+    if (found.length < ids.length) throw new RetryFromStart('a task is not yet held by a majority');
     return new Set(found.filter(({ inserted }) => inserted === own).map(({ _id }) => _id));
   }
 }

@@ -2,7 +2,7 @@ import type { KeyUseStore } from '@carillon/ports';
 import type { Attempt } from '../attempts.ts';
 import type { Collections } from '../collections.ts';
 import { upsertGuarded } from '../compare-and-set.ts';
-import { ComeAgain } from '../failures.ts';
+import { RetryFromStart } from '../failures.ts';
 import { inRuns } from '../runs.ts';
 
 export const createKeyUseStore = ({ keyUses }: Collections, attempt: Attempt): KeyUseStore => ({
@@ -18,7 +18,7 @@ export const createKeyUseStore = ({ keyUses }: Collections, attempt: Attempt): K
         // Refused because what is there is newer, or because two first uses met.
         const stored = await keyUses.find({ _id: { $in: ids } }).toArray();
         const older = stored.some(({ _id, usedAt }) => usedAt < (newest.get(_id) ?? 0));
-        if (older || stored.length < ids.length) throw new ComeAgain('a use is being written by another');
+        if (older || stored.length < ids.length) throw new RetryFromStart('a use is being written by another');
         return [];
       }),
     );

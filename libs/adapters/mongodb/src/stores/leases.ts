@@ -2,7 +2,7 @@ import type { LeaseStore } from '@carillon/ports';
 import type { Attempt } from '../attempts.ts';
 import type { Collections } from '../collections.ts';
 import { upsertGuarded } from '../compare-and-set.ts';
-import { ComeAgain } from '../failures.ts';
+import { RetryFromStart } from '../failures.ts';
 
 export const createLeaseStore = ({ leases }: Collections, attempt: Attempt): LeaseStore => ({
   acquire: (name, holder, now, until) =>
@@ -12,7 +12,7 @@ export const createLeaseStore = ({ leases }: Collections, attempt: Attempt): Lea
       if (refused.size === 0) return true;
       const stored = await leases.findOne({ _id: name });
       if (stored && stored.holder !== holder && stored.until > now) return false;
-      throw new ComeAgain('a lease is being written by another');
+      throw new RetryFromStart('a lease is being written by another');
     }),
   async release(name, holder) {
     await attempt(() => leases.deleteOne({ _id: name, holder }));

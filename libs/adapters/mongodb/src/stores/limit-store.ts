@@ -4,7 +4,7 @@ import type { Attempt } from '../attempts.ts';
 import type { Collections } from '../collections.ts';
 import { insertOnce } from '../compare-and-set.ts';
 import { keyOf, type LimitDocument } from '../documents.ts';
-import { ComeAgain } from '../failures.ts';
+import { RetryFromStart } from '../failures.ts';
 import { afterCursor, equalities, filterOf, pageOf, sortOf, type Order } from '../pages.ts';
 
 /** The id is made from workspace and person, so no write moves a document in the list. */
@@ -27,7 +27,7 @@ export function createLimitStore({ limitEntries }: Collections, attempt: Attempt
   async function whose(_id: string, mine: string, before: string | null): Promise<'done' | 'stale'> {
     const found = await limitEntries.findOne({ _id }, { projection: { revision: 1 } });
     if (found?.revision === mine) return 'done';
-    if ((found?.revision ?? null) === before) throw new ComeAgain('a write is not yet held by a majority');
+    if ((found?.revision ?? null) === before) throw new RetryFromStart('a write is not yet held by a majority');
     return 'stale';
   }
 

@@ -3,7 +3,7 @@ import type { Attempt } from '../attempts.ts';
 import type { Collections } from '../collections.ts';
 import { insertEach } from '../compare-and-set.ts';
 import type { ClaimDocument } from '../documents.ts';
-import { ComeAgain } from '../failures.ts';
+import { RetryFromStart } from '../failures.ts';
 import { afterCursor, filterOf, IN_ONE_ANSWER, pageOf, sortOf, type Order } from '../pages.ts';
 import { createRuns } from '../runs.ts';
 
@@ -25,7 +25,7 @@ export function createLookupClaims({ claims }: Collections, attempt: Attempt): L
       if (duplicates.size === 0) return new Map(documents.map(({ _id, position }) => [_id, position]));
       // After a lost answer a duplicate may be our own: the position says whose it is.
       const found = await claims.find({ _id: { $in: documents.map(({ _id }) => _id) } }, IN_ONE_ANSWER).toArray();
-      if (found.length < documents.length) throw new ComeAgain('a claim is not yet held by a majority');
+      if (found.length < documents.length) throw new RetryFromStart('a claim is not yet held by a majority');
       return new Map(found.map(({ _id, position }) => [_id, position]));
     });
     const late = wanted.filter(({ triggerId, position }) => holders.get(triggerId) !== position);

@@ -3,7 +3,7 @@ import type { AnyBulkWriteOperation, Collection } from 'mongodb';
 import type { Attempt } from '../attempts.ts';
 import type { Collections } from '../collections.ts';
 import type { DeadLetterDocument, DuplicateDocument, EventDocument, FieldDocument } from '../documents.ts';
-import { ComeAgain, duplicatesIn } from '../failures.ts';
+import { RetryFromStart, duplicatesIn } from '../failures.ts';
 import { afterCursor, equalities, filterOf, pageOf, sortOf, within, type Order } from '../pages.ts';
 import { inRuns } from '../runs.ts';
 import {
@@ -45,7 +45,7 @@ async function project<Kind extends Named>(
     await collection.bulkWrite(operations, { ordered: false });
   } catch (error) {
     duplicatesIn(error);
-    throw new ComeAgain('a row is being written by another');
+    throw new RetryFromStart('a row is being written by another');
   }
 }
 
@@ -64,7 +64,7 @@ async function projectFields(fields: Collection<FieldDocument>, documents: reado
     const offsets = new Map(stored.map(({ _id, offset }) => [_id, offset] as const));
     // Not a newer row, but one that somebody else began in the same moment.
     if (refused.some(({ _id, offset }) => (offsets.get(_id) ?? -1) < offset)) {
-      throw new ComeAgain('a row is being written by another');
+      throw new RetryFromStart('a row is being written by another');
     }
   }
 }

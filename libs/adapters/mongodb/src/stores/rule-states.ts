@@ -4,7 +4,7 @@ import type { Attempt } from '../attempts.ts';
 import type { Collections } from '../collections.ts';
 import { upsertGuarded } from '../compare-and-set.ts';
 import type { RuleStateDocument } from '../documents.ts';
-import { ComeAgain } from '../failures.ts';
+import { RetryFromStart } from '../failures.ts';
 import { queued } from '../pages.ts';
 import { inRuns } from '../runs.ts';
 
@@ -62,7 +62,7 @@ export function createRuleStateStore({ ruleStates }: Collections, attempt: Attem
         const answer = judge(state, byId.get(state.id));
         if (answer) answers.set(state, answer);
       }
-      if (answers.size < states.length) throw new ComeAgain('a state is being written by another');
+      if (answers.size < states.length) throw new RetryFromStart('a state is being written by another');
     });
     return states.map((state) => answers.get(state) ?? 'refused');
   }
