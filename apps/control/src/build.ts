@@ -40,7 +40,7 @@ import { whyNotRoute } from './routes/why-not.ts';
 import { jwtProviderRoutes } from './routes/jwt-providers.ts';
 import { contentRoutes } from './routes/contents.ts';
 import { masterKeyRoutes } from './routes/master-key.ts';
-import { answerRepeats, keepAnswers } from './repeats/hook.ts';
+import { answerRepeats, keepAnswers } from './idempotency/hook.ts';
 import { jobCountRoutes } from './routes/job-counts.ts';
 import { jobRoutes } from './routes/jobs.ts';
 import { inboxRoutes } from './routes/inbox.ts';

@@ -14,7 +14,7 @@ import type {
   Ids,
   Inbox,
   JobStore,
-  KeptAnswers,
+  IdempotencyStore,
   KeyRotation,
   KeyUseStore,
   LeaseStore,
@@ -70,7 +70,7 @@ export type ControlPorts = {
   readonly consents: ConsentStore;
   readonly drafts: DraftStore;
   readonly jobs: JobStore;
-  readonly keptAnswers: KeptAnswers;
+  readonly idempotency: IdempotencyStore;
   /** Seals answers that are kept: some show a key or a link this once. */
   readonly answerSealer: FactorSealer;
   readonly readModels: ReadModels;

@@ -3,7 +3,7 @@ import type { Duration } from '@carillon/kernel';
 import type { Consumption } from '@carillon/ports';
 import { createRecordSink, startLoop, startStageConsumer } from '@carillon/runtime';
 import { projections } from '@carillon/stages';
-import { forgetAnswers } from './repeats/forget.ts';
+import { forgetAnswers } from './idempotency/remove-expired.ts';
 import { createJobRunner } from './jobs/runner.ts';
 import { createAuditKeeper } from './audit/keeper.ts';
 import { buildControl, type ControlSurroundings } from './build.ts';

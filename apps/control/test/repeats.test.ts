@@ -25,7 +25,7 @@ afterEach(async () => {
 
 async function open(who: Principal = deploymentOwner('session'), more: Partial<ControlPorts> = {}) {
   const fixture = await openControl(accessOf(who), {
-    keptAnswers: stored.connect(wire).keptAnswers,
+    idempotency: stored.connect(wire).idempotency,
     answerSealer: plainSealer,
     people,
     watch: { trouble: (_where: string, error: unknown) => void troubles.push(error) } as ControlPorts['watch'],
@@ -112,7 +112,7 @@ describe('A request with an Idempotency-Key', () => {
       const answer = await control.app.inject(gone);
       expect([answer.statusCode, answer.headers['idempotent-replayed']]).toEqual([404, undefined]);
     }
-    const held = stored.connect(wire).keptAnswers;
+    const held = stored.connect(wire).idempotency;
     expect(await held.removeEnded(clock.now() + 25 * HOURS, 100)).toBe(1);
   });
 
@@ -154,9 +154,9 @@ describe('A request with an Idempotency-Key', () => {
   });
 
   it('whose answer could not be kept is done all the same, and is not done twice', async () => {
-    const kept = stored.connect(wire).keptAnswers;
+    const kept = stored.connect(wire).idempotency;
     const finish = async (): Promise<void> => Promise.reject(new Error('away'));
-    const { make, clock } = await open(deploymentOwner('session'), { keptAnswers: { ...kept, finish } });
+    const { make, clock } = await open(deploymentOwner('session'), { idempotency: { ...kept, finish } });
     expect((await make('k-1')).status).toBeLessThan(300);
     expect(troubles).toHaveLength(1);
     clock.pass(60_000);
@@ -166,7 +166,7 @@ describe('A request with an Idempotency-Key', () => {
 
   it('is answered masked as the rights of now are, whatever they were the first time', async () => {
     const jobs = await openJobsFixture();
-    const own = { keptAnswers: stored.connect(wire).keptAnswers, answerSealer: plainSealer };
+    const own = { idempotency: stored.connect(wire).idempotency, answerSealer: plainSealer };
     const seeing = await jobs.as(personWith('per_ada', ['read', 'operate', 'bodies'], 'shop'), own);
     await jobs.publishShop(seeing);
     const [doubtful] = await jobs.deliver(1, { state: 'IN_DOUBT' });
@@ -190,14 +190,14 @@ describe('A request with an Idempotency-Key', () => {
 
   it('holds no key, token or body in what is stored', async () => {
     const seen: string[] = [];
-    const kept = stored.connect(wire).keptAnswers;
+    const kept = stored.connect(wire).idempotency;
     const sealed = {
       ...plainSealer,
       seal: (boundTo: readonly string[], text: string) => `sealed ${boundTo.length} ${text.length}`,
     };
     const { make } = await open(deploymentOwner('session'), {
       answerSealer: sealed,
-      keptAnswers: {
+      idempotency: {
         ...kept,
         begin: (request, now) => {
           seen.push(JSON.stringify(request));

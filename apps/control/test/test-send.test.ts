@@ -237,7 +237,7 @@ describe('A test message', () => {
     const key = { 'idempotency-key': 'try-2' };
     const { body } = await testSend({}, key);
     const forgetful = await controlOf(['read', 'configure', 'bodies'], {
-      keptAnswers: createMemoryStores().connect().keptAnswers,
+      idempotency: createMemoryStores().connect().idempotency,
     });
     const other = { channel: 'email', to: 'other@example.com', event };
     expect((await post('notifications/order-paid/test-send', other, key, forgetful)).status).toBe(202);

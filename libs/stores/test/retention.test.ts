@@ -15,13 +15,13 @@ const guesses = (id: string, endsAt: number | null): PeopleRecord<'guesses'> => 
 
 it('retention removes what ended in the past, however much it is, and leaves the rest', async () => {
   const documents = createMemoryDocuments().connect(createDirectWire());
-  const { people, keptAnswers } = createStores(documents);
+  const { people, idempotency } = createStores(documents);
   for (let at = 0; at < 1001; at += 1) await people.replace(guesses(`old-${at}`, 10));
   for (const [id, endsAt] of Object.entries({ later: 20, never: null })) await people.replace(guesses(id, endsAt));
   const request = { id: 'i', fingerprint: 'f', token: 't', begunAt: 1, endsAt: 10, answer: null };
-  await keptAnswers.begin(request, 1);
+  await idempotency.begin(request, 1);
   expect(await removeExpired(documents, 11)).toBe(1001);
   expect((await people.list('guesses', {}, 10)).items.map(({ id }) => id)).toEqual(['later', 'never']);
   // Its store removes what it keeps.
-  expect(await keptAnswers.find('i')).toEqual(request);
+  expect(await idempotency.find('i')).toEqual(request);
 });

@@ -158,7 +158,7 @@ const TABLE: Table = {
     list: 'reads',
     removeEnded: 'cut off at each write by the tests of the runner of jobs',
   },
-  keptAnswers: {
+  idempotency: {
     begin: 'a repetition of a request that was cut off is refused',
     find: 'reads',
     finish: 'a repetition of a request that was cut off is refused',

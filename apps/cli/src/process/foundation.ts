@@ -116,7 +116,7 @@ export async function openFoundation(
     consents: backend.consents,
     drafts: backend.drafts,
     jobs: backend.jobs,
-    keptAnswers: backend.keptAnswers,
+    idempotency: backend.idempotency,
     answerSealer: createTextSealer(keys.pepper, 'answers'),
     limits: backend.limits,
     digestHeads: backend.digestHeads,

@@ -4,7 +4,7 @@ import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-pro
 import { z } from 'zod';
 import { EXAMPLES } from './examples.ts';
 import type { OperationExample } from './operation-example.ts';
-import { KEY_PROBLEMS, keyHeader, takesKey } from '../repeats/declaration.ts';
+import { KEY_PROBLEMS, keyHeader, takesKey } from '../idempotency/declaration.ts';
 import { completeDocument, type ApiDocument, type Success } from './complete-document.ts';
 
 /**

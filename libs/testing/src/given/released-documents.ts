@@ -1,6 +1,6 @@
 import { newJob, reported, type AuditSeal, type Draft, type Job, type PeopleRecord } from '@carillon/domain';
 import type { JobId, LogId } from '@carillon/kernel';
-import type { DataKey, InboxMessage, KeptRequest, SealedSecret } from '@carillon/ports';
+import type { DataKey, InboxMessage, IdempotentRequest, SealedSecret } from '@carillon/ports';
 import type { DocumentStores } from '@carillon/stores';
 
 type Layout = { readonly row: Readonly<Record<string, unknown>>; readonly document: Readonly<Record<string, unknown>> };
@@ -209,15 +209,15 @@ const drafts: Released = {
   read: (stores) => stores.drafts.find(draft.ref),
 };
 
-const request: KeptRequest = { id: 'i', fingerprint: 'f', token: 't', begunAt: 1, endsAt: 9, answer: null };
-const keptAnswers: Released = {
+const request: IdempotentRequest = { id: 'i', fingerprint: 'f', token: 't', begunAt: 1, endsAt: 9, answer: null };
+const idempotency: Released = {
   table: 'kept_answers',
   collection: 'kept_answers',
   item: request,
   row: { id: 'i', fingerprint: 'f', token: 't', begun_at: 1, ends_at: 9, answer: null },
   document: { _id: 'i', fingerprint: 'f', token: 't', begunAt: 1, endsAt: 9, answer: null },
-  write: (stores) => stores.keptAnswers.begin(request, 1),
-  read: (stores) => stores.keptAnswers.find('i'),
+  write: (stores) => stores.idempotency.begin(request, 1),
+  read: (stores) => stores.idempotency.find('i'),
 };
 
 const message: InboxMessage = {
@@ -248,4 +248,4 @@ const inbox: Released = {
 };
 
 /** One item or more of each released collection. */
-export const RELEASED: readonly Released[] = [...jobs, ...secrets, auditSeal, ...people, drafts, keptAnswers, inbox];
+export const RELEASED: readonly Released[] = [...jobs, ...secrets, auditSeal, ...people, drafts, idempotency, inbox];

@@ -4,9 +4,9 @@ const BATCH_SIZE = 500;
 
 /** Forgets answers whose time is over. */
 export async function forgetAnswers({
-  keptAnswers,
+  idempotency,
   clock,
-}: Pick<ControlPorts, 'keptAnswers' | 'clock'>): Promise<void> {
+}: Pick<ControlPorts, 'idempotency' | 'clock'>): Promise<void> {
   const now = clock.now();
-  while ((await keptAnswers.removeEnded(now, BATCH_SIZE)) === BATCH_SIZE);
+  while ((await idempotency.removeEnded(now, BATCH_SIZE)) === BATCH_SIZE);
 }

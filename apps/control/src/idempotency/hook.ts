@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { canonical } from '@carillon/domain';
 import { CarillonError, type Duration } from '@carillon/kernel';
-import type { KeptRequest } from '@carillon/ports';
+import type { IdempotentRequest } from '@carillon/ports';
 import { readIdempotencyKey } from '@carillon/stages';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { maskedFor } from '../access/masking/mask-answers.ts';
@@ -23,13 +23,13 @@ const KEPT_HEADERS = ['content-type', 'etag', 'location'] as const;
 /** Says that the answer is that of an earlier request. */
 export const REPLAYED_HEADER = 'idempotent-replayed';
 
-type Ports = Pick<ControlPorts, 'keptAnswers' | 'answerSealer' | 'ids' | 'clock' | 'watch'>;
+type Ports = Pick<ControlPorts, 'idempotency' | 'answerSealer' | 'ids' | 'clock' | 'watch'>;
 type Answer = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
 };
-type Held = { readonly kept: KeptRequest; begun: boolean; settled: boolean };
+type Held = { readonly kept: IdempotentRequest; begun: boolean; settled: boolean };
 
 const HELD = 'heldRequest';
 const heldOf = (request: FastifyRequest): Held | null => request.getDecorator<Held | null>(HELD);
@@ -52,10 +52,10 @@ const underWay = (since: Duration): CarillonError =>
  * what is refused in between has done nothing, and leaves nothing behind.
  */
 export function answerRepeats(app: FastifyInstance, ports: Ports): void {
-  const { keptAnswers, answerSealer, ids, clock } = ports;
+  const { idempotency, answerSealer, ids, clock } = ports;
   app.decorateRequest(HELD, null);
 
-  function requestOf(request: FastifyRequest, key: string): KeptRequest | null {
+  function requestOf(request: FastifyRequest, key: string): IdempotentRequest | null {
     const actor = principalIfAny(request)?.actor;
     if (!actor) return null;
     const { method, url, headers, body, routeOptions } = request;
@@ -73,12 +73,12 @@ export function answerRepeats(app: FastifyInstance, ports: Ports): void {
   }
 
   /** The first request of this name, once it is answered or was waited for; null: it was forgotten. */
-  async function settledRequest(first: KeptRequest): Promise<KeptRequest | null> {
-    let seen: KeptRequest | null = first;
+  async function settledRequest(first: IdempotentRequest): Promise<IdempotentRequest | null> {
+    let seen: IdempotentRequest | null = first;
     for (let times = 0; seen && seen.answer === null && times < WAITING.times; times += 1) {
       if (clock.now() - seen.begunAt >= UNDER_WAY) return seen;
       await pause(WAITING.each);
-      seen = await keptAnswers.find(first.id);
+      seen = await idempotency.find(first.id);
     }
     return seen;
   }
@@ -91,7 +91,7 @@ export function answerRepeats(app: FastifyInstance, ports: Ports): void {
     const mine = requestOf(request, key.value ?? '');
     if (!mine) return undefined;
     for (;;) {
-      const first = await keptAnswers.begin(mine, mine.begunAt);
+      const first = await idempotency.begin(mine, mine.begunAt);
       if (first.token === mine.token) {
         request.setDecorator<Held | null>(HELD, { kept: mine, begun: false, settled: false });
         return undefined;
@@ -109,7 +109,12 @@ export function answerRepeats(app: FastifyInstance, ports: Ports): void {
     }
   });
 
-  function replay({ id }: KeptRequest, sealed: string, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  function replay(
+    { id }: IdempotentRequest,
+    sealed: string,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): FastifyReply {
     const text = answerSealer.open([id], sealed);
     const answer = text === null ? null : (JSON.parse(text) as Answer);
     if (answer?.body === undefined || answer.body === null) {
@@ -129,7 +134,7 @@ function shownNow(request: FastifyRequest, { status, headers }: Answer, body: st
 }
 
 /** Keeps the answers of what `answerRepeats` has let through; goes behind everything that may still refuse. */
-export function keepAnswers(app: FastifyInstance, { keptAnswers, answerSealer, watch }: Ports): void {
+export function keepAnswers(app: FastifyInstance, { idempotency, answerSealer, watch }: Ports): void {
   app.addHook('preHandler', async (request) => {
     const held = heldOf(request);
     if (held) held.begun = true;
@@ -142,9 +147,9 @@ export function keepAnswers(app: FastifyInstance, { keptAnswers, answerSealer, w
     const { id, token } = held.kept;
     const { statusCode } = reply;
     try {
-      if (!held.begun || (statusCode >= 400 && statusCode < 500)) await keptAnswers.forget(id, token);
+      if (!held.begun || (statusCode >= 400 && statusCode < 500)) await idempotency.forget(id, token);
       // What failed on our side may have been done in part: a repetition is told so, and is not carried out.
-      else if (statusCode < 400) await keptAnswers.finish(id, token, seal(id, reply, payload));
+      else if (statusCode < 400) await idempotency.finish(id, token, seal(id, reply, payload));
     } catch (error) {
       // It was done: whoever repeats it is told that nobody knows.
       watch.trouble('keep an answer', error);

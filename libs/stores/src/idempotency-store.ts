@@ -1,6 +1,13 @@
-import { integer, text, type Collection, type Documents, type KeptAnswers, type KeptRequest } from '@carillon/ports';
+import {
+  integer,
+  text,
+  type Collection,
+  type Documents,
+  type IdempotencyStore,
+  type IdempotentRequest,
+} from '@carillon/ports';
 
-const KEPT_ANSWERS: Collection<KeptRequest> = {
+const KEPT_ANSWERS: Collection<IdempotentRequest> = {
   name: 'kept_answers',
   key: ['id'],
   version: { field: 'token', kind: 'token' },
@@ -25,11 +32,11 @@ const KEPT_ANSWERS: Collection<KeptRequest> = {
   }),
 };
 
-function create(documents: Documents): KeptAnswers {
+function create(documents: Documents): IdempotencyStore {
   const requests = documents.collection(KEPT_ANSWERS);
   return {
     async begin(request, now) {
-      for (let found: KeptRequest | null = null; ; found = await requests.get([request.id])) {
+      for (let found: IdempotentRequest | null = null; ; found = await requests.get([request.id])) {
         if (found && found.endsAt > now) return found;
         if ((await requests.write(request, found?.token ?? null)) === 'done') return request;
       }
@@ -46,4 +53,4 @@ function create(documents: Documents): KeptAnswers {
   };
 }
 
-export const keptAnswers = { collections: [KEPT_ANSWERS], create };
+export const idempotency = { collections: [KEPT_ANSWERS], create };

@@ -1,7 +1,7 @@
 import type { Instant } from '@carillon/kernel';
 
 /** A request that was sent with a name of its own, so that a repetition of it is known. */
-export type KeptRequest = {
+export type IdempotentRequest = {
   /** Who, what, and the name; as a keyed digest. */
   readonly id: string;
   /** What was sent, as a keyed digest. */
@@ -16,13 +16,13 @@ export type KeptRequest = {
 };
 
 /** Requests with their answers, for as long as a repetition gets the same. Writes are durable when they resolve. */
-export type KeptAnswers = {
+export type IdempotencyStore = {
   /**
    * Keeps the request and answers it, unless one of its id is there that has not ended at `now`: then that one is answered and
    * stays as it is. Of many at once one is kept. The token says whose it is.
    */
-  begin(request: KeptRequest, now: Instant): Promise<KeptRequest>;
-  find(id: string): Promise<KeptRequest | null>;
+  begin(request: IdempotentRequest, now: Instant): Promise<IdempotentRequest>;
+  find(id: string): Promise<IdempotentRequest | null>;
   /** Keeps the answer to the try of this token; nothing where another try has the id. */
   finish(id: string, token: string, answer: string): Promise<void>;
   /** Forgets the try of this token: it did nothing. Nothing where another try has the id. */

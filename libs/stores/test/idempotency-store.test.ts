@@ -1,9 +1,9 @@
-import type { KeptRequest } from '@carillon/ports';
+import type { IdempotentRequest } from '@carillon/ports';
 import { describe, expect, it } from 'vitest';
 import { freshName } from '@carillon/testing';
 import { createMemoryStores } from '@carillon/testing/memory';
 
-const request = (id: string, token: string, more: Partial<KeptRequest> = {}): KeptRequest => ({
+const request = (id: string, token: string, more: Partial<IdempotentRequest> = {}): IdempotentRequest => ({
   id,
   fingerprint: 'f1',
   token,
@@ -14,7 +14,7 @@ const request = (id: string, token: string, more: Partial<KeptRequest> = {}): Ke
 });
 
 describe('Idempotency answers', () => {
-  const store = createMemoryStores().connect().keptAnswers;
+  const store = createMemoryStores().connect().idempotency;
 
   it('keeps a request once: a second one of its id is answered with the first', async () => {
     const id = freshName('request');
