@@ -1,4 +1,4 @@
-import { CHANNEL_NAMES, type Consents, type ConsentWord } from '@carillon/domain';
+import { CHANNEL_NAMES, type Consents, type ConsentEntry } from '@carillon/domain';
 import { CarillonError } from '@carillon/kernel';
 import { z } from 'zod';
 import type { Sight } from './access/sight.ts';
@@ -38,7 +38,7 @@ export function consentWordFilter(
   { target, name, channel, opted_out: optedOut }: Filters,
   { names: workspaces }: Sight,
   namesIn: (workspace: string) => TargetNames,
-): (workspace: string, word: ConsentWord) => boolean {
+): (workspace: string, word: ConsentEntry) => boolean {
   if (name !== undefined && (target === undefined || target === 'all')) {
     throw refused('say with target whether it is a category or a notification');
   }

@@ -10,7 +10,7 @@ import {
   type Configuration,
   type Consents,
   type ConsentTarget,
-  type ConsentWord,
+  type ConsentEntry,
 } from '@carillon/domain';
 import { formatInstant, isId } from '@carillon/kernel';
 import { insteadOf } from './names.ts';
@@ -67,10 +67,10 @@ const unknown = (kind: string, name: string, known: readonly string[]) => ({
   fault: `there is no ${kind} ${name}; ${insteadOf(name, known)}`,
 });
 
-const byTarget = (a: ConsentWord, b: ConsentWord): number =>
+const byTarget = (a: ConsentEntry, b: ConsentEntry): number =>
   a.target.kind.localeCompare(b.target.kind) || nameOfTarget(a.target).localeCompare(nameOfTarget(b.target));
 
-export const showWord = (word: ConsentWord, names: Pick<TargetNames, 'nameOf'>): ConsentBody['words'][number] => ({
+export const showWord = (word: ConsentEntry, names: Pick<TargetNames, 'nameOf'>): ConsentBody['words'][number] => ({
   target: word.target.kind,
   name: names.nameOf(word.target),
   notification_id: word.target.kind === 'notification' ? word.target.name : null,

@@ -7,7 +7,7 @@ import {
   plainAddress,
   type ChannelName,
   type Consents,
-  type ConsentWord,
+  type ConsentEntry,
   type Decision,
 } from '@carillon/domain';
 import {
@@ -320,7 +320,7 @@ function exportedLines({ workspace, person, words }: Consents, names: TargetName
     .join('');
 }
 
-const whatCountsFirst = (a: ConsentWord, b: ConsentWord): number =>
+const whatCountsFirst = (a: ConsentEntry, b: ConsentEntry): number =>
   Number(b.optedOut) - Number(a.optedOut) || b.at - a.at;
 
 /**
@@ -334,7 +334,7 @@ const underEveryName = (said: Decision, names: TargetNames): readonly Decision[]
   said.optedOut ? [said] : names.everyName(said.target).map((target) => ({ ...said, target }));
 
 /** Whether a word is the one, said at this time, that a decision says back; it may stand under an older name of the category. */
-const isUndone = (word: ConsentWord, said: Decision, at: string | undefined, names: TargetNames): boolean =>
+const isUndone = (word: ConsentEntry, said: Decision, at: string | undefined, names: TargetNames): boolean =>
   word.channel === said.channel &&
   word.optedOut !== said.optedOut &&
   formatInstant(word.at) === at &&

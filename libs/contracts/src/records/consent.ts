@@ -5,7 +5,7 @@ import {
   type ChannelName,
   type ConsentTarget,
   type ConsentWay,
-  type ConsentWord,
+  type ConsentEntry,
 } from '@carillon/domain';
 import type { RecordKind } from './record-kind.ts';
 import { readPersonal, textOf, wordOf, writePersonal } from './personal.ts';
@@ -87,4 +87,4 @@ export const consentRecord = {
       at: wire.at,
     };
   },
-} satisfies RecordKind<ConsentWord, WireConsent>;
+} satisfies RecordKind<ConsentEntry, WireConsent>;

@@ -4,7 +4,7 @@ import type {
   AuditRecord,
   CohortMessage,
   ConfigurationRecord,
-  ConsentWord,
+  ConsentEntry,
   DeadLetter,
   Evaluation,
   Intent,
@@ -163,8 +163,8 @@ const receipts: Arbitrary<Receipt> = fc.record({
   inbound: nullable(fc.record({ address: text, wish: fc.constantFrom('stop', 'start') })),
 });
 
-const consentWords: Arbitrary<ConsentWord> = fc.oneof(consentWordsBy('person'), consentWordsBy('somebody'));
-function consentWordsBy(who: 'person' | 'somebody'): Arbitrary<ConsentWord> {
+const consentWords: Arbitrary<ConsentEntry> = fc.oneof(consentWordsBy('person'), consentWordsBy('somebody'));
+function consentWordsBy(who: 'person' | 'somebody'): Arbitrary<ConsentEntry> {
   return fc.record({
     id: text,
     workspace: text,

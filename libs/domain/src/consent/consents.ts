@@ -11,7 +11,7 @@ export const CONSENT_WAYS = ['one_click', 'page', 'api', 'import'] as const;
 export type ConsentWay = (typeof CONSENT_WAYS)[number];
 
 /** One word of a person: out, or in again. It stands in the person's document and, the same, on `carillon.consents`. */
-export type ConsentWord = {
+export type ConsentEntry = {
   /** Derived from what it says and when, so that the same word never counts twice. */
   readonly id: string;
   readonly workspace: string;
@@ -33,14 +33,14 @@ export type Consents = {
   readonly person: string;
   /** Grows by one with every write; compare-and-set goes by it. 1 is the first. */
   readonly version: number;
-  readonly words: readonly ConsentWord[];
+  readonly words: readonly ConsentEntry[];
   /** Words that may not be on the log yet: they are appended, then taken out. */
-  readonly unpublished: readonly ConsentWord[];
+  readonly unpublished: readonly ConsentEntry[];
   readonly updatedAt: Instant;
 };
 
 /** What a person decides; the rest of the word follows from person and time. */
-export type Decision = Pick<ConsentWord, 'target' | 'channel' | 'optedOut' | 'way' | 'by'> & {
+export type Decision = Pick<ConsentEntry, 'target' | 'channel' | 'optedOut' | 'way' | 'by'> & {
   /** When it was said, where that is not now: what was said later stays. */
   readonly at?: Instant;
 };
@@ -51,19 +51,19 @@ const NAME_OF_ALL = '';
 export const nameOfTarget = (target: ConsentTarget): string => (target.kind === 'all' ? NAME_OF_ALL : target.name);
 
 /** Words about the same target and channel have the same place: of them the newest counts. */
-const placeOf = ({ target, channel }: Pick<ConsentWord, 'target' | 'channel'>): string =>
+const placeOf = ({ target, channel }: Pick<ConsentEntry, 'target' | 'channel'>): string =>
   JSON.stringify([target.kind, nameOfTarget(target), channel]);
 
 /** Total, so that any two processes agree: later is newer; at the same time an opt-out is, then the greater id. */
-function isNewer(one: ConsentWord, than: ConsentWord): boolean {
+function isNewer(one: ConsentEntry, than: ConsentEntry): boolean {
   if (one.at !== than.at) return one.at > than.at;
   if (one.optedOut !== than.optedOut) return one.optedOut;
   return one.id > than.id;
 }
 
 /** The newest word of each place, in an order that is the same whatever order they came in. */
-function newest(words: readonly ConsentWord[]): readonly ConsentWord[] {
-  const kept = new Map<string, ConsentWord>();
+function newest(words: readonly ConsentEntry[]): readonly ConsentEntry[] {
+  const kept = new Map<string, ConsentEntry>();
   for (const word of words) {
     const place = placeOf(word);
     const held = kept.get(place);
@@ -97,7 +97,7 @@ export function decide(
   const next = held.words.reduce((latest, word) => Math.max(latest, word.at + 1), now);
   const made = decisions
     .filter((decision) => decision.optedOut || standing.has(placeOf(decision)))
-    .map((decision): ConsentWord => {
+    .map((decision): ConsentEntry => {
       const { target, channel, optedOut, way, by, at = next } = decision;
       const facts = [target.kind, nameOfTarget(target), channel ?? '', String(optedOut), String(at)];
       const id = derive('consent', held.workspace, held.person, ...facts);
@@ -132,7 +132,7 @@ export function decide(
 export function fold(
   before: Consents | null,
   person: Person,
-  words: readonly ConsentWord[],
+  words: readonly ConsentEntry[],
   now: Instant,
 ): Consents | undefined {
   const held = before ?? nothingOf(person);
@@ -167,7 +167,7 @@ export function publishedWords(before: Consents, ids: ReadonlySet<string>): Cons
 export function changedWords(
   before: Pick<Consents, 'words'> | null,
   after: Pick<Consents, 'words'>,
-): readonly ConsentWord[] {
+): readonly ConsentEntry[] {
   const stopped = new Map((before?.words ?? []).map((word) => [placeOf(word), word.optedOut]));
   return after.words.filter((word) => (stopped.get(placeOf(word)) ?? false) !== word.optedOut);
 }
@@ -184,7 +184,7 @@ export type ConsentQuestion = {
 export function optOutFor(
   documents: readonly Pick<Consents, 'words'>[],
   { notificationId, categories, channel }: ConsentQuestion,
-): ConsentWord | null {
+): ConsentEntry | null {
   const wanted = [
     ['all', NAME_OF_ALL],
     ...categories.map((name) => ['category', name] as const),

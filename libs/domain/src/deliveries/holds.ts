@@ -6,7 +6,7 @@ import { canonicalAddress } from '../channels/channel.ts';
 import { channelOf } from '../channels/configured.ts';
 import { findResource, type Configuration, type Resource } from '../configuration/configuration.ts';
 import { categoryOf, namesOfCategory } from '../consent/categories.ts';
-import { optOutFor, type Consents, type ConsentWay, type ConsentWord } from '../consent/consents.ts';
+import { optOutFor, type Consents, type ConsentWay, type ConsentEntry } from '../consent/consents.ts';
 import { isCollectable } from '../digests/items.ts';
 import { digestSettings } from '../digests/settings.ts';
 import { ruleIdFrom } from '../configuration/streams.ts';
@@ -96,7 +96,7 @@ const WAYS: Readonly<Record<ConsentWay, string>> = {
 };
 
 /** What somebody wants no more, since when and how, for people; without who it is. */
-export function optOutWords({ target, channel, way, at }: ConsentWord): string {
+export function optOutWords({ target, channel, way, at }: ConsentEntry): string {
   const what = target.kind === 'all' ? 'everything' : `the ${target.kind} ${target.name}`;
   const where = channel === null ? 'all channels' : channel;
   return `opted out of ${what} on ${where} ${WAYS[way]}, ${formatInstant(at)}`;

@@ -9,7 +9,7 @@ import {
   publishedWords,
   type Consents,
   type ConsentTarget,
-  type ConsentWord,
+  type ConsentEntry,
   type Decision,
 } from '@carillon/domain';
 
@@ -44,7 +44,7 @@ const decisions: fc.Arbitrary<Decision> = fc.record({
   optedOut: fc.boolean(),
   way: fc.constantFrom('one_click', 'page', 'api', 'import'),
 });
-const words: fc.Arbitrary<ConsentWord> = fc.record({
+const words: fc.Arbitrary<ConsentEntry> = fc.record({
   id: fc.string({ maxLength: 3 }),
   workspace: fc.constant('shop'),
   person: fc.constant('ada'),
@@ -93,7 +93,7 @@ describe('words of a person', () => {
       fc.property(fc.array(decisions, { minLength: 1, maxLength: 10 }), fc.nat(10), (made, kept) => {
         let document: Consents | undefined;
         let backup: Consents | undefined;
-        const log: ConsentWord[] = [];
+        const log: ConsentEntry[] = [];
         for (const [place, decision] of made.entries()) {
           const next = decide(document ?? null, PERSON, [decision], at(5));
           if (next) {

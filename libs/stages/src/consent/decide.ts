@@ -4,7 +4,7 @@ import {
   partitionOf,
   publishedWords,
   type Consents,
-  type ConsentWord,
+  type ConsentEntry,
   type Decision,
 } from '@carillon/domain';
 import type { Clock, ConsentStore, EventLog, Ids, NewRecord, RecordCodecs } from '@carillon/ports';
@@ -85,7 +85,7 @@ export async function decideForMany(
   return { documents, changed };
 }
 
-function consentRecord(word: ConsentWord, { log, codecs, ids }: ConsentPorts): NewRecord {
+function consentRecord(word: ConsentEntry, { log, codecs, ids }: ConsentPorts): NewRecord {
   const key = ids.keyed('consent', word.workspace, word.person);
   return {
     topic: 'carillon.consents',

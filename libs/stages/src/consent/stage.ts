@@ -1,4 +1,4 @@
-import { fold, type ConsentWord } from '@carillon/domain';
+import { fold, type ConsentEntry } from '@carillon/domain';
 import type {
   BatchStage,
   Clock,
@@ -30,7 +30,7 @@ const MAX_TRIES = 50;
 export function createConsentStage(ports: ConsentStagePorts): BatchStage {
   const { consents, clock } = ports;
 
-  async function foldIn(words: readonly ConsentWord[]): Promise<void> {
+  async function foldIn(words: readonly ConsentEntry[]): Promise<void> {
     const [first] = words;
     if (!first) return;
     const { workspace, person } = first;
@@ -47,7 +47,7 @@ export function createConsentStage(ports: ConsentStagePorts): BatchStage {
     async handle(records, state) {
       const fates: RecordFate[] = [];
       const outputs: NewRecord[] = [];
-      const words: ConsentWord[] = [];
+      const words: ConsentEntry[] = [];
       const park = (record: LogRecord, reason: string, detail: string): RecordFate => {
         outputs.push(deadLetterRecord(deadLetterOf('consents', record, reason, detail, ports), ports));
         return { kind: 'parked', reason };

@@ -1,10 +1,10 @@
-import type { Consents, ConsentWord } from '@carillon/domain';
+import type { Consents, ConsentEntry } from '@carillon/domain';
 import type { ConsentStore } from '@carillon/ports';
 import { describe, expect, it } from 'vitest';
 import { allPages } from './pages.ts';
 import { freshFor, freshName, type UnderTest } from './under-test.ts';
 
-const word = (workspace: string, person: string, more: Partial<ConsentWord> = {}): ConsentWord => ({
+const word = (workspace: string, person: string, more: Partial<ConsentEntry> = {}): ConsentEntry => ({
   id: 'cns_1',
   workspace,
   person,

@@ -3,7 +3,7 @@ import { CarillonError, type Duration } from '@carillon/kernel';
 import type { ControlPorts } from '../../ports.ts';
 import { createDirectory } from './directory.ts';
 import { mayGiveRole, rightsOf } from './rights.ts';
-import { digestOf, newWord } from './words.ts';
+import { digestOf, newConsentEntry } from './words.ts';
 
 /** An invitation is good for one person, and for no longer than this. */
 export const INVITATION_LASTS: Duration = 7 * 24 * 60 * 60_000;
@@ -98,7 +98,7 @@ export function createInvitations(ports: Ports) {
     lockedOut,
     /** Answers the record, and the word that is shown this once. */
     async make(promised: Promised, by: Actor): Promise<{ readonly record: InvitationRecord; readonly word: string }> {
-      const word = newWord('inv_');
+      const word = newConsentEntry('inv_');
       const now = clock.now();
       const record: InvitationRecord = {
         kind: 'invitation',

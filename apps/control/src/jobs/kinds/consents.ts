@@ -1,5 +1,5 @@
 import { chosenByFilter } from '@carillon/contracts';
-import { MAX_JOB_ITEMS, nameOfTarget, personName, type Consents, type ConsentWord, type Job } from '@carillon/domain';
+import { MAX_JOB_ITEMS, nameOfTarget, personName, type Consents, type ConsentEntry, type Job } from '@carillon/domain';
 import { CarillonError, type Instant } from '@carillon/kernel';
 import { decideConsents, publishConsents } from '@carillon/stages';
 import type { FastifyRequest } from 'fastify';
@@ -17,7 +17,7 @@ export const chosenPeople = z.array(personText).min(1).max(MAX_JOB_ITEMS);
 export const optOutFilter = z.strictObject({ person: personText.optional(), target, name, channel });
 
 /** An opt-out that a job allows again. */
-type OptOut = Pick<ConsentWord, 'target' | 'channel' | 'at'> & {
+type OptOut = Pick<ConsentEntry, 'target' | 'channel' | 'at'> & {
   /** Time of the entry that allows it again. Later than the opt-out; undo recognizes the entry by it. */
   readonly allowedAt: Instant;
 };
@@ -32,7 +32,7 @@ const namesOf = (texts: readonly string[], { ids }: Pick<JobKindPorts, 'ids'>): 
 function allowedPerson(
   { person, words }: Consents,
   now: Instant,
-  isChosen: (word: ConsentWord) => boolean = () => true,
+  isChosen: (word: ConsentEntry) => boolean = () => true,
 ): AllowedPerson | null {
   const optOuts = words
     .filter((word) => word.optedOut && isChosen(word))
@@ -92,13 +92,13 @@ export async function matchOptOuts(
 const nameOf = (item: string, { workspace }: Pick<Job, 'workspace'>, ids: Pick<JobKindPorts['ids'], 'keyed'>): string =>
   keyedTarget(ids, workspace ?? '', (JSON.parse(item) as AllowedPerson).person);
 
-const isAbout = (word: ConsentWord, optOut: OptOut): boolean =>
+const isAbout = (word: ConsentEntry, optOut: OptOut): boolean =>
   word.channel === optOut.channel &&
   word.target.kind === optOut.target.kind &&
   nameOfTarget(word.target) === nameOfTarget(optOut.target);
 
 /** Returns the entry to write over the current one, `stays` if somebody chose otherwise since, or null if there is nothing to do. */
-type Change = (current: ConsentWord, optOut: OptOut) => Pick<ConsentWord, 'optedOut' | 'at'> | 'stays' | null;
+type Change = (current: ConsentEntry, optOut: OptOut) => Pick<ConsentEntry, 'optedOut' | 'at'> | 'stays' | null;
 
 /** Returns a worker that changes the entries of each person. An entry that is newer than the written one wins in the store. */
 const changeEach = ({ job }: JobRun<unknown>, ports: JobKindPorts, change: Change): JobWorker =>

@@ -2,7 +2,7 @@ import type { Schemas } from '../../api/client.ts';
 
 export type Suppression = Schemas['Suppression'];
 export type Consent = Schemas['Consent'];
-export type ConsentWord = Consent['words'][number];
+export type ConsentEntry = Consent['words'][number];
 
 export const CHANNELS = ['email', 'sms', 'push'] as const;
 export type Channel = (typeof CHANNELS)[number];
@@ -35,7 +35,7 @@ export const sourceName = (word: string): string => (isSource(word) ? NAMES[word
 export const sourceMeaning = (word: string): string => (isSource(word) ? MEANINGS[word] : '');
 
 /** `everything`, `the category “orders”`, `the notification “order-paid”`, each with its channel where it is one alone. */
-export function targetWords({ target, name, channel }: ConsentWord): string {
+export function targetWords({ target, name, channel }: ConsentEntry): string {
   const what = target === 'all' ? 'everything' : name === null ? `a ${target} that is gone` : `the ${target} “${name}”`;
   return channel === null ? what : `${what} by ${channel}`;
 }

@@ -13,7 +13,7 @@ import { Lamp } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';
 import { say } from '../../ui/notices.ts';
 import { CONSENTS, consentUndo, setConsent, type SaidConsent } from './calls.ts';
-import { targetWords, wayWords, type Channel, type Consent, type ConsentWord } from './left-out-words.ts';
+import { targetWords, wayWords, type Channel, type Consent, type ConsentEntry } from './left-out-words.ts';
 import styles from './left-out.module.css';
 
 /** All that one person said, the newest word about each thing. */
@@ -40,7 +40,7 @@ export function OptOutPanel({
 }
 
 /** The same word the other way round; null: what it is about is gone. */
-function opposite(person: string, word: ConsentWord): SaidConsent | null {
+function opposite(person: string, word: ConsentEntry): SaidConsent | null {
   if (word.target !== 'all' && word.name === null) return null;
   return {
     person,
