@@ -5,7 +5,7 @@ import { createRecordSink, startLoop, startStageConsumer } from '@carillon/runti
 import { projections } from '@carillon/stages';
 import { forgetAnswers } from './idempotency/remove-expired.ts';
 import { createJobRunner } from './jobs/runner.ts';
-import { createAuditKeeper } from './audit/keeper.ts';
+import { createAuditSealer } from './audit/sealer.ts';
 import { buildControl, type ControlSurroundings } from './build.ts';
 import type { ControlConfig, ControlPorts } from './ports.ts';
 
@@ -33,13 +33,13 @@ export async function startControl(
   const server = await buildControl(config, ports, surroundings);
   const listening = await server.listen();
   const consumptions = await startProjections(ports);
-  const keeper = createAuditKeeper(
+  const sealer = createAuditSealer(
     { ...ports, sealed: (seal, contents) => ports.watch.sealed(seal, contents) },
     ports.ids.random('request'),
   );
   const keeping = startLoop(
     KEEPING_EVERY,
-    () => keeper.round(),
+    () => sealer.round(),
     (error) => ports.watch.trouble('keep the audit', error),
   );
   const runner = createJobRunner(ports, ports.ids.random('request'));
@@ -61,7 +61,7 @@ export async function startControl(
       await Promise.all([running.stop(), forgetting.stop()]);
       await runner.end();
       await keeping.stop();
-      await keeper.end().catch((error: unknown) => ports.watch.trouble('keep the audit', error));
+      await sealer.end().catch((error: unknown) => ports.watch.trouble('keep the audit', error));
       await Promise.all(consumptions.map((one) => one.stop()));
     },
   };

@@ -5,7 +5,7 @@ import { givenIds, settableClock } from '@carillon/testing/given';
 import { createDirectWire, createMemoryStores, createMemoryLeases } from '@carillon/testing/memory';
 import { createRecordCodecs } from '@carillon/contracts';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createAuditKeeper } from '../src/audit/keeper.ts';
+import { createAuditSealer } from '../src/audit/sealer.ts';
 import { onAudit } from '../src/audit/audit-log.ts';
 import { MINUTE, openAudit, type AuditFixture } from './audit-fixture.ts';
 import { openControl, TOKEN } from './control-fixture.ts';
@@ -15,15 +15,15 @@ let clock: AuditFixture['clock'];
 let leases: AuditFixture['leases'];
 let seals: AuditFixture['seals'];
 let lines: AuditFixture['lines'];
-let keeperOf: AuditFixture['keeperOf'];
-let keeper: AuditFixture['keeper'];
+let sealerOf: AuditFixture['sealerOf'];
+let sealer: AuditFixture['sealer'];
 let entry: AuditFixture['entry'];
 let write: AuditFixture['write'];
 let records: AuditFixture['records'];
 let verify: AuditFixture['verify'];
 let foreignCodecs: RecordCodecs;
 beforeEach(async () => {
-  ({ fixture, clock, leases, seals, lines, keeperOf, keeper, entry, write, records, verify } = await openAudit());
+  ({ fixture, clock, leases, seals, lines, sealerOf, sealer, entry, write, records, verify } = await openAudit());
   foreignCodecs = await createRecordCodecs(
     { register: async () => 900, schema: async () => null },
     settableClock().now,
@@ -50,10 +50,10 @@ const blank: Omit<LogRecord, 'value' | 'offset'> = {
 describe('The keeper of the audit', () => {
   it('seals after a minute: on the topic, in the store, and in words that others can keep', async () => {
     for (let at = 0; at < 3; at += 1) await fixture.log.append([onAudit(entry(`d${at}`), fixture.codecs)]);
-    await keeper.round();
+    await sealer.round();
     expect(lines).toEqual([]);
     clock.pass(MINUTE);
-    await keeper.round();
+    await sealer.round();
     expect(lines).toMatchObject([{ through: 2, hash: expect.stringMatching(/^[0-9a-f]{64}$/) as string }]);
     expect(await seals.newest(fixture.log.logId)).toMatchObject({ since: 0, through: 2, leaves: { length: 3 } });
     expect(await records()).toHaveLength(4);
@@ -62,25 +62,25 @@ describe('The keeper of the audit', () => {
 
   it('seals a hundred records at once, and its own seals never', async () => {
     for (let at = 0; at < 100; at += 1) await fixture.log.append([onAudit(entry(`d${at}`), fixture.codecs)]);
-    await keeper.round();
+    await sealer.round();
     expect(lines.map(({ through }) => through)).toEqual([99]);
     for (let minute = 0; minute < 5; minute += 1) {
       clock.pass(MINUTE);
-      await keeper.round();
+      await sealer.round();
     }
     expect(lines).toHaveLength(1);
     expect(await verify()).toMatchObject({ records: 101, fault: null });
   });
 
   it('is one of several; where it dies, another goes on with the same chain', async () => {
-    const other = keeperOf('two');
+    const other = sealerOf('two');
     await write(5);
     await other.round();
     expect(lines).toHaveLength(1);
     clock.pass(16_000);
     for (let at = 5; at < 9; at += 1) await fixture.log.append([onAudit(entry(`d${at}`), fixture.codecs)]);
     await other.round();
-    await keeper.round();
+    await sealer.round();
     clock.pass(10_000);
     await other.round();
     clock.pass(10_000);
@@ -95,7 +95,7 @@ describe('The keeper of the audit', () => {
 
   it('gives the store the seal that a crash kept from it', async () => {
     const dying = { ...seals, keep: () => Promise.reject(new Error('killed')) };
-    const killed = createAuditKeeper(
+    const killed = createAuditSealer(
       {
         ...fixture,
         ids: givenIds,
@@ -110,7 +110,7 @@ describe('The keeper of the audit', () => {
     await killed.round().catch(() => undefined);
     expect(await seals.newest(fixture.log.logId)).toBeNull();
     clock.pass(MINUTE);
-    await keeper.round();
+    await sealer.round();
     expect((await seals.list(fixture.log.logId, -1, 10)).map(({ through }) => through)).toEqual([0, 1]);
     expect(await verify()).toMatchObject({ fault: null });
   });
@@ -137,7 +137,7 @@ describe('The keeper of the audit', () => {
     expect(failed).toMatchObject({ id: begun?.id, outcome: 'failed', number: null });
     for (let round = 0; round < 3; round += 1) {
       clock.pass(MINUTE);
-      await keeper.round();
+      await sealer.round();
     }
     const [, , good, ...more] = await entries();
     expect(more).toEqual([]);
@@ -163,17 +163,17 @@ describe('The keeper of the audit', () => {
       payload: { name: 'backend' },
     });
     expect(answer.statusCode).toBe(503);
-    await keeper.round();
+    await sealer.round();
     expect(await entries()).toMatchObject([{ outcome: 'begun' }]);
     clock.pass(MINUTE);
-    await keeper.round();
+    await sealer.round();
     const [begun, good, ...more] = await entries();
     expect(more).toEqual([]);
     expect(good).toMatchObject({ id: begun?.id, what: 'configuration.publish', outcome: 'done', number: 0 });
     expect(good?.actor).toEqual({ kind: 'cli', id: 'owner' });
     clock.pass(MINUTE);
-    await keeperOf('two').round();
-    await keeper.round();
+    await sealerOf('two').round();
+    await sealer.round();
     expect((await entries()).length).toBe(2);
     await control.app.close();
   });
@@ -188,7 +188,7 @@ describe('The keeper of the audit', () => {
     await fixture.log.append([{ topic: 'carillon.config', partition: 0, key: 'configuration', value, headers: {} }]);
     await fixture.configuration.refresh();
     clock.pass(MINUTE);
-    await keeper.round();
+    await sealer.round();
     const id = givenIds.derive('audit', fixture.log.logId, 'configuration', '0');
     expect(await entries()).toMatchObject([{ id, number: 0, target: 'workspace:shop/', workspace: 'shop' }]);
   });
@@ -305,7 +305,7 @@ describe('Whoever tampers with the audit is found by', () => {
     };
     const ids = { ...givenIds, keyed: (...parts: readonly string[]) => givenIds.keyed('another key', ...parts) };
     const wire = createDirectWire();
-    const forging = createAuditKeeper(
+    const forging = createAuditSealer(
       { ...fixture, log, ids, auditSeals: forger, leases: createMemoryLeases().connect(wire), sealed: () => undefined },
       'forger',
     );
@@ -336,7 +336,7 @@ describe('Whoever tampers with the audit is found by', () => {
     await fixture.log.append([onAudit(entry('late'), fixture.codecs)]);
     clock.pass(2 * MINUTE);
     lines.length = 0;
-    await keeperOf('before', { ids: { ...givenIds, keyed } }).round();
+    await sealerOf('before', { ids: { ...givenIds, keyed } }).round();
     const before = lines.map(({ contents: _contents, ...line }) => line);
     expect(before.map(({ through }) => through)).toEqual([42]);
     expect(await verify(fixture.log, before)).toMatchObject({ sealedThrough: 42, fault: null });

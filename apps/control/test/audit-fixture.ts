@@ -2,7 +2,7 @@ import type { AuditEntry } from '@carillon/domain';
 import type { AuditSeals, EventLog, LogRecord } from '@carillon/ports';
 import { givenIds, neverYield } from '@carillon/testing/given';
 import { createDirectWire, createMemoryStores, createMemoryLeases } from '@carillon/testing/memory';
-import { createAuditKeeper, type AuditKeeper, type AuditKeeperPorts } from '../src/audit/keeper.ts';
+import { createAuditSealer, type AuditSealer, type AuditSealerPorts } from '../src/audit/sealer.ts';
 import { onAudit } from '../src/audit/audit-log.ts';
 import { verifyAudit, type KeptSeal } from '../src/audit/verify.ts';
 import { openControl } from './control-fixture.ts';
@@ -17,8 +17,8 @@ export async function openAudit() {
   const seals: AuditSeals = createMemoryStores().connect().auditSeals;
   const lines: KeptSeal[] = [];
 
-  const keeperOf = (holder: string, others: Partial<AuditKeeperPorts> = {}): AuditKeeper =>
-    createAuditKeeper(
+  const sealerOf = (holder: string, others: Partial<AuditSealerPorts> = {}): AuditSealer =>
+    createAuditSealer(
       {
         ...fixture,
         ids: givenIds,
@@ -29,7 +29,7 @@ export async function openAudit() {
       },
       holder,
     );
-  const keeper = keeperOf('one');
+  const sealer = sealerOf('one');
 
   const entry = (target: string): AuditEntry => ({
     kind: 'entry',
@@ -53,12 +53,12 @@ export async function openAudit() {
     for (let at = from; at < from + count; at += 1)
       await fixture.log.append([onAudit(entry(`d${at}`), fixture.codecs)]);
     clock.pass(MINUTE + 1);
-    await keeper.round();
+    await sealer.round();
   }
 
   const records = (): Promise<readonly LogRecord[]> => fixture.log.read('carillon.audit', 0, 0, 100_000);
   const verify = (log: EventLog = fixture.log, kept: readonly KeptSeal[] = [], store: AuditSeals = seals) =>
     verifyAudit({ log, ids: givenIds, codecs: fixture.codecs, auditSeals: store, slice: neverYield }, kept);
-  return { fixture, clock, leases, seals, lines, keeperOf, keeper, entry, write, records, verify };
+  return { fixture, clock, leases, seals, lines, sealerOf, sealer, entry, write, records, verify };
 }
 export type AuditFixture = Awaited<ReturnType<typeof openAudit>>;

@@ -25,7 +25,7 @@ describe('An audit that is not kept for ever', () => {
     await audit.write(30, 150);
     await keepFor('30d');
     audit.clock.pass(5 * DAY);
-    await audit.keeper.round();
+    await audit.sealer.round();
     expect(await start()).toBe(0);
     audit.clock.pass(10 * DAY);
     await audit.write(1, 180);
@@ -37,7 +37,7 @@ describe('An audit that is not kept for ever', () => {
     expect(targets).toContain('d150');
     expect(targets).toContain(`records before ${cut}`);
     audit.clock.pass(MINUTE + 1);
-    await audit.keeper.round();
+    await audit.sealer.round();
     const verdict = await audit.verify(audit.fixture.log, audit.lines);
     expect(verdict).toMatchObject({ begins: cut, fault: null });
     expect(verdict.records).toBe((await audit.records()).length);
@@ -46,9 +46,9 @@ describe('An audit that is not kept for ever', () => {
     await audit.write(3, 200);
     audit.clock.pass(31 * DAY);
     await audit.fixture.log.append([onAudit(audit.entry('last'), audit.fixture.codecs)]);
-    await audit.keeperOf('two').round();
+    await audit.sealerOf('two').round();
     audit.clock.pass(MINUTE + 1);
-    await audit.keeperOf('two').round();
+    await audit.sealerOf('two').round();
     expect(await start()).toBeGreaterThan(cut);
     expect((await audit.verify(audit.fixture.log, audit.lines)).fault).toBeNull();
   });
@@ -57,7 +57,7 @@ describe('An audit that is not kept for ever', () => {
     await audit.write(150);
     await keepFor(null);
     audit.clock.pass(4_000 * DAY);
-    await audit.keeper.round();
+    await audit.sealer.round();
     expect(await start()).toBe(0);
   });
 
@@ -109,13 +109,13 @@ describe('An audit that is not kept for ever', () => {
     await audit.fixture.log.cut('carillon.audit', 0, before);
     expect((await audit.verify(audit.fixture.log, audit.lines)).fault).toMatchObject({ kind: 'missing', position: 0 });
     audit.clock.pass(MINUTE + 1);
-    await audit.keeper.round();
+    await audit.sealer.round();
     expect((await audit.verify(audit.fixture.log, audit.lines)).fault).toMatchObject({ kind: 'missing', position: 0 });
   });
 
   it('misses what somebody takes away behind a true cut, also where they write the true word of it once more', async () => {
     await grownOld();
-    await audit.keeper.round();
+    await audit.sealer.round();
     const [told] = (await entries()).filter(({ what }) => what === 'audit.cut');
     await audit.write(120, 300);
     await audit.write(5, 420);
@@ -134,21 +134,21 @@ describe('An audit that is not kept for ever', () => {
       ...audit.fixture.log,
       cut: (...asked) => (isAllowed ? audit.fixture.log.cut(...asked) : Promise.reject(new Error('no right'))),
     };
-    const keeper = audit.keeperOf('barred', { log });
-    await expect(keeper.round()).rejects.toMatchObject({ cause: new Error('no right') });
+    const sealer = audit.sealerOf('barred', { log });
+    await expect(sealer.round()).rejects.toMatchObject({ cause: new Error('no right') });
     audit.lines.length = 0;
     for (let second = 0; second < 120; second += 1) {
       audit.clock.pass(1_000);
-      await keeper.round();
+      await sealer.round();
     }
     expect((await cuts()).map(({ outcome }) => outcome)).toEqual(['begun', 'failed']);
     expect(audit.lines).not.toEqual([]);
     expect((await audit.verify()).fault).toBeNull();
     audit.clock.pass(60 * MINUTE);
-    await expect(keeper.round()).rejects.toMatchObject({ cause: new Error('no right') });
+    await expect(sealer.round()).rejects.toMatchObject({ cause: new Error('no right') });
     isAllowed = true;
     audit.clock.pass(60 * MINUTE);
-    await keeper.round();
+    await sealer.round();
     expect((await cuts()).map(({ outcome }) => outcome)).toEqual([
       'begun',
       'failed',
@@ -165,11 +165,11 @@ describe('An audit that is not kept for ever', () => {
     await audit.write(250);
     await keepFor('30d');
     audit.clock.pass(MINUTE);
-    await audit.keeper.round();
+    await audit.sealer.round();
     const { clock } = audit;
     const ahead = { ...clock, now: () => clock.now() + 365 * DAY };
     clock.pass(MINUTE);
-    await audit.keeperOf('ahead', { clock: ahead }).round();
+    await audit.sealerOf('ahead', { clock: ahead }).round();
     expect(await start()).toBe(0);
     expect(await cuts()).toEqual([]);
   });
@@ -195,7 +195,7 @@ describe('An audit that is not kept for ever', () => {
       async read(...page) {
         if ((read += 1) === 3)
           await audit
-            .keeperOf('killed', { log: killed })
+            .sealerOf('killed', { log: killed })
             .round()
             .catch(() => undefined);
         return audit.fixture.log.read(...page);
@@ -207,14 +207,14 @@ describe('An audit that is not kept for ever', () => {
     const [first = 0, second = 0] = asked;
     expect(Math.max(first - begins, second - first)).toBeLessThanOrEqual(1_000);
     audit.clock.pass(MINUTE);
-    await audit.keeperOf('two').round();
+    await audit.sealerOf('two').round();
     expect(await audit.verify(audit.fixture.log, audit.lines)).toMatchObject({ begins: await start(), fault: null });
     expect(await start()).toBeGreaterThan(second);
   });
 
   it('goes on behind what was taken away where the newest seal of the store is none to go on from, or where there is none', async () => {
     await grownOld();
-    await audit.keeper.round();
+    await audit.sealer.round();
     expect(await start()).toBeGreaterThan(0);
     audit.clock.pass(MINUTE);
     const foreign: AuditSeals = {
@@ -224,12 +224,12 @@ describe('An audit that is not kept for ever', () => {
         return seal && { ...seal, mac: 'of another key' };
       },
     };
-    await audit.keeperOf('anew', { auditSeals: foreign }).round();
+    await audit.sealerOf('anew', { auditSeals: foreign }).round();
     expect((await audit.verify(audit.fixture.log, audit.lines)).fault).toBeNull();
     await audit.write(3, 500);
     const lost = createMemoryStores().connect().auditSeals;
     audit.clock.pass(MINUTE);
-    await audit.keeperOf('lost', { auditSeals: lost }).round();
+    await audit.sealerOf('lost', { auditSeals: lost }).round();
     expect(await audit.verify(audit.fixture.log, audit.lines, lost)).toMatchObject({ fault: null });
     expect(await audit.verify(audit.fixture.log, audit.lines)).toMatchObject({ fault: null });
   });

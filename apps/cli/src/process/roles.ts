@@ -107,7 +107,7 @@ export async function startControlRole(
 /** Applies retention. The holder of the lease does it for all control processes; nothing breaks where two do. */
 function keepRetention({ backend, clock, ids, watches }: Foundation, closing: Closing): void {
   const holder = ids.random('request');
-  const keeper = startLoop(
+  const sealer = startLoop(
     RETENTION_EVERY,
     async () => {
       const now = clock.now();
@@ -116,7 +116,7 @@ function keepRetention({ backend, clock, ids, watches }: Foundation, closing: Cl
     },
     (error) => watches.trouble('apply retention', error),
   );
-  closing.add(() => keeper.stop());
+  closing.add(() => sealer.stop());
 }
 
 /** `/livez`, `/readyz` and `/metrics` of a role that has no other addresses, or only one for strangers. */

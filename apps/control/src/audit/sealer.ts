@@ -20,7 +20,7 @@ const PAGE = 500;
 const LOOK_BACK = 1_000;
 const MAX_REQUESTS = 10_000;
 
-export type AuditKeeperPorts = Pick<
+export type AuditSealerPorts = Pick<
   ControlPorts,
   'log' | 'codecs' | 'ids' | 'clock' | 'configuration' | 'auditSeals'
 > & {
@@ -29,7 +29,7 @@ export type AuditKeeperPorts = Pick<
   readonly sealed: (seal: AuditSeal, contents: string) => void;
 };
 
-export type AuditKeeper = {
+export type AuditSealer = {
   /** One round: where this process holds the lease `audit`, reads on, makes good what a crash left out, and seals. Rejects where log or store cannot do it. */
   round(): Promise<void>;
   /** Seals what is unsealed and gives the lease back. */
@@ -56,7 +56,7 @@ type Fold = {
  * Keeps the audit as whoever holds the lease `audit`. Two that both think so for a moment do no harm: seals of both are true, and what
  * is made good has its id from the number of the configuration.
  */
-export function createAuditKeeper(ports: AuditKeeperPorts, holder: string): AuditKeeper {
+export function createAuditSealer(ports: AuditSealerPorts, holder: string): AuditSealer {
   const { log, codecs, ids, clock, configuration, auditSeals, leases } = ports;
   const { logId } = log;
   const isOurs = (seal: AuditSeal): boolean => isGenuine(ids, logId, seal, contentsOf(seal));
