@@ -1,4 +1,4 @@
-import { isKind, shelfIn, type Fault, type WantedResource } from '@carillon/configuration';
+import { isKind, includesIn, type Fault, type WantedResource } from '@carillon/configuration';
 import {
   assemble,
   asWritten,
@@ -12,7 +12,7 @@ import {
   wholeText,
   type ChannelTemplate,
   type Configuration,
-  type Shelf,
+  type TemplateIncludes,
   type TemplateBody,
   type TemplateVariant,
   type TextPiece,
@@ -48,7 +48,8 @@ export async function compileTemplates(
   const guarded = { ...ports, mjml: untilStopped(ports.mjml) };
   for (const resource of [...wanted, ...(prune ? [] : touched(wanted, current))]) {
     if (!isKind(resource, 'template')) resources.push(resource);
-    else resources.push(await compileOne(resource, shelfIn(wanted, resource.ref.workspace, current), faults, guarded));
+    else
+      resources.push(await compileOne(resource, includesIn(wanted, resource.ref.workspace, current), faults, guarded));
   }
   return { resources, faults };
 }
@@ -79,7 +80,7 @@ function touched(wanted: readonly WantedResource[], current: Configuration): rea
   return listResources(current, 'template').flatMap(({ ref, body }) => {
     const { workspace } = ref;
     if (named.has(resourceKey(ref)) || !hasMjml(body)) return [];
-    const { layouts, partials } = putInsOf(body, shelfIn(wanted, workspace, current));
+    const { layouts, partials } = putInsOf(body, includesIn(wanted, workspace, current));
     const isNamed = (kind: 'layout' | 'partial') => (name: string) => named.has(resourceKey({ kind, workspace, name }));
     return layouts.some(isNamed('layout')) || partials.some(isNamed('partial')) ? [{ ref, body }] : [];
   });
@@ -90,7 +91,7 @@ const hasMjml = (body: TemplateBody): boolean =>
 
 async function compileOne(
   resource: WantedResource<'template'>,
-  shelf: Shelf,
+  includes: TemplateIncludes,
   faults: Fault[],
   ports: CompilePorts,
 ): Promise<WantedResource<'template'>> {
@@ -98,7 +99,7 @@ async function compileOne(
   for (const channel of CHANNEL_NAMES) {
     for (const variant of variantsOf(resource.body, channel)) {
       for (const [part, { key }] of Object.entries(variant.sources)) {
-        const { template, pieces } = assemble(asWritten(variant), shelf);
+        const { template, pieces } = assemble(asWritten(variant), includes);
         const made = pieces[part] ?? [];
         const compiled = await ports.mjml.compile(wholeText(made));
         const found = compiled.ok ? afterwards(template, part, compiled.html, ports) : compiled.faults;

@@ -8,7 +8,7 @@ export {
 export { resourceFault, type ResourceFault, resourceWarning, type ResourceWarning } from './bodies/resource-fault.ts';
 export { bodyJsonSchema, writtenBody } from './bodies/body-schema.ts';
 export { writtenTemplate } from './bodies/template-body.ts';
-export { checkResources, shelfIn } from './checks/check-resources.ts';
+export { checkResources, includesIn } from './checks/check-resources.ts';
 export * from './checks/finding.ts';
 export type { CheckContext, ExpressionCheck, TemplateCheck } from './checks/surroundings.ts';
 export { fileJsonSchema } from './files/json-schemas.ts';

@@ -104,4 +104,4 @@ export * from './templates/assemble.ts';
 export * from './templates/found-template.ts';
 export * from './templates/languages.ts';
 export { withoutPutIns } from './templates/put-in-tags.ts';
-export * from './templates/put-together.ts';
+export * from './templates/template-includes.ts';

@@ -1,4 +1,4 @@
-import { assemble, templateOf, variantsOf, type EmailTemplate, type Shelf } from '@carillon/domain';
+import { assemble, templateOf, variantsOf, type EmailTemplate, type TemplateIncludes } from '@carillon/domain';
 import { DEFAULT_LOCALITY, type JsonObject } from '@carillon/kernel';
 import type { Rendered } from '@carillon/ports';
 import fc from 'fast-check';
@@ -13,12 +13,12 @@ const render = (template: Parameters<typeof sheetOf>[0], context: JsonObject): R
   const planned = planTemplate(sheetOf(template));
   return planned.ok ? engine.render(engine.compile(planned.plan), context, DEFAULT_LOCALITY) : planned;
 };
-const emailOf = (body: EmailTemplate, shelf: Shelf) => {
+const emailOf = (body: EmailTemplate, includes: TemplateIncludes) => {
   const written = templateOf({ email: body }, 'email');
   if (!written) throw new Error('the table of channels has no email');
-  return assemble(written, shelf);
+  return assemble(written, includes);
 };
-const NOTHING: Shelf = { layout: () => undefined, partial: () => undefined };
+const NOTHING: TemplateIncludes = { layout: () => undefined, partial: () => undefined };
 
 /** Texts that are whole by themselves, with a `§` where another may stand. */
 const words = fc.constantFrom('a', ' b ', '<i>', '</i>', '\n', '.', '§', '§');
@@ -52,7 +52,7 @@ test('a layout, partials and a language come out as the same text in one templat
   fc.assert(
     fc.property(whole, whole, whole, context, (layout, body, partial, data) => {
       const inner = ending(plain(partial));
-      const shelf: Shelf = {
+      const includes: TemplateIncludes = {
         layout: () => ({ html: `${plain(layout)}|{{{body}}}|{{> p}}` }),
         partial: () => ({ text: `${inner}\n` }),
       };
@@ -63,7 +63,7 @@ test('a layout, partials and a language come out as the same text in one templat
         'email',
       );
       if (!german) throw new Error('there is a language');
-      const put = assemble(german, shelf);
+      const put = assemble(german, includes);
       const text = `${plain(layout)}|${own.replaceAll('{{> p}}', inner)}|${inner}`;
       const one = emailOf({ subject: 's', html: text }, NOTHING);
       if (put.faults.length > 0) return;
@@ -81,8 +81,8 @@ test('what is whole by itself stays whole wherever it is put in', () => {
   fc.assert(
     fc.property(whole, whole, (text, partial) => {
       if (inspectPiece(plain(text)).length > 0 || inspectPiece(plain(partial)).length > 0) return;
-      const shelf: Shelf = { ...NOTHING, partial: () => ({ text: plain(partial) }) };
-      const put = emailOf({ subject: 's', text: text.replaceAll('§', '{{> p}}') }, shelf);
+      const includes: TemplateIncludes = { ...NOTHING, partial: () => ({ text: plain(partial) }) };
+      const put = emailOf({ subject: 's', text: text.replaceAll('§', '{{> p}}') }, includes);
       if (put.faults.length > 0) return;
       const { faults } = inspect(sheetOf(put.template));
       // What only its place can say: levels that are not there, and too much of everything together.
@@ -114,8 +114,11 @@ test('any source is put together in bounded time, and never throws', () => {
   const source = fc.array(scraps, { maxLength: 40 }).map((all) => all.join(''));
   fc.assert(
     fc.property(source, source, source, (html, partial, layout) => {
-      const shelf: Shelf = { layout: () => ({ html: layout, text: layout }), partial: () => ({ text: partial }) };
-      const { template, pieces, faults } = emailOf({ subject: 's', html, text: html, layout: 'l' }, shelf);
+      const includes: TemplateIncludes = {
+        layout: () => ({ html: layout, text: layout }),
+        partial: () => ({ text: partial }),
+      };
+      const { template, pieces, faults } = emailOf({ subject: 's', html, text: html, layout: 'l' }, includes);
       for (const [name, list] of Object.entries(pieces)) {
         expect(list.map(({ text }) => text).join('')).toBe(template.parts[name]);
         for (const { origin, start, text } of list) expect(origin.source.slice(start, start + text.length)).toBe(text);

@@ -4,7 +4,7 @@ import {
   type Configuration,
   type ResourceBodies,
   type ResourceKind,
-  type Shelf,
+  type TemplateIncludes,
 } from '@carillon/domain';
 import { runToCompletion, type Coroutine } from '@carillon/kernel';
 import type { WantedResource } from '../resource.ts';
@@ -24,14 +24,14 @@ import { checkReferences } from './references.ts';
 import { checkJwtProvider } from './security.ts';
 import type { Check, CheckContext, Surroundings } from './surroundings.ts';
 import { checkSignIn } from './sign-in.ts';
-import { checkPutIn } from './put-ins.ts';
+import { checkInclude } from './check-includes.ts';
 import { checkTemplate } from './templates.ts';
 
 /** Everything that a shape cannot say of a resource. Files, API and portal go through this list. */
 const CHECKS: readonly Check[] = [
   checkExpressions,
   checkEveryEvent,
-  checkPutIn,
+  checkInclude,
   checkTemplate,
   checkAccounts,
   checkReferences,
@@ -99,7 +99,7 @@ function surroundingsOf(
       if (own || wantedNames(`template:${workspace}`).includes(name)) return own;
       return findResource(context.current, 'template', workspace, name)?.body;
     },
-    shelf: oncePerKey((workspace: string) => shelfIn(resources, workspace, context.current)),
+    includes: oncePerKey((workspace: string) => includesIn(resources, workspace, context.current)),
     reportOn: report,
     integration: (workspace, name) => bodyOf('integration', workspace, name),
     stream: (workspace, name) => bodyOf('stream', workspace, name),
@@ -118,7 +118,11 @@ function oncePerKey<Value extends object>(make: (key: string) => Value): (key: s
 }
 
 /** Layouts and partials of a workspace as they are wanted, else as they are. */
-export function shelfIn(resources: readonly WantedResource[], workspace: string, current: Configuration): Shelf {
+export function includesIn(
+  resources: readonly WantedResource[],
+  workspace: string,
+  current: Configuration,
+): TemplateIncludes {
   const wanted = new Map(
     resources.flatMap(({ ref, body }) =>
       ref.kind === 'layout' || ref.kind === 'partial' ? [[resourceKey(ref), body] as const] : [],

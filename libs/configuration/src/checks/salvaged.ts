@@ -1,6 +1,6 @@
 import type { ResourceRef } from '@carillon/domain';
 import type { WantedResource } from '../resource.ts';
-import { shelfIn } from './check-resources.ts';
+import { includesIn } from './check-resources.ts';
 import { checkExpressions } from './expressions.ts';
 import { type Fault, reportOn } from './finding.ts';
 import type { CheckContext } from './surroundings.ts';
@@ -17,7 +17,7 @@ export function faultsOfTexts(
     ...context,
     names: () => [],
     template: () => undefined,
-    shelf: (workspace: string) => shelfIn(read, workspace, context.current),
+    includes: (workspace: string) => includesIn(read, workspace, context.current),
     reportOn: (ref: ResourceRef) => reportOn(ref, [], []),
     account: () => undefined,
     integration: () => undefined,

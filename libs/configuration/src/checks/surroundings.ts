@@ -8,7 +8,7 @@ import type {
   IntegrationBody,
   ResourceKind,
   ResourceRef,
-  Shelf,
+  TemplateIncludes,
   StreamBody,
   TemplateBody,
   WorkspaceBody,
@@ -48,7 +48,7 @@ export type Surroundings = CheckContext & {
   /** What a template will be, else is; undefined also for one that cannot be read. */
   template(workspace: string, name: string): TemplateBody | undefined;
   /** Layouts and partials as they will be, else are. */
-  shelf(workspace: string): Shelf;
+  includes(workspace: string): TemplateIncludes;
   /** Where mistakes in another resource go; each is told once. */
   reportOn(ref: ResourceRef): Report;
   /** What an integration will be, else is. */

@@ -9,7 +9,7 @@ import {
   variantsOf,
   withoutPutIns,
   type Assembled,
-  type PutInFault,
+  type IncludeFault,
   type TemplateBody,
   type TemplateVariant,
   type TextOrigin,
@@ -19,7 +19,7 @@ import { isKind, type WantedResource } from '../resource.ts';
 import type { ValuePath } from '../value-path.ts';
 import type { Report, Spot } from './finding.ts';
 import { checkName } from './names.ts';
-import { checkPiece } from './put-ins.ts';
+import { checkPiece } from './check-includes.ts';
 import type { Surroundings, TemplateRemark } from './surroundings.ts';
 
 /** Each part of a template is read as the renderer will read it, in every language, layout and partials in place. */
@@ -36,7 +36,7 @@ export function checkTemplate(resource: WantedResource, around: TemplateSurround
 }
 
 /** What looking at a template takes of what is around it. */
-export type TemplateSurroundings = Pick<Surroundings, 'names' | 'shelf' | 'templates' | 'reportOn' | 'current'>;
+export type TemplateSurroundings = Pick<Surroundings, 'names' | 'includes' | 'templates' | 'reportOn' | 'current'>;
 
 /** Where a language of a channel stands in the body of its template. */
 const rootOf = ({ channel, locale }: TemplateVariant): ValuePath =>
@@ -74,7 +74,7 @@ function checkVariant(
   const layoutPath = [...(hasOwnLayout(body, variant) ? root : [variant.channel]), 'layout'];
   if (layout !== null)
     checkName(layoutPath, { kind: 'layout', workspace: ref.workspace, name: layout }, around, report);
-  const assembled = assemble(variant, around.shelf(ref.workspace));
+  const assembled = assemble(variant, around.includes(ref.workspace));
   if (layout !== null && assembled.layout !== null && assembled.layoutFault) {
     const { message, fix, part } = assembled.layoutFault;
     const coded = { code: 'layout_incomplete', facts: { layout: assembled.layout, part } } as const;
@@ -131,7 +131,7 @@ class Reporting {
     this.#report = report;
   }
 
-  putInFault({ origin, at, message, fix, missing }: PutInFault): void {
+  putInFault({ origin, at, message, fix, missing }: IncludeFault): void {
     this.#say(origin, placeAt(origin.source, at), { message, fix, missing }, 'fault');
   }
 

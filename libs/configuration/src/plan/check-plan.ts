@@ -18,7 +18,7 @@ import { checkStayingTemplates } from '../checks/references.ts';
 import { isKind, type WantedResource } from '../resource.ts';
 import type { ValuePath } from '../value-path.ts';
 import type { PlanOptions } from './planned.ts';
-import { checkStayingPutIns, shelfOf } from './put-ins.ts';
+import { checkUnchangedIncludes, includesOf } from './includes.ts';
 
 /** What a plan comes to: all that will be there, and what will not. */
 type Outcome = {
@@ -42,7 +42,7 @@ export function* checkPlanCoroutine(
   const faults: Fault[] = [];
   const warnings: Warning[] = [];
   const beside = new Set(unnamed);
-  checkStayingPutIns(staying, beside, templates, faults, warnings);
+  checkUnchangedIncludes(staying, beside, templates, faults, warnings);
   const unnamedWorkspaces = unnamed.filter((item) => isKind(item, 'workspace'));
   const unnamedRules = unnamed.filter((item) => isKind(item, 'notification'));
   const paths = new Map<string, string>();
@@ -111,7 +111,7 @@ export function needsOfTemplate(
   template: WantedResource<'template'>,
   staying: readonly WantedResource[],
 ): readonly Need[] {
-  const { layouts, partials } = putInsOf(template.body, shelfOf(staying, template.ref.workspace));
+  const { layouts, partials } = putInsOf(template.body, includesOf(staying, template.ref.workspace));
   const [first] = Object.keys(template.body);
   const at = first === undefined ? [] : [first];
   return [

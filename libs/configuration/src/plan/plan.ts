@@ -15,7 +15,7 @@ import { type Fault, reportOn } from '../checks/finding.ts';
 import { isKind, isWritten, type WantedResource, type WrittenKind } from '../resource.ts';
 import { keptCategories } from '../checks/categories.ts';
 import { checkPlanCoroutine } from './check-plan.ts';
-import { withUsers } from './put-ins.ts';
+import { withUsers } from './includes.ts';
 import { withoutCompiled } from './compiled.ts';
 import { differencesOf } from './differences.ts';
 import { identified } from './identities.ts';

@@ -5,11 +5,11 @@ import {
   newPutting,
   putTogether,
   wholeText,
-  type PutInFault,
-  type Shelf,
+  type IncludeFault,
+  type TemplateIncludes,
   type TextOrigin,
   type TextPiece,
-} from './put-together.ts';
+} from './template-includes.ts';
 import { putInTags } from './put-in-tags.ts';
 
 /** A template of one channel and language with its layout and partials in place. */
@@ -17,7 +17,7 @@ export type Assembled = {
   readonly template: ChannelTemplate;
   /** What each part is made of, by its name. */
   readonly pieces: Readonly<Record<string, readonly TextPiece[]>>;
-  readonly faults: readonly PutInFault[];
+  readonly faults: readonly IncludeFault[];
   /** The layout cannot be taken: why, and what to do. */
   readonly layoutFault: { readonly message: string; readonly fix: string; readonly part: string } | null;
   /** Names of what was put in. */
@@ -29,10 +29,10 @@ export type Assembled = {
  * Puts layout and partials into a template: everything counts as if it had been written in one place. A part that was
  * compiled holds them already. Pure; never throws, and takes bounded time for any source.
  */
-export function assemble(variant: TemplateVariant, shelf: Shelf): Assembled {
+export function assemble(variant: TemplateVariant, includes: TemplateIncludes): Assembled {
   const { channel, parts, layout: named } = variant;
-  const putting = newPutting(shelf);
-  const layout = named === null ? undefined : shelf.layout(named);
+  const putting = newPutting(includes);
+  const layout = named === null ? undefined : includes.layout(named);
   const pieces: Record<string, readonly TextPiece[]> = {};
   let layoutFault: Assembled['layoutFault'] =
     named !== null && !layout
@@ -78,11 +78,11 @@ const lacks = (layout: string, key: string): NonNullable<Assembled['layoutFault'
 /** Names of all that a template is made of besides itself, in all its languages and channels. */
 export function putInsOf(
   body: TemplateBody,
-  shelf: Shelf,
+  includes: TemplateIncludes,
 ): { readonly layouts: readonly string[]; readonly partials: readonly string[] } {
   const assembled = CHANNEL_NAMES.flatMap((channel) => variantsOf(body, channel)).map((one) => ({
     named: one.layout,
-    ...assemble(asWritten(one), shelf),
+    ...assemble(asWritten(one), includes),
   }));
   return {
     layouts: [...new Set(assembled.flatMap(({ named }) => named ?? []))],

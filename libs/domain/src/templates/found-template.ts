@@ -6,7 +6,7 @@ import { resourceKey, type ResourceKind } from '../configuration/resources.ts';
 import { localityOf, type WrongLocality } from '../locality.ts';
 import { assemble, type Assembled } from './assemble.ts';
 import { languagesFor } from './languages.ts';
-import { placeAt, type Shelf } from './put-together.ts';
+import { placeAt, type TemplateIncludes } from './template-includes.ts';
 
 /** A template of one channel and language as a configuration has it, with everything put in. */
 export type FoundTemplate = {
@@ -148,7 +148,7 @@ function putOneTogether(
   const { workspace, name } = ref;
   const variants = variantsOf(body, channel).map((variant): FoundTemplate => {
     const used: Resource[] = [];
-    const assembled = assemble(variant, shelfOf(configuration, workspace, used));
+    const assembled = assemble(variant, includesOf(configuration, workspace, used));
     const of = used.map((one) => one.body);
     const before = kept.get(variant) ?? [];
     const same = before.find((one) => one.of.length === of.length && one.of.every((item, at) => item === of[at]));
@@ -168,7 +168,7 @@ function putOneTogether(
 }
 
 /** Layouts and partials of a workspace; `used` hears of each that is taken. */
-export function shelfOf(configuration: Configuration, workspace: string, used: Resource[] = []): Shelf {
+export function includesOf(configuration: Configuration, workspace: string, used: Resource[] = []): TemplateIncludes {
   const take = <Kind extends ResourceKind>(kind: Kind, name: string): Resource<Kind>['body'] | undefined => {
     const resource = findResource(configuration, kind, workspace, name);
     if (resource && !used.includes(resource)) used.push(resource);

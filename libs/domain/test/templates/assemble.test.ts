@@ -9,23 +9,23 @@ import {
   withoutPutIns,
   type Assembled,
   type EmailTemplate,
-  type Shelf,
+  type TemplateIncludes,
 } from '../../src/index.ts';
 
-const shelfOf = (
+const includesOf = (
   partials: Readonly<Record<string, string>>,
   layouts: Readonly<Record<string, { html?: string; text?: string; mjml?: string }>> = {},
-): Shelf => ({
+): TemplateIncludes => ({
   partial: (name) => (partials[name] === undefined ? undefined : { text: partials[name] }),
   layout: (name) => layouts[name],
 });
-const of = (email: Partial<EmailTemplate>, shelf: Shelf): Assembled => {
+const of = (email: Partial<EmailTemplate>, includes: TemplateIncludes): Assembled => {
   const template = templateOf({ email: { subject: 'Hi', ...email } }, 'email');
   if (!template) throw new Error('the table of channels has no email');
-  return assemble(template, shelf);
+  return assemble(template, includes);
 };
 const html = (source: string, partials: Readonly<Record<string, string>>): Assembled =>
-  of({ html: source }, shelfOf(partials));
+  of({ html: source }, includesOf(partials));
 const faults = ({ faults: found }: Assembled): string[] =>
   found.map(({ message, origin, at }) => {
     const { line, column } = placeAt(origin.source, at);
@@ -71,11 +71,11 @@ describe('a partial', () => {
     const deep = { a: '{{> b}}', b: '{{> c}}', c: '{{> d}}', d: 'x' };
     expect(faults(html('{{> b}}', deep))).toEqual([]);
     expect(faults(html('{{> a}}', deep))).toEqual(['partial c 1:1 More than 3 partials inside each other: a, b, c, d']);
-    const thirty = of({ subject: '{{> x}}', html: '{{> x}}'.repeat(29) }, shelfOf({ x: '' }));
+    const thirty = of({ subject: '{{> x}}', html: '{{> x}}'.repeat(29) }, includesOf({ x: '' }));
     expect(faults(thirty)).toEqual([
       'template 1:134 The template holds more than 20 partials, those inside others counted too',
     ]);
-    expect(faults(of({ subject: '{{> x}}', html: '{{> x}}'.repeat(19) }, shelfOf({ x: '' })))).toEqual([]);
+    expect(faults(of({ subject: '{{> x}}', html: '{{> x}}'.repeat(19) }, includesOf({ x: '' })))).toEqual([]);
   });
 
   it('never makes a tag with what stands beside it', () => {
@@ -101,8 +101,11 @@ describe('a layout', () => {
   const layouts = { basic: { html: '<main>{{{body}}}</main>\n', text: 'Hi\n{{{ body }}}\nBye' } };
 
   it('stands around the body of its kind, with partials in both', () => {
-    const shelf = shelfOf({ f: '{{x}}' }, { basic: { ...layouts.basic, html: '<main>{{{body}}}{{> f}}</main>\n' } });
-    const { template, layout, partials } = of({ html: '<p>{{> f}}</p>\n', text: 'there\n', layout: 'basic' }, shelf);
+    const includes = includesOf(
+      { f: '{{x}}' },
+      { basic: { ...layouts.basic, html: '<main>{{{body}}}{{> f}}</main>\n' } },
+    );
+    const { template, layout, partials } = of({ html: '<p>{{> f}}</p>\n', text: 'there\n', layout: 'basic' }, includes);
     expect(template.parts).toEqual({
       subject: 'Hi',
       html: '<main><p>{{x}}</p>{{x}}</main>\n',
@@ -112,7 +115,7 @@ describe('a layout', () => {
   });
 
   it('may have nothing for text, and has to have something for html', () => {
-    const only = shelfOf({}, { h: { html: '{{{body}}}' }, t: { text: '{{{body}}}' } });
+    const only = includesOf({}, { h: { html: '{{{body}}}' }, t: { text: '{{{body}}}' } });
     expect(of({ html: 'a', text: 'b', layout: 'h' }, only)).toMatchObject({ layoutFault: null });
     expect(of({ html: 'a', layout: 't' }, only).layoutFault).toEqual({
       part: 'html',
@@ -128,14 +131,14 @@ describe('a layout', () => {
   });
 
   it('is named with all partials of a template, in every channel and language', () => {
-    const shelf = shelfOf({ a: '{{> b}}', b: '', c: '' }, layouts);
+    const includes = includesOf({ a: '{{> b}}', b: '', c: '' }, layouts);
     const email = {
       subject: '{{> a}}',
       text: 'x',
       layout: 'gone',
       locales: { de: { subject: '', layout: 'basic', text: 'x' } },
     };
-    expect(putInsOf({ email, sms: { text: '{{> c}}' } }, shelf)).toEqual({
+    expect(putInsOf({ email, sms: { text: '{{> c}}' } }, includes)).toEqual({
       layouts: ['gone', 'basic'],
       partials: ['a', 'b', 'c'],
     });
@@ -146,7 +149,7 @@ describe('a place in what was put together', () => {
   it('is found where it was written', () => {
     const { pieces } = of(
       { html: 'one\ntwo {{> f}} three\n', layout: 'l' },
-      shelfOf({ f: 'x\n y' }, { l: { html: '<a>\n{{{body}}}</a>' } }),
+      includesOf({ f: 'x\n y' }, { l: { html: '<a>\n{{{body}}}</a>' } }),
     );
     const at = (line: number, column: number): unknown => {
       const found = originOf(pieces['html'] ?? [], { line, column });

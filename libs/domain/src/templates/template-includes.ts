@@ -1,7 +1,7 @@
 import { putInTags, type PutInTag, type Refusal } from './put-in-tags.ts';
 
 /** What may be put into templates, by name. */
-export type Shelf = {
+export type TemplateIncludes = {
   layout(name: string): { readonly html?: string; readonly mjml?: string; readonly text?: string } | undefined;
   partial(name: string): { readonly text: string } | undefined;
 };
@@ -18,7 +18,7 @@ export type TextOrigin = {
 
 /** A piece of a text that was put together: `text` stands in its origin from `start` on. */
 export type TextPiece = { readonly origin: TextOrigin; readonly start: number; readonly text: string };
-export type PutInFault = Refusal & { readonly origin: TextOrigin; readonly at: number };
+export type IncludeFault = Refusal & { readonly origin: TextOrigin; readonly at: number };
 
 /** Partials that one template may hold, those inside others counted each time. */
 export const MAX_PARTIALS = 20;
@@ -29,14 +29,19 @@ const MAX_FAULTS = 50;
 
 /** What putting one template together has come to, over all its parts. */
 export type Putting = {
-  readonly shelf: Shelf;
-  readonly faults: PutInFault[];
+  readonly includes: TemplateIncludes;
+  readonly faults: IncludeFault[];
   /** Names of partials in the order in which they are met, each once. */
   readonly partials: Set<string>;
   count: number;
 };
 
-export const newPutting = (shelf: Shelf): Putting => ({ shelf, faults: [], partials: new Set(), count: 0 });
+export const newPutting = (includes: TemplateIncludes): Putting => ({
+  includes,
+  faults: [],
+  partials: new Set(),
+  count: 0,
+});
 
 /**
  * The text of `origin` with everything put in: what a partial holds stands where its name stood, as if it had been written
@@ -112,7 +117,7 @@ function putPartial(
       fix: `Write what ${name} holds into ${above.at(-1) ?? ''}.`,
     });
   }
-  const found = putting.shelf.partial(name);
+  const found = putting.includes.partial(name);
   if (!found) {
     return refuse({ message: `There is no partial ${name}`, fix: `Write partials/${name}.hbs.`, missing: name });
   }
@@ -129,7 +134,7 @@ function stripEnd(pieces: TextPiece[]): void {
 }
 
 /** Where two texts meet, their braces must not become a tag that stands in neither. */
-function checkSeams(pieces: readonly TextPiece[], faults: PutInFault[]): void {
+function checkSeams(pieces: readonly TextPiece[], faults: IncludeFault[]): void {
   for (const [at, { text, origin, start }] of pieces.entries()) {
     const before = pieces[at - 1]?.text.at(-1);
     const [first] = text;

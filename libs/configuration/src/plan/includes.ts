@@ -1,5 +1,5 @@
-import { EMPTY_CONFIGURATION, putInsOf, resourceKey, type Shelf } from '@carillon/domain';
-import { shelfIn } from '../checks/check-resources.ts';
+import { EMPTY_CONFIGURATION, putInsOf, resourceKey, type TemplateIncludes } from '@carillon/domain';
+import { includesIn } from '../checks/check-resources.ts';
 import { type Fault, reportOn, type Warning } from '../checks/finding.ts';
 import type { TemplateCheck } from '../checks/surroundings.ts';
 import { checkTemplate, type TemplateSurroundings } from '../checks/templates.ts';
@@ -7,13 +7,13 @@ import { isKind, type WantedResource } from '../resource.ts';
 import type { PlannedChange } from './planned.ts';
 
 /** Layouts and partials of a workspace among all that will be there. */
-export const shelfOf = (all: readonly WantedResource[], workspace: string): Shelf =>
-  shelfIn(all, workspace, EMPTY_CONFIGURATION);
+export const includesOf = (all: readonly WantedResource[], workspace: string): TemplateIncludes =>
+  includesIn(all, workspace, EMPTY_CONFIGURATION);
 
 /** What a template is made of besides itself, by `resourceKey`. */
 function putInKeys({ ref, body }: WantedResource<'template'>, all: readonly WantedResource[]): ReadonlySet<string> {
   const { workspace } = ref;
-  const { layouts, partials } = putInsOf(body, shelfOf(all, workspace));
+  const { layouts, partials } = putInsOf(body, includesOf(all, workspace));
   return new Set([
     ...layouts.map((name) => resourceKey({ kind: 'layout', workspace, name })),
     ...partials.map((name) => resourceKey({ kind: 'partial', workspace, name })),
@@ -43,7 +43,7 @@ const wordsFor = (names: readonly string[]): string =>
   `${names.length === 1 ? 'the template' : `${names.length} templates:`} ${names.join(', ')}`;
 
 /** Templates that nobody wrote into the folder, with a layout or partial of it put in. */
-export function checkStayingPutIns(
+export function checkUnchangedIncludes(
   staying: readonly WantedResource[],
   beside: ReadonlySet<WantedResource>,
   templates: TemplateCheck,
@@ -64,7 +64,7 @@ export function checkStayingPutIns(
       current: EMPTY_CONFIGURATION,
       names: (kind, workspace) =>
         staying.flatMap(({ ref }) => (ref.kind === kind && ref.workspace === workspace ? [ref.name] : [])),
-      shelf: (workspace) => shelfOf(staying, workspace),
+      includes: (workspace) => includesOf(staying, workspace),
       reportOn: (ref) => reportOn(ref, own, warnings),
     };
     checkTemplate(item, around, reportOn(item.ref, own, []));

@@ -6,13 +6,13 @@ import type { Report } from './finding.ts';
 import type { Check, TemplateCheck } from './surroundings.ts';
 
 /** A layout or partial by itself, whether anything uses it or not. */
-export const checkPutIn: Check = (resource, around, report) => {
+export const checkInclude: Check = (resource, around, report) => {
   const { ref } = resource;
-  const shelf = around.shelf(ref.workspace);
+  const includes = around.includes(ref.workspace);
   if (isKind(resource, 'partial')) {
     const { text } = resource.body;
     checkPiece(text, ['text'], around.templates, report);
-    const putting = newPutting(shelf);
+    const putting = newPutting(includes);
     putTogether({ kind: 'partial', name: ref.name, part: 'text', source: `{{> ${ref.name}}}` }, putting);
     const own = putting.faults.find(({ message }) => message.startsWith(`The partial ${ref.name} holds itself`));
     if (own) {
