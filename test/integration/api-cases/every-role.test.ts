@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createIds, createSealing, createSecrets, createTextSealer, loadKeys } from '@carillon/adapter-system';
 import { TOKEN_SCOPES } from '@carillon/domain';
-import { sideBySide } from '@carillon/stages';
+import { forEachConcurrently } from '@carillon/stages';
 import { openTopology, type Topology } from '@carillon/testing/topology';
 import {
   account,
@@ -181,7 +181,7 @@ describe('Every operation of the management API', () => {
   it.each(CALLERS)('lets %s in or refuses, as the table of permissions says', async (_name, permissions) => {
     const control = await open(permissions);
     const answers = new Map<Operation, Answer>();
-    await sideBySide(operations, CONCURRENCY, async (operation) => {
+    await forEachConcurrently(operations, CONCURRENCY, async (operation) => {
       answers.set(operation, await call(control, operation, proper(operation)));
     });
     // Afterwards, because compiling the schemas takes longer than a server waits for a body.
@@ -204,7 +204,7 @@ describe('Every operation of the management API', () => {
       const faults: string[] = [];
       let calls = 0;
       // One after the other of an operation, so that writes of one thing do not compete.
-      await sideBySide(operations, CONCURRENCY, async (operation) => {
+      await forEachConcurrently(operations, CONCURRENCY, async (operation) => {
         for (const wrong of wrongCalls(operation)) {
           const answer = await call(control, operation, wrong);
           calls += 1;

@@ -7,7 +7,7 @@ import {
 } from '@carillon/domain';
 import { CarillonError, type DeliveryId } from '@carillon/kernel';
 import type { DeliveryFilter, EventLoopSlice } from '@carillon/ports';
-import { sideBySide } from '@carillon/stages';
+import { forEachConcurrently } from '@carillon/stages';
 import type { ControlPorts } from '../ports.ts';
 
 const PAGE = 500;
@@ -74,7 +74,7 @@ export async function chooseOf(
 ): Promise<ChosenDeliveries> {
   const fitting: readonly DeliveryState[] = DECISION_STATES[decision];
   const rows: Seen[] = [];
-  await sideBySide(new Set(ids), READ_CONCURRENCY, async (id) => {
+  await forEachConcurrently(new Set(ids), READ_CONCURRENCY, async (id) => {
     const delivery = await ledger.get(id as DeliveryId);
     if (delivery?.slot.workspace === workspace && fitting.includes(delivery.state)) rows.push(seenOf(delivery));
   });

@@ -1,6 +1,6 @@
 import type { AuditAction, Job, JobFailure } from '@carillon/domain';
 import { ERRORS, isCarillonError, type ErrorCode } from '@carillon/kernel';
-import { sideBySide } from '@carillon/stages';
+import { forEachConcurrently } from '@carillon/stages';
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { Permission } from '../access/permission.ts';
@@ -102,7 +102,7 @@ export function eachItem(
 ): JobWorker {
   return async (items) => {
     const results = new Map<string, JobFailure | null>();
-    await sideBySide(items, CONCURRENCY, async (item) => {
+    await forEachConcurrently(items, CONCURRENCY, async (item) => {
       try {
         await work(item);
         results.set(item, null);

@@ -11,7 +11,7 @@ import {
 } from '@carillon/contracts';
 import { findResource, isTest, type Configuration, type Draft, type Origin, type ResourceRef } from '@carillon/domain';
 import { CarillonError, type JsonObject } from '@carillon/kernel';
-import { oneByOne } from '@carillon/stages';
+import { serializeByKey } from '@carillon/stages';
 import { z } from 'zod';
 import { changedBy } from '../access/changed-by.ts';
 import { principalOf } from '../access/principal.ts';
@@ -167,7 +167,7 @@ function oneDraft(api: ApiServer, { path, params, one, of }: Place, ports: OneDr
 
 function manyDrafts(api: ApiServer, ports: DraftRoutePorts): void {
   const tags = ['Drafts'];
-  const inTurn = oneByOne();
+  const inTurn = serializeByKey();
   api.get(
     '/v1/workspaces/:workspace/drafts',
     {

@@ -7,7 +7,7 @@ import {
   type WaitingConcern,
 } from '@carillon/domain';
 import type { CheckpointStore, DeliveryPage } from '@carillon/ports';
-import { sideBySide } from '../side-by-side.ts';
+import { forEachConcurrently } from '../for-each-concurrently.ts';
 import type { SweepPorts } from './sweep.ts';
 import { publishTogether, transitionAndPublish } from './transition.ts';
 
@@ -91,7 +91,7 @@ async function movePage(page: readonly Delivery[], concern: ChangedFor, ports: A
   const newest = ports.configuration.current();
   let moved = 0;
   await publishTogether(ports, (batch) =>
-    sideBySide(page, CONCURRENCY, async (delivery) => {
+    forEachConcurrently(page, CONCURRENCY, async (delivery) => {
       const next = afterChange(delivery, newest, concern, { now: clock.now(), derive: ids.derive });
       if (next && (await transitionAndPublish(next, ports, { batch }))) moved += 1;
     }),

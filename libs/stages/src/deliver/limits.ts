@@ -23,7 +23,7 @@ import {
 } from '@carillon/domain';
 import type { Instant } from '@carillon/kernel';
 import type { Clock, DeliveryLedger, Ids, LimitStore } from '@carillon/ports';
-import { oneByOne, type OneByOne } from './one-by-one.ts';
+import { serializeByKey, type SerializeByKey } from './serialize-by-key.ts';
 import { rewriteDelivery } from './transition.ts';
 
 export type LimitPorts = {
@@ -91,9 +91,9 @@ export async function takeRoom(
  * Messages of one person take turns at that person's document. Otherwise a burst to one person reads the document at the
  * same time, one message of the burst writes, and all others read again: work that grows with the square of the burst.
  */
-const turns = new WeakMap<LimitPorts['limits'], OneByOne>();
-function turnsOf(limits: LimitPorts['limits']): OneByOne {
-  const known = turns.get(limits) ?? oneByOne();
+const turns = new WeakMap<LimitPorts['limits'], SerializeByKey>();
+function turnsOf(limits: LimitPorts['limits']): SerializeByKey {
+  const known = turns.get(limits) ?? serializeByKey();
   turns.set(limits, known);
   return known;
 }

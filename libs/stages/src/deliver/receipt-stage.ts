@@ -25,7 +25,7 @@ import {
 } from '@carillon/ports';
 import { decodeRecords } from '../decode-record.ts';
 import { deadLetterOf, deadLetterRecord } from '../dead-letters.ts';
-import { sideBySide } from '../side-by-side.ts';
+import { forEachConcurrently } from '../for-each-concurrently.ts';
 import { publishTogether, transitionAndPublish, type PublicationBatch } from './transition.ts';
 
 export type ReceiptPorts = {
@@ -152,7 +152,7 @@ export function createReceiptStage(ports: ReceiptPorts): BatchStage {
       const lanes = Map.groupBy(read.entries(), ([at]) => laneOf(receipts[at] ?? null) ?? at);
       // If one receipt fails, the batch is retried and does not move the other deliveries again, so their outcomes are published now.
       await publishTogether(ports, (batch) =>
-        sideBySide(lanes.values(), CONCURRENCY, async (lane) => {
+        forEachConcurrently(lanes.values(), CONCURRENCY, async (lane) => {
           for (const [at, { record, decoded }] of lane) {
             if (!decoded.ok) fates[at] = { kind: 'parked', reason: decoded.error.reason };
             else if (decoded.value.inbound) fates[at] = await carryOut(record, decoded.value, decoded.value.inbound);

@@ -12,7 +12,7 @@ import {
 } from '@carillon/domain';
 import type { AttemptId, Duration, Instant } from '@carillon/kernel';
 import type { Clock } from '@carillon/ports';
-import { sideBySide } from '../side-by-side.ts';
+import { forEachConcurrently } from '../for-each-concurrently.ts';
 import type { OutcomePorts } from './outcomes.ts';
 import { rewriteDelivery, transitionAndPublish } from './transition.ts';
 
@@ -121,7 +121,7 @@ export function createDoubtSettler(ports: DoubtPorts): { round(): Promise<number
       const due = all.flatMap((delivery) => dueOf(delivery, now));
       const byAccount = Map.groupBy(due, ({ attempt }) => attempt.account);
       let ended = 0;
-      await sideBySide(byAccount.values(), ACCOUNT_CONCURRENCY, async (doubts) => {
+      await forEachConcurrently(byAccount.values(), ACCOUNT_CONCURRENCY, async (doubts) => {
         const settled = await askAccount(doubts);
         ended += settled;
       });

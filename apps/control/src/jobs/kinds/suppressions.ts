@@ -2,7 +2,7 @@ import { chosenByFilter } from '@carillon/contracts';
 import { MAX_JOB_ITEMS, type Job } from '@carillon/domain';
 import { CarillonError } from '@carillon/kernel';
 import type { Suppression, SuppressionList } from '@carillon/ports';
-import { sideBySide } from '@carillon/stages';
+import { forEachConcurrently } from '@carillon/stages';
 import { z } from 'zod';
 import {
   addressText,
@@ -35,7 +35,7 @@ const forEachKey = <Row>(
   { slice }: Pick<Ports, 'slice'>,
   read: (row: Row) => Promise<void>,
 ): Promise<void> =>
-  sideBySide(rows, CONCURRENCY, async (row) => {
+  forEachConcurrently(rows, CONCURRENCY, async (row) => {
     if (slice.isExpired()) await slice.yield();
     await read(row);
   });

@@ -2,7 +2,7 @@
  * Does work for each item, at most `atOnce` at a time, beginning in their order. Settles when all that was begun has ended; after a
  * failure nothing more begins, and it rejects with the first one.
  */
-export async function sideBySide<Item>(
+export async function forEachConcurrently<Item>(
   items: Iterable<Item>,
   atOnce: number,
   work: (item: Item) => Promise<unknown>,

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { oneByOne } from '../../src/deliver/one-by-one.ts';
+import { serializeByKey } from '../../src/deliver/serialize-by-key.ts';
 
 describe('works that take turns', () => {
   it('begin in the order of their calls where they share a name, each after the one before has ended', async () => {
-    const turns = oneByOne();
+    const turns = serializeByKey();
     const seen: string[] = [];
     const ends: (() => void)[] = [];
     const work = (name: string) => async () => {
@@ -24,7 +24,7 @@ describe('works that take turns', () => {
   });
 
   it('go on after one that failed, and only its caller hears of that', async () => {
-    const turns = oneByOne();
+    const turns = serializeByKey();
     const failed = turns('ada', () => Promise.reject(new Error('no disk')));
     const next = turns('ada', () => Promise.resolve('fine'));
     await expect(failed).rejects.toThrow('no disk');
