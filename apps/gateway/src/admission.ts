@@ -1,7 +1,7 @@
 import { streamTable, type Configuration, type EventStream } from '@carillon/domain';
 import { CarillonError, similarTo, type Instant, type JsonObject } from '@carillon/kernel';
 import { findApiKey } from './api-keys.ts';
-import type { Place } from './places.ts';
+import type { Permit } from './admission-control.ts';
 import type { GatewayPorts } from './ports.ts';
 import { unauthorizedBy } from './unauthorized.ts';
 import { findToken, isToken } from './tokens.ts';
@@ -23,7 +23,7 @@ export type Asked = {
   readonly authorization: string | undefined;
   readonly now: Instant;
   /** Called before a token is verified, which takes time that strangers share; throws `overloaded`. */
-  readonly hold: () => Pick<Place, 'release'>;
+  readonly hold: () => Pick<Permit, 'release'>;
 };
 
 type AdmissionPorts = Pick<GatewayPorts, 'apiKeys' | 'tokens' | 'ids'>;

@@ -18,9 +18,9 @@ import { createCohortSecrets } from './cohort-proof.ts';
 import type { FreshSecrets } from './fresh-secrets.ts';
 import type { IntakeParts } from './intake-parts.ts';
 import { strangerOf } from './intake-places.ts';
-import type { Place } from './places.ts';
+import type { Permit } from './admission-control.ts';
 import type { GatewayPorts } from './ports.ts';
-import { createRests } from './rests.ts';
+import { createPauses } from './pauses.ts';
 import { checkDeclaredSize, checkMediaType, readBody, tooLargeIs } from './request-body.ts';
 import { appendInTime } from './timed-append.ts';
 
@@ -67,7 +67,7 @@ export function serveCohortIntake(
   async function receive(
     request: CohortRequest,
     reply: FastifyReply,
-    held: { place: Place },
+    held: { place: Permit },
     traceparent: string | null,
   ): Promise<CohortAnswer> {
     // What headers say is checked first, so that it is answered alike whether there is such an integration or not.
@@ -83,7 +83,7 @@ export function serveCohortIntake(
     const bytes = await (signs ? reading.catch(tooLargeIs(unauthorized)) : reading);
     if (signs) await prove(request, integration, held, bytes);
     // Parsing, reading and writing 10,000 members hold the process for some milliseconds each; others go on in between.
-    const rest = createRests();
+    const rest = createPauses();
     const body = cohortReaders.parse(bytes);
     if (!body.ok) throw body.error;
     await rest();
@@ -108,7 +108,7 @@ export function serveCohortIntake(
   async function prove(
     request: CohortRequest,
     integration: WebhookIntegration,
-    held: { place: Place },
+    held: { place: Permit },
     body: Uint8Array,
   ): Promise<void> {
     await authenticate(request, integration, body);

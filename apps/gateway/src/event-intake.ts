@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { admit, type Admission } from './admission.ts';
 import { allowOrigin, answerPreflight } from './cross-origin.ts';
 import type { IntakeParts } from './intake-parts.ts';
-import type { Place } from './places.ts';
+import type { Permit } from './admission-control.ts';
 import type { GatewayPorts, RequestSpan } from './ports.ts';
 import { strangerOf } from './intake-places.ts';
 import { checkDeclaredSize, checkMediaType, readBody } from './request-body.ts';
@@ -52,7 +52,7 @@ export function serveEventIntake(
     reply: FastifyReply,
     admission: Admission,
     span: Pick<RequestSpan, 'traceparent' | 'event'>,
-    place: Place,
+    place: Permit,
   ): Promise<FastifyReply> {
     const { id, record } = await prepare(request, reply, admission, span.traceparent, place);
     const { workspace, path: stream } = admission.stream;
@@ -70,7 +70,7 @@ export function serveEventIntake(
     reply: FastifyReply,
     { stream, principal, claims }: Admission,
     traceparent: string | null,
-    place: Place,
+    place: Permit,
   ): Promise<PreparedAppend> {
     try {
       const bytes = await readBody(request.raw, settings.maxBodyBytes, place, reply.raw);
@@ -121,7 +121,7 @@ function createAdmissionHook(
     allowOrigin(request, reply, streamAt(path));
     const check = (): Admission | Promise<Admission> => {
       const { authorization } = request.headers;
-      const hold = (): Place => intakePlaces.unproved.enter(strangerOf(request, path.split('/')[0] ?? ''));
+      const hold = (): Permit => intakePlaces.unproved.enter(strangerOf(request, path.split('/')[0] ?? ''));
       return admit(configuration.current(), { path, authorization, now: clock.now(), hold }, ports);
     };
     const admission = freshness.isFresh() ? check() : freshness.ensure().then(check);

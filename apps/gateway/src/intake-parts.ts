@@ -1,6 +1,6 @@
 import type { GatewaySettings } from './config.ts';
 import type { FreshSecrets } from './fresh-secrets.ts';
-import type { Freshness } from './freshness.ts';
+import type { Freshness } from './configuration-freshness.ts';
 import type { IntakePlaces } from './intake-places.ts';
 import type { KeyUses } from './key-uses.ts';
 

@@ -1,13 +1,18 @@
 import type { FastifyRequest } from 'fastify';
 import type { GatewaySettings } from './config.ts';
-import { createPlaces, type Holder, type PlaceRefusal, type Places } from './places.ts';
+import {
+  createAdmissionControl,
+  type Holder,
+  type AdmissionRefusal,
+  type AdmissionControl,
+} from './admission-control.ts';
 
 /** The places of a gateway: one budget of requests and of bytes for events and cohorts together. */
 export type IntakePlaces = {
   /** For whoever has shown a credential. */
-  readonly places: Places;
+  readonly places: AdmissionControl;
   /** For what is not proved yet: tokens while they are verified, bodies that have to be read before their signature can be. */
-  readonly unproved: Places;
+  readonly unproved: AdmissionControl;
 };
 
 /** Parts of the budget that are for what is not proved. */
@@ -16,15 +21,17 @@ const UNPROVED_BYTES = 1 / 8;
 
 export function createIntakePlaces(
   { maxInFlightBytes, maxInFlightRequests, maxCohortBytes }: GatewaySettings,
-  refused: (why: PlaceRefusal | 'unproved') => void,
+  refused: (why: AdmissionRefusal | 'unproved') => void,
 ): IntakePlaces {
   // A signed body of the largest size has to fit, beside what is spared for others.
   const least = Math.min(maxCohortBytes * 1.25, maxInFlightBytes / 2);
   const bytes = Math.ceil(Math.max(maxInFlightBytes * UNPROVED_BYTES, least));
   const requests = Math.ceil(maxInFlightRequests * UNPROVED_REQUESTS);
   return {
-    places: createPlaces({ maxInFlightRequests, maxInFlightBytes: maxInFlightBytes - bytes }, refused),
-    unproved: createPlaces({ maxInFlightRequests: requests, maxInFlightBytes: bytes }, () => refused('unproved')),
+    places: createAdmissionControl({ maxInFlightRequests, maxInFlightBytes: maxInFlightBytes - bytes }, refused),
+    unproved: createAdmissionControl({ maxInFlightRequests: requests, maxInFlightBytes: bytes }, () =>
+      refused('unproved'),
+    ),
   };
 }
 

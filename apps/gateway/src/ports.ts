@@ -15,7 +15,7 @@ import type {
   TokenVerifier,
 } from '@carillon/ports';
 import type { AnsweredRequest, CutReason, HealthSources, HttpLog, ReadinessCheck } from '@carillon/runtime';
-import type { PlaceRefusal } from './places.ts';
+import type { AdmissionRefusal } from './admission-control.ts';
 
 /** The part of API keys that the gateway needs; the pepper stays with whoever made this. */
 export type PresentedKeys = {
@@ -26,7 +26,7 @@ export type PresentedKeys = {
 };
 
 /** Why a request or connection was refused or cut off for the sake of others. */
-export type CutOffReason = CutReason | PlaceRefusal | 'unproved';
+export type CutOffReason = CutReason | AdmissionRefusal | 'unproved';
 export const CUT_OFF_REASONS: readonly CutOffReason[] = [
   'connections',
   'pipelined',

@@ -12,7 +12,7 @@ import { inboundRecord, receiptRecord } from '@carillon/stages';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { IntakeParts } from './intake-parts.ts';
 import { strangerOf } from './intake-places.ts';
-import type { Place } from './places.ts';
+import type { Permit } from './admission-control.ts';
 import type { GatewayPorts } from './ports.ts';
 import { checkDeclaredSize, readBody, tooLargeIs } from './request-body.ts';
 import { appendInTime } from './timed-append.ts';
@@ -76,7 +76,7 @@ export function serveReceiptIntake(
     return reply.code(204).header('cache-control', 'no-store').send();
   }
 
-  async function receive(request: ReceiptRequest, reply: FastifyReply, held: { place: Place }): Promise<void> {
+  async function receive(request: ReceiptRequest, reply: FastifyReply, held: { place: Permit }): Promise<void> {
     checkDeclaredSize(request.headers, MAX_BYTES);
     const account = accountOf(request);
     if (!account) throw unauthorized();

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { CarillonError, isCarillonError } from '@carillon/kernel';
 import { bodyTooLarge } from '@carillon/runtime';
-import type { Place } from './places.ts';
+import type { Permit } from './admission-control.ts';
 
 /** The body is JSON as UTF-8, not compressed: what is said in headers is checked before the first byte is read. */
 export function checkMediaType(headers: IncomingHttpHeaders): void {
@@ -28,7 +28,7 @@ export function checkDeclaredSize(headers: IncomingHttpHeaders, maxBytes: number
 export function readBody(
   request: IncomingMessage,
   maxBytes: number,
-  place: Place,
+  place: Permit,
   response: ServerResponse,
 ): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {

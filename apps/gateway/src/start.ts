@@ -5,7 +5,7 @@ import { serveEventIntake } from './event-intake.ts';
 import { serveConsentLinks } from './consent-links.ts';
 import { createCutOffNotes } from './cut-off-notes.ts';
 import { createFreshSecrets } from './fresh-secrets.ts';
-import { createFreshness } from './freshness.ts';
+import { createFreshness } from './configuration-freshness.ts';
 import { startKeyUses } from './key-uses.ts';
 import { startBounceIntake } from './bounce-intake.ts';
 import { createIntakePlaces } from './intake-places.ts';

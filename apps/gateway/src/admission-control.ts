@@ -8,7 +8,7 @@ export type Holder = {
 };
 
 /** What one request holds, from its head until the log answered. */
-export type Place = {
+export type Permit = {
   /** Its body begins to arrive. Until it is whole, `cutOff` may be called, once, with what to answer. */
   arriving(cutOff: (refusal: CarillonError) => void): void;
   /**
@@ -26,15 +26,15 @@ export type Place = {
  * Why somebody did not get or keep a place. `full`: all were taken, and whoever asked held as much as others or more; `others_need`:
  * cut off for somebody who held less; `slow`: less than the least speed; `too_many_slow`: more slow bodies than one may have.
  */
-export type PlaceRefusal = 'full' | 'others_need' | 'slow' | 'too_many_slow';
+export type AdmissionRefusal = 'full' | 'others_need' | 'slow' | 'too_many_slow';
 
-export type Places = {
+export type AdmissionControl = {
   /** Throws `overloaded` when there is none for this holder. */
-  enter(holder: Holder): Place;
+  enter(holder: Holder): Permit;
   held(): { readonly places: number; readonly bytes: number };
 };
 
-export type PlaceBounds = { readonly maxInFlightBytes: number; readonly maxInFlightRequests: number };
+export type AdmissionBounds = { readonly maxInFlightBytes: number; readonly maxInFlightRequests: number };
 
 /** A body that has been arriving for so long counts as slow, and has to keep up the least speed. */
 const SLOW_AFTER: Duration = 2000;
@@ -78,7 +78,10 @@ type Measure = 'places' | 'bytes';
  * place all the same: whoever holds the most has a body cut off that is not whole yet, or there is a spare one; and those who hold
  * their share or more get none for a second. Bodies that are slow hold only a part of the places, whoever asks.
  */
-export function createPlaces(bounds: PlaceBounds, refused: (why: PlaceRefusal) => void = () => undefined): Places {
+export function createAdmissionControl(
+  bounds: AdmissionBounds,
+  refused: (why: AdmissionRefusal) => void = () => undefined,
+): AdmissionControl {
   const { maxInFlightBytes: mostBytes, maxInFlightRequests: most } = bounds;
   const workspaces = new Map<string, Workspace>();
   /** The oldest first. */
@@ -111,12 +114,12 @@ export function createPlaces(bounds: PlaceBounds, refused: (why: PlaceRefusal) =
     return workspace.places < share && places < share / workspace.credentials.size;
   }
 
-  function refuse(why: PlaceRefusal): never {
+  function refuse(why: AdmissionRefusal): never {
     refused(why);
     throw REFUSALS[why];
   }
 
-  function cutOff(body: Arriving, why: PlaceRefusal): void {
+  function cutOff(body: Arriving, why: AdmissionRefusal): void {
     refused(why);
     body.release();
     body.cutOff(REFUSALS[why]);
@@ -263,7 +266,7 @@ const tooSlow = (): CarillonError =>
     limit: '1 KB/s',
   });
 /** One each for all: under a flood the stack of each took longer than all else that refusing does of its own. */
-const REFUSALS: Readonly<Record<PlaceRefusal, CarillonError>> = {
+const REFUSALS: Readonly<Record<AdmissionRefusal, CarillonError>> = {
   full: new CarillonError('overloaded', `The gateway holds as many events as it may. ${LATER}`),
   others_need: new CarillonError('overloaded', `The body had not come, and others need its place. ${LATER}`),
   slow: tooSlow(),

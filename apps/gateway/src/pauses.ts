@@ -10,7 +10,7 @@ const LONGEST: Duration = 50;
  * Rests between steps of work for one large request: each lasts twice as long as the work since the one before, so that two
  * thirds of the process are left to everybody else while it is read.
  */
-export function createRests(): () => Promise<void> {
+export function createPauses(): () => Promise<void> {
   let began = performance.now();
   return async () => {
     const worked = performance.now() - began;

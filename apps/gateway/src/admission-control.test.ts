@@ -1,7 +1,7 @@
 import type { CarillonError } from '@carillon/kernel';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createPlaces, type Holder, type Place } from './places.ts';
+import { createAdmissionControl, type Holder, type Permit } from './admission-control.ts';
 
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
@@ -12,11 +12,11 @@ const B = holder('b');
 
 function make(maxInFlightRequests: number, maxInFlightBytes = 1_000_000) {
   const refused: string[] = [];
-  const places = createPlaces({ maxInFlightRequests, maxInFlightBytes }, (why) => void refused.push(why));
+  const places = createAdmissionControl({ maxInFlightRequests, maxInFlightBytes }, (why) => void refused.push(why));
   /** What bodies that were cut off are answered. */
   const cut: string[] = [];
   /** So many requests whose body has not come, but for some bytes. */
-  const slow = (count: number, of: Holder, bytes = 1): readonly Place[] =>
+  const slow = (count: number, of: Holder, bytes = 1): readonly Permit[] =>
     Array.from({ length: count }, () => {
       const place = places.enter(of);
       place.arriving((refusal: CarillonError) => void cut.push(`${of.workspace}/${of.credential} ${refusal.code}`));
@@ -24,7 +24,7 @@ function make(maxInFlightRequests: number, maxInFlightBytes = 1_000_000) {
       return place;
     });
   /** So many requests that wait for the log. */
-  const whole = (count: number, of: Holder, bytes = 1): readonly Place[] =>
+  const whole = (count: number, of: Holder, bytes = 1): readonly Permit[] =>
     slow(count, of, bytes).map((place) => {
       place.whole();
       return place;
@@ -222,8 +222,8 @@ describe('what is held', () => {
     );
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => {
-        const places = createPlaces({ maxInFlightRequests: 8, maxInFlightBytes: 8_000 });
-        const entered: { readonly place: Place; isThere: boolean; bytes: number }[] = [];
+        const places = createAdmissionControl({ maxInFlightRequests: 8, maxInFlightBytes: 8_000 });
+        const entered: { readonly place: Permit; isThere: boolean; bytes: number }[] = [];
         const take = (one: (typeof entered)[number], count: number): void => {
           if (codeOf(() => one.place.take(count)) === 'entered') one.bytes += count;
         };
