@@ -18,7 +18,7 @@ import {
   type DigestPorts,
 } from '@carillon/stages';
 import { createAccounts } from './accounts.ts';
-import { createBeginning, LOOK_AGAIN, type Beginning } from './beginning.ts';
+import { createStartGate, LOOK_AGAIN, type StartGate } from './start-gate.ts';
 import { startDispatcher } from './dispatcher.ts';
 import type { DeliveryPorts } from './ports.ts';
 import { createRates } from './rates.ts';
@@ -58,14 +58,14 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
   const counts = await ledger.countByState();
   if (config.aloneOnStore) await sweepAll(ports);
   const inDoubt = (await ledger.countByState()).IN_DOUBT ?? 0;
-  const beginning = await createBeginning(ports);
-  watch.sends(beginning.check);
+  const startGate = await createStartGate(ports);
+  watch.sends(startGate.check);
   const held = new Set<number>();
-  const share = createWorkShare(ports.log, held, beginning.hasBegun);
+  const share = createWorkShare(ports.log, held, startGate.hasBegun);
   const stopping = new AbortController();
   const sending = startSending(ports, share, stopping.signal);
   const consumers = await startConsumers(config, ports, held, sending.offer);
-  const loops = startLoops(ports, { beginning, share, sending, stopping: stopping.signal });
+  const loops = startLoops(ports, { startGate, share, sending, stopping: stopping.signal });
 
   return {
     recovered: { resumed: counts.WAITING ?? 0, inDoubt },
@@ -165,13 +165,13 @@ async function startConsumers(
 }
 
 type LoopParts = {
-  readonly beginning: Beginning;
+  readonly startGate: StartGate;
   readonly share: WorkShare;
   readonly sending: Sending;
   readonly stopping: AbortSignal;
 };
 
-function startLoops(ports: DeliveryPorts, { beginning, share, sending, stopping }: LoopParts): readonly Running[] {
+function startLoops(ports: DeliveryPorts, { startGate, share, sending, stopping }: LoopParts): readonly Running[] {
   const { clock, watch } = ports;
   const afterChange = createAfterChange({ ...ports, stopping });
   const settler = createDoubtSettler({
@@ -193,7 +193,7 @@ function startLoops(ports: DeliveryPorts, { beginning, share, sending, stopping 
     );
 
   return [
-    startLoop(LOOK_AGAIN, beginning.look, (error) => watch.trouble('look whether sending may begin', error)),
+    startLoop(LOOK_AGAIN, startGate.look, (error) => watch.trouble('look whether sending may begin', error)),
     loop('sweep', SWEEP_EVERY, async () => {
       await sweep(ports, clock.now());
       await sending.listUnlisted().catch((error: unknown) => watch.trouble('list items of digests', error));

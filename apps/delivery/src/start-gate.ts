@@ -12,7 +12,7 @@ const QUIET_AFTER: Duration = 10_000;
 const STANDS_AFTER: Duration = 60_000;
 const IDLE: Duration = 3_600_000;
 
-export type Beginning = {
+export type StartGate = {
   readonly hasBegun: () => boolean;
   readonly check: () => ReadinessCheck;
   /** Looks once, and answers how long to wait before the next look. Rejects where log or store cannot be asked. */
@@ -24,14 +24,14 @@ export type Beginning = {
  * keeps failing holds back all of it, so that is told once after a minute, and from then on the role is not ready: an upgrade then
  * stops before it has replaced the processes that send.
  */
-export async function createBeginning({
+export async function createStartGate({
   clock,
   watch,
   ...ports
 }: CatchUpPorts & {
   readonly clock: DeliveryPorts['clock'];
   readonly watch: Pick<DeliveryPorts['watch'], 'trouble'>;
-}): Promise<Beginning> {
+}): Promise<StartGate> {
   const said = await createCatchUp('delivery', READ_BEFORE_SENDING, ports);
   let unread = await said.behind();
   let movedAt = clock.now();

@@ -1,6 +1,6 @@
 import type { LogId } from '@carillon/kernel';
 import { describe, expect, it } from 'vitest';
-import { createBeginning } from '../src/beginning.ts';
+import { createStartGate } from '../src/start-gate.ts';
 
 const LOG = 'log_1' as LogId;
 
@@ -8,7 +8,7 @@ const LOG = 'log_1' as LogId;
 async function given() {
   const place = { read: 4, now: 0 };
   const troubles: string[] = [];
-  const beginning = await createBeginning({
+  const startGate = await createStartGate({
     clock: { now: () => place.now },
     watch: { trouble: (_, error) => void troubles.push(String(error)) },
     log: {
@@ -26,7 +26,7 @@ async function given() {
           : null,
     },
   });
-  return { place, troubles, ...beginning };
+  return { place, troubles, ...startGate };
 }
 
 describe('A delivery role that waits for what was said before it started', () => {
