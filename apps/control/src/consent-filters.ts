@@ -1,7 +1,7 @@
 import { CHANNEL_NAMES, type Consents, type ConsentEntry } from '@carillon/domain';
 import { CarillonError } from '@carillon/kernel';
 import { z } from 'zod';
-import type { Sight } from './access/sight.ts';
+import type { VisibleScope } from './access/visible-scope.ts';
 import type { TargetNames } from './consent-words.ts';
 import { oneOfWords } from './routes/app.ts';
 
@@ -24,7 +24,7 @@ const refused = (detail: string): CarillonError =>
 /** Returns a predicate of the documents with at least one matching word. Throws for a name that nothing in sight has. */
 export function consentFilter(
   filters: Filters,
-  sight: Sight,
+  sight: VisibleScope,
   namesIn: (workspace: string) => TargetNames,
 ): (document: Consents) => boolean {
   const isMatch = consentWordFilter(filters, sight, namesIn);
@@ -36,7 +36,7 @@ export function consentFilter(
 /** Returns a predicate of the words of a workspace that match. Throws for a name that nothing in sight has. */
 export function consentWordFilter(
   { target, name, channel, opted_out: optedOut }: Filters,
-  { names: workspaces }: Sight,
+  { names: workspaces }: VisibleScope,
   namesIn: (workspace: string) => TargetNames,
 ): (workspace: string, word: ConsentEntry) => boolean {
   if (name !== undefined && (target === undefined || target === 'all')) {

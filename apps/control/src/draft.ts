@@ -1,6 +1,6 @@
 import { foldConfiguration, listResources, type Configuration } from '@carillon/domain';
 import { CarillonError } from '@carillon/kernel';
-import type { Sight } from './access/sight.ts';
+import type { VisibleScope } from './access/visible-scope.ts';
 import { planFolder } from './configuration.ts';
 import type { PlanningPorts } from './ports.ts';
 
@@ -26,7 +26,7 @@ export async function draftOf(files: Readonly<Record<string, string>>, ports: Pl
 }
 
 /** A sight over a configuration that is not published: its new workspaces are in it for whoever sees all. */
-export const sightOver = (draft: Configuration, { workspace, sees }: Sight): Sight => {
+export const sightOver = (draft: Configuration, { workspace, sees }: VisibleScope): VisibleScope => {
   const names = listResources(draft, 'workspace').map(({ ref }) => ref.workspace);
   return { workspace, sees, names: workspace === undefined ? names.filter(sees) : [workspace] };
 };

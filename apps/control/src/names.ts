@@ -1,6 +1,6 @@
 import { listResources, streamTable, type Configuration, type ResourceKind } from '@carillon/domain';
 import { CarillonError, similarTo } from '@carillon/kernel';
-import type { Sight } from './access/sight.ts';
+import type { VisibleScope } from './access/visible-scope.ts';
 
 const MAX_NAMED = 12;
 
@@ -47,7 +47,7 @@ export const streamsOf =
  * The workspace in sight that has something of this name. Throws `not_found` with the nearest name where none has it, and
  * `invalid_request` where several have.
  */
-export function placeOf(what: string, name: string, sight: Sight, names: NamesIn): string {
+export function placeOf(what: string, name: string, sight: VisibleScope, names: NamesIn): string {
   const found = sight.names.filter((workspace) => names(workspace).includes(name));
   const [workspace] = found;
   if (workspace === undefined) {

@@ -1,4 +1,4 @@
-import type { Sight } from './access/sight.ts';
+import type { VisibleScope } from './access/visible-scope.ts';
 
 type Page<Row> = { readonly items: readonly Row[]; readonly next: string | null };
 
@@ -29,7 +29,7 @@ export async function shownPage<Row>(
 
 /** A page of rows that each belong to a workspace, or to none. */
 export const pageInSight = <Row extends { readonly workspace: string | null }>(
-  sight: Sight,
+  sight: VisibleScope,
   limit: number,
   cursor: string | undefined,
   read: (limit: number, cursor: string | undefined) => Promise<Page<Row>>,

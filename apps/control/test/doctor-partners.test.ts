@@ -2,7 +2,7 @@ import { formatInstant } from '@carillon/kernel';
 import { givenTrigger } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { fateChecks } from '../src/fates.ts';
+import { deliveryChecks } from '../src/delivery-checks.ts';
 
 let topology: Topology;
 beforeEach(async () => {
@@ -12,7 +12,7 @@ afterEach(() => topology.close());
 
 describe('the doctor', () => {
   const failed = async () =>
-    (await fateChecks({ ...topology.ports, keyUses: topology.data.keyUses })).filter(({ ok }) => !ok);
+    (await deliveryChecks({ ...topology.ports, keyUses: topology.data.keyUses })).filter(({ ok }) => !ok);
 
   it('says which partner is suspended, since when, and how many questions wait', async () => {
     const { tasks, clock } = topology.ports;

@@ -28,7 +28,7 @@ const step = fc.record({
 type Step = ReturnType<typeof step.generate>['value'];
 
 /** What one writer has seen: numbers of resources, and a folder. */
-type Sight = {
+type VisibleScope = {
   readonly numbers: Map<string, number | null>;
   folder: { readonly files: Map<string, string>; readonly number: number } | null;
 };
@@ -38,7 +38,12 @@ const refOf = ({ kind, name }: Step) => ({ kind, workspace: 'shop', name }) as R
 const fileOf = ({ kind, name }: Step): string =>
   `workspaces/shop/${kind === 'partial' ? `partials/${name}.hbs` : `notifications/${name}.yaml`}`;
 
-async function act(one: Step, sight: Sight, { ports }: ResourceFixture, seen: Map<number, Sight>): Promise<void> {
+async function act(
+  one: Step,
+  sight: VisibleScope,
+  { ports }: ResourceFixture,
+  seen: Map<number, VisibleScope>,
+): Promise<void> {
   const ref = refOf(one);
   const key = resourceKey(ref);
   const by: ChangeOrigin = {
@@ -129,8 +134,8 @@ it('Nobody’s change is lost, however three writers put, apply, remove and roll
       };
       expect(await applyFolder({ files: start, prune: false }, by, ports)).toMatchObject({ applied: true });
       const begun = ports.configuration.current().number;
-      const sights = WRITERS.map((): Sight => ({ numbers: new Map(), folder: null }));
-      const seen = new Map<number, Sight>();
+      const sights = WRITERS.map((): VisibleScope => ({ numbers: new Map(), folder: null }));
+      const seen = new Map<number, VisibleScope>();
       const refusals: string[] = [];
       let running: Promise<void>[] = [];
       for (const one of steps) {

@@ -7,7 +7,7 @@ import { refuseForgery } from './origin.ts';
 import type { PrincipalLimit } from './principal-rates.ts';
 import type { ProcessorBudget } from './processor-budget.ts';
 import { preparePrincipals, rememberPrincipal, type Principal } from './principal.ts';
-import { EVERY_WORKSPACE, prepareSights, rememberSight, sightOfOne, wholeSight } from './sight.ts';
+import { EVERY_WORKSPACE, prepareScopes, rememberScope, scopeOfWorkspace, wholeScope } from './visible-scope.ts';
 import { demandAudit } from '../audit/declaration.ts';
 import { insteadOf } from '../names.ts';
 
@@ -56,7 +56,7 @@ export function guard(
   demandPermissions(app);
   demandAudit(app);
   preparePrincipals(app);
-  prepareSights(app);
+  prepareScopes(app);
   app.addHook('onRequest', async (request) => {
     const { permission, across = false, newWorkspace = false } = request.routeOptions.config;
     // None have only the routes of the server itself, which were there before the demand: its health.
@@ -82,15 +82,15 @@ export function guard(
     const enough = typeof permission === 'string' ? [permission] : permission;
     const workspace = workspaceOf(request);
     if (across && (workspace === null || workspace === EVERY_WORKSPACE)) {
-      const sight = wholeSight(enough, principal, workspaces.known());
+      const sight = wholeScope(enough, principal, workspaces.known());
       if (!sight) throw lacking(enough);
-      rememberSight(request, sight);
+      rememberScope(request, sight);
     } else {
       if (!hasOneOf(enough, principal, workspace)) throw lacking(enough);
       if (workspace !== null && !newWorkspace) {
         await mustBeThere(workspace, workspaces, (one) => hasOneOf(enough, principal, one));
       }
-      if (workspace !== null) rememberSight(request, sightOfOne(workspace));
+      if (workspace !== null) rememberScope(request, scopeOfWorkspace(workspace));
     }
   });
 }

@@ -3,7 +3,7 @@ import type { Clock, TemplateRenderer, EventLoopSlice } from '@carillon/ports';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { principalIfAny, type Principal } from './principal.ts';
-import { EVERY_WORKSPACE } from './sight.ts';
+import { EVERY_WORKSPACE } from './visible-scope.ts';
 
 /**
  * Milliseconds of processor time that the management API of one control process gives per second, and how much is saved up

@@ -3,7 +3,7 @@ import type { AuditEntry, AuditOutcome } from '@carillon/domain';
 import { CarillonError, isCarillonError, type ErrorCode, type Instant } from '@carillon/kernel';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { principalIfAny } from '../access/principal.ts';
-import { EVERY_WORKSPACE } from '../access/sight.ts';
+import { EVERY_WORKSPACE } from '../access/visible-scope.ts';
 import type { ControlPorts } from '../ports.ts';
 import { createRate } from '../rate.ts';
 import { onAudit } from './audit-log.ts';

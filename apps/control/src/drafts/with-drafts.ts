@@ -1,6 +1,6 @@
 import { foldConfiguration, type Configuration, type Draft, type ResourceRef } from '@carillon/domain';
 import { CarillonError } from '@carillon/kernel';
-import type { Sight } from '../access/sight.ts';
+import type { VisibleScope } from '../access/visible-scope.ts';
 import type { ControlPorts, PlanningPorts } from '../ports.ts';
 import { faultBody } from '../resources/publish-resources.ts';
 import { draftsOf, planDraftsOver } from './plan-drafts.ts';
@@ -43,7 +43,7 @@ export async function configurationWithDrafts(
 export async function configurationTried(
   tried: Pick<ResourceRef, 'kind' | 'name'>,
   drafts: boolean,
-  sight: Sight,
+  sight: VisibleScope,
   ports: PlanningPorts & Pick<ControlPorts, 'drafts'>,
 ): Promise<Configuration> {
   if (!drafts) return ports.configuration.current();

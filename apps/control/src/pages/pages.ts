@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Inbox } from '@carillon/ports';
 import type { Access } from '../access/access.ts';
-import { sightOf } from '../access/sight.ts';
+import { visibleScopeOf } from '../access/visible-scope.ts';
 import { audited } from '../audit/facts.ts';
 import { unbuiltPage, unknownPage } from './page-frame.ts';
 import { readPortal, type PortalFile } from './portal-files.ts';
@@ -116,7 +116,7 @@ export function mailRoute(app: FastifyInstance, inbox: Inbox): void {
   const config = { permission: 'bodies', audit: 'inbox.read', across: true } as const;
   app.get<{ Params: { id: string } }>('/inbox/messages/:id/html', { config }, async (request, reply) => {
     const kept = await inbox.get(request.params.id);
-    const mine = kept && sightOf(request).sees(kept.workspace) ? kept.message : null;
+    const mine = kept && visibleScopeOf(request).sees(kept.workspace) ? kept.message : null;
     const html = mine?.channel === 'email' ? mine.html : null;
     if (!kept || html === null) throw notFound('message with an HTML body of this id');
     audited(request, { workspace: kept.workspace });

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { openMessage, type MessageContentPorts } from '@carillon/insight';
-import { sightOf } from '../access/sight.ts';
+import { visibleScopeOf } from '../access/visible-scope.ts';
 import { audited } from '../audit/facts.ts';
 import { notFound } from '../routes/app.ts';
 import { MAIL_POLICY, tame } from './pages.ts';
@@ -12,7 +12,7 @@ export function renderedMailRoute(app: FastifyInstance, ports: MessageContentPor
     const { id } = request.params;
     const content = await openMessage(id, ports);
     const html =
-      content && sightOf(request).sees(content.workspace)
+      content && visibleScopeOf(request).sees(content.workspace)
         ? content.parts.find(({ name }) => name === 'html')
         : undefined;
     if (!content || !html) throw notFound(`delivery ${id} whose message has HTML`);

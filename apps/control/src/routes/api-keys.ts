@@ -7,7 +7,7 @@ import { changedBy } from '../access/changed-by.ts';
 import { publishChanges } from '../resources/publish-changes.ts';
 import { insteadOf } from '../names.ts';
 import type { ControlPorts, PublishingPorts } from '../ports.ts';
-import { sightOf } from '../access/sight.ts';
+import { visibleScopeOf } from '../access/visible-scope.ts';
 import { listPaging, pageOfAll } from '../whole-lists.ts';
 import { acrossWorkspaces, inWorkspace, notFound, withName, type ApiServer } from './app.ts';
 
@@ -31,7 +31,9 @@ export function apiKeyRoutes(app: ApiServer, ports: KeyMakingPorts & Pick<Contro
     },
     async (request) => {
       const configuration = await ports.configuration.refresh();
-      const all = sightOf(request).names.flatMap((workspace) => listResources(configuration, 'api_key', workspace));
+      const all = visibleScopeOf(request).names.flatMap((workspace) =>
+        listResources(configuration, 'api_key', workspace),
+      );
       const { rows, next } = pageOfAll(all, ({ ref }) => `${ref.workspace}/${ref.name}`, request.query);
       const lastUses = await ports.keyUses.lastUses(rows.map(({ body }) => body.key_id));
       return {

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyBaseLogger, RawServerDefault } from 'fasti
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { EVERY_WORKSPACE } from '../access/sight.ts';
+import { EVERY_WORKSPACE } from '../access/visible-scope.ts';
 import { insteadOf } from '../names.ts';
 
 /** The server as routes see it: bodies and answers are typed and checked by their zod schemas. */

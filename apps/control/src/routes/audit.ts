@@ -2,7 +2,7 @@ import { auditPage, auditVerdictBody, keptSeal, type AuditEntryBody } from '@car
 import { AUDIT_ACTIONS } from '@carillon/domain';
 import { CarillonError, formatInstant, parseInstant, type Instant } from '@carillon/kernel';
 import { z } from 'zod';
-import { sightOf, type Sight } from '../access/sight.ts';
+import { visibleScopeOf, type VisibleScope } from '../access/visible-scope.ts';
 import { listAudit, type AuditRow } from '../audit/list.ts';
 import { verifyAudit } from '../audit/verify.ts';
 import type { ControlPorts } from '../ports.ts';
@@ -35,7 +35,7 @@ export function auditRoutes(
         response: { 200: auditPage },
       },
     },
-    (request) => read(sightOf(request), request.query),
+    (request) => read(visibleScopeOf(request), request.query),
   );
 
   app.get(
@@ -51,7 +51,7 @@ export function auditRoutes(
         response: { 200: auditPage },
       },
     },
-    (request) => read(sightOf(request), request.query),
+    (request) => read(visibleScopeOf(request), request.query),
   );
 
   app.post(
@@ -77,7 +77,7 @@ export function auditRoutes(
     },
   );
 
-  async function read(sight: Sight, { limit, cursor, from, to, ...wanted }: Filters) {
+  async function read(sight: VisibleScope, { limit, cursor, from, to, ...wanted }: Filters) {
     const filter = { ...wanted, from: timeOf('from', from), to: timeOf('to', to), sees: sight.sees };
     const { items, next } = await listAudit(ports, filter, limit, positionOf(cursor));
     return { items: items.map(show), next: next === null ? null : `a${next}` };

@@ -15,7 +15,7 @@ import { formatDuration, formatInstant, type Duration, type Instant } from '@car
 import { z } from 'zod';
 import type { Check, ControlConfig, ControlPorts } from '../ports.ts';
 import { missingSecret } from '../secret-places.ts';
-import { sightOf } from '../access/sight.ts';
+import { visibleScopeOf } from '../access/visible-scope.ts';
 import { namesOf, placeOf } from '../names.ts';
 import { paging, withNameAcross, type ApiServer } from './app.ts';
 
@@ -41,7 +41,7 @@ export function cohortRoutes(app: ApiServer, ports: Pick<ControlPorts, 'configur
       const { params, query } = request;
       const { name } = params;
       const configuration = ports.configuration.current();
-      const workspace = placeOf('integration with cohorts', name, sightOf(request), (one) =>
+      const workspace = placeOf('integration with cohorts', name, visibleScopeOf(request), (one) =>
         namesOf(configuration, 'integration')(one).filter((each) => findCohortIntegration(configuration, one, each)),
       );
       const { items, next } = await ports.cohorts.list(workspace, name, query.limit, query.cursor);

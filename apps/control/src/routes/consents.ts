@@ -23,7 +23,7 @@ import { decideConsents, decideForMany, runYielding, publishConsents, type Perso
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { principalOf } from '../access/principal.ts';
-import { sightOf, type Sight } from '../access/sight.ts';
+import { visibleScopeOf, type VisibleScope } from '../access/visible-scope.ts';
 import { audited, keyedDigest, keyedTarget } from '../audit/facts.ts';
 import { auditEach } from '../audit/hook.ts';
 import { channelWord, consentFilter, consentFilters, TARGETS, targetWord } from '../consent-filters.ts';
@@ -79,7 +79,12 @@ export function consentRoutes(app: ApiServer, ports: Ports & Pick<ControlPorts, 
     };
   };
 
-  const readPage = (sight: Sight, limit: number, cursor?: string, isWanted: (one: Consents) => boolean = () => true) =>
+  const readPage = (
+    sight: VisibleScope,
+    limit: number,
+    cursor?: string,
+    isWanted: (one: Consents) => boolean = () => true,
+  ) =>
     shownPage(
       limit,
       cursor,
@@ -88,7 +93,7 @@ export function consentRoutes(app: ApiServer, ports: Ports & Pick<ControlPorts, 
     );
 
   /** The documents of one person, in every workspace in sight. */
-  async function ofPerson(sight: Sight, person: string): Promise<readonly Consents[]> {
+  async function ofPerson(sight: VisibleScope, person: string): Promise<readonly Consents[]> {
     const names = [nameOf(person)];
     return (await Promise.all(sight.names.map((workspace) => consents.find(workspace, names)))).flat();
   }
@@ -113,7 +118,7 @@ export function consentRoutes(app: ApiServer, ports: Ports & Pick<ControlPorts, 
     },
     async (request) => {
       const { limit, cursor, person, ...filters } = request.query;
-      const sight = sightOf(request);
+      const sight = visibleScopeOf(request);
       const names = namesIn();
       const isWanted = consentFilter(filters, sight, names);
       const page =
@@ -279,11 +284,11 @@ export function consentRoutes(app: ApiServer, ports: Ports & Pick<ControlPorts, 
       },
     },
     (request, reply) => {
-      sendCsv(reply, 'consents.csv', rowsOf(sightOf(request)));
+      sendCsv(reply, 'consents.csv', rowsOf(visibleScopeOf(request)));
     },
   );
 
-  async function* rowsOf(sight: Sight): AsyncGenerator<string> {
+  async function* rowsOf(sight: VisibleScope): AsyncGenerator<string> {
     const names = namesIn();
     const authorOf = personNames(ports);
     yield csvLine(COLUMNS);

@@ -14,7 +14,7 @@ import {
   type MessageContentPorts,
 } from '@carillon/insight';
 import { z } from 'zod';
-import { sightOf } from '../access/sight.ts';
+import { visibleScopeOf } from '../access/visible-scope.ts';
 import { audited } from '../audit/facts.ts';
 import { notFound, withIdAcross, type ApiServer } from './app.ts';
 
@@ -61,7 +61,7 @@ export function contentRoutes(app: ApiServer, ports: ContentPorts): void {
       const { position, limit, cursor } = request.query;
       const place = { limit, from: Number(cursor ?? 0), ...(position !== undefined && { position }) };
       const content = await openEvent(id, place, ports);
-      if (!content || !sightOf(request).sees(content.workspace)) throw notFound(`event ${id}`);
+      if (!content || !visibleScopeOf(request).sees(content.workspace)) throw notFound(`event ${id}`);
       audited(request, { workspace: content.workspace });
       return showEventContent(content);
     },
@@ -84,7 +84,7 @@ export function contentRoutes(app: ApiServer, ports: ContentPorts): void {
       const { id } = request.params;
       const { part, cursor } = request.query;
       const content = await openMessage(id, ports);
-      if (!content || !sightOf(request).sees(content.workspace)) throw notFound(`delivery ${id}`);
+      if (!content || !visibleScopeOf(request).sees(content.workspace)) throw notFound(`delivery ${id}`);
       audited(request, { workspace: content.workspace });
       return showMessageContent(content, part ?? null, Number(cursor ?? 0));
     },

@@ -18,7 +18,7 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { principalOf } from '../access/principal.ts';
 import { answersOf, seesMasked } from '../access/masking/mask-answers.ts';
-import { sightOf, type Sight } from '../access/sight.ts';
+import { visibleScopeOf, type VisibleScope } from '../access/visible-scope.ts';
 import { audited } from '../audit/facts.ts';
 import { expiresOf } from '../deliveries.ts';
 import { listDeliveries } from '../deliveries-listed.ts';
@@ -81,14 +81,14 @@ export function deliveryRoutes(
   const { ledger } = ports;
   const moment = (): Moment => ({ now: ports.clock.now(), derive: ports.ids.derive });
 
-  async function find(sight: Sight, id: string): Promise<Delivery> {
+  async function find(sight: VisibleScope, id: string): Promise<Delivery> {
     const delivery = await ledger.get(id as DeliveryId);
     if (delivery && sight.sees(delivery.slot.workspace)) return delivery;
     throw notFound(`delivery ${id}${sight.workspace === undefined ? '' : ` in workspace ${sight.workspace}`}`);
   }
 
   const decide = (
-    sight: Sight,
+    sight: VisibleScope,
     id: string,
     decision: (delivery: Delivery) => Result<Delivery, string>,
   ): Promise<Delivery> =>
@@ -112,7 +112,7 @@ export function deliveryRoutes(
     },
     async (request) => {
       const { query } = request;
-      const sight = sightOf(request);
+      const sight = visibleScopeOf(request);
       const filter = readFilter(request, query, ports.clock.now());
       const isSeen = ({ slot }: Delivery): boolean => sight.sees(slot.workspace);
       const page = await listDeliveries(filter, query.limit, query.cursor, isSeen, ports);
@@ -133,7 +133,7 @@ export function deliveryRoutes(
         response: { 200: deliveryBody },
       },
     },
-    async (request) => showDelivery(await find(sightOf(request), request.params.id)),
+    async (request) => showDelivery(await find(visibleScopeOf(request), request.params.id)),
   );
 
   app.get(
@@ -150,7 +150,7 @@ export function deliveryRoutes(
     },
     async (request) => {
       const { id } = request.params;
-      const { slot } = await find(sightOf(request), id);
+      const { slot } = await find(visibleScopeOf(request), id);
       const trace = await traceDelivery(id, ports);
       if (!trace) throw notFound(`delivery ${id}`);
       answersOf(request, [slot.workspace]);
@@ -176,7 +176,7 @@ export function deliveryRoutes(
       const { name } = principalOf(request);
       return told(
         request,
-        await decide(sightOf(request), id, (seen) =>
+        await decide(visibleScopeOf(request), id, (seen) =>
           operatorResend(seen, expiresOf(ports.configuration.current(), seen), name, moment()),
         ),
       );
@@ -199,7 +199,7 @@ export function deliveryRoutes(
     async (request) => {
       const { id } = request.params;
       const { name } = principalOf(request);
-      return told(request, await decide(sightOf(request), id, (seen) => operatorCancel(seen, name, moment())));
+      return told(request, await decide(visibleScopeOf(request), id, (seen) => operatorCancel(seen, name, moment())));
     },
   );
 
@@ -228,7 +228,7 @@ export function deliveryRoutes(
       const { name } = principalOf(request);
       return told(
         request,
-        await decide(sightOf(request), id, (seen) => operatorDismiss(seen, as, reason, name, moment())),
+        await decide(visibleScopeOf(request), id, (seen) => operatorDismiss(seen, as, reason, name, moment())),
       );
     },
   );
@@ -236,7 +236,7 @@ export function deliveryRoutes(
 
 /** A name that nothing has, and that no delivery has from before it was taken away. */
 export async function refuseUnknown(
-  sight: Sight,
+  sight: VisibleScope,
   { notification, rule }: Pick<DeliveryFilters, 'notification' | 'rule'>,
   { configuration: followed, ledger }: Pick<ControlPorts, 'configuration' | 'ledger'>,
 ): Promise<void> {
@@ -265,14 +265,14 @@ function told(request: FastifyRequest, delivery: Delivery): ReturnType<typeof sh
 }
 
 /** The store is asked for one workspace, or for all where the sight has several. */
-const inStore = ({ workspace }: Sight): Pick<DeliveryFilter, 'workspace'> =>
+const inStore = ({ workspace }: VisibleScope): Pick<DeliveryFilter, 'workspace'> =>
   workspace === undefined ? {} : { workspace };
 
 /** What somebody looks for. Who sees addresses masked finds one by the whole of it: how it begins would tell it letter by letter. */
 export function readFilter(request: FastifyRequest, query: DeliveryFilters, now: Instant): DeliveryFilter {
   const { state, reason, channel, recipient, unique_id, person, event, notification, rule, test } = query;
   return {
-    ...inStore(sightOf(request)),
+    ...inStore(visibleScopeOf(request)),
     ...(state !== undefined && { states: state }),
     ...(reason !== undefined && { reasons: reason }),
     ...(channel !== undefined && { channels: channel }),

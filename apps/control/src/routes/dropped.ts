@@ -3,7 +3,7 @@ import { formatInstant, type Duration } from '@carillon/kernel';
 import { findDrops, type DropPorts, type DropRow, type DropsPlace } from '@carillon/insight';
 import { z } from 'zod';
 import type { ControlPorts } from '../ports.ts';
-import { sightOf } from '../access/sight.ts';
+import { visibleScopeOf } from '../access/visible-scope.ts';
 import { acrossWorkspaces, paging, readRange, timeRange, type ApiServer } from './app.ts';
 
 const DAY: Duration = 86_400_000;
@@ -29,7 +29,7 @@ export function droppedRoute(app: ApiServer, ports: DropPorts & Pick<ControlPort
       const now = ports.clock.now();
       const { since = now - DAY, before = now + 1 } = readRange(query, now);
       const after = query.cursor === undefined ? undefined : readPlace(query.cursor);
-      const wanted = { since, before, isMeant: sightOf(request).sees, after };
+      const wanted = { since, before, isMeant: visibleScopeOf(request).sees, after };
       const { rows, next, complete } = await findDrops(wanted, query.limit, ports);
       return { items: rows.map(showDropped), next: next && JSON.stringify(next), complete };
     },

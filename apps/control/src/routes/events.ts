@@ -5,7 +5,7 @@ import { labelsOfEvents, traceEvent, whyAddress } from '@carillon/insight';
 import { z } from 'zod';
 import { principalOf } from '../access/principal.ts';
 import { answersOf, seesMasked } from '../access/masking/mask-answers.ts';
-import { sightOf, type Sight } from '../access/sight.ts';
+import { visibleScopeOf, type VisibleScope } from '../access/visible-scope.ts';
 import { audited } from '../audit/facts.ts';
 import { showDeadLetter, showEvent, traceFor, showWhy } from '../bodies.ts';
 import type { ControlPorts } from '../ports.ts';
@@ -96,7 +96,7 @@ export function eventRoutes(
   const { readModels } = ports;
 
   /** The EVENT_PATH that is meant; one that was taken away since and has events still is one. */
-  async function streamOf(name: string, sight: Sight): Promise<string> {
+  async function streamOf(name: string, sight: VisibleScope): Promise<string> {
     try {
       return streamPath(name, sight, ports.configuration.current());
     } catch (error) {
@@ -123,7 +123,7 @@ export function eventRoutes(
     },
     async (request) => {
       const { query } = request;
-      const sight = sightOf(request);
+      const sight = visibleScopeOf(request);
       const traceId = query.trace_id === undefined ? undefined : TRACE.exec(query.trace_id)?.[1]?.toLowerCase();
       const filter = {
         ...(sight.workspace !== undefined && { workspace: sight.workspace }),
@@ -160,7 +160,7 @@ export function eventRoutes(
     async (request) => {
       const { id } = request.params;
       const { recipient, person, limit, cursor } = request.query;
-      const sight = sightOf(request);
+      const sight = visibleScopeOf(request);
       const rows = await readModels.event(id);
       answersOf(
         request,
@@ -196,7 +196,7 @@ export function eventRoutes(
     },
     async (request) => {
       const { address, notification, limit, cursor } = request.query;
-      const sight = sightOf(request);
+      const sight = visibleScopeOf(request);
       if (notification !== undefined) refuseUnknown(ports, sight, notification);
       const wanted = {
         ...(sight.workspace !== undefined && { workspace: sight.workspace }),
@@ -215,7 +215,7 @@ export function eventRoutes(
 /** A name that nothing has, or ever had, would be answered as if nobody had ever been told. */
 export function refuseUnknown(
   { configuration }: Pick<ControlPorts, 'configuration'>,
-  { names }: Sight,
+  { names }: VisibleScope,
   name: string,
 ): void {
   const newest = configuration.current();
@@ -231,7 +231,7 @@ export function deadLetterRoutes(
 ): void {
   const { readModels, clock } = ports;
 
-  async function listed(sight: Sight, query: z.infer<typeof letterFilters>) {
+  async function listed(sight: VisibleScope, query: z.infer<typeof letterFilters>) {
     const { limit, cursor, redriven } = query;
     const filter = {
       ...(sight.workspace !== undefined && { workspace: sight.workspace }),
@@ -260,7 +260,7 @@ export function deadLetterRoutes(
         response: { 200: deadLetterPage },
       },
     },
-    (request) => listed(sightOf(request), request.query),
+    (request) => listed(visibleScopeOf(request), request.query),
   );
 
   /** The deployment's: records so broken that no workspace can be told. */
@@ -276,7 +276,7 @@ export function deadLetterRoutes(
         response: { 200: deadLetterPage },
       },
     },
-    (request) => listed(sightOf(request), request.query),
+    (request) => listed(visibleScopeOf(request), request.query),
   );
 
   app.post(
@@ -300,7 +300,7 @@ export function deadLetterRoutes(
     async (request) => {
       const { params } = request;
       const row = await readModels.deadLetter(params.id);
-      if (!row || !sightOf(request).sees(row.workspace)) throw notFound(`dead letter ${params.id}`);
+      if (!row || !visibleScopeOf(request).sees(row.workspace)) throw notFound(`dead letter ${params.id}`);
       if (row.workspace !== null) audited(request, { workspace: row.workspace });
       const asking = ports.ids.random('request');
       const redriven = await redriveLetter(row, { by: principalOf(request).name, asking }, ports);

@@ -2,7 +2,7 @@ import { similarTo } from '@carillon/kernel';
 import { expressionCheckBody, expressionCheckRequest, type ExpressionCheckBody } from '@carillon/contracts';
 import { pathText, type FieldReference } from '@carillon/domain';
 import { mergeFields, type StreamField } from '@carillon/stages';
-import { sightOf } from '../access/sight.ts';
+import { visibleScopeOf } from '../access/visible-scope.ts';
 import type { ControlPorts } from '../ports.ts';
 import { inWorkspace, type ApiServer } from './app.ts';
 import { streamPath } from './streams.ts';
@@ -28,7 +28,7 @@ export function expressionRoutes(
     async (request): Promise<ExpressionCheckBody> => {
       const { place, stream, change } = request.body;
       const given = request.body.source;
-      const path = stream && streamPath(stream, sightOf(request), ports.configuration.current());
+      const path = stream && streamPath(stream, visibleScopeOf(request), ports.configuration.current());
       const changed = change ? ports.expressions.change(given, place, change) : null;
       if (changed && !changed.ok) return refused(given, changed.error);
       const source = changed?.value ?? given;

@@ -2,7 +2,7 @@ import { inboxMessageBody, inboxPage } from '@carillon/contracts';
 import { CHANNEL_NAMES, searchedAddresses } from '@carillon/domain';
 import type { InboxFilter } from '@carillon/ports';
 import { z } from 'zod';
-import { sightOf, type Sight } from '../access/sight.ts';
+import { visibleScopeOf, type VisibleScope } from '../access/visible-scope.ts';
 import { audited } from '../audit/facts.ts';
 import { showListedMessage, showMessage } from '../bodies.ts';
 import { pageInSight } from '../pages-in-sight.ts';
@@ -18,7 +18,7 @@ const filters = z.strictObject({
 
 /** Messages that the sandbox kept instead of sending them. */
 export function inboxRoutes(app: ApiServer, { inbox, clock }: Pick<ControlPorts, 'inbox' | 'clock'>): void {
-  async function listed(sight: Sight, { limit, cursor, channel, recipient, ...span }: z.infer<typeof filters>) {
+  async function listed(sight: VisibleScope, { limit, cursor, channel, recipient, ...span }: z.infer<typeof filters>) {
     const filter: InboxFilter = {
       ...(sight.workspace !== undefined && { workspace: sight.workspace }),
       ...(channel !== undefined && { channels: channel }),
@@ -42,7 +42,7 @@ export function inboxRoutes(app: ApiServer, { inbox, clock }: Pick<ControlPorts,
         response: { 200: inboxPage },
       },
     },
-    (request) => listed(sightOf(request), request.query),
+    (request) => listed(visibleScopeOf(request), request.query),
   );
 
   app.get(
@@ -58,7 +58,7 @@ export function inboxRoutes(app: ApiServer, { inbox, clock }: Pick<ControlPorts,
         response: { 200: inboxPage },
       },
     },
-    (request) => listed(sightOf(request), request.query),
+    (request) => listed(visibleScopeOf(request), request.query),
   );
 
   app.get(
@@ -76,7 +76,7 @@ export function inboxRoutes(app: ApiServer, { inbox, clock }: Pick<ControlPorts,
     async (request) => {
       const { params } = request;
       const message = await inbox.get(params.id);
-      if (!message || !sightOf(request).sees(message.workspace)) throw notFound(`message ${params.id}`);
+      if (!message || !visibleScopeOf(request).sees(message.workspace)) throw notFound(`message ${params.id}`);
       audited(request, { workspace: message.workspace });
       return showMessage(message);
     },

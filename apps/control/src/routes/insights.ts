@@ -10,8 +10,8 @@ import {
 } from '@carillon/kernel';
 import type { DeliverySpan, StateCount, TopicName } from '@carillon/ports';
 import { z } from 'zod';
-import type { Sight } from '../access/sight.ts';
-import { sightOf } from '../access/sight.ts';
+import type { VisibleScope } from '../access/visible-scope.ts';
+import { visibleScopeOf } from '../access/visible-scope.ts';
 import { namesOf, unknownFilter } from '../names.ts';
 import { wasThere } from '../past-names.ts';
 import type { ControlPorts } from '../ports.ts';
@@ -82,7 +82,7 @@ export function insightsRoute(app: ApiServer, ports: InsightPorts): void {
       const now = ports.clock.now();
       const { workspace } = request.params;
       const { notification } = request.query;
-      if (notification !== undefined) refuseUnknown(ports, sightOf(request), notification);
+      if (notification !== undefined) refuseUnknown(ports, visibleScopeOf(request), notification);
       const span = { workspace, ...spanOf(request.query, now) };
       const bucket = bucketOf(request.query.bucket, span);
       const [counts, people, byNotification, inDoubt, failing, records] = await Promise.all([
@@ -115,7 +115,7 @@ export function insightsRoute(app: ApiServer, ports: InsightPorts): void {
   );
 }
 
-function refuseUnknown({ configuration }: InsightPorts, { names }: Sight, name: string): void {
+function refuseUnknown({ configuration }: InsightPorts, { names }: VisibleScope, name: string): void {
   const known = names.flatMap(namesOf(configuration.current(), 'notification'));
   if (known.includes(name) || wasThere(name, names, configuration)) return;
   throw unknownFilter('notification', 'notification', name, known);

@@ -18,7 +18,7 @@ import { configurationTried } from '../drafts/with-drafts.ts';
 import type { Check, ControlConfig, ControlPorts, PlanningPorts } from '../ports.ts';
 import { answerWords, askPartner, readPartnerSecrets } from '../partner-calls.ts';
 import { principalOf } from '../access/principal.ts';
-import { sightOf } from '../access/sight.ts';
+import { visibleScopeOf } from '../access/visible-scope.ts';
 import { namesOf, placeOf } from '../names.ts';
 import { listPaging, pageOfAll } from '../whole-lists.ts';
 import { notFound, withNameAcross, type ApiServer } from './app.ts';
@@ -65,7 +65,7 @@ export function integrationRoutes(
     async (request) => {
       const { params, body } = request;
       const { name } = params;
-      const sight = sightOf(request);
+      const sight = visibleScopeOf(request);
       const tried = { kind: 'integration', name } as const;
       const configuration = await configurationTried(tried, body?.drafts ?? false, sight, ports);
       const workspace = placeOf('integration', name, sight, namesOf(configuration, 'integration'));
@@ -93,7 +93,7 @@ export function integrationRoutes(
       const { name: integration } = request.params;
       const configuration = ports.configuration.current();
       const names = namesOf(configuration, 'integration');
-      const workspace = placeOf('integration', integration, sightOf(request), names);
+      const workspace = placeOf('integration', integration, visibleScopeOf(request), names);
       const maySeeBodies = principalOf(request).may('bodies', workspace);
       const { people, fields } = await answerFields({ workspace, integration }, ports);
       const { rows, next } = pageOfAll(fields, ({ path }) => path, request.query);

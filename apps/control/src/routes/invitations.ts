@@ -23,7 +23,7 @@ import { createInvitations, type InvitationRecord } from '../access/people/invit
 import { refuseWeak } from '../access/people/passwords.ts';
 import { refuseHigherRoles } from '../access/people/rights.ts';
 import { principalOf, refuseToken, type Principal } from '../access/principal.ts';
-import { sightOf, type Sight } from '../access/sight.ts';
+import { visibleScopeOf, type VisibleScope } from '../access/visible-scope.ts';
 import { audited, digestOf } from '../audit/facts.ts';
 import { beginAudit } from '../audit/hook.ts';
 import { unknownFilter } from '../names.ts';
@@ -49,7 +49,7 @@ const showInvitation = ({ id, body, endsAt }: InvitationRecord): InvitationShown
 });
 
 /** Whether all that it promises is in sight. */
-const seesInvitation = ({ sees }: Sight, { body }: InvitationRecord): boolean =>
+const seesInvitation = ({ sees }: VisibleScope, { body }: InvitationRecord): boolean =>
   body.owner ? sees(null) : body.memberships.every(({ workspace }) => sees(workspace));
 
 /** How people get in whom somebody asks to come. */
@@ -78,7 +78,7 @@ export function invitationRoutes(app: ApiServer, access: Access, ports: Invitati
     },
     async (request) => {
       const seen = (await directory.all('invitation')).filter(
-        (one) => invitations.lasts(one) && seesInvitation(sightOf(request), one),
+        (one) => invitations.lasts(one) && seesInvitation(visibleScopeOf(request), one),
       );
       const { rows, next } = pageOfAll(seen, ({ id, body }) => newestFirst(body.createdAt, id), request.query);
       return { items: rows.map(showInvitation), next };
@@ -163,7 +163,7 @@ export function invitationRoutes(app: ApiServer, access: Access, ports: Invitati
     },
     async (request) => {
       const found = await people.find('invitation', request.params.id);
-      if (!found || !seesInvitation(sightOf(request), found)) throw notFound('invitation of this id');
+      if (!found || !seesInvitation(visibleScopeOf(request), found)) throw notFound('invitation of this id');
       return { removed: await people.remove('invitation', found.id) };
     },
   );

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { lacking } from '../access/guard.ts';
 import type { Permission } from '../access/permission.ts';
 import { principalOf, type Principal } from '../access/principal.ts';
-import { EVERY_WORKSPACE, sightOf, type Sight } from '../access/sight.ts';
+import { EVERY_WORKSPACE, visibleScopeOf, type VisibleScope } from '../access/visible-scope.ts';
 import { audited } from '../audit/facts.ts';
 import type { JobKind, JobKindPorts } from '../jobs/kind.ts';
 import { canUndo, JOB_ACTIONS, JOB_KINDS, jobBody, jobPage, kindOf } from '../jobs/kinds.ts';
@@ -44,7 +44,7 @@ type JobRoutePorts = JobKindPorts & Pick<ControlPorts, 'jobs'>;
 export function jobRoutes(app: ApiServer, ports: JobRoutePorts): void {
   const { jobs, clock } = ports;
 
-  async function find(sight: Sight, id: string): Promise<Job> {
+  async function find(sight: VisibleScope, id: string): Promise<Job> {
     const job = await jobs.get(id as JobId);
     if (job && sight.sees(job.workspace)) return job;
     throw notFound(`job ${id}${sight.workspace === undefined ? '' : ` in workspace ${sight.workspace}`}`);
@@ -65,7 +65,7 @@ export function jobRoutes(app: ApiServer, ports: JobRoutePorts): void {
     },
     async (request) => {
       const { limit, cursor, state, action } = request.query;
-      const sight = sightOf(request);
+      const sight = visibleScopeOf(request);
       const filter = {
         ...(sight.workspace !== undefined && { workspace: sight.workspace }),
         ...(state !== undefined && { states: state }),
@@ -94,7 +94,7 @@ export function jobRoutes(app: ApiServer, ports: JobRoutePorts): void {
         response: { 200: jobBody },
       },
     },
-    async (request) => showJob(await find(sightOf(request), request.params.id), showingActors(ports)),
+    async (request) => showJob(await find(visibleScopeOf(request), request.params.id), showingActors(ports)),
   );
 
   app.post(
@@ -117,7 +117,7 @@ export function jobRoutes(app: ApiServer, ports: JobRoutePorts): void {
     },
     async (request) => {
       const principal = principalOf(request);
-      const sight = sightOf(request);
+      const sight = visibleScopeOf(request);
       for (let tries = 0; tries < TRIES; tries += 1) {
         const job = await find(sight, request.params.id);
         requirePermission(principal, job);
@@ -153,7 +153,7 @@ export function jobRoutes(app: ApiServer, ports: JobRoutePorts): void {
       },
     },
     async (request, reply) => {
-      const job = await find(sightOf(request), request.params.id);
+      const job = await find(visibleScopeOf(request), request.params.id);
       requirePermission(principalOf(request), job);
       if (!hasEnded(job)) throw new CarillonError('wrong_state', 'it has not ended: cancel it first');
       if (!canUndo(job)) throw new CarillonError('wrong_state', 'what it did cannot be undone');

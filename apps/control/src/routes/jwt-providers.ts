@@ -12,7 +12,7 @@ import { CarillonError, stringifyJson, type JsonObject } from '@carillon/kernel'
 import { z } from 'zod';
 import { CHECKS } from '../access/permission.ts';
 import type { Check, ControlPorts } from '../ports.ts';
-import { sightOf, type Sight } from '../access/sight.ts';
+import { visibleScopeOf, type VisibleScope } from '../access/visible-scope.ts';
 import { namesOf, placeOf } from '../names.ts';
 import { KINDS_OF_RESOURCES } from '../resources/kinds.ts';
 import { planResources } from '../resources/plan-resources.ts';
@@ -54,12 +54,12 @@ export function jwtProviderRoutes(app: ApiServer, ports: ProviderPorts): void {
       const { params, body } = request;
       const token = body?.token ?? null;
       if (body?.settings !== undefined) {
-        const workspace = oneWorkspace(sightOf(request));
+        const workspace = oneWorkspace(visibleScopeOf(request));
         const steps = await checkSettings({ workspace, name: params.name, settings: body.settings }, token, ports);
         return reply.header('cache-control', 'no-store').send({ steps });
       }
       const names = namesOf(await ports.configuration.refresh(), 'jwt_provider');
-      const workspace = placeOf('JWT provider', params.name, sightOf(request), names);
+      const workspace = placeOf('JWT provider', params.name, visibleScopeOf(request), names);
       const steps = await checkPublished(workspace, params.name, token, ports);
       return reply.header('cache-control', 'no-store').send({ steps });
     },
@@ -67,7 +67,7 @@ export function jwtProviderRoutes(app: ApiServer, ports: ProviderPorts): void {
 }
 
 /** Throws `invalid_request` where the address says all workspaces: settings that nobody published are in none of them. */
-function oneWorkspace({ workspace }: Sight): string {
+function oneWorkspace({ workspace }: VisibleScope): string {
   if (workspace !== undefined) return workspace;
   throw new CarillonError(
     'invalid_request',

@@ -8,7 +8,7 @@ import { lacking } from '../access/guard.ts';
 import { maskAnswer } from '../access/masking/mask-answer.ts';
 import { PERMISSIONS } from '../access/permission.ts';
 import { principalOf, type Principal } from '../access/principal.ts';
-import { EVERY_WORKSPACE, sightOf } from '../access/sight.ts';
+import { EVERY_WORKSPACE, visibleScopeOf } from '../access/visible-scope.ts';
 import type { Cursors } from '../cursors.ts';
 import { createFeeds, type LiveRow, type Subscription } from '../live/feeds.ts';
 import { liveLists, type LivePorts } from '../live/lists.ts';
@@ -91,7 +91,7 @@ export function liveRoute(
     async (request, reply) => {
       const { topics, for: lasts } = request.query;
       const principal = principalOf(request);
-      const sight = sightOf(request);
+      const sight = visibleScopeOf(request);
       const asked = request.params.workspace;
       const workspace = asked === EVERY_WORKSPACE ? null : asked;
       const known = [...sight.names];

@@ -20,9 +20,9 @@ import { z } from 'zod';
 import { CHECKS } from '../access/permission.ts';
 import { providerChecks } from '../access/providers/identity-client.ts';
 import { configurationTried } from '../drafts/with-drafts.ts';
-import { sightOf, type Sight } from '../access/sight.ts';
+import { visibleScopeOf, type VisibleScope } from '../access/visible-scope.ts';
 import { checkStep, checkSteps } from '../checks.ts';
-import { fateChecks, type FatePorts } from '../fates.ts';
+import { deliveryChecks, type DeliveryCheckPorts } from '../delivery-checks.ts';
 import { linkChecks } from '../link-checks.ts';
 import { insteadOf, namesOf, placeOf } from '../names.ts';
 import type { Check, ControlConfig, ControlPorts, PlanningPorts } from '../ports.ts';
@@ -46,7 +46,7 @@ export function operationRoutes(
   config: Pick<ControlConfig, 'version' | 'backend' | 'eventsUrl'>,
   ports: ConfigurationCheckPorts &
     AccountCheckPorts &
-    FatePorts &
+    DeliveryCheckPorts &
     PlanningPorts &
     Pick<ControlPorts, 'diagnose' | 'backup' | 'drafts' | 'identityProviders'>,
 ): void {
@@ -63,7 +63,7 @@ export function operationRoutes(
     },
     async (request) => {
       const configuration = ports.configuration.current();
-      const sight = sightOf(request);
+      const sight = visibleScopeOf(request);
       return {
         version: config.version,
         backend: config.backend,
@@ -91,7 +91,7 @@ export function operationRoutes(
     },
     async () => ({
       steps: (
-        await Promise.all([configurationChecks(ports), providerChecks(ports), ports.diagnose(), fateChecks(ports)])
+        await Promise.all([configurationChecks(ports), providerChecks(ports), ports.diagnose(), deliveryChecks(ports)])
       ).flat(),
     }),
   );
@@ -132,7 +132,7 @@ export function operationRoutes(
     },
     async (request) => {
       const { name } = request.params;
-      const sight = sightOf(request);
+      const sight = visibleScopeOf(request);
       const drafts = request.body?.drafts ?? false;
       const configuration = await configurationTried({ kind: 'account', name }, drafts, sight, ports);
       const choice = accountInSight(configuration, name, sight);
@@ -203,7 +203,7 @@ const WHERE_WRITTEN = `those that begin with default stand in carillon.yaml: acc
  * The account that is called `main`, `shop/main` or `default:sms:main`. Throws `not_found` with what there is, and `invalid_request`
  * where several workspaces have one of that name.
  */
-function accountInSight(configuration: Configuration, called: string, sight: Sight): AccountChoice {
+function accountInSight(configuration: Configuration, called: string, sight: VisibleScope): AccountChoice {
   const [owner, name] = called.includes('/') ? called.split('/', 2) : [undefined, called];
   const named = namesOf(configuration, 'account');
   const names = (one: string): readonly string[] => (owner === undefined || owner === one ? named(one) : []);

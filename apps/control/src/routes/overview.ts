@@ -1,6 +1,6 @@
 import { workspaceHealthPage, type WorkspaceHealthBody } from '@carillon/contracts';
 import { z } from 'zod';
-import { sightOf } from '../access/sight.ts';
+import { visibleScopeOf } from '../access/visible-scope.ts';
 import type { ControlPorts } from '../ports.ts';
 import { countCalls, recentCalls } from '../provider-calls.ts';
 import { waitingPartners } from '../waiting-partners.ts';
@@ -26,7 +26,7 @@ export function overviewRoute(app: ApiServer, ports: OverviewPorts): void {
       },
     },
     async (request) => {
-      const { rows: names, next } = pageOfAll(sightOf(request).names, (name) => name, request.query);
+      const { rows: names, next } = pageOfAll(visibleScopeOf(request).names, (name) => name, request.query);
       const partners = await waitingPartners((name) => names.includes(name), ports);
       const items: WorkspaceHealthBody[] = [];
       for (const workspace of names) {

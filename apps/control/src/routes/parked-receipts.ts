@@ -4,7 +4,7 @@ import type { DeadLetterRow } from '@carillon/ports';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { principalOf } from '../access/principal.ts';
-import { sightOf, type Sight } from '../access/sight.ts';
+import { visibleScopeOf, type VisibleScope } from '../access/visible-scope.ts';
 import { audited } from '../audit/facts.ts';
 import { showParkedReceipt } from '../bodies.ts';
 import { shownPage } from '../pages-in-sight.ts';
@@ -40,7 +40,7 @@ export function parkedReceiptRoutes(
   app: ApiServer,
   { readModels, clock }: Pick<ControlPorts, 'readModels' | 'clock'>,
 ): void {
-  async function find(sight: Sight, id: string): Promise<DeadLetterRow> {
+  async function find(sight: VisibleScope, id: string): Promise<DeadLetterRow> {
     const row = await readModels.deadLetter(id);
     if (row?.stage === 'receipts' && sight.sees(row.workspace)) return row;
     throw notFound(`parked receipt ${id}`);
@@ -61,7 +61,7 @@ export function parkedReceiptRoutes(
     },
     async (request) => {
       const { parked, source, account, limit, cursor } = request.query;
-      const sight = sightOf(request);
+      const sight = visibleScopeOf(request);
       const filter = {
         ofReceipts: true,
         ...(sight.workspace !== undefined && { workspace: sight.workspace }),
@@ -95,7 +95,7 @@ export function parkedReceiptRoutes(
       },
     },
     async (request) => {
-      const row = await find(sightOf(request), request.params.id);
+      const row = await find(visibleScopeOf(request), request.params.id);
       if (row.workspace !== null) audited(request, { workspace: row.workspace });
       return showParkedReceipt(row, true);
     },
@@ -115,7 +115,7 @@ export function parkedReceiptRoutes(
       },
     },
     async (request) => {
-      const sight = sightOf(request);
+      const sight = visibleScopeOf(request);
       const { id } = request.params;
       await find(sight, id);
       await readModels.markDismissed(id, clock.now(), principalOf(request).name);
@@ -139,7 +139,7 @@ export function parkedReceiptRoutes(
       },
     },
     async (request) => {
-      const sight = sightOf(request);
+      const sight = visibleScopeOf(request);
       const { id } = request.params;
       await find(sight, id);
       await readModels.markReopened(id);

@@ -6,7 +6,7 @@ import { CarillonError } from '@carillon/kernel';
 import { z } from 'zod';
 import { changedBy } from '../access/changed-by.ts';
 import { principalOf } from '../access/principal.ts';
-import { sightOf } from '../access/sight.ts';
+import { visibleScopeOf } from '../access/visible-scope.ts';
 import { draftsOf } from '../drafts/plan-drafts.ts';
 import { showJwtProvider } from '../bodies.ts';
 import { MAX_BODY_BYTES, takeStrictJson } from '../resources/body-json.ts';
@@ -58,7 +58,7 @@ function listRoute(app: ApiServer, kind: KindOfResource, path: string, { list }:
     },
     async (request) => {
       const configuration = await ports.configuration.refresh();
-      const { sees } = sightOf(request);
+      const { sees } = visibleScopeOf(request);
       const all = listResources(configuration, kind.kind).filter(({ ref }) => sees(ref.workspace));
       const { rows: page, next } = pageOfAll(
         all,

@@ -26,7 +26,7 @@ import { z } from 'zod';
 import { principalOf } from '../access/principal.ts';
 import { sightOver } from '../draft.ts';
 import type { ControlConfig, ControlPorts, PlanningPorts } from '../ports.ts';
-import { sightOf } from '../access/sight.ts';
+import { visibleScopeOf } from '../access/visible-scope.ts';
 import { withNameAcross, type ApiServer } from './app.ts';
 import { draftsFor, ruleInSight } from './rules.ts';
 
@@ -60,7 +60,7 @@ export function ruleSampleRoute(app: ApiServer, config: Pick<ControlConfig, 'eve
     },
     async (request) => {
       const { params } = request;
-      const sight = sightOf(request);
+      const sight = visibleScopeOf(request);
       const draft = request.query.drafts === 'true' ? await draftsFor(params, sight, all) : undefined;
       const judgedBy = draft ?? all.configuration.current();
       const ports = { ...all, configuration: { current: () => judgedBy } };

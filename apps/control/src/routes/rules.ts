@@ -42,7 +42,7 @@ import { lacking } from '../access/guard.ts';
 import { CHECKS, type Permission } from '../access/permission.ts';
 import { principalOf, type Principal } from '../access/principal.ts';
 import { auditContentRead } from '../audit/hook.ts';
-import { sightOf, type Sight } from '../access/sight.ts';
+import { visibleScopeOf, type VisibleScope } from '../access/visible-scope.ts';
 import { placeOf, rulesOf } from '../names.ts';
 import { answerWords, askPartner, readPartnerSecrets } from '../partner-calls.ts';
 import { notFound, withNameAcross, type ApiServer } from './app.ts';
@@ -79,7 +79,7 @@ type RuleTestPorts = Pick<
 };
 
 /** A rule as people name it. Throws `not_found` with the nearest. */
-export function ruleInSight(title: string, sight: Sight, configuration: Configuration): PlacedRule {
+export function ruleInSight(title: string, sight: VisibleScope, configuration: Configuration): PlacedRule {
   const names = rulesOf(configuration);
   const name = readRuleTitle(title);
   if (!name) {
@@ -119,7 +119,7 @@ export function ruleRoutes(
     },
     async (request) => {
       const { params, body } = request;
-      const sight = sightOf(request);
+      const sight = visibleScopeOf(request);
       const principal = principalOf(request);
       if (body.files && body.drafts) throw new CarillonError('invalid_request', 'give files, or drafts: not both');
       const draft =
@@ -144,7 +144,7 @@ export function ruleRoutes(
 /** What counts once the drafts of the workspace are published, for a rule that may only stand in one. */
 export async function draftsFor(
   { workspace, name }: { readonly workspace: string; readonly name: string },
-  sight: Sight,
+  sight: VisibleScope,
   ports: PlanningPorts & Pick<RoutePorts, 'drafts'>,
 ): Promise<Configuration> {
   const rule = readRuleTitle(name);
@@ -193,7 +193,7 @@ export async function eventOnLog(
   request: FastifyRequest,
   { log, readModels }: Pick<RoutePorts, 'log' | 'readModels'>,
 ): Promise<Pick<SourceEvent, 'body' | 'time'>> {
-  const sight = sightOf(request);
+  const sight = visibleScopeOf(request);
   const row = (await readModels.event(id)).findLast(({ workspace }) => sight.sees(workspace));
   if (row) demandOneOf(['bodies'], principalOf(request), row.workspace);
   const [record] = row ? await log.read('carillon.events', row.partition, row.offset, 1) : [];

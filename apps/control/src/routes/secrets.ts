@@ -4,7 +4,7 @@ import { formatInstant } from '@carillon/kernel';
 import type { SealedSecret } from '@carillon/ports';
 import { z } from 'zod';
 import { principalOf } from '../access/principal.ts';
-import { sightOf } from '../access/sight.ts';
+import { visibleScopeOf } from '../access/visible-scope.ts';
 import { insteadOf } from '../names.ts';
 import type { ControlPorts } from '../ports.ts';
 import { listPaging, type ListQuery, pageOfAll } from '../whole-lists.ts';
@@ -38,7 +38,7 @@ export function secretRoutes(app: ApiServer, ports: SecretPorts): void {
       },
     },
     async (request) => {
-      const found = await Promise.all(sightOf(request).names.map((workspace) => vault.list(workspace)));
+      const found = await Promise.all(visibleScopeOf(request).names.map((workspace) => vault.list(workspace)));
       return page(found.flat(), request.query);
     },
   );

@@ -4,7 +4,7 @@ import { CarillonError, readTraceparent } from '@carillon/kernel';
 import { prepareAppend } from '@carillon/stages';
 import { z } from 'zod';
 import { principalOf } from '../access/principal.ts';
-import { sightOf } from '../access/sight.ts';
+import { visibleScopeOf } from '../access/visible-scope.ts';
 import type { RoutePorts } from '../ports.ts';
 import { createRate } from '../rate.ts';
 import { notFound, withName, type ApiServer } from './app.ts';
@@ -52,7 +52,7 @@ export function streamSendRoute(app: ApiServer, ports: SendPorts): void {
     async (request, reply) => {
       const { workspace, name } = request.params;
       const configuration = await ports.configuration.refresh();
-      const path = streamPath(name, sightOf(request), configuration);
+      const path = streamPath(name, visibleScopeOf(request), configuration);
       const stream = streamTable(configuration).streams.get(path);
       if (!stream || stream.workspace !== workspace) throw notFound(`stream ${name} in workspace ${workspace}`);
       const { clock, ids, log } = ports;

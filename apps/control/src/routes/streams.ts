@@ -5,7 +5,7 @@ import { mergeFields } from '@carillon/stages';
 import { z } from 'zod';
 import type { ControlPorts } from '../ports.ts';
 import { principalOf } from '../access/principal.ts';
-import { sightOf, type Sight } from '../access/sight.ts';
+import { visibleScopeOf, type VisibleScope } from '../access/visible-scope.ts';
 import { insteadOf, placeOf, streamsOf } from '../names.ts';
 import { listPaging, pageOfAll } from '../whole-lists.ts';
 import { notFound, withNameAcross, type ApiServer } from './app.ts';
@@ -17,7 +17,7 @@ const workspaceIn = (path: string): string => path.slice(0, path.indexOf('/'));
 const endOf = (path: string): string => path.slice(path.indexOf('/') + 1);
 
 /** A stream by its EVENT_PATH, or by what follows the slash where one workspace in sight alone has such a one. */
-export function streamPath(name: string, sight: Sight, configuration: Configuration): string {
+export function streamPath(name: string, sight: VisibleScope, configuration: Configuration): string {
   const paths = streamsOf(configuration);
   if (name.includes('/')) {
     placeOf('stream', name, sight, paths);
@@ -55,7 +55,7 @@ export function streamRoutes(app: ApiServer, ports: Pick<ControlPorts, 'configur
     async (request) => {
       const { name } = request.params;
       const configuration = ports.configuration.current();
-      const path = streamPath(name, sightOf(request), configuration);
+      const path = streamPath(name, visibleScopeOf(request), configuration);
       const maySeeBodies = principalOf(request).may('bodies', workspaceIn(path));
       const fields = mergeFields(await ports.readModels.fields(path)).slice(0, MAX_SHOWN);
       const { rows, next } = pageOfAll(fields, (field) => field.path, request.query);

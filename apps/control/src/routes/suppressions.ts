@@ -13,7 +13,7 @@ import type { FastifyRequest } from 'fastify';
 import { runYielding } from '@carillon/stages';
 import { z } from 'zod';
 import { principalOf } from '../access/principal.ts';
-import { sightOf, type Sight } from '../access/sight.ts';
+import { visibleScopeOf, type VisibleScope } from '../access/visible-scope.ts';
 import { audited, keyedDigest, keyedTarget } from '../audit/facts.ts';
 import { auditEach } from '../audit/hook.ts';
 import { showSuppression } from '../bodies.ts';
@@ -22,7 +22,7 @@ import { CSV, csvBody, importQuery, MAX_CSV_BYTES, MAX_CSV_ROWS, joinLines, send
 import { readTableCoroutine, type RowFault } from '../csv/read-table.ts';
 import { pageInSight } from '../pages-in-sight.ts';
 import type { ControlPorts } from '../ports.ts';
-import { openTaken, sealTaken } from '../taken-back.ts';
+import { openRemovedSuppressions, sealRemovedSuppressions } from '../undo-seals.ts';
 import { acrossWorkspaces, inWorkspace, notFound, oneOfWords, paging, type ApiServer } from './app.ts';
 
 /** Longer than the longest address of any channel, which is a device token. */
@@ -65,7 +65,7 @@ export function suppressionRoutes(
     },
     async (request) => {
       const { limit, cursor, ...wanted } = request.query;
-      const page = await readPage(sightOf(request), wanted, limit, cursor);
+      const page = await readPage(visibleScopeOf(request), wanted, limit, cursor);
       return { items: page.items.map(showSuppression), next: page.next };
     },
   );
@@ -85,7 +85,7 @@ export function suppressionRoutes(
     });
   }
 
-  const readPage = (sight: Sight, wanted: Filters, limit: number, cursor?: string) =>
+  const readPage = (sight: VisibleScope, wanted: Filters, limit: number, cursor?: string) =>
     pageInSight(sight, limit, cursor, (most, from) =>
       suppressions.list(suppressionFilter(sight.workspace, wanted), most, from),
     );
@@ -142,7 +142,7 @@ export function suppressionRoutes(
       tellChange(request, before, left);
       if (!removed) throw notFound('such suppressed address', stillHeld(left));
       const taken = before.filter((one) => source === undefined || one.source === source);
-      return { removed, still: left.map(showSuppression), undo: sealTaken(ports, workspace, taken) };
+      return { removed, still: left.map(showSuppression), undo: sealRemovedSuppressions(ports, workspace, taken) };
     },
   );
 
@@ -161,7 +161,7 @@ export function suppressionRoutes(
     },
     async (request) => {
       const { workspace } = request.params;
-      const entries = openTaken(ports, workspace, request.body.undo);
+      const entries = openRemovedSuppressions(ports, workspace, request.body.undo);
       if (!entries) {
         const detail = 'undo: it was not answered by a removal of this workspace; send the text as it came';
         throw new CarillonError('invalid_request', detail, { pointer: '/undo' });
@@ -247,11 +247,11 @@ export function suppressionRoutes(
       },
     },
     (request, reply) => {
-      sendCsv(reply, 'suppressions.csv', rowsOf(sightOf(request), request.query));
+      sendCsv(reply, 'suppressions.csv', rowsOf(visibleScopeOf(request), request.query));
     },
   );
 
-  async function* rowsOf(sight: Sight, wanted: Filters): AsyncGenerator<string> {
+  async function* rowsOf(sight: VisibleScope, wanted: Filters): AsyncGenerator<string> {
     yield csvLine(COLUMNS);
     const nameOf = personNames(ports);
     let cursor: string | undefined;

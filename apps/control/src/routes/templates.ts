@@ -21,7 +21,7 @@ import { missingVariables } from '@carillon/insight';
 import { CarillonError, formatInstant, isLocale, isTimeZone, type JsonObject } from '@carillon/kernel';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { sightOf, type Sight } from '../access/sight.ts';
+import { visibleScopeOf, type VisibleScope } from '../access/visible-scope.ts';
 import { configurationTried } from '../drafts/with-drafts.ts';
 import type { PlanningPorts, RoutePorts } from '../ports.ts';
 import { isTemplateOfDigest, sampledAsDigest } from '../digest-samples.ts';
@@ -132,7 +132,7 @@ export function templateRoutes(app: ApiServer, ports: TemplatePorts): void {
         response: { 200: missingVariablesBody },
       },
     },
-    async (request) => countMissing(request.params, request.query, sightOf(request), ports),
+    async (request) => countMissing(request.params, request.query, visibleScopeOf(request), ports),
   );
 }
 
@@ -140,7 +140,7 @@ export function templateRoutes(app: ApiServer, ports: TemplatePorts): void {
 async function countMissing(
   { workspace, name }: z.infer<typeof withName>,
   { channel, drafts }: z.infer<typeof missingQuery>,
-  sight: Sight,
+  sight: VisibleScope,
   ports: TemplatePorts,
 ): Promise<MissingVariablesBody> {
   const configuration = await configurationTried({ kind: 'template', name }, drafts === 'true', sight, ports);
@@ -181,7 +181,12 @@ export async function previewTemplate(
   request: FastifyRequest,
   ports: TemplatePorts,
 ): Promise<TemplatePreviewBody> {
-  const configuration = await configurationTried({ kind: 'template', name }, asked.drafts, sightOf(request), ports);
+  const configuration = await configurationTried(
+    { kind: 'template', name },
+    asked.drafts,
+    visibleScopeOf(request),
+    ports,
+  );
   const { template, channels } = templateWith(configuration, workspace, name, asked.channel);
   const variables = await variablesToTry(asked, request, ports);
   const messages = [];

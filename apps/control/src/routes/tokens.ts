@@ -8,7 +8,7 @@ import { digestOf, newConsentEntry } from '../access/people/words.ts';
 import { SCOPE_PERMISSIONS } from '../access/permission.ts';
 import { principalOf, type Principal } from '../access/principal.ts';
 import { audited, digestOf as factsDigest } from '../audit/facts.ts';
-import { sightOf, type Sight } from '../access/sight.ts';
+import { visibleScopeOf, type VisibleScope } from '../access/visible-scope.ts';
 import { unknownFilter } from '../names.ts';
 import type { ControlPorts } from '../ports.ts';
 import { listPaging, oldestFirst, pageOfAll } from '../whole-lists.ts';
@@ -29,7 +29,7 @@ const showToken = ({ id, body }: PeopleRecord<'token'>, now: Instant): TokenShow
 });
 
 /** Whether all that the token reaches is in sight. */
-const seesToken = ({ sees }: Sight, { workspaces }: ServiceToken): boolean =>
+const seesToken = ({ sees }: VisibleScope, { workspaces }: ServiceToken): boolean =>
   workspaces === null ? sees(null) : workspaces.every(sees);
 
 /** Tokens of programs. */
@@ -54,7 +54,7 @@ export function tokenRoutes(
     },
     async (request) => {
       const all = await directory.all('token');
-      const mine = all.filter(({ body }) => seesToken(sightOf(request), body));
+      const mine = all.filter(({ body }) => seesToken(visibleScopeOf(request), body));
       const { rows, next } = pageOfAll(mine, ({ id, body }) => oldestFirst(body.createdAt, id), request.query);
       return { items: rows.map((one) => showToken(one, clock.now())), next };
     },
@@ -148,7 +148,7 @@ export function tokenRoutes(
     async (request) => {
       const { id } = request.params;
       const found = await people.find('token', id);
-      if (!found || !seesToken(sightOf(request), found.body)) throw notFound('service token of this id');
+      if (!found || !seesToken(visibleScopeOf(request), found.body)) throw notFound('service token of this id');
       const { scopes, workspaces, expiresAt } = found.body;
       audited(request, {
         before: factsDigest({ scopes: [...scopes], workspaces: workspaces && [...workspaces], expires: expiresAt }),

@@ -8,7 +8,7 @@ import { findPartner, type CallEvidence } from '@carillon/domain';
 import { formatInstant, type Instant } from '@carillon/kernel';
 import { askQueue } from '@carillon/stages';
 import { z } from 'zod';
-import { sightOf } from '../access/sight.ts';
+import { visibleScopeOf } from '../access/visible-scope.ts';
 import { namesOf, placeOf } from '../names.ts';
 import type { ControlPorts } from '../ports.ts';
 import { waitingFor, waitingPartners, type WaitingPartner, type WaitingTrigger } from '../waiting-partners.ts';
@@ -37,7 +37,7 @@ export function waitingRoutes(
       },
     },
     async (request) => {
-      const sight = sightOf(request);
+      const sight = visibleScopeOf(request);
       const partners = await waitingPartners((one) => sight.names.includes(one), ports);
       const { rows, next } = pageOfAll(
         partners,
@@ -64,7 +64,12 @@ export function waitingRoutes(
     async (request) => {
       const { name: integration } = request.params;
       const configuration = ports.configuration.current();
-      const workspace = placeOf('integration', integration, sightOf(request), namesOf(configuration, 'integration'));
+      const workspace = placeOf(
+        'integration',
+        integration,
+        visibleScopeOf(request),
+        namesOf(configuration, 'integration'),
+      );
       if (!findPartner(configuration, { workspace, integration })) throw notFound(`partner ${integration}`);
       const waiting = await waitingFor(askQueue({ workspace, integration }), ports);
       const { rows, next } = pageOfAll(waiting, ({ takenAt, id }) => oldestFirst(takenAt ?? 0, id), request.query);

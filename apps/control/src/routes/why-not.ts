@@ -2,7 +2,7 @@ import { whyNotBody, whyNotRequest, type WhyNotBody } from '@carillon/contracts'
 import { allGates, gate, GATE_TITLES, whyNot, type Account, type Gate } from '@carillon/insight';
 import { CarillonError, formatInstant, isId } from '@carillon/kernel';
 import { principalOf } from '../access/principal.ts';
-import { sightOf } from '../access/sight.ts';
+import { visibleScopeOf } from '../access/visible-scope.ts';
 import type { Cursors } from '../cursors.ts';
 import type { ControlPorts } from '../ports.ts';
 import { inWorkspace, readRange, type ApiServer } from './app.ts';
@@ -35,7 +35,7 @@ export function whyNotRoute(
     async (request) => {
       const { workspace } = request.params;
       const { who, notification, event, cursor, ...times } = request.body;
-      refuseUnknown(ports, sightOf(request), notification);
+      refuseUnknown(ports, visibleScopeOf(request), notification);
       if (event !== undefined && !isId('event', event)) {
         const detail = `event: expected the id of an event, evt_ and 26 characters; found ${event}`;
         throw new CarillonError('invalid_request', detail, { pointer: '/event' });

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { principalIfAny, principalOf } from '../principal.ts';
-import { EVERY_WORKSPACE, sightIfAny } from '../sight.ts';
+import { EVERY_WORKSPACE, sightIfAny } from '../visible-scope.ts';
 import { maskAnswer } from './mask-answer.ts';
 
 const OF = 'answersOf';

@@ -4,7 +4,7 @@ import { CarillonError, type Instant } from '@carillon/kernel';
 import { decideConsents, publishConsents } from '@carillon/stages';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { sightOf } from '../../access/sight.ts';
+import { visibleScopeOf } from '../../access/visible-scope.ts';
 import { keyedTarget } from '../../audit/facts.ts';
 import { consentFilters, consentWordFilter } from '../../consent-filters.ts';
 import { targetNames } from '../../consent-words.ts';
@@ -74,7 +74,7 @@ export async function matchOptOuts(
   ports: JobKindPorts,
 ): Promise<{ readonly people: readonly AllowedPerson[]; readonly more: boolean }> {
   const configuration = ports.configuration.current();
-  const isMatch = consentWordFilter(filters, sightOf(request), (named) => targetNames(configuration, named));
+  const isMatch = consentWordFilter(filters, visibleScopeOf(request), (named) => targetNames(configuration, named));
   const keep = (document: Consents): AllowedPerson | null =>
     allowedPerson(document, ports.clock.now(), (word) => isMatch(workspace, word));
   if (person !== undefined) {

@@ -12,7 +12,7 @@ import { CarillonError, type DeliveryId, type Result } from '@carillon/kernel';
 import { decideOnDelivery } from '@carillon/stages';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { sightOf } from '../../access/sight.ts';
+import { visibleScopeOf } from '../../access/visible-scope.ts';
 import { expiresOf } from '../../deliveries.ts';
 import { deliveryFilters, readFilter, refuseUnknown, type DeliveryFilters } from '../../routes/deliveries.ts';
 import { chooseDeliveries, readChoice, requireExpected, type ChosenDeliveries } from '../choose.ts';
@@ -32,7 +32,7 @@ export async function matchDeliveries(
   ports: JobKindPorts,
 ): Promise<ChosenDeliveries> {
   const found = await chooseDeliveries(readFilter(request, filters, ports.clock.now()), decision, ports);
-  if (found.ids.length === 0) await refuseUnknown(sightOf(request), filters, ports);
+  if (found.ids.length === 0) await refuseUnknown(visibleScopeOf(request), filters, ports);
   return found;
 }
 

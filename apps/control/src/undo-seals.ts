@@ -7,11 +7,14 @@ type SealerPort = Pick<ControlPorts, 'undoSealer'>;
  * Returns removed entries as sealed text for the caller to send back. The caller cannot write such a text, so nobody can add an entry
  * that a provider or another person never made.
  */
-export const sealTaken = ({ undoSealer }: SealerPort, workspace: string, entries: readonly Suppression[]): string =>
-  undoSealer.seal(['suppressions', workspace], JSON.stringify(entries));
+export const sealRemovedSuppressions = (
+  { undoSealer }: SealerPort,
+  workspace: string,
+  entries: readonly Suppression[],
+): string => undoSealer.seal(['suppressions', workspace], JSON.stringify(entries));
 
 /** Returns the sealed entries, or null if this deployment did not seal the text for this workspace. */
-export function openTaken(
+export function openRemovedSuppressions(
   { undoSealer }: SealerPort,
   workspace: string,
   sealed: string,

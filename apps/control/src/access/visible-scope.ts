@@ -6,7 +6,7 @@ import type { Principal } from './principal.ts';
 export const EVERY_WORKSPACE = '-';
 
 /** What of the deployment a request may look at. */
-export type Sight = {
+export type VisibleScope = {
   /** The one workspace that is looked at; undefined: several, or all. */
   readonly workspace: string | undefined;
   /** Workspaces of the configuration that are in sight. */
@@ -15,7 +15,7 @@ export type Sight = {
   readonly sees: (workspace: string | null) => boolean;
 };
 
-export const sightOfOne = (workspace: string): Sight => ({
+export const scopeOfWorkspace = (workspace: string): VisibleScope => ({
   workspace,
   names: [workspace],
   sees: (one) => one === workspace,
@@ -25,11 +25,11 @@ export const sightOfOne = (workspace: string): Sight => ({
  * All that somebody may see who needs one of these permissions; null: nothing. Who has one everywhere sees what belongs to no workspace
  * too, and what is left of workspaces that are gone.
  */
-export function wholeSight(
+export function wholeScope(
   enough: readonly Permission[],
   principal: Principal,
   known: readonly string[],
-): Sight | null {
+): VisibleScope | null {
   const may = (workspace: string | null): boolean => enough.some((one) => principal.may(one, workspace));
   if (may(null)) return { workspace: undefined, names: known, sees: () => true };
   const names = known.filter(may);
@@ -45,17 +45,18 @@ export function wholeSight(
 const SIGHT = 'sight';
 
 /** Makes room for the sight in every request. */
-export const prepareSights = (app: FastifyInstance): void => void app.decorateRequest(SIGHT, null);
+export const prepareScopes = (app: FastifyInstance): void => void app.decorateRequest(SIGHT, null);
 
-export const rememberSight = (request: FastifyRequest, sight: Sight): void =>
-  request.setDecorator<Sight | null>(SIGHT, sight);
+export const rememberScope = (request: FastifyRequest, sight: VisibleScope): void =>
+  request.setDecorator<VisibleScope | null>(SIGHT, sight);
 
 /** What the request may look at. Throws where the route is neither of one workspace nor of all. */
-export function sightOf(request: FastifyRequest): Sight {
-  const sight = request.getDecorator<Sight | null>(SIGHT);
+export function visibleScopeOf(request: FastifyRequest): VisibleScope {
+  const sight = request.getDecorator<VisibleScope | null>(SIGHT);
   if (!sight) throw new Error(`${request.routeOptions.url} looks at no workspace`);
   return sight;
 }
 
 /** The same; null where the route looks at no workspace. */
-export const sightIfAny = (request: FastifyRequest): Sight | null => request.getDecorator<Sight | null>(SIGHT);
+export const sightIfAny = (request: FastifyRequest): VisibleScope | null =>
+  request.getDecorator<VisibleScope | null>(SIGHT);

@@ -14,7 +14,7 @@ import { deliveryOf } from '@carillon/testing';
 import { givenLookup, givenReceipt, givenTrigger, integration, ORDER_PAID, orderShop } from '@carillon/testing/given';
 import { openTopology, untilFound, type Topology } from '@carillon/testing/topology';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { fateChecks } from '../src/fates.ts';
+import { deliveryChecks } from '../src/delivery-checks.ts';
 
 const [paid] = Object.values(ORDER_PAID.rules);
 if (!paid) throw new Error('there is a rule');
@@ -141,7 +141,7 @@ describe('Whom a rule dropped', () => {
 });
 
 describe('The doctor', () => {
-  const checks = () => fateChecks({ ...topology.ports, keyUses: topology.data.keyUses });
+  const checks = () => deliveryChecks({ ...topology.ports, keyUses: topology.data.keyUses });
   const failed = async () => (await checks()).filter(({ ok }) => !ok);
 
   it('is content where nothing waits for a person', async () => {

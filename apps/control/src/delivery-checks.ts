@@ -24,7 +24,7 @@ import { recentCalls, refusalsOf, type ProviderCall } from './provider-calls.ts'
 import { suspendedAccounts } from './suspended-accounts.ts';
 import { waitingPartners, type WaitingPartner } from './waiting-partners.ts';
 
-export type FatePorts = DropPorts &
+export type DeliveryCheckPorts = DropPorts &
   Pick<ControlPorts, 'ledger' | 'tasks' | 'readModels' | 'clock' | 'keyUses' | 'slice'>;
 
 const DAY: Duration = 86_400_000;
@@ -36,7 +36,7 @@ const AWAY: ReadonlySet<ErrorCode> = new Set(['log_unavailable', 'store_unavaila
  * What the doctor says of people who were not told, and of what waits until a person has looked: each with a command that runs as it stands.
  * What cannot be looked at because log or stores are away is left out, since other steps say that.
  */
-export async function fateChecks(ports: FatePorts): Promise<readonly Check[]> {
+export async function deliveryChecks(ports: DeliveryCheckPorts): Promise<readonly Check[]> {
   const steps = await Promise.all(
     (
       [
@@ -70,7 +70,7 @@ const many = (count: number, one: string, more: string): string =>
   `${count}${count >= LOOKED_AT ? ' or more' : ''} ${count === 1 ? one : more}`;
 const earliest = (times: readonly Instant[]): string => formatInstant(Math.min(...times));
 
-async function dropChecks(ports: FatePorts): Promise<readonly Check[]> {
+async function dropChecks(ports: DeliveryCheckPorts): Promise<readonly Check[]> {
   const { rows, complete } = await findDrops({ since: ports.clock.now() - DAY }, LOOKED_AT, ports);
   return [...Map.groupBy(rows, ({ workspace, rule, reason }) => [workspace, rule, reason].join('\n')).values()].map(
     (drops) => dropCheck(drops, complete),
@@ -92,7 +92,7 @@ function dropCheck(drops: readonly DropRow[], complete: boolean): Check {
   };
 }
 
-async function accountChecks({ ledger, clock }: FatePorts): Promise<readonly Check[]> {
+async function accountChecks({ ledger, clock }: DeliveryCheckPorts): Promise<readonly Check[]> {
   const { picked: waiting, complete } = await pickDeliveries(ledger, { states: ['WAITING'] }, (delivery) =>
     NO_ACCOUNT.has(delivery.reason) ? [delivery] : [],
   );
@@ -144,7 +144,7 @@ function accountCheck(
   };
 }
 
-async function partnerChecks(ports: FatePorts): Promise<readonly Check[]> {
+async function partnerChecks(ports: DeliveryCheckPorts): Promise<readonly Check[]> {
   const partners = await waitingPartners(() => true, ports);
   return partners.flatMap((partner) => partnerCheck(partner, ports.clock.now()) ?? []);
 }
@@ -166,7 +166,7 @@ function partnerCheck(partner: WaitingPartner, now: Instant): Check | null {
   };
 }
 
-async function deadLetterChecks({ readModels }: FatePorts): Promise<readonly Check[]> {
+async function deadLetterChecks({ readModels }: DeliveryCheckPorts): Promise<readonly Check[]> {
   const { items: open } = await readModels.deadLetters({ open: true, ofReceipts: false }, LOOKED_AT);
   if (open.length === 0) return [];
   const since = earliest(open.map(({ at }) => at));
@@ -174,7 +174,7 @@ async function deadLetterChecks({ readModels }: FatePorts): Promise<readonly Che
   return [{ step: 'dead letters', ok: false, detail }];
 }
 
-async function parkedReceiptChecks({ readModels }: FatePorts): Promise<readonly Check[]> {
+async function parkedReceiptChecks({ readModels }: DeliveryCheckPorts): Promise<readonly Check[]> {
   const { items: open } = await readModels.deadLetters({ open: true, ofReceipts: true }, LOOKED_AT);
   if (open.length === 0) return [];
   const what = many(open.length, 'report fits no attempt of ours', 'reports fit no attempt of ours');
@@ -191,7 +191,7 @@ async function parkedReceiptChecks({ readModels }: FatePorts): Promise<readonly 
 const REPEATS = 3;
 
 /** What gateways refused for the sake of others, of the last hour; they keep it in the store within some seconds. */
-async function intakeChecks({ keyUses, clock }: FatePorts): Promise<readonly Check[]> {
+async function intakeChecks({ keyUses, clock }: DeliveryCheckPorts): Promise<readonly Check[]> {
   const now = clock.now();
   const lines = await Promise.all(
     intakeCutOffs.map(async (why) => {
