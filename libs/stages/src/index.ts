@@ -29,7 +29,7 @@ export * from './deliver/explain-cadence.ts';
 export * from './deliver/limits.ts';
 export { serializeByKey } from './deliver/serialize-by-key.ts';
 export * from './deliver/operate.ts';
-export * from './deliver/step.ts';
+export * from './deliver/step-into-sending.ts';
 export { publishOutcomes, type OutcomePorts } from './deliver/outcomes.ts';
 export * from './deliver/transition.ts';
 export * from './deliver/settle-doubts.ts';

@@ -40,7 +40,7 @@ import { holdLease } from './lease.ts';
 import { giveBack } from './limits.ts';
 import type { OutcomePorts } from './outcomes.ts';
 import { renderMessage, type RenderedForSending } from './render-message.ts';
-import { LEASE, stepIntoSending } from './step.ts';
+import { LEASE, stepIntoSending } from './step-into-sending.ts';
 import { publish, transitionAndPublish, type Transition } from './transition.ts';
 
 /** An account that is free to take one message now; `release` is called once, after the call. */
