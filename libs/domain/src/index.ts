@@ -55,7 +55,7 @@ export * from './digests/window.ts';
 export * from './deliveries/changed-configuration.ts';
 export * from './deliveries/custody.ts';
 export * from './deliveries/delivery.ts';
-export * from './deliveries/holds.ts';
+export * from './deliveries/checks-before-sending.ts';
 export * from './deliveries/intent.ts';
 export * from './deliveries/moves.ts';
 export * from './deliveries/operator.ts';

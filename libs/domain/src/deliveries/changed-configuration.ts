@@ -2,7 +2,7 @@ import { canonical, listResources, type Configuration, type Resource } from '../
 import { notificationIdOf, ruleIdFrom } from '../configuration/streams.ts';
 import { channelsOf } from '../channels/configured.ts';
 import type { Delivery } from './delivery.ts';
-import { channelGone, presend, quietHours, withdrawal, type BeforeSend } from './holds.ts';
+import { channelGone, presend, quietHours, withdrawal, type BeforeSend } from './checks-before-sending.ts';
 import type { Moment } from './moves.ts';
 import { endUnsent, findNotification, holdBack, lookAgain } from './presend.ts';
 
