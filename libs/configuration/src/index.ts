@@ -10,7 +10,7 @@ export { bodyJsonSchema, writtenBody } from './bodies/body-schema.ts';
 export { writtenTemplate } from './bodies/template-body.ts';
 export { checkResources, includesIn } from './checks/check-resources.ts';
 export * from './checks/finding.ts';
-export type { CheckContext, ExpressionCheck, TemplateCheck } from './checks/surroundings.ts';
+export type { CheckContext, ExpressionCheck, TemplateCheck } from './checks/check-context.ts';
 export { fileJsonSchema } from './files/json-schemas.ts';
 export { accountForms, integrationForms, type FormPart } from './files/kind-forms.ts';
 export { mergeFile } from './files/merge-file.ts';

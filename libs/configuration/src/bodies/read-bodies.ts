@@ -6,13 +6,13 @@ import type { z } from 'zod';
 import { checkResourcesCoroutine } from '../checks/check-resources.ts';
 import { type Fault, reportOn } from '../checks/finding.ts';
 import { faultsOfTexts } from '../checks/salvaged.ts';
-import type { CheckContext } from '../checks/surroundings.ts';
+import type { CheckContext } from '../checks/check-context.ts';
 import { FILE_KINDS } from '../files/layout.ts';
 import { mistakesOf } from '../files/mistakes.ts';
 import type { ShapeFault } from '../files/place.ts';
 import { parseAsWritten, withoutLater } from '../files/read-file.ts';
 import { resourcesIn } from '../files/read-folder.ts';
-import { salvage } from '../files/salvage.ts';
+import { withoutFaultyValues } from '../files/without-faulty-values.ts';
 import { resourceFiles } from '../files/write-folder.ts';
 import type { PlacedSource } from '../files/yaml-source.ts';
 import { isKind, type WantedResource, type WrittenKind } from '../resource.ts';
@@ -138,7 +138,7 @@ function readByShape(ref: ResourceRef<WrittenKind>, given: Record<string, unknow
     work.faults.push({ ...codeAndFacts(fault), ref, path, line: null, column: null, message, expected, fix });
   }
   if (!parsed.success || told.length > 0) {
-    const rest = salvage(shape, value, IN_A_BODY);
+    const rest = withoutFaultyValues(shape, value, IN_A_BODY);
     if (rest) work.salvaged.push({ ref, body: rest });
     return;
   }

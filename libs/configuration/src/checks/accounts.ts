@@ -3,7 +3,7 @@ import { providerOf } from '@carillon/shapes/providers';
 import { isKind, type WantedResource } from '../resource.ts';
 import type { ValuePath } from '../value-path.ts';
 import { reportFindings, type Report } from './finding.ts';
-import type { Check } from './surroundings.ts';
+import type { Check } from './check-context.ts';
 
 /** Provider accounts: those of workspaces, and those that the deployment has for all. */
 export const checkAccounts: Check = (resource, around, report) => {

@@ -14,7 +14,7 @@ import { formatDuration } from '@carillon/kernel';
 import { isKind, type WantedResource } from '../resource.ts';
 import type { ValuePath } from '../value-path.ts';
 import type { Report } from './finding.ts';
-import type { Check } from './surroundings.ts';
+import type { Check } from './check-context.ts';
 
 /** When people are told: what the shape cannot say of it. */
 export const checkCadence: Check = (resource, around, report) => {

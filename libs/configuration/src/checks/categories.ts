@@ -2,7 +2,7 @@ import { similarTo } from '@carillon/kernel';
 import { categoriesUsed, findResource, type Configuration } from '@carillon/domain';
 import { isKind, type WantedResource } from '../resource.ts';
 import { type Fault, reportOn } from './finding.ts';
-import type { Check } from './surroundings.ts';
+import type { Check } from './check-context.ts';
 
 /** That a notification names a category that the workspace has, and that old names of categories are old. */
 export const checkCategories: Check = (resource, around, report) => {

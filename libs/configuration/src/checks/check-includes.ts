@@ -3,7 +3,7 @@ import { LAYOUT_FILES } from '../files/layout.ts';
 import { isKind } from '../resource.ts';
 import type { ValuePath } from '../value-path.ts';
 import type { Report } from './finding.ts';
-import type { Check, TemplateCheck } from './surroundings.ts';
+import type { Check, TemplateCheck } from './check-context.ts';
 
 /** A layout or partial by itself, whether anything uses it or not. */
 export const checkInclude: Check = (resource, around, report) => {

@@ -22,7 +22,7 @@ import { checkLimits } from './limits.ts';
 import { checkOpenRecipients } from './open-recipients.ts';
 import { checkReferences } from './references.ts';
 import { checkJwtProvider } from './security.ts';
-import type { Check, CheckContext, Surroundings } from './surroundings.ts';
+import type { Check, CheckContext, CheckedAgainst } from './check-context.ts';
 import { checkSignIn } from './sign-in.ts';
 import { checkInclude } from './check-includes.ts';
 import { checkTemplate } from './templates.ts';
@@ -46,7 +46,7 @@ const CHECKS: readonly Check[] = [
   checkSignIn,
 ];
 
-type Names = Surroundings['names'];
+type Names = CheckedAgainst['names'];
 
 /**
  * All mistakes and warnings of these resources. `names` says which names are wanted, where that is more than the resources:
@@ -78,8 +78,8 @@ function surroundingsOf(
   resources: readonly WantedResource[],
   context: CheckContext,
   names: Names,
-  report: Surroundings['reportOn'],
-): Surroundings {
+  report: CheckedAgainst['reportOn'],
+): CheckedAgainst {
   const wanted = new Map(resources.toReversed().map((item) => [resourceKey(item.ref), item.body]));
   const wantedBody = <Kind extends ResourceKind>(kind: Kind, workspace: string, name: string) =>
     wanted.get(resourceKey({ kind, workspace, name })) as ResourceBodies[Kind] | undefined;

@@ -10,7 +10,7 @@ import { formatDuration, type Duration } from '@carillon/kernel';
 import { isKind } from '../resource.ts';
 import type { Report } from './finding.ts';
 import { checkName } from './names.ts';
-import type { Check, Surroundings } from './surroundings.ts';
+import type { Check, CheckedAgainst } from './check-context.ts';
 
 const AT = ['cadence', 'digest'] as const;
 
@@ -64,7 +64,7 @@ function checkTimes(body: NotificationBody, report: Report): void {
 }
 
 /** One template serves all channels of the notification. */
-function checkTemplate(body: NotificationBody, workspace: string, around: Surroundings, report: Report): void {
+function checkTemplate(body: NotificationBody, workspace: string, around: CheckedAgainst, report: Report): void {
   const name = body.cadence?.digest?.template;
   if (name === undefined) return;
   checkName([...AT, 'template'], { kind: 'template', workspace, name }, around, report);

@@ -2,7 +2,7 @@ import { similarTo } from '@carillon/kernel';
 import { isTest, listResources, resourceKey, type WorkspaceBody } from '@carillon/domain';
 import { isKind, type WantedResource } from '../resource.ts';
 import type { Report } from './finding.ts';
-import type { Check, Surroundings } from './surroundings.ts';
+import type { Check, CheckedAgainst } from './check-context.ts';
 
 /** That a test environment says what it tests, and that what it tests is a workspace that people rely on. */
 export const checkEnvironment: Check = (resource, around, report) => {
@@ -56,7 +56,7 @@ function checkLive(body: WorkspaceBody, report: Report): void {
   }
 }
 
-function notThere(of: string, own: string, { current }: Surroundings): Parameters<Report['fault']>[1] {
+function notThere(of: string, own: string, { current }: CheckedAgainst): Parameters<Report['fault']>[1] {
   const known = listResources(current, 'workspace').map(({ ref }) => ref.workspace);
   const meant = similarTo(
     of,

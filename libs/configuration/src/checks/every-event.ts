@@ -1,6 +1,6 @@
 import { type Configuration, findResource, listResources, type ResourceRef, type RuleBody } from '@carillon/domain';
 import { isKind } from '../resource.ts';
-import type { Check } from './surroundings.ts';
+import type { Check } from './check-context.ts';
 
 /** Warns about a rule that fires on every event, unless the rule did so before. Rules of cohorts fire on a change only. */
 export const checkEveryEvent: Check = (resource, { current }, report) => {

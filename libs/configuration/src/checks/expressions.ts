@@ -3,7 +3,7 @@ import type { Expression, ExpressionPlace, Recipients, RuleBody, Security } from
 import { isKind } from '../resource.ts';
 import type { ValuePath } from '../value-path.ts';
 import type { Report } from './finding.ts';
-import type { Check, ExpressionCheck } from './surroundings.ts';
+import type { Check, ExpressionCheck } from './check-context.ts';
 
 type Placed = readonly [path: ValuePath, place: ExpressionPlace, source: string];
 

@@ -3,7 +3,7 @@ import type { CodedFault } from '@carillon/kernel';
 import { integrationKindOf } from '@carillon/shapes/integrations';
 import { isKind } from '../resource.ts';
 import { reportFindings, type Report } from './finding.ts';
-import type { Check } from './surroundings.ts';
+import type { Check } from './check-context.ts';
 
 /** What the shape of an integration cannot say. */
 export const checkIntegration: Check = (resource, _around, report) => {

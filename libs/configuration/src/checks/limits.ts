@@ -14,7 +14,7 @@ import { formatDuration } from '@carillon/kernel';
 import { isKind, type WantedResource } from '../resource.ts';
 import type { ValuePath } from '../value-path.ts';
 import type { Report } from './finding.ts';
-import type { Check } from './surroundings.ts';
+import type { Check } from './check-context.ts';
 
 /** How many messages a person gets at most: what the shape cannot say of it. */
 export const checkLimits: Check = (resource, around, report) => {

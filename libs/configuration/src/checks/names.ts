@@ -3,7 +3,7 @@ import { findResource } from '@carillon/domain';
 import { fileOf, layoutFile, templateFile } from '../files/layout.ts';
 import type { ValuePath } from '../value-path.ts';
 import type { Report } from './finding.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { CheckedAgainst } from './check-context.ts';
 
 type FileIn = (workspace: string, name: string) => string;
 const NAMED = {
@@ -20,7 +20,7 @@ export type NamedKind = keyof typeof NAMED;
 export function checkName(
   path: ValuePath,
   { kind, workspace, name }: { readonly kind: NamedKind; readonly workspace: string; readonly name: string },
-  around: Pick<Surroundings, 'names' | 'current'>,
+  around: Pick<CheckedAgainst, 'names' | 'current'>,
   report: Report,
 ): void {
   const known = around.names(kind, workspace);

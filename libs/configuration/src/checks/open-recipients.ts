@@ -2,7 +2,7 @@ import { hasOwnStream, type Expression, type RuleBody, type Security } from '@ca
 import { fileOf } from '../files/layout.ts';
 import { isKind, type WantedResource } from '../resource.ts';
 import type { Report } from './finding.ts';
-import type { Check, ExpressionCheck } from './surroundings.ts';
+import type { Check, ExpressionCheck } from './check-context.ts';
 
 /**
  * Who may send by a token decides what the event says. Where the event says who is told and no claim says the same, every

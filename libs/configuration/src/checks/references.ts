@@ -15,7 +15,7 @@ import type { Report } from './finding.ts';
 import { checkIntegrationsOf } from './integrations.ts';
 import { checkName, type NamedKind } from './names.ts';
 import { checkNotificationSecurity, checkSecurity } from './security.ts';
-import type { Check, Surroundings } from './surroundings.ts';
+import type { Check, CheckedAgainst } from './check-context.ts';
 
 /** Checks that what a resource names is there, and that its streams are secured in the right place. */
 export const checkReferences: Check = (resource, around, report) => {
@@ -55,7 +55,7 @@ function checkAccountName(
   path: ValuePath,
   name: string,
   { workspace }: ResourceRef,
-  around: Surroundings,
+  around: CheckedAgainst,
   report: Report,
 ): void {
   const settings = around.workspace(workspace);
@@ -75,7 +75,7 @@ function checkChannel(
   channel: ChannelName,
   template: string,
   workspace: string,
-  around: Surroundings,
+  around: CheckedAgainst,
   report: Report,
 ): void {
   const body = around.template(workspace, template);

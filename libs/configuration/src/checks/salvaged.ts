@@ -3,7 +3,7 @@ import type { WantedResource } from '../resource.ts';
 import { includesIn } from './check-resources.ts';
 import { checkExpressions } from './expressions.ts';
 import { type Fault, reportOn } from './finding.ts';
-import type { CheckContext } from './surroundings.ts';
+import type { CheckContext } from './check-context.ts';
 import { checkTemplate } from './templates.ts';
 
 /** Mistakes within the expressions and templates of what was salvaged: what it refers to may be what was taken out. */

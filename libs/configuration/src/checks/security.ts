@@ -3,13 +3,13 @@ import { fileOf } from '../files/layout.ts';
 import { isKind } from '../resource.ts';
 import type { Report } from './finding.ts';
 import { checkName } from './names.ts';
-import type { Check, Surroundings } from './surroundings.ts';
+import type { Check, CheckedAgainst } from './check-context.ts';
 
 /** A stream of its own is secured by its notification, a shared one by its own file; never both (interfaces section 1). */
 export function checkNotificationSecurity(
   body: NotificationBody,
   workspace: string,
-  around: Surroundings,
+  around: CheckedAgainst,
   report: Report,
 ): void {
   const rules = Object.values(body.rules);
@@ -43,7 +43,7 @@ type Words = { readonly message: string; readonly expected: string; readonly fix
 const EITHER = 'security: { api_keys: [name] } or { jwt_provider: name }';
 
 /** One kind of credential, and the names that go with it. */
-export function checkSecurity(security: Security, workspace: string, around: Surroundings, report: Report): void {
+export function checkSecurity(security: Security, workspace: string, around: CheckedAgainst, report: Report): void {
   const { api_keys: apiKeys, jwt_provider: provider, claims } = security;
   const fault = (key: string | null, code: PlainCode, words: Words): void =>
     report.fault(key === null ? ['security'] : ['security', key], { code, facts: {}, ...words }, 'key');
@@ -75,7 +75,7 @@ export function checkSecurity(security: Security, workspace: string, around: Sur
   });
 }
 
-function checkKeys(names: readonly string[], workspace: string, around: Surroundings, report: Report): void {
+function checkKeys(names: readonly string[], workspace: string, around: CheckedAgainst, report: Report): void {
   for (const [index, name] of names.entries()) {
     if (findResource(around.current, 'api_key', workspace, name)) continue;
     report.warn(['security', 'api_keys', index], {

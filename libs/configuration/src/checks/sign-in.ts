@@ -1,5 +1,5 @@
 import { isKind } from '../resource.ts';
-import type { Check } from './surroundings.ts';
+import type { Check } from './check-context.ts';
 
 /** What the shape of `sign_in` cannot say. */
 export const checkSignIn: Check = (resource, around, report) => {

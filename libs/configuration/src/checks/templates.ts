@@ -20,7 +20,7 @@ import type { ValuePath } from '../value-path.ts';
 import type { Report, Spot } from './finding.ts';
 import { checkName } from './names.ts';
 import { checkPiece } from './check-includes.ts';
-import type { Surroundings, TemplateRemark } from './surroundings.ts';
+import type { CheckedAgainst, TemplateRemark } from './check-context.ts';
 
 /** Each part of a template is read as the renderer will read it, in every language, layout and partials in place. */
 export function checkTemplate(resource: WantedResource, around: TemplateSurroundings, report: Report): void {
@@ -36,7 +36,7 @@ export function checkTemplate(resource: WantedResource, around: TemplateSurround
 }
 
 /** What looking at a template takes of what is around it. */
-export type TemplateSurroundings = Pick<Surroundings, 'names' | 'includes' | 'templates' | 'reportOn' | 'current'>;
+export type TemplateSurroundings = Pick<CheckedAgainst, 'names' | 'includes' | 'templates' | 'reportOn' | 'current'>;
 
 /** Where a language of a channel stands in the body of its template. */
 const rootOf = ({ channel, locale }: TemplateVariant): ValuePath =>

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { laterKey, laterValue } from './later.ts';
+import { laterKey, laterValue } from './planned-keys.ts';
 import { mistakesOf } from './mistakes.ts';
 import { pathText, type ValuePath } from '../value-path.ts';
 import type { FileFault, ShapeFault } from './place.ts';

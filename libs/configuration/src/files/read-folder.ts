@@ -4,14 +4,14 @@ import { RESOURCE_SHAPES, SLUG_WORDS } from '@carillon/shapes';
 import { checkResources } from '../checks/check-resources.ts';
 import type { Fault, Warning } from '../checks/finding.ts';
 import { faultsOfTexts } from '../checks/salvaged.ts';
-import type { CheckContext } from '../checks/surroundings.ts';
+import type { CheckContext } from '../checks/check-context.ts';
 import type { WantedResource, WrittenKind } from '../resource.ts';
 import { fileOf, LAYOUT_FILES, roleOf, type FileRole } from './layout.ts';
 import { faultAt, templateSourceKey, warningAt } from './locate.ts';
 import { type FileFault, type FileWarning, inReadingOrder } from './place.ts';
 import { readFile, shapeOf } from './read-file.ts';
 import { readTemplate, type TemplateFiles, type TemplateParts } from './read-template.ts';
-import { salvage } from './salvage.ts';
+import { withoutFaultyValues } from './without-faulty-values.ts';
 import type { YamlSource } from './yaml-source.ts';
 
 export type FolderReading = {
@@ -193,7 +193,7 @@ function readYamlFile(
     const { source, body, value, faults } = readFile(from, path, text);
     work.faults.push(...faults);
     if (body !== undefined) return keep(work.read, { kind: to, workspace, name }, bodyOf(body), source, work);
-    const salvaged = salvage(shapeOf(from), value, source);
+    const salvaged = withoutFaultyValues(shapeOf(from), value, source);
     if (salvaged) keep(work.salvaged, { kind: to, workspace, name }, bodyOf(salvaged), source, work);
   };
   switch (kind) {

@@ -10,7 +10,7 @@ import {
 } from './layout.ts';
 import type { FileFault } from './place.ts';
 import { readFile, shapeOf } from './read-file.ts';
-import { salvage } from './salvage.ts';
+import { withoutFaultyValues } from './without-faulty-values.ts';
 import { readYaml, type YamlSource } from './yaml-source.ts';
 
 /** The files of one template folder that are of one language, or of none. */
@@ -168,5 +168,5 @@ function readYamlPart(one: InLanguage, file: TemplateYaml, unread: object): obje
   const { source, body, value, faults } = readFile(kind, path, text);
   reading.faults.push(...faults);
   reading.sources.push({ channel, locale, source });
-  return body ?? salvage<object>(shapeOf(kind), value ?? {}, source) ?? unread;
+  return body ?? withoutFaultyValues<object>(shapeOf(kind), value ?? {}, source) ?? unread;
 }

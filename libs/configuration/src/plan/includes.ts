@@ -1,7 +1,7 @@
 import { EMPTY_CONFIGURATION, putInsOf, resourceKey, type TemplateIncludes } from '@carillon/domain';
 import { includesIn } from '../checks/check-resources.ts';
 import { type Fault, reportOn, type Warning } from '../checks/finding.ts';
-import type { TemplateCheck } from '../checks/surroundings.ts';
+import type { TemplateCheck } from '../checks/check-context.ts';
 import { checkTemplate, type TemplateSurroundings } from '../checks/templates.ts';
 import { isKind, type WantedResource } from '../resource.ts';
 import type { PlannedChange } from './planned.ts';

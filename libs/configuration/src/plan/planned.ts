@@ -1,6 +1,6 @@
 import type { ResourceBodies, ResourceChange, ResourceRef } from '@carillon/domain';
 import type { Fault, Warning } from '../checks/finding.ts';
-import type { ExpressionCheck, TemplateCheck } from '../checks/surroundings.ts';
+import type { ExpressionCheck, TemplateCheck } from '../checks/check-context.ts';
 import type { WantedResource, WrittenKind } from '../resource.ts';
 import type { Difference } from './differences.ts';
 

@@ -40,7 +40,7 @@ export type CheckContext = {
 };
 
 /** What a resource may refer to: those checked with it, and what was there before. */
-export type Surroundings = CheckContext & {
+export type CheckedAgainst = CheckContext & {
   /** Names that are wanted by kind and workspace, of resources with mistakes too: those are not missing. */
   names(kind: ResourceKind, workspace: string): readonly string[];
   /** What an account of a workspace will be, else is. */
@@ -60,4 +60,4 @@ export type Surroundings = CheckContext & {
 };
 
 /** Looks at one resource and reports what is wrong with it, by path. */
-export type Check = (resource: WantedResource, around: Surroundings, report: Report) => void;
+export type Check = (resource: WantedResource, around: CheckedAgainst, report: Report) => void;

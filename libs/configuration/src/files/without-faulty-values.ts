@@ -20,7 +20,7 @@ const MAX_ROUNDS = 12;
  * What can still be looked at of a file with mistakes of shape: the value without them. So a mistake in one line does not
  * hide those in expressions and templates (all mistakes at once). Undefined where there is nothing to go on with.
  */
-export function salvage<Body>(
+export function withoutFaultyValues<Body>(
   shape: z.ZodType<Body>,
   value: unknown,
   source: Pick<YamlSource, 'plainText'>,
