@@ -4,7 +4,7 @@ import type { TemplateFault } from '@carillon/ports';
 import { attributeWarnings } from './attributes.ts';
 import { LIMITS, sourceLimit } from './limits.ts';
 import { newBudget, scan, type Budget } from './scan.ts';
-import type { Sheet, SheetPart } from './sheet.ts';
+import type { TemplateSource, SourcePart } from './template-source.ts';
 import { LOOP_NAMES, walk, type Reference, type Scope, type Target } from './scope.ts';
 import {
   calledName,
@@ -29,7 +29,7 @@ export type Inspected = {
 };
 
 /** Reads all parts. Never throws, and takes bounded time for any source: it runs on the main thread, before saving. */
-export function inspect({ parts, content }: Sheet): Inspected {
+export function inspect({ parts, content }: TemplateSource): Inspected {
   const programs = new Map<string, Program>();
   const faults: TemplateFault[] = [];
   const budget = newBudget();
@@ -50,7 +50,7 @@ const NO_CONTENT = (content: readonly string[]) => ({
 });
 
 /** What may be meant in a template without faults, and is dangerous with data of strangers. */
-export function warningsOf(sheet: Sheet): readonly TemplateFault[] {
+export function warningsOf(sheet: TemplateSource): readonly TemplateFault[] {
   const { programs, faults } = inspect(sheet);
   if (faults.length > 0) return [];
   return sheet.parts.flatMap(({ name, kind }) => {
@@ -76,7 +76,7 @@ const reportTo =
   ({ line, column }, message, fix) =>
     void faults.push({ part, line, column, message, fix });
 
-function read(part: SheetPart, budget: Budget, faults: TemplateFault[]): Program | undefined {
+function read(part: SourcePart, budget: Budget, faults: TemplateFault[]): Program | undefined {
   const program = parsed(part, budget, faults);
   if (!program) return undefined;
   const rules = new Rules(part.kind, reportTo(part.name, faults));
@@ -85,7 +85,7 @@ function read(part: SheetPart, budget: Budget, faults: TemplateFault[]): Program
   return program;
 }
 
-type Source = Pick<SheetPart, 'name' | 'kind' | 'source' | 'compiled'>;
+type Source = Pick<SourcePart, 'name' | 'kind' | 'source' | 'compiled'>;
 
 function parsed(
   { name, kind, source, compiled }: Source,

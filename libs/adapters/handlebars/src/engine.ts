@@ -3,15 +3,15 @@ import type { Rendered } from '@carillon/ports';
 import { messageOf, type Locality } from '@carillon/kernel';
 
 import { inspect } from './check.ts';
-import { bodyText, fits, headerLine } from './cleaning.ts';
+import { bodyText, fits, headerLine } from './sanitize-text.ts';
 import { isSmall, plainCopy, RenderFailure } from './context.ts';
-import { fillOf, type Fill } from './filling.ts';
+import { renderFunctionOf, type RenderFunction } from './render-functions.ts';
 import { VALUE_HELPERS } from './functions.ts';
 import { isLine, LIMITS, SMALL } from './limits.ts';
 import { textOfHtml } from './plain-text.ts';
 import { planOf, type Piece } from './plan.ts';
 import { Exhausted, Run, STEPS, tooLong } from './run.ts';
-import type { Sheet } from './sheet.ts';
+import type { TemplateSource } from './template-source.ts';
 import { stripBlanks } from './syntax.ts';
 
 /** A template that was read and found right, as data that a thread can give to another. */
@@ -24,10 +24,10 @@ export type Planned =
 
 /** A template ready to be filled in. */
 export type Compiled = { readonly parts: readonly CompiledPart[]; readonly strict: boolean };
-type CompiledPart = TemplatePart & { readonly fill: Fill | null };
+type CompiledPart = TemplatePart & { readonly fill: RenderFunction | null };
 
 /** Reads and checks a template: what takes time for a hostile one, so not for the main thread before it was published. */
-export function planTemplate(sheet: Sheet): Planned {
+export function planTemplate(sheet: TemplateSource): Planned {
   const { programs, faults } = inspect(sheet);
   const [fault] = faults;
   if (fault) {
@@ -66,7 +66,7 @@ export function createEngine(): Engine {
     compile: ({ parts, strict }) => ({
       parts: parts.map(({ pieces, ...part }) => ({
         ...part,
-        fill: pieces ? fillOf(pieces, part.kind, VALUE_HELPERS) : null,
+        fill: pieces ? renderFunctionOf(pieces, part.kind, VALUE_HELPERS) : null,
       })),
       strict,
     }),

@@ -4,7 +4,7 @@ import type { JsonObject, Locality } from '@carillon/kernel';
 import { compiledBytes, TemplateCache } from './cache.ts';
 import type { Compiled, Engine, Plan } from './engine.ts';
 import { SMALL } from './limits.ts';
-import type { Sheet } from './sheet.ts';
+import type { TemplateSource } from './template-source.ts';
 
 type Entry = { readonly compiled: Compiled; skip: number };
 
@@ -29,17 +29,22 @@ export class MainThread {
     this.#engine = engine;
   }
 
-  knows(key: string, sheet: Sheet): boolean {
+  knows(key: string, sheet: TemplateSource): boolean {
     return this.#cache.get(key, sheet) !== undefined;
   }
 
-  learn(key: string, sheet: Sheet, plan: Plan): void {
+  learn(key: string, sheet: TemplateSource, plan: Plan): void {
     const entry = { compiled: this.#engine.compile(plan), skip: 0 };
     this.#cache.set(key, sheet, entry, compiledBytes(sheet));
   }
 
   /** Undefined where a worker has to do it. */
-  async render(key: string, sheet: Sheet, context: JsonObject, locality: Locality): Promise<Rendered | undefined> {
+  async render(
+    key: string,
+    sheet: TemplateSource,
+    context: JsonObject,
+    locality: Locality,
+  ): Promise<Rendered | undefined> {
     while (this.#spentMs >= TURN_MS) await this.#turn();
     const entry = this.#cache.get(key, sheet);
     if (entry === undefined) return undefined;

@@ -2,14 +2,14 @@ import { pathText } from '@carillon/domain';
 import type { TemplateField, TemplateNames } from '@carillon/ports';
 
 import { inspect } from './check.ts';
-import type { Sheet } from './sheet.ts';
+import type { TemplateSource } from './template-source.ts';
 import { placeIn, walk, type Scope, type Target } from './scope.ts';
 
 /**
  * The top-level names that rendering may look up, found without rendering: those in branches not taken are among them.
  * A template that cannot be read may need everything, as far as anybody can tell.
  */
-export function namesOf(sheet: Sheet): TemplateNames {
+export function namesOf(sheet: TemplateSource): TemplateNames {
   const { programs } = inspect(sheet);
   const names = new Set<string>();
   let all = false;
@@ -44,7 +44,7 @@ const FIRST_ARGUMENT: Readonly<Record<string, TemplateField['type']>> = {
 };
 
 /** Every path that rendering may look up, in the order of first mention. */
-export function fieldsOf(sheet: Sheet): readonly TemplateField[] {
+export function fieldsOf(sheet: TemplateSource): readonly TemplateField[] {
   const { programs, faults } = inspect(sheet);
   if (faults.length > 0) return [];
   const found = new Map<string, TemplateField>();

@@ -8,7 +8,7 @@ import { LIMITS } from './limits.ts';
 import { MainThread } from './main-thread.ts';
 import { fieldsOf, namesOf } from './names.ts';
 import { Pool } from './pool.ts';
-import { sheetOf, type Sheet } from './sheet.ts';
+import { templateSourceOf, type TemplateSource } from './template-source.ts';
 
 export type TemplateRendererOptions = {
   /** Threads that render; one fills in some thousand mails of usual size in a second. Default 1. */
@@ -28,12 +28,12 @@ export function createTemplateRenderer(options: TemplateRendererOptions = {}): T
     workers: Math.max(1, options.workers ?? 1),
     onStopped: options.onStopped ?? (() => {}),
   });
-  const hopeless = new Map<string, { readonly sheet: Sheet; readonly rendered: Rendered }>();
+  const hopeless = new Map<string, { readonly sheet: TemplateSource; readonly rendered: Rendered }>();
 
   let underWay = 0;
   let drained: (() => void) | undefined;
   const render: TemplateRenderer['render'] = async (key, template, context, locality) => {
-    const sheet = sheetOf(template);
+    const sheet = templateSourceOf(template);
     const known = hopeless.get(key);
     if (known && sameTemplate(known.sheet, sheet)) return known.rendered;
     const small = await mainThread.render(key, sheet, context, locality);
@@ -50,10 +50,10 @@ export function createTemplateRenderer(options: TemplateRendererOptions = {}): T
 
   return {
     piece: (source) => inspectPiece(source),
-    check: (template) => inspect(sheetOf(template)).faults,
-    warnings: (template) => warningsOf(sheetOf(template)),
-    names: (template) => namesOf(sheetOf(template)),
-    fields: (template) => fieldsOf(sheetOf(template)),
+    check: (template) => inspect(templateSourceOf(template)).faults,
+    warnings: (template) => warningsOf(templateSourceOf(template)),
+    names: (template) => namesOf(templateSourceOf(template)),
+    fields: (template) => fieldsOf(templateSourceOf(template)),
     async render(key, template, context, locality) {
       if (closed) throw new Error('the template renderer is closed');
       underWay += 1;

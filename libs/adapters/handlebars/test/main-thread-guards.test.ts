@@ -3,14 +3,14 @@ import { describe, expect, test } from 'vitest';
 
 import { createEngine, planTemplate, type Engine, type Plan } from '../src/engine.ts';
 import { MainThread } from '../src/main-thread.ts';
-import type { Sheet } from '../src/sheet.ts';
+import type { TemplateSource } from '../src/template-source.ts';
 import { emailSheet } from './support/email.ts';
 
 const TEMPLATE = emailSheet({ subject: 's', text: '{{#each a}}{{this}}{{/each}}' });
 const SMALL: JsonObject = { a: [1, 2, 3] };
 const MUCH: JsonObject = { a: Array.from({ length: 1990 }, (_, i) => i) };
 
-const planOf = (template: Sheet): Plan => {
+const planOf = (template: TemplateSource): Plan => {
   const planned = planTemplate(template);
   if (!planned.ok) throw new Error(planned.message);
   return structuredClone(planned.plan);

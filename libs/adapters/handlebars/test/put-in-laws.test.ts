@@ -6,11 +6,11 @@ import { expect, test } from 'vitest';
 
 import { inspect, inspectPiece } from '../src/check.ts';
 import { createEngine, planTemplate } from '../src/engine.ts';
-import { sheetOf } from '../src/sheet.ts';
+import { templateSourceOf } from '../src/template-source.ts';
 
 const engine = createEngine();
-const render = (template: Parameters<typeof sheetOf>[0], context: JsonObject): Rendered => {
-  const planned = planTemplate(sheetOf(template));
+const render = (template: Parameters<typeof templateSourceOf>[0], context: JsonObject): Rendered => {
+  const planned = planTemplate(templateSourceOf(template));
   return planned.ok ? engine.render(engine.compile(planned.plan), context, DEFAULT_LOCALITY) : planned;
 };
 const emailOf = (body: EmailTemplate, includes: TemplateIncludes) => {
@@ -84,7 +84,7 @@ test('what is whole by itself stays whole wherever it is put in', () => {
       const includes: TemplateIncludes = { ...NOTHING, partial: () => ({ text: plain(partial) }) };
       const put = emailOf({ subject: 's', text: text.replaceAll('§', '{{> p}}') }, includes);
       if (put.faults.length > 0) return;
-      const { faults } = inspect(sheetOf(put.template));
+      const { faults } = inspect(templateSourceOf(put.template));
       // What only its place can say: levels that are not there, and too much of everything together.
       for (const { message } of faults)
         expect(message).toMatch(/leads above|exists only inside|More than|more than|no content/);

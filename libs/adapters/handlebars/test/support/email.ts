@@ -1,5 +1,5 @@
 import { templateOf, type ChannelTemplate, type EmailTemplate } from '@carillon/domain';
-import { sheetOf, type Sheet } from '../../src/sheet.ts';
+import { templateSourceOf, type TemplateSource } from '../../src/template-source.ts';
 
 /** An email as configuration holds it, as the renderer takes it. */
 export function email(body: EmailTemplate): ChannelTemplate {
@@ -7,4 +7,4 @@ export function email(body: EmailTemplate): ChannelTemplate {
   if (!template) throw new Error('the table of channels has no email');
   return template;
 }
-export const emailSheet = (body: EmailTemplate): Sheet => sheetOf(email(body));
+export const emailSheet = (body: EmailTemplate): TemplateSource => templateSourceOf(email(body));

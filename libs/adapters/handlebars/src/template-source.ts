@@ -1,25 +1,25 @@
 import { CHANNELS, type ChannelTemplate, type TemplatePart } from '@carillon/domain';
 
 /** A part of one template: what the channel says of it, and its source; undefined where the author left it out. */
-export type SheetPart = TemplatePart & {
+export type SourcePart = TemplatePart & {
   readonly source: string | undefined;
   /** Nobody wrote it by hand: it was compiled, and may be larger. */
   readonly compiled: boolean;
 };
 
 /** A template with all that reading and rendering it needs of its channel: data that a thread can give to another. */
-export type Sheet = {
+export type TemplateSource = {
   /** All parts that the channel has, in the order in which they are checked and rendered. */
-  readonly parts: readonly SheetPart[];
+  readonly parts: readonly SourcePart[];
   /** The parts of which at least one has to be there. */
   readonly content: readonly string[];
   readonly strict: boolean;
 };
 
-const known = new WeakMap<ChannelTemplate, Sheet>();
+const known = new WeakMap<ChannelTemplate, TemplateSource>();
 
 /** The same object for the same template. */
-export function sheetOf(template: ChannelTemplate): Sheet {
+export function templateSourceOf(template: ChannelTemplate): TemplateSource {
   let sheet = known.get(template);
   if (!sheet) {
     const { parts, content } = CHANNELS[template.channel];
@@ -30,7 +30,7 @@ export function sheetOf(template: ChannelTemplate): Sheet {
 }
 
 /** A group has as many parts as its author wrote, in their order. */
-function written(part: TemplatePart, { parts: sources, compiled }: ChannelTemplate): SheetPart[] {
+function written(part: TemplatePart, { parts: sources, compiled }: ChannelTemplate): SourcePart[] {
   if (!part.group) return [{ ...part, source: sources[part.name], compiled: compiled.includes(part.name) }];
   return Object.entries(sources)
     .filter(([name]) => name.startsWith(`${part.name}.`))

@@ -1,5 +1,5 @@
 import type { PartKind } from '@carillon/domain';
-import { addressWord, bodyText, escaped, isPlain } from './cleaning.ts';
+import { addressWord, bodyText, escaped, isPlain } from './sanitize-text.ts';
 import { show } from './formatting.ts';
 import type { ValueHelper } from './functions.ts';
 import { isLine } from './limits.ts';
@@ -8,12 +8,12 @@ import { missed, newFrame, STEPS, tooLong, type Run } from './run.ts';
 import type { Target } from './scope.ts';
 
 /** Makes the text of a piece, or of several. */
-export type Fill = (run: Run) => string;
+export type RenderFunction = (run: Run) => string;
 type Value = (run: Run) => unknown;
 type Helpers = Readonly<Record<string, ValueHelper>>;
 
 /** A plan as functions inside each other: no code is made from what a tenant wrote, here or in any other thread. */
-export function fillOf(pieces: readonly Piece[], kind: PartKind, helpers: Helpers): Fill {
+export function renderFunctionOf(pieces: readonly Piece[], kind: PartKind, helpers: Helpers): RenderFunction {
   const fills = pieces.map((piece) => fillOfPiece(piece, kind, helpers));
   const [only] = fills;
   if (fills.length === 1 && only) return only;
@@ -24,7 +24,7 @@ export function fillOf(pieces: readonly Piece[], kind: PartKind, helpers: Helper
   };
 }
 
-function fillOfPiece(piece: Piece, kind: PartKind, helpers: Helpers): Fill {
+function fillOfPiece(piece: Piece, kind: PartKind, helpers: Helpers): RenderFunction {
   if (piece.is === 'block') return fillOfBlock(piece, kind, helpers);
   if (piece.is === 'shown') {
     const value = valueOf(piece.source, helpers);
@@ -34,7 +34,7 @@ function fillOfPiece(piece: Piece, kind: PartKind, helpers: Helpers): Fill {
 }
 
 /** Written text of a body is cleaned once, unless what comes next to it decides what it is cleaned to. */
-function fillOfText(written: string, kind: PartKind): Fill {
+function fillOfText(written: string, kind: PartKind): RenderFunction {
   if (isLine(kind))
     return (run) => {
       run.write(written.length);
@@ -66,10 +66,10 @@ function shown(run: Run, value: unknown, kind: PartKind): string {
   return fitted;
 }
 
-function fillOfBlock(piece: Piece & { is: 'block' }, kind: PartKind, helpers: Helpers): Fill {
+function fillOfBlock(piece: Piece & { is: 'block' }, kind: PartKind, helpers: Helpers): RenderFunction {
   const { call, level } = piece;
-  const body = fillOf(piece.body, kind, helpers);
-  const otherwise = fillOf(piece.otherwise, kind, helpers);
+  const body = renderFunctionOf(piece.body, kind, helpers);
+  const otherwise = renderFunctionOf(piece.otherwise, kind, helpers);
   const subject = valueOf(call.params[0] as Source, helpers);
   if (call.helper === 'each') return eachOf(subject, level, body, otherwise);
   if (call.helper === 'with') return withOf(subject, level, body, otherwise);
@@ -85,7 +85,7 @@ function fillOfBlock(piece: Piece & { is: 'block' }, kind: PartKind, helpers: He
 const isTrue = (value: unknown, includeZero: unknown): boolean =>
   Array.isArray(value) ? value.length > 0 : Boolean(value) || (value === 0 && Boolean(includeZero));
 
-function withOf(subject: Value, level: number, body: Fill, otherwise: Fill): Fill {
+function withOf(subject: Value, level: number, body: RenderFunction, otherwise: RenderFunction): RenderFunction {
   return (run) => {
     run.spend(1);
     const value = subject(run);
@@ -97,7 +97,7 @@ function withOf(subject: Value, level: number, body: Fill, otherwise: Fill): Fil
   };
 }
 
-function eachOf(subject: Value, level: number, body: Fill, otherwise: Fill): Fill {
+function eachOf(subject: Value, level: number, body: RenderFunction, otherwise: RenderFunction): RenderFunction {
   return (run) => {
     run.spend(1);
     const list = subject(run);
