@@ -8,7 +8,7 @@ import { upsertGuarded, type GuardedWrite } from '../compare-and-set.ts';
 import { keyOf, type CohortDocument, type CohortMemberDocument } from '../documents.ts';
 import { RetryFromStart } from '../failures.ts';
 import { afterCursor, equalities, filterOf, pageOf, queued, sortOf, type Order } from '../pages.ts';
-import { inRuns } from '../runs.ts';
+import { inRuns } from '../adaptive-batches.ts';
 
 const idOf = (...parts: readonly string[]): string =>
   createHash('sha256')

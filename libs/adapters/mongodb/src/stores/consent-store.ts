@@ -5,7 +5,7 @@ import type { Collections } from '../collections.ts';
 import { compareAndSet, insertOnce, writeToken } from '../compare-and-set.ts';
 import { keyOf, type ConsentDocument } from '../documents.ts';
 import { RetryFromStart } from '../failures.ts';
-import { gathering } from '../gathering.ts';
+import { coalesceRequests } from '../coalesce-requests.ts';
 import { afterCursor, equalities, filterOf, IN_ONE_ANSWER, pageOf, queued, sortOf, type Order } from '../pages.ts';
 
 /** The id is made from workspace and person, so no write moves a document in the list. */
@@ -45,7 +45,7 @@ export function createConsentStore({ consents }: Collections, attempt: Attempt):
   };
   const foundOf = (ids: readonly string[], found: ReadonlyMap<string, Consents>): readonly Consents[] =>
     [...new Set(ids)].flatMap((id) => found.get(id) ?? []);
-  const find = gathering<readonly string[], readonly Consents[]>(
+  const find = coalesceRequests<readonly string[], readonly Consents[]>(
     (ids) => keyOf(...ids),
     async (ids) => foundOf(ids, await findById(ids)),
     async (all) => {

@@ -26,8 +26,8 @@ import {
   within,
   type Order,
 } from '../pages.ts';
-import { gathering } from '../gathering.ts';
-import { createRuns } from '../runs.ts';
+import { coalesceRequests } from '../coalesce-requests.ts';
+import { createAdaptiveBatches } from '../adaptive-batches.ts';
 import { deliveryCounts } from './delivery-counts.ts';
 
 const NEWEST_FIRST: Order = { createdAt: 'number', _id: 'string' };
@@ -104,7 +104,7 @@ export function createDeliveryLedger({ deliveries: ledger }: Collections, attemp
     const found = await attempt(() => ledger.findOne<Whole>({ _id: id }, { projection: WHOLE }));
     return found ? read(found) : null;
   }
-  const get = gathering<string, Delivery | null>(
+  const get = coalesceRequests<string, Delivery | null>(
     (id) => id,
     getOne,
     async (ids) => {
@@ -124,7 +124,7 @@ export function createDeliveryLedger({ deliveries: ledger }: Collections, attemp
   };
   const replaceOne = (next: Delivery): Promise<'done' | 'stale'> =>
     replaced(next, compareAndSetOne(ledger, attempt, writeOf(next)));
-  const replaceTogether = gathering<Delivery, 'done' | 'stale'>(
+  const replaceTogether = coalesceRequests<Delivery, 'done' | 'stale'>(
     ({ id }) => id,
     replaceOne,
     (nexts) => compareAndSetEach(ledger, attempt, nexts.map(writeOf)),
@@ -219,7 +219,7 @@ function createInsert(
     return holders;
   }
 
-  const inRuns = createRuns();
+  const inRuns = createAdaptiveBatches();
   /** Whether the run that ended last met deliveries that were here already, as those of a log that is read again do. A guess for the next one. */
   let expectsRepeats = false;
 

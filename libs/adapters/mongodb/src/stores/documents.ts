@@ -18,7 +18,7 @@ import type { Attempt } from '../attempts.ts';
 import { assignment, compareAndSetOne, insertOnce, writeToken } from '../compare-and-set.ts';
 import { keyOf } from '../documents.ts';
 import { RetryFromStart, isDuplicate } from '../failures.ts';
-import { gathering } from '../gathering.ts';
+import { coalesceRequests } from '../coalesce-requests.ts';
 import { afterCursor, filterOf, IN_ONE_ANSWER, pageOf, queued, sortOf, type Order } from '../pages.ts';
 import { isStoredKey, pathOf } from '../schema/document-collections.ts';
 
@@ -135,7 +135,7 @@ function createCollection<Item>(
   }
   const itemsOf = (ids: readonly string[], found: ReadonlyMap<string, Item>): readonly Item[] =>
     [...new Set(ids)].flatMap((id) => found.get(id) ?? []);
-  const findMany = gathering<readonly string[], readonly Item[]>(
+  const findMany = coalesceRequests<readonly string[], readonly Item[]>(
     (ids) => keyOf(...ids),
     async (ids) => itemsOf(ids, await findById(ids)),
     async (all) => {

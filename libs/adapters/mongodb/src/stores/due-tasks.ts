@@ -6,7 +6,7 @@ import { compareAndSet, insertEach, writeToken } from '../compare-and-set.ts';
 import type { TaskDocument } from '../documents.ts';
 import { RetryFromStart } from '../failures.ts';
 import { IN_ONE_ANSWER, queued } from '../pages.ts';
-import { createRuns } from '../runs.ts';
+import { createAdaptiveBatches } from '../adaptive-batches.ts';
 
 const fieldsOf = (task: DueTask) => ({
   kind: taskQueueKey(task.queue),
@@ -81,7 +81,7 @@ async function insertRun(
 }
 
 function insertingInRuns(tasks: Collections['tasks'], attempt: Attempt): DueTasks['insert'] {
-  const inRuns = createRuns();
+  const inRuns = createAdaptiveBatches();
   return (offered) => inRuns(offered, (run) => insertRun(tasks, attempt, run));
 }
 

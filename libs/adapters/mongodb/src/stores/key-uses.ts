@@ -3,7 +3,7 @@ import type { Attempt } from '../attempts.ts';
 import type { Collections } from '../collections.ts';
 import { upsertGuarded } from '../compare-and-set.ts';
 import { RetryFromStart } from '../failures.ts';
-import { inRuns } from '../runs.ts';
+import { inRuns } from '../adaptive-batches.ts';
 
 export const createKeyUseStore = ({ keyUses }: Collections, attempt: Attempt): KeyUseStore => ({
   async record(uses) {

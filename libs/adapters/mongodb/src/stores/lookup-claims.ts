@@ -5,12 +5,12 @@ import { insertEach } from '../compare-and-set.ts';
 import type { ClaimDocument } from '../documents.ts';
 import { RetryFromStart } from '../failures.ts';
 import { afterCursor, filterOf, IN_ONE_ANSWER, pageOf, sortOf, type Order } from '../pages.ts';
-import { createRuns } from '../runs.ts';
+import { createAdaptiveBatches } from '../adaptive-batches.ts';
 
 const BY_ID: Order = { _id: 'string' };
 
 export function createLookupClaims({ claims }: Collections, attempt: Attempt): LookupClaims {
-  const inRuns = createRuns();
+  const inRuns = createAdaptiveBatches();
 
   async function claimRun(wanted: readonly LookupClaim[]): Promise<readonly string[]> {
     const firsts = new Map(wanted.toReversed().map((claim) => [claim.triggerId, claim]));

@@ -5,7 +5,7 @@ import type { Collections } from '../collections.ts';
 import type { DeadLetterDocument, DuplicateDocument, EventDocument, FieldDocument } from '../documents.ts';
 import { RetryFromStart, duplicatesIn } from '../failures.ts';
 import { afterCursor, equalities, filterOf, pageOf, sortOf, within, type Order } from '../pages.ts';
-import { inRuns } from '../runs.ts';
+import { inRuns } from '../adaptive-batches.ts';
 import {
   deadLetterDocument,
   deadLetterOf,

@@ -6,7 +6,7 @@ import { upsertGuarded } from '../compare-and-set.ts';
 import type { RuleStateDocument } from '../documents.ts';
 import { RetryFromStart } from '../failures.ts';
 import { queued } from '../pages.ts';
-import { inRuns } from '../runs.ts';
+import { inRuns } from '../adaptive-batches.ts';
 
 const stateOf = (found: RuleStateDocument): RuleState => ({
   id: found._id,

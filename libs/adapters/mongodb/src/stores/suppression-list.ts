@@ -5,7 +5,7 @@ import type { Attempt } from '../attempts.ts';
 import type { Collections } from '../collections.ts';
 import { insertEach, insertOnce } from '../compare-and-set.ts';
 import { keyOf, type SuppressionDocument } from '../documents.ts';
-import { gathering } from '../gathering.ts';
+import { coalesceRequests } from '../coalesce-requests.ts';
 import { afterCursor, equalities, filterOf, IN_ONE_ANSWER, pageOf, sortOf, type Order } from '../pages.ts';
 
 const NEWEST_FIRST: Order = { at: 'number', _id: 'string' };
@@ -51,7 +51,7 @@ const finding = ({ suppressions }: Collections, attempt: Attempt): ((asked: Aske
     filterOf<SuppressionDocument>(equalities({ workspace: asked[0]?.workspace, channel: asked[0]?.channel }), {
       address: { $in: asked.flatMap(({ channel, address }) => formsOf(channel, address)) },
     });
-  return gathering(
+  return coalesceRequests(
     ({ workspace, channel, address }) => keyOf(workspace, channel, address),
     findOne,
     async (all) => {

@@ -10,7 +10,7 @@ const RUN_TIME = 1_000;
  * large bulk would come again as large as it was. Answers what the runs answered, in the order of the items. Rejects with the first run that
  * does; later ones are not begun.
  */
-export type InRuns = <Item, Answer>(
+export type InBatches = <Item, Answer>(
   items: readonly Item[],
   write: (run: readonly Item[]) => Promise<readonly Answer[]>,
 ) => Promise<Answer[]>;
@@ -20,7 +20,7 @@ export type InRuns = <Item, Answer>(
  * failure runs are small again, so that what became too much goes through when its caller comes again. That is soon: an attempt is not
  * made a second time after a silence.
  */
-export function createRuns(largest = LARGE_RUN): InRuns {
+export function createAdaptiveBatches(largest = LARGE_RUN): InBatches {
   let size = SMALL_RUN;
   return async function inRuns<Item, Answer>(
     items: readonly Item[],
@@ -47,4 +47,4 @@ export function createRuns(largest = LARGE_RUN): InRuns {
 }
 
 /** Always small runs: for questions, and for upserts, whose documents differ much in size. */
-export const inRuns: InRuns = createRuns(SMALL_RUN);
+export const inRuns: InBatches = createAdaptiveBatches(SMALL_RUN);

@@ -12,7 +12,7 @@ type Waiting<Item, Answer> = {
  * the order of its items, of which no two have the same key; what it rejects with, all of them get. What is asked for alone is `askOne`'s.
  * With `oneAtATime`, what is asked for while a request is under way waits for its end, and goes together: no answer is older than the question.
  */
-export function gathering<Item, Answer>(
+export function coalesceRequests<Item, Answer>(
   keyOf: (item: Item) => string,
   askOne: (item: Item) => Promise<Answer>,
   askMany: (items: readonly Item[]) => Promise<readonly Answer[]>,

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { taskOf } from '../test/task-of.ts';
 import { createAttempts } from './attempts.ts';
 import type { Collections } from './collections.ts';
-import { createRuns, inRuns } from './runs.ts';
+import { createAdaptiveBatches, inRuns } from './adaptive-batches.ts';
 import { createCohortStore } from './stores/cohort-store.ts';
 import { createDeliveryLedger } from './stores/delivery-ledger.ts';
 import { createDueTasks } from './stores/due-tasks.ts';
@@ -96,7 +96,7 @@ describe('runs of one store', () => {
 
   it('hold what the database does in a second, at least a hundred and at most five hundred documents', async () => {
     let rate = 10_000;
-    const adapting = createRuns();
+    const adapting = createAdaptiveBatches();
     const insert = databaseOf(() => rate);
     await adapting(items(1_600), insert);
     expect(bulks.splice(0)).toEqual([100, 500, 500, 500]);
@@ -112,7 +112,7 @@ describe('runs of one store', () => {
   });
 
   it('are judged by a few documents only where even these took long', async () => {
-    const adapting = createRuns();
+    const adapting = createAdaptiveBatches();
     const quick = databaseOf(() => 10_000);
     await adapting(items(3), quick);
     await adapting(items(150), quick);
@@ -130,7 +130,7 @@ describe('runs of one store', () => {
   });
 
   it('are small again after a failure, so that what was too much goes through when its caller comes again', async () => {
-    const adapting = createRuns();
+    const adapting = createAdaptiveBatches();
     await adapting(
       items(600),
       databaseOf(() => 10_000),

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { gathering } from './gathering.ts';
+import { coalesceRequests } from './coalesce-requests.ts';
 
 type Item = { readonly key: string; readonly n: number };
 
@@ -9,7 +9,7 @@ beforeEach(() => {
   asked = [];
   broken = false;
 });
-const ask = gathering<Item, number>(
+const ask = coalesceRequests<Item, number>(
   ({ key }) => key,
   async ({ n }) => {
     asked.push(n);
@@ -35,7 +35,7 @@ describe('what is asked for while a request is under way', () => {
       const first = await answer.promise;
       return items.map((_item, at) => first + at);
     };
-    const askInTurn = gathering<Item, number>(
+    const askInTurn = coalesceRequests<Item, number>(
       ({ key }) => key,
       async (item) => (await request([item]))[0] ?? Number.NaN,
       request,
