@@ -2,7 +2,7 @@ import type { Worker } from 'node:worker_threads';
 import { CarillonError } from '@carillon/kernel';
 import type { Clock } from '@carillon/ports';
 import type { WalCopier } from '../wal/copier.ts';
-import { joinRequests, type Joined } from './joining.ts';
+import { coalesceWrites, type CoalescedWrites } from './coalesce-writes.ts';
 import type { DamageKnown, Failure, FromWriter, Joints, Load, Operations, Reply, ToWriter, Write } from './protocol.ts';
 
 /** One transaction takes at most about this much, so that nobody waits long behind a large one. */
@@ -65,7 +65,7 @@ const errorOf = (failure: Failure): Error =>
  */
 export function createWriter(options: WriterOptions): Writer {
   const queue: Pending[] = [];
-  let underWay: (Pick<Joined, 'repliesOf'> & { readonly writes: readonly Pending[] }) | null = null;
+  let underWay: (Pick<CoalescedWrites, 'repliesOf'> & { readonly writes: readonly Pending[] }) | null = null;
   let thread: Worker | null = null;
   let opening: Promise<void> | null = null;
   let scheduled = false;
@@ -179,7 +179,7 @@ export function createWriter(options: WriterOptions): Writer {
       return;
     }
     const writes = queue.splice(0, nextBatch().count);
-    const { requests, transfer, repliesOf } = joinRequests(
+    const { requests, transfer, repliesOf } = coalesceWrites(
       writes.map(({ name, args }) => ({ name, args })),
       options.joints,
     );

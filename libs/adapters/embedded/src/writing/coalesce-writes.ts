@@ -1,6 +1,6 @@
 import type { Joints, Reply, Request } from './protocol.ts';
 
-export type Joined = {
+export type CoalescedWrites = {
   readonly requests: readonly Request[];
   /** What changes threads instead of being copied. */
   readonly transfer: readonly ArrayBuffer[];
@@ -9,7 +9,7 @@ export type Joined = {
 };
 
 /** Joins those writes of a batch that can be joined: one request for each name. Each such write has one argument. */
-export function joinRequests(writes: readonly Request[], joints: Joints): Joined {
+export function coalesceWrites(writes: readonly Request[], joints: Joints): CoalescedWrites {
   const requests: Request[] = [];
   const transfer: ArrayBuffer[] = [];
   /** For each request, the places of its writes. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { appendJoint, packRecords } from '../src/log/packed-records.ts';
-import { joinRequests } from '../src/writing/joining.ts';
+import { coalesceWrites } from '../src/writing/coalesce-writes.ts';
 import type { Joint, Reply, Request } from '../src/writing/protocol.ts';
 
 /** Adds up to one list, and answers each of its texts in capitals. */
@@ -26,7 +26,7 @@ describe('writes that wait together', () => {
   it('each get their own answer, whichever of them are joined', () => {
     fc.assert(
       fc.property(fc.array(write), (writes) => {
-        const { requests, repliesOf } = joinRequests(writes, { joined: lists, 'also joined': lists });
+        const { requests, repliesOf } = coalesceWrites(writes, { joined: lists, 'also joined': lists });
         expect(repliesOf(requests.map(performed))).toEqual(writes.map(performed));
       }),
     );
@@ -34,7 +34,7 @@ describe('writes that wait together', () => {
 
   it('are one request for each name that is joined, and one each of the others', () => {
     const writes = ['joined', 'alone', 'joined', 'alone', 'joined'].map((name, at) => ({ name, args: [[String(at)]] }));
-    expect(joinRequests(writes, { joined: lists }).requests).toEqual([
+    expect(coalesceWrites(writes, { joined: lists }).requests).toEqual([
       { name: 'joined', args: [['0', '2', '4']] },
       { name: 'alone', args: [['1']] },
       { name: 'alone', args: [['3']] },
@@ -45,7 +45,7 @@ describe('writes that wait together', () => {
     const failed: Reply = { ok: false, failure: { code: 'overloaded', message: 'too much' } };
     const done: Reply = { ok: true, value: ['DONE'] };
     const writes = ['joined', 'alone', 'joined'].map((name) => ({ name, args: [['x']] }));
-    const { repliesOf } = joinRequests(writes, { joined: lists });
+    const { repliesOf } = coalesceWrites(writes, { joined: lists });
     expect(repliesOf([failed, done])).toEqual([failed, done, failed]);
     expect(repliesOf([{ ok: true, value: ['X', 'X'] }, failed])).toEqual([
       { ok: true, value: ['X'] },
