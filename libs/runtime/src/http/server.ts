@@ -12,7 +12,7 @@ import { SILENT_LOG, type HttpLog } from './http-log.ts';
 import { refuseMalformed } from './malformed-requests.ts';
 import { HSTS, isOverTls } from './over-tls.ts';
 import { findPortHolder } from './port-holder.ts';
-import { sumRefusals, type RefusalSums } from './refusal-sums.ts';
+import { createRefusalLog, type RefusalLog } from './refusal-log.ts';
 import { hasOneHost, requestFault } from './request-faults.ts';
 import { discardUnreadBody } from './unread-body.ts';
 
@@ -81,7 +81,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 
   // An expectation that we do not know may be passed over (RFC 9110, 10.1.1); Node would answer 417 without a body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
-  const refusals = sumRefusals(log);
+  const refusals = createRefusalLog(log);
   const refuse = (reply: FastifyReply, fault: CarillonError): void => {
     logFault(log, refusals, fault, reply.request);
     sendProblem(reply, fault);
@@ -199,7 +199,7 @@ function unrouted(
   return new CarillonError('method_not_allowed', `This address takes ${methods.join(', ')}.`);
 }
 
-function logFault(log: HttpLog, refusals: RefusalSums, fault: CarillonError, request: FastifyRequest): void {
+function logFault(log: HttpLog, refusals: RefusalLog, fault: CarillonError, request: FastifyRequest): void {
   if (ERRORS[fault.code].status < 500 || fault.code === 'stopping') return;
   const facts = {
     request_id: request.id,

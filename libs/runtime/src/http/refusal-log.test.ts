@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { HttpLogFacts } from './http-log.ts';
-import { sumRefusals } from './refusal-sums.ts';
+import { createRefusalLog } from './refusal-log.ts';
 
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
 
 function start() {
   const told: HttpLogFacts[] = [];
-  const sums = sumRefusals({ warn: (facts) => void told.push(facts), error: () => undefined });
+  const sums = createRefusalLog({ warn: (facts) => void told.push(facts), error: () => undefined });
   const refuse = (id: string, code = 'overloaded'): void =>
     sums.tell({ request_id: id, method: 'POST', route: '/events/*', code }, 'Too much is under way');
   /** What was told since the last time. */

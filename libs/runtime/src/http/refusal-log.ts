@@ -8,7 +8,7 @@ const SPAN = 1000;
  * it once a second in one line, with the facts of the last and how many they were. A line for each was a tenth of what a
  * flood cost.
  */
-export type RefusalSums = {
+export type RefusalLog = {
   tell(facts: HttpLogFacts, message: string): void;
   /** Tells at once what is counted, and ends its timers. */
   flush(): void;
@@ -17,7 +17,7 @@ export type RefusalSums = {
 /** Refusals of one kind since the last line about them. */
 type Sum = { count: number; last: HttpLogFacts; message: string; timer: NodeJS.Timeout };
 
-export function sumRefusals(log: HttpLog): RefusalSums {
+export function createRefusalLog(log: HttpLog): RefusalLog {
   // By method, route and code, of which there are few.
   const sums = new Map<string, Sum>();
 
