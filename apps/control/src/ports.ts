@@ -137,11 +137,11 @@ export type RoutePorts = ControlPorts & { readonly book: RuleBook };
 /** What finding out takes what a configuration would change. */
 export type PlanningPorts = Pick<
   ControlPorts,
-  'configuration' | 'expressions' | 'templates' | 'mjml' | 'ids' | 'secrets' | 'ledger' | 'turns'
+  'configuration' | 'expressions' | 'templates' | 'mjml' | 'ids' | 'secrets' | 'ledger' | 'slice'
 >;
 
 /** What putting a change of the configuration into force takes. */
 export type PublishingPorts = Pick<
   ControlPorts,
-  'configuration' | 'log' | 'codecs' | 'ids' | 'clock' | 'readEverywhere' | 'people' | 'vault' | 'drafts' | 'turns'
+  'configuration' | 'log' | 'codecs' | 'ids' | 'clock' | 'readEverywhere' | 'people' | 'vault' | 'drafts' | 'slice'
 >;

@@ -65,13 +65,13 @@ async function told(
 function countedParts() {
   let count = 0;
   const dues = new Map<number, () => void>();
-  const next = async (): Promise<void> => {
+  const yieldSlice = async (): Promise<void> => {
     count += 1;
     dues.get(count)?.();
     await turns();
   };
   return {
-    turns: { isOver: () => true, next },
+    slice: { isExpired: () => true, yield: yieldSlice },
     seen: () => count,
     async still(): Promise<void> {
       for (let [before, same] = [count, 0]; same < 50; before = count) {
@@ -188,7 +188,7 @@ describe('the last days under another cadence', () => {
       expect(body.proposed?.dropped).toBeGreaterThan(0);
       return parts.seen() - before;
     };
-    control = await buildControl(config, { ...fixture.ports, slice: parts.turns }, { access: accessOf(OWNER) });
+    control = await buildControl(config, { ...fixture.ports, slice: parts.slice }, { access: accessOf(OWNER) });
     expect(await ask(1)).toBeGreaterThan(200);
     expect(await ask(2)).toBeLessThan(150);
   });
@@ -196,7 +196,7 @@ describe('the last days under another cadence', () => {
   it('are not gone through to the end for a question that the next change has dropped', async () => {
     for (let n = 1; n <= 1_000; n += 1) await told('ada@example.com', n / 10);
     const parts = countedParts();
-    control = await buildControl(config, { ...fixture.ports, slice: parts.turns }, { access: accessOf(OWNER) });
+    control = await buildControl(config, { ...fixture.ports, slice: parts.slice }, { access: accessOf(OWNER) });
     const { address } = await control.listen();
     await simulate({ notification: 'order-paid' });
     const before = parts.seen();

@@ -128,8 +128,11 @@ describe('the plans of drafts', () => {
 
   it('let others have a turn of the event loop after each draft', async () => {
     let turns = 0;
-    const next = async (): Promise<void> => void (turns += 1);
-    await createDraftPlans().findingsOf(mail('a'), current(), { ...ports, slice: { isExpired: () => true, yield } });
+    const yieldSlice = async (): Promise<void> => void (turns += 1);
+    await createDraftPlans().findingsOf(mail('a'), current(), {
+      ...ports,
+      slice: { isExpired: () => true, yield: yieldSlice },
+    });
     // Each draft is read, checked by itself, compared, and checked with the whole.
     expect(turns).toBeGreaterThanOrEqual(4 * NAMES.length);
   });
@@ -139,8 +142,10 @@ describe('all drafts of a workspace', () => {
   it('are read in pages, with a turn of the event loop for others between two', async () => {
     for (let at = 0; at < 57; at += 1) await ports.drafts.replace(mail(`more-${at}`), null);
     let turns = 0;
-    const next = async (): Promise<void> => void (turns += 1);
-    expect(await draftsOf('shop', { drafts: ports.drafts, slice: { isExpired: () => true, yield } })).toHaveLength(60);
+    const yieldSlice = async (): Promise<void> => void (turns += 1);
+    expect(
+      await draftsOf('shop', { drafts: ports.drafts, slice: { isExpired: () => true, yield: yieldSlice } }),
+    ).toHaveLength(60);
     expect(turns).toBe(2);
   });
 });

@@ -40,10 +40,10 @@ async function factsOf(topic: DeadLetter['topic'], value: Uint8Array, headers: D
 describe('a dead letter', () => {
   it('of a list leaves others a turn after each eight, because its record may hold 2 MiB', async () => {
     let turns = 0;
-    const next = async (): Promise<void> => void (turns += 1);
+    const yieldSlice = async (): Promise<void> => void (turns += 1);
     const rows = Array.from({ length: 17 }, () => ({ ownPartition: 0, ownOffset: 0 }) as DeadLetterRow);
     const { log } = topology.data;
-    const ports = { log, codecs: topology.ports.codecs, turns: { isOver: () => true, next } };
+    const ports = { log, codecs: topology.ports.codecs, slice: { isExpired: () => true, yield: yieldSlice } };
     expect(await withFacts(rows, () => ({}), ports)).toHaveLength(17);
     expect(turns).toBe(3);
   });

@@ -120,8 +120,8 @@ describe('reading the waiting events', () => {
     await put('shop', 'b', 1);
     await put('acme', 'c', 1);
     let turns = 0;
-    const next = async (): Promise<void> => void (turns += 1);
-    const ports = { tasks, clock: fixture.clock, turns: { isOver: () => true, next } };
+    const yieldSlice = async (): Promise<void> => void (turns += 1);
+    const ports = { tasks, clock: fixture.clock, slice: { isExpired: () => true, yield: yieldSlice } };
     expect(await waitingPartners(() => true, ports)).toHaveLength(2);
     expect(turns).toBe(3);
   });

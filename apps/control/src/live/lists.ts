@@ -13,7 +13,7 @@ import type { LiveItem, LiveList, LiveSource, LiveTopic } from './source.ts';
 
 export type LivePorts = Pick<
   ControlPorts,
-  'ledger' | 'log' | 'codecs' | 'readModels' | 'inbox' | 'drafts' | 'configuration' | 'people' | 'turns'
+  'ledger' | 'log' | 'codecs' | 'readModels' | 'inbox' | 'drafts' | 'configuration' | 'people' | 'slice'
 >;
 
 const DRAFT_BATCH_SIZE = 500;

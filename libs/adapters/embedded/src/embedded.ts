@@ -44,7 +44,7 @@ export type EmbeddedOptions = {
   /** Collections of `documents`. */
   readonly collections?: readonly AnyCollection[];
   /** Turns of the process, which its consumers of the log take with all others. Left out: each takes its own. */
-  readonly slice?: Pick<EventLoopSlice, 'next'>;
+  readonly slice?: Pick<EventLoopSlice, 'yield'>;
   /**
    * How many each topic has but `carillon.config` and `carillon.audit`, fixed when the folder is made. Left out: as it
    * was made, 8 for a new one.

@@ -120,6 +120,6 @@ describe('an event that asks for much', () => {
       return outputs.filter(({ topic }) => topic === 'carillon.intents').map(({ key, value }) => [key, [...value]]);
     };
     const counted = alwaysYield();
-    expect(await intentsOf(counted)).toEqual(await intentsOf(topology.ports.turns));
+    expect(await intentsOf(counted)).toEqual(await intentsOf(topology.ports.slice));
   });
 });

@@ -179,7 +179,7 @@ export class Topology {
       consents,
       drafts,
       jobs,
-      keptAnswers,
+      idempotency,
       limits,
       digestHeads,
       leases,
@@ -198,7 +198,7 @@ export class Topology {
       consents,
       drafts,
       jobs,
-      keptAnswers,
+      idempotency,
       limits,
       digestHeads,
       links: createLinkTokens(LINK_KEY),
@@ -214,7 +214,7 @@ export class Topology {
       templates,
       book,
       clock,
-      turns: createEventLoopSlice(),
+      slice: createEventLoopSlice(),
       ids,
       compileRule: compileGiven,
       secrets: { resolve: async (_workspace: string, name: string) => this.#options.secrets?.[name] ?? null },
@@ -302,7 +302,7 @@ export class Topology {
 
   /** Where what judging comes to goes, as in the engine. */
   get liveSink(): OutputSink<EvaluationOutput> {
-    return createLogSink(this.ports.log, createEncoder(this.ports), this.ports.turns);
+    return createLogSink(this.ports.log, createEncoder(this.ports), this.ports.slice);
   }
 
   async #consume<Output>(

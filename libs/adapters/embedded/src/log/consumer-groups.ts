@@ -26,7 +26,7 @@ export type ConsumerGroups = {
  * moves only after its old worker was told `lost`.
  */
 export function createConsumerGroups(
-  source: RecordSource & { partitions(topic: TopicName): number; readonly slice: Pick<EventLoopSlice, 'next'> },
+  source: RecordSource & { partitions(topic: TopicName): number; readonly slice: Pick<EventLoopSlice, 'yield'> },
 ): ConsumerGroups {
   const groups = new Map<string, Group>();
   const arrivals = createArrivals();

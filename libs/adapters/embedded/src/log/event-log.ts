@@ -26,7 +26,7 @@ type RecordRow = { place: number; time: number; key: string; headers: string; va
 export function createEventLog(
   reader: Reader,
   write: Write<LogWrites>,
-  slice: Pick<EventLoopSlice, 'next'>,
+  slice: Pick<EventLoopSlice, 'yield'>,
   /** Why nothing new is taken in just now. */
   full: () => CarillonError | null,
 ): EmbeddedLog {

@@ -10,7 +10,10 @@ export type RecordSource = {
 };
 
 /** `turns`: of the process, so that many partitions together hold others up no longer than one does. */
-export type RunnerSource = RecordSource & { readonly arrivals: Arrivals; readonly slice: Pick<EventLoopSlice, 'next'> };
+export type RunnerSource = RecordSource & {
+  readonly arrivals: Arrivals;
+  readonly slice: Pick<EventLoopSlice, 'yield'>;
+};
 
 const FIRST_PAUSE = 100;
 const LONGEST_PAUSE = 5000;
