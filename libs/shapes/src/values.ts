@@ -45,9 +45,6 @@ export const DEFAULTS = {
   digest: { when: 'always', max_items: 100 },
   token_stream: { rate_per_credential: { per_second: 10, burst: 100 } },
   cohort: { first_sync: 'silent' },
-  lookup: { timeouts: { connect: '3s', total: '10s' } },
   webhook: { first_sync_lasts: '1h' },
-  segment: { batches: false },
-  posthog: { every: '1h' },
   jwt_provider: { algorithms: ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'], clock_tolerance: '60s' },
 } as const;

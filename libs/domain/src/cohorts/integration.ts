@@ -1,5 +1,5 @@
 import type { Duration } from '@carillon/kernel';
-import { integrationKindOf } from '@carillon/shapes/integrations';
+import { DEFAULT_POLL_INTERVAL, integrationKindOf } from '@carillon/shapes/integrations';
 import { DEFAULTS } from '@carillon/shapes/values';
 import { findResource, type Configuration } from '../configuration/configuration.ts';
 import type {
@@ -51,11 +51,11 @@ export const firstSyncOf = (integration: WebhookIntegration): Duration =>
 
 /** Returns true if lists of calls are taken from a platform that signs the first call of a list only. */
 export const takesBatches = (integration: WebhookIntegration): boolean =>
-  'batches' in integration ? (integration.batches ?? DEFAULTS.segment.batches) : false;
+  'batches' in integration && integration.batches;
 
 /** Returns true if many messages of the platform name nobody by user id. */
 export const omitsUserIds = (integration: CohortIntegration): boolean =>
   integrationKindOf(integration).omitsUserIds === true;
 
 /** Returns how often a platform is asked for a cohort. */
-export const pollEvery = ({ every }: PolledIntegration): Duration => writtenDuration(every, DEFAULTS.posthog.every);
+export const pollEvery = ({ every }: PolledIntegration): Duration => writtenDuration(every, DEFAULT_POLL_INTERVAL);

@@ -1,6 +1,5 @@
 import type { Duration } from '@carillon/kernel';
-import { integrationKindOf, type INTEGRATIONS } from '@carillon/shapes/integrations';
-import { DEFAULTS } from '@carillon/shapes/values';
+import { DEFAULT_TIMEOUTS, integrationKindOf, type INTEGRATIONS } from '@carillon/shapes/integrations';
 import type { Configuration } from '../configuration/configuration.ts';
 import { findResource } from '../configuration/configuration.ts';
 import type { IntegrationBody, LookupIntegration } from '../configuration/resources.ts';
@@ -8,8 +7,8 @@ import { writtenDuration } from '../configuration/written-duration.ts';
 import type { Attribution } from './answer.ts';
 
 export const lookupTimeouts = ({ timeouts }: LookupIntegration): { connect: Duration; total: Duration } => ({
-  connect: writtenDuration(timeouts?.connect, DEFAULTS.lookup.timeouts.connect),
-  total: writtenDuration(timeouts?.total, DEFAULTS.lookup.timeouts.total),
+  connect: writtenDuration(timeouts?.connect, DEFAULT_TIMEOUTS.connect),
+  total: writtenDuration(timeouts?.total, DEFAULT_TIMEOUTS.total),
 });
 
 export function attributionOf({ match, in_order: inOrder }: LookupIntegration): Attribution {

@@ -9,6 +9,8 @@ import { posthog } from './posthog.ts';
 import { segment } from './segment.ts';
 
 export type { IntegrationRole } from './integration.ts';
+export { DEFAULT_TIMEOUTS } from './lookup.ts';
+export { DEFAULT_POLL_INTERVAL } from './posthog.ts';
 
 /** Every kind of integration, in the order in which people read them. */
 export const INTEGRATIONS = [lookup, mixpanel, amplitude, segment, generic, posthog] as const;

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { BodyFinding } from '../body-finding.ts';
 import { between, keys, said, secret, url } from '../shape-parts.ts';
-import { DEFAULTS } from '../values.ts';
 import { authorizationKeys, defineIntegration } from './integration.ts';
 import { THEIR_KEY, THEIR_SECOND_KEY } from './key-fields.ts';
 
@@ -13,6 +12,9 @@ const headerName = z
   .regex(/^[A-Za-z0-9-]{1,64}$/, { error: 'a name of letters, digits and -' })
   .refine((name) => !OWN_HEADERS.test(name), { error: 'a header that Carillon does not set itself' });
 const headerValue = z.string().regex(/^[\x20-\x7e]{1,1000}$/, { error: 'printable ASCII, at most 1000 characters' });
+
+/** Timeouts of a call to a partner. */
+export const DEFAULT_TIMEOUTS = { connect: '3s', total: '10s' } as const;
 
 const ITEM_PATH = /^[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*){0,7}$/;
 
@@ -85,12 +87,12 @@ export const lookup = defineIntegration({
       keys({
         connect: said(between('1s', '10s').exactOptional(), {
           description: 'For the connection.',
-          default: DEFAULTS.lookup.timeouts.connect,
+          default: DEFAULT_TIMEOUTS.connect,
           form: { label: 'Time for the connection', placeholder: '2s', isRare: true },
         }),
         total: said(between('1s', '30s').exactOptional(), {
           description: 'For the whole call.',
-          default: DEFAULTS.lookup.timeouts.total,
+          default: DEFAULT_TIMEOUTS.total,
           form: { label: 'Time for the whole call', placeholder: '10s', isRare: true },
         }),
       }).exactOptional(),

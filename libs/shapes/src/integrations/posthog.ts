@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { between, keys, said, secret, text, url } from '../shape-parts.ts';
-import { DEFAULTS } from '../values.ts';
 import { FIELD, USER_ID_FORM } from './cohort-keys.ts';
 import { authorizationKeys, defineIntegration } from './integration.ts';
 import { THEIR_KEY, THEIR_SECOND_KEY } from './key-fields.ts';
+
+/** Time between two requests for the same cohort. */
+export const DEFAULT_POLL_INTERVAL = '1h';
 
 export const posthog = defineIntegration({
   kind: 'posthog',
@@ -50,7 +52,7 @@ export const posthog = defineIntegration({
     ),
     every: said(between('1m', '30d').exactOptional(), {
       description: 'How often. PostHog itself computes most cohorts once a day.',
-      default: DEFAULTS.posthog.every,
+      default: DEFAULT_POLL_INTERVAL,
       form: { label: 'Asked every', placeholder: '1h', note: 'PostHog computes most cohorts once a day.' },
     }),
     user_id: said(text(200).regex(FIELD, { error: 'a field such as properties.email' }).exactOptional(), {

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { said } from '../shape-parts.ts';
-import { DEFAULTS } from '../values.ts';
 import { authorizationOf, firstSyncLasts, sentToGateway, userId, WEBHOOK_CHECK } from './cohort-keys.ts';
 import { authorizationKeys, defineIntegration } from './integration.ts';
 
@@ -22,7 +21,7 @@ export const segment = defineIntegration({
     batches: said(z.boolean().exactOptional(), {
       description:
         'Take lists of calls. Segment signs the first one of a list alone: whoever has seen a signed call can add others to it.',
-      default: DEFAULTS.segment.batches,
+      default: false,
       form: { label: 'Take lists of calls, of which only the first is signed', isRare: true },
     }),
   },
