@@ -105,8 +105,11 @@ const CASES: Readonly<Record<string, Case>> = {
       'apps/control/src/switched.ts':
         "export function is({ kind }: { kind: string }): boolean {\n  switch (kind) {\n    case 'twilio':\n      return true;\n    default:\n      return false;\n  }\n}\n",
       'apps/portal/src/made.ts': "export const made = { kind: 'twilio' };\n",
+      'libs/domain/src/deliveries/table.ts': 'export const LIMITS = { smtp: 5, twilio: 16 };\n',
+      'libs/adapters/system/src/made.ts': "export const made = { kind: 'twilio' };\n",
     },
     good: {
+      'libs/domain/src/deliveries/key.ts': 'export const library = { twilio: 5 };\n',
       'libs/shapes/src/providers/row.ts': "export const row = {\n  kind: 'twilio',\n};\n",
       'libs/domain/src/deliveries/other.ts': "export const words = 'twilio';\n",
       'apps/control/src/openapi/shown.ts': "export const shown = { kind: 'twilio' };\n",

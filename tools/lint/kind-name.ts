@@ -15,7 +15,8 @@ type Row = {
   /** Objects with a property per kind: `accounts.email` counts as the name. Defaults to none. */
   readonly tables?: readonly string[];
   /**
-   * Whether a name counts anywhere, or only as the value of something called `kind`: compared, in a `switch`, or in an object.
+   * Whether a name counts anywhere, or only as the value of something called `kind`: compared, in a `switch`, or in an object; and as
+   * a key of an object that has another name as a key, because that is a table by kind.
    * `kind` is for names that are words of other things too, such as `lookup`. Defaults to `anywhere`.
    */
   readonly counts?: 'anywhere' | 'kind';
@@ -36,9 +37,9 @@ function namesIn(folder: string, key: 'kind' | 'topic'): readonly string[] {
 const PROVIDERS = 'libs/shapes/src/providers/';
 const INTEGRATIONS = 'libs/shapes/src/integrations/';
 const RECORDS = 'libs/contracts/src/records/';
-/** Rooms that treat all providers and integrations alike. Adapters, examples of the API and CLI commands name them. */
+/** Rooms that treat all providers and integrations alike. Their adapters, examples of the API and CLI commands name them. */
 const GENERIC_ROOMS =
-  /^(?:libs\/(?:shapes|domain|ports|configuration|contracts|stages|insight)|apps\/(?:delivery|engine|gateway|portal|control\/src(?!\/openapi\/)|cli\/src\/process))\//;
+  /^(?:libs\/(?:shapes|domain|ports|configuration|contracts|stages|stores|insight|adapters\/(?!cohorts|partner-http|providers)[\w-]+)|apps\/(?:delivery|engine|gateway|portal|control\/src(?!\/openapi\/)|cli\/src\/process))\//;
 
 /** One row per sort of thing. To protect the names of another sort, add a row and a case in `code-rules.test.ts`. */
 const ROWS: readonly Row[] = [
@@ -111,6 +112,13 @@ export const kindName: Rule = {
       },
       Property({ key, value }) {
         if (nameOf(key) === 'kind' && value.type === 'Literal') check(value, value.value, undefined, inKind);
+      },
+      ObjectExpression({ properties }) {
+        const keys = properties.flatMap((property) => (property.type === 'Property' ? [property.key] : []));
+        for (const row of inKind) {
+          const named = keys.filter((key) => row.names.includes(nameOf(key) ?? ''));
+          if (named.length > 1) for (const key of named) check(key, nameOf(key), undefined, [row]);
+        }
       },
       TemplateElement: (node) => check(node, node.value.cooked),
       MemberExpression(node) {
