@@ -20,7 +20,10 @@ export const vonage = defineProvider({
     application_id: said(applicationId, {
       description: 'Id of the application, which has the capability Messages.',
       example: '78d335fa-323d-4114-9c3d-d6f0d48968cf',
-      form: { label: 'Id of the application' },
+      form: {
+        label: 'Id of the application',
+        note: 'In the Vonage dashboard, under Applications.',
+      },
     }),
     private_key: said(secret, {
       description: 'Reference to the private key of the application: RSA, PEM. It signs in.',
@@ -33,7 +36,7 @@ export const vonage = defineProvider({
       description: 'Reference to the signature secret of the Vonage account. It proves delivery reports and replies.',
       otherwise: 'no report and no reply is accepted',
       form: secretField('Signature secret', 'SIGNATURE_SECRET', {
-        note: 'Proves delivery reports and STOP. In the API settings of the Vonage dashboard.',
+        note: 'Proves delivery reports and STOP; without it both are refused. In the API settings of the Vonage dashboard.',
       }),
     }),
     from: said(smsSender, {

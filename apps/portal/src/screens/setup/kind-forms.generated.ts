@@ -272,6 +272,7 @@ export const ACCOUNT_FORMS = [
         ],
         "kind": "text",
         "label": "Id of the application",
+        "note": "In the Vonage dashboard, under Applications.",
         "placeholder": "78d335fa-323d-4114-9c3d-d6f0d48968cf"
       },
       {
@@ -291,7 +292,7 @@ export const ACCOUNT_FORMS = [
         "kind": "secret",
         "label": "Signature secret",
         "ending": "SIGNATURE_SECRET",
-        "note": "Proves delivery reports and STOP. In the API settings of the Vonage dashboard."
+        "note": "Proves delivery reports and STOP; without it both are refused. In the API settings of the Vonage dashboard."
       },
       {
         "path": [
