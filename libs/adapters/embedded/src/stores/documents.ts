@@ -34,22 +34,34 @@ export const documentWrites = ({ sql }: Pick<Transaction, 'sql'>) => {
     if (!found) return null;
     return version ? (found['version'] as Version) : true;
   }
+  function insert(table: string, row: Values): boolean {
+    const marks = Object.keys(row).map(() => '?');
+    const statement = `INSERT INTO ${table} (${Object.keys(row).join(', ')}) VALUES (${marks.join(', ')})
+      ON CONFLICT DO NOTHING`;
+    return sql.run(statement, ...Object.values(row)) === 1;
+  }
+  function update(
+    table: string,
+    key: Values,
+    values: Values,
+    version: VersionColumn | null,
+    expected: Version,
+  ): boolean {
+    if (version === null) return false;
+    const set = Object.keys(values).map((column) => `${column} = ?`);
+    const statement = `UPDATE OR IGNORE ${table} SET ${set.join(', ')}
+      WHERE ${equal([...Object.keys(key), version.column])}`;
+    return sql.run(statement, ...Object.values(values), ...Object.values(key), expected) === 1;
+  }
   return {
+    // The common case takes one statement. The stored version is read only if nothing was written.
     'documents.write'({ table, key, values, version, expected }: DocumentWrite): 'done' | 'stale' | 'taken' {
+      if (expected === null ? insert(table, { ...key, ...values }) : update(table, key, values, version, expected)) {
+        return 'done';
+      }
       const found = stored(table, key, version);
-      if (found !== expected) {
-        return version?.kind === 'token' && found === values[version.column] ? 'done' : 'stale';
-      }
-      if (expected === null) {
-        const row = { ...key, ...values };
-        const marks = Object.keys(row).map(() => '?');
-        const insert = `INSERT INTO ${table} (${Object.keys(row).join(', ')}) VALUES (${marks.join(', ')})
-          ON CONFLICT DO NOTHING`;
-        return sql.run(insert, ...Object.values(row)) === 1 ? 'done' : 'taken';
-      }
-      const set = Object.keys(values).map((column) => `${column} = ?`);
-      const update = `UPDATE OR IGNORE ${table} SET ${set.join(', ')} WHERE ${equal(Object.keys(key))}`;
-      return sql.run(update, ...Object.values(values), ...Object.values(key)) === 1 ? 'done' : 'taken';
+      if (found === expected) return 'taken';
+      return version?.kind === 'token' && found === values[version.column] ? 'done' : 'stale';
     },
     'documents.remove'(
       table: string,
