@@ -60,7 +60,7 @@ export function portsOf(process: Process, world: World, shared: Shared, plant: P
       },
     },
     deciding: consents,
-    limits: world.limits.connect(wire),
+    limits: world.stores.connect(wire).limits,
     digestHeads: world.digestHeads.connect(wire),
     links: { seal: () => 'link', open: () => null },
     ledger: world.ledger.connect(wire),

@@ -137,7 +137,7 @@ const PORTS = [
   'suppressions',
   'consents',
   'digestHeads',
-  'limits',
+  'limit_entries',
   'provider',
   'partner',
 ];

@@ -7,7 +7,6 @@ import type { DigestHeads } from './digest-heads.ts';
 import type { Documents } from './documents.ts';
 import type { DueTasks } from './due-tasks.ts';
 import type { KeyUseStore } from './key-uses.ts';
-import type { LimitStore } from './limit-store.ts';
 import type { LookupClaims } from './lookup-claims.ts';
 import type { ReadModels } from './read-models.ts';
 import type { SuppressionList } from './suppression-list.ts';
@@ -23,7 +22,6 @@ export type BackendStores = {
   readonly ledger: DeliveryLedger;
   readonly suppressions: SuppressionList;
   readonly consents: ConsentStore;
-  readonly limits: LimitStore;
   readonly digestHeads: DigestHeads;
   readonly configurationStore: ConfigurationStore;
   readonly leases: LeaseStore;

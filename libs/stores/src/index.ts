@@ -5,12 +5,13 @@ import { drafts } from './drafts.ts';
 import { inbox } from './inbox.ts';
 import { jobs } from './jobs.ts';
 import { idempotency } from './idempotency-store.ts';
+import { limits } from './limits.ts';
 import type { Move } from './move.ts';
 import { people } from './people.ts';
 import { secretStore } from './secrets.ts';
 
 /** All stores that are written once, by the names under which the roles get them. */
-const STORES = { auditSeals, drafts, inbox, jobs, idempotency, people, secretStore };
+const STORES = { auditSeals, drafts, inbox, jobs, idempotency, limits, people, secretStore };
 
 export type DocumentStores = { readonly [Name in keyof typeof STORES]: ReturnType<(typeof STORES)[Name]['create']> };
 

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { KEY_FOLDER } from '@carillon/adapter-system';
 import { createRecordCodecs } from '@carillon/contracts';
-import { takeOver, together, type ConfigurationRecord, type Consents, type SentToPerson } from '@carillon/domain';
+import { takeOver, type ConfigurationRecord, type Consents } from '@carillon/domain';
 import type { Json } from '@carillon/kernel';
 import type { RecordCodecs } from '@carillon/ports';
 import { MOVED_LINES } from '@carillon/stores';
@@ -150,7 +150,7 @@ async function write(
 }
 
 async function writeRest(line: MoveLine, backend: Backend): Promise<boolean> {
-  const { suppressions, claims, consents, limits } = backend;
+  const { suppressions, claims, consents } = backend;
   const move = MOVED_LINES.find(({ name }) => name === kindOf(line));
   if (move) return move.write(backend, Object.values(line)[0] as Json);
   if ('suppression' in line) {
@@ -162,7 +162,6 @@ async function writeRest(line: MoveLine, backend: Backend): Promise<boolean> {
     return !isKnown;
   }
   if ('consents' in line) return writeConsents(line.consents, consents);
-  if ('sent' in line) return writeSent(line.sent, limits);
   throw new CommandError(
     `the file holds ${kindOf(line)}, which this Carillon does not know: import it with a newer one`,
   );
@@ -175,16 +174,6 @@ async function writeConsents(moved: Consents, consents: Backend['consents']): Pr
     const next = takeOver(before, moved);
     if (!next) return false;
     if ((await consents.replace(next)) === 'done') return true;
-  }
-}
-
-/** Places that both know are one: each has a token of its own. */
-async function writeSent(moved: SentToPerson, limits: Backend['limits']): Promise<boolean> {
-  for (;;) {
-    const before = await limits.find(moved.workspace, moved.person);
-    const next = together(before, moved);
-    if (!next) return false;
-    if ((await limits.replace(next, before?.revision ?? null)) === 'done') return true;
   }
 }
 

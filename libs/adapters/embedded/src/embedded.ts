@@ -26,7 +26,6 @@ import { createDocuments } from './stores/documents.ts';
 import { createDueTasks } from './stores/due-tasks.ts';
 import { createKeyUseStore } from './stores/key-uses.ts';
 import { createLeaseStore } from './stores/leases.ts';
-import { createLimitStore } from './stores/limit-store.ts';
 import { createLookupClaims } from './stores/lookup-claims.ts';
 import { createReadModels } from './stores/read-models.ts';
 import { createRuleStateStore } from './stores/rule-states.ts';
@@ -285,7 +284,6 @@ function assemble(options: EmbeddedOptions, opened: Opened): Embedded {
     ledger: createDeliveryLedger(reader, writer.writes(), log),
     suppressions: createSuppressionList(reader, writer.writes()),
     consents: createConsentStore(reader, writer.writes()),
-    limits: createLimitStore(reader, writer.writes()),
     digestHeads: createDigestHeads(reader, writer.writes()),
     configurationStore: createConfigurationStore(writer.writes()),
     leases,

@@ -49,11 +49,5 @@ export const retentionWrites = ({ sql }: Transaction) => ({
       olderThan,
       limit,
     ),
-  'retention.limits': (olderThan: number, limit: number): number =>
-    sql.run(
-      'DELETE FROM limit_entries WHERE sequence IN (SELECT sequence FROM limit_entries WHERE kept_until < ? LIMIT ?)',
-      olderThan,
-      limit,
-    ),
 });
 export type RetentionWrites = ReturnType<typeof retentionWrites>;

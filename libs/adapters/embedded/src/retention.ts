@@ -15,8 +15,6 @@ export type RetentionPolicy = {
   readonly readModels: Duration | null;
   /** Users who left a cohort: what platforms may still repeat of them is not older. */
   readonly leftCohorts: Duration | null;
-  /** What was sent to people, once no limit counts it any more. */
-  readonly limitEntries: Duration | null;
 };
 
 /** How long records are kept whose kind says `30d` or `forever`. */
@@ -32,7 +30,6 @@ export const DEFAULT_RETENTION: RetentionPolicy = {
   topics: perTopic(({ retention, embeddedRetention }) => keptFor(embeddedRetention ?? retention)),
   readModels: 30 * DAY,
   leftCohorts: 30 * DAY,
-  limitEntries: DAY,
 };
 
 export type Removed = { readonly records: number; readonly rows: number };
@@ -58,7 +55,6 @@ export async function applyRetention(
     // One that has ended is held by nobody.
     ['retention.leases', 0],
     ['retention.leftCohorts', policy.leftCohorts],
-    ['retention.limits', policy.limitEntries],
     // As long as the records that they speak of: nothing that is still on the log is asked or resolved again.
     ['retention.tasks', policy.topics['carillon.triggers']],
     ['retention.claims', policy.topics['carillon.lookups']],

@@ -3,7 +3,6 @@ import {
   describeCohortStore,
   describeConfigurationStore,
   describeConsentStore,
-  describeLimitStore,
   describeDigestHeads,
   describeDocuments,
   describeDeliveryLedger,
@@ -53,10 +52,6 @@ describeDeliveryLedger(
 describeToldMoves(
   'the embedded ledger',
   embeddedWith(({ ledger, log }) => ({ ledger, log })),
-);
-describeLimitStore(
-  'the embedded store',
-  embeddedWith(({ limits }) => limits),
 );
 describeConsentStore(
   'the embedded store',

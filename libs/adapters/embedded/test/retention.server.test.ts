@@ -128,20 +128,4 @@ describe('retention', () => {
     expect([await embedded.tasks.get('done'), await embedded.claims.get('trg_1')]).toEqual([null, null]);
     expect(await embedded.tasks.get('open')).not.toBeNull();
   });
-
-  it('forgets what was sent to people once no limit counts it any more, a day later', async () => {
-    const sent = (person: string, keptUntil: number) => ({
-      workspace: 'shop',
-      person,
-      revision: 'r',
-      entries: [],
-      keptUntil,
-    });
-    await embedded.limits.replace(sent('ada', now), null);
-    await embedded.limits.replace(sent('bob', now + 1), null);
-    now += DAY + 1;
-    expect(await embedded.applyRetention(now)).toMatchObject({ rows: 1 });
-    expect(await embedded.limits.find('shop', 'ada')).toBeNull();
-    expect(await embedded.limits.find('shop', 'bob')).not.toBeNull();
-  });
 });

@@ -126,14 +126,6 @@ export type ConsentDocument = {
   readonly unpublishedSince?: number;
   readonly body: string;
 };
-export type LimitDocument = {
-  /** Workspace and person. */
-  readonly _id: string;
-  readonly workspace: string;
-  readonly revision: string;
-  readonly keptUntil: number;
-  readonly body: string;
-};
 export type DigestHeadDocument = {
   readonly _id: string;
   readonly workspace: string;

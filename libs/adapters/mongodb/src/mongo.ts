@@ -17,7 +17,6 @@ import { createDocuments } from './stores/documents.ts';
 import { createDueTasks } from './stores/due-tasks.ts';
 import { createKeyUseStore } from './stores/key-uses.ts';
 import { createLeaseStore } from './stores/leases.ts';
-import { createLimitStore } from './stores/limit-store.ts';
 import { createLookupClaims } from './stores/lookup-claims.ts';
 import { createReadModels } from './stores/read-models.ts';
 import { createRuleStateStore } from './stores/rule-states.ts';
@@ -101,7 +100,6 @@ export async function openMongo(options: MongoOptions): Promise<MongoStores> {
     ledger: createDeliveryLedger(collections, attempt),
     suppressions: createSuppressionList(collections, attempt),
     consents: createConsentStore(collections, attempt),
-    limits: createLimitStore(collections, attempt),
     digestHeads: createDigestHeads(collections, attempt),
     configurationStore: createConfigurationStore(collections, attempt),
     leases: createLeaseStore(collections, attempt),

@@ -15,8 +15,6 @@ export type RowRetention = {
   readonly leftCohorts: Duration | null;
   /** Tasks that are done, and which answer counts: as long as the log keeps triggers and lookups. */
   readonly lookups: Duration | null;
-  /** What was sent to people, once no limit counts it any more. */
-  readonly limitEntries: Duration | null;
 };
 
 /** The ledger is not in here at all: who was told what outlives the log. */
@@ -24,7 +22,6 @@ export const DEFAULT_ROW_RETENTION: RowRetention = {
   readModels: 30 * DAY,
   leftCohorts: 30 * DAY,
   lookups: 30 * DAY,
-  limitEntries: DAY,
 };
 
 /**
@@ -61,7 +58,7 @@ export async function applyRowRetention(
       if (ids.length < BATCH_SIZE) return removed;
     }
   }
-  const { events, duplicates, evaluations, fields, leases, cohortMembers, tasks, claims, limitEntries } = collections;
+  const { events, duplicates, evaluations, fields, leases, cohortMembers, tasks, claims } = collections;
   return (
     (await sweep(events, 'at', policy.readModels)) +
     (await sweep(duplicates, 'at', policy.readModels)) +
@@ -71,7 +68,6 @@ export async function applyRowRetention(
     (await sweep(leases, 'until', 0)) +
     (await sweep(cohortMembers, 'outsideSince', policy.leftCohorts)) +
     (await sweep(tasks, 'endedAt', policy.lookups)) +
-    (await sweep(claims, 'at', policy.lookups)) +
-    (await sweep(limitEntries, 'keptUntil', policy.limitEntries))
+    (await sweep(claims, 'at', policy.lookups))
   );
 }

@@ -3,7 +3,6 @@ import {
   describeCohortStore,
   describeConfigurationStore,
   describeConsentStore,
-  describeLimitStore,
   describeDigestHeads,
   describeDocuments,
   describeDeliveryLedger,
@@ -44,10 +43,6 @@ describeWith('mongodb', 'the stores in MongoDB', () => {
   describeDeliveryLedger(
     'the MongoDB ledger',
     mongoWith(({ ledger }) => ledger),
-  );
-  describeLimitStore(
-    'the MongoDB store',
-    mongoWith(({ limits }) => limits),
   );
   describeConsentStore(
     'the MongoDB store',

@@ -44,7 +44,6 @@ describeWith('mongodb', 'rows in MongoDB', () => {
         readModels: 100,
         leftCohorts: 100,
         lookups: null,
-        limitEntries: null,
       }),
     ).toBe(2102);
     expect((await stores.readModels.fields('shop/orders')).map(({ path }) => path)).toEqual(['still']);
@@ -72,7 +71,6 @@ describeWith('mongodb', 'rows in MongoDB', () => {
         readModels: null,
         leftCohorts: null,
         lookups: 100,
-        limitEntries: null,
       }),
     ).toBe(2);
     expect(
@@ -80,23 +78,6 @@ describeWith('mongodb', 'rows in MongoDB', () => {
     ).toEqual([false, true, true]);
     expect(await stores.claims.get('old')).toBeNull();
     expect(await stores.claims.get('new')).not.toBeNull();
-  });
-
-  it('of what was sent to people go once no limit counts it any more, a day later', async () => {
-    const stores = await playground.open();
-    const day = 86_400_000;
-    const sent = (person: string, keptUntil: number) => ({
-      workspace: 'shop',
-      person,
-      revision: 'r',
-      entries: [],
-      keptUntil,
-    });
-    await stores.limits.replace(sent('ada', 10), null);
-    await stores.limits.replace(sent('bob', 11), null);
-    expect(await stores.applyRetention(day + 11)).toBe(1);
-    expect(await stores.limits.find('shop', 'ada')).toBeNull();
-    expect(await stores.limits.find('shop', 'bob')).not.toBeNull();
   });
 
   it('are not listed from a cursor that no list gave out', async () => {

@@ -1,5 +1,13 @@
-import { newJob, reported, type AuditSeal, type Draft, type Job, type PeopleRecord } from '@carillon/domain';
-import type { JobId, LogId } from '@carillon/kernel';
+import {
+  newJob,
+  reported,
+  type AuditSeal,
+  type Draft,
+  type Job,
+  type PeopleRecord,
+  type SentToPerson,
+} from '@carillon/domain';
+import type { DeliveryId, JobId, LogId, TriggerId } from '@carillon/kernel';
 import type { DataKey, InboxMessage, IdempotentRequest, SealedSecret } from '@carillon/ports';
 import type { DocumentStores } from '@carillon/stores';
 
@@ -247,5 +255,48 @@ const inbox: Released = {
   },
 };
 
+const sent: SentToPerson = {
+  workspace: 'shop',
+  person: 'ada@example.com',
+  revision: 'r1',
+  entries: [
+    {
+      deliveryId: 'dlv_1' as DeliveryId,
+      token: 't1',
+      triggerId: 'trg_1' as TriggerId,
+      notificationId: 'ntf_paid',
+      category: 'orders',
+      channel: 'email',
+      at: 5,
+      sure: true,
+    },
+  ],
+  keptUntil: 99,
+};
+const limits: Released = {
+  table: 'limit_entries',
+  collection: 'limit_entries',
+  item: sent,
+  row: { workspace: 'shop', person: 'ada@example.com', revision: 'r1', kept_until: 99, document: JSON.stringify(sent) },
+  document: {
+    _id: '["shop","ada@example.com"]',
+    workspace: 'shop',
+    revision: 'r1',
+    keptUntil: 99,
+    body: JSON.stringify(sent),
+  },
+  write: (stores) => stores.limits.replace(sent, null),
+  read: (stores) => stores.limits.find('shop', 'ada@example.com'),
+};
+
 /** One item or more of each released collection. */
-export const RELEASED: readonly Released[] = [...jobs, ...secrets, auditSeal, ...people, drafts, idempotency, inbox];
+export const RELEASED: readonly Released[] = [
+  ...jobs,
+  ...secrets,
+  auditSeal,
+  ...people,
+  drafts,
+  idempotency,
+  inbox,
+  limits,
+];

@@ -8,7 +8,6 @@ import { createMemoryConfigurationStore } from './configuration-store.ts';
 import { createMemoryLedger } from './delivery-ledger.ts';
 import { createMemoryDigestHeads } from './digest-heads.ts';
 import { createMemoryTasks } from './due-tasks.ts';
-import { createMemoryLimits } from './limits.ts';
 import { createMemoryLog } from './event-log.ts';
 import { createMemoryKeyUses } from './key-uses.ts';
 import { createMemoryCheckpoints, createMemoryRuleStates } from './positions.ts';
@@ -40,7 +39,6 @@ export function createMemoryBackend({ clock, partitions, logId = LOG_ID }: Memor
   const ledger = createMemoryLedger();
   const suppressions = createMemorySuppressions();
   const consents = createMemoryConsents();
-  const limits = createMemoryLimits();
   const digestHeads = createMemoryDigestHeads();
   const configurationStore = createMemoryConfigurationStore();
   const stores = createMemoryStores();
@@ -60,7 +58,6 @@ export function createMemoryBackend({ clock, partitions, logId = LOG_ID }: Memor
       ledger: ledger.connect(wire),
       suppressions: suppressions.connect(wire),
       consents: consents.connect(wire),
-      limits: limits.connect(wire),
       digestHeads: digestHeads.connect(wire),
       configurationStore: configurationStore.connect(wire),
       ...stores.connect(wire),

@@ -16,7 +16,6 @@ import {
   describeRuleStates,
   describeSchemaRegistry,
   describeConsentStore,
-  describeLimitStore,
   describeDigestHeads,
   describeSuppressionList,
   describeToldMoves,
@@ -39,7 +38,6 @@ import {
   createMemoryRegistry,
   createMemoryRuleStates,
   createMemoryConsents,
-  createMemoryLimits,
   createMemorySuppressions,
   createMemoryTasks,
   type Wire,
@@ -87,7 +85,6 @@ describeToldMoves(`${NAME}, as one store`, async () => {
   return cuttable((wire) => ({ ledger: ledger.connect(wire), log: log.connect(wire) }));
 });
 describeConsentStore(NAME, over(createMemoryConsents));
-describeLimitStore(NAME, over(createMemoryLimits));
 describeDigestHeads(NAME, over(createMemoryDigestHeads));
 describeSuppressionList(NAME, over(createMemorySuppressions));
 describeDocuments(NAME, over(createMemoryDocuments));

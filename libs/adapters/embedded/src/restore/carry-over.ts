@@ -1,14 +1,6 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import {
-  moveTo,
-  takeOver,
-  together,
-  type Consents,
-  type Delivery,
-  type Moment,
-  type SentToPerson,
-} from '@carillon/domain';
+import { moveTo, takeOver, type Consents, type Delivery, type Moment } from '@carillon/domain';
 import { CarillonError, isCarillonError, messageOf, parseJson } from '@carillon/kernel';
 import { MESSAGE_CLAIM, type AnyCollection } from '@carillon/ports';
 import { refuseDamagedWal } from '../damage/look-at-wal.ts';
@@ -16,7 +8,6 @@ import { dataFiles } from '../data-folder.ts';
 import { lockFolder } from '../folder-lock.ts';
 import { MIGRATIONS } from '../schema/migrations.ts';
 import { consentWrites } from '../stores/consent-store.ts';
-import { limitWrites } from '../stores/limit-store.ts';
 import { statementsOf, type Statements } from '../statements.ts';
 import { carryDocuments } from './carry-documents.ts';
 import { addDelivery, readDeliveries, readDelivery, rewriteDelivery } from './documents.ts';
@@ -82,7 +73,6 @@ export function carryOver(
     }
     const suppressed = carrySuppressions(sql, source);
     carryMessageClaims(sql, source);
-    carryLimits(sql, source);
     const consents = carryConsents(sql, source);
     const byName = new Map(
       collections.map((one) => [one.name, carryDocuments(one, sql, source, configurations)] as const),
@@ -148,20 +138,6 @@ function carryConsents(sql: Statements, source: Statements): number {
     if (next && replace(next)) carriedOver += 1;
   }
   return carriedOver;
-}
-
-/** What was sent since the backup counts under limits here too. */
-function carryLimits(sql: Statements, source: Statements): void {
-  if (!source.get("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'limit_entries'")) return;
-  const { 'limits.replace': replace } = limitWrites({ sql });
-  for (const row of source.iterate('SELECT document FROM limit_entries ORDER BY sequence')) {
-    const theirs = parseJson(String(row['document'])) as unknown as SentToPerson;
-    const ours = 'SELECT document FROM limit_entries WHERE workspace = ? AND person = ?';
-    const found = sql.get(ours, theirs.workspace, theirs.person);
-    const before = found ? (parseJson(String(found['document'])) as unknown as SentToPerson) : null;
-    const next = together(before, theirs);
-    if (next) replace(next, before?.revision ?? null);
-  }
 }
 
 /**

@@ -3,7 +3,7 @@ import { conditionsOf } from './conditions.ts';
 import { cursorAt, keysOf, pageOf } from './cursor.ts';
 
 /** Tables that keep a document in each row, numbered anew with every write. */
-type DocumentTable = 'consents' | 'limit_entries';
+type DocumentTable = 'consents';
 
 /** Documents of a workspace, or of all where none is named: the ones written last come first, page by page. */
 export function documentPage<Document>(

@@ -7,7 +7,6 @@ import { digestHeadWrites } from '../stores/digest-heads.ts';
 import { documentWrites } from '../stores/documents.ts';
 import { taskWrites } from '../stores/due-tasks.ts';
 import { claimWrites } from '../stores/lookup-claims.ts';
-import { limitWrites } from '../stores/limit-store.ts';
 import { keyUseWrites } from '../stores/key-uses.ts';
 import { leaseWrites } from '../stores/leases.ts';
 import { readModelWrites } from '../stores/read-models.ts';
@@ -29,7 +28,6 @@ export const createOperations = (transaction: Transaction): Operations => ({
   ...deliveryWrites(transaction),
   ...suppressionWrites(transaction),
   ...consentWrites(transaction),
-  ...limitWrites(transaction),
   ...digestHeadWrites(transaction),
   ...configurationWrites(transaction),
   ...documentWrites(transaction),

@@ -65,10 +65,6 @@ export const WANTED = {
     { name: 'unpublished', key: { unpublishedSince: 1 }, where: ['unpublishedSince'] },
     { name: 'workspace', key: { workspace: 1, _id: 1 } },
   ],
-  limit_entries: [
-    { name: 'keptUntil', key: { keptUntil: 1 } },
-    { name: 'workspace', key: { workspace: 1, _id: 1 } },
-  ],
   digest_heads: [
     { name: 'due', key: { workspace: 1, dueAt: 1 }, where: ['dueAt'] },
     { name: 'next', key: { dueAt: 1 }, where: ['dueAt'] },
