@@ -1,4 +1,5 @@
-import type { AuditEntry, Decision } from '@carillon/domain';
+import type { AuditEntry, Decision, Job } from '@carillon/domain';
+import type { JobId } from '@carillon/kernel';
 import { decideConsents } from '@carillon/stages';
 import { givenIds, alwaysYield } from '@carillon/testing/given';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -269,6 +270,23 @@ describe('A job that allows opt-outs again', () => {
 });
 
 describe('A job of a list', () => {
+  it('is hidden and left waiting if only a later release knows its kind', async () => {
+    await suppress(1);
+    const known = await owner.ask('POST', 'suppressions/remove-many', { filter: {}, expected: 1 });
+    const job = await fixture.jobs.get(idOf(known) as JobId);
+    if (!job) throw new Error('the job is missing');
+    const later: Job = { ...job, id: 'job_later' as JobId, work: { action: 'erase_people' } };
+    await fixture.jobs.insert(later, ['one']);
+    await run();
+    const page = await owner.ask('GET', 'jobs');
+    expect([page.status, (page.body['items'] as readonly { id: string }[]).map(({ id }) => id)]).toEqual([
+      200,
+      [idOf(known)],
+    ]);
+    expect((await owner.ask('GET', 'jobs/job_later')).status).toBe(404);
+    expect(await fixture.jobs.get(later.id)).toEqual(later);
+  });
+
   it('starts nothing if more match than were expected, if nothing does, and if items come both ways or neither', async () => {
     await suppress(3);
     await optOut('ada');

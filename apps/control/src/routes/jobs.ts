@@ -46,7 +46,7 @@ export function jobRoutes(app: ApiServer, ports: JobRoutePorts): void {
 
   async function find(sight: VisibleScope, id: string): Promise<Job> {
     const job = await jobs.get(id as JobId);
-    if (job && sight.sees(job.workspace)) return job;
+    if (job && kindOf(job) && sight.sees(job.workspace)) return job;
     throw notFound(`job ${id}${sight.workspace === undefined ? '' : ` in workspace ${sight.workspace}`}`);
   }
 
@@ -69,7 +69,8 @@ export function jobRoutes(app: ApiServer, ports: JobRoutePorts): void {
       const filter = {
         ...(sight.workspace !== undefined && { workspace: sight.workspace }),
         ...(state !== undefined && { states: state }),
-        ...(action !== undefined && { actions: action }),
+        // The response cannot hold jobs of kinds that only a later release knows.
+        actions: action ?? JOB_ACTIONS,
       };
       const page = await shownPage(
         limit,
