@@ -131,6 +131,14 @@ describe('A job that takes back suppressions', () => {
     expect(JSON.stringify(await auditEntries())).not.toContain('example.com');
   });
 
+  it('makes no audit id that a reader could recompute from an address', async () => {
+    const job = await done('suppressions/remove-many', { entries: [BOB] });
+    const [item = ''] = await fixture.jobs.items(String(job['id']) as JobId);
+    const [record] = await itemsOnAudit('suppression.remove');
+    expect(item).toContain('bob@example.com');
+    expect(record?.id).not.toBe(givenIds.derive('audit', String(job['id']), item));
+  });
+
   it('takes thousands without holding the request or the event loop', async () => {
     await suppress(3_000);
     const slice = alwaysYield();

@@ -163,8 +163,10 @@ export function createJobRunner(ports: JobRunnerPorts, holder: string): JobRunne
     const what = itemAudit(job, kind);
     const records = items.flatMap((item, at) => {
       const failure = results[at] ?? null;
-      const id = ports.ids.derive('audit', job.id, item);
-      const target = kind.nameOf?.(item, job, ports.ids) ?? item;
+      const name = kind.nameOf?.(item, job, ports.ids);
+      // An item that holds personal data is keyed, so that no reader of the audit can find it out by guesses.
+      const id = ports.ids.derive('audit', job.id, name === undefined ? item : ports.ids.keyed('audit', item));
+      const target = name ?? item;
       if (failure === null) return [entryOf(job, { id, what, target, outcome: 'done', code: null })];
       return mayHaveEffect(failure) ? [entryOf(job, { id, what, target, outcome: 'failed', code: failure.code })] : [];
     });
