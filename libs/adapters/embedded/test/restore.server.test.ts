@@ -10,7 +10,7 @@ import {
   type SentToPerson,
 } from '@carillon/domain';
 import { isCarillonError, type AttemptId, type DeliveryId, type TriggerId } from '@carillon/kernel';
-import { MESSAGE_CLAIM } from '@carillon/ports';
+import { MESSAGE_CLAIM, text, type Collection } from '@carillon/ports';
 import { COLLECTIONS, createStores, type DocumentStores } from '@carillon/stores';
 import { logRecord } from '@carillon/testing';
 import { givenIntent, MORNING } from '@carillon/testing/given';
@@ -236,6 +236,23 @@ describe('a restore', () => {
     await within('calm', async ({ ledger }) =>
       expect(await ledger.countByState()).toEqual({ CANCELLED: 1, IN_DOUBT: 1 }),
     );
+  });
+
+  it('carries over documents of a collection that the backup does not know yet', async () => {
+    const notes: Collection<{ readonly id: string }> = {
+      name: 'notes',
+      key: ['id'],
+      fields: { id: text(({ id }) => id) },
+      restore: { carryOver: 'all' },
+    };
+    const collections = [...COLLECTIONS, notes];
+    const newer = await openEmbedded({ dataDir: at('data'), clock: wallClock, collections });
+    await newer.documents.collection(notes).write({ id: 'one' }, null);
+    await newer.close();
+    await restoreBackup(at('copy.backup'), at('new'), { ...options, collections, newer: at('data') });
+    const restored = await openEmbedded({ dataDir: at('new'), clock: wallClock, collections });
+    expect(await restored.documents.collection(notes).get(['one'])).toEqual({ id: 'one' });
+    await restored.close();
   });
 
   it('refuses a newer folder that is none: empty, in use, of another deployment, or older', async () => {

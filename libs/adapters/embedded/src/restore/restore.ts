@@ -7,6 +7,7 @@ import type { Moment } from '@carillon/domain';
 import { CarillonError } from '@carillon/kernel';
 import type { AnyCollection } from '@carillon/ports';
 import { dataFiles, makeFolder, makePrivateFile, syncFolder } from '../data-folder.ts';
+import { createDocumentTables, documentTable } from '../schema/document-tables.ts';
 import { APPLICATION_ID, migrate } from '../schema/migrations.ts';
 import { statementsOf } from '../statements.ts';
 import { callOff } from './call-off.ts';
@@ -89,6 +90,8 @@ function settle(database: string, { moment, collections, readers, newer, cancelU
   const db = new DatabaseSync(database);
   try {
     migrate(db);
+    // A backup of an earlier release lacks the tables of later collections, into which the newer folder is carried over.
+    createDocumentTables(db, collections.map(documentTable));
     const sql = statementsOf(db);
     db.exec('BEGIN');
     const carriedOver = newer === undefined ? null : carryOver(sql, newer, moment, collections);
