@@ -122,10 +122,10 @@ export async function openJobsFixture() {
     troubles,
     backups,
     /** A runner in a process of its own. */
-    runner(fixture: Fixture, wire: Wire = createDirectWire(), turns = neverYield): JobRunner {
+    runner(fixture: Fixture, wire: Wire = createDirectWire(), slice = neverYield): JobRunner {
       runners += 1;
       const { configuration, codecs, clock: time } = fixture;
-      const ports = { configuration, codecs, clock: time, ids: givenIds, watch, backup, people, turns, ...over(wire) };
+      const ports = { configuration, codecs, clock: time, ids: givenIds, watch, backup, people, slice, ...over(wire) };
       return createJobRunner(ports as unknown as ControlPorts, `runner-${runners}`);
     },
     async deliver(count: number, facts: DeliveryFacts = { state: 'FAILED' }): Promise<readonly Delivery[]> {
