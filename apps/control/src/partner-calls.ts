@@ -2,7 +2,7 @@ import { integrationSecrets, lookupTimeouts, type LookupIntegration } from '@car
 import { formatDuration, type Duration } from '@carillon/kernel';
 import type { PartnerAnswer } from '@carillon/ports';
 import type { ControlPorts } from './ports.ts';
-import { CHECK_PATIENCE } from './routes/cohorts.ts';
+import { CHECK_PATIENCE } from './routes/configuration/cohorts.ts';
 import { missingSecret } from './secret-places.ts';
 
 /** Values behind the names that a call of a partner needs, and a sentence for each that is not there. */

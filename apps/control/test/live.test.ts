@@ -2,7 +2,7 @@ import { deliveryOf } from '@carillon/testing';
 import type { Delivery, Outcome } from '@carillon/domain';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { SESSION_LASTS } from '../src/access/people/sessions.ts';
-import { MAX_STREAMS_OF_ONE } from '../src/routes/live.ts';
+import { MAX_STREAMS_OF_ONE } from '../src/routes/operations/live.ts';
 import { TOKEN } from './control-fixture.ts';
 import type { Browser } from './people-fixture.ts';
 import { follow, openLive, type Follower, type LiveFixture } from './live-fixture.ts';

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { notFound, withName } from '../routes/app.ts';
-import { previewTemplate, type TemplatePorts } from '../routes/templates.ts';
+import { previewTemplate, type TemplatePorts } from '../routes/configuration/templates.ts';
 import { MAIL_POLICY, tame } from './pages.ts';
 
 /** In characters: an address that is longer is refused by servers in between. Of a larger event the id is given. */

@@ -8,7 +8,7 @@ import { visibleScopeOf } from '../../access/visible-scope.ts';
 import { keyedTarget } from '../../audit/facts.ts';
 import { consentFilters, consentWordFilter } from '../../consent-filters.ts';
 import { targetNames } from '../../consent-words.ts';
-import { personText } from '../../routes/consents.ts';
+import { personText } from '../../routes/people/consents.ts';
 import { readChoice, requireExpected, upToTheCeiling } from '../choose.ts';
 import { eachItem, jobKind, type JobKindPorts, type JobRun, type JobWorker } from '../kind.ts';
 

@@ -14,7 +14,12 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { visibleScopeOf } from '../../access/visible-scope.ts';
 import { expiresOf } from '../../deliveries.ts';
-import { deliveryFilters, readFilter, refuseUnknown, type DeliveryFilters } from '../../routes/deliveries.ts';
+import {
+  deliveryFilters,
+  readFilter,
+  refuseUnknown,
+  type DeliveryFilters,
+} from '../../routes/deliveries/deliveries.ts';
 import { chooseDeliveries, readChoice, requireExpected, type ChosenDeliveries } from '../choose.ts';
 import { eachItem, jobKind, type JobKindPorts, type JobRun, type JobStart, type JobWorker } from '../kind.ts';
 

@@ -11,7 +11,7 @@ import {
   sourceWord,
   suppressionFilter,
   suppressionFilters,
-} from '../../routes/suppressions.ts';
+} from '../../routes/people/suppressions.ts';
 import { readChoice, requireExpected, upToTheCeiling } from '../choose.ts';
 import { eachItem, jobKind, type JobKindPorts } from '../kind.ts';
 

@@ -1,0 +1,85 @@
+import { sentEventBody } from '@carillon/contracts';
+import { readEvent, streamTable } from '@carillon/domain';
+import { CarillonError, readTraceparent } from '@carillon/kernel';
+import { prepareAppend } from '@carillon/stages';
+import { z } from 'zod';
+import { principalOf } from '../../access/principal.ts';
+import { visibleScopeOf } from '../../access/visible-scope.ts';
+import type { RoutePorts } from '../../ports.ts';
+import { createRate } from '../../rate.ts';
+import { notFound, withName, type ApiServer } from '../app.ts';
+import { streamPath } from './streams.ts';
+
+const sendRequest = z.strictObject({
+  event: z.string().min(1).max(262_144).describe('The event as JSON text, read as the intake would'),
+});
+
+type SendPorts = Pick<RoutePorts, 'configuration' | 'ids' | 'clock' | 'log'>;
+
+/**
+ * `Send this event now`: an event that its author wrote by hand, on the log like any other. What judges it cannot tell it from those
+ * of programs; the log keeps who sent it. Claims bind only tokens: whoever may configure the stream may send any event to it.
+ */
+export function streamSendRoute(app: ApiServer, ports: SendPorts): void {
+  const rate = createRate({ what: 'events by hand', most: 60, span: 60_000 });
+  app.post(
+    '/v1/workspaces/:workspace/streams/:name/send',
+    {
+      config: {
+        permission: 'configure',
+        audit: 'event.send',
+        problems: [
+          'not_found',
+          'invalid_request',
+          'invalid_json',
+          'not_an_object',
+          'missing_entity_key',
+          'missing_event_time',
+          'rate_limited',
+          'log_unavailable',
+        ],
+      },
+      schema: {
+        operationId: 'sendEvent',
+        tags: ['Event streams'],
+        summary:
+          'Sends one event to a stream as whoever asks, without its key or token; `name` is the EVENT_PATH with its slash as %2F, or what follows the slash',
+        params: withName,
+        body: sendRequest,
+        response: { 202: sentEventBody },
+      },
+    },
+    async (request, reply) => {
+      const { workspace, name } = request.params;
+      const configuration = await ports.configuration.refresh();
+      const path = streamPath(name, visibleScopeOf(request), configuration);
+      const stream = streamTable(configuration).streams.get(path);
+      if (!stream || stream.workspace !== workspace) throw notFound(`stream ${name} in workspace ${workspace}`);
+      const { clock, ids, log } = ports;
+      const bytes = new TextEncoder().encode(request.body.event);
+      const read = readEvent(bytes);
+      if (!read.ok) {
+        const { code, detail, ...facts } = read.error;
+        throw new CarillonError(code, `event: ${detail}`, facts);
+      }
+      const { actor, name: by } = principalOf(request);
+      rate.take(JSON.stringify([by, workspace]), clock.now());
+      const header = request.headers['traceparent'];
+      const traceparent = readTraceparent(typeof header === 'string' ? header : null);
+      const prepared = prepareAppend(
+        {
+          stream,
+          principal: `${actor.kind}:${actor.id}`,
+          bytes,
+          body: read.value.body,
+          idempotencyKey: null,
+          traceparent,
+        },
+        { ids, now: clock.now(), partitions: log.partitions('carillon.events') },
+      );
+      if (!prepared.ok) throw prepared.error;
+      await log.append([prepared.value.record]);
+      return reply.code(202).send({ id: prepared.value.id, stream: path });
+    },
+  );
+}

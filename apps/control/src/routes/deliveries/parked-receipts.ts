@@ -1,0 +1,155 @@
+import { parkedReceiptBody, parkedReceiptPage } from '@carillon/contracts';
+import { RECEIPT_SOURCES } from '@carillon/domain';
+import type { DeadLetterRow } from '@carillon/ports';
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { principalOf } from '../../access/principal.ts';
+import { visibleScopeOf, type VisibleScope } from '../../access/visible-scope.ts';
+import { audited } from '../../audit/facts.ts';
+import { showParkedReceipt } from '../../bodies.ts';
+import { shownPage } from '../../pages-in-sight.ts';
+import type { ControlPorts } from '../../ports.ts';
+import {
+  acrossWorkspaces,
+  noBody,
+  notFound,
+  oneOfWords,
+  paging,
+  readRange,
+  timeRange,
+  withIdAcross,
+  type ApiServer,
+} from '../app.ts';
+
+const filters = z.strictObject({
+  ...paging,
+  parked: z
+    .enum(['true', 'false'])
+    .optional()
+    .describe('`true`: only those that nobody has dismissed; `false`: only those that somebody has'),
+  source: oneOfWords('source', RECEIPT_SOURCES).optional().describe('Who reported'),
+  account: z.string().max(200).optional().describe('The account that proved it, such as `shop/mail` or `default`'),
+  ...timeRange,
+});
+
+/**
+ * What providers reported and nobody could place. It is shown until an operator has looked and says that nothing is to be done; that
+ * moves no delivery.
+ */
+export function parkedReceiptRoutes(
+  app: ApiServer,
+  { readModels, clock }: Pick<ControlPorts, 'readModels' | 'clock'>,
+): void {
+  async function find(sight: VisibleScope, id: string): Promise<DeadLetterRow> {
+    const row = await readModels.deadLetter(id);
+    if (row?.stage === 'receipts' && sight.sees(row.workspace)) return row;
+    throw notFound(`parked receipt ${id}`);
+  }
+
+  app.get(
+    '/v1/workspaces/:workspace/receipts',
+    {
+      config: { permission: 'bodies', across: true },
+      schema: {
+        operationId: 'listParkedReceipts',
+        tags: ['Receipts'],
+        summary: 'What providers reported and nobody could place, newest first',
+        params: acrossWorkspaces,
+        querystring: filters,
+        response: { 200: parkedReceiptPage },
+      },
+    },
+    async (request) => {
+      const { parked, source, account, limit, cursor } = request.query;
+      const sight = visibleScopeOf(request);
+      const filter = {
+        ofReceipts: true,
+        ...(sight.workspace !== undefined && { workspace: sight.workspace }),
+        ...(parked === 'true' && { open: true as const }),
+        ...readRange(request.query, clock.now()),
+      };
+      const page = await shownPage(
+        limit,
+        cursor,
+        (most, from) => readModels.deadLetters(filter, most, from),
+        (row) =>
+          sight.sees(row.workspace) &&
+          (parked !== 'false' || row.dismissedAt !== null) &&
+          (source === undefined || row.receipt?.source === source) &&
+          (account === undefined || row.receipt?.account === account),
+      );
+      return { items: page.items.map((row) => showParkedReceipt(row, true)), next: page.next };
+    },
+  );
+
+  app.get(
+    '/v1/workspaces/:workspace/receipts/:id',
+    {
+      config: { permission: 'bodies', audit: 'receipt.read', across: true, problems: ['not_found'] },
+      schema: {
+        operationId: 'readParkedReceipt',
+        tags: ['Receipts'],
+        summary: 'One receipt that nobody could place',
+        params: withIdAcross,
+        response: { 200: parkedReceiptBody },
+      },
+    },
+    async (request) => {
+      const row = await find(visibleScopeOf(request), request.params.id);
+      if (row.workspace !== null) audited(request, { workspace: row.workspace });
+      return showParkedReceipt(row, true);
+    },
+  );
+
+  app.post(
+    '/v1/workspaces/:workspace/receipts/:id/dismiss',
+    {
+      config: { permission: 'operate', audit: 'receipt.dismiss', across: true, problems: ['not_found'] },
+      schema: {
+        operationId: 'dismissParkedReceipt',
+        tags: ['Receipts'],
+        summary: 'Says that nothing is to be done about a receipt that nobody could place; moves no delivery',
+        params: withIdAcross,
+        body: noBody,
+        response: { 200: parkedReceiptBody },
+      },
+    },
+    async (request) => {
+      const sight = visibleScopeOf(request);
+      const { id } = request.params;
+      await find(sight, id);
+      await readModels.markDismissed(id, clock.now(), principalOf(request).name);
+      // Whoever was first stays the one who did, also where the answer was lost and the call comes again.
+      return shown(request, await find(sight, id));
+    },
+  );
+
+  app.post(
+    '/v1/workspaces/:workspace/receipts/:id/reopen',
+    {
+      config: { permission: 'operate', audit: 'receipt.reopen', across: true, problems: ['not_found'] },
+      schema: {
+        operationId: 'reopenParkedReceipt',
+        tags: ['Receipts'],
+        summary:
+          'Takes back that nothing is to be done about a receipt: it waits again; of one that waits it changes nothing',
+        params: withIdAcross,
+        body: noBody,
+        response: { 200: parkedReceiptBody },
+      },
+    },
+    async (request) => {
+      const sight = visibleScopeOf(request);
+      const { id } = request.params;
+      await find(sight, id);
+      await readModels.markReopened(id);
+      return shown(request, await find(sight, id));
+    },
+  );
+}
+
+/** To whoever operates and does not read messages it is shown without address and words. */
+function shown(request: FastifyRequest, row: DeadLetterRow): ReturnType<typeof showParkedReceipt> {
+  if (row.workspace !== null) audited(request, { workspace: row.workspace });
+  return showParkedReceipt(row, principalOf(request).may('bodies', row.workspace));
+}

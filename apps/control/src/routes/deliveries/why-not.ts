@@ -1,0 +1,152 @@
+import { whyNotBody, whyNotRequest, type WhyNotBody } from '@carillon/contracts';
+import { allGates, gate, GATE_TITLES, whyNot, type Account, type Gate } from '@carillon/insight';
+import { CarillonError, formatInstant, isId } from '@carillon/kernel';
+import { principalOf } from '../../access/principal.ts';
+import { visibleScopeOf } from '../../access/visible-scope.ts';
+import type { Cursors } from '../../cursors.ts';
+import type { ControlPorts } from '../../ports.ts';
+import { inWorkspace, readRange, type ApiServer } from '../app.ts';
+import type { StoryPorts } from './deliveries.ts';
+import { refuseUnknown } from './events.ts';
+
+const MAX_OTHERS = 100;
+const timeOrNull = (at: number | null): string | null => (at === null ? null : formatInstant(at));
+
+/** Why somebody was not told: the gates between an event and them, in order. */
+export function whyNotRoute(
+  app: ApiServer,
+  cursors: Cursors,
+  ports: StoryPorts & Pick<ControlPorts, 'readModels' | 'clock' | 'configuration'>,
+): void {
+  app.post(
+    '/v1/workspaces/:workspace/why-not',
+    {
+      config: { permission: 'read', audit: false, problems: ['not_found'] },
+      schema: {
+        operationId: 'whyNot',
+        tags: ['Events'],
+        summary:
+          'Why a notification did not tell somebody: the gates in order, and the first that stopped it. From ledger and projections, and each event judged once more',
+        params: inWorkspace,
+        body: whyNotRequest,
+        response: { 200: whyNotBody },
+      },
+    },
+    async (request) => {
+      const { workspace } = request.params;
+      const { who, notification, event, cursor, ...times } = request.body;
+      refuseUnknown(ports, visibleScopeOf(request), notification);
+      if (event !== undefined && !isId('event', event)) {
+        const detail = `event: expected the id of an event, evt_ and 26 characters; found ${event}`;
+        throw new CarillonError('invalid_request', detail, { pointer: '/event' });
+      }
+      const now = ports.clock.now();
+      const isTimed = Object.values(times).some((one) => one !== undefined);
+      const range = readRange(isTimed ? times : { last: '24h' }, now);
+      const place = JSON.stringify(['why-not', workspace, who, notification, times]);
+      const kept = cursor === undefined ? null : readKept(cursors.open(cursor, place));
+      const span = kept ?? { since: range.since ?? 0, before: range.before ?? now + 1 };
+      const found = await whyNot(
+        {
+          workspace,
+          who,
+          notification,
+          ...span,
+          ...(event !== undefined && { eventId: event }),
+          ...(kept && { cursor: kept.cursor }),
+        },
+        ports,
+      );
+      const maySeeBodies = principalOf(request).may('bodies', workspace);
+      const [main, ...others] = mainFirst(found.accounts);
+      const last = main ? undefined : (await ports.readModels.events({ workspace, before: span.before }, 1)).items[0];
+      const facts = {
+        workspace,
+        who,
+        notification,
+        from: formatInstant(span.since),
+        to: formatInstant(span.before),
+        others: others.slice(0, MAX_OTHERS).map(showOther),
+        last: last ? { event: last.id, at: formatInstant(last.at), stream: last.stream } : null,
+        looked: {
+          events: found.looked,
+          judged_again: found.judged,
+          deliveries: found.deliveries,
+          complete: found.next === null,
+          since: timeOrNull(found.reached),
+        },
+        next: found.next === null ? null : cursors.seal(JSON.stringify({ ...span, cursor: found.next }), place),
+      };
+      return main ? { ...facts, ...showAccount(main, notification, maySeeBodies) } : { ...facts, ...nothing(facts) };
+    },
+  );
+}
+
+type Kept = { readonly since: number; readonly before: number; readonly cursor: string };
+const readKept = (text: string): Kept => JSON.parse(text) as Kept;
+
+/** Whoever asks wonders about the one that did not come: the newest of these, and where all came the newest of all. */
+function mainFirst(accounts: readonly Account[]): readonly Account[] {
+  const main = accounts.find(({ verdict }) => verdict !== 'told') ?? accounts[0];
+  return main === undefined ? [] : [main, ...accounts.filter((one) => one !== main)];
+}
+
+const showGate = (one: Gate, maySeeBodies: boolean): WhyNotBody['gates'][number] => ({
+  gate: one.gate,
+  title: GATE_TITLES[one.gate],
+  result: one.result,
+  // A provider's words may quote the message.
+  text: maySeeBodies || one.gate !== 'provider' || one.result === 'not_reached' ? one.text : '',
+  at: timeOrNull(one.at),
+  lines: maySeeBodies ? [...one.lines] : [],
+  evidence: one.evidence.map((each) => ({ ...each })),
+  source: one.source,
+});
+
+const showOther = (one: Account): WhyNotBody['others'][number] => ({
+  at: formatInstant(one.at),
+  event: one.eventId,
+  rule: one.rule,
+  verdict: one.verdict,
+  gate: one.stoppedAt,
+  text: one.stoppedAt === null ? '' : GATE_TITLES[one.stoppedAt],
+  delivery: one.deliveryId,
+});
+
+function showAccount(account: Account, notification: string, maySeeBodies: boolean) {
+  const { verdict, stoppedAt, gates, eventId, deliveryId, rule } = account;
+  const shown = gates.map((one) => showGate(one, maySeeBodies));
+  const why = shown.find(({ gate: name }) => name === stoppedAt)?.text ?? '';
+  const because = why === '' ? '' : `: ${why}`;
+  const sentence = {
+    told: `${notification} told them of event ${eventId}.`,
+    waiting: `${notification} has not told them of event ${eventId} yet${because}.`,
+    in_doubt: `Nobody can say whether ${notification} told them of event ${eventId}${because}.`,
+    stopped: `${notification} did not tell them of event ${eventId}${because}.`,
+  }[verdict];
+  return { verdict, sentence, gate: stoppedAt, event: eventId, delivery: deliveryId, rule, gates: shown };
+}
+
+function nothing({
+  notification,
+  from,
+  to,
+  looked,
+  last,
+}: Pick<WhyNotBody, 'notification' | 'from' | 'to' | 'looked' | 'last'>) {
+  const seen = looked.complete
+    ? `Nothing about them came for ${notification} between ${from} and ${to}: none of ${looked.events} events names them.`
+    : `None of the newest ${looked.events} events before ${to} names them; older ones of the span were not looked at yet.`;
+  const newest = last === null ? ' No event has come at all.' : ` The last event came at ${last.at} on ${last.stream}.`;
+  const text = looked.complete ? 'no event of the span names them' : 'not found yet';
+  const gates = allGates([gate('event', looked.complete ? 'stopped' : 'unknown', text, { source: 'log' })]);
+  return {
+    verdict: 'no_event' as const,
+    sentence: seen + newest,
+    gate: 'event' as const,
+    event: null,
+    delivery: null,
+    rule: null,
+    gates: gates.map((one) => showGate(one, true)),
+  };
+}

@@ -1,0 +1,153 @@
+import {
+  chosenCountBody,
+  chosenIds,
+  consentCountBody,
+  deadLetterCountBody,
+  deliveryCountBody,
+  suppressionCountBody,
+} from '@carillon/contracts';
+import { MAX_JOB_ITEMS, type OperatorDecision } from '@carillon/domain';
+import { z } from 'zod';
+import { chooseDeadLetters, chooseOf, readCountedChoice } from '../../jobs/choose.ts';
+import type { JobKindPorts } from '../../jobs/kind.ts';
+import { chosenPeople, findOptOuts, matchOptOuts, optOutFilter } from '../../jobs/kinds/consents.ts';
+import { matchDeliveries } from '../../jobs/kinds/deliveries.ts';
+import {
+  chosenEntries,
+  countAddresses,
+  entryFilter,
+  findEntries,
+  matchEntries,
+} from '../../jobs/kinds/suppressions.ts';
+import { inWorkspace, readRange, timeRange, type ApiServer } from '../app.ts';
+import { deliveryFilters } from '../deliveries/deliveries.ts';
+
+const DECISIONS = ['resend', 'cancel', 'dismiss'] as const satisfies readonly OperatorDecision[];
+
+/** Adds the routes that count what a job would act on, for the question before it. */
+export function jobCountRoutes(app: ApiServer, ports: JobKindPorts): void {
+  deliveryCounts(app, ports);
+  deadLetterCount(app, ports);
+  suppressionCount(app, ports);
+  consentCount(app, ports);
+}
+
+function deliveryCounts(app: ApiServer, ports: JobKindPorts): void {
+  app.get(
+    '/v1/workspaces/:workspace/deliveries/count',
+    {
+      config: { permission: 'read' },
+      schema: {
+        operationId: 'countDeliveries',
+        tags: ['Deliveries'],
+        summary:
+          'How many deliveries match that an action fits, and to how many people: asked before it is done to all of them',
+        params: inWorkspace,
+        querystring: z.strictObject({ action: z.enum(DECISIONS), ...deliveryFilters }),
+        response: { 200: deliveryCountBody },
+      },
+    },
+    async (request) => {
+      const { action, ...filters } = request.query;
+      const { ids, people, byState, more } = await matchDeliveries(request, filters, action, ports);
+      return { action, count: ids.length, people, by_state: { ...byState }, more, ceiling: MAX_JOB_ITEMS };
+    },
+  );
+
+  app.post(
+    '/v1/workspaces/:workspace/deliveries/count',
+    {
+      config: { permission: 'read', audit: false },
+      schema: {
+        operationId: 'countChosenDeliveries',
+        tags: ['Deliveries'],
+        summary: 'How many of these deliveries an action fits, and to how many people: asked before it is done to them',
+        params: inWorkspace,
+        body: z.strictObject({ action: z.enum(DECISIONS), ids: chosenIds }),
+        response: { 200: chosenCountBody },
+      },
+    },
+    async (request) => {
+      const { action, ids: named } = request.body;
+      const { ids, people, byState, more } = await chooseOf(named, request.params.workspace, action, ports);
+      const count = { count: ids.length, people, by_state: { ...byState }, more, ceiling: MAX_JOB_ITEMS };
+      return { action, ...count, ids: [...ids] };
+    },
+  );
+}
+
+function deadLetterCount(app: ApiServer, ports: JobKindPorts): void {
+  app.get(
+    '/v1/workspaces/:workspace/dead-letters/count',
+    {
+      config: { permission: 'read' },
+      schema: {
+        operationId: 'countDeadLetters',
+        tags: ['Dead letters'],
+        summary: 'How many dead letters nobody has redriven or dismissed: asked before all of them are redriven',
+        params: inWorkspace,
+        querystring: z.strictObject(timeRange),
+        response: { 200: deadLetterCountBody },
+      },
+    },
+    async ({ params: { workspace }, query }) => {
+      const range = readRange(query, ports.clock.now());
+      const { ids, receipts, more } = await chooseDeadLetters({ workspace, ...range }, ports);
+      return { count: ids.length, receipts, more, ceiling: MAX_JOB_ITEMS };
+    },
+  );
+}
+
+function suppressionCount(app: ApiServer, ports: JobKindPorts): void {
+  app.post(
+    '/v1/workspaces/:workspace/suppressions/count',
+    {
+      config: { permission: 'operate', audit: false },
+      schema: {
+        operationId: 'countSuppressions',
+        tags: ['Suppressions'],
+        summary:
+          'How many of these entries are there, and how many addresses they hold back: asked before they are taken back',
+        params: inWorkspace,
+        body: z.strictObject({ entries: chosenEntries.optional(), filter: entryFilter.optional() }),
+        response: { 200: suppressionCountBody },
+      },
+    },
+    async ({ params: { workspace }, body }) => {
+      const choice = readCountedChoice(body, 'entries');
+      const { entries, more } =
+        'named' in choice
+          ? await findEntries(workspace, choice.named, ports)
+          : await matchEntries(workspace, choice.filter, ports);
+      const addresses = await countAddresses(workspace, entries, ports);
+      return { removed: entries.length, ...addresses, more, ceiling: MAX_JOB_ITEMS };
+    },
+  );
+}
+
+function consentCount(app: ApiServer, ports: JobKindPorts): void {
+  app.post(
+    '/v1/workspaces/:workspace/consents/count',
+    {
+      config: { permission: 'operate', audit: false },
+      schema: {
+        operationId: 'countConsents',
+        tags: ['Consents'],
+        summary: 'How many people opted out of how much: asked before all of it is allowed again',
+        params: inWorkspace,
+        body: z.strictObject({ people: chosenPeople.optional(), filter: optOutFilter.optional() }),
+        response: { 200: consentCountBody },
+      },
+    },
+    async (request) => {
+      const { workspace } = request.params;
+      const choice = readCountedChoice(request.body, 'people');
+      const { people, more } =
+        'named' in choice
+          ? { people: await findOptOuts(workspace, choice.named, ports), more: false }
+          : await matchOptOuts(request, workspace, choice.filter, ports);
+      const words = people.reduce((sum, { optOuts }) => sum + optOuts.length, 0);
+      return { people: people.length, words, more, ceiling: MAX_JOB_ITEMS };
+    },
+  );
+}

@@ -1,0 +1,237 @@
+import { LIVE_TOPICS } from '@carillon/contracts';
+import { CarillonError, parseDuration, type Duration } from '@carillon/kernel';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Readable } from 'node:stream';
+import { z } from 'zod';
+import type { Access } from '../../access/access.ts';
+import { lacking } from '../../access/guard.ts';
+import { maskAnswer } from '../../access/masking/mask-answer.ts';
+import { PERMISSIONS } from '../../access/permission.ts';
+import { principalOf, type Principal } from '../../access/principal.ts';
+import { EVERY_WORKSPACE, visibleScopeOf } from '../../access/visible-scope.ts';
+import type { Cursors } from '../../cursors.ts';
+import { createFeeds, type LiveRow, type Subscription } from '../../live/feeds.ts';
+import { liveLists, type LivePorts } from '../../live/lists.ts';
+import { createLiveStream } from '../../live/live-stream.ts';
+import type { LiveTopic } from '../../live/source.ts';
+import type { ControlPorts } from '../../ports.ts';
+import { acrossWorkspaces, someOfWords, type ApiServer } from '../app.ts';
+
+const EVENT_STREAM = 'text/event-stream';
+/** How often a stream asks again who it is for: a session that ended and a role that changed end it within twice of this. */
+const ASKED_AGAIN_EVERY: Duration = 800;
+/** The answer is shared by all streams of one credential for so long. */
+const ASKED_FOR: Duration = 400;
+/** A reader that does not take the end of its stream is cut off after this. */
+const ENDS_WITHIN: Duration = 300;
+/** Streams of one person, token or machine: a browser has one for each tab that is looked at. */
+export const MAX_STREAMS_OF_ONE = 20;
+/** Where streams stand, whose sealed words are kept: they move on together. */
+const MAX_PLACES = 100;
+/** Streams of one process. */
+export const MAX_STREAMS = 1_000;
+
+const query = z.strictObject({
+  topics: someOfWords('topic', LIVE_TOPICS).describe('One list, or several with commas'),
+  for: z.string().max(40).optional().describe('Ends the stream after so long, such as `30s`; left out: it goes on'),
+});
+
+export type LiveRoute = {
+  /** Ends all streams; further ones end at once. */
+  end(): void;
+};
+
+/** Lists that tell their changes, as server-sent events. */
+export function liveRoute(
+  app: ApiServer,
+  access: Access,
+  cursors: Cursors,
+  ports: LivePorts & Pick<ControlPorts, 'clock' | 'watch'>,
+): LiveRoute {
+  const lists = liveLists(ports);
+  const feeds = createFeeds(lists, (error) => ports.watch.trouble('follow a list', error));
+  const open = new Set<() => void>();
+  const countOf = new Map<string, number>();
+  const principals = sharedPrincipals(access);
+  const masked = new WeakMap<LiveRow, string>();
+  const seal = sealedOnce(cursors);
+  let hasEnded = false;
+
+  /** One more stream of somebody; what is answered gives its place back. */
+  function take({ actor }: Principal): () => void {
+    const who = `${actor.kind} ${actor.id}`;
+    const count = countOf.get(who) ?? 0;
+    if (count >= MAX_STREAMS_OF_ONE) {
+      throw new CarillonError('rate_limited', `you have ${count} live streams open: close one`, { retryAfter: 2_000 });
+    }
+    if (open.size >= MAX_STREAMS) throw new CarillonError('overloaded', 'too many live streams are open');
+    countOf.set(who, count + 1);
+    return () => {
+      const left = (countOf.get(who) ?? 1) - 1;
+      if (left > 0) countOf.set(who, left);
+      else countOf.delete(who);
+    };
+  }
+
+  app.get(
+    '/v1/workspaces/:workspace/live',
+    {
+      config: { permission: 'read', across: true, streams: true },
+      schema: {
+        operationId: 'followLists',
+        tags: ['Live'],
+        summary:
+          'Changes of lists as server-sent events: `event` is the topic, `data` a row as its list has it; `reset` says that a list has to be read again. Goes on after `Last-Event-ID`',
+        produces: [EVENT_STREAM],
+        params: acrossWorkspaces,
+        querystring: query,
+        response: { 200: z.string() },
+      },
+    },
+    async (request, reply) => {
+      const { topics, for: lasts } = request.query;
+      const principal = principalOf(request);
+      const sight = visibleScopeOf(request);
+      const asked = request.params.workspace;
+      const workspace = asked === EVERY_WORKSPACE ? null : asked;
+      const known = [...sight.names];
+      for (const topic of topics) {
+        const { permission } = lists[topic];
+        const isSeen =
+          workspace === null
+            ? known.some((one) => principal.may(permission, one))
+            : principal.may(permission, workspace);
+        if (!isSeen && !principal.may(permission, null)) throw lacking([permission]);
+      }
+      const span = lasts === undefined ? undefined : spanOf(lasts);
+      const place = JSON.stringify(['live', asked]);
+      const from = positionsOf(request, (text) => cursors.open(text, place));
+      const giveBack = take(principal);
+      const stream = createLiveStream(
+        (topic, row) => shownRow(principal, topic, row),
+        (positions) => seal(JSON.stringify(positions), place),
+      );
+      const subscriptions: Subscription[] = [];
+      const timers: NodeJS.Timeout[] = [];
+      let isClosed = false;
+      const close = (): void => {
+        if (isClosed) return;
+        isClosed = true;
+        open.delete(close);
+        giveBack();
+        for (const timer of timers) clearTimeout(timer);
+        for (const one of subscriptions) one.end();
+        stream.end();
+        // A reader that takes nothing does not see the end either.
+        setTimeout(() => reply.raw.destroyed || reply.raw.writableFinished || reply.raw.destroy(), ENDS_WITHIN).unref();
+      };
+      open.add(close);
+      reply.raw.on('close', close);
+      try {
+        for (const topic of new Set(topics)) {
+          const kept = from?.[topic] ?? (from === null ? undefined : null);
+          const one = await feeds.subscribe(topic, workspace, kept, (change) => stream.change(topic, change));
+          subscriptions.push(one);
+          stream.begin(topic, one.position, one.missed);
+        }
+      } catch (error) {
+        close();
+        throw error;
+      }
+      if (isClosed || hasEnded) {
+        for (const one of subscriptions) one.end();
+        close();
+      }
+      timers.push(setInterval(() => void stillMay().then((may) => may || close(), close), ASKED_AGAIN_EVERY));
+      if (span !== undefined) timers.push(setTimeout(close, span));
+      if (isClosed) for (const timer of timers) clearTimeout(timer);
+      return send(reply, stream.text());
+
+      /** Whether whoever asks is still the same and may do the same: what they see depends on it. */
+      async function stillMay(): Promise<boolean> {
+        const now = await principals(request);
+        return now !== null && rightsOf(now, known) === rightsOf(principal, known);
+      }
+    },
+  );
+
+  /** Masked once for all who see it so: a row is of one workspace, and they differ in nothing else. */
+  function shownRow(principal: Principal, topic: LiveTopic, row: LiveRow): string | null {
+    const { permission, schema } = lists[topic];
+    if (!principal.may(permission, row.workspace)) return null;
+    if (principal.may('bodies', row.workspace)) return row.text;
+    const known = masked.get(row);
+    if (known !== undefined) return known;
+    const text = JSON.stringify(maskAnswer(principal, schema, row.body, true));
+    masked.set(row, text);
+    return text;
+  }
+
+  return {
+    end() {
+      hasEnded = true;
+      for (const close of open) close();
+    },
+  };
+}
+
+function send(reply: FastifyReply, text: AsyncGenerator<string>): FastifyReply {
+  return reply
+    .type(`${EVENT_STREAM}; charset=utf-8`)
+    .header('x-accel-buffering', 'no')
+    .send(Readable.from(text, { objectMode: false, highWaterMark: 1 }));
+}
+
+function spanOf(text: string): Duration {
+  const span = parseDuration(text);
+  if (span.ok) return span.value;
+  throw new CarillonError('invalid_request', `for: expected a duration such as 30s or 5m; found ${text}`, {
+    pointer: '/for',
+  });
+}
+
+/** Where the client was in each list; null: it begins. What is no cursor of ours is as good as a very old one. */
+function positionsOf(
+  { headers }: FastifyRequest,
+  openCursor: (text: string) => string,
+): Readonly<Record<string, unknown>> | null {
+  const text = headers['last-event-id'];
+  if (typeof text !== 'string' || text === '') return null;
+  try {
+    return JSON.parse(openCursor(text)) as Readonly<Record<string, unknown>>;
+  } catch {
+    return {};
+  }
+}
+
+const rightsOf = (principal: Principal, workspaces: readonly string[]): string =>
+  JSON.stringify(
+    [null, ...workspaces].map((one) => PERMISSIONS.filter((permission) => principal.may(permission, one))),
+  );
+
+/** Seals the same place once for all streams that stand there. */
+function sealedOnce(cursors: Cursors): (text: string, place: string) => string {
+  const sealed = new Map<string, string>();
+  return (text, place) => {
+    const key = JSON.stringify([text, place]);
+    const known = sealed.get(key) ?? cursors.seal(text, place);
+    if (sealed.size >= MAX_PLACES) sealed.clear();
+    sealed.set(key, known);
+    return known;
+  };
+}
+
+/** Who asks, asked once for all streams of one credential at about the same time. */
+function sharedPrincipals(access: Access): (request: FastifyRequest) => Promise<Principal | null> {
+  const asked = new Map<string, Promise<Principal | null>>();
+  return (request) => {
+    const { authorization = '', cookie = '' } = request.headers;
+    const credential = JSON.stringify([authorization, cookie]);
+    const now = asked.get(credential) ?? access.stillWho(request);
+    if (!asked.has(credential)) {
+      asked.set(credential, now);
+      setTimeout(() => asked.delete(credential), ASKED_FOR).unref();
+    }
+    return now;
+  };
+}

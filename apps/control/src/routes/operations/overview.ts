@@ -1,0 +1,62 @@
+import { workspaceHealthPage, type WorkspaceHealthBody } from '@carillon/contracts';
+import { z } from 'zod';
+import { visibleScopeOf } from '../../access/visible-scope.ts';
+import type { ControlPorts } from '../../ports.ts';
+import { countCalls, recentCalls } from '../../provider-calls.ts';
+import { waitingPartners } from '../../waiting-partners.ts';
+import { listPaging, pageOfAll } from '../../whole-lists.ts';
+import type { ApiServer } from '../app.ts';
+
+const MAX_COUNTED = 500;
+
+type OverviewPorts = Pick<ControlPorts, 'ledger' | 'readModels' | 'tasks' | 'clock' | 'slice'>;
+
+/** What waits for a person in each workspace in sight. */
+export function overviewRoute(app: ApiServer, ports: OverviewPorts): void {
+  app.get(
+    '/v1/overview',
+    {
+      config: { permission: 'read', across: true },
+      schema: {
+        operationId: 'listWorkspaceHealth',
+        tags: ['Deployment'],
+        summary: 'A row for each workspace: in doubt, dead letters, refused, waiting',
+        querystring: z.strictObject(listPaging),
+        response: { 200: workspaceHealthPage },
+      },
+    },
+    async (request) => {
+      const { rows: names, next } = pageOfAll(visibleScopeOf(request).names, (name) => name, request.query);
+      const partners = await waitingPartners((name) => names.includes(name), ports);
+      const items: WorkspaceHealthBody[] = [];
+      for (const workspace of names) {
+        if (ports.slice.isExpired()) await ports.slice.yield();
+        const events = partners.filter((one) => one.workspace === workspace).map((one) => one.events);
+        items.push({
+          ...(await healthOf(workspace, ports)),
+          waiting_for_partners: events.reduce((sum, count) => sum + count, 0),
+        });
+      }
+      return { items, next };
+    },
+  );
+}
+
+async function healthOf(
+  workspace: string,
+  { ledger, readModels, clock }: OverviewPorts,
+): Promise<Omit<WorkspaceHealthBody, 'waiting_for_partners'>> {
+  const [inDoubt, letters, { calls }, waiting] = await Promise.all([
+    ledger.list({ workspace, states: ['IN_DOUBT'] }, MAX_COUNTED),
+    readModels.deadLetters({ workspace, open: true }, MAX_COUNTED),
+    recentCalls(ledger, clock.now(), { workspace }, MAX_COUNTED),
+    ledger.waiting({ workspace }, MAX_COUNTED),
+  ]);
+  return {
+    workspace,
+    in_doubt: inDoubt.items.length,
+    dead_letters: letters.items.length,
+    refused: countCalls(calls).refused,
+    waiting: waiting.items.length,
+  };
+}

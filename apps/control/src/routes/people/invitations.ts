@@ -1,0 +1,276 @@
+import {
+  acceptInput,
+  goneBody,
+  invitationInput,
+  invitationList,
+  invitationWordInput,
+  newInvitationBody,
+  openedSessionBody,
+  promisedBody,
+  type InvitationShown,
+} from '@carillon/contracts';
+import { emailKey, listResources, portalUrlOf, signInOf, type Membership } from '@carillon/domain';
+import { CarillonError, formatInstant, isCarillonError } from '@carillon/kernel';
+import { isOverTls, sourceOf } from '@carillon/runtime';
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { Access } from '../../access/access.ts';
+import { refuseForeign, refuseForgery } from '../../access/origin.ts';
+import { createDirectory } from '../../access/people/directory.ts';
+import { mailInvitation } from '../../access/people/invitation-mail.ts';
+import { notifyPerson } from '../../access/people/notices.ts';
+import { createInvitations, type InvitationRecord } from '../../access/people/invitations.ts';
+import { refuseWeak } from '../../access/people/passwords.ts';
+import { refuseHigherRoles } from '../../access/people/rights.ts';
+import { principalOf, refuseToken, type Principal } from '../../access/principal.ts';
+import { visibleScopeOf, type VisibleScope } from '../../access/visible-scope.ts';
+import { audited, digestOf } from '../../audit/facts.ts';
+import { beginAudit } from '../../audit/hook.ts';
+import { unknownFilter } from '../../names.ts';
+import type { ControlPorts } from '../../ports.ts';
+import { createRate } from '../../rate.ts';
+import { listPaging, newestFirst, pageOfAll } from '../../whole-lists.ts';
+import { notFound, type ApiServer } from '../app.ts';
+
+type InvitationPorts = Pick<
+  ControlPorts,
+  'people' | 'ids' | 'clock' | 'configuration' | 'secrets' | 'senders' | 'watch'
+>;
+
+const showInvitation = ({ id, body, endsAt }: InvitationRecord): InvitationShown => ({
+  id,
+  email: body.email,
+  owner: body.owner,
+  memberships: body.memberships.map(({ workspace, role }) => ({ workspace, role })),
+  by: body.by,
+  created_at: formatInstant(body.createdAt),
+  ends_at: formatInstant(endsAt ?? body.createdAt),
+  used: body.usedBy !== null,
+});
+
+/** Whether all that it promises is in sight. */
+const seesInvitation = ({ sees }: VisibleScope, { body }: InvitationRecord): boolean =>
+  body.owner ? sees(null) : body.memberships.every(({ workspace }) => sees(workspace));
+
+/** How people get in whom somebody asks to come. */
+export function invitationRoutes(app: ApiServer, access: Access, ports: InvitationPorts): void {
+  const { people, clock } = ports;
+  const directory = createDirectory(ports);
+  const invitations = createInvitations(ports);
+  // Nobody guesses 256 bits: this only keeps the audit short.
+  const wrongWords = createRate({ what: 'wrong words of invitations', most: 10, span: 60_000 });
+  const mails = createRate({ what: 'invitations', most: 60, span: 3_600_000 });
+
+  const workspaces = async (): Promise<readonly string[]> =>
+    listResources(await ports.configuration.refresh(), 'workspace').map(({ ref }) => ref.workspace);
+
+  app.get(
+    '/v1/invitations',
+    {
+      config: { permission: 'people', across: true },
+      schema: {
+        operationId: 'listInvitations',
+        tags: ['People'],
+        summary: 'Invitations of the last seven days, the newest first, used ones among them; never their words',
+        querystring: z.strictObject(listPaging),
+        response: { 200: invitationList },
+      },
+    },
+    async (request) => {
+      const seen = (await directory.all('invitation')).filter(
+        (one) => invitations.lasts(one) && seesInvitation(visibleScopeOf(request), one),
+      );
+      const { rows, next } = pageOfAll(seen, ({ id, body }) => newestFirst(body.createdAt, id), request.query);
+      return { items: rows.map(showInvitation), next };
+    },
+  );
+
+  /** Throws for what whoever asks may not give, and for what is not there. */
+  async function refuseMore(
+    principal: Principal,
+    { owner, memberships }: { readonly owner: boolean; readonly memberships: readonly Membership[] },
+  ): Promise<void> {
+    if (owner) {
+      refuseToken(principal, 'who owns the deployment is invited by a person, or with the owner token');
+      if (!principal.may('people', null)) {
+        throw new CarillonError('forbidden_role', 'only owners of the deployment invite one more');
+      }
+    }
+    if (!owner && memberships.length === 0) {
+      throw new CarillonError('invalid_request', 'memberships: name a workspace and a role, or send owner: true', {
+        pointer: '/memberships',
+      });
+    }
+    for (const { workspace, role } of memberships) refuseHigherRoles(principal, [role], workspace);
+    const known = await workspaces();
+    const strange = memberships.find(({ workspace }) => !known.includes(workspace));
+    if (strange) throw unknownFilter('memberships', 'workspace', strange.workspace, known);
+  }
+
+  /** What the mail says of who invites. */
+  async function nameOf({ actor }: Principal): Promise<string> {
+    const found = actor.kind === 'person' ? await people.find('person', actor.id) : null;
+    return found?.body.name ?? 'An owner';
+  }
+
+  app.post(
+    '/v1/invitations',
+    {
+      config: {
+        permission: 'people',
+        across: true,
+        audit: 'invitation.create',
+        problems: ['forbidden', 'conflict', 'rate_limited'],
+      },
+      schema: {
+        operationId: 'createInvitation',
+        tags: ['People'],
+        summary:
+          'Invites somebody: a link for one use within 7 days, shown this once, and mailed where the deployment has an email account',
+        body: invitationInput,
+        response: { 201: newInvitationBody },
+      },
+    },
+    async (request, reply) => {
+      const principal = principalOf(request);
+      const { email, owner } = request.body;
+      const memberships = request.body.memberships.filter(
+        (one, at, all) => all.findIndex((other) => isSameMembership(one, other)) === at,
+      );
+      await refuseMore(principal, { owner, memberships });
+      mails.take(principal.name, clock.now());
+      const { record, word } = await invitations.make({ email, owner, memberships }, principal.actor);
+      audited(request, { target: record.id, after: digestOf({ owner, memberships }) });
+      const portal = portalUrlOf(ports.configuration.current());
+      const mail = { id: record.id, to: email, path: pathOf(word), endsAt: record.endsAt ?? 0 };
+      const mailed = await mailInvitation(mail, await nameOf(principal), access.mail);
+      const link = `${portal ?? originOf(request)}${pathOf(word)}`;
+      return reply.code(201).send({ ...showInvitation(record), word, link, mailed });
+    },
+  );
+
+  app.delete(
+    '/v1/invitations/:id',
+    {
+      config: { permission: 'people', across: true, audit: 'invitation.revoke', problems: ['not_found'] },
+      schema: {
+        operationId: 'endInvitation',
+        tags: ['People'],
+        summary: 'Ends an invitation: its link opens nothing any more. Whoever came by it stays',
+        params: z.object({ id: z.string().max(100) }),
+        response: { 200: goneBody },
+      },
+    },
+    async (request) => {
+      const found = await people.find('invitation', request.params.id);
+      if (!found || !seesInvitation(visibleScopeOf(request), found)) throw notFound('invitation of this id');
+      return { removed: await people.remove('invitation', found.id) };
+    },
+  );
+
+  /** The invitation of a word; whoever shows many wrong ones waits. */
+  async function opened(word: string, request: FastifyRequest) {
+    try {
+      return await invitations.find(word, await workspaces());
+    } catch (error) {
+      if (isCarillonError(error) && error.code === 'not_found') wrongWords.take(request.ip, clock.now());
+      throw error;
+    }
+  }
+
+  app.post(
+    '/v1/invitations/look',
+    {
+      config: { permission: 'anybody', audit: false, problems: ['not_found', 'rate_limited'] },
+      schema: {
+        operationId: 'lookAtInvitation',
+        tags: ['People'],
+        summary: 'What an invitation promises to whoever has its word; it is not used up by that',
+        body: invitationWordInput,
+        response: { 200: promisedBody },
+      },
+    },
+    async (request) => {
+      const { record, promised } = await opened(request.body.word, request);
+      return {
+        email: promised.email,
+        owner: promised.owner,
+        memberships: promised.memberships.map(({ workspace, role }) => ({ workspace, role })),
+        ends_at: formatInstant(record.endsAt ?? 0),
+        has_account:
+          (await people.findByKey('person', emailKey(promised.email))) !== null &&
+          (await invitations.lockedOut(record)) === null,
+      };
+    },
+  );
+
+  app.post(
+    '/v1/invitations/accept',
+    {
+      config: {
+        permission: 'anybody',
+        audit: 'invitation.accept',
+        problems: ['not_found', 'conflict', 'forbidden', 'rate_limited', 'overloaded', 'cross_site', 'unauthorized'],
+      },
+      schema: {
+        operationId: 'acceptInvitation',
+        tags: ['People'],
+        summary:
+          'Uses an invitation: makes a person with name and password (with the name alone where passwords are off) and signs them in; or gives its roles to who is signed in and has its address',
+        body: acceptInput,
+        response: { 200: openedSessionBody },
+      },
+    },
+    async (request, reply) => {
+      refuseForeign(request);
+      const { word, name, password } = request.body;
+      const found = await opened(word, request);
+      const principal = await access.who(request);
+      if (principal) refuseForgery(request, principal);
+      const signedIn = principal?.session?.body.personId;
+      const lockedOut = signedIn === undefined ? await invitations.lockedOut(found.record) : null;
+      const personId = signedIn ?? lockedOut?.id ?? invitations.personOf(found.record);
+      audited(request, { actor: { kind: 'person', id: personId }, target: found.record.id });
+      if (signedIn !== undefined) {
+        await beginAudit(request);
+        await invitations.acceptAs(found, signedIn);
+        return { ok: true, person: signedIn, way: 'invitation' };
+      }
+      const { passwords } = signInOf(ports.configuration.current());
+      if (!passwords && password !== undefined) {
+        throw new CarillonError(
+          'invalid_request',
+          'password: passwords are switched off here; leave it out, and connect an account of the identity provider after this',
+          { pointer: '/password' },
+        );
+      }
+      if (name === undefined || (passwords && password === undefined)) {
+        const missing = name === undefined ? 'name' : 'password';
+        throw new CarillonError('invalid_request', `${missing}: choose one, or sign in first`, {
+          pointer: `/${missing}`,
+        });
+      }
+      if (password !== undefined) refuseWeak(password, { name, email: found.promised.email });
+      const passwordHash = password === undefined ? null : await access.passwords.hash(password, sourceOf(request.ip));
+      await beginAudit(request);
+      if (lockedOut) {
+        await invitations.acceptAsLockedOut(found, personId, passwordHash);
+        notifyPerson(access.mail, lockedOut.body, 'password_set', request);
+      } else {
+        await invitations.acceptAsNew(found, { name, passwordHash });
+      }
+      const { cookie, way } = await access.openFor(personId, 'invitation', request);
+      return reply.header('set-cookie', cookie).send({ ok: true, person: personId, way });
+    },
+  );
+}
+
+const isSameMembership = (one: Membership, other: Membership): boolean =>
+  one.workspace === other.workspace && one.role === other.role;
+
+/** Behind the mark no server is told of the word, and no log. */
+const pathOf = (word: string): string => `/invitation#${word}`;
+
+/** Where whoever asks has reached the portal: good for them, and never for a mail, since a client says it. */
+const originOf = (request: FastifyRequest): string =>
+  `${isOverTls(request) ? 'https' : 'http'}://${request.headers.host ?? request.hostname}`;

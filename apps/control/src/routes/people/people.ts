@@ -1,0 +1,313 @@
+import {
+  goneBody,
+  memberInput,
+  memberList,
+  memberShown,
+  peopleList,
+  personInput,
+  personShown,
+  type MemberShown,
+  type PersonShown,
+} from '@carillon/contracts';
+import type { Membership, PeopleRecord, Role } from '@carillon/domain';
+import { CarillonError, formatInstant } from '@carillon/kernel';
+import type { Access } from '../../access/access.ts';
+import { notifyPerson } from '../../access/people/notices.ts';
+import { refuseHigherRoles } from '../../access/people/rights.ts';
+import { principalOf, refuseToken } from '../../access/principal.ts';
+import { audited, digestOf as factsDigest } from '../../audit/facts.ts';
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { createDirectory } from '../../access/people/directory.ts';
+import type { ControlPorts } from '../../ports.ts';
+import { listPaging, oldestFirst, pageOfAll } from '../../whole-lists.ts';
+import { inWorkspace, notFound, withId, type ApiServer } from '../app.ts';
+
+const showPerson = (
+  { id, body }: PeopleRecord<'person'>,
+  owners: readonly string[],
+  unconfirmed: string | null,
+): PersonShown => ({
+  id,
+  name: body.name,
+  email: body.email,
+  unconfirmed_email: unconfirmed,
+  state: body.state,
+  owner: owners.includes(id),
+  memberships: body.memberships.map(({ workspace, role }) => ({ workspace, role })),
+  has_password: body.password !== null,
+  totp: typeof body.totp?.confirmedAt === 'number',
+  created_at: formatInstant(body.createdAt),
+});
+
+const rolesIn = (memberships: readonly Membership[], workspace: string): Role[] =>
+  memberships.filter((one) => one.workspace === workspace).map(({ role }) => role);
+
+const placeOf = ({ id, body }: PeopleRecord<'person'>): string => oldestFirst(body.createdAt, id);
+
+/** People of the deployment, and who of them is what in a workspace. */
+export function peopleRoutes(
+  app: ApiServer,
+  access: Access,
+  ports: Pick<ControlPorts, 'people' | 'ids' | 'clock'>,
+): void {
+  const { people } = ports;
+  const directory = createDirectory(ports);
+  const withPerson = z.object({ id: z.string().max(100) });
+
+  async function personOf(id: string): Promise<PeopleRecord<'person'>> {
+    const found = await people.find('person', id);
+    if (!found) throw notFound('person of this id');
+    return found;
+  }
+  const notMember = () => notFound('member of this id in the workspace', 'invite them: POST /v1/invitations');
+  const rolesDigest = (memberships: readonly Membership[]): string =>
+    factsDigest(memberships.map(({ workspace, role }) => `${workspace} ${role}`).toSorted());
+
+  /** Whether this is an owner of the deployment, over whom no token decides: whoever finds one could shut all of them out. */
+  async function refuseOwnersByToken(request: FastifyRequest, id: string): Promise<boolean> {
+    const isOwner = (await directory.roster()).owners.includes(id);
+    if (isOwner) refuseToken(principalOf(request), 'over owners of the deployment a person decides');
+    return isOwner;
+  }
+
+  const shown = async (id: string): Promise<PersonShown> =>
+    showPerson(await personOf(id), (await directory.roster()).owners, await unconfirmedOf(id));
+  const unconfirmedOf = async (id: string): Promise<string | null> =>
+    (await access.links.pending(id, 'address'))?.body.email ?? null;
+
+  app.get(
+    '/v1/people',
+    {
+      config: { permission: 'people' },
+      schema: {
+        operationId: 'listPeople',
+        tags: ['People'],
+        summary: 'Everybody who may sign in, the oldest account first',
+        querystring: z.strictObject(listPaging),
+        response: { 200: peopleList },
+      },
+    },
+    async ({ query }) => {
+      const { owners } = await directory.roster();
+      const { rows, next } = pageOfAll(await directory.all('person'), placeOf, query);
+      const items = rows.map(async (one) => showPerson(one, owners, await unconfirmedOf(one.id)));
+      return { items: await Promise.all(items), next };
+    },
+  );
+
+  app.get(
+    '/v1/people/:id',
+    {
+      config: { permission: 'people', problems: ['not_found'] },
+      schema: {
+        operationId: 'readPerson',
+        tags: ['People'],
+        summary: 'One person, with roles and what they sign in with',
+        params: withPerson,
+        response: { 200: personShown },
+      },
+    },
+    ({ params }) => shown(params.id),
+  );
+
+  app.put(
+    '/v1/people/:id',
+    {
+      config: { permission: 'people', audit: 'person.change', problems: ['not_found', 'wrong_state', 'forbidden'] },
+      schema: {
+        operationId: 'changePerson',
+        tags: ['People'],
+        summary: 'Renames or disables somebody, or makes them an owner of the deployment',
+        params: withPerson,
+        body: personInput,
+        response: { 200: personShown },
+      },
+    },
+    async (request) => {
+      const { id } = request.params;
+      const { name, state, owner } = request.body;
+      const { body: before } = await personOf(id);
+      const wasOwner = await refuseOwnersByToken(request, id);
+      if (owner !== undefined) refuseToken(principalOf(request), 'who owns the deployment is changed by a person');
+      audited(request, {
+        target: id,
+        before: factsDigest({ state: before.state, owner: wasOwner }),
+        after: factsDigest({ state: state ?? before.state, owner: owner ?? (state === 'disabled' ? false : wasOwner) }),
+      });
+      if (state === 'disabled' && owner === true) {
+        throw new CarillonError('invalid_request', 'owner: nobody who is disabled owns the deployment', {
+          pointer: '/owner',
+        });
+      }
+      // An owner who is disabled would be counted as one who can still get in.
+      if (owner === false || state === 'disabled') await directory.dismissOwner(id);
+      await directory.changePerson(id, (person) => ({
+        ...person,
+        name: name ?? person.name,
+        state: state ?? person.state,
+        // Sessions of before do not come back with the person.
+        epoch: state === 'disabled' ? person.epoch + 1 : person.epoch,
+      }));
+      if (state === 'disabled') await people.removeOf('session', id);
+      if (owner === true) {
+        if ((await personOf(id)).body.state === 'disabled') {
+          throw new CarillonError('wrong_state', 'this person is disabled: send state active too');
+        }
+        await directory.appointOwner(id);
+      }
+      return shown(id);
+    },
+  );
+
+  app.delete(
+    '/v1/people/:id',
+    {
+      config: { permission: 'people', audit: 'person.remove', problems: ['not_found', 'wrong_state', 'forbidden'] },
+      schema: {
+        operationId: 'removePerson',
+        tags: ['People'],
+        summary: 'Removes somebody with name, address and sessions; the id stays where they did something',
+        params: withPerson,
+        response: { 200: goneBody },
+      },
+    },
+    async (request) => {
+      const { id } = request.params;
+      const { body } = await personOf(id);
+      await refuseOwnersByToken(request, id);
+      audited(request, { target: id, before: rolesDigest(body.memberships) });
+      await directory.removePerson(id);
+      return { removed: true };
+    },
+  );
+
+  app.delete(
+    '/v1/people/:id/credentials',
+    {
+      config: { permission: 'people', audit: 'person.credentials', problems: ['not_found', 'forbidden'] },
+      schema: {
+        operationId: 'resetCredentials',
+        tags: ['People'],
+        summary: 'Takes password, authenticator and connected accounts from somebody, and ends all their sessions',
+        params: withPerson,
+        response: { 200: goneBody },
+      },
+    },
+    async (request) => {
+      const { id } = request.params;
+      await refuseOwnersByToken(request, id);
+      const { body: before } = await personOf(id);
+      await directory.changePerson(id, (person) => ({
+        ...person,
+        password: null,
+        totp: null,
+        recoveryCodes: [],
+        epoch: person.epoch + 1,
+      }));
+      await people.removeOf('identity', id);
+      await people.removeOf('session', id);
+      // Somebody else may have asked for the new address. A new authenticator begins without wrong codes.
+      await people.removeOf('mailed_link', id);
+      await access.factors.forget(id);
+      notifyPerson(access.mail, before, 'credentials_reset', request);
+      return { removed: true };
+    },
+  );
+
+  const showMember = async ({ id, body }: PeopleRecord<'person'>, workspace: string): Promise<MemberShown> => ({
+    person: id,
+    name: body.name,
+    email: body.email,
+    unconfirmed_email: await unconfirmedOf(id),
+    roles: rolesIn(body.memberships, workspace),
+  });
+
+  app.get(
+    '/v1/workspaces/:workspace/members',
+    {
+      config: { permission: 'people' },
+      schema: {
+        operationId: 'listMembers',
+        tags: ['People'],
+        summary: 'Who has a role in a workspace; owners of the deployment have all of them everywhere',
+        params: inWorkspace,
+        querystring: z.strictObject(listPaging),
+        response: { 200: memberList },
+      },
+    },
+    async ({ params: { workspace }, query }) => {
+      const all = await directory.all('person');
+      const members = all.filter(({ body }) => rolesIn(body.memberships, workspace).length > 0);
+      const { rows, next } = pageOfAll(members, placeOf, query);
+      return { items: await Promise.all(rows.map((one) => showMember(one, workspace))), next };
+    },
+  );
+
+  app.put(
+    '/v1/workspaces/:workspace/members/:id',
+    {
+      config: { permission: 'people', audit: 'member.change', problems: ['not_found'] },
+      schema: {
+        operationId: 'changeMember',
+        tags: ['People'],
+        summary:
+          'Gives a member these roles in a workspace, and no other; it counts from their next request. Only owners of the deployment make a member of somebody else; others invite',
+        params: withId,
+        body: memberInput,
+        response: { 200: memberShown },
+      },
+    },
+    async (request) => {
+      const { workspace, id } = request.params;
+      const { roles } = request.body;
+      const principal = principalOf(request);
+      const { memberships } = (await personOf(id)).body;
+      const before = rolesIn(memberships, workspace);
+      // Who is no member is shown to nobody who does not see all people: they are invited.
+      if (before.length === 0 && !principal.may('people', null)) throw notMember();
+      // To take a role from somebody is to decide over it too.
+      refuseHigherRoles(principal, [...before, ...roles], workspace);
+      audited(request, {
+        target: id,
+        before: factsDigest([...before].toSorted()),
+        after: factsDigest([...roles].toSorted()),
+      });
+      await directory.changePerson(id, (person) => ({
+        ...person,
+        memberships: [
+          ...person.memberships.filter((one) => one.workspace !== workspace),
+          ...[...new Set(roles)].map((role) => ({ workspace, role })),
+        ],
+      }));
+      return showMember(await personOf(id), workspace);
+    },
+  );
+
+  app.delete(
+    '/v1/workspaces/:workspace/members/:id',
+    {
+      config: { permission: 'people', audit: 'member.remove', problems: ['not_found'] },
+      schema: {
+        operationId: 'removeMember',
+        tags: ['People'],
+        summary: 'Takes all roles in a workspace from somebody',
+        params: withId,
+        response: { 200: goneBody },
+      },
+    },
+    async (request) => {
+      const { workspace, id } = request.params;
+      const found = await people.find('person', id);
+      const before = rolesIn(found?.body.memberships ?? [], workspace);
+      if (before.length === 0) throw notMember();
+      refuseHigherRoles(principalOf(request), before, workspace);
+      audited(request, { target: id, before: factsDigest([...before].toSorted()) });
+      await directory.changePerson(id, (person) => ({
+        ...person,
+        memberships: person.memberships.filter((one) => one.workspace !== workspace),
+      }));
+      return { removed: true };
+    },
+  );
+}
