@@ -59,7 +59,7 @@ it('says that nothing came about somebody, how far it looked, and when the last 
   expect(first.body).toMatchObject({ looked: { events: 300, complete: false }, last: { stream: 'shop/orders' } });
   expect(first.body.sentence).toContain('older ones of the span were not looked at yet');
   const rest = await ask({ ...wanted, last: '3h', cursor: first.body.next });
-  expect(rest.body).toMatchObject({ from: first.body.from, looked: { events: 150, complete: true }, yield: null });
+  expect(rest.body).toMatchObject({ from: first.body.from, looked: { events: 150, complete: true }, next: null });
   const other = await ask({ ...wanted, who: 'bob@example.com', last: '3h', cursor: first.body.next });
   expect(other).toMatchObject({ status: 400, body: { pointer: '/cursor' } });
 });

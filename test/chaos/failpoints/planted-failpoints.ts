@@ -11,10 +11,10 @@ const ORDERS = JSON.stringify(new URL('./failpoints.ts', import.meta.url).href);
 export const FAILPOINTS_IN_THE_PRODUCT: readonly Change[] = [
   {
     file: FOUNDATION,
-    from: 'const backend = await openOwnBackend(settings, watches, closing, { clock, turns, holder: name, fatal });',
+    from: 'const backend = await openOwnBackend(settings, watches, closing, { clock, slice, holder: name, fatal });',
     to: `const fallible = await import(${PORTS});
   const failpoints = (await import(${ORDERS})).readFailpoints(env['FAILPOINTS']) ?? { hit: async () => undefined };
-  const own = await openOwnBackend(settings, watches, closing, { clock, turns, holder: name, fatal });
+  const own = await openOwnBackend(settings, watches, closing, { clock, slice, holder: name, fatal });
   const backend = fallible.withFailpoints(own, failpoints);`,
   },
   {
