@@ -322,6 +322,19 @@ describe('A job of a list', () => {
     expect((await owner.ask('GET', 'jobs')).body['items']).toEqual([]);
   });
 
+  it('takes as many named entries as one job takes', async () => {
+    await suppress(1);
+    const entries = Array.from({ length: 10_000 }, (_, at) => {
+      const address = `p${at}@a-rather-long-name-of-a-company-for-an-address.example.com`;
+      return { channel: 'email', address, source: 'hard_bounce' };
+    });
+    entries[0] = { channel: 'email', address: 'p0@example.com', source: 'hard_bounce' };
+    const counted = await owner.ask('POST', 'suppressions/count', { entries });
+    expect(counted).toMatchObject({ status: 200, body: { removed: 1 } });
+    const begun = await owner.ask('POST', 'suppressions/remove-many', { entries });
+    expect(begun).toMatchObject({ status: 202, body: { of: 1 } });
+  });
+
   it('refuses more entries than one job takes, and entries that are too long for one', async () => {
     const detail = 'x'.repeat(500);
     await fixture.suppressions.addAll(addresses(10_001).map((address) => entry(address, { detail })));

@@ -9,6 +9,8 @@ export type JobPorts = Pick<ControlPorts, 'jobs' | 'ids' | 'clock'>;
 
 /** Characters of all items of a job. They are one value of the store, which takes 16 MiB on MongoDB. */
 const MAX_ITEMS_LENGTH = 4 * 1024 * 1024;
+/** Bytes of a body that names the items of a job or of a count. Room for 10,000 entries with an address each. */
+export const MAX_CHOICE_BYTES = 4 * 1024 * 1024;
 /** More of a header tells nobody more. */
 const LONGEST_AGENT = 200;
 

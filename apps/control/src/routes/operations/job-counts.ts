@@ -19,6 +19,7 @@ import {
   findEntries,
   matchEntries,
 } from '../../jobs/kinds/suppressions.ts';
+import { MAX_CHOICE_BYTES } from '../../jobs/start.ts';
 import { inWorkspace, readRange, timeRange, type ApiServer } from '../app.ts';
 import { deliveryFilters } from '../deliveries/deliveries.ts';
 
@@ -58,6 +59,7 @@ function deliveryCounts(app: ApiServer, ports: JobKindPorts): void {
     '/v1/workspaces/:workspace/deliveries/count',
     {
       config: { permission: 'read', audit: false },
+      bodyLimit: MAX_CHOICE_BYTES,
       schema: {
         operationId: 'countChosenDeliveries',
         tags: ['Deliveries'],
@@ -103,6 +105,7 @@ function suppressionCount(app: ApiServer, ports: JobKindPorts): void {
     '/v1/workspaces/:workspace/suppressions/count',
     {
       config: { permission: 'operate', audit: false },
+      bodyLimit: MAX_CHOICE_BYTES,
       schema: {
         operationId: 'countSuppressions',
         tags: ['Suppressions'],
@@ -130,6 +133,7 @@ function consentCount(app: ApiServer, ports: JobKindPorts): void {
     '/v1/workspaces/:workspace/consents/count',
     {
       config: { permission: 'operate', audit: false },
+      bodyLimit: MAX_CHOICE_BYTES,
       schema: {
         operationId: 'countConsents',
         tags: ['Consents'],

@@ -12,7 +12,7 @@ import type { JobKind, JobKindPorts } from '../../jobs/kind.ts';
 import { canUndo, JOB_ACTIONS, JOB_KINDS, jobBody, jobPage, kindOf } from '../../jobs/kinds.ts';
 import { BATCH_SIZE } from '../../jobs/runner.ts';
 import { showJob } from '../../jobs/shown.ts';
-import { startJob } from '../../jobs/start.ts';
+import { MAX_CHOICE_BYTES, startJob } from '../../jobs/start.ts';
 import { shownPage } from '../../pages-in-sight.ts';
 import type { ControlPorts } from '../../ports.ts';
 import { showingActors } from '../../resources/shown.ts';
@@ -180,6 +180,7 @@ function startRoute(app: ApiServer, kind: JobKind, ports: JobRoutePorts): void {
         answers: ['location'],
         ...(problems && { problems }),
       },
+      bodyLimit: MAX_CHOICE_BYTES,
       schema: {
         ...described,
         ...(path.includes(':workspace') && { params: inWorkspace }),
