@@ -84,11 +84,16 @@ export type Condition =
 export type Where = Readonly<Record<string, Condition | undefined>>;
 
 export type PageQuery = {
-  /** Index that orders the page. Leading fields that `where` sets to one value do not count for the order. */
-  readonly index: string;
+  /**
+   * Index that orders the page. Leading fields that `where` sets to one value do not count for the order. Defaults to the
+   * order of the keys.
+   */
+  readonly index?: string;
   readonly where?: Where;
   readonly order?: 'ascending' | 'descending';
 };
+
+export type DistinctQuery = { readonly index: string; readonly where?: Where };
 
 export type DocumentPage<Item> = { readonly items: readonly Item[]; readonly next: string | null };
 
@@ -122,6 +127,11 @@ export type DocumentCollection<Item> = {
   page(query: PageQuery, limit: number, cursor?: string): Promise<DocumentPage<Item>>;
   /** Returns the named fields of all documents that match, without reading bodies. For sets that are small by their nature. */
   select(where: Where, fields: readonly string[]): Promise<readonly Fields[]>;
+  /**
+   * Returns the values that the first field of an index has in documents that match, each once, in no order. The cost grows
+   * with the number of values, not with the number of documents.
+   */
+  distinct(query: DistinctQuery): Promise<readonly (string | number)[]>;
   /** Returns a part of a document. */
   part(key: Key, name: string): Promise<string | null>;
   /** Removes at most `limit` documents whose expiry is before the instant. Resolves to the number removed. */
@@ -169,9 +179,15 @@ export function uniqueValues<Item>({ fields }: Collection<Item>, names: readonly
   return values.includes(null) ? null : (values as unknown as Key);
 }
 
+/** Returns an index of a collection. The keys are an index without a name. */
+export function indexOf({ name, indexes = {} }: AnyCollection, index: string | undefined): Index {
+  const found = index === undefined ? { by: ['_id'] } : indexes[index];
+  if (!found) throw new Error(`${name} has no index ${index}`);
+  return found;
+}
+
 /** Index fields that order a page: leading fields that `where` sets to one value are left out. */
-export function orderOf({ name, indexes = {} }: AnyCollection, { index, where = {} }: PageQuery): readonly string[] {
-  const by = indexes[index]?.by;
-  if (!by) throw new Error(`${name} has no index ${index}`);
+export function orderOf(collection: AnyCollection, { index, where = {} }: PageQuery): readonly string[] {
+  const { by } = indexOf(collection, index);
   return by.slice(by.findIndex((field) => typeof where[field] !== 'string' && typeof where[field] !== 'number'));
 }

@@ -1,4 +1,4 @@
-import { integer, json, text, type Collection, type AnyCollection, type Documents } from '@carillon/ports';
+import { integer, json, text, type Collection, type AnyCollection, type Documents, type Where } from '@carillon/ports';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { allPages } from './pages.ts';
 import { freshFor, freshName, type UnderTest } from './under-test.ts';
@@ -285,6 +285,32 @@ export function describeDocuments(name: string, make: () => Promise<UnderTest<Do
         await fill();
         const found = await samples().select({ group, state: 'odd' }, ['id', 'at']);
         expect(new Set(found.map(({ at }) => at))).toEqual(new Set([2, 4]));
+      });
+
+      it('follows the keys without an index', async () => {
+        await fill();
+        const first = await samples().page({ where: { group }, order: 'ascending' }, 2);
+        const rest = await samples().page({ where: { group }, order: 'ascending' }, 9, first.next ?? '');
+        expect(idsOf([...first.items, ...rest.items])).toEqual(['id-0', 'id-1', 'id-2', 'id-3', 'id-4']);
+      });
+
+      it('returns each value of the first field of an index once', async () => {
+        await fill();
+        const [other, at] = [freshName('other'), 7_000 + Math.floor(Math.random() * 1e9)];
+        await samples().write(sample(other, 'id-9', { endsAt: at }), null);
+        await samples().write(sample(other, 'id-8', { endsAt: at }), null);
+        const groups = async (where: Where) => {
+          const found = await samples().distinct({ index: 'group', where });
+          expect(new Set(found).size).toBe(found.length);
+          return new Set(found.filter((value) => value === group || value === other));
+        };
+        expect(await groups({})).toEqual(new Set([group, other]));
+        expect(await groups({ state: 'odd' })).toEqual(new Set([group]));
+        expect(await groups({ at: { from: 10, until: 10 } })).toEqual(new Set([other]));
+        expect(await groups({ state: 'gone' })).toEqual(new Set());
+        const ends = (where: Where) => samples().distinct({ index: 'ending', where });
+        expect(await ends({ group: other })).toEqual([at]);
+        expect(await ends({ group })).toEqual([]);
       });
 
       it('rejects a cursor of another list', async () => {

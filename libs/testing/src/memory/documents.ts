@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { CarillonError, stringifyJson, type Json } from '@carillon/kernel';
 import {
+  indexOf,
   keyValues,
   orderOf,
   uniqueValues,
@@ -9,6 +10,7 @@ import {
   type DocumentCollection,
   type Documents,
   type Key,
+  type PageQuery,
   type Version,
   type Where,
 } from '@carillon/ports';
@@ -46,6 +48,8 @@ export function createMemoryDocuments() {
     return found;
   };
   return {
+    /** Items of a collection, for a test that looks. */
+    items: (name: string): readonly unknown[] => [...storedIn(name).values()].map(({ item }) => item),
     connect: (wire: Wire): Documents => ({
       collection: (collection) => createCollection(collection, storedIn(collection.name), wire),
     }),
@@ -53,23 +57,30 @@ export function createMemoryDocuments() {
 }
 export type MemoryDocuments = ReturnType<typeof createMemoryDocuments>;
 
+function valueIn<Item>({ name, fields }: Collection<Item>, item: Item, field: string): Json | undefined {
+  const found = fields[field];
+  if (!found) throw new Error(`${name} has no field ${field}`);
+  return found.of(item);
+}
+
 function createCollection<Item>(
   collection: Collection<Item>,
   stored: Map<string, Stored>,
   wire: Wire,
 ): DocumentCollection<Item> {
-  const { name, key: keyNames, fields, version, unique = {}, expiry } = collection;
+  const { name, key: keyNames, version, unique = {}, expiry } = collection;
   const idOf = (key: Key): string => JSON.stringify(key);
   const items = (): readonly Item[] => [...stored.values()].map(({ item }) => item as Item);
-  const valueOf = (item: Item, field: string): Json | undefined => {
-    const found = fields[field];
-    if (!found) throw new Error(`${name} has no field ${field}`);
-    return found.of(item);
-  };
+  const valueOf = (item: Item, field: string): Json | undefined => valueIn(collection, item, field);
   const isFound = (item: Item, where: Where): boolean =>
     Object.entries(where).every(
       ([field, condition]) => condition === undefined || matches(valueOf(item, field), condition),
     );
+  const inIndex = ({ index, where = {} }: PageQuery): readonly Item[] => {
+    const { present = [] } = indexOf(collection, index);
+    const isPresent = (item: Item) => present.every((field) => (valueOf(item, field) ?? null) !== null);
+    return items().filter((item) => isFound(item, where) && isPresent(item));
+  };
   const copy = (item: unknown): Item | null => (item === undefined ? null : (structuredClone(item) as Item));
   const versionOf = (item: Item | null): Version | null =>
     item === null ? null : version ? (valueOf(item, version.field) as Version) : 'there';
@@ -124,13 +135,10 @@ function createCollection<Item>(
     page: (query, limit, cursor) =>
       wire.ask(`${name}.page`, () => {
         const order = orderOf(collection, query).flatMap((field) => (field === '_id' ? keyNames : field));
-        const present = collection.indexes?.[query.index]?.present ?? [];
         const rank = (item: Item) => order.map((field) => valueOf(item, field));
         const direction = query.order === 'ascending' ? 1 : -1;
         const after = cursor === undefined ? null : cursorValues(cursor, order.length);
-        const left = items()
-          .filter((item) => isFound(item, query.where ?? {}))
-          .filter((item) => present.every((field) => (valueOf(item, field) ?? null) !== null))
+        const left = inIndex(query)
           .filter((item) => after === null || compare(rank(item), after) * direction > 0)
           .toSorted((one, other) => compare(rank(one), rank(other)) * direction);
         const shown = left.slice(0, limit);
@@ -144,6 +152,11 @@ function createCollection<Item>(
           .filter((item) => isFound(item, where))
           .map((item) => Object.fromEntries(names.map((field) => [field, valueOf(item, field)]))),
       ),
+    distinct: (query) =>
+      wire.ask(`${name}.distinct`, () => {
+        const [field = ''] = indexOf(collection, query.index).by;
+        return [...new Set(inIndex(query).map((item) => valueOf(item, field) as string | number))];
+      }),
     part: (key, part) => wire.ask(`${name}.part`, () => stored.get(idOf(key))?.parts[part] ?? null),
     removeExpired: (before, limit) => {
       const removeExpired = (): number => {

@@ -1,5 +1,6 @@
 import type { SQLInputValue } from 'node:sqlite';
 import {
+  indexOf,
   keyValues,
   orderOf,
   type Collection,
@@ -175,7 +176,7 @@ function createCollection<Item>(
         cursor === undefined
           ? []
           : keysOf(cursor, ...order.map((field) => (types(field) === 'integer' ? 'number' : 'string')));
-      const present = (collection.indexes?.[query.index]?.present ?? []).map(layout.present);
+      const present = (indexOf(collection, query.index).present ?? []).map(layout.present);
       const { where, values } = whereSql(layout, query.where ?? {}, present);
       const seek = `(${columns.join(', ')}) ${descending ? '<' : '>'} (${columns.map(() => '?').join(', ')})`;
       const rows = reader.all(
@@ -194,6 +195,23 @@ function createCollection<Item>(
       const { where: conditions, values } = whereSql(layout, where);
       const rows = reader.all(`SELECT ${selected(fields)} FROM ${table} ${whereText(conditions)}`, ...values);
       return rows.map(toFields);
+    },
+    async distinct({ index, where }) {
+      const { by, present = [] } = indexOf(collection, index);
+      const column = reads(by[0] ?? '');
+      const inIndex = present.map(layout.present);
+      const least = (...more: readonly string[]): string =>
+        `SELECT min(${column}) FROM ${table} ${whereText([...inIndex, ...more])}`;
+      const matching = whereSql(layout, where ?? {}, [...inIndex, `${column} = step.value`]);
+      // Each step seeks the next value in the index.
+      const rows = reader.all(
+        `WITH RECURSIVE step (value) AS (
+           ${least()} UNION ALL SELECT (${least(`${column} > step.value`)}) FROM step WHERE step.value IS NOT NULL
+         )
+         SELECT value FROM step WHERE value IS NOT NULL AND EXISTS (SELECT 1 FROM ${table} ${whereText(matching.where)})`,
+        ...matching.values,
+      );
+      return rows.map(({ value }) => value as string | number);
     },
     async part(key, name) {
       const row = reader.get(`SELECT ${name} AS part FROM ${table} WHERE ${byKey}`, ...key);

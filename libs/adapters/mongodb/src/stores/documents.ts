@@ -1,6 +1,7 @@
 import {
   bodyField,
   bodyText,
+  indexOf,
   itemOf,
   keyValues,
   orderOf,
@@ -78,6 +79,8 @@ function createCollection<Item>(
     Object.entries(where).flatMap(([field, condition]) =>
       condition === undefined ? [] : [queryOf(path(field), condition)],
     );
+  const presentOf = (index: string | undefined): readonly Document[] =>
+    (indexOf(collection, index).present ?? []).map((field) => ({ [field]: queued({}) }));
   const filterBy = (...queries: readonly Document[]): Filter<Stored> => {
     const given = queries.filter((query) => Object.keys(query).length > 0);
     return given.length > 1 ? { $and: given } : filterOf<Stored>(...given);
@@ -193,8 +196,11 @@ function createCollection<Item>(
       const direction = (query.order ?? 'descending') === 'descending' ? 'falling' : 'rising';
       const kindOf = (field: string) => (fields[field]?.type === 'integer' ? 'number' : 'string');
       const order: Order = Object.fromEntries(orderOf(collection, query).map((field) => [path(field), kindOf(field)]));
-      const present = (collection.indexes?.[query.index]?.present ?? []).map((field) => ({ [field]: queued({}) }));
-      const wanted = filterBy(...present, ...whereOf(query.where ?? {}), afterCursor(cursor, order, direction));
+      const wanted = filterBy(
+        ...presentOf(query.index),
+        ...whereOf(query.where ?? {}),
+        afterCursor(cursor, order, direction),
+      );
       const options = { ...withoutParts, ...IN_ONE_ANSWER, sort: sortOf(order, direction), limit: limit + 1 };
       const found = await attempt(() => stored.find<Stored>(wanted, options).toArray());
       return pageOf(found, limit, toItem, order);
@@ -204,6 +210,11 @@ function createCollection<Item>(
       const options = { ...IN_ONE_ANSWER, projection };
       const found = await attempt(() => stored.find<Stored>(filterBy(...whereOf(where)), options).toArray());
       return found.map(toFields);
+    },
+    async distinct({ index, where = {} }) {
+      const [field = ''] = indexOf(collection, index).by;
+      const wanted = filterBy(...presentOf(index), ...whereOf(where));
+      return (await attempt(() => stored.distinct(path(field), wanted))) as readonly (string | number)[];
     },
     async part(key, name) {
       const found = await attempt(() => stored.findOne<Stored>({ _id: idOf(key) }, { projection: { [name]: 1 } }));
