@@ -38,6 +38,7 @@ export function portsOf(process: Process, world: World, shared: Shared, plant: P
     (what: string) =>
     (error: unknown): void =>
       scheduler.note(() => `${process.name} reports ${what}: ${String(error)}`);
+  const { limits, digestHeads } = world.stores.connect(wire);
   const ports: Ports = {
     log,
     ids,
@@ -60,8 +61,8 @@ export function portsOf(process: Process, world: World, shared: Shared, plant: P
       },
     },
     deciding: consents,
-    limits: world.stores.connect(wire).limits,
-    digestHeads: world.digestHeads.connect(wire),
+    limits,
+    digestHeads,
     links: { seal: () => 'link', open: () => null },
     ledger: world.ledger.connect(wire),
     tasks: world.tasks.connect(wire),

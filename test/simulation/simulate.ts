@@ -136,7 +136,7 @@ const PORTS = [
   'leases',
   'suppressions',
   'consents',
-  'digestHeads',
+  'digest_heads',
   'limit_entries',
   'provider',
   'partner',

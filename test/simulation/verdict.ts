@@ -1,4 +1,11 @@
-import { formatPosition, TERMINAL_STATES, type Delivery, type Intent, type Trigger } from '@carillon/domain';
+import {
+  formatPosition,
+  TERMINAL_STATES,
+  type Delivery,
+  type DigestHead,
+  type Intent,
+  type Trigger,
+} from '@carillon/domain';
 import type { RecordCodec } from '@carillon/ports';
 import { deliveryIdOf } from '@carillon/stages';
 import { createDirectWire } from '@carillon/testing/memory';
@@ -12,7 +19,7 @@ import { MAX_ORDERS } from './shop.ts';
 import type { Shared, World } from './world.ts';
 
 /** What is not done yet; empty when nothing is left to do. */
-export function leftOf({ log, checkpoints, ledger, tasks, digestHeads }: World): readonly string[] {
+export function leftOf({ log, checkpoints, ledger, tasks, stores }: World): readonly string[] {
   const unread = READERS.flatMap(([group, topic]) =>
     Array.from({ length: log.partitions(topic) }, (_, partition) => {
       const { end } = log.bounds(topic, partition);
@@ -28,8 +35,8 @@ export function leftOf({ log, checkpoints, ledger, tasks, digestHeads }: World):
     .all()
     .flatMap(({ id, unpublished }) => unpublished.map((one) => `${id} has not told of ${one.state}`));
   const unasked = tasks.all().flatMap(({ id, done }) => (done ? [] : [`${id} is not done`]));
-  const windows = digestHeads
-    .all()
+  const heads = stores.items('digest_heads') as readonly DigestHead[];
+  const windows = heads
     .filter(({ items, closing }) => items.length > 0 || closing !== null)
     .map(({ id, n }) => `window ${n} of ${id} has not been told of`);
   return [...unread, ...open, ...untold, ...unasked, ...windows];

@@ -3,7 +3,6 @@ import type { CohortStore } from './cohort-store.ts';
 import type { ConsentStore } from './consent-store.ts';
 import type { ConfigurationStore, LeaseStore } from './configuration-store.ts';
 import type { DeliveryLedger } from './delivery-ledger.ts';
-import type { DigestHeads } from './digest-heads.ts';
 import type { Documents } from './documents.ts';
 import type { DueTasks } from './due-tasks.ts';
 import type { KeyUseStore } from './key-uses.ts';
@@ -22,7 +21,6 @@ export type BackendStores = {
   readonly ledger: DeliveryLedger;
   readonly suppressions: SuppressionList;
   readonly consents: ConsentStore;
-  readonly digestHeads: DigestHeads;
   readonly configurationStore: ConfigurationStore;
   readonly leases: LeaseStore;
   readonly readModels: ReadModels;

@@ -21,7 +21,6 @@ import { createCheckpointStore } from './stores/checkpoints.ts';
 import { createCohortStore } from './stores/cohort-store.ts';
 import { createConfigurationStore } from './stores/configuration-store.ts';
 import { createDeliveryLedger } from './stores/delivery-ledger.ts';
-import { createDigestHeads } from './stores/digest-heads.ts';
 import { createDocuments } from './stores/documents.ts';
 import { createDueTasks } from './stores/due-tasks.ts';
 import { createKeyUseStore } from './stores/key-uses.ts';
@@ -284,7 +283,6 @@ function assemble(options: EmbeddedOptions, opened: Opened): Embedded {
     ledger: createDeliveryLedger(reader, writer.writes(), log),
     suppressions: createSuppressionList(reader, writer.writes()),
     consents: createConsentStore(reader, writer.writes()),
-    digestHeads: createDigestHeads(reader, writer.writes()),
     configurationStore: createConfigurationStore(writer.writes()),
     leases,
     readModels: createReadModels(reader, writer.writes()),

@@ -3,7 +3,6 @@ import {
   describeCohortStore,
   describeConfigurationStore,
   describeConsentStore,
-  describeDigestHeads,
   describeDocuments,
   describeDeliveryLedger,
   describeDueTasks,
@@ -56,10 +55,6 @@ describeToldMoves(
 describeConsentStore(
   'the embedded store',
   embeddedWith(({ consents }) => consents),
-);
-describeDigestHeads(
-  'the embedded store',
-  embeddedWith(({ digestHeads }) => digestHeads),
 );
 describeSuppressionList(
   'the embedded store',

@@ -14,7 +14,7 @@ import {
   type DigestHead,
 } from '@carillon/domain';
 import type { AttemptId, DeliveryId } from '@carillon/kernel';
-import { COLLECTIONS } from '@carillon/stores';
+import { COLLECTIONS, createStores, type DocumentStores } from '@carillon/stores';
 import { givenIntent, MORNING } from '@carillon/testing/given';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openEmbedded, restoreBackup, type Embedded } from '../src/index.ts';
@@ -32,11 +32,13 @@ beforeEach(() => {
 afterEach(() => folder.remove());
 const at = (name: string): string => join(folder.path, name);
 
-async function within<Answer>(name: string, work: (data: Embedded) => Promise<Answer>): Promise<Answer> {
-  const data = await openEmbedded({ dataDir: at(name), clock: wallClock });
+type Data = Embedded & DocumentStores;
+
+async function within<Answer>(name: string, work: (data: Data) => Promise<Answer>): Promise<Answer> {
+  const data = await openEmbedded({ dataDir: at(name), clock: wallClock, collections: COLLECTIONS });
   try {
     await data.configurationStore.identity({ logId: data.log.logId, keyFingerprint: 'finger' });
-    return await work(data);
+    return await work({ ...data, ...createStores(data.documents) });
   } finally {
     await data.close();
   }
@@ -51,7 +53,7 @@ function must<Value>(value: Value | undefined): Value {
 }
 
 /** Collects a message for the open window of the head, and has it listed there. */
-async function collect({ ledger, digestHeads }: Embedded, name: string): Promise<Delivery> {
+async function collect({ ledger, digestHeads }: Data, name: string): Promise<Delivery> {
   const before = await digestHeads.get(HEAD);
   const first = waiting(name);
   const head = before ?? emptyHead(HEAD, first.slot);
@@ -69,7 +71,7 @@ async function collect({ ledger, digestHeads }: Embedded, name: string): Promise
 }
 
 /** Closes the window, as its time has come, and begins to empty it: its digest is not there yet. */
-async function beginToEmpty({ ledger, digestHeads }: Embedded, items: readonly Delivery[]): Promise<void> {
+async function beginToEmpty({ ledger, digestHeads }: Data, items: readonly Delivery[]): Promise<void> {
   const closed = must(closeWindow((await digestHeads.get(HEAD)) as DigestHead, 0, MORNING));
   expect(await digestHeads.replace(closed)).toBe('done');
   for (const item of items) {
@@ -79,7 +81,7 @@ async function beginToEmpty({ ledger, digestHeads }: Embedded, items: readonly D
   }
 }
 
-const stateOf = async ({ ledger }: Embedded, name: string) => (await ledger.get(idOf(name)))?.state;
+const stateOf = async ({ ledger }: Data, name: string) => (await ledger.get(idOf(name)))?.state;
 
 describe('a restore of data in which messages wait for a digest', () => {
   it('leaves them waiting, in the window that they wait in', async () => {

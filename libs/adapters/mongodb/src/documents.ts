@@ -126,15 +126,6 @@ export type ConsentDocument = {
   readonly unpublishedSince?: number;
   readonly body: string;
 };
-export type DigestHeadDocument = {
-  readonly _id: string;
-  readonly workspace: string;
-  readonly version: number;
-  readonly written: string;
-  /** There while a window is open, or is closed and not emptied. */
-  readonly dueAt?: number;
-  readonly body: string;
-};
 export type IdentityDocument = { readonly _id: string; readonly logId: string; readonly keyFingerprint: string };
 export type LeaseDocument = { readonly _id: string; readonly holder: string; readonly until: number };
 export type KeyUseDocument = { readonly _id: string; readonly usedAt: number };

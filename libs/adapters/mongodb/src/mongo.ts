@@ -12,7 +12,6 @@ import { createCheckpointStore } from './stores/checkpoints.ts';
 import { createCohortStore } from './stores/cohort-store.ts';
 import { createConfigurationStore } from './stores/configuration-store.ts';
 import { createDeliveryLedger } from './stores/delivery-ledger.ts';
-import { createDigestHeads } from './stores/digest-heads.ts';
 import { createDocuments } from './stores/documents.ts';
 import { createDueTasks } from './stores/due-tasks.ts';
 import { createKeyUseStore } from './stores/key-uses.ts';
@@ -100,7 +99,6 @@ export async function openMongo(options: MongoOptions): Promise<MongoStores> {
     ledger: createDeliveryLedger(collections, attempt),
     suppressions: createSuppressionList(collections, attempt),
     consents: createConsentStore(collections, attempt),
-    digestHeads: createDigestHeads(collections, attempt),
     configurationStore: createConfigurationStore(collections, attempt),
     leases: createLeaseStore(collections, attempt),
     readModels: createReadModels(collections, attempt, clock),

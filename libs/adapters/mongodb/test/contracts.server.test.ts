@@ -3,7 +3,6 @@ import {
   describeCohortStore,
   describeConfigurationStore,
   describeConsentStore,
-  describeDigestHeads,
   describeDocuments,
   describeDeliveryLedger,
   describeDueTasks,
@@ -47,10 +46,6 @@ describeWith('mongodb', 'the stores in MongoDB', () => {
   describeConsentStore(
     'the MongoDB store',
     mongoWith(({ consents }) => consents),
-  );
-  describeDigestHeads(
-    'the MongoDB store',
-    mongoWith(({ digestHeads }) => digestHeads),
   );
   describeSuppressionList(
     'the MongoDB store',

@@ -1,13 +1,15 @@
 import {
+  emptyHead,
   newJob,
   reported,
   type AuditSeal,
+  type DigestHead,
   type Draft,
   type Job,
   type PeopleRecord,
   type SentToPerson,
 } from '@carillon/domain';
-import type { DeliveryId, JobId, LogId, TriggerId } from '@carillon/kernel';
+import type { DeliveryId, IntentId, JobId, LogId, TriggerId } from '@carillon/kernel';
 import type { DataKey, InboxMessage, IdempotentRequest, SealedSecret } from '@carillon/ports';
 import type { DocumentStores } from '@carillon/stores';
 
@@ -289,6 +291,32 @@ const limits: Released = {
   read: (stores) => stores.limits.find('shop', 'ada@example.com'),
 };
 
+const openHead: DigestHead = {
+  ...emptyHead('dgh_1', { workspace: 'shop', notificationId: 'ntf_paid', channel: 'email', uniqueId: '' }),
+  version: 1,
+  items: [{ deliveryId: 'dlv_1' as DeliveryId, token: 't1', intentId: 'int_1' as IntentId, size: 12 }],
+  end: { closesAt: 70, slide: { step: 5, latest: 90 } },
+};
+const emptiedHead: DigestHead = { ...openHead, id: 'dgh_2', items: [], end: null };
+const digestHeads = [openHead, emptiedHead].map((head): Released => {
+  const dueAt = head === openHead ? 70 : null;
+  return {
+    table: 'digest_heads',
+    collection: 'digest_heads',
+    item: head,
+    row: { id: head.id, workspace: 'shop', version: 1, due_at: dueAt, document: JSON.stringify(head) },
+    document: {
+      _id: head.id,
+      workspace: 'shop',
+      version: 1,
+      ...(dueAt !== null && { dueAt }),
+      body: JSON.stringify(head),
+    },
+    write: (stores) => stores.digestHeads.replace(head),
+    read: (stores) => stores.digestHeads.get(head.id),
+  };
+});
+
 /** One item or more of each released collection. */
 export const RELEASED: readonly Released[] = [
   ...jobs,
@@ -299,4 +327,5 @@ export const RELEASED: readonly Released[] = [
   idempotency,
   inbox,
   limits,
+  ...digestHeads,
 ];

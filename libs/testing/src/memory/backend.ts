@@ -6,7 +6,6 @@ import { createMemoryCohorts } from './cohort-store.ts';
 import { createMemoryConsents } from './consents.ts';
 import { createMemoryConfigurationStore } from './configuration-store.ts';
 import { createMemoryLedger } from './delivery-ledger.ts';
-import { createMemoryDigestHeads } from './digest-heads.ts';
 import { createMemoryTasks } from './due-tasks.ts';
 import { createMemoryLog } from './event-log.ts';
 import { createMemoryKeyUses } from './key-uses.ts';
@@ -39,7 +38,6 @@ export function createMemoryBackend({ clock, partitions, logId = LOG_ID }: Memor
   const ledger = createMemoryLedger();
   const suppressions = createMemorySuppressions();
   const consents = createMemoryConsents();
-  const digestHeads = createMemoryDigestHeads();
   const configurationStore = createMemoryConfigurationStore();
   const stores = createMemoryStores();
   const leases = createMemoryLeases();
@@ -58,7 +56,6 @@ export function createMemoryBackend({ clock, partitions, logId = LOG_ID }: Memor
       ledger: ledger.connect(wire),
       suppressions: suppressions.connect(wire),
       consents: consents.connect(wire),
-      digestHeads: digestHeads.connect(wire),
       configurationStore: configurationStore.connect(wire),
       ...stores.connect(wire),
       leases: leases.connect(wire),

@@ -1,7 +1,6 @@
 export * from './backend.ts';
 export * from './claims.ts';
 export * from './consents.ts';
-export * from './digest-heads.ts';
 export * from './cohort-store.ts';
 export * from './configuration-store.ts';
 export * from './delivery-ledger.ts';

@@ -5,5 +5,8 @@ import { createDirectWire, type Wire } from './wire.ts';
 /** The stores that are written once, over documents in memory. */
 export function createMemoryStores() {
   const documents = createMemoryDocuments();
-  return { connect: (wire: Wire = createDirectWire()): DocumentStores => createStores(documents.connect(wire)) };
+  return {
+    items: documents.items,
+    connect: (wire: Wire = createDirectWire()): DocumentStores => createStores(documents.connect(wire)),
+  };
 }

@@ -16,7 +16,6 @@ import {
   describeRuleStates,
   describeSchemaRegistry,
   describeConsentStore,
-  describeDigestHeads,
   describeSuppressionList,
   describeToldMoves,
   type UnderTest,
@@ -27,7 +26,6 @@ import {
   createMemoryClaims,
   createMemoryCohorts,
   createMemoryConfigurationStore,
-  createMemoryDigestHeads,
   createMemoryDocuments,
   createMemoryKeyUses,
   createMemoryLeases,
@@ -85,7 +83,6 @@ describeToldMoves(`${NAME}, as one store`, async () => {
   return cuttable((wire) => ({ ledger: ledger.connect(wire), log: log.connect(wire) }));
 });
 describeConsentStore(NAME, over(createMemoryConsents));
-describeDigestHeads(NAME, over(createMemoryDigestHeads));
 describeSuppressionList(NAME, over(createMemorySuppressions));
 describeDocuments(NAME, over(createMemoryDocuments));
 describeLeases(NAME, over(createMemoryLeases));

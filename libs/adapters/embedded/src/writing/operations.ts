@@ -3,7 +3,6 @@ import { cohortWrites } from '../stores/cohort-store.ts';
 import { consentWrites } from '../stores/consent-store.ts';
 import { configurationWrites } from '../stores/configuration-store.ts';
 import { deliveryWrites } from '../stores/delivery-ledger.ts';
-import { digestHeadWrites } from '../stores/digest-heads.ts';
 import { documentWrites } from '../stores/documents.ts';
 import { taskWrites } from '../stores/due-tasks.ts';
 import { claimWrites } from '../stores/lookup-claims.ts';
@@ -28,7 +27,6 @@ export const createOperations = (transaction: Transaction): Operations => ({
   ...deliveryWrites(transaction),
   ...suppressionWrites(transaction),
   ...consentWrites(transaction),
-  ...digestHeadWrites(transaction),
   ...configurationWrites(transaction),
   ...documentWrites(transaction),
   ...leaseWrites(transaction),

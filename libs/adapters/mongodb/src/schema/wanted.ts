@@ -65,10 +65,6 @@ export const WANTED = {
     { name: 'unpublished', key: { unpublishedSince: 1 }, where: ['unpublishedSince'] },
     { name: 'workspace', key: { workspace: 1, _id: 1 } },
   ],
-  digest_heads: [
-    { name: 'due', key: { workspace: 1, dueAt: 1 }, where: ['dueAt'] },
-    { name: 'next', key: { dueAt: 1 }, where: ['dueAt'] },
-  ],
   identity: [],
   leases: [{ name: 'until', key: { until: 1 } }],
   events: [
