@@ -73,30 +73,21 @@ export type DeliveryFilters = Omit<Filters, 'limit' | 'cursor'>;
 /** What the story of a delivery or an event is told from. */
 export type StoryPorts = TracePorts & Pick<RoutePorts, 'book'>;
 
-export function deliveryRoutes(
-  app: ApiServer,
-  ports: StoryPorts &
-    Pick<ControlPorts, 'ledger' | 'readModels' | 'configuration' | 'clock' | 'ids' | 'log' | 'codecs' | 'watch'>,
-): void {
-  const { ledger } = ports;
-  const moment = (): Moment => ({ now: ports.clock.now(), derive: ports.ids.derive });
+const dismissal = z.strictObject({ as: z.enum(['failed', 'sent']), reason: z.string().min(1).max(500) });
 
-  async function find(sight: VisibleScope, id: string): Promise<Delivery> {
-    const delivery = await ledger.get(id as DeliveryId);
-    if (delivery && sight.sees(delivery.slot.workspace)) return delivery;
-    throw notFound(`delivery ${id}${sight.workspace === undefined ? '' : ` in workspace ${sight.workspace}`}`);
-  }
+type DeliveryPorts = StoryPorts &
+  Pick<ControlPorts, 'ledger' | 'readModels' | 'configuration' | 'clock' | 'ids' | 'log' | 'codecs' | 'watch'>;
 
-  const decide = (
-    sight: VisibleScope,
-    id: string,
-    decision: (delivery: Delivery) => Result<Delivery, string>,
-  ): Promise<Delivery> =>
-    decideOnDelivery(() => find(sight, id), decision, {
-      ...ports,
-      untold: (error) => ports.watch.trouble('publish', error),
-    });
+export function deliveryRoutes(app: ApiServer, ports: DeliveryPorts): void {
+  listDeliveriesRoute(app, ports);
+  readDeliveryRoute(app, ports);
+  traceDeliveryRoute(app, ports);
+  resendDeliveryRoute(app, ports);
+  cancelDeliveryRoute(app, ports);
+  dismissDeliveryRoute(app, ports);
+}
 
+function listDeliveriesRoute(app: ApiServer, ports: DeliveryPorts): void {
   app.get(
     '/v1/workspaces/:workspace/deliveries',
     {
@@ -120,7 +111,9 @@ export function deliveryRoutes(
       return { items: [...page.items], next: page.next };
     },
   );
+}
 
+function readDeliveryRoute(app: ApiServer, ports: DeliveryPorts): void {
   app.get(
     '/v1/workspaces/:workspace/deliveries/:id',
     {
@@ -133,9 +126,11 @@ export function deliveryRoutes(
         response: { 200: deliveryBody },
       },
     },
-    async (request) => showDelivery(await find(visibleScopeOf(request), request.params.id)),
+    async (request) => showDelivery(await findDelivery(visibleScopeOf(request), request.params.id, ports)),
   );
+}
 
+function traceDeliveryRoute(app: ApiServer, ports: DeliveryPorts): void {
   app.get(
     '/v1/workspaces/:workspace/deliveries/:id/trace',
     {
@@ -150,14 +145,16 @@ export function deliveryRoutes(
     },
     async (request) => {
       const { id } = request.params;
-      const { slot } = await find(visibleScopeOf(request), id);
+      const { slot } = await findDelivery(visibleScopeOf(request), id, ports);
       const trace = await traceDelivery(id, ports);
       if (!trace) throw notFound(`delivery ${id}`);
       answersOf(request, [slot.workspace]);
       return traceFor(request, trace, { workspace: slot.workspace, target: id });
     },
   );
+}
 
+function resendDeliveryRoute(app: ApiServer, ports: DeliveryPorts): void {
   app.post(
     '/v1/workspaces/:workspace/deliveries/:id/resend',
     {
@@ -176,13 +173,18 @@ export function deliveryRoutes(
       const { name } = principalOf(request);
       return told(
         request,
-        await decide(visibleScopeOf(request), id, (seen) =>
-          operatorResend(seen, expiresOf(ports.configuration.current(), seen), name, moment()),
+        await decide(
+          visibleScopeOf(request),
+          id,
+          (seen) => operatorResend(seen, expiresOf(ports.configuration.current(), seen), name, moment(ports)),
+          ports,
         ),
       );
     },
   );
+}
 
+function cancelDeliveryRoute(app: ApiServer, ports: DeliveryPorts): void {
   app.post(
     '/v1/workspaces/:workspace/deliveries/:id/cancel',
     {
@@ -199,11 +201,15 @@ export function deliveryRoutes(
     async (request) => {
       const { id } = request.params;
       const { name } = principalOf(request);
-      return told(request, await decide(visibleScopeOf(request), id, (seen) => operatorCancel(seen, name, moment())));
+      return told(
+        request,
+        await decide(visibleScopeOf(request), id, (seen) => operatorCancel(seen, name, moment(ports)), ports),
+      );
     },
   );
+}
 
-  const dismissal = z.strictObject({ as: z.enum(['failed', 'sent']), reason: z.string().min(1).max(500) });
+function dismissDeliveryRoute(app: ApiServer, ports: DeliveryPorts): void {
   app.post(
     '/v1/workspaces/:workspace/deliveries/:id/dismiss',
     {
@@ -228,11 +234,36 @@ export function deliveryRoutes(
       const { name } = principalOf(request);
       return told(
         request,
-        await decide(visibleScopeOf(request), id, (seen) => operatorDismiss(seen, as, reason, name, moment())),
+        await decide(
+          visibleScopeOf(request),
+          id,
+          (seen) => operatorDismiss(seen, as, reason, name, moment(ports)),
+          ports,
+        ),
       );
     },
   );
 }
+
+const moment = (ports: DeliveryPorts): Moment => ({ now: ports.clock.now(), derive: ports.ids.derive });
+
+async function findDelivery(sight: VisibleScope, id: string, ports: DeliveryPorts): Promise<Delivery> {
+  const { ledger } = ports;
+  const delivery = await ledger.get(id as DeliveryId);
+  if (delivery && sight.sees(delivery.slot.workspace)) return delivery;
+  throw notFound(`delivery ${id}${sight.workspace === undefined ? '' : ` in workspace ${sight.workspace}`}`);
+}
+
+const decide = (
+  sight: VisibleScope,
+  id: string,
+  decision: (delivery: Delivery) => Result<Delivery, string>,
+  ports: DeliveryPorts,
+): Promise<Delivery> =>
+  decideOnDelivery(() => findDelivery(sight, id, ports), decision, {
+    ...ports,
+    untold: (error) => ports.watch.trouble('publish', error),
+  });
 
 /** A name that nothing has, and that no delivery has from before it was taken away. */
 export async function refuseUnknown(

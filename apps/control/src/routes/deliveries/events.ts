@@ -89,25 +89,16 @@ const whyQuery = z.strictObject({
   notification: z.string().max(200).optional().describe('Only this notification, or this rule of one'),
 });
 
-export function eventRoutes(
-  app: ApiServer,
-  ports: StoryPorts & Pick<ControlPorts, 'readModels' | 'clock' | 'configuration'>,
-): void {
+type EventPorts = StoryPorts & Pick<ControlPorts, 'readModels' | 'clock' | 'configuration'>;
+
+export function eventRoutes(app: ApiServer, ports: EventPorts): void {
+  listEventsRoute(app, ports);
+  traceEventRoute(app, ports);
+  whyAddressRoute(app, ports);
+}
+
+function listEventsRoute(app: ApiServer, ports: EventPorts): void {
   const { readModels } = ports;
-
-  /** The EVENT_PATH that is meant; one that was taken away since and has events still is one. */
-  async function streamOf(name: string, sight: VisibleScope): Promise<string> {
-    try {
-      return streamPath(name, sight, ports.configuration.current());
-    } catch (error) {
-      const [past] = (await readModels.events({ stream: name }, 1)).items;
-      if (past && sight.sees(past.workspace)) return name;
-      throw isCarillonError(error)
-        ? new CarillonError('invalid_request', `stream: ${error.detail}`, { pointer: '/stream' })
-        : error;
-    }
-  }
-
   app.get(
     '/v1/workspaces/:workspace/events',
     {
@@ -127,7 +118,7 @@ export function eventRoutes(
       const traceId = query.trace_id === undefined ? undefined : TRACE.exec(query.trace_id)?.[1]?.toLowerCase();
       const filter = {
         ...(sight.workspace !== undefined && { workspace: sight.workspace }),
-        ...(query.stream !== undefined && { stream: await streamOf(query.stream, sight) }),
+        ...(query.stream !== undefined && { stream: await streamOf(query.stream, sight, ports) }),
         ...readRange(query, ports.clock.now()),
         ...(traceId !== undefined && { traceId }),
       };
@@ -143,7 +134,10 @@ export function eventRoutes(
       return { items, next: page.next };
     },
   );
+}
 
+function traceEventRoute(app: ApiServer, ports: EventPorts): void {
+  const { readModels } = ports;
   app.get(
     '/v1/workspaces/:workspace/events/:id/trace',
     {
@@ -180,7 +174,9 @@ export function eventRoutes(
       return traceFor(request, trace, { workspace: rows.at(-1)?.workspace ?? '', target: id });
     },
   );
+}
 
+function whyAddressRoute(app: ApiServer, ports: EventPorts): void {
   app.get(
     '/v1/workspaces/:workspace/why',
     {
@@ -212,6 +208,20 @@ export function eventRoutes(
   );
 }
 
+/** The EVENT_PATH that is meant; one that was taken away since and has events still is one. */
+async function streamOf(name: string, sight: VisibleScope, ports: EventPorts): Promise<string> {
+  const { readModels } = ports;
+  try {
+    return streamPath(name, sight, ports.configuration.current());
+  } catch (error) {
+    const [past] = (await readModels.events({ stream: name }, 1)).items;
+    if (past && sight.sees(past.workspace)) return name;
+    throw isCarillonError(error)
+      ? new CarillonError('invalid_request', `stream: ${error.detail}`, { pointer: '/stream' })
+      : error;
+  }
+}
+
 /** A name that nothing has, or ever had, would be answered as if nobody had ever been told. */
 export function refuseUnknown(
   { configuration }: Pick<ControlPorts, 'configuration'>,
@@ -225,28 +235,15 @@ export function refuseUnknown(
   throw unknownFilter('notification', isRule ? 'rule' : 'notification', name, known);
 }
 
-export function deadLetterRoutes(
-  app: ApiServer,
-  ports: RedrivePorts & Pick<ControlPorts, 'readModels' | 'slice'>,
-): void {
-  const { readModels, clock } = ports;
+type DeadLetterPorts = RedrivePorts & Pick<ControlPorts, 'readModels' | 'slice'>;
 
-  async function listed(sight: VisibleScope, query: z.infer<typeof letterFilters>) {
-    const { limit, cursor, redriven } = query;
-    const filter = {
-      ...(sight.workspace !== undefined && { workspace: sight.workspace }),
-      ...(redriven === 'false' && { open: true as const }),
-      ...readRange(query, clock.now()),
-    };
-    const page = await shownPage(
-      limit,
-      cursor,
-      (most, from) => readModels.deadLetters(filter, most, from),
-      (row) => sight.sees(row.workspace) && (redriven !== 'true' || row.redrivenAt !== null),
-    );
-    return { items: await withFacts(page.items, showDeadLetter, ports), next: page.next };
-  }
+export function deadLetterRoutes(app: ApiServer, ports: DeadLetterPorts): void {
+  listDeadLettersRoute(app, ports);
+  listAllDeadLettersRoute(app, ports);
+  redriveDeadLetterRoute(app, ports);
+}
 
+function listDeadLettersRoute(app: ApiServer, ports: DeadLetterPorts): void {
   app.get(
     '/v1/workspaces/:workspace/dead-letters',
     {
@@ -260,10 +257,12 @@ export function deadLetterRoutes(
         response: { 200: deadLetterPage },
       },
     },
-    (request) => listed(visibleScopeOf(request), request.query),
+    (request) => listDeadLetters(visibleScopeOf(request), request.query, ports),
   );
+}
 
-  /** The deployment's: records so broken that no workspace can be told. */
+/** The deployment's: records so broken that no workspace can be told. */
+function listAllDeadLettersRoute(app: ApiServer, ports: DeadLetterPorts): void {
   app.get(
     '/v1/dead-letters',
     {
@@ -276,9 +275,12 @@ export function deadLetterRoutes(
         response: { 200: deadLetterPage },
       },
     },
-    (request) => listed(visibleScopeOf(request), request.query),
+    (request) => listDeadLetters(visibleScopeOf(request), request.query, ports),
   );
+}
 
+function redriveDeadLetterRoute(app: ApiServer, ports: DeadLetterPorts): void {
+  const { readModels } = ports;
   app.post(
     '/v1/dead-letters/:id/redrive',
     {
@@ -309,4 +311,21 @@ export function deadLetterRoutes(
       return shown;
     },
   );
+}
+
+async function listDeadLetters(sight: VisibleScope, query: z.infer<typeof letterFilters>, ports: DeadLetterPorts) {
+  const { readModels, clock } = ports;
+  const { limit, cursor, redriven } = query;
+  const filter = {
+    ...(sight.workspace !== undefined && { workspace: sight.workspace }),
+    ...(redriven === 'false' && { open: true as const }),
+    ...readRange(query, clock.now()),
+  };
+  const page = await shownPage(
+    limit,
+    cursor,
+    (most, from) => readModels.deadLetters(filter, most, from),
+    (row) => sight.sees(row.workspace) && (redriven !== 'true' || row.redrivenAt !== null),
+  );
+  return { items: await withFacts(page.items, showDeadLetter, ports), next: page.next };
 }

@@ -32,20 +32,21 @@ const filters = z.strictObject({
   ...timeRange,
 });
 
+type ParkedReceiptPorts = Pick<ControlPorts, 'readModels' | 'clock'>;
+
 /**
  * What providers reported and nobody could place. It is shown until an operator has looked and says that nothing is to be done; that
  * moves no delivery.
  */
-export function parkedReceiptRoutes(
-  app: ApiServer,
-  { readModels, clock }: Pick<ControlPorts, 'readModels' | 'clock'>,
-): void {
-  async function find(sight: VisibleScope, id: string): Promise<DeadLetterRow> {
-    const row = await readModels.deadLetter(id);
-    if (row?.stage === 'receipts' && sight.sees(row.workspace)) return row;
-    throw notFound(`parked receipt ${id}`);
-  }
+export function parkedReceiptRoutes(app: ApiServer, ports: ParkedReceiptPorts): void {
+  listParkedReceiptsRoute(app, ports);
+  readParkedReceiptRoute(app, ports);
+  dismissParkedReceiptRoute(app, ports);
+  reopenParkedReceiptRoute(app, ports);
+}
 
+function listParkedReceiptsRoute(app: ApiServer, ports: ParkedReceiptPorts): void {
+  const { readModels, clock } = ports;
   app.get(
     '/v1/workspaces/:workspace/receipts',
     {
@@ -81,7 +82,9 @@ export function parkedReceiptRoutes(
       return { items: page.items.map((row) => showParkedReceipt(row, true)), next: page.next };
     },
   );
+}
 
+function readParkedReceiptRoute(app: ApiServer, ports: ParkedReceiptPorts): void {
   app.get(
     '/v1/workspaces/:workspace/receipts/:id',
     {
@@ -95,12 +98,15 @@ export function parkedReceiptRoutes(
       },
     },
     async (request) => {
-      const row = await find(visibleScopeOf(request), request.params.id);
+      const row = await findReceipt(visibleScopeOf(request), request.params.id, ports);
       if (row.workspace !== null) audited(request, { workspace: row.workspace });
       return showParkedReceipt(row, true);
     },
   );
+}
 
+function dismissParkedReceiptRoute(app: ApiServer, ports: ParkedReceiptPorts): void {
+  const { readModels, clock } = ports;
   app.post(
     '/v1/workspaces/:workspace/receipts/:id/dismiss',
     {
@@ -117,13 +123,16 @@ export function parkedReceiptRoutes(
     async (request) => {
       const sight = visibleScopeOf(request);
       const { id } = request.params;
-      await find(sight, id);
+      await findReceipt(sight, id, ports);
       await readModels.markDismissed(id, clock.now(), principalOf(request).name);
       // Whoever was first stays the one who did, also where the answer was lost and the call comes again.
-      return shown(request, await find(sight, id));
+      return shown(request, await findReceipt(sight, id, ports));
     },
   );
+}
 
+function reopenParkedReceiptRoute(app: ApiServer, ports: ParkedReceiptPorts): void {
+  const { readModels } = ports;
   app.post(
     '/v1/workspaces/:workspace/receipts/:id/reopen',
     {
@@ -141,11 +150,18 @@ export function parkedReceiptRoutes(
     async (request) => {
       const sight = visibleScopeOf(request);
       const { id } = request.params;
-      await find(sight, id);
+      await findReceipt(sight, id, ports);
       await readModels.markReopened(id);
-      return shown(request, await find(sight, id));
+      return shown(request, await findReceipt(sight, id, ports));
     },
   );
+}
+
+async function findReceipt(sight: VisibleScope, id: string, ports: ParkedReceiptPorts): Promise<DeadLetterRow> {
+  const { readModels } = ports;
+  const row = await readModels.deadLetter(id);
+  if (row?.stage === 'receipts' && sight.sees(row.workspace)) return row;
+  throw notFound(`parked receipt ${id}`);
 }
 
 /** To whoever operates and does not read messages it is shown without address and words. */

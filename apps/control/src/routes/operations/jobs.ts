@@ -42,14 +42,16 @@ type JobRoutePorts = JobKindPorts & Pick<ControlPorts, 'jobs'>;
 
 /** Starts, lists, shows and cancels jobs. Each kind of job has its own start route. */
 export function jobRoutes(app: ApiServer, ports: JobRoutePorts): void {
-  const { jobs, clock } = ports;
+  listJobsRoute(app, ports);
+  readJobRoute(app, ports);
+  cancelJobRoute(app, ports);
+  undoJobRoute(app, ports);
 
-  async function find(sight: VisibleScope, id: string): Promise<Job> {
-    const job = await jobs.get(id as JobId);
-    if (job && kindOf(job) && sight.sees(job.workspace)) return job;
-    throw notFound(`job ${id}${sight.workspace === undefined ? '' : ` in workspace ${sight.workspace}`}`);
-  }
+  for (const kind of JOB_KINDS) startRoute(app, kind, ports);
+}
 
+function listJobsRoute(app: ApiServer, ports: JobRoutePorts): void {
+  const { jobs } = ports;
   app.get(
     '/v1/workspaces/:workspace/jobs',
     {
@@ -82,7 +84,9 @@ export function jobRoutes(app: ApiServer, ports: JobRoutePorts): void {
       return { items: await Promise.all(page.items.map((job) => showJob(job, show))), next: page.next };
     },
   );
+}
 
+function readJobRoute(app: ApiServer, ports: JobRoutePorts): void {
   app.get(
     '/v1/workspaces/:workspace/jobs/:id',
     {
@@ -95,9 +99,12 @@ export function jobRoutes(app: ApiServer, ports: JobRoutePorts): void {
         response: { 200: jobBody },
       },
     },
-    async (request) => showJob(await find(visibleScopeOf(request), request.params.id), showingActors(ports)),
+    async (request) => showJob(await findJob(visibleScopeOf(request), request.params.id, ports), showingActors(ports)),
   );
+}
 
+function cancelJobRoute(app: ApiServer, ports: JobRoutePorts): void {
+  const { jobs, clock } = ports;
   app.post(
     '/v1/workspaces/:workspace/jobs/:id/cancel',
     {
@@ -120,7 +127,7 @@ export function jobRoutes(app: ApiServer, ports: JobRoutePorts): void {
       const principal = principalOf(request);
       const sight = visibleScopeOf(request);
       for (let tries = 0; tries < TRIES; tries += 1) {
-        const job = await find(sight, request.params.id);
+        const job = await findJob(sight, request.params.id, ports);
         requirePermission(principal, job);
         if (job.workspace !== null) audited(request, { workspace: job.workspace });
         const next = cancelled(job, principal.actor, clock.now());
@@ -133,7 +140,10 @@ export function jobRoutes(app: ApiServer, ports: JobRoutePorts): void {
       throw new CarillonError('conflict', 'it keeps changing; try again');
     },
   );
+}
 
+function undoJobRoute(app: ApiServer, ports: JobRoutePorts): void {
+  const { jobs } = ports;
   app.post(
     '/v1/workspaces/:workspace/jobs/:id/undo',
     {
@@ -154,7 +164,7 @@ export function jobRoutes(app: ApiServer, ports: JobRoutePorts): void {
       },
     },
     async (request, reply) => {
-      const job = await find(visibleScopeOf(request), request.params.id);
+      const job = await findJob(visibleScopeOf(request), request.params.id, ports);
       requirePermission(principalOf(request), job);
       if (!hasEnded(job)) throw new CarillonError('wrong_state', 'it has not ended: cancel it first');
       if (!canUndo(job)) throw new CarillonError('wrong_state', 'what it did cannot be undone');
@@ -164,8 +174,13 @@ export function jobRoutes(app: ApiServer, ports: JobRoutePorts): void {
       return started(await startJob(request, { workspace: job.workspace, work, items }, ports), reply, ports);
     },
   );
+}
 
-  for (const kind of JOB_KINDS) startRoute(app, kind, ports);
+async function findJob(sight: VisibleScope, id: string, ports: JobRoutePorts): Promise<Job> {
+  const { jobs } = ports;
+  const job = await jobs.get(id as JobId);
+  if (job && kindOf(job) && sight.sees(job.workspace)) return job;
+  throw notFound(`job ${id}${sight.workspace === undefined ? '' : ` in workspace ${sight.workspace}`}`);
 }
 
 /** Adds the route that starts jobs of one kind. */

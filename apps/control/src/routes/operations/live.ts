@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { Access } from '../../access/access.ts';
 import { lacking } from '../../access/guard.ts';
 import { maskAnswer } from '../../access/masking/mask-answer.ts';
-import { PERMISSIONS } from '../../access/permission.ts';
+import { PERMISSIONS, type Permission } from '../../access/permission.ts';
 import { principalOf, type Principal } from '../../access/principal.ts';
 import { EVERY_WORKSPACE, visibleScopeOf } from '../../access/visible-scope.ts';
 import type { Cursors } from '../../cursors.ts';
@@ -51,27 +51,11 @@ export function liveRoute(
   const lists = liveLists(ports);
   const feeds = createFeeds(lists, (error) => ports.watch.trouble('follow a list', error));
   const open = new Set<() => void>();
-  const countOf = new Map<string, number>();
+  const admit = createAdmission(open);
+  const textOf = maskedRows(lists);
   const principals = sharedPrincipals(access);
-  const masked = new WeakMap<LiveRow, string>();
   const seal = sealedOnce(cursors);
   let hasEnded = false;
-
-  /** One more stream of somebody; what is answered gives its place back. */
-  function take({ actor }: Principal): () => void {
-    const who = `${actor.kind} ${actor.id}`;
-    const count = countOf.get(who) ?? 0;
-    if (count >= MAX_STREAMS_OF_ONE) {
-      throw new CarillonError('rate_limited', `you have ${count} live streams open: close one`, { retryAfter: 2_000 });
-    }
-    if (open.size >= MAX_STREAMS) throw new CarillonError('overloaded', 'too many live streams are open');
-    countOf.set(who, count + 1);
-    return () => {
-      const left = (countOf.get(who) ?? 1) - 1;
-      if (left > 0) countOf.set(who, left);
-      else countOf.delete(who);
-    };
-  }
 
   app.get(
     '/v1/workspaces/:workspace/live',
@@ -95,20 +79,18 @@ export function liveRoute(
       const asked = request.params.workspace;
       const workspace = asked === EVERY_WORKSPACE ? null : asked;
       const known = [...sight.names];
-      for (const topic of topics) {
-        const { permission } = lists[topic];
-        const isSeen =
-          workspace === null
-            ? known.some((one) => principal.may(permission, one))
-            : principal.may(permission, workspace);
-        if (!isSeen && !principal.may(permission, null)) throw lacking([permission]);
-      }
+      requireTopics(
+        topics.map((topic) => lists[topic].permission),
+        principal,
+        workspace,
+        known,
+      );
       const span = lasts === undefined ? undefined : spanOf(lasts);
       const place = JSON.stringify(['live', asked]);
       const from = positionsOf(request, (text) => cursors.open(text, place));
-      const giveBack = take(principal);
+      const giveBack = admit(principal);
       const stream = createLiveStream(
-        (topic, row) => shownRow(principal, topic, row),
+        (topic, row) => textOf(principal, topic, row),
         (positions) => seal(JSON.stringify(positions), place),
       );
       const subscriptions: Subscription[] = [];
@@ -155,8 +137,56 @@ export function liveRoute(
     },
   );
 
-  /** Masked once for all who see it so: a row is of one workspace, and they differ in nothing else. */
-  function shownRow(principal: Principal, topic: LiveTopic, row: LiveRow): string | null {
+  return {
+    end() {
+      hasEnded = true;
+      for (const close of open) close();
+    },
+  };
+}
+
+/** Throws unless the caller may read the rows of each topic, in this workspace or in one of several. */
+function requireTopics(
+  permissions: readonly Permission[],
+  principal: Principal,
+  workspace: string | null,
+  known: readonly string[],
+): void {
+  for (const permission of permissions) {
+    const isSeen =
+      workspace === null ? known.some((one) => principal.may(permission, one)) : principal.may(permission, workspace);
+    if (!isSeen && !principal.may(permission, null)) throw lacking([permission]);
+  }
+}
+
+/**
+ * Counts live streams by caller. The returned function admits one more stream and returns what frees its place. It throws if the
+ * caller or the process has too many.
+ */
+function createAdmission(open: ReadonlySet<unknown>): (principal: Principal) => () => void {
+  const countOf = new Map<string, number>();
+  return ({ actor }) => {
+    const who = `${actor.kind} ${actor.id}`;
+    const count = countOf.get(who) ?? 0;
+    if (count >= MAX_STREAMS_OF_ONE) {
+      throw new CarillonError('rate_limited', `you have ${count} live streams open: close one`, { retryAfter: 2_000 });
+    }
+    if (open.size >= MAX_STREAMS) throw new CarillonError('overloaded', 'too many live streams are open');
+    countOf.set(who, count + 1);
+    return () => {
+      const left = (countOf.get(who) ?? 1) - 1;
+      if (left > 0) countOf.set(who, left);
+      else countOf.delete(who);
+    };
+  };
+}
+
+/** Returns the text of a row for a caller. A row is masked once for all callers who see it masked: it is of one workspace, and they differ in nothing else. */
+function maskedRows(
+  lists: ReturnType<typeof liveLists>,
+): (principal: Principal, topic: LiveTopic, row: LiveRow) => string | null {
+  const masked = new WeakMap<LiveRow, string>();
+  return (principal, topic, row) => {
     const { permission, schema } = lists[topic];
     if (!principal.may(permission, row.workspace)) return null;
     if (principal.may('bodies', row.workspace)) return row.text;
@@ -165,13 +195,6 @@ export function liveRoute(
     const text = JSON.stringify(maskAnswer(principal, schema, row.body, true));
     masked.set(row, text);
     return text;
-  }
-
-  return {
-    end() {
-      hasEnded = true;
-      for (const close of open) close();
-    },
   };
 }
 
