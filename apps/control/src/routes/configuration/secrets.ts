@@ -22,8 +22,16 @@ const namedInWorkspace = inWorkspace.extend({ name: secretName });
 
 /** Secrets of workspaces, and the deployment's own. A value goes in, and no route has one in its answer. */
 export function secretRoutes(app: ApiServer, ports: SecretPorts): void {
-  const { configuration, vault } = ports;
+  listSecretsRoute(app, ports);
+  setSecretRoute(app, ports);
+  removeSecretRoute(app, ports);
+  listDeploymentSecretsRoute(app, ports);
+  setDeploymentSecretRoute(app, ports);
+  removeDeploymentSecretRoute(app, ports);
+}
 
+function listSecretsRoute(app: ApiServer, ports: SecretPorts): void {
+  const { vault } = ports;
   app.get(
     '/v1/workspaces/:workspace/secrets',
     {
@@ -39,10 +47,13 @@ export function secretRoutes(app: ApiServer, ports: SecretPorts): void {
     },
     async (request) => {
       const found = await Promise.all(visibleScopeOf(request).names.map((workspace) => vault.list(workspace)));
-      return page(found.flat(), request.query);
+      return secretsPage(found.flat(), request.query, ports);
     },
   );
+}
 
+function setSecretRoute(app: ApiServer, ports: SecretPorts): void {
+  const { vault } = ports;
   app.put(
     '/v1/workspaces/:workspace/secrets/:name',
     {
@@ -59,11 +70,13 @@ export function secretRoutes(app: ApiServer, ports: SecretPorts): void {
     },
     async (request) => {
       const { workspace, name } = request.params;
-      await refuseStrange(workspace);
+      await refuseUnknownWorkspace(workspace, ports);
       return one(await vault.set(workspace, name, request.body.value, principalOf(request).actor), ports);
     },
   );
+}
 
+function removeSecretRoute(app: ApiServer, ports: SecretPorts): void {
   app.delete(
     '/v1/workspaces/:workspace/secrets/:name',
     {
@@ -76,9 +89,12 @@ export function secretRoutes(app: ApiServer, ports: SecretPorts): void {
         response: { 200: removedBody },
       },
     },
-    async ({ params: { workspace, name } }) => remove(workspace, name),
+    async ({ params: { workspace, name } }) => removeSecret(workspace, name, ports),
   );
+}
 
+function listDeploymentSecretsRoute(app: ApiServer, ports: SecretPorts): void {
+  const { vault } = ports;
   app.get(
     '/v1/secrets',
     {
@@ -91,9 +107,12 @@ export function secretRoutes(app: ApiServer, ports: SecretPorts): void {
         response: { 200: secretList },
       },
     },
-    async ({ query }) => page(await vault.list(DEPLOYMENT), query),
+    async ({ query }) => secretsPage(await vault.list(DEPLOYMENT), query, ports),
   );
+}
 
+function setDeploymentSecretRoute(app: ApiServer, ports: SecretPorts): void {
+  const { vault } = ports;
   app.put(
     '/v1/secrets/:name',
     {
@@ -110,7 +129,9 @@ export function secretRoutes(app: ApiServer, ports: SecretPorts): void {
     async (request) =>
       one(await vault.set(DEPLOYMENT, request.params.name, request.body.value, principalOf(request).actor), ports),
   );
+}
 
+function removeDeploymentSecretRoute(app: ApiServer, ports: SecretPorts): void {
   app.delete(
     '/v1/secrets/:name',
     {
@@ -123,25 +144,27 @@ export function secretRoutes(app: ApiServer, ports: SecretPorts): void {
         response: { 200: removedBody },
       },
     },
-    async ({ params }) => remove(DEPLOYMENT, params.name),
+    async ({ params }) => removeSecret(DEPLOYMENT, params.name, ports),
   );
+}
 
-  async function page(all: readonly SealedSecret[], query: ListQuery) {
-    const { rows, next } = pageOfAll(all, ({ workspace, name }) => `${workspace}/${name}`, query);
-    return { items: await shown(rows, ports), next };
-  }
+async function secretsPage(all: readonly SealedSecret[], query: ListQuery, ports: SecretPorts) {
+  const { rows, next } = pageOfAll(all, ({ workspace, name }) => `${workspace}/${name}`, query);
+  return { items: await shown(rows, ports), next };
+}
 
-  async function remove(workspace: string, name: string): Promise<{ removed: true }> {
-    if (!(await vault.remove(workspace, name))) throw notFound(`stored secret ${name}`);
-    return { removed: true };
-  }
+async function removeSecret(workspace: string, name: string, ports: SecretPorts): Promise<{ removed: true }> {
+  const { vault } = ports;
+  if (!(await vault.remove(workspace, name))) throw notFound(`stored secret ${name}`);
+  return { removed: true };
+}
 
-  /** Where there is any workspace, its name has to be one of them. */
-  async function refuseStrange(workspace: string): Promise<void> {
-    const there = listResources(await configuration.refresh(), 'workspace').map(({ ref }) => ref.workspace);
-    if (there.length === 0 || there.includes(workspace)) return;
-    throw notFound(`workspace ${workspace}`, insteadOf(workspace, there));
-  }
+/** Where there is any workspace, its name has to be one of them. */
+async function refuseUnknownWorkspace(workspace: string, ports: SecretPorts): Promise<void> {
+  const { configuration } = ports;
+  const there = listResources(await configuration.refresh(), 'workspace').map(({ ref }) => ref.workspace);
+  if (there.length === 0 || there.includes(workspace)) return;
+  throw notFound(`workspace ${workspace}`, insteadOf(workspace, there));
 }
 
 const one = async (secret: SealedSecret, ports: SecretPorts): Promise<SecretBody> =>

@@ -10,7 +10,7 @@ import { resourceKey, type Configuration, type Resource, type ResourceRef } from
 import { CarillonError } from '@carillon/kernel';
 import { z } from 'zod';
 import { changedBy } from '../../access/changed-by.ts';
-import { paramsOf, refOf, withParams as paramsFor, type ResourcePorts } from '../../resources/address.ts';
+import { paramsOf, refOf, withParams, type ResourcePorts } from '../../resources/address.ts';
 import type { KindOfResource } from '../../resources/kinds.ts';
 import { planResources } from '../../resources/plan-resources.ts';
 import { preconditionOf } from '../../resources/preconditions.ts';
@@ -32,10 +32,14 @@ type Params = { readonly workspace?: string; readonly name?: string; readonly nu
 
 /** What a resource was, who made it so, and how it becomes that again. */
 export function versionRoutes(app: ApiServer, kind: KindOfResource, shown: z.ZodType, ports: ResourcePorts): void {
-  const params = paramsOf(kind);
-  const withParams = paramsFor(kind);
-  const { tag, title, one, below } = kind;
+  listVersionsRoute(app, kind, ports);
+  readVersionRoute(app, kind, shown, ports);
+  diffVersionsRoute(app, kind, ports);
+  rollBackRoute(app, kind, ports);
+}
 
+function listVersionsRoute(app: ApiServer, kind: KindOfResource, ports: ResourcePorts): void {
+  const { tag, title, one, below } = kind;
   app.get(
     `${below}/versions`,
     {
@@ -44,7 +48,7 @@ export function versionRoutes(app: ApiServer, kind: KindOfResource, shown: z.Zod
         operationId: `list${one}Versions`,
         tags: [tag],
         summary: `Versions of this ${title}, newest first: number, who, when, how and why`,
-        ...withParams,
+        ...withParams(kind),
         querystring: numberPaging,
         response: { 200: versionPage },
       },
@@ -55,7 +59,10 @@ export function versionRoutes(app: ApiServer, kind: KindOfResource, shown: z.Zod
       return listVersions(states, beforeOf(cursor), limit, showingActors(ports));
     },
   );
+}
 
+function readVersionRoute(app: ApiServer, kind: KindOfResource, shown: z.ZodType, ports: ResourcePorts): void {
+  const { tag, title, one, below } = kind;
   app.get(
     `${below}/versions/:number`,
     {
@@ -64,7 +71,7 @@ export function versionRoutes(app: ApiServer, kind: KindOfResource, shown: z.Zod
         operationId: `get${one}Version`,
         tags: [tag],
         summary: `This ${title} as it was in the configuration with this number`,
-        params: z.intersection(params, z.object({ number: numberParam })),
+        params: z.intersection(paramsOf(kind), z.object({ number: numberParam })),
         response: { 200: shown },
       },
     },
@@ -74,7 +81,10 @@ export function versionRoutes(app: ApiServer, kind: KindOfResource, shown: z.Zod
       return showResource(found, showingActors(ports), ports);
     },
   );
+}
 
+function diffVersionsRoute(app: ApiServer, kind: KindOfResource, ports: ResourcePorts): void {
+  const { tag, title, one, below } = kind;
   app.get(
     `${below}/diff`,
     {
@@ -83,7 +93,7 @@ export function versionRoutes(app: ApiServer, kind: KindOfResource, shown: z.Zod
         operationId: `diff${one}`,
         tags: [tag],
         summary: `What differs between two versions of this ${title}, by field and by file`,
-        ...withParams,
+        ...withParams(kind),
         querystring: diffQuery,
         response: { 200: resourceDiffBody },
       },
@@ -98,7 +108,10 @@ export function versionRoutes(app: ApiServer, kind: KindOfResource, shown: z.Zod
       return { from, to, ...diffResources(resourceAt(states, from) ?? null, resourceAt(states, to) ?? null) };
     },
   );
+}
 
+function rollBackRoute(app: ApiServer, kind: KindOfResource, ports: ResourcePorts): void {
+  const { tag, title, one, below } = kind;
   app.post(
     `${below}/rollback`,
     {
@@ -111,7 +124,7 @@ export function versionRoutes(app: ApiServer, kind: KindOfResource, shown: z.Zod
         operationId: `rollBack${one}`,
         tags: [tag],
         summary: `Publishes the body of an earlier version of this ${title} again`,
-        ...withParams,
+        ...withParams(kind),
         headers: writeHeaders,
         body: rollbackBody,
         response: { 200: rolledBackBody },
