@@ -1,5 +1,5 @@
 import { CHANNEL_NAMES, type Consents, type ConsentEntry } from '@carillon/domain';
-import { CarillonError } from '@carillon/kernel';
+import { CarillonError, CONTROL } from '@carillon/kernel';
 import { z } from 'zod';
 import type { VisibleScope } from './access/visible-scope.ts';
 import type { TargetNames } from './consent-words.ts';
@@ -8,6 +8,13 @@ import { oneOfWords } from './routes/app.ts';
 export const TARGETS = ['all', 'category', 'notification'] as const;
 export const targetWord = oneOfWords('target', TARGETS);
 export const channelWord = oneOfWords('channel', CHANNEL_NAMES);
+export const personText = z
+  .string()
+  .trim()
+  .min(1)
+  .max(4096)
+  .refine((text) => !CONTROL.test(text), 'has a control character')
+  .describe('The id that a rule gives them, or an address, whatever its case and form');
 
 /** What people are found by who said something: all of it has to be true of one thing that they said. */
 export const consentFilters = {

@@ -6,9 +6,8 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { visibleScopeOf } from '../../access/visible-scope.ts';
 import { keyedTarget } from '../../audit/facts.ts';
-import { consentFilters, consentWordFilter } from '../../consent-filters.ts';
+import { consentFilters, consentWordFilter, personText } from '../../consent-filters.ts';
 import { targetNames } from '../../consent-words.ts';
-import { personText } from '../../routes/people/consents.ts';
 import { readChoice, requireExpected, upToTheCeiling } from '../choose.ts';
 import { eachItem, jobKind, type JobKindPorts, type JobRun, type JobWorker } from '../kind.ts';
 

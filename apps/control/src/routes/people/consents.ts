@@ -4,21 +4,11 @@ import {
   CHANNEL_NAMES,
   nameOfTarget,
   personName,
-  plainAddress,
-  type ChannelName,
   type Consents,
   type ConsentEntry,
   type Decision,
 } from '@carillon/domain';
-import {
-  CarillonError,
-  CONTROL,
-  csvLine,
-  formatInstant,
-  parseInstant,
-  type Duration,
-  type Instant,
-} from '@carillon/kernel';
+import { CarillonError, csvLine, formatInstant } from '@carillon/kernel';
 import { decideConsents, decideForMany, runYielding, publishConsents, type PersonDecisions } from '@carillon/stages';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -26,7 +16,7 @@ import { principalOf } from '../../access/principal.ts';
 import { visibleScopeOf, type VisibleScope } from '../../access/visible-scope.ts';
 import { audited, keyedDigest, keyedTarget } from '../../audit/facts.ts';
 import { auditEach } from '../../audit/hook.ts';
-import { channelWord, consentFilter, consentFilters, TARGETS, targetWord } from '../../consent-filters.ts';
+import { channelWord, consentFilter, consentFilters, personText, targetWord } from '../../consent-filters.ts';
 import { showConsents, showWord, targetNames, type TargetNames } from '../../consent-words.ts';
 import { personNames } from '../../person-names.ts';
 import { CSV, csvBody, importQuery, MAX_CSV_BYTES, MAX_CSV_ROWS, joinLines, sendCsv } from '../../csv/csv-type.ts';
@@ -34,21 +24,18 @@ import { readTableCoroutine, type RowFault } from '../../csv/read-table.ts';
 import { shownPage } from '../../pages-in-sight.ts';
 import type { ControlPorts } from '../../ports.ts';
 import { acrossWorkspaces, inWorkspace, paging, type ApiServer } from '../app.ts';
-
-export const personText = z
-  .string()
-  .trim()
-  .min(1)
-  .max(4096)
-  .refine((text) => !CONTROL.test(text), 'has a control character')
-  .describe('The id that a rule gives them, or an address, whatever its case and form');
+import {
+  COLUMNS,
+  exportedLines,
+  isByAddress,
+  READ,
+  readRow,
+  underEveryName,
+  withNamedAuthors,
+} from './consent-rows.ts';
 
 /** People whose documents are read at once for a file. */
 const BATCH_SIZE = 200;
-
-const COLUMNS = ['workspace', 'person', 'target', 'name', 'channel', 'opted_out', 'way', 'by', 'at'] as const;
-/** What an import reads besides what an export writes. */
-const READ = [...COLUMNS, 'address'] as const;
 
 type Ports = Pick<ControlPorts, 'consents' | 'configuration' | 'log' | 'codecs' | 'ids' | 'clock' | 'watch'>;
 
@@ -65,44 +52,21 @@ const consentWrites = (ports: Ports) => ({
     publishConsents(documents, ports).catch((error: unknown) => ports.watch.trouble('tell consents', error)),
 });
 
+type ConsentContext = Ports & Pick<ControlPorts, 'slice' | 'people'> & ReturnType<typeof consentWrites>;
+
 export function consentRoutes(app: ApiServer, ports: Ports & Pick<ControlPorts, 'slice' | 'people'>): void {
-  const { consents, clock } = ports;
-  const { nameOf, digestOfWords, tell } = consentWrites(ports);
-  /** Names of the targets in the workspaces that are shown; those of each are listed once. */
-  const namesIn = (): ((workspace: string) => TargetNames) => {
-    const known = new Map<string, TargetNames>();
-    const configuration = ports.configuration.current();
-    return (workspace) => {
-      const names = known.get(workspace) ?? targetNames(configuration, workspace);
-      known.set(workspace, names);
-      return names;
-    };
+  const context: ConsentContext = {
+    ...ports,
+    ...consentWrites(ports),
   };
+  listConsentsRoute(app, context);
+  readConsentsRoute(app, context);
+  setConsentRoute(app, context);
+  importConsentsRoute(app, context);
+  exportConsentsRoute(app, context);
+}
 
-  const readPage = (
-    sight: VisibleScope,
-    limit: number,
-    cursor?: string,
-    isWanted: (one: Consents) => boolean = () => true,
-  ) =>
-    shownPage(
-      limit,
-      cursor,
-      (most, from) => consents.list(sight.workspace, most, from),
-      (one) => sight.sees(one.workspace) && isWanted(one),
-    );
-
-  /** The documents of one person, in every workspace in sight. */
-  async function ofPerson(sight: VisibleScope, person: string): Promise<readonly Consents[]> {
-    const names = [nameOf(person)];
-    return (await Promise.all(sight.names.map((workspace) => consents.find(workspace, names)))).flat();
-  }
-
-  function auditTarget({ params, body }: FastifyRequest): string {
-    const { workspace } = params as z.infer<typeof inWorkspace>;
-    return keyedTarget(ports.ids, workspace, nameOf((body as { readonly person: string }).person));
-  }
-
+function listConsentsRoute(app: ApiServer, context: ConsentContext): void {
   app.get(
     '/v1/workspaces/:workspace/consents',
     {
@@ -119,17 +83,20 @@ export function consentRoutes(app: ApiServer, ports: Ports & Pick<ControlPorts, 
     async (request) => {
       const { limit, cursor, person, ...filters } = request.query;
       const sight = visibleScopeOf(request);
-      const names = namesIn();
+      const names = namesIn(context);
       const isWanted = consentFilter(filters, sight, names);
       const page =
         person === undefined
-          ? await readPage(sight, limit, cursor, isWanted)
-          : { items: (await ofPerson(sight, person)).filter(isWanted), next: null };
+          ? await readPage(context, sight, limit, cursor, isWanted)
+          : { items: (await ofPerson(sight, person, context)).filter(isWanted), next: null };
       const items = page.items.map((one) => showConsents(one.workspace, one.person, one, names(one.workspace)));
       return { items, next: page.next };
     },
   );
+}
 
+function readConsentsRoute(app: ApiServer, context: ConsentContext): void {
+  const { consents, nameOf } = context;
   app.get(
     '/v1/workspaces/:workspace/consents/person',
     {
@@ -146,14 +113,22 @@ export function consentRoutes(app: ApiServer, ports: Ports & Pick<ControlPorts, 
     async ({ params: { workspace }, query }) => {
       const person = nameOf(query.person);
       const [document = null] = await consents.find(workspace, [person]);
-      return showConsents(workspace, person, document, namesIn()(workspace));
+      return showConsents(workspace, person, document, namesIn(context)(workspace));
     },
   );
+}
 
+function setConsentRoute(app: ApiServer, context: ConsentContext): void {
+  const { consents, nameOf, digestOfWords, tell } = context;
   app.post(
     '/v1/workspaces/:workspace/consents',
     {
-      config: { permission: 'operate', audit: 'consent.set', auditTarget, problems: ['conflict'] },
+      config: {
+        permission: 'operate',
+        audit: 'consent.set',
+        auditTarget: (request) => auditTarget(request, context),
+        problems: ['conflict'],
+      },
       schema: {
         operationId: 'setConsent',
         tags: ['Consents'],
@@ -176,7 +151,7 @@ export function consentRoutes(app: ApiServer, ports: Ports & Pick<ControlPorts, 
     async (request) => {
       const { workspace } = request.params;
       const { body } = request;
-      const names = namesIn()(workspace);
+      const names = namesIn(context)(workspace);
       const target = names.target(body.target, body.name);
       if ('fault' in target) throw new CarillonError('invalid_request', `name: ${target.fault}`, { pointer: '/name' });
       const person = nameOf(body.person);
@@ -190,7 +165,7 @@ export function consentRoutes(app: ApiServer, ports: Ports & Pick<ControlPorts, 
           pointer: '/undoes',
         });
       }
-      const document = await decideConsents(workspace, person, decisions, ports);
+      const document = await decideConsents(workspace, person, decisions, context);
       audited(request, {
         before: digestOfWords(before),
         after: digestOfWords(document ? [document] : []),
@@ -203,7 +178,10 @@ export function consentRoutes(app: ApiServer, ports: Ports & Pick<ControlPorts, 
       };
     },
   );
+}
 
+function importConsentsRoute(app: ApiServer, context: ConsentContext): void {
+  const { clock, nameOf, digestOfWords, tell } = context;
   app.post(
     '/v1/workspaces/:workspace/consents/import',
     {
@@ -228,17 +206,17 @@ export function consentRoutes(app: ApiServer, ports: Ports & Pick<ControlPorts, 
     async (request) => {
       const { workspace } = request.params;
       const { channel = null, category, first_line: firstLine } = request.query;
-      const names = namesIn()(workspace);
+      const names = namesIn(context)(workspace);
       const otherwise = category === undefined ? { kind: 'all' as const } : names.target('category', category);
       if ('fault' in otherwise) throw new CarillonError('invalid_request', `category: ${otherwise.fault}`);
       const needed = isByAddress(request.body) ? (['address'] as const) : (['person'] as const);
       const shape = { columns: READ, needed, firstLine, mostRows: MAX_CSV_ROWS };
-      const table = await runYielding(readTableCoroutine(request.body, shape), ports.slice);
+      const table = await runYielding(readTableCoroutine(request.body, shape), context.slice);
       const given = { workspace, channel, target: otherwise, by: principalOf(request).name, now: clock.now(), names };
       const faults: RowFault[] = [...table.faults];
       const people = new Map<string, Decision[]>();
       for (const { line, cell } of table.rows) {
-        if (ports.slice.isExpired()) await ports.slice.yield();
+        if (context.slice.isExpired()) await context.slice.yield();
         const read = readRow(cell, given);
         if (typeof read === 'string') {
           faults.push({ line, message: read });
@@ -250,9 +228,9 @@ export function consentRoutes(app: ApiServer, ports: Ports & Pick<ControlPorts, 
       const all = [...people].map(([person, decisions]): PersonDecisions => ({ person, decisions }));
       const documents: Consents[] = [];
       let added = 0;
-      const target = ({ person }: PersonDecisions): string => keyedTarget(ports.ids, workspace, person);
+      const target = ({ person }: PersonDecisions): string => keyedTarget(context.ids, workspace, person);
       await auditEach(request, all, target, async (part) => {
-        const decided = await decideForMany(workspace, part, ports);
+        const decided = await decideForMany(workspace, part, context);
         documents.push(...decided.documents);
         added += decided.changed;
       });
@@ -269,7 +247,9 @@ export function consentRoutes(app: ApiServer, ports: Ports & Pick<ControlPorts, 
       };
     },
   );
+}
 
+function exportConsentsRoute(app: ApiServer, context: ConsentContext): void {
   app.get(
     '/v1/workspaces/:workspace/consents/export',
     {
@@ -284,59 +264,67 @@ export function consentRoutes(app: ApiServer, ports: Ports & Pick<ControlPorts, 
       },
     },
     (request, reply) => {
-      sendCsv(reply, 'consents.csv', rowsOf(visibleScopeOf(request)));
+      sendCsv(reply, 'consents.csv', rowsOf(visibleScopeOf(request), context));
     },
   );
-
-  async function* rowsOf(sight: VisibleScope): AsyncGenerator<string> {
-    const names = namesIn();
-    const authorOf = personNames(ports);
-    yield csvLine(COLUMNS);
-    let cursor: string | undefined;
-    do {
-      const page = await readPage(sight, BATCH_SIZE, cursor);
-      const named = await Promise.all(page.items.map((one) => withNamedAuthors(one, authorOf)));
-      yield await joinLines(named, (one) => exportedLines(one, names(one.workspace)), ports.slice);
-      cursor = page.next ?? undefined;
-    } while (cursor !== undefined);
-  }
 }
 
-/** The same with the names of people in place of the ids of who said it. */
-const withNamedAuthors = async (document: Consents, nameOf: (by: string) => Promise<string>): Promise<Consents> => ({
-  ...document,
-  words: await Promise.all(
-    document.words.map(async (word) => (word.by === undefined ? word : { ...word, by: await nameOf(word.by) })),
-  ),
-});
+/** Names of the targets in the workspaces that are shown; those of each are listed once. */
+const namesIn = (context: ConsentContext): ((workspace: string) => TargetNames) => {
+  const known = new Map<string, TargetNames>();
+  const configuration = context.configuration.current();
+  return (workspace) => {
+    const names = known.get(workspace) ?? targetNames(configuration, workspace);
+    known.set(workspace, names);
+    return names;
+  };
+};
 
-/**
- * A notification that is gone is written as the id that it had, which `import` takes too. What was said under several names of one
- * category is one line: an opt-out under any of them counts, so it is written however late somebody wanted it again under another.
- */
-function exportedLines({ workspace, person, words }: Consents, names: TargetNames): string {
-  const named = words.map((word) => ({ ...word, name: names.nameOf(word.target) ?? nameOfTarget(word.target) }));
-  const places = Map.groupBy(named, ({ target, name, channel }) => JSON.stringify([target.kind, name, channel]));
-  return [...places.values()]
-    .flatMap((same) => same.toSorted(whatCountsFirst).slice(0, 1))
-    .map(({ target, name, channel, optedOut, way, by = '', at }) =>
-      csvLine([workspace, person, target.kind, name, channel ?? '', String(optedOut), way, by, formatInstant(at)]),
-    )
-    .join('');
+const readPage = (
+  context: ConsentContext,
+  sight: VisibleScope,
+  limit: number,
+  cursor?: string,
+  isWanted: (one: Consents) => boolean = () => true,
+) =>
+  shownPage(
+    limit,
+    cursor,
+    (most, from) => context.consents.list(sight.workspace, most, from),
+    (one) => sight.sees(one.workspace) && isWanted(one),
+  );
+
+/** The documents of one person, in every workspace in sight. */
+async function ofPerson(sight: VisibleScope, person: string, context: ConsentContext): Promise<readonly Consents[]> {
+  const { consents, nameOf } = context;
+  const names = [nameOf(person)];
+  return (await Promise.all(sight.names.map((workspace) => consents.find(workspace, names)))).flat();
 }
 
-const whatCountsFirst = (a: ConsentEntry, b: ConsentEntry): number =>
-  Number(b.optedOut) - Number(a.optedOut) || b.at - a.at;
+function auditTarget({ params, body }: FastifyRequest, context: ConsentContext): string {
+  const { nameOf } = context;
+  const { workspace } = params as z.infer<typeof inWorkspace>;
+  return keyedTarget(context.ids, workspace, nameOf((body as { readonly person: string }).person));
+}
+
+async function* rowsOf(sight: VisibleScope, context: ConsentContext): AsyncGenerator<string> {
+  const names = namesIn(context);
+  const authorOf = personNames(context);
+  yield csvLine(COLUMNS);
+  let cursor: string | undefined;
+  do {
+    const page = await readPage(context, sight, BATCH_SIZE, cursor);
+    const named = await Promise.all(page.items.map((one) => withNamedAuthors(one, authorOf)));
+    yield await joinLines(named, (one) => exportedLines(one, names(one.workspace)), context.slice);
+    cursor = page.next ?? undefined;
+  } while (cursor !== undefined);
+}
 
 /**
  * To allow something on all channels takes back what was said about single ones too: who says so means that it comes again.
  */
 const withEachChannel = (said: Decision): readonly Decision[] =>
   said.optedOut || said.channel !== null ? [said] : [said, ...CHANNEL_NAMES.map((channel) => ({ ...said, channel }))];
-
-/** To allow a category takes back what was said under its old names too, which holds messages back as well. */
-const underEveryName = (said: Decision, names: TargetNames): readonly Decision[] =>
-  said.optedOut ? [said] : names.everyName(said.target).map((target) => ({ ...said, target }));
 
 /** Whether a word is the one, said at this time, that a decision says back; it may stand under an older name of the category. */
 const isUndone = (word: ConsentEntry, said: Decision, at: string | undefined, names: TargetNames): boolean =>
@@ -346,53 +334,3 @@ const isUndone = (word: ConsentEntry, said: Decision, at: string | undefined, na
   names
     .everyName(said.target)
     .some((one) => one.kind === word.target.kind && nameOfTarget(one) === nameOfTarget(word.target));
-
-/** Whether the first row of a file names the column `address` and none that is called `person`. */
-function isByAddress(text: string): boolean {
-  const [header = ''] = text.trimStart().split(/[\r\n]/, 1);
-  return /\baddress\b/i.test(header) && !/\bperson\b/i.test(header);
-}
-
-/** A word may be of a clock that is ahead of ours, or have been put behind one that was. */
-const CLOCKS_APART: Duration = 3_600_000;
-
-type Column = (typeof READ)[number];
-type Given = {
-  readonly workspace: string;
-  readonly channel: ChannelName | null;
-  readonly target: Decision['target'];
-  readonly by: string;
-  readonly now: Instant;
-  readonly names: TargetNames;
-};
-
-/** What a row says of whom, or what is wrong with it. */
-function readRow(
-  cell: (name: Column) => string,
-  { workspace, names, now, by, ...otherwise }: Given,
-): { readonly person: string; readonly decisions: readonly Decision[] } | string {
-  const where = cell('workspace');
-  if (where !== '' && where !== workspace) return `workspace: it is of another workspace, ${where}`;
-  const address = cell('address');
-  if (address !== '' && plainAddress(address) === null) {
-    return 'address: it is no email address, and no phone number in international form, such as +49 30 123456';
-  }
-  const person = address === '' ? cell('person') : address;
-  if (!personText.safeParse(person).success) return 'person: it names nobody';
-  const kind = cell('target').toLowerCase();
-  const known = TARGETS.find((word) => word === kind);
-  if (kind !== '' && known === undefined) return `target: takes ${TARGETS.join(', ')}`;
-  const target = known === undefined ? otherwise.target : names.target(known, cell('name'));
-  if ('fault' in target) return `name: ${target.fault}`;
-  const word = cell('channel').toLowerCase();
-  const channel = word === '' ? otherwise.channel : CHANNEL_NAMES.find((name) => name === word);
-  if (channel === undefined) return `channel: takes ${CHANNEL_NAMES.join(', ')}, or nothing for all`;
-  const out = cell('opted_out').toLowerCase();
-  if (!['', 'true', 'false'].includes(out)) return 'opted_out: takes true or false';
-  const time = cell('at');
-  const at = time === '' ? undefined : parseInstant(time);
-  if (time !== '' && at === undefined) return 'at: takes an RFC 3339 time, such as 2026-01-31T09:00:00Z';
-  if (at !== undefined && at > now + CLOCKS_APART) return 'at: it has not come yet';
-  const said = { target, channel, optedOut: out !== 'false', way: 'import', by } as const;
-  return { person, decisions: underEveryName(at === undefined ? said : { ...said, at }, names) };
-}

@@ -16,7 +16,7 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Access } from '../../access/access.ts';
 import { refuseForeign, refuseForgery } from '../../access/origin.ts';
-import { createDirectory } from '../../access/people/directory.ts';
+import { createDirectory, type Directory } from '../../access/people/directory.ts';
 import { mailInvitation } from '../../access/people/invitation-mail.ts';
 import { notifyPerson } from '../../access/people/notices.ts';
 import { createInvitations, type InvitationRecord } from '../../access/people/invitations.ts';
@@ -28,7 +28,7 @@ import { audited, digestOf } from '../../audit/facts.ts';
 import { beginAudit } from '../../audit/hook.ts';
 import { unknownFilter } from '../../names.ts';
 import type { ControlPorts } from '../../ports.ts';
-import { createRate } from '../../rate.ts';
+import { createRate, type Rate } from '../../rate.ts';
 import { listPaging, newestFirst, pageOfAll } from '../../whole-lists.ts';
 import { notFound, type ApiServer } from '../app.ts';
 
@@ -52,18 +52,34 @@ const showInvitation = ({ id, body, endsAt }: InvitationRecord): InvitationShown
 const seesInvitation = ({ sees }: VisibleScope, { body }: InvitationRecord): boolean =>
   body.owner ? sees(null) : body.memberships.every(({ workspace }) => sees(workspace));
 
+type InvitationContext = InvitationPorts & {
+  readonly access: Access;
+  readonly directory: Directory;
+  readonly invitations: ReturnType<typeof createInvitations>;
+  readonly wrongWords: Rate;
+  readonly mails: Rate;
+};
+
 /** How people get in whom somebody asks to come. */
 export function invitationRoutes(app: ApiServer, access: Access, ports: InvitationPorts): void {
-  const { people, clock } = ports;
-  const directory = createDirectory(ports);
-  const invitations = createInvitations(ports);
-  // Nobody guesses 256 bits: this only keeps the audit short.
-  const wrongWords = createRate({ what: 'wrong words of invitations', most: 10, span: 60_000 });
-  const mails = createRate({ what: 'invitations', most: 60, span: 3_600_000 });
+  const context: InvitationContext = {
+    ...ports,
+    access,
+    directory: createDirectory(ports),
+    invitations: createInvitations(ports),
+    // Nobody guesses 256 bits: this only keeps the audit short.
+    wrongWords: createRate({ what: 'wrong words of invitations', most: 10, span: 60_000 }),
+    mails: createRate({ what: 'invitations', most: 60, span: 3_600_000 }),
+  };
+  listInvitationsRoute(app, context);
+  createInvitationRoute(app, context);
+  endInvitationRoute(app, context);
+  lookAtInvitationRoute(app, context);
+  acceptInvitationRoute(app, context);
+}
 
-  const workspaces = async (): Promise<readonly string[]> =>
-    listResources(await ports.configuration.refresh(), 'workspace').map(({ ref }) => ref.workspace);
-
+function listInvitationsRoute(app: ApiServer, context: InvitationContext): void {
+  const { directory, invitations } = context;
   app.get(
     '/v1/invitations',
     {
@@ -84,35 +100,10 @@ export function invitationRoutes(app: ApiServer, access: Access, ports: Invitati
       return { items: rows.map(showInvitation), next };
     },
   );
+}
 
-  /** Throws for what whoever asks may not give, and for what is not there. */
-  async function refuseMore(
-    principal: Principal,
-    { owner, memberships }: { readonly owner: boolean; readonly memberships: readonly Membership[] },
-  ): Promise<void> {
-    if (owner) {
-      refuseToken(principal, 'who owns the deployment is invited by a person, or with the owner token');
-      if (!principal.may('people', null)) {
-        throw new CarillonError('forbidden_role', 'only owners of the deployment invite one more');
-      }
-    }
-    if (!owner && memberships.length === 0) {
-      throw new CarillonError('invalid_request', 'memberships: name a workspace and a role, or send owner: true', {
-        pointer: '/memberships',
-      });
-    }
-    for (const { workspace, role } of memberships) refuseHigherRoles(principal, [role], workspace);
-    const known = await workspaces();
-    const strange = memberships.find(({ workspace }) => !known.includes(workspace));
-    if (strange) throw unknownFilter('memberships', 'workspace', strange.workspace, known);
-  }
-
-  /** What the mail says of who invites. */
-  async function nameOf({ actor }: Principal): Promise<string> {
-    const found = actor.kind === 'person' ? await people.find('person', actor.id) : null;
-    return found?.body.name ?? 'An owner';
-  }
-
+function createInvitationRoute(app: ApiServer, context: InvitationContext): void {
+  const { clock, access, invitations, mails } = context;
   app.post(
     '/v1/invitations',
     {
@@ -137,18 +128,21 @@ export function invitationRoutes(app: ApiServer, access: Access, ports: Invitati
       const memberships = request.body.memberships.filter(
         (one, at, all) => all.findIndex((other) => isSameMembership(one, other)) === at,
       );
-      await refuseMore(principal, { owner, memberships });
+      await refuseMore(principal, { owner, memberships }, context);
       mails.take(principal.name, clock.now());
       const { record, word } = await invitations.make({ email, owner, memberships }, principal.actor);
       audited(request, { target: record.id, after: digestOf({ owner, memberships }) });
-      const portal = portalUrlOf(ports.configuration.current());
+      const portal = portalUrlOf(context.configuration.current());
       const mail = { id: record.id, to: email, path: pathOf(word), endsAt: record.endsAt ?? 0 };
-      const mailed = await mailInvitation(mail, await nameOf(principal), access.mail);
+      const mailed = await mailInvitation(mail, await inviterName(principal, context), access.mail);
       const link = `${portal ?? originOf(request)}${pathOf(word)}`;
       return reply.code(201).send({ ...showInvitation(record), word, link, mailed });
     },
   );
+}
 
+function endInvitationRoute(app: ApiServer, context: InvitationContext): void {
+  const { people } = context;
   app.delete(
     '/v1/invitations/:id',
     {
@@ -167,17 +161,10 @@ export function invitationRoutes(app: ApiServer, access: Access, ports: Invitati
       return { removed: await people.remove('invitation', found.id) };
     },
   );
+}
 
-  /** The invitation of a word; whoever shows many wrong ones waits. */
-  async function opened(word: string, request: FastifyRequest) {
-    try {
-      return await invitations.find(word, await workspaces());
-    } catch (error) {
-      if (isCarillonError(error) && error.code === 'not_found') wrongWords.take(request.ip, clock.now());
-      throw error;
-    }
-  }
-
+function lookAtInvitationRoute(app: ApiServer, context: InvitationContext): void {
+  const { people, invitations } = context;
   app.post(
     '/v1/invitations/look',
     {
@@ -191,7 +178,7 @@ export function invitationRoutes(app: ApiServer, access: Access, ports: Invitati
       },
     },
     async (request) => {
-      const { record, promised } = await opened(request.body.word, request);
+      const { record, promised } = await openInvitation(request.body.word, request, context);
       return {
         email: promised.email,
         owner: promised.owner,
@@ -203,7 +190,10 @@ export function invitationRoutes(app: ApiServer, access: Access, ports: Invitati
       };
     },
   );
+}
 
+function acceptInvitationRoute(app: ApiServer, context: InvitationContext): void {
+  const { access, invitations } = context;
   app.post(
     '/v1/invitations/accept',
     {
@@ -224,7 +214,7 @@ export function invitationRoutes(app: ApiServer, access: Access, ports: Invitati
     async (request, reply) => {
       refuseForeign(request);
       const { word, name, password } = request.body;
-      const found = await opened(word, request);
+      const found = await openInvitation(word, request, context);
       const principal = await access.who(request);
       if (principal) refuseForgery(request, principal);
       const signedIn = principal?.session?.body.personId;
@@ -236,7 +226,7 @@ export function invitationRoutes(app: ApiServer, access: Access, ports: Invitati
         await invitations.acceptAs(found, signedIn);
         return { ok: true, person: signedIn, way: 'invitation' };
       }
-      const { passwords } = signInOf(ports.configuration.current());
+      const { passwords } = signInOf(context.configuration.current());
       if (!passwords && password !== undefined) {
         throw new CarillonError(
           'invalid_request',
@@ -263,6 +253,50 @@ export function invitationRoutes(app: ApiServer, access: Access, ports: Invitati
       return reply.header('set-cookie', cookie).send({ ok: true, person: personId, way });
     },
   );
+}
+
+const workspaceNames = async (context: InvitationContext): Promise<readonly string[]> =>
+  listResources(await context.configuration.refresh(), 'workspace').map(({ ref }) => ref.workspace);
+
+/** Throws for what whoever asks may not give, and for what is not there. */
+async function refuseMore(
+  principal: Principal,
+  { owner, memberships }: { readonly owner: boolean; readonly memberships: readonly Membership[] },
+  context: InvitationContext,
+): Promise<void> {
+  if (owner) {
+    refuseToken(principal, 'who owns the deployment is invited by a person, or with the owner token');
+    if (!principal.may('people', null)) {
+      throw new CarillonError('forbidden_role', 'only owners of the deployment invite one more');
+    }
+  }
+  if (!owner && memberships.length === 0) {
+    throw new CarillonError('invalid_request', 'memberships: name a workspace and a role, or send owner: true', {
+      pointer: '/memberships',
+    });
+  }
+  for (const { workspace, role } of memberships) refuseHigherRoles(principal, [role], workspace);
+  const known = await workspaceNames(context);
+  const strange = memberships.find(({ workspace }) => !known.includes(workspace));
+  if (strange) throw unknownFilter('memberships', 'workspace', strange.workspace, known);
+}
+
+/** What the mail says of who invites. */
+async function inviterName({ actor }: Principal, context: InvitationContext): Promise<string> {
+  const { people } = context;
+  const found = actor.kind === 'person' ? await people.find('person', actor.id) : null;
+  return found?.body.name ?? 'An owner';
+}
+
+/** The invitation of a word; whoever shows many wrong ones waits. */
+async function openInvitation(word: string, request: FastifyRequest, context: InvitationContext) {
+  const { clock, invitations, wrongWords } = context;
+  try {
+    return await invitations.find(word, await workspaceNames(context));
+  } catch (error) {
+    if (isCarillonError(error) && error.code === 'not_found') wrongWords.take(request.ip, clock.now());
+    throw error;
+  }
 }
 
 const isSameMembership = (one: Membership, other: Membership): boolean =>

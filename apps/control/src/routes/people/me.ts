@@ -17,7 +17,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Access } from '../../access/access.ts';
 import { matchingStep, newRecoveryCodes, newTotpSecret, recoveryDigest, totpUri } from '../../access/people/codes.ts';
 import { requestAddress } from '../../access/people/addresses.ts';
-import { createDirectory } from '../../access/people/directory.ts';
+import { createDirectory, type Directory } from '../../access/people/directory.ts';
 import { notifyPerson } from '../../access/people/notices.ts';
 import { refuseWeak } from '../../access/people/passwords.ts';
 import { hasSecondFactor } from '../../access/people/second-factor.ts';
@@ -26,56 +26,39 @@ import { createAsker } from '../../access/people/asker.ts';
 import { principalOf } from '../../access/principal.ts';
 import { audited } from '../../audit/facts.ts';
 import type { ControlPorts } from '../../ports.ts';
-import { createRate } from '../../rate.ts';
+import { createRate, type Rate } from '../../rate.ts';
 import type { ApiServer } from '../app.ts';
 import { showSession } from './sessions.ts';
 
 type MePorts = Pick<ControlPorts, 'people' | 'ids' | 'clock' | 'factorSealer' | 'configuration'>;
 
+type MeContext = MePorts &
+  ReturnType<typeof createAsker> & {
+    readonly access: Access;
+    readonly directory: Directory;
+    readonly newAddresses: Rate;
+  };
+
 /** What is about whoever asks: profile, password, second factor. */
 export function meRoutes(app: ApiServer, access: Access, ports: MePorts): void {
-  const { people, clock, factorSealer } = ports;
-  const directory = createDirectory(ports);
-  const { asker, prove } = createAsker(access, people);
-  const newAddresses = createRate({ what: 'new addresses', most: 5, span: 3_600_000 });
+  const context: MeContext = {
+    ...ports,
+    access,
+    ...createAsker(access, ports.people),
+    directory: createDirectory(ports),
+    newAddresses: createRate({ what: 'new addresses', most: 5, span: 3_600_000 }),
+  };
+  readMeRoute(app, context);
+  changeMeRoute(app, context);
+  leaveRoute(app, context);
+  setPasswordRoute(app, context);
+  beginTotpRoute(app, context);
+  confirmTotpRoute(app, context);
+  removeTotpRoute(app, context);
+  renewRecoveryCodesRoute(app, context);
+}
 
-  /** Under a key: whoever reads the audit could try names and addresses otherwise. */
-  const profileDigest = ({ name, email }: Pick<Person, 'name' | 'email'>): string =>
-    ports.ids.keyed('audit profile', JSON.stringify([name, email]));
-
-  async function showMe(request: FastifyRequest): Promise<MeBody> {
-    const principal = principalOf(request);
-    const { session, actor } = principal;
-    const id = session?.body.personId;
-    const found = id === undefined ? null : await people.find('person', id);
-    const pending = found && (await access.links.pending(found.id, 'address'));
-    const { owners } = await directory.roster();
-    const allowed = (workspace: string | null): string[] => PERMISSIONS.filter((one) => principal.may(one, workspace));
-    const workspaces = listResources(ports.configuration.current(), 'workspace')
-      .map(({ ref: { workspace } }) => ({ workspace, permissions: allowed(workspace) }))
-      .filter(({ permissions }) => permissions.length > 0);
-    return {
-      actor,
-      person: found && {
-        id: found.id,
-        name: found.body.name,
-        email: found.body.email,
-        unconfirmed_email: pending && {
-          address: pending.body.email,
-          ends_at: formatInstant(pending.endsAt ?? pending.body.createdAt),
-        },
-        has_password: found.body.password !== null,
-        totp: typeof found.body.totp?.confirmedAt === 'number',
-        recovery_codes_left: found.body.recoveryCodes.length,
-      },
-      owner: principal.kind === 'owner_token' || (id !== undefined && owners.includes(id)),
-      permissions: allowed(null),
-      workspaces,
-      roles_with: PERMISSIONS.map((permission) => ({ permission, roles: [...ROLES_WITH[permission]] })),
-      session: session ? showSession(session, session.id) : null,
-    };
-  }
-
+function readMeRoute(app: ApiServer, context: MeContext): void {
   app.get(
     '/v1/me',
     {
@@ -87,9 +70,12 @@ export function meRoutes(app: ApiServer, access: Access, ports: MePorts): void {
         response: { 200: meBody },
       },
     },
-    showMe,
+    (request) => showMe(request, context),
   );
+}
 
+function changeMeRoute(app: ApiServer, context: MeContext): void {
+  const { access, directory, asker, prove, newAddresses } = context;
   app.put(
     '/v1/me',
     {
@@ -108,18 +94,21 @@ export function meRoutes(app: ApiServer, access: Access, ports: MePorts): void {
       const who = await asker(request);
       if (email !== undefined && email !== who.person.email) await prove(request, who, current_password);
       audited(request, {
-        before: profileDigest(who.person),
-        after: profileDigest({ name: name ?? who.person.name, email: email ?? who.person.email }),
+        before: profileDigest(who.person, context),
+        after: profileDigest({ name: name ?? who.person.name, email: email ?? who.person.email }, context),
       });
       if (email !== undefined && email !== who.person.email) {
         const isOwner = principalOf(request).may('people', null);
-        await requestAddress({ who, email, isOwner, request }, access, { ...ports, directory, rate: newAddresses });
+        await requestAddress({ who, email, isOwner, request }, access, { ...context, directory, rate: newAddresses });
       }
       if (name !== undefined) await directory.changePerson(who.id, (person) => ({ ...person, name }));
-      return showMe(request);
+      return showMe(request, context);
     },
   );
+}
 
+function leaveRoute(app: ApiServer, context: MeContext): void {
+  const { directory, asker, prove } = context;
   app.delete(
     '/v1/me',
     {
@@ -139,7 +128,10 @@ export function meRoutes(app: ApiServer, access: Access, ports: MePorts): void {
       return { removed: true };
     },
   );
+}
 
+function setPasswordRoute(app: ApiServer, context: MeContext): void {
+  const { people, clock, access, directory, asker, prove } = context;
   app.put(
     '/v1/me/password',
     {
@@ -159,7 +151,7 @@ export function meRoutes(app: ApiServer, access: Access, ports: MePorts): void {
     async (request, reply) => {
       const { password, current_password } = request.body;
       const who = await asker(request);
-      if (!signInOf(ports.configuration.current()).passwords) {
+      if (!signInOf(context.configuration.current()).passwords) {
         throw new CarillonError('forbidden', 'passwords are switched off here: sign in with the identity provider');
       }
       if (who.person.email === null) {
@@ -186,7 +178,10 @@ export function meRoutes(app: ApiServer, access: Access, ports: MePorts): void {
       return reply.header('set-cookie', cookie).send({ ok: true });
     },
   );
+}
 
+function beginTotpRoute(app: ApiServer, context: MeContext): void {
+  const { factorSealer, directory, asker, prove } = context;
   app.post(
     '/v1/me/totp',
     {
@@ -217,7 +212,10 @@ export function meRoutes(app: ApiServer, access: Access, ports: MePorts): void {
       return reply.code(201).send({ secret, uri: totpUri(secret, who.person.email ?? who.person.name) });
     },
   );
+}
 
+function confirmTotpRoute(app: ApiServer, context: MeContext): void {
+  const { clock, factorSealer, access, directory, asker } = context;
   app.post(
     '/v1/me/totp/confirm',
     {
@@ -252,7 +250,10 @@ export function meRoutes(app: ApiServer, access: Access, ports: MePorts): void {
       return { recovery_codes: [...codes] };
     },
   );
+}
 
+function removeTotpRoute(app: ApiServer, context: MeContext): void {
+  const { access, directory, asker, prove } = context;
   app.post(
     '/v1/me/totp/remove',
     {
@@ -273,7 +274,10 @@ export function meRoutes(app: ApiServer, access: Access, ports: MePorts): void {
       return { removed: who.person.totp !== null };
     },
   );
+}
 
+function renewRecoveryCodesRoute(app: ApiServer, context: MeContext): void {
+  const { access, directory, asker, prove } = context;
   app.post(
     '/v1/me/recovery-codes',
     {
@@ -303,4 +307,42 @@ export function meRoutes(app: ApiServer, access: Access, ports: MePorts): void {
       return { recovery_codes: [...codes] };
     },
   );
+}
+
+/** Under a key: whoever reads the audit could try names and addresses otherwise. */
+const profileDigest = ({ name, email }: Pick<Person, 'name' | 'email'>, context: MeContext): string =>
+  context.ids.keyed('audit profile', JSON.stringify([name, email]));
+
+async function showMe(request: FastifyRequest, context: MeContext): Promise<MeBody> {
+  const { people, access, directory } = context;
+  const principal = principalOf(request);
+  const { session, actor } = principal;
+  const id = session?.body.personId;
+  const found = id === undefined ? null : await people.find('person', id);
+  const pending = found && (await access.links.pending(found.id, 'address'));
+  const { owners } = await directory.roster();
+  const allowed = (workspace: string | null): string[] => PERMISSIONS.filter((one) => principal.may(one, workspace));
+  const workspaces = listResources(context.configuration.current(), 'workspace')
+    .map(({ ref: { workspace } }) => ({ workspace, permissions: allowed(workspace) }))
+    .filter(({ permissions }) => permissions.length > 0);
+  return {
+    actor,
+    person: found && {
+      id: found.id,
+      name: found.body.name,
+      email: found.body.email,
+      unconfirmed_email: pending && {
+        address: pending.body.email,
+        ends_at: formatInstant(pending.endsAt ?? pending.body.createdAt),
+      },
+      has_password: found.body.password !== null,
+      totp: typeof found.body.totp?.confirmedAt === 'number',
+      recovery_codes_left: found.body.recoveryCodes.length,
+    },
+    owner: principal.kind === 'owner_token' || (id !== undefined && owners.includes(id)),
+    permissions: allowed(null),
+    workspaces,
+    roles_with: PERMISSIONS.map((permission) => ({ permission, roles: [...ROLES_WITH[permission]] })),
+    session: session ? showSession(session, session.id) : null,
+  };
 }

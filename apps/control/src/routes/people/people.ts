@@ -18,7 +18,7 @@ import { principalOf, refuseToken } from '../../access/principal.ts';
 import { audited, digestOf as factsDigest } from '../../audit/facts.ts';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { createDirectory } from '../../access/people/directory.ts';
+import { createDirectory, type Directory } from '../../access/people/directory.ts';
 import type { ControlPorts } from '../../ports.ts';
 import { listPaging, oldestFirst, pageOfAll } from '../../whole-lists.ts';
 import { inWorkspace, notFound, withId, type ApiServer } from '../app.ts';
@@ -45,37 +45,36 @@ const rolesIn = (memberships: readonly Membership[], workspace: string): Role[] 
 
 const placeOf = ({ id, body }: PeopleRecord<'person'>): string => oldestFirst(body.createdAt, id);
 
+const withPerson = z.object({ id: z.string().max(100) });
+
+type PeopleContext = Pick<ControlPorts, 'people' | 'ids' | 'clock'> & {
+  readonly access: Access;
+  readonly directory: Directory;
+};
+
 /** People of the deployment, and who of them is what in a workspace. */
 export function peopleRoutes(
   app: ApiServer,
   access: Access,
   ports: Pick<ControlPorts, 'people' | 'ids' | 'clock'>,
 ): void {
-  const { people } = ports;
-  const directory = createDirectory(ports);
-  const withPerson = z.object({ id: z.string().max(100) });
+  const context: PeopleContext = {
+    ...ports,
+    access,
+    directory: createDirectory(ports),
+  };
+  listPeopleRoute(app, context);
+  readPersonRoute(app, context);
+  changePersonRoute(app, context);
+  removePersonRoute(app, context);
+  resetCredentialsRoute(app, context);
+  listMembersRoute(app, context);
+  changeMemberRoute(app, context);
+  removeMemberRoute(app, context);
+}
 
-  async function personOf(id: string): Promise<PeopleRecord<'person'>> {
-    const found = await people.find('person', id);
-    if (!found) throw notFound('person of this id');
-    return found;
-  }
-  const notMember = () => notFound('member of this id in the workspace', 'invite them: POST /v1/invitations');
-  const rolesDigest = (memberships: readonly Membership[]): string =>
-    factsDigest(memberships.map(({ workspace, role }) => `${workspace} ${role}`).toSorted());
-
-  /** Whether this is an owner of the deployment, over whom no token decides: whoever finds one could shut all of them out. */
-  async function refuseOwnersByToken(request: FastifyRequest, id: string): Promise<boolean> {
-    const isOwner = (await directory.roster()).owners.includes(id);
-    if (isOwner) refuseToken(principalOf(request), 'over owners of the deployment a person decides');
-    return isOwner;
-  }
-
-  const shown = async (id: string): Promise<PersonShown> =>
-    showPerson(await personOf(id), (await directory.roster()).owners, await unconfirmedOf(id));
-  const unconfirmedOf = async (id: string): Promise<string | null> =>
-    (await access.links.pending(id, 'address'))?.body.email ?? null;
-
+function listPeopleRoute(app: ApiServer, context: PeopleContext): void {
+  const { directory } = context;
   app.get(
     '/v1/people',
     {
@@ -91,11 +90,13 @@ export function peopleRoutes(
     async ({ query }) => {
       const { owners } = await directory.roster();
       const { rows, next } = pageOfAll(await directory.all('person'), placeOf, query);
-      const items = rows.map(async (one) => showPerson(one, owners, await unconfirmedOf(one.id)));
+      const items = rows.map(async (one) => showPerson(one, owners, await unconfirmedOf(one.id, context)));
       return { items: await Promise.all(items), next };
     },
   );
+}
 
+function readPersonRoute(app: ApiServer, context: PeopleContext): void {
   app.get(
     '/v1/people/:id',
     {
@@ -108,9 +109,12 @@ export function peopleRoutes(
         response: { 200: personShown },
       },
     },
-    ({ params }) => shown(params.id),
+    ({ params }) => showPersonOf(params.id, context),
   );
+}
 
+function changePersonRoute(app: ApiServer, context: PeopleContext): void {
+  const { people, directory } = context;
   app.put(
     '/v1/people/:id',
     {
@@ -127,8 +131,8 @@ export function peopleRoutes(
     async (request) => {
       const { id } = request.params;
       const { name, state, owner } = request.body;
-      const { body: before } = await personOf(id);
-      const wasOwner = await refuseOwnersByToken(request, id);
+      const { body: before } = await findPerson(id, context);
+      const wasOwner = await refuseOwnersByToken(request, id, context);
       if (owner !== undefined) refuseToken(principalOf(request), 'who owns the deployment is changed by a person');
       audited(request, {
         target: id,
@@ -151,15 +155,18 @@ export function peopleRoutes(
       }));
       if (state === 'disabled') await people.removeOf('session', id);
       if (owner === true) {
-        if ((await personOf(id)).body.state === 'disabled') {
+        if ((await findPerson(id, context)).body.state === 'disabled') {
           throw new CarillonError('wrong_state', 'this person is disabled: send state active too');
         }
         await directory.appointOwner(id);
       }
-      return shown(id);
+      return showPersonOf(id, context);
     },
   );
+}
 
+function removePersonRoute(app: ApiServer, context: PeopleContext): void {
+  const { directory } = context;
   app.delete(
     '/v1/people/:id',
     {
@@ -174,14 +181,17 @@ export function peopleRoutes(
     },
     async (request) => {
       const { id } = request.params;
-      const { body } = await personOf(id);
-      await refuseOwnersByToken(request, id);
+      const { body } = await findPerson(id, context);
+      await refuseOwnersByToken(request, id, context);
       audited(request, { target: id, before: rolesDigest(body.memberships) });
       await directory.removePerson(id);
       return { removed: true };
     },
   );
+}
 
+function resetCredentialsRoute(app: ApiServer, context: PeopleContext): void {
+  const { people, access, directory } = context;
   app.delete(
     '/v1/people/:id/credentials',
     {
@@ -196,8 +206,8 @@ export function peopleRoutes(
     },
     async (request) => {
       const { id } = request.params;
-      await refuseOwnersByToken(request, id);
-      const { body: before } = await personOf(id);
+      await refuseOwnersByToken(request, id, context);
+      const { body: before } = await findPerson(id, context);
       await directory.changePerson(id, (person) => ({
         ...person,
         password: null,
@@ -214,15 +224,10 @@ export function peopleRoutes(
       return { removed: true };
     },
   );
+}
 
-  const showMember = async ({ id, body }: PeopleRecord<'person'>, workspace: string): Promise<MemberShown> => ({
-    person: id,
-    name: body.name,
-    email: body.email,
-    unconfirmed_email: await unconfirmedOf(id),
-    roles: rolesIn(body.memberships, workspace),
-  });
-
+function listMembersRoute(app: ApiServer, context: PeopleContext): void {
+  const { directory } = context;
   app.get(
     '/v1/workspaces/:workspace/members',
     {
@@ -240,10 +245,13 @@ export function peopleRoutes(
       const all = await directory.all('person');
       const members = all.filter(({ body }) => rolesIn(body.memberships, workspace).length > 0);
       const { rows, next } = pageOfAll(members, placeOf, query);
-      return { items: await Promise.all(rows.map((one) => showMember(one, workspace))), next };
+      return { items: await Promise.all(rows.map((one) => showMember(one, workspace, context))), next };
     },
   );
+}
 
+function changeMemberRoute(app: ApiServer, context: PeopleContext): void {
+  const { directory } = context;
   app.put(
     '/v1/workspaces/:workspace/members/:id',
     {
@@ -262,7 +270,7 @@ export function peopleRoutes(
       const { workspace, id } = request.params;
       const { roles } = request.body;
       const principal = principalOf(request);
-      const { memberships } = (await personOf(id)).body;
+      const { memberships } = (await findPerson(id, context)).body;
       const before = rolesIn(memberships, workspace);
       // Who is no member is shown to nobody who does not see all people: they are invited.
       if (before.length === 0 && !principal.may('people', null)) throw notMember();
@@ -280,10 +288,13 @@ export function peopleRoutes(
           ...[...new Set(roles)].map((role) => ({ workspace, role })),
         ],
       }));
-      return showMember(await personOf(id), workspace);
+      return showMember(await findPerson(id, context), workspace, context);
     },
   );
+}
 
+function removeMemberRoute(app: ApiServer, context: PeopleContext): void {
+  const { people, directory } = context;
   app.delete(
     '/v1/workspaces/:workspace/members/:id',
     {
@@ -311,3 +322,45 @@ export function peopleRoutes(
     },
   );
 }
+
+async function findPerson(id: string, context: PeopleContext): Promise<PeopleRecord<'person'>> {
+  const { people } = context;
+  const found = await people.find('person', id);
+  if (!found) throw notFound('person of this id');
+  return found;
+}
+
+const notMember = () => notFound('member of this id in the workspace', 'invite them: POST /v1/invitations');
+
+const rolesDigest = (memberships: readonly Membership[]): string =>
+  factsDigest(memberships.map(({ workspace, role }) => `${workspace} ${role}`).toSorted());
+
+/** Whether this is an owner of the deployment, over whom no token decides: whoever finds one could shut all of them out. */
+async function refuseOwnersByToken(request: FastifyRequest, id: string, context: PeopleContext): Promise<boolean> {
+  const { directory } = context;
+  const isOwner = (await directory.roster()).owners.includes(id);
+  if (isOwner) refuseToken(principalOf(request), 'over owners of the deployment a person decides');
+  return isOwner;
+}
+
+const showPersonOf = async (id: string, context: PeopleContext): Promise<PersonShown> =>
+  showPerson(
+    await findPerson(id, context),
+    (await context.directory.roster()).owners,
+    await unconfirmedOf(id, context),
+  );
+
+const unconfirmedOf = async (id: string, context: PeopleContext): Promise<string | null> =>
+  (await context.access.links.pending(id, 'address'))?.body.email ?? null;
+
+const showMember = async (
+  { id, body }: PeopleRecord<'person'>,
+  workspace: string,
+  context: PeopleContext,
+): Promise<MemberShown> => ({
+  person: id,
+  name: body.name,
+  email: body.email,
+  unconfirmed_email: await unconfirmedOf(id, context),
+  roles: rolesIn(body.memberships, workspace),
+});

@@ -14,7 +14,7 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Access } from '../../access/access.ts';
 import { audited } from '../../audit/facts.ts';
-import { createDirectory } from '../../access/people/directory.ts';
+import { createDirectory, type Directory } from '../../access/people/directory.ts';
 import { createSessions } from '../../access/people/sessions.ts';
 import { principalOf, refuseToken } from '../../access/principal.ts';
 import type { ControlPorts } from '../../ports.ts';
@@ -39,10 +39,34 @@ export const showSession = (
   agent: body.from.agent,
 });
 
+const ofPerson = z.strictObject({
+  person: z.string().max(100).optional().describe('Somebody else, for owners of the deployment'),
+});
+
+type SessionContext = SessionPorts & {
+  readonly access: Access;
+  readonly directory: Directory;
+  readonly sessions: ReturnType<typeof createSessions>;
+};
+
 /** Signing in and out, links that sign in, and the sessions that there are. */
 export function sessionRoutes(app: ApiServer, access: Access, ports: SessionPorts): void {
-  const directory = createDirectory(ports);
-  const sessions = createSessions(ports);
+  const context: SessionContext = {
+    ...ports,
+    access,
+    directory: createDirectory(ports),
+    sessions: createSessions(ports),
+  };
+  openSessionRoute(app, context);
+  closeSessionRoute(app, context);
+  createOwnerLinkRoute(app, context);
+  listSessionsRoute(app, context);
+  endSessionsRoute(app, context);
+  endSessionRoute(app, context);
+}
+
+function openSessionRoute(app: ApiServer, context: SessionContext): void {
+  const { access } = context;
   app.post(
     '/v1/session',
     {
@@ -61,7 +85,7 @@ export function sessionRoutes(app: ApiServer, access: Access, ports: SessionPort
     },
     async (request, reply) => {
       const { body } = request;
-      const meant = 'email' in body ? await ports.people.findByKey('person', emailKey(body.email)) : null;
+      const meant = 'email' in body ? await context.people.findByKey('person', emailKey(body.email)) : null;
       // Which account is guessed at is on the audit; an address that nobody has is not.
       if (meant) audited(request, { target: meant.id });
       const { cookie, personId, way } = await access.openSession(request.body, request);
@@ -69,7 +93,10 @@ export function sessionRoutes(app: ApiServer, access: Access, ports: SessionPort
       return reply.header('set-cookie', cookie).send({ ok: true, person: personId, way });
     },
   );
+}
 
+function closeSessionRoute(app: ApiServer, context: SessionContext): void {
+  const { access } = context;
   app.delete(
     '/v1/session',
     {
@@ -83,7 +110,10 @@ export function sessionRoutes(app: ApiServer, access: Access, ports: SessionPort
     },
     async (request, reply) => reply.header('set-cookie', await access.closeSession(request)).send({ ok: true }),
   );
+}
 
+function createOwnerLinkRoute(app: ApiServer, context: SessionContext): void {
+  const { access, directory } = context;
   app.post(
     '/v1/owner-links',
     {
@@ -105,7 +135,7 @@ export function sessionRoutes(app: ApiServer, access: Access, ports: SessionPort
       const email = request.body?.email;
       // What somebody does by a link of their own making is theirs, and not the first owner's.
       const own = principalOf(request).session?.body.personId ?? null;
-      const personId = email === undefined ? own : await ownerWith(email);
+      const personId = email === undefined ? own : await findOwner(email, context);
       const [first = null, ...others] = await directory.activeOf((await directory.roster()).owners);
       if (personId === null && others.length > 0) {
         throw new CarillonError(
@@ -119,32 +149,10 @@ export function sessionRoutes(app: ApiServer, access: Access, ports: SessionPort
       return reply.code(201).send({ word: made, ends_at: formatInstant(endsAt) });
     },
   );
+}
 
-  async function ownerWith(email: string): Promise<string> {
-    const found = await ports.people.findByKey('person', emailKey(email));
-    const { owners } = await directory.roster();
-    if (found && owners.includes(found.id)) return found.id;
-    throw notFound('owner of the deployment with this address', 'npx carillon people list shows them');
-  }
-
-  /** Sessions of whom the request is about: of whoever asks, or of somebody else for owners of the deployment. */
-  function whose(request: FastifyRequest, wanted: string | undefined): string {
-    const principal = principalOf(request);
-    const own = principal.session?.body.personId;
-    if (wanted === undefined || wanted === own) {
-      if (own !== undefined) return own;
-      throw new CarillonError(
-        'invalid_request',
-        'person: name the person; only somebody who is signed in has sessions',
-      );
-    }
-    if (principal.may('people', null)) return wanted;
-    throw notFound('person of this id');
-  }
-  const ofPerson = z.strictObject({
-    person: z.string().max(100).optional().describe('Somebody else, for owners of the deployment'),
-  });
-
+function listSessionsRoute(app: ApiServer, context: SessionContext): void {
+  const { directory, sessions } = context;
   app.get(
     '/v1/sessions',
     {
@@ -158,13 +166,15 @@ export function sessionRoutes(app: ApiServer, access: Access, ports: SessionPort
       },
     },
     async (request) => {
-      const found = await directory.all('session', whose(request, request.query.person));
+      const found = await directory.all('session', personOfSessions(request, request.query.person));
       const place = ({ id, body }: PeopleRecord<'session'>): string => newestFirst(body.createdAt, id);
       const { rows, next } = pageOfAll(found.filter(sessions.lasts), place, request.query);
       return { items: rows.map((one) => showSession(one, principalOf(request).session?.id)), next };
     },
   );
+}
 
+function endSessionsRoute(app: ApiServer, context: SessionContext): void {
   app.delete(
     '/v1/sessions',
     {
@@ -178,12 +188,14 @@ export function sessionRoutes(app: ApiServer, access: Access, ports: SessionPort
       },
     },
     async (request) => {
-      const of = whose(request, request.query.person);
+      const of = personOfSessions(request, request.query.person);
       audited(request, { target: of });
-      return { ended: await ports.people.removeOf('session', of, principalOf(request).session?.id) };
+      return { ended: await context.people.removeOf('session', of, principalOf(request).session?.id) };
     },
   );
+}
 
+function endSessionRoute(app: ApiServer, context: SessionContext): void {
   app.delete(
     '/v1/sessions/:id',
     {
@@ -198,11 +210,31 @@ export function sessionRoutes(app: ApiServer, access: Access, ports: SessionPort
     },
     async (request) => {
       const { id } = request.params;
-      const found = await ports.people.find('session', id);
+      const found = await context.people.find('session', id);
       const principal = principalOf(request);
       const mine = found !== null && found.body.personId === principal.session?.body.personId;
       if (!found || !(mine || principal.may('people', null))) throw notFound('session of this id');
-      return { ended: (await ports.people.remove('session', id)) ? 1 : 0 };
+      return { ended: (await context.people.remove('session', id)) ? 1 : 0 };
     },
   );
+}
+
+async function findOwner(email: string, context: SessionContext): Promise<string> {
+  const { directory } = context;
+  const found = await context.people.findByKey('person', emailKey(email));
+  const { owners } = await directory.roster();
+  if (found && owners.includes(found.id)) return found.id;
+  throw notFound('owner of the deployment with this address', 'npx carillon people list shows them');
+}
+
+/** Sessions of whom the request is about: of whoever asks, or of somebody else for owners of the deployment. */
+function personOfSessions(request: FastifyRequest, wanted: string | undefined): string {
+  const principal = principalOf(request);
+  const own = principal.session?.body.personId;
+  if (wanted === undefined || wanted === own) {
+    if (own !== undefined) return own;
+    throw new CarillonError('invalid_request', 'person: name the person; only somebody who is signed in has sessions');
+  }
+  if (principal.may('people', null)) return wanted;
+  throw notFound('person of this id');
 }

@@ -44,12 +44,20 @@ const WRITE_BATCH_SIZE = 50;
 
 const COLUMNS = ['workspace', 'channel', 'address', 'source', 'detail', 'by', 'delivery_id', 'at'] as const;
 
-export function suppressionRoutes(
-  app: ApiServer,
-  ports: Pick<ControlPorts, 'suppressions' | 'clock' | 'ids' | 'undoSealer' | 'slice' | 'people'>,
-): void {
-  const { suppressions, clock, ids } = ports;
+const which = z.strictObject({ channel: channelWord, address: addressText });
 
+type SuppressionPorts = Pick<ControlPorts, 'suppressions' | 'clock' | 'ids' | 'undoSealer' | 'slice' | 'people'>;
+
+export function suppressionRoutes(app: ApiServer, ports: SuppressionPorts): void {
+  listSuppressionsRoute(app, ports);
+  addSuppressionRoute(app, ports);
+  removeSuppressionRoute(app, ports);
+  restoreSuppressionsRoute(app, ports);
+  importSuppressionsRoute(app, ports);
+  exportSuppressionsRoute(app, ports);
+}
+
+function listSuppressionsRoute(app: ApiServer, ports: SuppressionPorts): void {
   app.get(
     '/v1/workspaces/:workspace/suppressions',
     {
@@ -65,35 +73,22 @@ export function suppressionRoutes(
     },
     async (request) => {
       const { limit, cursor, ...wanted } = request.query;
-      const page = await readPage(visibleScopeOf(request), wanted, limit, cursor);
+      const page = await readPage(ports, visibleScopeOf(request), wanted, limit, cursor);
       return { items: page.items.map(showSuppression), next: page.next };
     },
   );
+}
 
-  const which = z.strictObject({ channel: channelWord, address: addressText });
-  function auditTarget({ params, body }: FastifyRequest): string {
-    const { workspace } = params as z.infer<typeof inWorkspace>;
-    const { channel, address } = body as z.infer<typeof which>;
-    return auditTargetOf(ids, { workspace, channel, address: canonicalAddress(channel, address) ?? address });
-  }
-
-  /** What sources said of an address before, and say now. */
-  function tellChange(request: FastifyRequest, before: readonly Suppression[], after: readonly Suppression[]): void {
-    audited(request, {
-      before: keyedDigest(ids, before.map(toldOf)),
-      after: keyedDigest(ids, after.map(toldOf)),
-    });
-  }
-
-  const readPage = (sight: VisibleScope, wanted: Filters, limit: number, cursor?: string) =>
-    pageInSight(sight, limit, cursor, (most, from) =>
-      suppressions.list(suppressionFilter(sight.workspace, wanted), most, from),
-    );
-
+function addSuppressionRoute(app: ApiServer, ports: SuppressionPorts): void {
+  const { suppressions, clock } = ports;
   app.post(
     '/v1/workspaces/:workspace/suppressions',
     {
-      config: { permission: 'operate', audit: 'suppression.add', auditTarget },
+      config: {
+        permission: 'operate',
+        audit: 'suppression.add',
+        auditTarget: (request) => auditTarget(request, ports),
+      },
       schema: {
         operationId: 'addSuppression',
         tags: ['Suppressions'],
@@ -115,15 +110,23 @@ export function suppressionRoutes(
         { workspace, channel, address, source: 'operator', detail, deliveryId: null, by, at },
       ]);
       const items = await suppressions.sources(workspace, channel, address);
-      tellChange(request, before, items);
+      auditChange(request, before, items, ports);
       return { added: added > 0, items: items.map(showSuppression) };
     },
   );
+}
 
+function removeSuppressionRoute(app: ApiServer, ports: SuppressionPorts): void {
+  const { suppressions } = ports;
   app.post(
     '/v1/workspaces/:workspace/suppressions/remove',
     {
-      config: { permission: 'operate', audit: 'suppression.remove', auditTarget, problems: ['not_found'] },
+      config: {
+        permission: 'operate',
+        audit: 'suppression.remove',
+        auditTarget: (request) => auditTarget(request, ports),
+        problems: ['not_found'],
+      },
       schema: {
         operationId: 'removeSuppression',
         tags: ['Suppressions'],
@@ -139,13 +142,16 @@ export function suppressionRoutes(
       const before = await suppressions.sources(workspace, channel, address);
       const removed = await suppressions.remove(workspace, channel, address, source);
       const left = await suppressions.sources(workspace, channel, address);
-      tellChange(request, before, left);
+      auditChange(request, before, left, ports);
       if (!removed) throw notFound('such suppressed address', stillHeld(left));
       const taken = before.filter((one) => source === undefined || one.source === source);
       return { removed, still: left.map(showSuppression), undo: sealRemovedSuppressions(ports, workspace, taken) };
     },
   );
+}
 
+function restoreSuppressionsRoute(app: ApiServer, ports: SuppressionPorts): void {
+  const { suppressions, ids } = ports;
   app.post(
     '/v1/workspaces/:workspace/suppressions/restore',
     {
@@ -179,7 +185,10 @@ export function suppressionRoutes(
       return { restored };
     },
   );
+}
 
+function importSuppressionsRoute(app: ApiServer, ports: SuppressionPorts): void {
+  const { suppressions, clock, ids } = ports;
   app.post(
     '/v1/workspaces/:workspace/suppressions/import',
     {
@@ -231,7 +240,9 @@ export function suppressionRoutes(
       };
     },
   );
+}
 
+function exportSuppressionsRoute(app: ApiServer, ports: SuppressionPorts): void {
   app.get(
     '/v1/workspaces/:workspace/suppressions/export',
     {
@@ -247,21 +258,47 @@ export function suppressionRoutes(
       },
     },
     (request, reply) => {
-      sendCsv(reply, 'suppressions.csv', rowsOf(visibleScopeOf(request), request.query));
+      sendCsv(reply, 'suppressions.csv', rowsOf(visibleScopeOf(request), request.query, ports));
     },
   );
+}
 
-  async function* rowsOf(sight: VisibleScope, wanted: Filters): AsyncGenerator<string> {
-    yield csvLine(COLUMNS);
-    const nameOf = personNames(ports);
-    let cursor: string | undefined;
-    do {
-      const page = await readPage(sight, wanted, READ_BATCH_SIZE, cursor);
-      const named = await Promise.all(page.items.map(async (one) => ({ ...one, by: await nameOf(one.by ?? '') })));
-      yield await joinLines(named, exportedLine, ports.slice);
-      cursor = page.next ?? undefined;
-    } while (cursor !== undefined);
-  }
+function auditTarget({ params, body }: FastifyRequest, ports: SuppressionPorts): string {
+  const { ids } = ports;
+  const { workspace } = params as z.infer<typeof inWorkspace>;
+  const { channel, address } = body as z.infer<typeof which>;
+  return auditTargetOf(ids, { workspace, channel, address: canonicalAddress(channel, address) ?? address });
+}
+
+/** What sources said of an address before, and say now. */
+function auditChange(
+  request: FastifyRequest,
+  before: readonly Suppression[],
+  after: readonly Suppression[],
+  ports: SuppressionPorts,
+): void {
+  const { ids } = ports;
+  audited(request, {
+    before: keyedDigest(ids, before.map(toldOf)),
+    after: keyedDigest(ids, after.map(toldOf)),
+  });
+}
+
+const readPage = (ports: SuppressionPorts, sight: VisibleScope, wanted: Filters, limit: number, cursor?: string) =>
+  pageInSight(sight, limit, cursor, (most, from) =>
+    ports.suppressions.list(suppressionFilter(sight.workspace, wanted), most, from),
+  );
+
+async function* rowsOf(sight: VisibleScope, wanted: Filters, ports: SuppressionPorts): AsyncGenerator<string> {
+  yield csvLine(COLUMNS);
+  const nameOf = personNames(ports);
+  let cursor: string | undefined;
+  do {
+    const page = await readPage(ports, sight, wanted, READ_BATCH_SIZE, cursor);
+    const named = await Promise.all(page.items.map(async (one) => ({ ...one, by: await nameOf(one.by ?? '') })));
+    yield await joinLines(named, exportedLine, ports.slice);
+    cursor = page.next ?? undefined;
+  } while (cursor !== undefined);
 }
 
 /** Returns the audit target of an address: a keyed hash, the same for every change of its entries. */

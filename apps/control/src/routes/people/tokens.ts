@@ -2,7 +2,7 @@ import { goneBody, newTokenBody, tokenInput, tokenList, type TokenShown } from '
 import { listResources, type PeopleRecord, type ServiceToken } from '@carillon/domain';
 import { CarillonError, formatInstant, parseDuration, type Instant } from '@carillon/kernel';
 import { z } from 'zod';
-import { createDirectory } from '../../access/people/directory.ts';
+import { createDirectory, type Directory } from '../../access/people/directory.ts';
 import { MAX_TOKENS_IN_A_ROW, tokensInARow } from '../../access/people/rights.ts';
 import { digestOf, newConsentEntry } from '../../access/people/words.ts';
 import { SCOPE_PERMISSIONS } from '../../access/permission.ts';
@@ -32,14 +32,26 @@ const showToken = ({ id, body }: PeopleRecord<'token'>, now: Instant): TokenShow
 const seesToken = ({ sees }: VisibleScope, { workspaces }: ServiceToken): boolean =>
   workspaces === null ? sees(null) : workspaces.every(sees);
 
+type TokenContext = Pick<ControlPorts, 'people' | 'ids' | 'clock' | 'configuration'> & {
+  readonly directory: Directory;
+};
+
 /** Tokens of programs. */
 export function tokenRoutes(
   app: ApiServer,
   ports: Pick<ControlPorts, 'people' | 'ids' | 'clock' | 'configuration'>,
 ): void {
-  const { people, ids, clock } = ports;
-  const directory = createDirectory(ports);
+  const context: TokenContext = {
+    ...ports,
+    directory: createDirectory(ports),
+  };
+  listTokensRoute(app, context);
+  createTokenRoute(app, context);
+  revokeTokenRoute(app, context);
+}
 
+function listTokensRoute(app: ApiServer, context: TokenContext): void {
+  const { clock, directory } = context;
   app.get(
     '/v1/tokens',
     {
@@ -59,18 +71,10 @@ export function tokenRoutes(
       return { items: rows.map((one) => showToken(one, clock.now())), next };
     },
   );
+}
 
-  /** Throws where a token would be allowed what its maker is not. */
-  function refuseMore(principal: Principal, body: Pick<ServiceToken, 'scopes' | 'workspaces'>): void {
-    for (const scope of body.scopes) {
-      for (const where of body.workspaces ?? [null]) {
-        if (SCOPE_PERMISSIONS[scope].every((one) => principal.may(one, where))) continue;
-        const place = where === null ? 'the whole deployment: name workspaces' : `workspace ${where}`;
-        throw new CarillonError('forbidden_role', `you may not give the scope ${scope} in ${place}`);
-      }
-    }
-  }
-
+function createTokenRoute(app: ApiServer, context: TokenContext): void {
+  const { people, ids, clock } = context;
   app.post(
     '/v1/tokens',
     {
@@ -88,7 +92,7 @@ export function tokenRoutes(
       const principal = principalOf(request);
       const scopes = [...new Set(request.body.scopes)];
       const workspaces = request.body.workspaces === undefined ? null : [...new Set(request.body.workspaces)];
-      const known = listResources(await ports.configuration.refresh(), 'workspace').map(({ ref }) => ref.workspace);
+      const known = listResources(await context.configuration.refresh(), 'workspace').map(({ ref }) => ref.workspace);
       const strange = workspaces?.find((one) => !known.includes(one));
       refuseMore(principal, { scopes, workspaces });
       if ((await tokensInARow(principal.actor, people)) >= MAX_TOKENS_IN_A_ROW) {
@@ -132,7 +136,10 @@ export function tokenRoutes(
       return reply.code(201).send({ ...showToken(record, now), token: word });
     },
   );
+}
 
+function revokeTokenRoute(app: ApiServer, context: TokenContext): void {
+  const { people } = context;
   app.delete(
     '/v1/tokens/:id',
     {
@@ -156,4 +163,15 @@ export function tokenRoutes(
       return { removed: await people.remove('token', id) };
     },
   );
+}
+
+/** Throws where a token would be allowed what its maker is not. */
+function refuseMore(principal: Principal, body: Pick<ServiceToken, 'scopes' | 'workspaces'>): void {
+  for (const scope of body.scopes) {
+    for (const where of body.workspaces ?? [null]) {
+      if (SCOPE_PERMISSIONS[scope].every((one) => principal.may(one, where))) continue;
+      const place = where === null ? 'the whole deployment: name workspaces' : `workspace ${where}`;
+      throw new CarillonError('forbidden_role', `you may not give the scope ${scope} in ${place}`);
+    }
+  }
 }
