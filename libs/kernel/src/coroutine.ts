@@ -1,7 +1,7 @@
-/** Long work in parts: between two parts, at each `yield`, somebody else may have a turn. Its result does not depend on that. */
+/** A coroutine for long work. At each `yield` its runner may return to the event loop. The result must not depend on whether it does. */
 export type Coroutine<Value> = Generator<undefined, Value, undefined>;
 
-/** Does the work without a pause. */
+/** Runs a coroutine to its end without returning to the event loop. */
 export function runToCompletion<Value>(work: Coroutine<Value>): Value {
   for (;;) {
     const part = work.next();

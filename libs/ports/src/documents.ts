@@ -67,7 +67,7 @@ export type Collection<Item> = {
 // oxlint-disable-next-line typescript/no-explicit-any -- a list holds collections of different items
 export type AnyCollection = Collection<any>;
 
-/** What a field must fulfil. An empty list matches nothing. */
+/** Condition on a field. An empty list matches no document. */
 export type Condition =
   | string
   | number

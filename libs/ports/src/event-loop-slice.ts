@@ -1,10 +1,10 @@
 /**
- * Turns of the event loop. Long work asks in between whether its turn has lasted long enough, and goes on in a later one, so
- * that other workspaces and the servers of the same process are not held. What the work comes to must not depend on it.
+ * A share of the event loop. Long work asks now and then whether its slice has expired, and then yields, so that other workspaces and
+ * the servers of the process are not held up. The result of the work must not depend on when it yields.
  */
 export type EventLoopSlice = {
-  /** Whether the running turn has lasted some milliseconds; costs next to nothing. */
+  /** Returns true if the current slice has lasted its time. Cheap enough to call for each item. */
   isExpired(): boolean;
-  /** Resolves in a later turn, after what waited for input and timers has had its own; one waiter a turn. */
+  /** Resolves in a later tick, after input and timers were served. One waiter continues per tick. */
   yield(): Promise<void>;
 };

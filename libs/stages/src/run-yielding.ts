@@ -2,8 +2,8 @@ import type { Coroutine } from '@carillon/kernel';
 import type { EventLoopSlice } from '@carillon/ports';
 
 /**
- * Does work in parts, and goes on in a later turn of the event loop whenever one has lasted long enough. The value itself,
- * without a promise, where it is there at once: a promise for each event would take as long as a rule.
+ * Runs a coroutine and yields to the event loop whenever the slice has expired. Returns the value itself, not a promise, if the
+ * coroutine ends within the slice, because a promise per event costs as much as a rule.
  */
 export function runYielding<Value>(work: Coroutine<Value>, slice: EventLoopSlice): Value | Promise<Value> {
   for (;;) {

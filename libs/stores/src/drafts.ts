@@ -17,7 +17,7 @@ const DRAFTS: Collection<Draft> = {
   },
   indexes: { workspace: { by: ['workspace', '_id'] } },
   restore: {
-    // Of two drafts of one resource the later one stays. The number of a later configuration will mean another one.
+    // The later draft of a resource wins. A configuration number above the backup's will name another configuration.
     carryOver(theirs, ours, configurations) {
       if (ours && (ours.revision === theirs.revision || ours.at > theirs.at)) return null;
       const isGone = theirs.basedOn !== null && theirs.basedOn >= configurations;

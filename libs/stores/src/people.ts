@@ -26,7 +26,7 @@ const PEOPLE: Collection<PeopleRecord> = {
   },
   expiry: { field: 'endsAt', kept: 0 },
   restore: {
-    // Whoever was taken out since the backup stays out.
+    // People removed since the backup stay removed.
     carryOver: 'all',
     // Some sessions were ended since, and a mailed link may have been used. People sign in again.
     settle(record) {
@@ -64,7 +64,7 @@ function create(documents: Documents): PeopleStore {
   };
 }
 
-/** Whoever is moved signs in again: sessions stay behind. Owners come last, when the people are there. */
+/** Sessions are not moved, so people sign in again. Owners are moved last, after their people. */
 async function* moved(store: PeopleStore): AsyncGenerator<PeopleRecord> {
   for (const kind of ['person', 'identity', 'token', 'invitation'] as const)
     yield* pagesOf((limit, cursor) => store.list(kind, {}, limit, cursor));
@@ -72,7 +72,7 @@ async function* moved(store: PeopleStore): AsyncGenerator<PeopleRecord> {
   if (roster) yield { ...roster, body: { ...roster.body, link: null } };
 }
 
-/** Whoever is here already stays as they are. Owners of both places are owners. */
+/** People who exist in the target stay unchanged. Owners of either deployment become owners. */
 async function writeMoved(store: PeopleStore, record: PeopleRecord): Promise<boolean> {
   if (record.kind !== 'roster') return (await store.replace({ ...record, version: 1 })) === 'done';
   const { owners: theirs } = (record as PeopleRecord<'roster'>).body;

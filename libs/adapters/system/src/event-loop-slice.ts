@@ -2,13 +2,13 @@ import type { Duration } from '@carillon/kernel';
 import type { EventLoopSlice } from '@carillon/ports';
 
 /**
- * A turn, ms: a message goes on through some ten turns from its event until it is sent, and waits in each behind one turn of
- * somebody else's long work. Giving way costs some 20 µs.
+ * Milliseconds of a slice. A message passes through about ten ticks from event to sending, and waits in each for one slice of other
+ * long work. Yielding costs about 20 µs.
  */
-const LONGEST_TURN: Duration = 1;
+const SLICE_MS: Duration = 1;
 
-/** Turns of this process's event loop. All who share them take turns: one goes on in each, so that many are as fair as one. */
-export function createEventLoopSlice(longest: Duration = LONGEST_TURN): EventLoopSlice {
+/** Creates the slice of this process. All users share it: one of them continues per tick, so many are as fair as one. */
+export function createEventLoopSlice(longest: Duration = SLICE_MS): EventLoopSlice {
   const waiting: (() => void)[] = [];
   let began = performance.now();
 

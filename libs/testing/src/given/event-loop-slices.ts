@@ -1,6 +1,6 @@
 import type { EventLoopSlice } from '@carillon/ports';
 
-/** A turn of the event loop that lasts as long as the work: nothing is ever put off. */
+/** A slice that never expires. */
 export const neverYield: EventLoopSlice = { isExpired: () => false, yield: () => Promise.resolve() };
 
 export type CountedSlices = EventLoopSlice & {
@@ -8,7 +8,7 @@ export type CountedSlices = EventLoopSlice & {
   readonly ended: number;
 };
 
-/** Turns that are over as soon as somebody asks, so that work is put off wherever it may be; `between` runs in between. */
+/** Creates a slice that has always expired, so that work yields wherever it can. `between` runs at each yield. */
 export function alwaysYield(between: () => void = () => undefined): CountedSlices {
   let ended = 0;
   return {
