@@ -4,7 +4,6 @@ import { describeWith } from '../../support/requirements.ts';
 import { wordsOf, type CodedFault } from '../../../apps/portal/src/faults/fault-words.ts';
 import { expectAccessible, expectToFit, picture } from './accessible.ts';
 import { guardPages } from './guard.ts';
-import { openMember } from './member.ts';
 import { openBrowser, startDemo, type Demo } from './support.ts';
 
 type Body = Readonly<Record<string, unknown>>;
@@ -131,14 +130,6 @@ describeWith('chromium', 'workspaces in the portal', () => {
     expect(await main().getByRole('button', { name: 'New test environment of care-test' }).count()).toBe(0);
   });
 
-  it('is led there from the page that promotes, where a workspace has none', async () => {
-    await page.goto(`${demo.control}/workspaces/shop/promote`);
-    await main().getByRole('link', { name: 'New test environment' }).click();
-    await dialog().getByRole('heading', { name: 'New test environment of shop' }).waitFor();
-    await dialog().getByRole('button', { name: 'Cancel' }).click();
-    await page.waitForURL('**/workspaces');
-  });
-
   it('changes its settings as a draft, that says its mistakes where they stand and counts once it is published', async () => {
     await openWorkspaces();
     await main().getByRole('link', { name: 'Settings of care', exact: true }).click();
@@ -187,41 +178,6 @@ describeWith('chromium', 'workspaces in the portal', () => {
     await card('Environment').getByText('Send over its accounts all the same').click();
     await page.locator('[data-draft]').waitFor({ state: 'detached' });
     expect((await demo.ask<{ items: object[] }>('/v1/workspaces/care-test/drafts')).items).toEqual([]);
-  });
-
-  it('shows a viewer what is there, and why each button is off', async () => {
-    const other = await openMember(demo, browser, { workspace: 'care', role: 'viewer' });
-    const seen = await guard.openPage(other);
-    const shown = seen.locator('main');
-    await seen.goto(`${demo.control}/workspaces`);
-    await shown.getByRole('link', { name: 'care', exact: true }).waitFor();
-    for (const name of ['New workspace', 'New test environment of care']) {
-      const off = shown.getByRole('button', { name, exact: true }).and(shown.locator('[aria-disabled="true"]'));
-      await off.waitFor();
-      const reason = await off.getAttribute('aria-describedby');
-      expect(await seen.locator(`[id="${reason}"]`).textContent()).toContain('an owner of the deployment can');
-    }
-    await expectAccessible(seen, 'workspaces for a viewer');
-    await shown.getByRole('link', { name: 'Settings of care' }).click();
-    await shown
-      .getByText('Your role does not allow this: an owner or editor of the workspace care can do it.')
-      .waitFor();
-    for (const label of ['Name for people', 'Time zone', 'Language'])
-      expect(await shown.getByLabel(label, { exact: true }).first().isDisabled()).toBe(true);
-    await expectAccessible(seen, 'settings for a viewer');
-    await picture(seen, 'workspace-settings-viewer');
-    await other.close();
-  });
-
-  it('lets an editor change the clock, and leaves whom its messages reach to an owner', async () => {
-    const other = await openMember(demo, browser, { workspace: 'care', role: 'editor' });
-    const seen = await guard.openPage(other);
-    await seen.goto(`${demo.control}/workspaces/care/settings`);
-    const environment = seen.locator('main').getByRole('region', { name: 'Environment', exact: true });
-    await environment.getByText('an owner of the workspace care can do it.').waitFor();
-    expect(await environment.getByRole('radio', { name: /^Test environment/ }).isDisabled()).toBe(true);
-    expect(await seen.getByLabel('Time zone').isEnabled()).toBe(true);
-    await other.close();
   });
 
   it('removes a workspace whole: what goes is counted first, its name is typed, and what still needs it is named', async () => {
