@@ -34,15 +34,6 @@ export function createInvitations(ports: Ports) {
     return endsAt !== null && now < endsAt && Math.abs(now - body.createdAt) < INVITATION_LASTS;
   };
 
-  /** As far as whoever invited may give it today: an owner who has left makes nobody an owner. */
-  async function keptPromise({ body }: InvitationRecord, known: readonly string[]): Promise<Promised> {
-    const may = await rightsOf(body.by, ports);
-    const memberships = body.memberships.filter(
-      ({ workspace, role }) => known.includes(workspace) && mayGiveRole(may, role, workspace),
-    );
-    return { email: body.email, owner: body.owner && may('people', null), memberships };
-  }
-
   /** The invitation of a word, and what it is worth today. Throws `not_found` for any other word. */
   async function find(
     word: string,
@@ -50,7 +41,7 @@ export function createInvitations(ports: Ports) {
   ): Promise<{ readonly record: InvitationRecord; readonly promised: Promised }> {
     const record = await people.findByKey('invitation', digestOf(word));
     if (!record || !lasts(record)) throw ended();
-    const promised = await keptPromise(record, known);
+    const promised = await keptPromise(record, known, ports);
     if (!promised.owner && promised.memberships.length === 0) throw ended();
     return { record, promised };
   }
@@ -71,23 +62,6 @@ export function createInvitations(ports: Ports) {
     return write(record, { body: { ...record.body, usedBy } });
   }
 
-  /**
-   * Whoever has the address and lost what they sign in with: an owner of the deployment who invites them anew gives them a new password.
-   * Nobody else does: the link is shown to whoever invites, and would be a way into the account of another. Whoever signs in by an identity
-   * provider has lost nothing, and gets no second way in.
-   */
-  async function lockedOut({ body }: InvitationRecord): Promise<PeopleRecord<'person'> | null> {
-    const found = await people.findByKey('person', emailKey(body.email));
-    if (!found || found.body.password !== null || found.body.state !== 'active' || body.by.kind === 'token')
-      return null;
-    const may = await rightsOf(body.by, ports);
-    if (!may('people', null)) return null;
-    return (await hasProvider(found.id)) ? null : found;
-  }
-
-  const hasProvider = async (personId: string): Promise<boolean> =>
-    (await people.list('identity', { of: personId }, 1)).items.length > 0;
-
   /** Its word opens nothing any more. */
   const finish = (record: InvitationRecord): Promise<unknown> => write(record, { key: null });
 
@@ -95,30 +69,15 @@ export function createInvitations(ports: Ports) {
     lasts,
     find,
     personOf,
-    lockedOut,
-    /** Answers the record, and the word that is shown this once. */
-    async make(promised: Promised, by: Actor): Promise<{ readonly record: InvitationRecord; readonly word: string }> {
-      const word = newConsentEntry('inv_');
-      const now = clock.now();
-      const record: InvitationRecord = {
-        kind: 'invitation',
-        id: ids.random('invitation'),
-        version: 1,
-        key: digestOf(word),
-        of: null,
-        endsAt: now + INVITATION_LASTS,
-        body: { ...promised, by, createdAt: now, usedBy: null },
-      };
-      if ((await people.replace(record)) !== 'done') throw new Error('an id or a word of chance was there already');
-      return { record, word };
-    },
+    lockedOut: (record: InvitationRecord) => lockedOut(record, ports),
+    make: (promised: Promised, by: Actor) => makeInvitation(promised, by, ports),
     /** Gives who is locked out the roles, and the password; null where passwords are off, and a session is all that they get. */
     async acceptAsLockedOut(
       { record, promised }: { readonly record: InvitationRecord; readonly promised: Promised },
       id: string,
       passwordHash: string | null,
     ): Promise<void> {
-      if (await hasProvider(id)) throw ended();
+      if (await hasProvider(id, ports)) throw ended();
       const claimed = await claim(record, id);
       await directory.changePerson(id, (person) => {
         if (person.password !== null || person.state !== 'active') throw ended();
@@ -180,3 +139,49 @@ const joined = (own: readonly Membership[], more: readonly Membership[]): readon
   ...own,
   ...more.filter(({ workspace, role }) => !own.some((one) => one.workspace === workspace && one.role === role)),
 ];
+
+/** As far as whoever invited may give it today: an owner who has left makes nobody an owner. */
+async function keptPromise({ body }: InvitationRecord, known: readonly string[], ports: Ports): Promise<Promised> {
+  const may = await rightsOf(body.by, ports);
+  const memberships = body.memberships.filter(
+    ({ workspace, role }) => known.includes(workspace) && mayGiveRole(may, role, workspace),
+  );
+  return { email: body.email, owner: body.owner && may('people', null), memberships };
+}
+
+/**
+ * Whoever has the address and lost what they sign in with: an owner of the deployment who invites them anew gives them a new password.
+ * Nobody else does: the link is shown to whoever invites, and would be a way into the account of another. Whoever signs in by an identity
+ * provider has lost nothing, and gets no second way in.
+ */
+async function lockedOut({ body }: InvitationRecord, ports: Ports): Promise<PeopleRecord<'person'> | null> {
+  const found = await ports.people.findByKey('person', emailKey(body.email));
+  if (!found || found.body.password !== null || found.body.state !== 'active' || body.by.kind === 'token') return null;
+  const may = await rightsOf(body.by, ports);
+  if (!may('people', null)) return null;
+  return (await hasProvider(found.id, ports)) ? null : found;
+}
+
+const hasProvider = async (personId: string, { people }: Ports): Promise<boolean> =>
+  (await people.list('identity', { of: personId }, 1)).items.length > 0;
+
+/** Returns the record, and the word that is shown this once. */
+async function makeInvitation(
+  promised: Promised,
+  by: Actor,
+  { people, ids, clock }: Ports,
+): Promise<{ readonly record: InvitationRecord; readonly word: string }> {
+  const word = newConsentEntry('inv_');
+  const now = clock.now();
+  const record: InvitationRecord = {
+    kind: 'invitation',
+    id: ids.random('invitation'),
+    version: 1,
+    key: digestOf(word),
+    of: null,
+    endsAt: now + INVITATION_LASTS,
+    body: { ...promised, by, createdAt: now, usedBy: null },
+  };
+  if ((await people.replace(record)) !== 'done') throw new Error('an id or a word of chance was there already');
+  return { record, word };
+}
