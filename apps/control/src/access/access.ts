@@ -18,7 +18,7 @@ import type { Asker } from './people/places.ts';
 import { createSessions, SESSION_LASTS } from './people/sessions.ts';
 import { hasSecondFactor, secondFactor } from './people/second-factor.ts';
 import { tokenPrincipal } from './people/tokens.ts';
-import { digestOf, newConsentEntry } from './people/words.ts';
+import { digestOf, newSecretToken } from './people/words.ts';
 import { deploymentOwner, personPrincipal, type Principal } from './principal.ts';
 
 /** A sign-in link is good for one use, and for no longer than this. */
@@ -216,7 +216,7 @@ export function createAccess(
     lasts: Duration = SESSION_LASTS.longest,
   ): Promise<Opened> {
     await endOwn(request);
-    const word = newConsentEntry('');
+    const word = newSecretToken('');
     const sessionId = await sessions.open({ word, personId, epoch, way, request, span: lasts });
     await noteSignIn(personId, request, { ids: ports.ids, directory, mail });
     return { cookie: sessionCookie(request, word, lasts / 1000), sessionId, personId, way };
@@ -275,7 +275,7 @@ export function createAccess(
     who: (request) => whoIs(request, (session) => sessions.touch(session)),
     stillWho: (request) => whoIs(request, async () => undefined),
     async makeLink(personId = null) {
-      const word = newConsentEntry('');
+      const word = newSecretToken('');
       const endsAt = clock.now() + LINK_LASTS;
       await directory.changeRoster((roster) => ({ ...roster, link: { digest: digestOf(word), endsAt, personId } }));
       return { word, endsAt };

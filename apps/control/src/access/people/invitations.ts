@@ -3,7 +3,7 @@ import { CarillonError, type Duration } from '@carillon/kernel';
 import type { ControlPorts } from '../../ports.ts';
 import { createDirectory } from './directory.ts';
 import { mayGiveRole, rightsOf } from './rights.ts';
-import { digestOf, newConsentEntry } from './words.ts';
+import { digestOf, newSecretToken } from './words.ts';
 
 /** An invitation is good for one person, and for no longer than this. */
 export const INVITATION_LASTS: Duration = 7 * 24 * 60 * 60_000;
@@ -171,7 +171,7 @@ async function makeInvitation(
   by: Actor,
   { people, ids, clock }: Ports,
 ): Promise<{ readonly record: InvitationRecord; readonly word: string }> {
-  const word = newConsentEntry('inv_');
+  const word = newSecretToken('inv_');
   const now = clock.now();
   const record: InvitationRecord = {
     kind: 'invitation',

@@ -2,7 +2,7 @@ import type { MailedLink, PeopleRecord } from '@carillon/domain';
 import { CarillonError, formatInstant, type Duration, type Instant } from '@carillon/kernel';
 import type { Clock, PeopleStore } from '@carillon/ports';
 import type { Mailed, PersonMail } from './person-mail.ts';
-import { digestOf, newConsentEntry } from './words.ts';
+import { digestOf, newSecretToken } from './words.ts';
 
 /** A mailed link opens once, within this span. */
 export const MAILED_LINK_LASTS: Duration = 24 * 60 * 60_000;
@@ -38,7 +38,7 @@ export function createMailedLinks({ people, clock }: Ports, mail: PersonMail) {
       link: Omit<MailedLink, 'createdAt'>,
       { subject, text }: Words,
     ): Promise<{ readonly mailed: Mailed; readonly endsAt: Instant }> {
-      const word = newConsentEntry('eml_');
+      const word = newSecretToken('eml_');
       const createdAt = clock.now();
       const endsAt = createdAt + MAILED_LINK_LASTS;
       const id = idOf(link.personId, link.purpose);

@@ -4,7 +4,7 @@ import { CarillonError, formatInstant, parseDuration, type Instant } from '@cari
 import { z } from 'zod';
 import { createDirectory, type Directory } from '../../access/people/directory.ts';
 import { MAX_TOKENS_IN_A_ROW, tokensInARow } from '../../access/people/rights.ts';
-import { digestOf, newConsentEntry } from '../../access/people/words.ts';
+import { digestOf, newSecretToken } from '../../access/people/words.ts';
 import { SCOPE_PERMISSIONS } from '../../access/permission.ts';
 import { principalOf, type Principal } from '../../access/principal.ts';
 import { audited, digestOf as factsDigest } from '../../audit/facts.ts';
@@ -107,7 +107,7 @@ function createTokenRoute(app: ApiServer, context: TokenContext): void {
       if (span?.ok === false) {
         throw new CarillonError('invalid_request', `expires_in: ${span.error}`, { pointer: '/expires_in' });
       }
-      const word = newConsentEntry('svc_');
+      const word = newSecretToken('svc_');
       // A token that ends makes none that outlives it.
       const ends = [span === null ? null : now + span.value, principal.expiresAt ?? null].filter((at) => at !== null);
       const expiresAt = ends.length === 0 ? null : Math.min(...ends);
