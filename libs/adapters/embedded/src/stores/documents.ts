@@ -150,8 +150,10 @@ function createCollection<Item>(
       if (unique.size === 0) return [];
       const marks = [...unique.values()].map((key) => `(${key.map(() => '?').join(', ')})`).join(', ');
       const values = [...unique.values()].flat();
-      const where = `(${keyColumns.join(', ')}) IN (VALUES ${marks})`;
-      return reader.all(`SELECT ${all} FROM ${table} WHERE ${where}`, ...values).map(toItem);
+      const on = keyColumns.map((column, at) => `${column} = wanted.column${at + 1}`).join(' AND ');
+      // SQLite scans the table for a row in a list of rows. A join from the list searches by the key.
+      const from = `(VALUES ${marks}) AS wanted CROSS JOIN ${table} ON ${on}`;
+      return reader.all(`SELECT ${all} FROM ${from}`, ...values).map(toItem);
     },
     async findUnique(unique, values) {
       const columns = layout.columnsOf(collection.unique?.[unique] ?? []);
