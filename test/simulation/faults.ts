@@ -61,7 +61,7 @@ export function ratesOf({ chance }: Scheduler, during: Duration): Rates {
 }
 
 /** A write that people are told of as soon as it stands, and of which there are few: it goes wrong oftener than others. */
-const FRAGILE = 'consents.replace';
+const FRAGILE = 'consents.write';
 
 const GIVEN_UP_AFTER: Duration = 10_000;
 /** Longer than the lease of a delivery, so that it has to be renewed. */

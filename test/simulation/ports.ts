@@ -23,7 +23,7 @@ export function portsOf(process: Process, world: World, shared: Shared, plant: P
   const wire = world.wireOf(process);
   const clock = { now: scheduler.now };
   const log = world.log.connect(wire);
-  const consents = world.consents.connect(wire);
+  const { consents, limits, digestHeads } = world.stores.connect(wire);
   const ids: Ids = {
     ...shared.ids,
     random: (kind) => shared.ids.derive(kind, scheduler.name()),
@@ -38,7 +38,6 @@ export function portsOf(process: Process, world: World, shared: Shared, plant: P
     (what: string) =>
     (error: unknown): void =>
       scheduler.note(() => `${process.name} reports ${what}: ${String(error)}`);
-  const { limits, digestHeads } = world.stores.connect(wire);
   const ports: Ports = {
     log,
     ids,

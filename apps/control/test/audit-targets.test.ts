@@ -1,5 +1,5 @@
 import type { SuppressionList } from '@carillon/ports';
-import { createDirectWire, createMemoryConsents, createMemorySuppressions } from '@carillon/testing/memory';
+import { createDirectWire, createMemoryStores, createMemorySuppressions } from '@carillon/testing/memory';
 import { afterEach, expect, test } from 'vitest';
 import { auditEntries as entries, openControl, TOKEN, type Fixture } from './control-fixture.ts';
 
@@ -44,7 +44,8 @@ test('Of an address that is held back, freed and held back again the audit tells
 
 test('Of each address and person of a file the audit tells under the target that they have alone', async () => {
   const wire = createDirectWire();
-  const [suppressions, consents] = [createMemorySuppressions().connect(wire), createMemoryConsents().connect(wire)];
+  const suppressions = createMemorySuppressions().connect(wire);
+  const { consents } = createMemoryStores().connect(wire);
   const here = await fixture({ suppressions, consents });
   const post = async (path: string, payload: object | string) => {
     const headers = { ...OWNER, ...(typeof payload === 'string' && { 'content-type': 'text/csv' }) };

@@ -1,12 +1,7 @@
 import type { EventLog } from '@carillon/ports';
 import { hash } from 'node:crypto';
 import { stringifyJson } from '@carillon/kernel';
-import {
-  createDirectWire,
-  createMemoryConsents,
-  createMemoryStores,
-  createMemorySuppressions,
-} from '@carillon/testing/memory';
+import { createDirectWire, createMemoryStores, createMemorySuppressions } from '@carillon/testing/memory';
 import { afterEach, expect, test } from 'vitest';
 import { REFUSED_SIGN_INS } from '../src/audit/hook.ts';
 import { PERMISSIONS } from '../src/access/permission.ts';
@@ -53,7 +48,7 @@ test('A change stands on the audit before it is made and with its outcome before
 test('An address and an opt-out are changed with digests of before and after, by which nobody can try addresses', async () => {
   const wire = createDirectWire();
   const suppressions = createMemorySuppressions().connect(wire);
-  const consents = createMemoryConsents().connect(wire);
+  const { consents } = createMemoryStores().connect(wire);
   const here = await fixture(undefined, { suppressions, consents });
   await makeKey(here);
   const post = (path: string, payload: object) =>

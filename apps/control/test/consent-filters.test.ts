@@ -1,5 +1,5 @@
 import { orderShop, type Wish } from '@carillon/testing/given';
-import { createDirectWire, createMemoryConsents } from '@carillon/testing/memory';
+import { createMemoryStores } from '@carillon/testing/memory';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { accessOf, openControl, personWith, type Fixture, publishWishes } from './control-fixture.ts';
 
@@ -7,7 +7,7 @@ const SHOP = '/v1/workspaces/shop/consents';
 let fixture: Fixture;
 
 beforeEach(async () => {
-  const consents = createMemoryConsents().connect(createDirectWire());
+  const consents = createMemoryStores().connect().consents;
   fixture = await openControl(accessOf(personWith('ann', ['read', 'bodies', 'operate'])), { consents });
   const categories = { orders: { was: ['purchases'] } };
   const workspace: Wish = { ref: { kind: 'workspace', workspace: 'shop', name: '' }, body: { categories } };

@@ -2,7 +2,7 @@ import { type Decision } from '@carillon/domain';
 import type { ConsentStore } from '@carillon/ports';
 import { decideConsents } from '@carillon/stages';
 import { givenIds } from '@carillon/testing/given';
-import { createDirectWire, createMemoryConsents } from '@carillon/testing/memory';
+import { createMemoryStores } from '@carillon/testing/memory';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { accessOf, openControl, personWith, type Fixture, publishWishes } from './control-fixture.ts';
 
@@ -19,7 +19,7 @@ let consents: ConsentStore;
 let fixture: Fixture;
 let url = '';
 beforeEach(async () => {
-  consents = createMemoryConsents().connect(createDirectWire());
+  consents = createMemoryStores().connect().consents;
   fixture = await openControl(accessOf(personWith('ann', ['read', 'bodies', 'operate'])), { consents });
   const categories = { orders: { was: ['purchases'] } };
   const shop = { ref: { kind: 'workspace', workspace: 'shop', name: '' }, body: { categories } } as const;

@@ -3,7 +3,7 @@ import { createCsvReader, unguardedCell } from '@carillon/kernel';
 import type { ConsentStore, EventLog } from '@carillon/ports';
 import { decideConsents } from '@carillon/stages';
 import { givenIds, orderShop, type Wish } from '@carillon/testing/given';
-import { createDirectWire, createMemoryConsents, createMemoryLog } from '@carillon/testing/memory';
+import { createDirectWire, createMemoryStores, createMemoryLog } from '@carillon/testing/memory';
 import type { LogId } from '@carillon/kernel';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { accessOf, openControl, personWith, type Fixture, publishWishes } from './control-fixture.ts';
@@ -41,7 +41,7 @@ async function open(
 }
 beforeEach(async () => {
   troubles = [];
-  consents = createMemoryConsents().connect(createDirectWire());
+  consents = createMemoryStores().connect().consents;
   await open();
 });
 afterEach(() => fixture.control.close(0));
@@ -246,7 +246,7 @@ describe('What was said under a name that a category had before', () => {
     expect((await importing(text)).body).toMatchObject({ refused: 0, added: 0 });
     expect(await Promise.all(people.map(isOut))).toEqual(before);
     await fixture.control.close(0);
-    consents = createMemoryConsents().connect(createDirectWire());
+    consents = createMemoryStores().connect().consents;
     await open();
     expect((await importing(text)).body).toMatchObject({ refused: 0 });
     expect(await Promise.all(people.map(isOut))).toEqual(before);
@@ -260,7 +260,7 @@ describe('What was said about a notification that is gone', () => {
     await saying('ada', { target });
     const text = await (await fetch(`${url}${SHOP}/export`)).text();
     await fixture.control.close(0);
-    consents = createMemoryConsents().connect(createDirectWire());
+    consents = createMemoryStores().connect().consents;
     await open();
     expect((await importing(text)).body).toMatchObject({ rows: 1, taken: 1, added: 1, refused: 0 });
     expect((await held('ada'))?.words).toMatchObject([{ target, optedOut: true }]);

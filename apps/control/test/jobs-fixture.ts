@@ -3,7 +3,6 @@ import { deliveryOf, type DeliveryFacts } from '@carillon/testing';
 import { givenIds, neverYield, orderShop, type Wish } from '@carillon/testing/given';
 import {
   createDirectWire,
-  createMemoryConsents,
   createMemoryStores,
   createMemoryLedger,
   createMemoryLog,
@@ -64,20 +63,19 @@ export function interruptedWire(after: number, meanwhile: () => Promise<unknown>
 /** A shop with deliveries, and processes over its stores, each over a wire of its own. */
 export async function openJobsFixture() {
   const stores = {
-    jobs: createMemoryStores(),
+    documents: createMemoryStores(),
     ledger: createMemoryLedger(),
     readModels: createMemoryReadModels(),
     suppressions: createMemorySuppressions(),
-    consents: createMemoryConsents(),
     log: createMemoryLog({ logId: 'log_0000000000000000000000000A' as LogId, partitions: 1, now: () => clock() }),
   };
   let clock: () => number = () => 0;
   const over = (wire: Wire) => ({
-    jobs: stores.jobs.connect(wire).jobs,
+    jobs: stores.documents.connect(wire).jobs,
     ledger: stores.ledger.connect(wire),
     readModels: stores.readModels.connect(wire),
     suppressions: stores.suppressions.connect(wire),
-    consents: stores.consents.connect(wire),
+    consents: stores.documents.connect(wire).consents,
     log: stores.log.connect(wire),
   });
   const people = createMemoryStores().connect().people;

@@ -51,6 +51,11 @@ export type Collection<Item> = {
    * it. Left out: its store removes it.
    */
   readonly expiry?: { readonly field: string; readonly kept?: Duration };
+  /**
+   * Column that numbers the rows of a released embedded table. There it takes the place of `_id` in the order of a list, so that
+   * documents written first come last.
+   */
+  readonly sequence?: string;
   /** Texts that are written with the first version, never again, and are read only by `part`. */
   readonly parts?: readonly string[];
   /**

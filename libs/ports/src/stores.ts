@@ -1,6 +1,5 @@
 import type { CheckpointStore, RuleStateStore } from './checkpoints.ts';
 import type { CohortStore } from './cohort-store.ts';
-import type { ConsentStore } from './consent-store.ts';
 import type { ConfigurationStore, LeaseStore } from './configuration-store.ts';
 import type { DeliveryLedger } from './delivery-ledger.ts';
 import type { Documents } from './documents.ts';
@@ -20,7 +19,6 @@ export type BackendStores = {
   readonly claims: LookupClaims;
   readonly ledger: DeliveryLedger;
   readonly suppressions: SuppressionList;
-  readonly consents: ConsentStore;
   readonly configurationStore: ConfigurationStore;
   readonly leases: LeaseStore;
   readonly readModels: ReadModels;

@@ -1,6 +1,7 @@
 import type { Instant, Json } from '@carillon/kernel';
 import type { AnyCollection, BackendStores, Documents } from '@carillon/ports';
 import { auditSeals } from './audit-seals.ts';
+import { consents } from './consents.ts';
 import { digestHeads } from './digest-heads.ts';
 import { drafts } from './drafts.ts';
 import { inbox } from './inbox.ts';
@@ -12,7 +13,7 @@ import { people } from './people.ts';
 import { secretStore } from './secrets.ts';
 
 /** All stores that are written once, by the names under which the roles get them. */
-const STORES = { auditSeals, digestHeads, drafts, inbox, jobs, idempotency, limits, people, secretStore };
+const STORES = { auditSeals, consents, digestHeads, drafts, inbox, jobs, idempotency, limits, people, secretStore };
 
 export type DocumentStores = { readonly [Name in keyof typeof STORES]: ReturnType<(typeof STORES)[Name]['create']> };
 

@@ -1,4 +1,4 @@
-import { BASE_GONE, ROSTER_ID, type Draft, type PeopleRecord, type Person } from '@carillon/domain';
+import { BASE_GONE, ROSTER_ID, type Consents, type Draft, type PeopleRecord, type Person } from '@carillon/domain';
 import type { DataKey } from '@carillon/ports';
 import { createMemoryStores } from '@carillon/testing/memory';
 import { describe, expect, it } from 'vitest';
@@ -69,6 +69,24 @@ describe('A move', () => {
       ['dk_own', 1],
       ['dk_theirs', 2],
     ]);
+  });
+
+  it('takes opt-outs along as unpublished, once, and leaves newer ones as they are', async () => {
+    const [from, to] = [createMemoryStores().connect(), createMemoryStores().connect()];
+    const consents = (name: string, at: number): Consents => {
+      const said = { target: { kind: 'all' }, channel: null, optedOut: true, way: 'page', at } as const;
+      const owner = { workspace: 'shop', person: name };
+      const entry = { ...owner, ...said, id: `cns_${at}` };
+      return { ...owner, version: 1, words: [entry], unpublished: [], updatedAt: at };
+    };
+    for (const one of [consents('ada', 1), consents('bob', 1)]) await from.consents.replace(one);
+    const newer = consents('bob', 2);
+    await to.consents.replace(newer);
+    expect(await move(from, to, 0)).toBe(1);
+    expect(await move(from, to, 0)).toBe(0);
+    const moved = consents('ada', 1);
+    expect(await to.consents.find('shop', ['ada'])).toEqual([{ ...moved, unpublished: moved.words }]);
+    expect(await to.consents.find('shop', ['bob'])).toEqual([newer]);
   });
 
   it('renumbers the configurations that drafts are based on', async () => {

@@ -17,7 +17,6 @@ export * from './contracts/pages.ts';
 export * from './contracts/lookup-claims.ts';
 export * from './contracts/read-models.ts';
 export * from './contracts/schema-registry.ts';
-export * from './contracts/consent-store.ts';
 export * from './contracts/documents.ts';
 export * from './contracts/suppression-list.ts';
 export * from './deploy/index.ts';

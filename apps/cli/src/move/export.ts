@@ -126,7 +126,7 @@ async function* linesOf(
   { newest, now }: { readonly newest: Configuration; readonly now: Instant },
   exported: (deliveries: number) => void,
 ): AsyncGenerator<MoveLine> {
-  const { suppressions, claims, consents, ledger, log } = backend;
+  const { suppressions, claims, ledger, log } = backend;
   async function* storedLines(after: 'configuration' | undefined): AsyncGenerator<MoveLine> {
     for (const move of MOVED_LINES.filter((one) => one.after === after))
       for await (const item of move.read(backend)) yield { [move.name]: item } as MoveLine;
@@ -153,12 +153,6 @@ async function* linesOf(
   for (let cursor: string | undefined; ;) {
     const page = await claims.list(MESSAGE_CLAIM, PAGE, cursor);
     for (const message of page.items) yield { message };
-    if (page.next === null) break;
-    cursor = page.next;
-  }
-  for (let cursor: string | undefined; ;) {
-    const page = await consents.list(undefined, PAGE, cursor);
-    for (const one of page.items) yield { consents: one };
     if (page.next === null) break;
     cursor = page.next;
   }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { KEY_FOLDER } from '@carillon/adapter-system';
 import { createRecordCodecs } from '@carillon/contracts';
-import { takeOver, type ConfigurationRecord, type Consents } from '@carillon/domain';
+import type { ConfigurationRecord } from '@carillon/domain';
 import type { Json } from '@carillon/kernel';
 import type { RecordCodecs } from '@carillon/ports';
 import { MOVED_LINES } from '@carillon/stores';
@@ -150,7 +150,7 @@ async function write(
 }
 
 async function writeRest(line: MoveLine, backend: Backend): Promise<boolean> {
-  const { suppressions, claims, consents } = backend;
+  const { suppressions, claims } = backend;
   const move = MOVED_LINES.find(({ name }) => name === kindOf(line));
   if (move) return move.write(backend, Object.values(line)[0] as Json);
   if ('suppression' in line) {
@@ -161,20 +161,9 @@ async function writeRest(line: MoveLine, backend: Backend): Promise<boolean> {
     if (!isKnown) await claims.claim([line.message]);
     return !isKnown;
   }
-  if ('consents' in line) return writeConsents(line.consents, consents);
   throw new CommandError(
     `the file holds ${kindOf(line)}, which this Carillon does not know: import it with a newer one`,
   );
-}
-
-/** What it brings is unpublished here: the sweeper of the delivery role appends it to this log. */
-async function writeConsents(moved: Consents, consents: Backend['consents']): Promise<boolean> {
-  for (;;) {
-    const [before = null] = await consents.find(moved.workspace, [moved.person]);
-    const next = takeOver(before, moved);
-    if (!next) return false;
-    if ((await consents.replace(next)) === 'done') return true;
-  }
 }
 
 /** The records get these numbers, or it is said that they did not. Then everybody judges by the last of them. */

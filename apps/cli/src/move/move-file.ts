@@ -3,7 +3,7 @@ import { open, rename, rm, stat } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { ConfigurationRecord, Consents, Delivery } from '@carillon/domain';
+import type { ConfigurationRecord, Delivery } from '@carillon/domain';
 import { parseJson, stringifyJson, type Json } from '@carillon/kernel';
 import type { LookupClaim, Suppression } from '@carillon/ports';
 import { MOVED_LINES, type MovedName } from '@carillon/stores';
@@ -29,7 +29,6 @@ type OwnLines = {
   readonly suppression: Suppression;
   /** A STOP or START message that was carried out. */
   readonly message: LookupClaim;
-  readonly consents: Consents;
   readonly delivery: Delivery;
   readonly configuration: ConfigurationRecord;
 };
@@ -46,7 +45,7 @@ type MoveEnd = { readonly end: MoveCounts };
 /** Hears how many deliveries are through. */
 export type Progress = (done: number, all: number) => void;
 
-const OWN_KINDS = ['suppression', 'message', 'consents', 'delivery', 'configuration'] as const;
+const OWN_KINDS = ['suppression', 'message', 'delivery', 'configuration'] as const;
 export const NOTHING_YET = Object.fromEntries(
   [...MOVED_LINES.map(({ name }) => name), ...OWN_KINDS].map((kind) => [kind, 0]),
 ) as MoveCounts;

@@ -29,7 +29,6 @@ import { createLookupClaims } from './stores/lookup-claims.ts';
 import { createReadModels } from './stores/read-models.ts';
 import { createRuleStateStore } from './stores/rule-states.ts';
 import { createSchemaRegistry } from './stores/schema-registry.ts';
-import { createConsentStore } from './stores/consent-store.ts';
 import { createSuppressionList } from './stores/suppression-list.ts';
 import { intakeUntil, littleOf, logIsFull, WAL_BOUNDS, type WalBounds } from './wal/bounds.ts';
 import { createWalCopier, type CopySettings, type WalCopier } from './wal/copier.ts';
@@ -282,7 +281,6 @@ function assemble(options: EmbeddedOptions, opened: Opened): Embedded {
     claims: createLookupClaims(reader, writer.writes()),
     ledger: createDeliveryLedger(reader, writer.writes(), log),
     suppressions: createSuppressionList(reader, writer.writes()),
-    consents: createConsentStore(reader, writer.writes()),
     configurationStore: createConfigurationStore(writer.writes()),
     leases,
     readModels: createReadModels(reader, writer.writes()),

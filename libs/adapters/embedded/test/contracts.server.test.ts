@@ -2,7 +2,6 @@ import {
   describeCheckpoints,
   describeCohortStore,
   describeConfigurationStore,
-  describeConsentStore,
   describeDocuments,
   describeDeliveryLedger,
   describeDueTasks,
@@ -51,10 +50,6 @@ describeDeliveryLedger(
 describeToldMoves(
   'the embedded ledger',
   embeddedWith(({ ledger, log }) => ({ ledger, log })),
-);
-describeConsentStore(
-  'the embedded store',
-  embeddedWith(({ consents }) => consents),
 );
 describeSuppressionList(
   'the embedded store',

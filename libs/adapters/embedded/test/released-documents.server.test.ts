@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { COLLECTIONS, createStores } from '@carillon/stores';
+import { allPages } from '@carillon/testing';
 import { RELEASED } from '@carillon/testing/given';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openEmbedded } from '../src/index.ts';
@@ -49,5 +50,28 @@ describe('tables of documents that were released', () => {
       const rows = inFile((db) => db.prepare(`SELECT ${Object.keys(row).join(', ')} FROM ${table}`).all());
       expect(rows.map((found) => ({ ...found }))).toContainEqual(row);
     }
+  });
+
+  it('list people who said something first last, in one workspace and in all', async () => {
+    await withStores(async ({ consents }) => {
+      const document = { version: 1, words: [], unpublished: [], updatedAt: 1 } as const;
+      for (const [workspace, person] of [
+        ['shop', 'b'],
+        ['lab', 'c'],
+        ['shop', 'a'],
+      ] as const)
+        await consents.replace({ ...document, workspace, person });
+      await consents.replace({ ...document, workspace: 'shop', person: 'b', version: 2 });
+      for (const [workspace, persons] of [
+        ['shop', ['a', 'b']],
+        [undefined, ['a', 'c', 'b']],
+      ] as const) {
+        const listed = await allPages(
+          (cursor) => consents.list(workspace, 1, cursor),
+          async () => undefined,
+        );
+        expect(listed.map(({ person }) => person)).toEqual(persons);
+      }
+    });
   });
 });

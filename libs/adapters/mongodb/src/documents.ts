@@ -116,16 +116,6 @@ export type CohortMemberDocument = {
 };
 
 export type SuppressionDocument = Suppression & { readonly _id: string };
-export type ConsentDocument = {
-  /** Workspace and person. */
-  readonly _id: string;
-  readonly workspace: string;
-  readonly version: number;
-  readonly written: string;
-  /** There while words may not be on the log. */
-  readonly unpublishedSince?: number;
-  readonly body: string;
-};
 export type IdentityDocument = { readonly _id: string; readonly logId: string; readonly keyFingerprint: string };
 export type LeaseDocument = { readonly _id: string; readonly holder: string; readonly until: number };
 export type KeyUseDocument = { readonly _id: string; readonly usedAt: number };

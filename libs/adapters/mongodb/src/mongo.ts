@@ -19,7 +19,6 @@ import { createLeaseStore } from './stores/leases.ts';
 import { createLookupClaims } from './stores/lookup-claims.ts';
 import { createReadModels } from './stores/read-models.ts';
 import { createRuleStateStore } from './stores/rule-states.ts';
-import { createConsentStore } from './stores/consent-store.ts';
 import { createSuppressionList } from './stores/suppression-list.ts';
 import { verifyStores, type StoreCheck } from './verify.ts';
 
@@ -98,7 +97,6 @@ export async function openMongo(options: MongoOptions): Promise<MongoStores> {
     claims: createLookupClaims(collections, attempt),
     ledger: createDeliveryLedger(collections, attempt),
     suppressions: createSuppressionList(collections, attempt),
-    consents: createConsentStore(collections, attempt),
     configurationStore: createConfigurationStore(collections, attempt),
     leases: createLeaseStore(collections, attempt),
     readModels: createReadModels(collections, attempt, clock),

@@ -2,7 +2,6 @@ import {
   describeCheckpoints,
   describeCohortStore,
   describeConfigurationStore,
-  describeConsentStore,
   describeDocuments,
   describeDeliveryLedger,
   describeDueTasks,
@@ -42,10 +41,6 @@ describeWith('mongodb', 'the stores in MongoDB', () => {
   describeDeliveryLedger(
     'the MongoDB ledger',
     mongoWith(({ ledger }) => ledger),
-  );
-  describeConsentStore(
-    'the MongoDB store',
-    mongoWith(({ consents }) => consents),
   );
   describeSuppressionList(
     'the MongoDB store',

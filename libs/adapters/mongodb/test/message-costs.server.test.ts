@@ -1,13 +1,14 @@
 import type { Delivery } from '@carillon/domain';
 import { deliveryOf, freshName, outcomeOf } from '@carillon/testing';
+import { COLLECTIONS, createStores } from '@carillon/stores';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../../../test/support/requirements.ts';
 import { createAttempts } from '../src/attempts.ts';
 import { collectionsOf } from '../src/collections.ts';
 import { durableDatabase } from '../src/connection.ts';
-import { createConsentStore } from '../src/stores/consent-store.ts';
 import { createDeliveryLedger } from '../src/stores/delivery-ledger.ts';
+import { createDocuments } from '../src/stores/documents.ts';
 import { createSuppressionList } from '../src/stores/suppression-list.ts';
 import { usePlayground } from './open-mongo.ts';
 
@@ -34,10 +35,12 @@ describeWith('mongodb', 'a message in MongoDB', () => {
 
   it('takes less than two commands and 7 KB in them where ten are sent at a time, its questions included', async () => {
     const name = playground.database();
-    await playground.open({ database: name });
-    const collections = collectionsOf(durableDatabase(client, name));
+    await playground.open({ database: name, collections: COLLECTIONS });
+    const db = durableDatabase(client, name);
+    const collections = collectionsOf(db);
     const ledger = createDeliveryLedger(collections, attempt);
-    const [list, consents] = [createSuppressionList(collections, attempt), createConsentStore(collections, attempt)];
+    const list = createSuppressionList(collections, attempt);
+    const { consents } = createStores(createDocuments(db, attempt));
     const workspace = freshName('costs');
     const moveOn = async (next: Delivery): Promise<Delivery> => {
       expect(await ledger.replace(next, { together: true })).toBe('done');

@@ -3,6 +3,8 @@ import {
   newJob,
   reported,
   type AuditSeal,
+  type Consents,
+  type ConsentEntry,
   type DigestHead,
   type Draft,
   type Job,
@@ -317,6 +319,50 @@ const digestHeads = [openHead, emptiedHead].map((head): Released => {
   };
 });
 
+const entry: ConsentEntry = {
+  id: 'cns_1',
+  workspace: 'shop',
+  person: 'ada',
+  target: { kind: 'category', name: 'orders' },
+  channel: 'email',
+  optedOut: true,
+  way: 'page',
+  at: 1,
+};
+const ada: Consents = {
+  workspace: 'shop',
+  person: 'ada',
+  version: 1,
+  words: [entry],
+  unpublished: [entry],
+  updatedAt: 7,
+};
+const bob: Consents = { ...ada, person: 'bob', words: [], unpublished: [] };
+const consents = [ada, bob].map((one): Released => ({
+  table: 'consents',
+  collection: 'consents',
+  item: [[one], one === ada ? [ada] : []],
+  row: {
+    workspace: 'shop',
+    person: one.person,
+    version: 1,
+    unpublished_since: one === ada ? 7 : null,
+    document: JSON.stringify(one),
+  },
+  document: {
+    _id: JSON.stringify(['shop', one.person]),
+    workspace: 'shop',
+    version: 1,
+    ...(one === ada && { unpublishedSince: 7 }),
+    body: JSON.stringify(one),
+  },
+  write: (stores) => stores.consents.replace(one),
+  read: async (stores) => [
+    await stores.consents.find('shop', [one.person]),
+    (await stores.consents.unpublished(8, 9)).filter(({ person }) => person === one.person),
+  ],
+}));
+
 /** One item or more of each released collection. */
 export const RELEASED: readonly Released[] = [
   ...jobs,
@@ -328,4 +374,5 @@ export const RELEASED: readonly Released[] = [
   inbox,
   limits,
   ...digestHeads,
+  ...consents,
 ];

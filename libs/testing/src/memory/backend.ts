@@ -3,7 +3,6 @@ import type { Clock, EventLog, SchemaRegistry } from '@carillon/ports';
 import type { Stores } from '@carillon/stores';
 import { createMemoryClaims, createMemoryLeases, createMemorySuppressions } from './claims.ts';
 import { createMemoryCohorts } from './cohort-store.ts';
-import { createMemoryConsents } from './consents.ts';
 import { createMemoryConfigurationStore } from './configuration-store.ts';
 import { createMemoryLedger } from './delivery-ledger.ts';
 import { createMemoryTasks } from './due-tasks.ts';
@@ -37,7 +36,6 @@ export function createMemoryBackend({ clock, partitions, logId = LOG_ID }: Memor
   const claims = createMemoryClaims();
   const ledger = createMemoryLedger();
   const suppressions = createMemorySuppressions();
-  const consents = createMemoryConsents();
   const configurationStore = createMemoryConfigurationStore();
   const stores = createMemoryStores();
   const leases = createMemoryLeases();
@@ -55,7 +53,6 @@ export function createMemoryBackend({ clock, partitions, logId = LOG_ID }: Memor
       claims: claims.connect(wire),
       ledger: ledger.connect(wire),
       suppressions: suppressions.connect(wire),
-      consents: consents.connect(wire),
       configurationStore: configurationStore.connect(wire),
       ...stores.connect(wire),
       leases: leases.connect(wire),

@@ -1,6 +1,5 @@
 export * from './backend.ts';
 export * from './claims.ts';
-export * from './consents.ts';
 export * from './cohort-store.ts';
 export * from './configuration-store.ts';
 export * from './delivery-ledger.ts';

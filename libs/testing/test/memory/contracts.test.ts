@@ -15,7 +15,6 @@ import {
   describeReadModels,
   describeRuleStates,
   describeSchemaRegistry,
-  describeConsentStore,
   describeSuppressionList,
   describeToldMoves,
   type UnderTest,
@@ -35,7 +34,6 @@ import {
   createMemoryReadModels,
   createMemoryRegistry,
   createMemoryRuleStates,
-  createMemoryConsents,
   createMemorySuppressions,
   createMemoryTasks,
   type Wire,
@@ -82,7 +80,6 @@ describeToldMoves(`${NAME}, as one store`, async () => {
   const ledger = createMemoryLedger(undefined, (records) => void log.append(records));
   return cuttable((wire) => ({ ledger: ledger.connect(wire), log: log.connect(wire) }));
 });
-describeConsentStore(NAME, over(createMemoryConsents));
 describeSuppressionList(NAME, over(createMemorySuppressions));
 describeDocuments(NAME, over(createMemoryDocuments));
 describeLeases(NAME, over(createMemoryLeases));

@@ -1,13 +1,12 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { moveTo, takeOver, type Consents, type Delivery, type Moment } from '@carillon/domain';
-import { CarillonError, isCarillonError, messageOf, parseJson } from '@carillon/kernel';
+import { moveTo, type Delivery, type Moment } from '@carillon/domain';
+import { CarillonError, isCarillonError, messageOf } from '@carillon/kernel';
 import { MESSAGE_CLAIM, type AnyCollection } from '@carillon/ports';
 import { refuseDamagedWal } from '../damage/look-at-wal.ts';
 import { dataFiles } from '../data-folder.ts';
 import { lockFolder } from '../folder-lock.ts';
 import { MIGRATIONS } from '../schema/migrations.ts';
-import { consentWrites } from '../stores/consent-store.ts';
 import { statementsOf, type Statements } from '../statements.ts';
 import { carryDocuments } from './carry-documents.ts';
 import { addDelivery, readDeliveries, readDelivery, rewriteDelivery } from './documents.ts';
@@ -73,11 +72,11 @@ export function carryOver(
     }
     const suppressed = carrySuppressions(sql, source);
     carryMessageClaims(sql, source);
-    const consents = carryConsents(sql, source);
     const byName = new Map(
       collections.map((one) => [one.name, carryDocuments(one, sql, source, configurations)] as const),
     );
-    return { deliveries, leftWaiting, suppressed, consents, drafts: byName.get('drafts') ?? 0, lost };
+    const [consents = 0, drafts = 0] = ['consents', 'drafts'].map((name) => byName.get(name));
+    return { deliveries, leftWaiting, suppressed, consents, drafts, lost };
   } catch (error) {
     if (isCarillonError(error)) throw error;
     throw new CarillonError('wrong_usage', `${newer} cannot be read (${messageOf(error)})`, {}, { cause: error });
@@ -122,22 +121,6 @@ function carryMessageClaims(sql: Statements, source: Statements): void {
       Number(row['at']),
     );
   }
-}
-
-/** Whoever opted out since the backup stays out. The log that knew of it is replaced, so it goes onto this one. */
-function carryConsents(sql: Statements, source: Statements): number {
-  if (!source.get("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'consents'")) return 0;
-  const { 'consents.replace': replace } = consentWrites({ sql });
-  let carriedOver = 0;
-  for (const row of source.iterate('SELECT document FROM consents ORDER BY sequence')) {
-    const theirs = parseJson(String(row['document'])) as unknown as Consents;
-    const ours = 'SELECT document FROM consents WHERE workspace = ? AND person = ?';
-    const found = sql.get(ours, theirs.workspace, theirs.person);
-    const before = found ? (parseJson(String(found['document'])) as unknown as Consents) : null;
-    const next = takeOver(before, theirs);
-    if (next && replace(next)) carriedOver += 1;
-  }
-  return carriedOver;
 }
 
 /**

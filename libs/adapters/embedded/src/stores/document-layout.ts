@@ -31,6 +31,7 @@ export function layoutOf(collection: AnyCollection): Layout {
   const bodyColumn = body === 'body' ? 'document' : body;
   function reads(name: string): string {
     if (name === body && bodyColumn) return bodyColumn;
+    if (name === collection.sequence) return name;
     const { column } = fieldOf(name);
     return typeof column === 'object' ? column.read : (column ?? snakeCase(name));
   }
@@ -39,7 +40,7 @@ export function layoutOf(collection: AnyCollection): Layout {
     return (typeof column === 'object' ? column.present : null) ?? `${reads(name)} IS NOT NULL`;
   }
   const expanded = (names: readonly string[]): readonly string[] =>
-    names.flatMap((name) => (name === '_id' ? collection.key : name));
+    names.flatMap((name) => (name === '_id' ? (collection.sequence ?? collection.key) : name));
   const columns: readonly Column[] = [
     ...Object.entries(collection.fields)
       .filter(([, { column }]) => typeof column !== 'object')

@@ -138,7 +138,8 @@ function createCollection<Item>(
   const layout = layoutOf(collection);
   const { table, key: keyColumns, reads } = layout;
   const { all, byKey, keyed, selected, toFields, toItem, valuesOf, version } = documentRows(collection);
-  const types = (field: string) => collection.fields[field]?.type;
+  const cursorType = (field: string) =>
+    field === collection.sequence || collection.fields[field]?.type === 'integer' ? 'number' : 'string';
 
   return {
     async get(key) {
@@ -174,10 +175,7 @@ function createCollection<Item>(
       const order = layout.expanded(orderOf(collection, query)).filter((field) => !isFixed(query.where?.[field]));
       const columns = order.map(reads);
       const descending = (query.order ?? 'descending') === 'descending';
-      const after =
-        cursor === undefined
-          ? []
-          : keysOf(cursor, ...order.map((field) => (types(field) === 'integer' ? 'number' : 'string')));
+      const after = cursor === undefined ? [] : keysOf(cursor, ...order.map(cursorType));
       const present = (indexOf(collection, query.index).present ?? []).map(layout.present);
       const { where, values } = whereSql(layout, query.where ?? {}, present);
       const seek = `(${columns.join(', ')}) ${descending ? '<' : '>'} (${columns.map(() => '?').join(', ')})`;

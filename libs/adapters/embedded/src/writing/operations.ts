@@ -1,6 +1,5 @@
 import { checkpointWrites } from '../stores/checkpoints.ts';
 import { cohortWrites } from '../stores/cohort-store.ts';
-import { consentWrites } from '../stores/consent-store.ts';
 import { configurationWrites } from '../stores/configuration-store.ts';
 import { deliveryWrites } from '../stores/delivery-ledger.ts';
 import { documentWrites } from '../stores/documents.ts';
@@ -26,7 +25,6 @@ export const createOperations = (transaction: Transaction): Operations => ({
   ...claimWrites(transaction),
   ...deliveryWrites(transaction),
   ...suppressionWrites(transaction),
-  ...consentWrites(transaction),
   ...configurationWrites(transaction),
   ...documentWrites(transaction),
   ...leaseWrites(transaction),

@@ -61,10 +61,6 @@ export const WANTED = {
     { name: 'newest', key: { at: 1, _id: 1 } },
     { name: 'workspace', key: { workspace: 1, at: 1, _id: 1 } },
   ],
-  consents: [
-    { name: 'unpublished', key: { unpublishedSince: 1 }, where: ['unpublishedSince'] },
-    { name: 'workspace', key: { workspace: 1, _id: 1 } },
-  ],
   identity: [],
   leases: [{ name: 'until', key: { until: 1 } }],
   events: [
