@@ -136,7 +136,7 @@ const PORTS = [
   'leases',
   'suppressions',
   'consents',
-  'digest_heads',
+  'digestHeads',
   'limit_entries',
   'provider',
   'partner',
