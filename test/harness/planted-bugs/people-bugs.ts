@@ -63,7 +63,7 @@ export const PEOPLE_BUGS: Readonly<Record<string, TestedBug>> = {
   'whole addresses are in the live stream of a viewer': {
     changes: [
       {
-        file: `${CONTROL}/routes/live.ts`,
+        file: `${CONTROL}/routes/operations/live.ts`,
         from: "if (principal.may('bodies', row.workspace)) return row.text;",
         to: 'if (row.workspace !== null) return row.text;',
       },
@@ -73,7 +73,7 @@ export const PEOPLE_BUGS: Readonly<Record<string, TestedBug>> = {
   'a row that somebody may see whole is kept for those who may not': {
     changes: [
       {
-        file: `${CONTROL}/routes/live.ts`,
+        file: `${CONTROL}/routes/operations/live.ts`,
         from: "if (principal.may('bodies', row.workspace)) return row.text;",
         to: "if (principal.may('bodies', row.workspace)) masked.set(row, row.text);",
       },
@@ -114,12 +114,12 @@ export const PEOPLE_BUGS: Readonly<Record<string, TestedBug>> = {
     ],
     tests: [`${CONTROL}/access/people/places.test.ts`],
   },
-  'a cursor of drafts repeats a row': {
+  'a cursor of documents repeats a row': {
     changes: [
       {
-        file: 'libs/adapters/embedded/src/stores/document-pages.ts',
-        from: "['sequence < ?', before]",
-        to: "['sequence <= ?', before]",
+        file: 'libs/adapters/embedded/src/stores/documents.ts',
+        from: "${descending ? '<' : '>'} (",
+        to: "${descending ? '<=' : '>='} (",
       },
     ],
     tests: ['libs/adapters/embedded/test/contracts.server.test.ts'],
