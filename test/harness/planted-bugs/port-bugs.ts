@@ -59,7 +59,7 @@ export const PORT_BUGS: Readonly<Record<string, PortBug>> = {
         ),
     })),
     finds: /that the limit allows/,
-    firstSeed: 460,
+    firstSeed: 1270,
   },
   'a limit that is full by what nobody has looked at': {
     breaks: 'cadence',

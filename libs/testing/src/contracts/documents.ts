@@ -168,10 +168,10 @@ export function describeDocuments(name: string, make: () => Promise<UnderTest<Do
         expect(await tokens().write(token(id, 'd'), 'c')).toBe('stale');
       });
 
-      it('tells the truth when answers are lost', async ({ skip }) => {
+      it('tells the truth in races, also when answers are lost', async () => {
+        // The embedded backend answers in the same process, so no answer can be lost there.
         const lossy = faults();
-        if (!lossy?.loseAnswers) return skip();
-        lossy.loseAnswers(0.4);
+        lossy?.loseAnswers?.(0.4);
         try {
           for (let version = 1; version <= 5; version += 1) {
             const next = (at: number) => sample(group, 'a', { version, at });
@@ -192,7 +192,7 @@ export function describeDocuments(name: string, make: () => Promise<UnderTest<Do
             );
           }
         } finally {
-          lossy.loseAnswers(0);
+          lossy?.loseAnswers?.(0);
         }
       });
     });
