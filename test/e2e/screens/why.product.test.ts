@@ -112,7 +112,8 @@ testScreens('the screen Why not?', ({ api, guard, open }) => {
   ] as const)('leads from the gate %s to the page where it can be changed', async (name, result, way, address) => {
     const lines = name === 'condition' ? ['event.total > 100: 40'] : [];
     api.answer(WHY, because(name, result, {}, { lines }));
-    api.answer('POST /v1/workspaces/{workspace}/expressions/check', ({ operation }: Call) => api.example(operation));
+    for (const path of ['expressions/check', 'cadence/simulate'])
+      api.answer(`POST /v1/workspaces/{workspace}/${path}`, ({ operation }: Call) => api.example(operation));
     const page = await open(AT);
     await ask(page, 'cleo@example.com');
     expect(await answer(page).innerText()).toMatch(result === 'waiting' ? /^Waiting/ : /^Not told/);

@@ -61,6 +61,8 @@ export function Popup({
 }): ReactNode {
   const list = useRef<HTMLDivElement>(null);
   const [typed] = useState(() => new TypedWord());
+  // A menu of the frame stays within its landmark, so that a screen reader says where it belongs.
+  const [parent] = useState(() => button.current?.closest('nav, header') ?? document.body);
   // Not the button if a letter opened it.
   const [opener] = useState(() => document.activeElement);
   const close = useRef(onClose);
@@ -156,7 +158,7 @@ export function Popup({
         );
       })}
     </div>,
-    document.body,
+    parent,
   );
 }
 
