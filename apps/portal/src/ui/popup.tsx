@@ -38,7 +38,7 @@ function place(popup: HTMLElement, button: HTMLElement): void {
 
 /**
  * The list that a button opens: a menu, or the options of a select. Arrows, Home, End and the first letters of a name move the focus,
- * Enter and the space bar choose. Escape, Tab, a press beside it and a scroll close it.
+ * Enter and the space bar choose. Escape, Tab and a press beside it close it. It follows its button when the page scrolls.
  */
 export function Popup({
   kind,
@@ -85,12 +85,16 @@ export function Popup({
       if (!isInside(event)) close.current();
     };
     const resize = (): void => close.current();
+    // The page also scrolls by itself, for example when a list restores its position.
+    const follow = (event: Event): void => {
+      if (!isInside(event) && list.current && button.current) place(list.current, button.current);
+    };
     document.addEventListener('pointerdown', leave, true);
-    document.addEventListener('scroll', leave, true);
+    document.addEventListener('scroll', follow, true);
     window.addEventListener('resize', resize);
     return () => {
       document.removeEventListener('pointerdown', leave, true);
-      document.removeEventListener('scroll', leave, true);
+      document.removeEventListener('scroll', follow, true);
       window.removeEventListener('resize', resize);
     };
   }, [button]);
