@@ -371,6 +371,7 @@ describeWith('chromium', 'the portal in a browser', () => {
     await guest.request.post(`${demo.control}/v1/session`, { data: { word: demo.ownerToken } });
     const tab = await openPage(guest);
     await tab.goto(`${demo.control}/deliveries`);
+    await tab.locator('main [data-key]').first().waitFor();
     await tab.getByRole('button', { name: 'Look, keys and sign out' }).click();
     await tab.getByRole('menuitem', { name: 'Sign out' }).click();
     await tab.waitForURL(`${demo.control}/sign-in`);
