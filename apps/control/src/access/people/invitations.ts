@@ -140,7 +140,7 @@ const joined = (own: readonly Membership[], more: readonly Membership[]): readon
   ...more.filter(({ workspace, role }) => !own.some((one) => one.workspace === workspace && one.role === role)),
 ];
 
-/** As far as whoever invited may give it today: an owner who has left makes nobody an owner. */
+/** Limits the roles of an invitation to what its author may grant today. An author who is no longer an owner makes no owner. */
 async function keptPromise({ body }: InvitationRecord, known: readonly string[], ports: Ports): Promise<Promised> {
   const may = await rightsOf(body.by, ports);
   const memberships = body.memberships.filter(

@@ -96,7 +96,7 @@ const isAbout = (word: ConsentEntry, optOut: OptOut): boolean =>
   word.target.kind === optOut.target.kind &&
   nameOfTarget(word.target) === nameOfTarget(optOut.target);
 
-/** Returns the entry to write over the current one, `stays` if somebody chose otherwise since, or null if there is nothing to do. */
+/** Returns the entry to write over the current one, `stays` if a later choice exists, or null if no write is needed. */
 type Change = (current: ConsentEntry, optOut: OptOut) => Pick<ConsentEntry, 'optedOut' | 'at'> | 'stays' | null;
 
 /** Returns a worker that changes the entries of each person. An entry that is newer than the written one wins in the store. */

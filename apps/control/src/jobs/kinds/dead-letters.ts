@@ -38,7 +38,7 @@ export const redriveDeadLetters = jobKind({
     }),
 });
 
-/** Takes named receipts only: most are dismissed because somebody looked at them. */
+/** Takes named receipts only, because an operator inspects a receipt before dismissing it. */
 export const dismissReceipts = jobKind({
   action: 'dismiss_receipts',
   permission: 'operate',

@@ -208,7 +208,7 @@ function whyAddressRoute(app: ApiServer, ports: EventPorts): void {
   );
 }
 
-/** The EVENT_PATH that is meant; one that was taken away since and has events still is one. */
+/** Returns the EVENT_PATH of the request. A removed path that still has events is accepted. */
 async function streamOf(name: string, sight: VisibleScope, ports: EventPorts): Promise<string> {
   const { readModels } = ports;
   try {
@@ -261,7 +261,7 @@ function listDeadLettersRoute(app: ApiServer, ports: DeadLetterPorts): void {
   );
 }
 
-/** The deployment's: records so broken that no workspace can be told. */
+/** Dead letters of the deployment: records whose workspace cannot be read. */
 function listAllDeadLettersRoute(app: ApiServer, ports: DeadLetterPorts): void {
   app.get(
     '/v1/dead-letters',

@@ -29,7 +29,7 @@ import {
 
 const ANY_OF_THEM = ['operate', 'configure', 'people'] as const satisfies readonly Permission[];
 
-/** A cancel that loses this often is told to whoever asked. */
+/** Lost compare-and-sets after which a cancel is refused. */
 const TRIES = 20;
 
 const jobFilters = z.strictObject({

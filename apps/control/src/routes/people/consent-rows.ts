@@ -48,7 +48,7 @@ const whatCountsFirst = (a: ConsentEntry, b: ConsentEntry): number =>
 export const underEveryName = (said: Decision, names: TargetNames): readonly Decision[] =>
   said.optedOut ? [said] : names.everyName(said.target).map((target) => ({ ...said, target }));
 
-/** Whether the first row of a file names the column `address` and none that is called `person`. */
+/** Returns true if the first row of a file has a column `address` and no column `person`. */
 export function isByAddress(text: string): boolean {
   const [header = ''] = text.trimStart().split(/[\r\n]/, 1);
   return /\baddress\b/i.test(header) && !/\bperson\b/i.test(header);
