@@ -49,6 +49,7 @@ const TEST_TOOLS = [
   'sms-segments-calculator',
   'twilio',
   'kafkajs',
+  'pg',
   'pg-boss',
   'bullmq',
   'nodemailer',
@@ -92,6 +93,7 @@ const BY_PROJECT: Readonly<Record<string, readonly string[]>> = {
   'libs/adapters/mjml': ['mjml'],
   'libs/adapters/mongodb': ['mongodb'],
   'libs/adapters/kafka': ['kafkajs'],
+  'libs/adapters/postgres': ['pg', 'pg-logical-replication'],
   'libs/adapters/providers': ['google-auth-library', 'nodemailer', 'twilio'],
   'libs/adapters/schema-registry': ['@kafkajs/confluent-schema-registry'],
 };

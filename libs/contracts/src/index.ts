@@ -13,6 +13,7 @@ export * from './http/dead-letters.ts';
 export * from './http/expressions.ts';
 export * from './http/insights.ts';
 export * from './http/sending.ts';
+export * from './http/sources.ts';
 export * from './http/waiting.ts';
 export * from './http/jobs.ts';
 export * from './http/lists.ts';

@@ -1,5 +1,6 @@
 export * from './audit-seals.ts';
 export * from './bounce-mail.ts';
+export * from './change-sources.ts';
 export * from './channel-sender.ts';
 export * from './checkpoints.ts';
 export * from './clock.ts';
@@ -32,6 +33,7 @@ export * from './record-codec.ts';
 export * from './schema-registry.ts';
 export * from './secret-store.ts';
 export * from './secrets.ts';
+export * from './source-store.ts';
 export * from './stage.ts';
 export * from './stores.ts';
 export * from './suppression-list.ts';

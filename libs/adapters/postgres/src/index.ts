@@ -1,0 +1,1 @@
+export type { ChangeSources } from '@carillon/ports';

@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import { nullable, time } from './fields.ts';
+import { open } from './privacy.ts';
+
+const problem = {
+  reason: open(z.string()).describe('Code of the cause, such as `slot_gone`'),
+  sentence: z.string().describe('What is wrong and what ends it'),
+  fix: nullable(z.string()).describe('SQL or configuration line that ends it'),
+};
+
+/** A table that a stream names. */
+export const sourceTableBody = z
+  .object({
+    table: open(z.string()).describe('`schema.table`'),
+    since: nullable(time).describe('Since when its changes are read'),
+    problem: nullable(z.object(problem)).describe('Why it is not read'),
+  })
+  .meta({ id: 'SourceTable' });
+
+/** A source of a workspace and how it is. */
+export const sourceBody = z
+  .object({
+    name: open(z.string()).describe('Name of the integration'),
+    kind: open(z.string()),
+    state: z.enum(['running', 'waiting', 'stopped', 'leaving']),
+    reason: nullable(open(z.string())).describe('Why it waits or stopped'),
+    sentence: z.string().describe('Its state in words'),
+    fix: nullable(z.string()).describe('SQL, command or configuration line that ends the state'),
+    since: time.describe('Since when it is in this state'),
+    lag_seconds: nullable(z.number()).describe('Seconds since everything was read'),
+    lag_bytes: nullable(z.number()).describe('Bytes of the WAL that are not read yet'),
+    last_change_at: nullable(time),
+    read_until: nullable(time).describe('Everything up to this time was read. `from` of a reset'),
+    continues_at: nullable(z.enum(['slot', 'now'])).describe('Where a reset continues. Null if it cannot be reset'),
+    streams: z.array(open(z.string())).describe('Streams that take tables from it'),
+    tables: z.array(sourceTableBody),
+  })
+  .meta({ id: 'Source' });
+export const sourceList = z.object({ items: z.array(sourceBody) }).meta({ id: 'SourceList' });
+
+/** Body of a reset. */
+export const sourceResetRequest = z
+  .strictObject({
+    reason: z.string().trim().min(1).max(500).describe('Why changes may be passed over. The audit log keeps it'),
+    from: nullable(time).describe('`read_until` as it was shown'),
+    gone: z
+      .boolean()
+      .optional()
+      .describe('For a source that leaves: its slot is dropped, or its database is gone. Defaults to false'),
+  })
+  .meta({ id: 'SourceResetRequest' });
+
+/** Tables of the database behind an integration. */
+export const databaseTablesBody = z
+  .object({
+    items: z.array(
+      z.object({
+        table: open(z.string()),
+        columns: z.array(z.object({ name: open(z.string()), type: open(z.string()), key: z.boolean() })),
+        identity: z
+          .enum(['full', 'key', 'nothing'])
+          .describe('What is sent of the row before an update: all, its key, or no UPDATE may be published'),
+        problem: nullable(z.object(problem)).describe('Why it cannot be read'),
+      }),
+    ),
+    problem: nullable(z.object(problem)).describe('Why the tables could not be read. Null if they were'),
+  })
+  .meta({ id: 'DatabaseTables' });
+
+export type SourceBody = z.infer<typeof sourceBody>;
+export type SourceResetRequest = z.infer<typeof sourceResetRequest>;
+export type DatabaseTablesBody = z.infer<typeof databaseTablesBody>;

@@ -1,0 +1,33 @@
+import type { JsonObject } from '@carillon/kernel';
+
+/** What happened to a row. `snapshot`: a connector read a row that was there already. */
+export const CHANGE_OPS = ['create', 'update', 'delete', 'snapshot'] as const;
+export type ChangeOp = (typeof CHANGE_OPS)[number];
+
+/** Where a change was read. */
+export type ChangeSource = {
+  readonly integration: string;
+  /** `schema.table`. */
+  readonly table: string;
+  /** Number of the transaction in the database. */
+  readonly tx: number;
+  /** Commit position and number within the transaction, such as `0/1948580:3`. */
+  readonly position: string;
+  /** Commit time, RFC 3339 in UTC with microseconds. */
+  readonly at: string;
+};
+
+/** One row that was created, updated or deleted. The log holds it as one JSON object with these names. */
+export type Change = {
+  readonly op: ChangeOp;
+  /** The row, after the change. The deleted row for `delete`. */
+  readonly event: JsonObject;
+  /** The row before the change. Null on `create` and `snapshot`. Undefined if the database did not send it. */
+  readonly previous?: JsonObject | null;
+  /** Names of fields of `event` whose values the database did not send, or that were left out because of their size. */
+  readonly unknown: readonly string[];
+  readonly source: ChangeSource;
+};
+
+/** A change as a reader hands it over. `identity` is the same each time the same change is read; event ids derive from it. */
+export type ReadChange = { readonly change: Change; readonly identity: readonly string[] };

@@ -1,0 +1,19 @@
+import type { Instant } from '@carillon/kernel';
+
+/** How far a PostgreSQL source is on the log. */
+export type SourcePosition = {
+  readonly kind: 'postgres';
+  /** Identifier of the database cluster. */
+  readonly systemId: string;
+  readonly timeline: number;
+  readonly slot: string;
+  readonly publication: string;
+  /** Object id of the publication, which tells it from one that was made again under its name. */
+  readonly publicationOid: number;
+  /** End of the last transaction that is on the log whole. Written as `0/1948580`. */
+  readonly lsn: string;
+  /** The next transaction, as far as it is on the log. Null if nothing of it is. */
+  readonly partial: { readonly commitLsn: string; readonly changes: number } | null;
+  /** Commit time of the newest change on the log, or when the position was made. Everything up to then was read. */
+  readonly at: Instant;
+};

@@ -1,0 +1,121 @@
+import type {
+  ReadChange,
+  SourcePosition,
+  SourceProblem,
+  StoppedReason,
+  TableReason,
+  WaitingReason,
+} from '@carillon/domain';
+import type { Instant, Result } from '@carillon/kernel';
+
+/** A database to read, with its secrets resolved. Nothing of it reaches a log, a trace or a response. */
+export type SourceTarget = {
+  /** Names of workspace and integration. */
+  readonly workspace: string;
+  readonly integration: string;
+  readonly url: string;
+  /** PEM of the authority that signed the server's certificate. Null: the public authorities. */
+  readonly ca: string | null;
+};
+
+export type SourceColumn = {
+  readonly name: string;
+  /** As the database writes it, such as `numeric(12,2)`. */
+  readonly type: string;
+  /** Part of the primary key. */
+  readonly key: boolean;
+};
+
+export type SourceTable = {
+  /** `schema.table`. */
+  readonly table: string;
+  readonly columns: readonly SourceColumn[];
+  /** What the database sends of the row before an update. `nothing`: the table has neither primary key nor replica identity. */
+  readonly identity: 'full' | 'key' | 'nothing';
+  /** Why it cannot be read. Null if it can. */
+  readonly problem: SourceProblem<TableReason> | null;
+};
+
+/** The result of a check. It changes nothing in the database. */
+export type SourceCheck = {
+  /** Such as `PostgreSQL 15.18`. Null if it was not reached. */
+  readonly server: string | null;
+  /** What a reader would wait for. */
+  readonly problems: readonly SourceProblem<WaitingReason>[];
+  /** Sentences about what works but should be changed, each with its SQL. */
+  readonly warnings: readonly { readonly detail: string; readonly fix: string | null }[];
+};
+
+/** A table that is read, or why it is not. */
+export type TableReading = {
+  readonly table: string;
+  /** Since when its changes are read. */
+  readonly since: Instant | null;
+  readonly problem: SourceProblem<TableReason> | null;
+};
+
+/** Changes that were read, in commit order, and the position after them. Without changes only the position moved on. */
+export type ReadBatch = { readonly changes: readonly ReadChange[]; readonly position: SourcePosition };
+
+export type SourceReport = {
+  readonly tables: readonly TableReading[];
+  /** Bytes of the database's log that are not read yet. */
+  readonly lagBytes: number;
+};
+
+export type SourceHandlers = {
+  /**
+   * Makes a batch durable together with its position. The reader acknowledges the position to the database after it has
+   * resolved, and never before. Batches come one at a time, in order. If it rejects, the reader ends.
+   */
+  take(batch: ReadBatch): Promise<void>;
+  /** Called when tables change, and every few seconds while it reads. */
+  report(report: SourceReport): void;
+};
+
+/** Why a reader ended. `closed`: the caller closed it, or `take` rejected. */
+export type SourceEnd =
+  | { readonly kind: 'closed'; readonly error: unknown }
+  | ({ readonly kind: 'waiting' } & SourceProblem<WaitingReason>)
+  | ({ readonly kind: 'stopped' } & SourceProblem<StoppedReason>);
+
+export type SourceReader = {
+  /** Resolves when the reader has ended and its connections are closed. Never rejects. */
+  readonly ended: Promise<SourceEnd>;
+  /** Stops reading. Resolves after the last `take`. Safe to call twice. */
+  close(): Promise<void>;
+};
+
+/**
+ * Reads the changes of databases. One reader of a source may run at a time; the database refuses a second one (`in_use`).
+ */
+export type ChangeSources = {
+  /** Looks at the server, and at nothing else. Never rejects because of the server. */
+  check(target: SourceTarget): Promise<SourceCheck>;
+  /** Returns the tables that the role may see, by name, at most 1,000. */
+  tables(target: SourceTarget): Promise<Result<readonly SourceTable[], SourceProblem<WaitingReason>>>;
+  /**
+   * Reads the changes of `tables` after a position. Null makes publication and slot first and calls `take` with the first
+   * position before it reads. At each start it checks that nothing is missing between position and slot; if something is, it
+   * ends `stopped`.
+   */
+  open(
+    target: SourceTarget,
+    tables: readonly string[],
+    from: SourcePosition | null,
+    handlers: SourceHandlers,
+  ): SourceReader;
+  /**
+   * Returns the position at which a reset continues: at the slot if it can be used, else at a publication and slot that it
+   * makes now.
+   */
+  reset(
+    target: SourceTarget,
+    tables: readonly string[],
+    from: SourcePosition,
+  ): Promise<Result<SourcePosition, SourceProblem<WaitingReason>>>;
+  /** Drops slot and publication. Idempotent. */
+  drop(target: SourceTarget, position: SourcePosition): Promise<Result<null, SourceProblem<WaitingReason>>>;
+  /** SQL that drops slot and publication by hand. */
+  dropSql(position: SourcePosition): string;
+};

@@ -1,0 +1,60 @@
+import type { SourcePosition, SourceState } from '@carillon/domain';
+import type { Instant } from '@carillon/kernel';
+import type { TableReading } from './change-sources.ts';
+import type { NewRecord } from './event-log.ts';
+
+export type SourceRef = { readonly workspace: string; readonly integration: string };
+
+/** A person's request to begin again. `span` is what was shown and is not read. */
+export type ResetRequest = {
+  readonly by: string;
+  readonly reason: string;
+  readonly at: Instant;
+  /** Position that was shown to the person. */
+  readonly from: SourcePosition | null;
+  /** The person says that slot and publication are gone, so that a `leaving` source can end. */
+  readonly gone: boolean;
+};
+
+export type StoredSource = SourceRef & {
+  readonly kind: 'postgres';
+  /** Counts the changes of the position and of reset requests. */
+  readonly version: number;
+  /** Null until slot and publication were made. */
+  readonly position: SourcePosition | null;
+  readonly state: SourceState;
+  /** Since when it is in this state, for this reason. */
+  readonly since: Instant;
+  readonly tables: readonly TableReading[];
+  /** Append time of the newest change. */
+  readonly lastChangeAt: Instant | null;
+  readonly lagBytes: number | null;
+  /** When state and lag were reported. */
+  readonly reportedAt: Instant;
+  readonly reset: ResetRequest | null;
+};
+
+/** What a reader reports beside its position. */
+export type SourceStatus = Pick<StoredSource, 'state' | 'since' | 'tables' | 'lagBytes' | 'reportedAt'>;
+
+/**
+ * How far each source is on the log, and how it is. The positions are the truth: what the database was told is never beyond
+ * them. Writes are durable when they resolve; when one rejects, it may have happened.
+ */
+export type SourceStore = {
+  load(ref: SourceRef): Promise<StoredSource | null>;
+  /** Sources of a workspace, or of all. They are few: one for each database. */
+  list(workspace?: string): Promise<readonly StoredSource[]>;
+  /**
+   * Appends records and replaces the source by `next` if the stored one has the version `next.version - 1`, or if there is
+   * none and it is 1. Embedded, both happen in one commit or not at all. On a cluster the records are appended first, so a crash
+   * repeats them under the same event ids. `stale`: another version is stored; embedded, nothing was appended then.
+   */
+  advance(next: StoredSource, records: readonly NewRecord[]): Promise<'done' | 'stale'>;
+  /** Replaces the status of the source, whatever its version is. A source that is not stored stays so. */
+  report(ref: SourceRef, status: SourceStatus): Promise<void>;
+  /** Stores a person's request if the version is the given one. The reader takes it within seconds and clears it with `advance`. */
+  requestReset(ref: SourceRef, version: number, request: ResetRequest): Promise<'done' | 'stale'>;
+  /** Forgets the source, if the version is the given one. */
+  remove(ref: SourceRef, version: number): Promise<'done' | 'stale'>;
+};
