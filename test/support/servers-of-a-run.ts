@@ -61,7 +61,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
         ({ addresses }) => response.end(JSON.stringify(addresses)),
         (error: unknown) => response.writeHead(500).end(String(error)),
       );
-    } else if (name === 'slice' && turn) {
+    } else if (name === 'turns' && turn) {
       const before = ends.get(turn) ?? Promise.resolve();
       const ended = new Promise<void>((resolve) => response.once('close', resolve));
       ends.set(

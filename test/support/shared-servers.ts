@@ -20,7 +20,8 @@ export function takeTurn(name: string): Promise<() => void> {
   return new Promise((resolve, reject) => {
     const asking = request(`${inject('serversOfRun')}/turns/${name}`, (answer) => {
       answer.on('error', () => undefined).resume();
-      resolve(() => asking.destroy());
+      if (answer.statusCode === 200) resolve(() => asking.destroy());
+      else reject(new Error(`no turn ${name}: status ${answer.statusCode}`));
     });
     asking.on('error', reject).end();
   });
