@@ -1,4 +1,4 @@
-import { partitionOf } from '@carillon/domain';
+import { partitionOf } from '@carillon/domain/events';
 import { messageOf, type TriggerId } from '@carillon/kernel';
 import type { NewRecord, PartnerAnswer } from '@carillon/ports';
 import {

@@ -1,4 +1,4 @@
-import type { EventStream } from '@carillon/domain';
+import type { EventStream } from '@carillon/domain/configuration';
 import type { Ids, NewRecord } from '@carillon/ports';
 import { prepareAppend } from '@carillon/stages';
 import type { OrderEvent } from './corpus.ts';

@@ -1,7 +1,7 @@
 import { ensureTopics, openKafkaLog, type KafkaConnection, type KafkaLog } from '@carillon/adapter-kafka';
 import { createIds } from '@carillon/adapter-system';
 import { TOPIC_DEFINITIONS } from '@carillon/contracts';
-import { partitionOf } from '@carillon/domain';
+import { partitionOf } from '@carillon/domain/events';
 import type { LogId } from '@carillon/kernel';
 import type { NewRecord } from '@carillon/ports';
 import { EVENT_BYTES, createCorpus } from './corpus.ts';

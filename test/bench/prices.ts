@@ -1,5 +1,5 @@
 import { createExpressionLanguage } from '@carillon/adapter-cel';
-import { StepBudget, type Bindings } from '@carillon/domain';
+import { StepBudget, type Bindings } from '@carillon/domain/rules';
 import type { Json } from '@carillon/kernel';
 
 /**

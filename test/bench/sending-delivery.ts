@@ -1,21 +1,17 @@
 import { startDelivery } from '@carillon/delivery';
+import type { ChannelName } from '@carillon/domain/channels';
 import {
   findRule,
   notificationIdOf,
-  partitionOf,
-  personName,
-  providerResult,
   ruleIdOf,
   ruleTitle,
-  slotParts,
   type AccountBody,
-  type ChannelName,
-  type Decision,
-  type DeliveryState,
-  type Intent,
   type NotificationBody,
   type TemplateBody,
-} from '@carillon/domain';
+} from '@carillon/domain/configuration';
+import { personName, type Decision } from '@carillon/domain/consent';
+import { providerResult, slotParts, type DeliveryState, type Intent } from '@carillon/domain/deliveries';
+import { partitionOf } from '@carillon/domain/events';
 import type { IntentId } from '@carillon/kernel';
 import { decideConsents } from '@carillon/stages';
 import type { NewRecord, SenderFactory } from '@carillon/ports';

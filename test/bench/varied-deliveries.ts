@@ -1,5 +1,5 @@
 import { createIds } from '@carillon/adapter-system';
-import type { Delivery, DeliveryReason, DeliveryState } from '@carillon/domain';
+import type { Delivery, DeliveryReason, DeliveryState } from '@carillon/domain/deliveries';
 import type { DeliveryId, EventId } from '@carillon/kernel';
 import { deliveryOf } from '@carillon/testing';
 

@@ -1,4 +1,4 @@
-import type { Lookup } from '@carillon/domain';
+import type { Lookup } from '@carillon/domain/lookups';
 import type { Cut, PartnerSide } from './cuts.ts';
 import type { Evidence, RecordedLookup } from '../harness/evidence.ts';
 import type { BookedCall } from './partner.ts';

@@ -1,4 +1,4 @@
-import type { Delivery } from '@carillon/domain';
+import type { Delivery } from '@carillon/domain/deliveries';
 import type { LedgerEntry, LedgerSend } from '@carillon/testing';
 import type { Cut, SendsAtKills } from './cuts.ts';
 import type { Evidence } from '../harness/evidence.ts';

@@ -1,4 +1,4 @@
-import type { Attempt, Delivery } from '@carillon/domain';
+import type { Attempt, Delivery } from '@carillon/domain/deliveries';
 import type { LedgerSend } from '@carillon/testing';
 import type { Cut, PartnerSide, SendsAtKills } from './cuts.ts';
 import type { Evidence } from '../harness/evidence.ts';

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { openEmbedded } from '@carillon/adapter-embedded';
 import { openMongo } from '@carillon/adapter-mongodb';
 import { systemClock } from '@carillon/adapter-system';
-import type { Delivery } from '@carillon/domain';
+import type { Delivery } from '@carillon/domain/deliveries';
 import type { DeliveryLedger } from '@carillon/ports';
 import { publishOutcomes } from '@carillon/stages';
 import { createWitness, freshName } from '@carillon/testing';

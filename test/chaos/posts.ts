@@ -1,5 +1,5 @@
 import { createChance } from '../harness/chance.ts';
-import type { ChannelName } from '@carillon/domain';
+import type { ChannelName } from '@carillon/domain/channels';
 import { deviceOf, phoneOf } from '@carillon/testing/providers';
 import { addressOf, type Character } from './partner.ts';
 import { STREAM, ORDER_FIELDS } from '../harness/shop.ts';

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Delivery } from '@carillon/domain';
+import type { Delivery } from '@carillon/domain/deliveries';
 import type { LedgerEntry, LedgerSend, LedgerSmtp } from '@carillon/testing';
 import { startFcmBook, startTwilioBook, type FcmBook, type TwilioBook } from '@carillon/testing/providers';
 import type { Evidence } from '../harness/evidence.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { DeliveryState } from '@carillon/domain';
+import type { DeliveryState } from '@carillon/domain/deliveries';
 import { readBehind, readUnread, type Evidence, type Stores } from '../harness/evidence.ts';
 import type { Finding } from '../harness/promises.ts';
 

@@ -1,4 +1,4 @@
-import { TERMINAL_STATES, type Delivery, type DeliveryState } from '@carillon/domain';
+import { TERMINAL_STATES, type Delivery, type DeliveryState } from '@carillon/domain/deliveries';
 import { findAsked } from './asking.ts';
 import type { PartnerSide } from './cuts.ts';
 import { findUnaccounted, slotName } from '../harness/audit.ts';

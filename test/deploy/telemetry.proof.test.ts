@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ROLES } from '@carillon/cli';
-import type { DeliveryState, PartnerState, ProviderVerdict, DropReason } from '@carillon/domain';
+import type { DeliveryState, ProviderVerdict } from '@carillon/domain/deliveries';
+import type { PartnerState } from '@carillon/domain/lookups';
+import type { DropReason } from '@carillon/domain/rules';
 import { ERRORS } from '@carillon/kernel';
 import { createTelemetry, METRICS } from '@carillon/runtime';
 import { COMPOSE_FOLDER, readCompose, readComposeServices } from '@carillon/testing';

@@ -1,16 +1,10 @@
 import { createExpressionLanguage } from '@carillon/adapter-cel';
 import { createTemplateRenderer } from '@carillon/adapter-handlebars';
 import { planChanges, readConfigurationFolder, writeConfigurationFolder } from '@carillon/configuration';
-import {
-  EMPTY_CONFIGURATION,
-  EVENT_LIMITS,
-  foldConfiguration,
-  readEvent,
-  readJson,
-  type Bindings,
-  StepBudget,
-  templateOf,
-} from '@carillon/domain';
+import { templateOf } from '@carillon/domain/channels';
+import { EMPTY_CONFIGURATION, foldConfiguration } from '@carillon/domain/configuration';
+import { EVENT_LIMITS, readEvent, readJson } from '@carillon/domain/events';
+import { type Bindings, StepBudget } from '@carillon/domain/rules';
 import { DEFAULT_LOCALITY, parseJson, stringifyJson, type JsonObject } from '@carillon/kernel';
 import { judgeReading } from './json-refusals.ts';
 import { leakIn } from './oracle.ts';

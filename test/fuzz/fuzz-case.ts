@@ -1,5 +1,6 @@
 import type { Finding } from '../harness/promises.ts';
-import type { EmailTemplate, ExpressionPlace } from '@carillon/domain';
+import type { EmailTemplate } from '@carillon/domain/configuration';
+import type { ExpressionPlace } from '@carillon/domain/rules';
 
 export const KINDS = [
   'json',

@@ -1,4 +1,4 @@
-import type { JsonFaultCode, JsonLimits } from '@carillon/domain';
+import type { JsonFaultCode, JsonLimits } from '@carillon/domain/events';
 
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 const FORBIDDEN: ReadonlySet<string> = new Set(['__proto__', 'constructor']);

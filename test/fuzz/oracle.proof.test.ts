@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { problemOf } from '@carillon/contracts';
-import { EVENT_LIMITS } from '@carillon/domain';
+import { EVENT_LIMITS } from '@carillon/domain/events';
 import { CarillonError } from '@carillon/kernel';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { endChecks, runCheck } from './checks.ts';

@@ -1,5 +1,5 @@
 import { problemSchema, PROBLEM_TYPE_PREFIX } from '@carillon/contracts';
-import { EVENT_LIMITS } from '@carillon/domain';
+import { EVENT_LIMITS } from '@carillon/domain/events';
 import { ERRORS, type ErrorCode } from '@carillon/kernel';
 import type { Answer, Exchange } from './exchange.ts';
 import { judgeRefusal } from './json-refusals.ts';

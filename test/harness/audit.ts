@@ -1,4 +1,5 @@
-import { readPosition, type Delivery, type Evaluation } from '@carillon/domain';
+import type { Delivery } from '@carillon/domain/deliveries';
+import { readPosition, type Evaluation } from '@carillon/domain/events';
 import type { Evidence } from './evidence.ts';
 import { findingsOf, type Finding } from './promises.ts';
 

@@ -1,14 +1,7 @@
 import { createRecordCodecs } from '@carillon/contracts';
-import {
-  formatPosition,
-  DELIVERY_STATES,
-  type Delivery,
-  type Evaluation,
-  type Intent,
-  type Lookup,
-  type Outcome,
-  type Trigger,
-} from '@carillon/domain';
+import { DELIVERY_STATES, type Delivery, type Intent, type Outcome } from '@carillon/domain/deliveries';
+import { formatPosition, type Evaluation } from '@carillon/domain/events';
+import type { Lookup, Trigger } from '@carillon/domain/lookups';
 import type { Instant, Result } from '@carillon/kernel';
 import type {
   CheckpointStore,

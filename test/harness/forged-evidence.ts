@@ -1,4 +1,5 @@
-import type { Delivery, Evaluation } from '@carillon/domain';
+import type { Delivery } from '@carillon/domain/deliveries';
+import type { Evaluation } from '@carillon/domain/events';
 import type { DeliveryId } from '@carillon/kernel';
 import { deliveryOf, outcomeOf, type DeliveryFacts, type LedgerEntry } from '@carillon/testing';
 import { givenLookup, givenTrigger } from '@carillon/testing/given';

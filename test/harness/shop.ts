@@ -1,5 +1,6 @@
 import { writeConfigurationFolder } from '@carillon/configuration';
-import type { ChannelName, NotificationBody } from '@carillon/domain';
+import type { ChannelName } from '@carillon/domain/channels';
+import type { NotificationBody } from '@carillon/domain/configuration';
 import {
   configurationOf,
   integration,

@@ -1,5 +1,5 @@
 import { createIds, createSealing, loadKeys } from '@carillon/adapter-system';
-import { CHANGED_BY_OWNER } from '@carillon/domain';
+import { CHANGED_BY_OWNER } from '@carillon/domain/configuration';
 import type { DraftStore } from '@carillon/ports';
 import { publishConfiguration } from '@carillon/stages';
 import { changesOf, givenIds, settableClock } from '@carillon/testing/given';

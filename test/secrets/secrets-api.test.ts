@@ -1,5 +1,5 @@
 import { createIds, createSealing, createSecrets, loadKeys } from '@carillon/adapter-system';
-import { CHANGED_BY_OWNER } from '@carillon/domain';
+import { CHANGED_BY_OWNER } from '@carillon/domain/configuration';
 import { publishConfiguration } from '@carillon/stages';
 import { account, changesOf, givenIds, integration, settableClock } from '@carillon/testing/given';
 import { createMemoryStores } from '@carillon/testing/memory';

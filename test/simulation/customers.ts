@@ -1,4 +1,5 @@
-import { formatPosition, type Delivery, type DeliveryState } from '@carillon/domain';
+import type { Delivery, DeliveryState } from '@carillon/domain/deliveries';
+import { formatPosition } from '@carillon/domain/events';
 import type { Duration } from '@carillon/kernel';
 import type { TopicName } from '@carillon/ports';
 import { createDirectWire } from '@carillon/testing/memory';

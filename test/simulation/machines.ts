@@ -1,17 +1,15 @@
 import { startDelivery } from '@carillon/delivery';
 import { startEngine } from '@carillon/engine';
+import { CHANGED_BY_OWNER, streamTable } from '@carillon/domain/configuration';
+import { personName, STOP_ALL } from '@carillon/domain/consent';
 import {
-  CHANGED_BY_OWNER,
   operatorCancel,
   operatorDismiss,
   operatorResend,
   ownAccount,
-  personName,
-  STOP_ALL,
-  streamTable,
   type Delivery,
-  type Report,
-} from '@carillon/domain';
+} from '@carillon/domain/deliveries';
+import type { Report } from '@carillon/domain/receipts';
 import { stringifyJson, type DeliveryId, type Duration, type EventId, type Result } from '@carillon/kernel';
 import { pause, startLoop } from '@carillon/runtime';
 import {

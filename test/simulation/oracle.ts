@@ -2,7 +2,6 @@ import {
   applyCohortMessage,
   cohortKey,
   dueChunk,
-  formatPosition,
   isApplied,
   isBefore,
   settleCohort,
@@ -10,9 +9,10 @@ import {
   type Cohort,
   type CohortMember,
   type CohortRecord,
-  type Intent,
-  type Trigger,
-} from '@carillon/domain';
+} from '@carillon/domain/cohorts';
+import type { Intent } from '@carillon/domain/deliveries';
+import { formatPosition } from '@carillon/domain/events';
+import type { Trigger } from '@carillon/domain/lookups';
 import type { LogRecord, RecordCodec, TopicName } from '@carillon/ports';
 import {
   createConfigurationView,

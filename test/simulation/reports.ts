@@ -1,4 +1,6 @@
-import { formatPosition, type Delivery, type Report } from '@carillon/domain';
+import type { Delivery } from '@carillon/domain/deliveries';
+import { formatPosition } from '@carillon/domain/events';
+import type { Report } from '@carillon/domain/receipts';
 import type { RecordCodecs } from '@carillon/ports';
 import type { Received } from '@carillon/testing/memory';
 import { decodeAll } from './oracle.ts';

@@ -1,4 +1,5 @@
-import type { Delivery, DeliveryState, Report, ReportVerdict } from '@carillon/domain';
+import type { Delivery, DeliveryState } from '@carillon/domain/deliveries';
+import type { Report, ReportVerdict } from '@carillon/domain/receipts';
 import type { Received } from '@carillon/testing/memory';
 
 /** One report, and over which account it comes. */

@@ -1,4 +1,6 @@
-import { providerResult, type CohortChange, type NotificationBody } from '@carillon/domain';
+import type { CohortChange } from '@carillon/domain/cohorts';
+import type { NotificationBody } from '@carillon/domain/configuration';
+import { providerResult } from '@carillon/domain/deliveries';
 import type { Json } from '@carillon/kernel';
 import { account, notification, template, type Wish } from '@carillon/testing/given';
 import { answered, type Decision } from '@carillon/testing/memory';

@@ -1,4 +1,4 @@
-import { CHANGED_BY_OWNER } from '@carillon/domain';
+import { CHANGED_BY_OWNER } from '@carillon/domain/configuration';
 import type { Duration } from '@carillon/kernel';
 import { createConfigurationView, publishConfiguration } from '@carillon/stages';
 import { changesOf } from '@carillon/testing/given';

@@ -1,11 +1,7 @@
-import {
-  formatPosition,
-  TERMINAL_STATES,
-  type Delivery,
-  type DigestHead,
-  type Intent,
-  type Trigger,
-} from '@carillon/domain';
+import { TERMINAL_STATES, type Delivery, type Intent } from '@carillon/domain/deliveries';
+import type { DigestHead } from '@carillon/domain/digests';
+import { formatPosition } from '@carillon/domain/events';
+import type { Trigger } from '@carillon/domain/lookups';
 import type { RecordCodec } from '@carillon/ports';
 import { deliveryIdOf } from '@carillon/stages';
 import { createDirectWire } from '@carillon/testing/memory';

@@ -1,7 +1,9 @@
 import { createExpressionLanguage } from '@carillon/adapter-cel';
-import { compileRule, personName } from '@carillon/domain';
+import type { PlacedRule } from '@carillon/domain/configuration';
+import { personName } from '@carillon/domain/consent';
+import type { Delivery } from '@carillon/domain/deliveries';
+import { compileRule } from '@carillon/domain/rules';
 import { createRecordCodecs } from '@carillon/contracts';
-import type { Delivery, PlacedRule } from '@carillon/domain';
 import { stringifyJson, type Duration, type Instant, type Json, type LogId } from '@carillon/kernel';
 import type { RecordCodecs, SuppressionList, TemplateRenderer } from '@carillon/ports';
 import type { CompileRule } from '@carillon/stages';

@@ -4,7 +4,7 @@ import { readConfigurationFolder } from '@carillon/configuration';
 import { createCohortReaders } from '@carillon/adapter-cohorts';
 import { createExpressionLanguage } from '@carillon/adapter-cel';
 import { createTemplateRenderer } from '@carillon/adapter-handlebars';
-import { EMPTY_CONFIGURATION } from '@carillon/domain';
+import { EMPTY_CONFIGURATION } from '@carillon/domain/configuration';
 import { afterAll, describe, expect, it } from 'vitest';
 
 /* docs/cohorts.md: its files are a configuration, its message is taken, its links lead somewhere. */

@@ -4,7 +4,7 @@ import { createExpressionLanguage } from '@carillon/adapter-cel';
 import { createTemplateRenderer } from '@carillon/adapter-handlebars';
 import { readConfigurationFolder } from '@carillon/configuration';
 import type { RuleTestBody } from '@carillon/contracts';
-import { EMPTY_CONFIGURATION } from '@carillon/domain';
+import { EMPTY_CONFIGURATION } from '@carillon/domain/configuration';
 import type { Wish } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { buildProgram, SECRETS_OF_A_PROCESS } from '@carillon/cli';
-import type { DeliveryReason, DeliveryState } from '@carillon/domain';
+import type { DeliveryReason, DeliveryState } from '@carillon/domain/deliveries';
 import { describe, expect, it } from 'vitest';
 
 /*

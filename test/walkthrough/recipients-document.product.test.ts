@@ -2,7 +2,7 @@ import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { FILE_SHAPES } from '@carillon/configuration';
-import { CHANNELS } from '@carillon/domain';
+import { CHANNELS } from '@carillon/domain/channels';
 import { createPartner, readUsers } from '@carillon/example-partner';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

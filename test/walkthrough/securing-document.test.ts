@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createExpressionLanguage } from '@carillon/adapter-cel';
 import { readConfigurationFolder } from '@carillon/configuration';
-import { EMPTY_CONFIGURATION } from '@carillon/domain';
+import { EMPTY_CONFIGURATION } from '@carillon/domain/configuration';
 import { ERRORS } from '@carillon/kernel';
 import { expect, it } from 'vitest';
 

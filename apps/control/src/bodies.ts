@@ -15,11 +15,10 @@ import {
   jwtSettings,
   listResources,
   type Configuration,
-  type Delivery,
-  type DeliveryReason,
   type Resource,
   type Security,
-} from '@carillon/domain';
+} from '@carillon/domain/configuration';
+import type { Delivery, DeliveryReason } from '@carillon/domain/deliveries';
 import { formatInstant, type Instant } from '@carillon/kernel';
 import type { FastifyRequest } from 'fastify';
 import { seesMasked } from './access/masking/mask-answers.ts';

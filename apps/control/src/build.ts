@@ -1,4 +1,4 @@
-import { listResources, signInOf, type Configuration } from '@carillon/domain';
+import { listResources, signInOf, type Configuration } from '@carillon/domain/configuration';
 import { createHttpServer, type HealthSources, type HttpLog, type HttpServer } from '@carillon/runtime';
 import { createRuleBook } from '@carillon/stages';
 import { serializerCompiler } from 'fastify-type-provider-zod';

@@ -6,7 +6,7 @@ import {
   type WantedResource,
 } from '@carillon/configuration';
 import { type AppliedBody, type FaultBody, type PlanBody } from '@carillon/contracts';
-import type { ChangeOrigin, Configuration, ResourceChange } from '@carillon/domain';
+import type { ChangeOrigin, Configuration, ResourceChange } from '@carillon/domain/configuration';
 import { CarillonError } from '@carillon/kernel';
 import { repeatMarkers, type ConfigurationHistory } from '@carillon/stages';
 import { insteadOf } from './names.ts';

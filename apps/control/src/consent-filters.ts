@@ -1,4 +1,5 @@
-import { CHANNEL_NAMES, type Consents, type ConsentEntry } from '@carillon/domain';
+import { CHANNEL_NAMES } from '@carillon/domain/channels';
+import type { Consents, ConsentEntry } from '@carillon/domain/consent';
 import { CarillonError, CONTROL } from '@carillon/kernel';
 import { z } from 'zod';
 import type { VisibleScope } from './access/visible-scope.ts';

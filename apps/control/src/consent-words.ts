@@ -1,17 +1,14 @@
 import type { ConsentBody } from '@carillon/contracts';
+import { findResource, listResources, notificationIdOf, type Configuration } from '@carillon/domain/configuration';
 import {
   categoriesUsed,
   categoryOf,
-  findResource,
-  listResources,
   namesOfCategory,
   nameOfTarget,
-  notificationIdOf,
-  type Configuration,
   type Consents,
   type ConsentTarget,
   type ConsentEntry,
-} from '@carillon/domain';
+} from '@carillon/domain/consent';
 import { formatInstant, isId } from '@carillon/kernel';
 import { insteadOf } from './names.ts';
 

@@ -1,5 +1,5 @@
 import type { MessageContentBody } from '@carillon/contracts';
-import { smsSegments, type EmailMessage, type Message } from '@carillon/domain';
+import { smsSegments, type EmailMessage, type Message } from '@carillon/domain/channels';
 
 export const NO_CONTENT = { from: null, subject: null, html: null, text: null, sms: null, push: null };
 

@@ -1,4 +1,5 @@
-import { isSearched, type Delivery } from '@carillon/domain';
+import { isSearched } from '@carillon/domain/channels';
+import type { Delivery } from '@carillon/domain/deliveries';
 import type { DeliveryBody } from '@carillon/contracts';
 import type { DeliveryId, Instant } from '@carillon/kernel';
 import type { DeliveryFilter, DuplicateRow } from '@carillon/ports';

@@ -1,4 +1,5 @@
-import { deliverySettings, findNotification, type Configuration, type Delivery } from '@carillon/domain';
+import type { Configuration } from '@carillon/domain/configuration';
+import { deliverySettings, findNotification, type Delivery } from '@carillon/domain/deliveries';
 import type { Duration } from '@carillon/kernel';
 
 /** How long a message of a delivery is worth sending, by the configuration of now. */

@@ -1,13 +1,12 @@
+import { accountName, type Delivery } from '@carillon/domain/deliveries';
 import {
-  accountName,
   CUT_OFF_MINUTES,
   cutOffNames,
   cutOffsWithinHour,
   INTAKE_CUT_OFFS,
   intakeCutOffs,
-  type Delivery,
   type IntakeCutOff,
-} from '@carillon/domain';
+} from '@carillon/domain/intake';
 import {
   formatInstant,
   isCarillonError,

@@ -1,14 +1,7 @@
-import {
-  digestSettings,
-  digestTemplateOf,
-  digestValues,
-  findResource,
-  listResources,
-  type ChannelName,
-  type Configuration,
-  type Intent,
-  type Resource,
-} from '@carillon/domain';
+import type { ChannelName } from '@carillon/domain/channels';
+import { findResource, listResources, type Configuration, type Resource } from '@carillon/domain/configuration';
+import type { Intent } from '@carillon/domain/deliveries';
+import { digestSettings, digestTemplateOf, digestValues } from '@carillon/domain/digests';
 import type { Instant, JsonObject } from '@carillon/kernel';
 
 /** So many items a digest is shown with where nobody says how many. */

@@ -1,4 +1,4 @@
-import { foldConfiguration, listResources, type Configuration } from '@carillon/domain';
+import { foldConfiguration, listResources, type Configuration } from '@carillon/domain/configuration';
 import { CarillonError } from '@carillon/kernel';
 import type { VisibleScope } from './access/visible-scope.ts';
 import { planFolder } from './configuration.ts';

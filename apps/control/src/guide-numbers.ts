@@ -1,5 +1,5 @@
 import { GUIDE_STEPS, type OnboardingBody } from '@carillon/contracts';
-import type { Person } from '@carillon/domain';
+import type { Person } from '@carillon/domain/people';
 
 function median(values: readonly number[]): number | null {
   const sorted = values.toSorted((a, b) => a - b);

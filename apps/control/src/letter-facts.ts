@@ -1,5 +1,6 @@
 import type { DeadLetterFactsBody } from '@carillon/contracts';
-import type { DeadLetter, Trigger } from '@carillon/domain';
+import type { DeadLetter } from '@carillon/domain/events';
+import type { Trigger } from '@carillon/domain/lookups';
 import type { DeadLetterRow } from '@carillon/ports';
 import { decodeRecord, isLeftOut } from '@carillon/stages';
 import type { ControlPorts } from './ports.ts';

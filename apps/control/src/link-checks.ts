@@ -1,12 +1,6 @@
-import {
-  accountsOf,
-  CHANNEL_NAMES,
-  channelOf,
-  CHANNELS,
-  listResources,
-  publicUrlOf,
-  type Configuration,
-} from '@carillon/domain';
+import { CHANNEL_NAMES, channelOf, CHANNELS } from '@carillon/domain/channels';
+import { listResources, publicUrlOf, type Configuration } from '@carillon/domain/configuration';
+import { accountsOf } from '@carillon/domain/deliveries';
 import type { Check } from './ports.ts';
 
 /** So many notifications are named; the rest is a number. */

@@ -1,22 +1,21 @@
 import { isKind, includesIn, type Fault, type WantedResource } from '@carillon/configuration';
 import {
-  assemble,
   asWritten,
   CHANNEL_NAMES,
-  listResources,
+  variantsOf,
+  type ChannelTemplate,
+  type TemplateVariant,
+} from '@carillon/domain/channels';
+import { listResources, resourceKey, type Configuration, type TemplateBody } from '@carillon/domain/configuration';
+import {
+  assemble,
   originOf,
   placeAt,
   putInsOf,
-  resourceKey,
-  variantsOf,
   wholeText,
-  type ChannelTemplate,
-  type Configuration,
   type TemplateIncludes,
-  type TemplateBody,
-  type TemplateVariant,
   type TextPiece,
-} from '@carillon/domain';
+} from '@carillon/domain/templates';
 import type { MjmlCompiler, MjmlFault, TemplateRenderer } from '@carillon/ports';
 
 export type CompilePorts = {

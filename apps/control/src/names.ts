@@ -1,4 +1,4 @@
-import { listResources, streamTable, type Configuration, type ResourceKind } from '@carillon/domain';
+import { listResources, streamTable, type Configuration, type ResourceKind } from '@carillon/domain/configuration';
 import { CarillonError, similarTo } from '@carillon/kernel';
 import type { VisibleScope } from './access/visible-scope.ts';
 

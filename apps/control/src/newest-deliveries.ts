@@ -1,4 +1,4 @@
-import type { Delivery } from '@carillon/domain';
+import type { Delivery } from '@carillon/domain/deliveries';
 import type { DeliveryFilter, DeliveryLedger } from '@carillon/ports';
 
 const BATCH_SIZE = 500;

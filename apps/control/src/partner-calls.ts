@@ -1,4 +1,6 @@
-import { integrationSecrets, lookupTimeouts, type LookupIntegration } from '@carillon/domain';
+import { integrationSecrets } from '@carillon/domain/cohorts';
+import type { LookupIntegration } from '@carillon/domain/configuration';
+import { lookupTimeouts } from '@carillon/domain/lookups';
 import { formatDuration, type Duration } from '@carillon/kernel';
 import type { PartnerAnswer } from '@carillon/ports';
 import type { ControlPorts } from './ports.ts';

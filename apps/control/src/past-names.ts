@@ -1,4 +1,4 @@
-import { readRuleTitle, type Resource } from '@carillon/domain';
+import { readRuleTitle, type Resource } from '@carillon/domain/configuration';
 import type { FollowedConfiguration } from '@carillon/stages';
 
 /**

@@ -11,10 +11,10 @@ import {
   findResource,
   notificationIdOf,
   type Configuration,
-  type DeliveryState,
   type ResourceChange,
   type ResourceRef,
-} from '@carillon/domain';
+} from '@carillon/domain/configuration';
+import type { DeliveryState } from '@carillon/domain/deliveries';
 import { runYielding } from '@carillon/stages';
 import { compileTemplates } from './mjml.ts';
 import type { PlanningPorts } from './ports.ts';

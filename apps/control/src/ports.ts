@@ -36,7 +36,7 @@ import type {
   TokenVerifier,
   EventLoopSlice,
 } from '@carillon/ports';
-import type { AuditSeal } from '@carillon/domain';
+import type { AuditSeal } from '@carillon/domain/audit';
 import type { Instant } from '@carillon/kernel';
 import type { ConsumerWatch } from '@carillon/runtime';
 import type { CompileRule, FollowedConfiguration, RuleBook } from '@carillon/stages';

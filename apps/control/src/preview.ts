@@ -1,21 +1,15 @@
 import type { PreviewedMessage } from '@carillon/contracts';
+import { CHANNELS, templateOf, type ChannelName, type RenderedParts } from '@carillon/domain/channels';
 import {
-  accountsOf,
-  CHANNELS,
   findResource,
-  pathText,
   sandboxedWords,
-  sandboxOf,
-  templateForReader,
-  templateOf,
   wrongLocalityText,
-  type AccountChoice,
-  type ChannelName,
   type Configuration,
-  type Intent,
-  type RenderedParts,
   type Resource,
-} from '@carillon/domain';
+} from '@carillon/domain/configuration';
+import { accountsOf, sandboxOf, type AccountChoice, type Intent } from '@carillon/domain/deliveries';
+import { pathText } from '@carillon/domain/events';
+import { templateForReader } from '@carillon/domain/templates';
 import type { DeliveryId, EventId, IntentId, JsonObject, TriggerId } from '@carillon/kernel';
 import { renderMessage } from '@carillon/stages';
 import { NO_CONTENT, showContent } from './content.ts';

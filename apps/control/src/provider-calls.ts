@@ -1,4 +1,5 @@
-import type { Attempt, ChannelName, ProviderVerdict } from '@carillon/domain';
+import type { ChannelName } from '@carillon/domain/channels';
+import type { Attempt, ProviderVerdict } from '@carillon/domain/deliveries';
 import type { Duration, Instant } from '@carillon/kernel';
 import type { DeliveryLedger } from '@carillon/ports';
 import { pickDeliveries } from './newest-deliveries.ts';

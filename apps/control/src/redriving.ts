@@ -1,5 +1,6 @@
 import { TOPIC_DEFINITIONS } from '@carillon/contracts';
-import { formatPosition, type DeadLetter, type Trigger } from '@carillon/domain';
+import { formatPosition, type DeadLetter } from '@carillon/domain/events';
+import type { Trigger } from '@carillon/domain/lookups';
 import { CarillonError, durationOr } from '@carillon/kernel';
 import type { DeadLetterRow, NewRecord } from '@carillon/ports';
 import {

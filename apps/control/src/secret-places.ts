@@ -1,5 +1,5 @@
 import type { WantedResource, Warning } from '@carillon/configuration';
-import { listResources, secretsIn, variableFor, type Configuration } from '@carillon/domain';
+import { listResources, secretsIn, variableFor, type Configuration } from '@carillon/domain/configuration';
 import type { SecretPlaces } from '@carillon/ports';
 import type { Check } from './ports.ts';
 

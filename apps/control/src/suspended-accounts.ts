@@ -1,4 +1,4 @@
-import { accountName } from '@carillon/domain';
+import { accountName } from '@carillon/domain/deliveries';
 import { formatInstant } from '@carillon/kernel';
 import type { Check } from './ports.ts';
 import type { ProviderCall } from './provider-calls.ts';

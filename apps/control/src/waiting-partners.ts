@@ -1,4 +1,4 @@
-import type { Asking, CallEvidence } from '@carillon/domain';
+import type { Asking, CallEvidence } from '@carillon/domain/lookups';
 import type { Duration, Instant } from '@carillon/kernel';
 import type { TaskQueue } from '@carillon/ports';
 import { partnerOf, readTask, type AskTask } from '@carillon/stages';

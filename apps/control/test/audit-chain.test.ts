@@ -1,4 +1,4 @@
-import type { AuditEntry } from '@carillon/domain';
+import type { AuditEntry } from '@carillon/domain/audit';
 import type { LogId } from '@carillon/kernel';
 import type { EventLog, LogRecord, RecordCodecs } from '@carillon/ports';
 import { givenIds, settableClock } from '@carillon/testing/given';

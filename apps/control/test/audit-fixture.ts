@@ -1,4 +1,4 @@
-import type { AuditEntry } from '@carillon/domain';
+import type { AuditEntry } from '@carillon/domain/audit';
 import type { AuditSeals, EventLog, LogRecord } from '@carillon/ports';
 import { givenIds, neverYield } from '@carillon/testing/given';
 import { createDirectWire, createMemoryStores, createMemoryLeases } from '@carillon/testing/memory';

@@ -1,4 +1,5 @@
-import { SYSTEM_ACTOR, type AuditEntry } from '@carillon/domain';
+import type { AuditEntry } from '@carillon/domain/audit';
+import { SYSTEM_ACTOR } from '@carillon/domain/people';
 import type { AuditSeals, EventLog } from '@carillon/ports';
 import { createMemoryStores } from '@carillon/testing/memory';
 import { beforeEach, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-import { listResources } from '@carillon/domain';
+import { listResources } from '@carillon/domain/configuration';
 import { createRecordCodecs } from '@carillon/contracts';
 import { expect, test } from 'vitest';
 import { accessOf, openControl, personWith, TOKEN } from './control-fixture.ts';

@@ -1,4 +1,5 @@
-import { findResource, foldConfiguration, openDelivery, type Configuration } from '@carillon/domain';
+import { findResource, foldConfiguration, type Configuration } from '@carillon/domain/configuration';
+import { openDelivery } from '@carillon/domain/deliveries';
 import type { DeliveryId, Json } from '@carillon/kernel';
 import { collectForDigest, evaluateEvent } from '@carillon/stages';
 import { at, givenEvent, givenIds, givenIntent, givenRuleBook } from '@carillon/testing/given';

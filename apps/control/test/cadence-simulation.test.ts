@@ -1,6 +1,6 @@
 import { setImmediate as turns } from 'node:timers/promises';
 import type { SimulatedCadenceBody } from '@carillon/contracts';
-import { findResource } from '@carillon/domain';
+import { findResource } from '@carillon/domain/configuration';
 import { deliveryOf } from '@carillon/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deploymentOwner, type Principal } from '../src/access/principal.ts';

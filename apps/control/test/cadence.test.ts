@@ -1,4 +1,5 @@
-import type { NotificationBody, SentEntry } from '@carillon/domain';
+import type { SentEntry } from '@carillon/domain/cadence';
+import type { NotificationBody } from '@carillon/domain/configuration';
 import type { DeliveryId, TriggerId } from '@carillon/kernel';
 import { ORDER_PAID, orderShop, workspaceSettings } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';

@@ -1,4 +1,4 @@
-import { type Decision } from '@carillon/domain';
+import type { Decision } from '@carillon/domain/consent';
 import type { ConsentStore } from '@carillon/ports';
 import { decideConsents } from '@carillon/stages';
 import { givenIds } from '@carillon/testing/given';

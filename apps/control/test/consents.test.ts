@@ -1,4 +1,4 @@
-import { optOutFor, personName, type Consents, type Decision } from '@carillon/domain';
+import { optOutFor, personName, type Consents, type Decision } from '@carillon/domain/consent';
 import { createCsvReader, unguardedCell } from '@carillon/kernel';
 import type { ConsentStore, EventLog } from '@carillon/ports';
 import { decideConsents } from '@carillon/stages';

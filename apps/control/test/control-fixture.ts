@@ -1,5 +1,6 @@
 import { createRecordCodecs } from '@carillon/contracts';
-import { CHANGED_BY_OWNER, type AuditEntry } from '@carillon/domain';
+import type { AuditEntry } from '@carillon/domain/audit';
+import { CHANGED_BY_OWNER } from '@carillon/domain/configuration';
 import type { LogId } from '@carillon/kernel';
 import type { Clock, EventLog, RecordCodecs } from '@carillon/ports';
 import { createConfigurationView, publishConfiguration, type FollowedConfiguration } from '@carillon/stages';

@@ -1,12 +1,7 @@
-import {
-  cutOffName,
-  minuteOf,
-  parkedReceipt,
-  providerResult,
-  type IntakeCutOff,
-  type NotificationBody,
-  type ProviderVerdict,
-} from '@carillon/domain';
+import type { NotificationBody } from '@carillon/domain/configuration';
+import { providerResult, type ProviderVerdict } from '@carillon/domain/deliveries';
+import { cutOffName, minuteOf, type IntakeCutOff } from '@carillon/domain/intake';
+import { parkedReceipt } from '@carillon/domain/receipts';
 import { formatInstant, type AttemptId, type DeliveryId, type Instant } from '@carillon/kernel';
 import type { DeadLetterRow } from '@carillon/ports';
 import { findDrops, type DropRow, type DropsPlace } from '@carillon/insight';

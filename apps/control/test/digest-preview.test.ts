@@ -1,4 +1,4 @@
-import type { NotificationBody } from '@carillon/domain';
+import type { NotificationBody } from '@carillon/domain/configuration';
 import {
   givenTemplates,
   notification,

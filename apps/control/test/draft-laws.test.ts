@@ -1,4 +1,4 @@
-import { findResource, type Draft, type ResourceRef } from '@carillon/domain';
+import { findResource, type Draft, type ResourceRef } from '@carillon/domain/configuration';
 import { isCarillonError, type JsonObject } from '@carillon/kernel';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-import type { Draft } from '@carillon/domain';
+import type { Draft } from '@carillon/domain/configuration';
 import type { DraftStore, TemplateRenderer } from '@carillon/ports';
 import { createMemoryStores } from '@carillon/testing/memory';
 import { beforeEach, describe, expect, it } from 'vitest';

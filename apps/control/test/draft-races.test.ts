@@ -1,4 +1,4 @@
-import { resourceKey, type Draft, type ResourceRef } from '@carillon/domain';
+import { resourceKey, type Draft, type ResourceRef } from '@carillon/domain/configuration';
 import type { DraftStore } from '@carillon/ports';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { conflictsAfter } from '../src/drafts/after-a-change.ts';

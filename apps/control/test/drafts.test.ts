@@ -1,4 +1,4 @@
-import { findResource, type Draft } from '@carillon/domain';
+import { findResource, type Draft } from '@carillon/domain/configuration';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { saveDraft } from '../src/drafts/save-draft.ts';
 import { useDrafts, type Answer } from './draft-fixture.ts';

@@ -1,4 +1,4 @@
-import type { ResourceChange, WorkspaceBody } from '@carillon/domain';
+import type { ResourceChange, WorkspaceBody } from '@carillon/domain/configuration';
 import { configurationOf, workspaceSettings } from '@carillon/testing/given';
 import { expect, it } from 'vitest';
 import { demandPeopleForEnvironments } from '../src/access/environment-changes.ts';

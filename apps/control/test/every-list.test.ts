@@ -1,4 +1,4 @@
-import type { ResourceBodies } from '@carillon/domain';
+import type { ResourceBodies } from '@carillon/domain/configuration';
 import { orderShop, type Wish } from '@carillon/testing/given';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deploymentOwner } from '../src/access/principal.ts';

@@ -1,4 +1,4 @@
-import type { ChannelName, Message } from '@carillon/domain';
+import type { ChannelName, Message } from '@carillon/domain/channels';
 import type { Wish } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';
 import { afterAll, beforeAll, expect, it } from 'vitest';

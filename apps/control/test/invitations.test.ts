@@ -1,4 +1,4 @@
-import type { ResourceBodies } from '@carillon/domain';
+import type { ResourceBodies } from '@carillon/domain/configuration';
 import { givenIds, type Wish } from '@carillon/testing/given';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { digestOf } from '../src/access/people/words.ts';

@@ -1,4 +1,4 @@
-import type { Delivery } from '@carillon/domain';
+import type { Delivery } from '@carillon/domain/deliveries';
 import { deliveryOf, type DeliveryFacts } from '@carillon/testing';
 import { givenIds, neverYield, orderShop, type Wish } from '@carillon/testing/given';
 import {

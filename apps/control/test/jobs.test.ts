@@ -1,5 +1,5 @@
 import type { DeliveryId, JobId } from '@carillon/kernel';
-import type { Person } from '@carillon/domain';
+import type { Person } from '@carillon/domain/people';
 import { givenIds, alwaysYield } from '@carillon/testing/given';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createDirectory } from '../src/access/people/directory.ts';

@@ -1,4 +1,4 @@
-import { accountsOf, findNotification, providerResult, type Delivery } from '@carillon/domain';
+import { accountsOf, findNotification, providerResult, type Delivery } from '@carillon/domain/deliveries';
 import { attemptDelivery, createCustodyStage, projections } from '@carillon/stages';
 import type { ChannelSender, MjmlCompiler, RenderedMessage } from '@carillon/ports';
 import { givenMjml, givenTemplates, notification, ORDER_PAID, ORDERS, stream } from '@carillon/testing/given';

@@ -1,5 +1,5 @@
 import type { DeadLetterBody } from '@carillon/contracts';
-import type { DeadLetter } from '@carillon/domain';
+import type { DeadLetter } from '@carillon/domain/events';
 import type { DeadLetterRow } from '@carillon/ports';
 import { deadLetterRecord } from '@carillon/stages';
 import { givenIntent, givenLookup, givenTrigger, neverYield } from '@carillon/testing/given';

@@ -1,4 +1,6 @@
-import type { AuditEntry, Decision, Job } from '@carillon/domain';
+import type { AuditEntry } from '@carillon/domain/audit';
+import type { Decision } from '@carillon/domain/consent';
+import type { Job } from '@carillon/domain/jobs';
 import type { JobId } from '@carillon/kernel';
 import { decideConsents } from '@carillon/stages';
 import { givenIds, alwaysYield } from '@carillon/testing/given';

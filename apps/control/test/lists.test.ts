@@ -1,4 +1,5 @@
-import type { Delivery, ResourceBodies } from '@carillon/domain';
+import type { ResourceBodies } from '@carillon/domain/configuration';
+import type { Delivery } from '@carillon/domain/deliveries';
 import type { EventId } from '@carillon/kernel';
 import type { DuplicateRow } from '@carillon/ports';
 import { deliveryOf, type DeliveryFacts } from '@carillon/testing';

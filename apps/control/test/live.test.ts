@@ -1,5 +1,5 @@
 import { deliveryOf } from '@carillon/testing';
-import type { Delivery, Outcome } from '@carillon/domain';
+import type { Delivery, Outcome } from '@carillon/domain/deliveries';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { SESSION_LASTS } from '../src/access/people/sessions.ts';
 import { MAX_STREAMS_OF_ONE } from '../src/routes/operations/live.ts';

@@ -1,5 +1,5 @@
 import type { WantedResource } from '@carillon/configuration';
-import { EMPTY_CONFIGURATION } from '@carillon/domain';
+import { EMPTY_CONFIGURATION } from '@carillon/domain/configuration';
 import { expect, it } from 'vitest';
 import { compileTemplates, type CompilePorts } from '../src/mjml.ts';
 

@@ -1,5 +1,5 @@
 import type { WorkspaceHealthBody } from '@carillon/contracts';
-import { providerResult } from '@carillon/domain';
+import { providerResult } from '@carillon/domain/deliveries';
 import { deliveryOf, type DeliveryFacts } from '@carillon/testing';
 import { workspaceOf } from '@carillon/testing/given';
 import { createDirectWire, createMemoryLedger, createMemoryTasks } from '@carillon/testing/memory';

@@ -1,4 +1,5 @@
-import { CHANGED_BY_OWNER, parkedReceipt } from '@carillon/domain';
+import { CHANGED_BY_OWNER } from '@carillon/domain/configuration';
+import { parkedReceipt } from '@carillon/domain/receipts';
 import type { DeliveryId } from '@carillon/kernel';
 import { publishConfiguration } from '@carillon/stages';
 import { changesOf, givenIds, givenReceipt, orderShop, type Wish } from '@carillon/testing/given';

@@ -1,4 +1,4 @@
-import type { PeopleRecord } from '@carillon/domain';
+import type { PeopleRecord } from '@carillon/domain/people';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { totpCode, totpStep } from '../src/access/people/codes.ts';
 import { SESSION_LASTS } from '../src/access/people/sessions.ts';

@@ -1,4 +1,4 @@
-import type { Role } from '@carillon/domain';
+import type { Role } from '@carillon/domain/people';
 import type { Duration } from '@carillon/kernel';
 import { createMemoryStores } from '@carillon/testing/memory';
 import { givenIds, settableClock } from '@carillon/testing/given';

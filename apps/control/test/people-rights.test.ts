@@ -1,4 +1,4 @@
-import type { AuditEntry } from '@carillon/domain';
+import type { AuditEntry } from '@carillon/domain/audit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { TOKEN } from './control-fixture.ts';
 import { openPeople, PASSWORD, type Browser, type PeopleFixture } from './people-fixture.ts';

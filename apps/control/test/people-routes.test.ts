@@ -1,4 +1,4 @@
-import { ROLES, TOKEN_SCOPES, type Role, type TokenScope } from '@carillon/domain';
+import { ROLES, TOKEN_SCOPES, type Role, type TokenScope } from '@carillon/domain/people';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { digestOf } from '../src/access/people/words.ts';
 import { PERMISSIONS, ROLES_WITH, SCOPE_PERMISSIONS, type RoutePermission } from '../src/access/permission.ts';

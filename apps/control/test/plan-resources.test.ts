@@ -1,6 +1,6 @@
 import type { GivenResource, WrittenKind } from '@carillon/configuration';
 import { writeConfigurationFolder } from '@carillon/configuration';
-import { findResource } from '@carillon/domain';
+import { findResource } from '@carillon/domain/configuration';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { planFolder } from '../src/configuration.ts';
 import { planResources, type ResourcesPlan } from '../src/resources/plan-resources.ts';

@@ -1,7 +1,8 @@
 import { createMemoryStores } from '@carillon/testing/memory';
 import type { JobId } from '@carillon/kernel';
 import { givenIds } from '@carillon/testing/given';
-import { newJob, OWNER_ACTOR, type Job } from '@carillon/domain';
+import { newJob, type Job } from '@carillon/domain/jobs';
+import { OWNER_ACTOR } from '@carillon/domain/people';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createJobRunner } from '../src/jobs/runner.ts';
 import type { ControlPorts } from '../src/index.ts';

@@ -1,4 +1,4 @@
-import { findResource } from '@carillon/domain';
+import { findResource } from '@carillon/domain/configuration';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { useDrafts } from './draft-fixture.ts';
 import { MAIL, ORDERS, PAID } from './resource-fixture.ts';

@@ -1,4 +1,5 @@
-import type { DeadLetter, Receipt } from '@carillon/domain';
+import type { DeadLetter } from '@carillon/domain/events';
+import type { Receipt } from '@carillon/domain/receipts';
 import type { DeliveryId } from '@carillon/kernel';
 import { deadLetterOf, UNKNOWN_RECEIPT } from '@carillon/stages';
 import { givenReceipt } from '@carillon/testing/given';

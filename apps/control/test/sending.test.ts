@@ -1,5 +1,6 @@
 import type { SendingBody } from '@carillon/contracts';
-import { providerResult, type ChannelName, type ProviderVerdict } from '@carillon/domain';
+import type { ChannelName } from '@carillon/domain/channels';
+import { providerResult, type ProviderVerdict } from '@carillon/domain/deliveries';
 import type { AttemptId } from '@carillon/kernel';
 import { deliveryOf } from '@carillon/testing';
 import { account, deployment, workspaceOf, type Wish } from '@carillon/testing/given';

@@ -1,4 +1,4 @@
-import { CHANGED_BY_OWNER } from '@carillon/domain';
+import { CHANGED_BY_OWNER } from '@carillon/domain/configuration';
 import type { Suppression, SuppressionList } from '@carillon/ports';
 import { publishConfiguration } from '@carillon/stages';
 import { changesOf, givenIds, orderShop, type Wish } from '@carillon/testing/given';

@@ -1,4 +1,5 @@
-import { accountsOf, findNotification, providerResult, readConsentLink, type Delivery } from '@carillon/domain';
+import { readConsentLink } from '@carillon/domain/consent';
+import { accountsOf, findNotification, providerResult, type Delivery } from '@carillon/domain/deliveries';
 import { createCustodyStage, attemptDelivery } from '@carillon/stages';
 import type { ChannelSender, RenderedMessage } from '@carillon/ports';
 import { deployment, notification, ORDER_PAID, ORDERS, stream, template, workspaceOf } from '@carillon/testing/given';

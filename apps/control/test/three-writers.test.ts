@@ -1,5 +1,5 @@
 import { writeConfigurationFolder } from '@carillon/configuration';
-import { resourceKey, type ChangeOrigin, type ResourceRef } from '@carillon/domain';
+import { resourceKey, type ChangeOrigin, type ResourceRef } from '@carillon/domain/configuration';
 import { isCarillonError } from '@carillon/kernel';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-import { findResource } from '@carillon/domain';
+import { findResource } from '@carillon/domain/configuration';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Control } from '../src/index.ts';
 import { accessOf, openControl, personWith } from './control-fixture.ts';

@@ -1,5 +1,5 @@
-import { DELIVERY_STATES } from '@carillon/domain';
-import type { Delivery, ResourceBodies } from '@carillon/domain';
+import type { ResourceBodies } from '@carillon/domain/configuration';
+import { DELIVERY_STATES, type Delivery } from '@carillon/domain/deliveries';
 import { deliveryOf } from '@carillon/testing';
 import { ORDER_PAID, orderShop, type Wish } from '@carillon/testing/given';
 import { createDirectWire, createMemoryLedger, createMemoryReadModels } from '@carillon/testing/memory';

@@ -1,23 +1,25 @@
 import {
-  accountsOf,
   callBegun,
   callEnded,
   callNotMade,
   CLOSED,
-  findNotification,
   mayCallAt,
   probedElsewhere,
+  type Breaker,
+  type CallEnd,
+} from '@carillon/domain/breaker';
+import { canonical } from '@carillon/domain/configuration';
+import {
+  accountsOf,
+  findNotification,
   providerResult,
   reaches,
   sendingSecrets,
   type AccountChoice,
-  type Breaker,
-  type CallEnd,
   type Delivery,
-  type FoundMessage,
   type ProviderResult,
-} from '@carillon/domain';
-import { canonical } from '@carillon/domain';
+} from '@carillon/domain/deliveries';
+import type { FoundMessage } from '@carillon/domain/receipts';
 import type { Duration, Instant } from '@carillon/kernel';
 import type { ChannelSender, ConfigurationView, RenderedMessage, Secrets, SenderFactory } from '@carillon/ports';
 import type { AccountHold } from '@carillon/stages';

@@ -1,4 +1,10 @@
-import { callsAtOnce, findNotification, goesIntoDigest, type AccountChoice, type Delivery } from '@carillon/domain';
+import {
+  callsAtOnce,
+  findNotification,
+  goesIntoDigest,
+  type AccountChoice,
+  type Delivery,
+} from '@carillon/domain/deliveries';
 import type { DeliveryId, Duration } from '@carillon/kernel';
 import type { DueDelivery } from '@carillon/ports';
 import { startScheduler, type WorkPolicy } from '@carillon/runtime';

@@ -13,7 +13,8 @@ import type {
   LookupClaims,
 } from '@carillon/ports';
 import type { Clock, Secrets, SenderFactory, SuppressionList, TemplateRenderer } from '@carillon/ports';
-import type { Delivery, LocalityVariable } from '@carillon/domain';
+import type { LocalityVariable } from '@carillon/domain/configuration';
+import type { Delivery } from '@carillon/domain/deliveries';
 import type { ConsumerWatch, ReadinessCheck } from '@carillon/runtime';
 
 /** An attempt as metrics and traces show it. */

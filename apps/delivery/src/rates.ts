@@ -1,4 +1,4 @@
-import { rateOf, type AccountChoice } from '@carillon/domain';
+import { rateOf, type AccountChoice } from '@carillon/domain/deliveries';
 import type { Duration, Instant } from '@carillon/kernel';
 import type { Clock } from '@carillon/ports';
 

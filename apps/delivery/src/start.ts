@@ -1,4 +1,6 @@
-import { CHANNEL_NAMES, CHANNELS, type AccountChoice, type Delivery, type FoundMessage } from '@carillon/domain';
+import { CHANNEL_NAMES, CHANNELS } from '@carillon/domain/channels';
+import type { AccountChoice, Delivery } from '@carillon/domain/deliveries';
+import type { FoundMessage } from '@carillon/domain/receipts';
 import type { DeliveryId, Instant } from '@carillon/kernel';
 import type { DueDelivery } from '@carillon/ports';
 import { createRecordSink, pause, startLoop, startStageConsumer } from '@carillon/runtime';

@@ -1,4 +1,5 @@
-import { headDueAt, type Delivery, type DigestHead } from '@carillon/domain';
+import type { Delivery } from '@carillon/domain/deliveries';
+import { headDueAt, type DigestHead } from '@carillon/domain/digests';
 import { startScheduler, type WorkPolicy } from '@carillon/runtime';
 import { closeWindows, type DigestPorts } from '@carillon/stages';
 import type { Duration, Instant } from '@carillon/kernel';

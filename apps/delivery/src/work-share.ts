@@ -1,4 +1,6 @@
-import { partitionOf, type Delivery, type DigestHead } from '@carillon/domain';
+import type { Delivery } from '@carillon/domain/deliveries';
+import type { DigestHead } from '@carillon/domain/digests';
+import { partitionOf } from '@carillon/domain/events';
 import type { EventLog } from '@carillon/ports';
 import { intentKeyOf } from '@carillon/stages';
 

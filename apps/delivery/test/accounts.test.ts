@@ -1,11 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import {
-  providerResult,
-  type AccountChoice,
-  type Configuration,
-  type Delivery,
-  type ProviderVerdict,
-} from '@carillon/domain';
+import type { Configuration } from '@carillon/domain/configuration';
+import { providerResult, type AccountChoice, type Delivery, type ProviderVerdict } from '@carillon/domain/deliveries';
 import type { ChannelSender, LeaseStore, SenderFactory } from '@carillon/ports';
 import type { AccountHold } from '@carillon/stages';
 import {

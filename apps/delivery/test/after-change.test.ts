@@ -1,4 +1,4 @@
-import type { NotificationBody } from '@carillon/domain';
+import type { NotificationBody } from '@carillon/domain/configuration';
 import { workspaceSettings } from '@carillon/testing/given';
 import { untilFound } from '@carillon/testing/topology';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

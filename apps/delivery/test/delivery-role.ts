@@ -1,4 +1,5 @@
-import { deliverySettings, type Delivery, type DeliveryState } from '@carillon/domain';
+import type { NotificationBody } from '@carillon/domain/configuration';
+import { deliverySettings, type Delivery, type DeliveryState } from '@carillon/domain/deliveries';
 import {
   openTopology,
   startScriptedSmtp,
@@ -8,7 +9,6 @@ import {
   type TopologyOptions,
 } from '@carillon/testing/topology';
 import { account, notification, ORDER_PAID, ORDERS, PAID_MAIL, stream, template } from '@carillon/testing/given';
-import type { NotificationBody } from '@carillon/domain';
 import type { ReadinessCheck } from '@carillon/runtime';
 import { startDelivery, type DeliveryPorts, type DeliveryRole } from '../src/index.ts';
 

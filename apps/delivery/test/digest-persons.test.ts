@@ -1,4 +1,6 @@
-import type { Consents, Delivery, NotificationBody } from '@carillon/domain';
+import type { NotificationBody } from '@carillon/domain/configuration';
+import type { Consents } from '@carillon/domain/consent';
+import type { Delivery } from '@carillon/domain/deliveries';
 import { notification, ORDER_PAID, ORDERS, stream, template } from '@carillon/testing/given';
 import { untilFound } from '@carillon/testing/topology';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-import type { Delivery, NotificationBody } from '@carillon/domain';
-import { operatorCancel, operatorResend } from '@carillon/domain';
+import type { NotificationBody } from '@carillon/domain/configuration';
+import { type Delivery, operatorCancel, operatorResend } from '@carillon/domain/deliveries';
 import { decideOnDelivery } from '@carillon/stages';
 import { at, notification, ORDER_PAID, template } from '@carillon/testing/given';
 import { untilFound } from '@carillon/testing/topology';

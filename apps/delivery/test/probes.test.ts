@@ -1,4 +1,4 @@
-import { providerResult, type ProviderVerdict } from '@carillon/domain';
+import { providerResult, type ProviderVerdict } from '@carillon/domain/deliveries';
 import { formatInstant } from '@carillon/kernel';
 import { untilFound } from '@carillon/testing/topology';
 import { afterEach, beforeEach, expect, it } from 'vitest';

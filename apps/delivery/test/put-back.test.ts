@@ -1,4 +1,4 @@
-import { decide, type Consents } from '@carillon/domain';
+import { decide, type Consents } from '@carillon/domain/consent';
 import type { CheckpointStore, ConsentStore } from '@carillon/ports';
 import { inboundRecord, publishConsents } from '@carillon/stages';
 import { untilFound } from '@carillon/testing/topology';

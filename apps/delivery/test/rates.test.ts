@@ -1,4 +1,4 @@
-import type { AccountChoice } from '@carillon/domain';
+import type { AccountChoice } from '@carillon/domain/deliveries';
 import { settableClock } from '@carillon/testing/given';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { beginAttempt, openDelivery } from '@carillon/domain';
+import { beginAttempt, openDelivery } from '@carillon/domain/deliveries';
 import type { AttemptId } from '@carillon/kernel';
 import { deliveryIdOf } from '@carillon/stages';
 import { givenIntent, HOUR, ORDER_PAID } from '@carillon/testing/given';

@@ -1,11 +1,7 @@
-import type {
-  DeadLetter,
-  Intent,
-  Lookup,
-  LookupIntegration,
-  LookupRecipients,
-  NotificationBody,
-} from '@carillon/domain';
+import type { LookupIntegration, LookupRecipients, NotificationBody } from '@carillon/domain/configuration';
+import type { Intent } from '@carillon/domain/deliveries';
+import type { DeadLetter } from '@carillon/domain/events';
+import type { Lookup } from '@carillon/domain/lookups';
 import type { Result } from '@carillon/kernel';
 import type { TopicName } from '@carillon/ports';
 import { startScriptedPartner, type LoopbackNames, type ScriptedPartner } from '@carillon/testing';

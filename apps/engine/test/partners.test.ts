@@ -1,4 +1,5 @@
-import type { LookupIntegration, Partner } from '@carillon/domain';
+import type { LookupIntegration } from '@carillon/domain/configuration';
+import type { Partner } from '@carillon/domain/lookups';
 import type { PartnerAnswer } from '@carillon/ports';
 import { configurationOf, integration } from '@carillon/testing/given';
 import { describe, expect, it } from 'vitest';

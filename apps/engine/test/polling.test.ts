@@ -1,4 +1,4 @@
-import type { PolledIntegration } from '@carillon/domain';
+import type { PolledIntegration } from '@carillon/domain/configuration';
 import type { LeaseStore, LogRecord } from '@carillon/ports';
 import { startScriptedPostHog, type ScriptedPostHog } from '@carillon/testing';
 import { integration } from '@carillon/testing/given';

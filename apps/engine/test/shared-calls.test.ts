@@ -1,4 +1,5 @@
-import { newAsking, type LookupIntegration } from '@carillon/domain';
+import type { LookupIntegration } from '@carillon/domain/configuration';
+import { newAsking } from '@carillon/domain/lookups';
 import type { TriggerId } from '@carillon/kernel';
 import { createLanes } from '@carillon/runtime';
 import { newTask, readTask, type AskTask } from '@carillon/stages';

@@ -1,4 +1,4 @@
-import { streamTable, type Configuration, type EventStream } from '@carillon/domain';
+import { streamTable, type Configuration, type EventStream } from '@carillon/domain/configuration';
 import { CarillonError, similarTo, type Instant, type JsonObject } from '@carillon/kernel';
 import { findApiKey } from './api-keys.ts';
 import type { Permit } from './admission-control.ts';

@@ -1,4 +1,4 @@
-import { hasExpired, listResources, type Configuration, type Resource } from '@carillon/domain';
+import { hasExpired, listResources, type Configuration, type Resource } from '@carillon/domain/configuration';
 import type { Instant } from '@carillon/kernel';
 import type { PresentedKeys } from './ports.ts';
 

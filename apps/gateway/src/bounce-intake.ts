@@ -1,4 +1,4 @@
-import { readReceiptToken } from '@carillon/domain';
+import { readReceiptToken } from '@carillon/domain/receipts';
 import { CarillonError, messageOf } from '@carillon/kernel';
 import type { BounceListener, BounceSettings, MailReading } from '@carillon/ports';
 import type { ReadinessCheck } from '@carillon/runtime';

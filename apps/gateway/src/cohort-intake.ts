@@ -6,8 +6,8 @@ import {
   isWebhook,
   omitsUserIds,
   takesBatches,
-  type WebhookIntegration,
-} from '@carillon/domain';
+} from '@carillon/domain/cohorts';
+import type { WebhookIntegration } from '@carillon/domain/configuration';
 import { CarillonError, readTraceparent, type EventId, type Json } from '@carillon/kernel';
 import type { CohortAnswer, ShownCredentials } from '@carillon/ports';
 import { refusalOf } from '@carillon/runtime';

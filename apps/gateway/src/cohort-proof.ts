@@ -1,5 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import { integrationSecrets, type CohortIntegration } from '@carillon/domain';
+import { integrationSecrets } from '@carillon/domain/cohorts';
+import type { CohortIntegration } from '@carillon/domain/configuration';
 import type { CohortProof } from '@carillon/ports';
 import type { FreshSecrets } from './fresh-secrets.ts';
 

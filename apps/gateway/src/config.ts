@@ -1,4 +1,4 @@
-import { MAX_COHORT_BYTES } from '@carillon/domain';
+import { MAX_COHORT_BYTES } from '@carillon/domain/cohorts';
 import type { Duration } from '@carillon/kernel';
 import type { BounceSettings } from '@carillon/ports';
 import type { HttpLimits } from '@carillon/runtime';

@@ -8,7 +8,7 @@ import {
   type ConsentLink,
   type Consents,
   type Decision,
-} from '@carillon/domain';
+} from '@carillon/domain/consent';
 import { messageOf } from '@carillon/kernel';
 import { decideConsents, publishConsents } from '@carillon/stages';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';

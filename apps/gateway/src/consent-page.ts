@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { ChannelName } from '@carillon/domain/channels';
+import type { Configuration } from '@carillon/domain/configuration';
 import {
   boxOf,
   isAllStopped,
@@ -6,12 +8,10 @@ import {
   nameOfTarget,
   oneClick,
   workspaceTitle,
-  type ChannelName,
-  type Configuration,
   type ConsentLink,
   type Consents,
   type Offer,
-} from '@carillon/domain';
+} from '@carillon/domain/consent';
 
 /** Colours hold 4.5 to 1 and more in both themes; nothing is smaller than what a finger hits. */
 const STYLE = `

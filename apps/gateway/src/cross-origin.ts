@@ -1,4 +1,4 @@
-import type { EventStream } from '@carillon/domain';
+import type { EventStream } from '@carillon/domain/configuration';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /** What a page may send beyond what every page may, and what it may read of an answer. */

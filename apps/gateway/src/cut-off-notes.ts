@@ -1,4 +1,4 @@
-import { cutOffName, minuteOf, type IntakeCutOff } from '@carillon/domain';
+import { cutOffName, minuteOf, type IntakeCutOff } from '@carillon/domain/intake';
 import type { Clock } from '@carillon/ports';
 import type { KeyUses } from './key-uses.ts';
 

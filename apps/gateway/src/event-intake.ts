@@ -1,4 +1,5 @@
-import { readEvent, streamTable, type EventStream } from '@carillon/domain';
+import { streamTable, type EventStream } from '@carillon/domain/configuration';
+import { readEvent } from '@carillon/domain/events';
 import { CarillonError, readTraceparent } from '@carillon/kernel';
 import { prepareAppend, type PreparedAppend } from '@carillon/stages';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';

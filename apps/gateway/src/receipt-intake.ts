@@ -1,11 +1,5 @@
-import {
-  allDeploymentAccounts,
-  DEPLOYMENT_PATH,
-  ownAccount,
-  publicUrlOf,
-  reporterOf,
-  type AccountBody,
-} from '@carillon/domain';
+import { publicUrlOf, type AccountBody } from '@carillon/domain/configuration';
+import { allDeploymentAccounts, DEPLOYMENT_PATH, ownAccount, reporterOf } from '@carillon/domain/deliveries';
 import { CarillonError } from '@carillon/kernel';
 import type { NewRecord, ReceiptReading } from '@carillon/ports';
 import { inboundRecord, receiptRecord } from '@carillon/stages';

@@ -1,4 +1,4 @@
-import { credentialRate, type EventStream } from '@carillon/domain';
+import { credentialRate, type EventStream } from '@carillon/domain/configuration';
 import { CarillonError, type Instant } from '@carillon/kernel';
 
 type Rate = NonNullable<EventStream['rate']>;

@@ -1,12 +1,5 @@
-import {
-  jwtSettings,
-  listResources,
-  pointerTo,
-  stepsOf,
-  unmetBinding,
-  type Configuration,
-  type EventStream,
-} from '@carillon/domain';
+import { jwtSettings, listResources, type Configuration, type EventStream } from '@carillon/domain/configuration';
+import { pointerTo, stepsOf, unmetBinding } from '@carillon/domain/events';
 import { CarillonError, isJsonObject, parseJson, type Duration, type JsonObject } from '@carillon/kernel';
 import type { TokenProvider, TokenVerifier } from '@carillon/ports';
 import { unauthorized } from './unauthorized.ts';

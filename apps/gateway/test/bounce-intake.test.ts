@@ -1,4 +1,4 @@
-import { writeReceiptToken, type Receipt } from '@carillon/domain';
+import { writeReceiptToken, type Receipt } from '@carillon/domain/receipts';
 import type { AttemptId, DeliveryId } from '@carillon/kernel';
 import type { BounceListener, BounceListenerOptions, BounceMail } from '@carillon/ports';
 import { bringMail, statusReport } from '@carillon/testing';

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { CohortMessage } from '@carillon/domain';
+import type { CohortMessage } from '@carillon/domain/cohorts';
 import type { EventLog, LogRecord } from '@carillon/ports';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { amplitudePayload as amplitude, mixpanelPayload as mixpanel, segmentTrack } from '@carillon/testing/given';

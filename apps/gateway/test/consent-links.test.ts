@@ -1,12 +1,5 @@
-import {
-  CHANGED_BY_OWNER,
-  findResource,
-  writeConsentLink,
-  type ConsentLink,
-  type Consents,
-  type ResourceChange,
-} from '@carillon/domain';
-import { foldConfiguration } from '@carillon/domain';
+import { CHANGED_BY_OWNER, findResource, type ResourceChange, foldConfiguration } from '@carillon/domain/configuration';
+import { writeConsentLink, type ConsentLink, type Consents } from '@carillon/domain/consent';
 import type { ConsentStore } from '@carillon/ports';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { RunningGateway } from '../src/index.ts';

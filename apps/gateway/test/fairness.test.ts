@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
-import { CHANGED_BY_OWNER, foldConfiguration } from '@carillon/domain';
+import { CHANGED_BY_OWNER, foldConfiguration } from '@carillon/domain/configuration';
 import { forgeToken, inSeconds } from '@carillon/testing/tokens';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { GatewayConfig, GatewayPorts, GatewayTelemetry, RunningGateway } from '../src/index.ts';

@@ -11,7 +11,7 @@ import {
   type ResourceChange,
   type AccountOf,
   type StreamBody,
-} from '@carillon/domain';
+} from '@carillon/domain/configuration';
 import type { LogRecord, TopicName } from '@carillon/ports';
 import type { HttpLogFacts } from '@carillon/runtime';
 import { openGatewayBackend, type GatewayBackend } from '../../../test/support/gateway-backend.ts';

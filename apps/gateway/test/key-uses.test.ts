@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { cutOffName, minuteOf } from '@carillon/domain';
+import { cutOffName, minuteOf } from '@carillon/domain/intake';
 import type { KeyUse } from '@carillon/ports';
 import { afterEach, beforeAll, expect, test } from 'vitest';
 import { post, prepareFixture, type Fixture } from './gateway-fixture.ts';

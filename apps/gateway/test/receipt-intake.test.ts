@@ -1,5 +1,5 @@
 import { createHmac, sign } from 'node:crypto';
-import { writeReceiptToken, type Receipt } from '@carillon/domain';
+import { writeReceiptToken, type Receipt } from '@carillon/domain/receipts';
 import type { AttemptId, DeliveryId } from '@carillon/kernel';
 import type { LogRecord } from '@carillon/ports';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-import type { EventStream } from '@carillon/domain';
+import type { EventStream } from '@carillon/domain/configuration';
 import { isCarillonError } from '@carillon/kernel';
 import { expect, test } from 'vitest';
 import { createStreamRates } from '../src/stream-rates.ts';

@@ -4,7 +4,7 @@ import {
   type JwtProviderBody,
   type ResourceChange,
   type StreamBody,
-} from '@carillon/domain';
+} from '@carillon/domain/configuration';
 import { makeSigningKey, startKeySetServer, type KeySetServer, type SigningKey } from '@carillon/testing/tokens';
 import { prepareFixture, type Fixture } from './gateway-fixture.ts';
 

@@ -1,4 +1,4 @@
-import { CHANGED_BY_OWNER, foldConfiguration, type ResourceChange } from '@carillon/domain';
+import { CHANGED_BY_OWNER, foldConfiguration, type ResourceChange } from '@carillon/domain/configuration';
 import { inSeconds, makeSigningKey, signToken, type TokenParts } from '@carillon/testing/tokens';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { post, type Answer } from './gateway-fixture.ts';

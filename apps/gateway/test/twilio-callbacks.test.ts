@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { writeReceiptToken, type Receipt } from '@carillon/domain';
+import { writeReceiptToken, type Receipt } from '@carillon/domain/receipts';
 import type { AttemptId, DeliveryId } from '@carillon/kernel';
 import { beforeEach, afterEach, describe, expect, it } from 'vitest';
 import type { RunningGateway } from '../src/index.ts';

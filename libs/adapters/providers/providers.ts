@@ -1,4 +1,4 @@
-import type { AccountBody } from '@carillon/domain';
+import type { AccountBody } from '@carillon/domain/configuration';
 import type { ReceiptReaders, SenderFactory } from '@carillon/ports';
 import { createFcmSenderFactory } from './fcm/src/index.ts';
 import type { ProviderAdapter, ReceiptReaderDeps, SenderDeps } from './provider-adapter.ts';

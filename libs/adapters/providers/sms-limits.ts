@@ -1,11 +1,6 @@
-import {
-  maxSegments,
-  providerResult,
-  reaches,
-  smsSegments,
-  type AccountBody,
-  type ProviderResult,
-} from '@carillon/domain';
+import { smsSegments } from '@carillon/domain/channels';
+import type { AccountBody } from '@carillon/domain/configuration';
+import { maxSegments, providerResult, reaches, type ProviderResult } from '@carillon/domain/deliveries';
 
 type SmsAccount = Extract<AccountBody, { readonly allow?: unknown }>;
 

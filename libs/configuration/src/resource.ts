@@ -1,4 +1,4 @@
-import type { Resource, ResourceBodies, ResourceKind, ResourceRef } from '@carillon/domain';
+import type { Resource, ResourceBodies, ResourceKind, ResourceRef } from '@carillon/domain/configuration';
 
 /** Kinds of resources that a person writes. API keys are not: a digest in a file would be a secret out of place. */
 export type WrittenKind = Exclude<ResourceKind, 'api_key'>;

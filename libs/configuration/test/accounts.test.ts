@@ -1,5 +1,5 @@
 import { formatFault, planChanges } from '@carillon/configuration';
-import { EMPTY_CONFIGURATION, foldConfiguration } from '@carillon/domain';
+import { EMPTY_CONFIGURATION, foldConfiguration } from '@carillon/domain/configuration';
 import { PROVIDERS } from '@carillon/shapes/providers';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';

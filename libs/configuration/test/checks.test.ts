@@ -1,5 +1,5 @@
 import { checkResources, isKind, pathText, planChanges, type WantedResource } from '@carillon/configuration';
-import { foldConfiguration, EMPTY_CONFIGURATION } from '@carillon/domain';
+import { foldConfiguration, EMPTY_CONFIGURATION } from '@carillon/domain/configuration';
 import { describe, expect, test } from 'vitest';
 import { notificationWith, read } from './support/folder.ts';
 import { reading } from './support/small-language.ts';

@@ -1,5 +1,6 @@
 import { formatFault, readConfigurationFolder, writeConfigurationFolder } from '@carillon/configuration';
-import { conditionOf, cohortStream, streamTable, type NotificationBody } from '@carillon/domain';
+import { conditionOf, cohortStream } from '@carillon/domain/cohorts';
+import { streamTable, type NotificationBody } from '@carillon/domain/configuration';
 import { configurationOf } from '@carillon/testing/given';
 import { describe, expect, test } from 'vitest';
 import { faultsOf, read } from './support/folder.ts';

@@ -7,7 +7,7 @@ import {
   readConfigurationFolder,
   writeConfigurationFolder,
 } from '@carillon/configuration';
-import { EMPTY_CONFIGURATION, type NotificationBody, resourceKey } from '@carillon/domain';
+import { EMPTY_CONFIGURATION, type NotificationBody, resourceKey } from '@carillon/domain/configuration';
 import { describe, expect, test } from 'vitest';
 import { goodFolder } from './support/folder.ts';
 import { reading } from './support/small-language.ts';

@@ -1,5 +1,5 @@
 import { formatFault, planChanges } from '@carillon/configuration';
-import { resourceKey } from '@carillon/domain';
+import { resourceKey } from '@carillon/domain/configuration';
 import { configurationOf, workspaceSettings } from '@carillon/testing/given';
 import { describe, expect, test } from 'vitest';
 import { read } from './support/folder.ts';

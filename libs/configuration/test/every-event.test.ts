@@ -1,5 +1,5 @@
 import { readResourceBodies, type WrittenKind } from '@carillon/configuration';
-import { type Configuration, EMPTY_CONFIGURATION, resourceKey } from '@carillon/domain';
+import { type Configuration, EMPTY_CONFIGURATION, resourceKey } from '@carillon/domain/configuration';
 import { describe, expect, it } from 'vitest';
 import { reading } from './support/small-language.ts';
 

@@ -5,7 +5,7 @@ import {
   type FileFault,
   type Plan,
 } from '@carillon/configuration';
-import { EMPTY_CONFIGURATION, foldConfiguration, type Configuration } from '@carillon/domain';
+import { EMPTY_CONFIGURATION, foldConfiguration, type Configuration } from '@carillon/domain/configuration';
 import { givenTemplates } from '@carillon/testing/given';
 import { describe, expect, test } from 'vitest';
 import { goodFolder } from './support/folder.ts';

@@ -1,5 +1,5 @@
 import { formatFault, planChanges } from '@carillon/configuration';
-import { EMPTY_CONFIGURATION, foldConfiguration } from '@carillon/domain';
+import { EMPTY_CONFIGURATION, foldConfiguration } from '@carillon/domain/configuration';
 import { describe, expect, test } from 'vitest';
 import { notificationWith, read } from './support/folder.ts';
 import { reading } from './support/small-language.ts';

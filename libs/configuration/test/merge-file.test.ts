@@ -1,5 +1,5 @@
 import { mergeFile, readConfigurationFolder, writeConfigurationFolder } from '@carillon/configuration';
-import { EMPTY_CONFIGURATION, type Configuration, type Resource, resourceKey } from '@carillon/domain';
+import { EMPTY_CONFIGURATION, type Configuration, type Resource, resourceKey } from '@carillon/domain/configuration';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { configurations } from './support/bodies.ts';

@@ -1,5 +1,5 @@
 import { formatFault, readConfigurationFolder } from '@carillon/configuration';
-import { resourceKey } from '@carillon/domain';
+import { resourceKey } from '@carillon/domain/configuration';
 import { expect, test } from 'vitest';
 import { folderOfNovember } from './support/folder-of-november.ts';
 import { reading } from './support/small-language.ts';

@@ -1,5 +1,5 @@
 import { formatFault, type Plan, planChanges, readConfigurationFolder } from '@carillon/configuration';
-import { type Configuration, EMPTY_CONFIGURATION, foldConfiguration } from '@carillon/domain';
+import { type Configuration, EMPTY_CONFIGURATION, foldConfiguration } from '@carillon/domain/configuration';
 import { describe, expect, test } from 'vitest';
 import { goodFolder, read } from './support/folder.ts';
 import { reading as context } from './support/small-language.ts';

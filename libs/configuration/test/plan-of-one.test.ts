@@ -1,5 +1,10 @@
 import { planChanges, type PlanOptions } from '@carillon/configuration';
-import { foldConfiguration, EMPTY_CONFIGURATION, type ResourceChange, type TemplateBody } from '@carillon/domain';
+import {
+  foldConfiguration,
+  EMPTY_CONFIGURATION,
+  type ResourceChange,
+  type TemplateBody,
+} from '@carillon/domain/configuration';
 import { describe, expect, it } from 'vitest';
 import { smallLanguage, smallTemplates } from './support/small-language.ts';
 

@@ -1,12 +1,14 @@
-import type {
-  Configuration,
-  NotificationBody,
-  Resource,
-  ResourceBodies,
-  ResourceKind,
-  RuleBody,
-} from '@carillon/domain';
-import { EMPTY_CONFIGURATION, foldConfiguration, resourceKey } from '@carillon/domain';
+import {
+  type Configuration,
+  type NotificationBody,
+  type Resource,
+  type ResourceBodies,
+  type ResourceKind,
+  type RuleBody,
+  EMPTY_CONFIGURATION,
+  foldConfiguration,
+  resourceKey,
+} from '@carillon/domain/configuration';
 import { type Plan, isWritten, planChanges, type WantedResource, type WrittenKind } from '@carillon/configuration';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

@@ -7,7 +7,7 @@ import {
   writtenTemplate,
   type WrittenKind,
 } from '@carillon/configuration';
-import { type Resource, resourceKey } from '@carillon/domain';
+import { type Resource, resourceKey } from '@carillon/domain/configuration';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { configurations } from './support/bodies.ts';

@@ -1,4 +1,4 @@
-import { EMPTY_CONFIGURATION, foldConfiguration } from '@carillon/domain';
+import { EMPTY_CONFIGURATION, foldConfiguration } from '@carillon/domain/configuration';
 import { formatFault, readConfigurationFolder } from '@carillon/configuration';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

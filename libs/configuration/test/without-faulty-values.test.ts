@@ -1,4 +1,4 @@
-import { EMPTY_CONFIGURATION } from '@carillon/domain';
+import { EMPTY_CONFIGURATION } from '@carillon/domain/configuration';
 import { err, ok } from '@carillon/kernel';
 import { describe, expect, it } from 'vitest';
 import { readConfigurationFolder } from '../src/index.ts';

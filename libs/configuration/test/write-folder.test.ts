@@ -1,4 +1,4 @@
-import { EMPTY_CONFIGURATION, type Configuration, resourceKey } from '@carillon/domain';
+import { EMPTY_CONFIGURATION, type Configuration, resourceKey } from '@carillon/domain/configuration';
 import { formatFault, planChanges, readConfigurationFolder, writeConfigurationFolder } from '@carillon/configuration';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
 import { isLocale, isTimeZone, type JsonObject } from '@carillon/kernel';
-import { EMPTY_CONFIGURATION, foldConfiguration, localityOf, type WorkspaceBody } from '../src/index.ts';
+import { EMPTY_CONFIGURATION, foldConfiguration, localityOf, type WorkspaceBody } from '../src/configuration/index.ts';
 
 const workspace = (body: WorkspaceBody) =>
   foldConfiguration(

@@ -1,4 +1,4 @@
-import { providerResult, STOPPED, type ProviderResult } from '@carillon/domain';
+import { providerResult, STOPPED, type ProviderResult } from '@carillon/domain/deliveries';
 import type { ChannelSender, RenderedMessage, SendContext } from '@carillon/ports';
 
 const NOT_BEGUN = 'The delivery was stopped before the message was handed over.';

@@ -1,4 +1,4 @@
-import { providerResult, type ProviderResult } from '@carillon/domain';
+import { providerResult, type ProviderResult } from '@carillon/domain/deliveries';
 
 /** A whole answer, whatever its status. Names of headers are lower case; of one that came twice nothing is kept. */
 export type Answered = {

@@ -1,4 +1,4 @@
-import type { AuditSeal } from '@carillon/domain';
+import type { AuditSeal } from '@carillon/domain/audit';
 import type { LogId } from '@carillon/kernel';
 
 /** The seals of the audit, kept apart from the log that they hold: a log that was cut off is shorter than what it is sealed to. */

@@ -1,4 +1,4 @@
-import type { Report } from '@carillon/domain';
+import type { Report } from '@carillon/domain/receipts';
 
 /** What a mail that came back says. `none`: an absence note or the like. `unreadable`: it cannot be taken apart. */
 export type MailReading =

@@ -5,7 +5,7 @@ import type {
   StoppedReason,
   TableReason,
   WaitingReason,
-} from '@carillon/domain';
+} from '@carillon/domain/changes';
 import type { Instant, Result } from '@carillon/kernel';
 
 /** A database to read, with its secrets resolved. Nothing of it reaches a log, a trace or a response. */

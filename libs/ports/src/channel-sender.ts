@@ -1,5 +1,8 @@
 import type { Instant } from '@carillon/kernel';
-import type { AccountBody, FoundMessage, EmailMessage, Message, ProviderResult } from '@carillon/domain';
+import type { EmailMessage, Message } from '@carillon/domain/channels';
+import type { AccountBody } from '@carillon/domain/configuration';
+import type { ProviderResult } from '@carillon/domain/deliveries';
+import type { FoundMessage } from '@carillon/domain/receipts';
 
 /** What a sender gets: a message of its channel, rendered and addressed. */
 export type RenderedMessage = Message;

@@ -1,4 +1,4 @@
-import type { PolledIntegration } from '@carillon/domain';
+import type { PolledIntegration } from '@carillon/domain/configuration';
 import type { Duration } from '@carillon/kernel';
 
 /** Asks for one page of who is in a cohort. */

@@ -1,4 +1,5 @@
-import type { CohortChange, WebhookIntegration } from '@carillon/domain';
+import type { CohortChange } from '@carillon/domain/cohorts';
+import type { WebhookIntegration } from '@carillon/domain/configuration';
 import type { CarillonError, Instant, Json, Result } from '@carillon/kernel';
 
 /** Platforms that send what changed in a cohort. `CohortPages` asks the others. */

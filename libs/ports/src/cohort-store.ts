@@ -1,4 +1,4 @@
-import type { Cohort, CohortMember, CohortRef, Order } from '@carillon/domain';
+import type { Cohort, CohortMember, CohortRef, Order } from '@carillon/domain/cohorts';
 import type { FencedWrite } from './checkpoints.ts';
 import type { Page } from './read-models.ts';
 

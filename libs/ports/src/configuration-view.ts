@@ -1,4 +1,4 @@
-import type { Configuration } from '@carillon/domain';
+import type { Configuration } from '@carillon/domain/configuration';
 import type { Instant } from '@carillon/kernel';
 
 /** The configuration as this process has read it from `carillon.config`; every role follows it live. */

@@ -1,4 +1,4 @@
-import type { Consents } from '@carillon/domain';
+import type { Consents } from '@carillon/domain/consent';
 import type { Instant } from '@carillon/kernel';
 
 /** What people want no more: one document for each person of a workspace, written by compare-and-set. */

@@ -1,4 +1,5 @@
-import type { ChannelName, Delivery, DeliveryReason, DeliveryState } from '@carillon/domain';
+import type { ChannelName } from '@carillon/domain/channels';
+import type { Delivery, DeliveryReason, DeliveryState } from '@carillon/domain/deliveries';
 import type { DeliveryId, Duration, EventId, Instant } from '@carillon/kernel';
 import type { NewRecord } from './event-log.ts';
 

@@ -1,4 +1,4 @@
-import type { DigestHead } from '@carillon/domain';
+import type { DigestHead } from '@carillon/domain/digests';
 import type { Instant } from '@carillon/kernel';
 
 /** The windows that items are collected in: one document for each head, written by compare-and-set, and kept for ever. */

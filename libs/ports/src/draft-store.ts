@@ -1,4 +1,4 @@
-import type { Draft, ResourceRef } from '@carillon/domain';
+import type { Draft, ResourceRef } from '@carillon/domain/configuration';
 
 /** What people prepare and have not published: one document for each resource, written by compare-and-set. */
 export type DraftStore = {

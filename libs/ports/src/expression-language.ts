@@ -1,4 +1,4 @@
-import type { Expression, ExpressionFault, ExpressionPlace, FormChange } from '@carillon/domain';
+import type { Expression, ExpressionFault, ExpressionPlace, FormChange } from '@carillon/domain/rules';
 import type { Result } from '@carillon/kernel';
 
 /** Checks and compiles expressions of tenants: hostile input. Refuses in under 100 ms whatever it refuses; never throws. */

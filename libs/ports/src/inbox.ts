@@ -1,4 +1,4 @@
-import type { ChannelName, Message } from '@carillon/domain';
+import type { ChannelName, Message } from '@carillon/domain/channels';
 import type { Instant } from '@carillon/kernel';
 
 /** A message that the sandbox kept instead of sending. */

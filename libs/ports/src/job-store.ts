@@ -1,4 +1,4 @@
-import type { Job, JobState } from '@carillon/domain';
+import type { Job, JobState } from '@carillon/domain/jobs';
 import type { Instant, JobId } from '@carillon/kernel';
 
 export type JobFilter = {

@@ -1,4 +1,4 @@
-import type { SentToPerson } from '@carillon/domain';
+import type { SentToPerson } from '@carillon/domain/cadence';
 
 /** What was sent to people, as far as a limit of frequency may count it: one document for each person of a workspace. */
 export type LimitStore = {

@@ -1,4 +1,4 @@
-import type { LookupIntegration } from '@carillon/domain';
+import type { LookupIntegration } from '@carillon/domain/configuration';
 import type { Duration, Instant, Json } from '@carillon/kernel';
 
 export type PartnerCall = {

@@ -1,4 +1,4 @@
-import type { PeopleKind, PeopleRecord } from '@carillon/domain';
+import type { PeopleKind, PeopleRecord } from '@carillon/domain/people';
 import type { Instant } from '@carillon/kernel';
 
 /**

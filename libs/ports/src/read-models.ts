@@ -1,4 +1,5 @@
-import type { JsonType, ParkedReceipt } from '@carillon/domain';
+import type { JsonType } from '@carillon/domain/events';
+import type { ParkedReceipt } from '@carillon/domain/receipts';
 import type { Instant } from '@carillon/kernel';
 
 /** What people look up; derived from log and ledger, written by record id, so projecting twice changes nothing. */

@@ -1,4 +1,5 @@
-import type { AccountBody, InboundWish, Report } from '@carillon/domain';
+import type { AccountBody } from '@carillon/domain/configuration';
+import type { InboundWish, Report } from '@carillon/domain/receipts';
 import type { CarillonError, Result } from '@carillon/kernel';
 
 /** A request of a provider as it came. Nothing in it is proved. */

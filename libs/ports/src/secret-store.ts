@@ -1,4 +1,4 @@
-import type { Actor } from '@carillon/domain';
+import type { Actor } from '@carillon/domain/people';
 import type { Instant } from '@carillon/kernel';
 
 /** A secret as it rests: sealed under a data key of its workspace, bound to workspace, name and version. */

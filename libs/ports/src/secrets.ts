@@ -1,4 +1,4 @@
-import type { Actor } from '@carillon/domain';
+import type { Actor } from '@carillon/domain/people';
 import type { SealedSecret } from './secret-store.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { SourcePosition, SourceState } from '@carillon/domain';
+import type { SourcePosition, SourceState } from '@carillon/domain/changes';
 import type { Instant } from '@carillon/kernel';
 import type { TableReading } from './change-sources.ts';
 import type { NewRecord } from './event-log.ts';

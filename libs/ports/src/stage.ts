@@ -1,4 +1,6 @@
-import type { Evaluation, Intent, Trigger } from '@carillon/domain';
+import type { Intent } from '@carillon/domain/deliveries';
+import type { Evaluation } from '@carillon/domain/events';
+import type { Trigger } from '@carillon/domain/lookups';
 import type { Instant } from '@carillon/kernel';
 import type { FencedWrite } from './checkpoints.ts';
 import type { LogRecord, NewRecord } from './event-log.ts';

@@ -1,4 +1,5 @@
-import type { ChannelName, SuppressionSource } from '@carillon/domain';
+import type { ChannelName } from '@carillon/domain/channels';
+import type { SuppressionSource } from '@carillon/domain/deliveries';
 import type { Instant } from '@carillon/kernel';
 
 /** That an address gets nothing on a channel of a workspace, as one source says. */

@@ -1,4 +1,5 @@
-import type { ChannelTemplate, FieldStep, JsonType, RenderedParts } from '@carillon/domain';
+import type { ChannelTemplate, RenderedParts } from '@carillon/domain/channels';
+import type { FieldStep, JsonType } from '@carillon/domain/events';
 import type { JsonObject, Locality } from '@carillon/kernel';
 
 /** Top-level names that a template refers to. `all`: it uses the context itself, so everything has to be there. */

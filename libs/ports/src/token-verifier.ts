@@ -1,4 +1,4 @@
-import type { JwtSettings } from '@carillon/domain';
+import type { JwtSettings } from '@carillon/domain/configuration';
 import type { Duration, Instant, JsonObject } from '@carillon/kernel';
 
 /** A JWT provider as some configuration has it. */

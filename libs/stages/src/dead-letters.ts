@@ -1,5 +1,4 @@
-import type { DeadLetter } from '@carillon/domain';
-import { partitionOf } from '@carillon/domain';
+import { type DeadLetter, partitionOf } from '@carillon/domain/events';
 import type { Clock, EventLog, Ids, LogRecord, NewRecord, RecordCodecs } from '@carillon/ports';
 
 type Ports = {

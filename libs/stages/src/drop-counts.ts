@@ -1,4 +1,5 @@
-import { type Dropped, type LookupProblemKind, type OwnAnswer, type RuleOutcome } from '@carillon/domain';
+import type { LookupProblemKind, OwnAnswer } from '@carillon/domain/lookups';
+import type { Dropped, RuleOutcome } from '@carillon/domain/rules';
 import type { DropCount } from '@carillon/ports';
 
 type Named = Pick<DropCount, 'workspace' | 'rule'>;

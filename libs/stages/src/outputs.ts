@@ -1,4 +1,6 @@
-import { partitionOf, type Evaluation, type Intent, type Trigger } from '@carillon/domain';
+import type { Intent } from '@carillon/domain/deliveries';
+import { partitionOf, type Evaluation } from '@carillon/domain/events';
+import type { Trigger } from '@carillon/domain/lookups';
 import type { EventLog, Ids, EvaluationOutput, NewRecord, RecordCodecs } from '@carillon/ports';
 
 type Places = { readonly ids: Pick<Ids, 'keyed'>; readonly log: Pick<EventLog, 'partitions'> };

@@ -1,4 +1,4 @@
-import type { AuditSeal } from '@carillon/domain';
+import type { AuditSeal } from '@carillon/domain/audit';
 import type { LogId } from '@carillon/kernel';
 import { integer, text, type AuditSeals, type Collection, type Documents } from '@carillon/ports';
 

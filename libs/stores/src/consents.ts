@@ -1,4 +1,4 @@
-import { takeOver, type Consents } from '@carillon/domain';
+import { takeOver, type Consents } from '@carillon/domain/consent';
 import { integer, text, type Collection, type ConsentStore, type Documents } from '@carillon/ports';
 import { writeNext } from './documents.ts';
 import { pagesOf, type Move } from './move.ts';

@@ -1,4 +1,4 @@
-import { headDueAt, type DigestHead } from '@carillon/domain';
+import { headDueAt, type DigestHead } from '@carillon/domain/digests';
 import { integer, text, type Collection, type DigestHeads, type Documents } from '@carillon/ports';
 import { writeNext } from './documents.ts';
 

@@ -1,4 +1,4 @@
-import { BASE_GONE, type Draft, type ResourceRef } from '@carillon/domain';
+import { BASE_GONE, type Draft, type ResourceRef } from '@carillon/domain/configuration';
 import { pagesOf, type Move } from './move.ts';
 import { integer, text, type Collection, type Documents, type DraftStore } from '@carillon/ports';
 

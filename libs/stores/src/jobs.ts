@@ -1,4 +1,5 @@
-import { cancelled, givenBack, SYSTEM_ACTOR, type Job } from '@carillon/domain';
+import { cancelled, givenBack, type Job } from '@carillon/domain/jobs';
+import { SYSTEM_ACTOR } from '@carillon/domain/people';
 import { integer, text, type Collection, type Documents, type JobStore } from '@carillon/ports';
 
 const JOBS: Collection<Job> = {

@@ -1,4 +1,4 @@
-import { together, type SentToPerson } from '@carillon/domain';
+import { together, type SentToPerson } from '@carillon/domain/cadence';
 import { integer, text, type Collection, type Documents, type LimitStore } from '@carillon/ports';
 import { pagesOf, type Move } from './move.ts';
 

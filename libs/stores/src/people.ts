@@ -1,4 +1,4 @@
-import { ROSTER_ID, type PeopleKind, type PeopleRecord } from '@carillon/domain';
+import { ROSTER_ID, type PeopleKind, type PeopleRecord } from '@carillon/domain/people';
 import { parseJson } from '@carillon/kernel';
 import { integer, text, type Collection, type Documents, type PeopleStore } from '@carillon/ports';
 import { readAll, writeNext } from './documents.ts';

@@ -1,4 +1,4 @@
-import { OWNER_ACTOR, type Actor } from '@carillon/domain';
+import { OWNER_ACTOR, type Actor } from '@carillon/domain/people';
 import {
   integer,
   json,

@@ -1,4 +1,4 @@
-import type { AuditSeal } from '@carillon/domain';
+import type { AuditSeal } from '@carillon/domain/audit';
 import type { LogId } from '@carillon/kernel';
 import { describe, expect, it } from 'vitest';
 import { freshName } from '@carillon/testing';

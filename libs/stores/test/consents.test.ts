@@ -1,4 +1,4 @@
-import type { Consents, ConsentEntry } from '@carillon/domain';
+import type { Consents, ConsentEntry } from '@carillon/domain/consent';
 import { describe, expect, it } from 'vitest';
 import { allPages, freshName } from '@carillon/testing';
 import { createMemoryStores } from '@carillon/testing/memory';

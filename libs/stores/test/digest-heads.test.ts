@@ -1,4 +1,4 @@
-import { emptyHead, type DigestHead, type ListedItem } from '@carillon/domain';
+import { emptyHead, type DigestHead, type ListedItem } from '@carillon/domain/digests';
 import type { DeliveryId, IntentId } from '@carillon/kernel';
 import { allPages, freshName } from '@carillon/testing';
 import { createMemoryStores } from '@carillon/testing/memory';

@@ -1,4 +1,4 @@
-import type { Draft } from '@carillon/domain';
+import type { Draft } from '@carillon/domain/configuration';
 import { describe, expect, it } from 'vitest';
 import { allPages, freshName } from '@carillon/testing';
 import { createMemoryStores } from '@carillon/testing/memory';

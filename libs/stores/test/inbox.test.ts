@@ -1,4 +1,4 @@
-import type { Message } from '@carillon/domain';
+import type { Message } from '@carillon/domain/channels';
 import type { InboxFilter, InboxMessage } from '@carillon/ports';
 import { describe, expect, it } from 'vitest';
 import { allPages, freshName } from '@carillon/testing';

@@ -1,4 +1,4 @@
-import { cancelled, newJob, reported, taken, type Job, type JobWork } from '@carillon/domain';
+import { cancelled, newJob, reported, taken, type Job, type JobWork } from '@carillon/domain/jobs';
 import type { JobId } from '@carillon/kernel';
 import type { JobStore } from '@carillon/ports';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-import type { SentEntry, SentToPerson } from '@carillon/domain';
+import type { SentEntry, SentToPerson } from '@carillon/domain/cadence';
 import type { DeliveryId, TriggerId } from '@carillon/kernel';
 import { createDirectWire, createMemoryDocuments, createMemoryStores } from '@carillon/testing/memory';
 import { allPages, freshName } from '@carillon/testing';

@@ -1,4 +1,6 @@
-import { BASE_GONE, ROSTER_ID, type Consents, type Draft, type PeopleRecord, type Person } from '@carillon/domain';
+import { BASE_GONE, type Draft } from '@carillon/domain/configuration';
+import type { Consents } from '@carillon/domain/consent';
+import { ROSTER_ID, type PeopleRecord, type Person } from '@carillon/domain/people';
 import type { DataKey } from '@carillon/ports';
 import { createMemoryStores } from '@carillon/testing/memory';
 import { describe, expect, it } from 'vitest';

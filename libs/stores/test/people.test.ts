@@ -1,4 +1,4 @@
-import type { Guesses, PeopleRecord, Person, Session } from '@carillon/domain';
+import type { Guesses, PeopleRecord, Person, Session } from '@carillon/domain/people';
 import { describe, expect, it } from 'vitest';
 import { allPages, freshName } from '@carillon/testing';
 import { createMemoryStores } from '@carillon/testing/memory';

@@ -1,4 +1,4 @@
-import type { PeopleRecord } from '@carillon/domain';
+import type { PeopleRecord } from '@carillon/domain/people';
 import { createDirectWire, createMemoryDocuments } from '@carillon/testing/memory';
 import { expect, it } from 'vitest';
 import { createStores, removeExpired } from '../src/index.ts';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { openEmbedded } from '@carillon/adapter-embedded';
 import { openMongo } from '@carillon/adapter-mongodb';
 import { systemClock } from '@carillon/adapter-system';
-import type { Delivery } from '@carillon/domain';
+import type { Delivery } from '@carillon/domain/deliveries';
 import type { DeliveryId, EventId } from '@carillon/kernel';
 import type { DeliveryLedger } from '@carillon/ports';
 import { deliveryOf } from '@carillon/testing';

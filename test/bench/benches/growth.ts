@@ -1,6 +1,6 @@
 import { openEmbedded } from '@carillon/adapter-embedded';
 import { createIds, systemClock } from '@carillon/adapter-system';
-import { streamTable, type Configuration, type RuleBody } from '@carillon/domain';
+import { streamTable, type Configuration, type RuleBody } from '@carillon/domain/configuration';
 import type { LogRecord } from '@carillon/ports';
 import { createEvaluateStage } from '@carillon/stages';
 import {

@@ -2,15 +2,8 @@ import { openEmbedded } from '@carillon/adapter-embedded';
 import { openMongo } from '@carillon/adapter-mongodb';
 import { createIds, systemClock } from '@carillon/adapter-system';
 import { createRecordCodecs } from '@carillon/contracts';
-import {
-  applyReceipt,
-  attemptTag,
-  beginAttempt,
-  providerResult,
-  settleAttempt,
-  type Delivery,
-  type Receipt,
-} from '@carillon/domain';
+import { beginAttempt, providerResult, settleAttempt, type Delivery } from '@carillon/domain/deliveries';
+import { applyReceipt, attemptTag, type Receipt } from '@carillon/domain/receipts';
 import type { AttemptId, DeliveryId } from '@carillon/kernel';
 import type { BackendStores, LogRecord } from '@carillon/ports';
 import { createReceiptStage } from '@carillon/stages';

@@ -1,6 +1,6 @@
 import { createExpressionLanguage } from '@carillon/adapter-cel';
-import type { Bindings, Expression } from '@carillon/domain';
-import { readEvent, RULE_STEPS, StepBudget } from '@carillon/domain';
+import { readEvent } from '@carillon/domain/events';
+import { type Bindings, type Expression, RULE_STEPS, StepBudget } from '@carillon/domain/rules';
 import type { JsonObject } from '@carillon/kernel';
 import { Environment } from '@marcbachmann/cel-js';
 import { createCorpus, type OrderEvent } from '../corpus.ts';

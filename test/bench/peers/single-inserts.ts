@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import type { Delivery } from '@carillon/domain';
+import type { Delivery } from '@carillon/domain/deliveries';
 import { stringifyJson } from '@carillon/kernel';
 import { MongoClient, MongoServerError, type Collection, type Document, type OptionalUnlessRequiredId } from 'mongodb';
 

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createTemplateRenderer } from '@carillon/adapter-handlebars';
-import { templateOf, type EmailTemplate } from '@carillon/domain';
+import { templateOf } from '@carillon/domain/channels';
+import type { EmailTemplate } from '@carillon/domain/configuration';
 import { DEFAULT_LOCALITY, type JsonObject } from '@carillon/kernel';
 import type { TemplateRenderer } from '@carillon/ports';
 import Handlebars from 'handlebars';

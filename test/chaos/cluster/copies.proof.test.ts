@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRecordCodecs } from '@carillon/contracts';
-import type { Delivery, Intent } from '@carillon/domain';
+import type { Delivery, Intent } from '@carillon/domain/deliveries';
 import type { IntentId } from '@carillon/kernel';
 import { startLedgerSmtp, untilFound } from '@carillon/testing';
 import { startCluster, startClusterServices, type ClusterServices } from '@carillon/testing/cluster';

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Delivery } from '@carillon/domain';
+import type { Delivery } from '@carillon/domain/deliveries';
 import { startLedgerSmtp, untilFound, type LedgerSmtp } from '@carillon/testing';
 import { startCluster, startClusterServices, type Cluster, type ClusterServices } from '@carillon/testing/cluster';
 import { afterAll, beforeAll, expect, it } from 'vitest';

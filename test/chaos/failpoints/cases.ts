@@ -1,5 +1,5 @@
 import type { FAILPOINT_ACTIONS } from './failpoints.ts';
-import type { ChannelName } from '@carillon/domain';
+import type { ChannelName } from '@carillon/domain/channels';
 import { SENDING_PLACES } from './places.ts';
 
 type FailpointAction = (typeof FAILPOINT_ACTIONS)[number];

@@ -1,4 +1,4 @@
-import type { ChannelName } from '@carillon/domain';
+import type { ChannelName } from '@carillon/domain/channels';
 import type { LedgerSmtp } from '@carillon/testing';
 import { deviceOf, phoneOf, type ProviderFate } from '@carillon/testing/providers';
 import type { BookedPartner } from '../partner.ts';

@@ -1,4 +1,4 @@
-import type { ChannelName } from '@carillon/domain';
+import type { ChannelName } from '@carillon/domain/channels';
 import { untilFound } from '@carillon/testing';
 import { addressOf } from '../partner.ts';
 import { changePost, eventPost } from '../posts.ts';

@@ -1,7 +1,7 @@
 import { createExpressionLanguage } from '@carillon/adapter-cel';
 import { createTemplateRenderer } from '@carillon/adapter-handlebars';
 import { readResourceBodies, type WrittenKind } from '@carillon/configuration';
-import { EMPTY_CONFIGURATION } from '@carillon/domain';
+import { EMPTY_CONFIGURATION } from '@carillon/domain/configuration';
 import { FAULT_FACTS, type FaultCode } from '@carillon/kernel';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';

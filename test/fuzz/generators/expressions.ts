@@ -1,4 +1,4 @@
-import type { ExpressionPlace } from '@carillon/domain';
+import type { ExpressionPlace } from '@carillon/domain/rules';
 import type { Dice } from '../dice.ts';
 import { HOSTILE_TEXTS, mutateText } from './texts.ts';
 

@@ -1,4 +1,4 @@
-import type { EmailTemplate } from '@carillon/domain';
+import type { EmailTemplate } from '@carillon/domain/configuration';
 import type { Dice } from '../dice.ts';
 import { hostileText, mutateText } from './texts.ts';
 

@@ -1,4 +1,5 @@
-import { providerResult, type Delivery, type DeliveryState, type ProviderResult, type Receipt } from '@carillon/domain';
+import { providerResult, type Delivery, type DeliveryState, type ProviderResult } from '@carillon/domain/deliveries';
+import type { Receipt } from '@carillon/domain/receipts';
 import type { Checkpoint, ConsumeOptions, NewRecord, PartitionWorker } from '@carillon/ports';
 import type { Plant, Ports } from '../../simulation/ports.ts';
 import { STATE_OF } from '../../simulation/said.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createIds, createSealing, createSecrets, createTextSealer, loadKeys } from '@carillon/adapter-system';
-import { TOKEN_SCOPES } from '@carillon/domain';
+import { TOKEN_SCOPES } from '@carillon/domain/people';
 import { forEachConcurrently } from '@carillon/stages';
 import { openTopology, type Topology } from '@carillon/testing/topology';
 import {

@@ -1,4 +1,4 @@
-import { CHANGED_BY_OWNER } from '@carillon/domain';
+import { CHANGED_BY_OWNER } from '@carillon/domain/configuration';
 import { createSchemaRegistry } from '@carillon/adapter-schema-registry';
 import { createRecordCodecs, RECORD_SCHEMAS, type DeadLetterBody } from '@carillon/contracts';
 import { formatInstant } from '@carillon/kernel';

@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { readEvent } from '@carillon/domain';
+import { readEvent } from '@carillon/domain/events';
 import { stringifyJson, type Json, type JsonObject } from '@carillon/kernel';
 import { CODE_LANGUAGES, codeSample, credentialOf } from '@carillon/insight';
 import fc from 'fast-check';

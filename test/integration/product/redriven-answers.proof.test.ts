@@ -1,7 +1,7 @@
 import type { Embedded } from '@carillon/adapter-embedded';
 import { systemClock } from '@carillon/adapter-system';
 import { createRecordCodecs, type DeadLetterBody } from '@carillon/contracts';
-import { newAsking, type Asking, type Lookup } from '@carillon/domain';
+import { newAsking, type Asking, type Lookup } from '@carillon/domain/lookups';
 import type { TriggerId } from '@carillon/kernel';
 import { newTask } from '@carillon/stages';
 import { untilFound } from '@carillon/testing';

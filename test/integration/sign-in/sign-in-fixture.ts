@@ -1,7 +1,7 @@
 import { createIdentityProviders } from '@carillon/adapter-openid';
 import { createTextSealer } from '@carillon/adapter-system';
 import { buildControl, type Control, type ControlPorts } from '@carillon/control';
-import type { DeploymentBody, IdentityProviderBody } from '@carillon/domain';
+import type { DeploymentBody, IdentityProviderBody } from '@carillon/domain/configuration';
 import { createLoopbackHttp } from '@carillon/testing';
 import { startSignInProvider, type SignInProvider } from '@carillon/testing/openid-sign-in';
 import { openTopology, type Topology } from '@carillon/testing/topology';

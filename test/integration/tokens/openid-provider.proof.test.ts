@@ -6,7 +6,7 @@ import {
   foldConfiguration,
   type Configuration,
   type ResourceChange,
-} from '@carillon/domain';
+} from '@carillon/domain/configuration';
 import { startGateway, type RunningGateway } from '@carillon/gateway';
 import type { OutboundHttp } from '@carillon/ports';
 import { startOpenIdProvider, type OpenIdProvider } from '@carillon/testing/openid';

@@ -1,4 +1,4 @@
-import { cohortKey, type CohortMessage } from '@carillon/domain';
+import { cohortKey, type CohortMessage } from '@carillon/domain/cohorts';
 import type { LogId } from '@carillon/kernel';
 import type { CheckpointStore, CohortStore, EventLog } from '@carillon/ports';
 import { createRecordSink, startStageConsumer } from '@carillon/runtime';

@@ -1,4 +1,4 @@
-import { CHANGED_BY_OWNER } from '@carillon/domain';
+import { CHANGED_BY_OWNER } from '@carillon/domain/configuration';
 import type { Instant, LogId } from '@carillon/kernel';
 import type { EventLog, LogRecord, NewRecord, BatchStage, PartitionState, EvaluationOutput } from '@carillon/ports';
 import {

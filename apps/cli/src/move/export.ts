@@ -3,11 +3,10 @@ import {
   CHANGED_BY_OWNER,
   type Configuration,
   type ConfigurationRecord,
-  dissolvedItem,
   listResources,
-  TERMINAL_STATES,
-  type DeliveryState,
-} from '@carillon/domain';
+} from '@carillon/domain/configuration';
+import { TERMINAL_STATES, type DeliveryState } from '@carillon/domain/deliveries';
+import { dissolvedItem } from '@carillon/domain/digests';
 import { formatInstant, type Instant } from '@carillon/kernel';
 import { MESSAGE_CLAIM, type EventLog, type RecordCodecs } from '@carillon/ports';
 import { createConfigurationView, type FollowedConfiguration } from '@carillon/stages';

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { KEY_FOLDER } from '@carillon/adapter-system';
 import { createRecordCodecs } from '@carillon/contracts';
-import type { ConfigurationRecord } from '@carillon/domain';
+import type { ConfigurationRecord } from '@carillon/domain/configuration';
 import type { Json } from '@carillon/kernel';
 import type { RecordCodecs } from '@carillon/ports';
 import { MOVED_LINES } from '@carillon/stores';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '@carillon/adapter-system';
 import type { Check } from '@carillon/control';
-import { emptyHead } from '@carillon/domain';
+import { emptyHead } from '@carillon/domain/digests';
 import { formatInstant } from '@carillon/kernel';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Backend } from './backend.ts';

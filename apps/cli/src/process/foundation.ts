@@ -1,7 +1,7 @@
 import { createBounceMail } from '@carillon/adapter-bounces';
 import { createCohortReaders, createPostHog } from '@carillon/adapter-cohorts';
 import { createExpressionLanguage } from '@carillon/adapter-cel';
-import { compileRule } from '@carillon/domain';
+import { compileRule } from '@carillon/domain/rules';
 import { createAddressGuard, createGuardedHttp } from '@carillon/adapter-guarded-http';
 import { createTemplateRenderer } from '@carillon/adapter-handlebars';
 import { createMjmlCompiler } from '@carillon/adapter-mjml';

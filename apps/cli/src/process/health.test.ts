@@ -1,5 +1,6 @@
 import type { RoleName } from '../run/role-names.ts';
-import { DELIVERY_STATES, EMPTY_CONFIGURATION } from '@carillon/domain';
+import { EMPTY_CONFIGURATION } from '@carillon/domain/configuration';
+import { DELIVERY_STATES } from '@carillon/domain/deliveries';
 import type { ReadinessCheck } from '@carillon/runtime';
 import { expect, it } from 'vitest';
 import { createCount, createHealth } from './health.ts';

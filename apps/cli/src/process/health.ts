@@ -1,5 +1,5 @@
 import { CONFIGURATION_FRESH_FOR } from '@carillon/gateway';
-import { DELIVERY_STATES } from '@carillon/domain';
+import { DELIVERY_STATES } from '@carillon/domain/deliveries';
 import type { Clock, DeliveryLedger } from '@carillon/ports';
 import type { HealthSources, ReadinessCheck } from '@carillon/runtime';
 import type { FollowedConfiguration } from '@carillon/stages';

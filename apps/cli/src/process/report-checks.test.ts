@@ -1,4 +1,4 @@
-import { EMPTY_CONFIGURATION, foldConfiguration, type AccountOf } from '@carillon/domain';
+import { EMPTY_CONFIGURATION, foldConfiguration, type AccountOf } from '@carillon/domain/configuration';
 import { expect, it } from 'vitest';
 import { reportChecks } from './report-checks.ts';
 

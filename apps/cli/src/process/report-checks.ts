@@ -1,5 +1,5 @@
 import type { Check } from '@carillon/control';
-import { deploymentRef, findResource, listResources, type Configuration } from '@carillon/domain';
+import { deploymentRef, findResource, listResources, type Configuration } from '@carillon/domain/configuration';
 import type { BounceSettings } from '@carillon/ports';
 
 /** What `doctor` says of the way back: whether mail reports can reach us where accounts ask for them. */

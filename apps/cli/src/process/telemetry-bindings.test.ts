@@ -1,4 +1,4 @@
-import { openDelivery } from '@carillon/domain';
+import { openDelivery } from '@carillon/domain/deliveries';
 import type { DeriveId } from '@carillon/kernel';
 import { deliveryOf, startOtlpReceiver } from '@carillon/testing';
 import { givenIntent } from '@carillon/testing/given';

@@ -3,7 +3,9 @@ import type { KafkaLogLine } from '@carillon/adapter-kafka';
 import type { ControlPorts } from '@carillon/control';
 import type { DeliveryPorts } from '@carillon/delivery';
 import type { EngineWatch } from '@carillon/engine';
-import { LOCALITY_VARIABLES, type ChannelName, type ProviderVerdict } from '@carillon/domain';
+import type { ChannelName } from '@carillon/domain/channels';
+import { LOCALITY_VARIABLES } from '@carillon/domain/configuration';
+import type { ProviderVerdict } from '@carillon/domain/deliveries';
 import { CUT_OFF_REASONS, RETURNED_MAIL, type GatewayTelemetry } from '@carillon/gateway';
 import { ERRORS, formatInstant, isCarillonError } from '@carillon/kernel';
 import {

@@ -1,5 +1,5 @@
 import type { StartSettings } from '@carillon/configuration';
-import { deploymentRef, findResource, secretsIn, type Configuration } from '@carillon/domain';
+import { deploymentRef, findResource, secretsIn, type Configuration } from '@carillon/domain/configuration';
 import type { Environment } from './environment.ts';
 
 const LISTED = /^(?:[a-z0-9-]+\/)?[A-Z][A-Z0-9_]*$/;

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { applyFolder, createApiKey, planFolder, type ControlPorts } from '@carillon/control';
-import { SYSTEM_ACTOR } from '@carillon/domain';
+import { SYSTEM_ACTOR } from '@carillon/domain/people';
 import { readFolder, writeFolder } from '../commands/configuration.ts';
 import { showFault } from '../commands/plan-text.ts';
 import { UsageError } from '../failure.ts';

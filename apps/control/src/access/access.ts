@@ -1,4 +1,4 @@
-import { emailKey, type PeopleRecord, type Person, type SignInWay } from '@carillon/domain';
+import { emailKey, type PeopleRecord, type Person, type SignInWay } from '@carillon/domain/people';
 import { CarillonError, type Duration, type Instant } from '@carillon/kernel';
 import { sourceOf } from '@carillon/runtime';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-import type { ChangeOrigin, Origin } from '@carillon/domain';
+import type { ChangeOrigin, Origin } from '@carillon/domain/configuration';
 import type { FastifyRequest } from 'fastify';
 import { principalOf, type Principal } from './principal.ts';
 

@@ -4,7 +4,7 @@ import {
   type Configuration,
   type ResourceChange,
   type WorkspaceBody,
-} from '@carillon/domain';
+} from '@carillon/domain/configuration';
 import { lacking } from './guard.ts';
 import type { Principal } from './principal.ts';
 

@@ -1,4 +1,4 @@
-import type { Role, TokenScope } from '@carillon/domain';
+import type { Role, TokenScope } from '@carillon/domain/people';
 import type { ErrorCode } from '@carillon/kernel';
 import type { FastifyInstance } from 'fastify';
 

@@ -1,4 +1,4 @@
-import { OWNER_ACTOR, type Actor, type PeopleRecord } from '@carillon/domain';
+import { OWNER_ACTOR, type Actor, type PeopleRecord } from '@carillon/domain/people';
 import { CarillonError, type Instant } from '@carillon/kernel';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { rightsOfPerson } from './people/rights.ts';

@@ -1,4 +1,4 @@
-import { ROLES, TOKEN_SCOPES } from '@carillon/domain';
+import { ROLES, TOKEN_SCOPES } from '@carillon/domain/people';
 import { PERMISSION_WORDS, PERMISSIONS, ROLES_WITH, SCOPE_PERMISSIONS } from './permission.ts';
 
 const mark = (has: boolean): string => (has ? '●' : '–');

@@ -1,4 +1,4 @@
-import type { AuditRecord } from '@carillon/domain';
+import type { AuditRecord } from '@carillon/domain/audit';
 import type { EventLog, NewRecord, RecordCodecs } from '@carillon/ports';
 
 export type AuditLogPorts = { readonly log: EventLog; readonly codecs: Pick<RecordCodecs, 'audit'> };

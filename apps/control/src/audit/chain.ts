@@ -1,5 +1,5 @@
 import { createHash, hash } from 'node:crypto';
-import type { AuditSeal } from '@carillon/domain';
+import type { AuditSeal } from '@carillon/domain/audit';
 import type { LogId } from '@carillon/kernel';
 import type { Ids } from '@carillon/ports';
 

@@ -1,4 +1,6 @@
-import { auditKeptFor, SYSTEM_ACTOR, type AuditEntry, type AuditOutcome, type AuditSeal } from '@carillon/domain';
+import type { AuditEntry, AuditOutcome, AuditSeal } from '@carillon/domain/audit';
+import { auditKeptFor } from '@carillon/domain/configuration';
+import { SYSTEM_ACTOR } from '@carillon/domain/people';
 import { isCarillonError } from '@carillon/kernel';
 import type { ControlPorts } from '../ports.ts';
 import { writeAudit } from './audit-log.ts';

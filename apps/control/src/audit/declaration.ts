@@ -1,4 +1,4 @@
-import type { AuditAction } from '@carillon/domain';
+import type { AuditAction } from '@carillon/domain/audit';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 declare module 'fastify' {

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import type { Actor, AuditAction } from '@carillon/domain';
+import type { AuditAction } from '@carillon/domain/audit';
+import type { Actor } from '@carillon/domain/people';
 import { stringifyJson, type ErrorCode, type Json } from '@carillon/kernel';
 import type { Ids } from '@carillon/ports';
 import type { FastifyInstance, FastifyRequest } from 'fastify';

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { AuditEntry, AuditOutcome } from '@carillon/domain';
+import type { AuditEntry, AuditOutcome } from '@carillon/domain/audit';
 import { CarillonError, isCarillonError, type ErrorCode, type Instant } from '@carillon/kernel';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { principalIfAny } from '../access/principal.ts';

@@ -1,4 +1,4 @@
-import type { AuditEntry } from '@carillon/domain';
+import type { AuditEntry } from '@carillon/domain/audit';
 import type { Instant } from '@carillon/kernel';
 import type { ControlPorts } from '../ports.ts';
 

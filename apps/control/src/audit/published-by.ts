@@ -1,4 +1,4 @@
-import { resourceKey, type ResourceRef } from '@carillon/domain';
+import { resourceKey, type ResourceRef } from '@carillon/domain/configuration';
 import type { Json } from '@carillon/kernel';
 import type { ConfigurationHistory } from '@carillon/stages';
 import { digestOf } from './facts.ts';

@@ -1,4 +1,5 @@
-import { SYSTEM_ACTOR, type AuditEntry, type AuditSeal } from '@carillon/domain';
+import type { AuditEntry, AuditSeal } from '@carillon/domain/audit';
+import { SYSTEM_ACTOR } from '@carillon/domain/people';
 import { parseInstant, type Duration, type Instant } from '@carillon/kernel';
 import type { LeaseStore } from '@carillon/ports';
 import type { ControlPorts } from '../ports.ts';

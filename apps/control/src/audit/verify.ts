@@ -1,4 +1,4 @@
-import type { AuditSeal } from '@carillon/domain';
+import type { AuditSeal } from '@carillon/domain/audit';
 import type { LogRecord } from '@carillon/ports';
 import type { ControlPorts } from '../ports.ts';
 import { chainOf, contentsOf, isGenuine, leafOf, link } from './chain.ts';

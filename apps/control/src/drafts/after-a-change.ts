@@ -1,5 +1,5 @@
 import type { AppliedBody } from '@carillon/contracts';
-import { resourceKey, type ResourceChange } from '@carillon/domain';
+import { resourceKey, type ResourceChange } from '@carillon/domain/configuration';
 import type { ControlPorts } from '../ports.ts';
 import { draftsOf } from './plan-drafts.ts';
 import { stateOf } from './states.ts';

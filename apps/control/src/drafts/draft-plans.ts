@@ -1,4 +1,4 @@
-import { resourceKey, type Configuration, type Draft } from '@carillon/domain';
+import { resourceKey, type Configuration, type Draft } from '@carillon/domain/configuration';
 import type { DraftStore } from '@carillon/ports';
 import type { PlanningPorts } from '../ports.ts';
 import { withHiddenSecrets, type ResourcesPlan } from '../resources/plan-resources.ts';

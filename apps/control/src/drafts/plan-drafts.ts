@@ -1,5 +1,5 @@
 import type { GivenResource, WrittenKind } from '@carillon/configuration';
-import type { Configuration, Draft, ResourceRef } from '@carillon/domain';
+import type { Configuration, Draft, ResourceRef } from '@carillon/domain/configuration';
 import type { Coroutine, JsonObject } from '@carillon/kernel';
 import type { DraftStore, EventLoopSlice } from '@carillon/ports';
 import { runYielding } from '@carillon/stages';

@@ -12,12 +12,12 @@ import {
   isTest,
   listResources,
   resourceKey,
-  type Actor,
   type Configuration,
   type Draft,
   type Resource,
   type ResourceRef,
-} from '@carillon/domain';
+} from '@carillon/domain/configuration';
+import type { Actor } from '@carillon/domain/people';
 import { CarillonError, isCarillonError, type JsonObject } from '@carillon/kernel';
 import { insteadOf } from '../names.ts';
 import type { PlanningPorts } from '../ports.ts';

@@ -1,4 +1,4 @@
-import { resourceKey, type ChangeOrigin, type Draft, type ResourceRef } from '@carillon/domain';
+import { resourceKey, type ChangeOrigin, type Draft, type ResourceRef } from '@carillon/domain/configuration';
 import { CarillonError, isCarillonError } from '@carillon/kernel';
 import { repeatMarkers, type ConfigurationHistory } from '@carillon/stages';
 import type { Principal } from '../access/principal.ts';

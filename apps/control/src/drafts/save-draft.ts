@@ -1,4 +1,5 @@
-import { BASE_GONE, type Actor, type Draft, type ResourceRef } from '@carillon/domain';
+import { BASE_GONE, type Draft, type ResourceRef } from '@carillon/domain/configuration';
+import type { Actor } from '@carillon/domain/people';
 import { CarillonError, formatInstant, type JsonObject } from '@carillon/kernel';
 import { SLUG, SLUG_WORDS } from '@carillon/configuration';
 import type { ControlPorts } from '../ports.ts';

@@ -1,5 +1,6 @@
 import type { ActorBody, DraftConflictBody, DraftFactsBody } from '@carillon/contracts';
-import type { Actor, Configuration, Draft } from '@carillon/domain';
+import type { Configuration, Draft } from '@carillon/domain/configuration';
+import type { Actor } from '@carillon/domain/people';
 import { formatInstant, type DraftConflictFact } from '@carillon/kernel';
 import type { EventLoopSlice } from '@carillon/ports';
 import { numberNow, stateOf } from './states.ts';

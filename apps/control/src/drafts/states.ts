@@ -6,7 +6,7 @@ import {
   type Draft,
   type Resource,
   type ResourceRef,
-} from '@carillon/domain';
+} from '@carillon/domain/configuration';
 import type { DraftConflictFact, JsonObject } from '@carillon/kernel';
 import type { ConfigurationHistory } from '@carillon/stages';
 

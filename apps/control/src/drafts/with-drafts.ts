@@ -1,4 +1,4 @@
-import { foldConfiguration, type Configuration, type Draft, type ResourceRef } from '@carillon/domain';
+import { foldConfiguration, type Configuration, type Draft, type ResourceRef } from '@carillon/domain/configuration';
 import { CarillonError } from '@carillon/kernel';
 import type { VisibleScope } from '../access/visible-scope.ts';
 import type { ControlPorts, PlanningPorts } from '../ports.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { canonical } from '@carillon/domain';
+import { canonical } from '@carillon/domain/configuration';
 import { CarillonError, type Duration } from '@carillon/kernel';
 import type { IdempotentRequest } from '@carillon/ports';
 import { readIdempotencyKey } from '@carillon/stages';

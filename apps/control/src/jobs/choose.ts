@@ -1,10 +1,5 @@
-import {
-  DECISION_STATES,
-  MAX_JOB_ITEMS,
-  type Delivery,
-  type DeliveryState,
-  type OperatorDecision,
-} from '@carillon/domain';
+import { DECISION_STATES, type Delivery, type DeliveryState, type OperatorDecision } from '@carillon/domain/deliveries';
+import { MAX_JOB_ITEMS } from '@carillon/domain/jobs';
 import { CarillonError, type DeliveryId } from '@carillon/kernel';
 import type { DeliveryFilter, EventLoopSlice } from '@carillon/ports';
 import { forEachConcurrently } from '@carillon/stages';

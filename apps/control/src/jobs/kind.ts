@@ -1,4 +1,5 @@
-import type { AuditAction, Job, JobFailure } from '@carillon/domain';
+import type { AuditAction } from '@carillon/domain/audit';
+import type { Job, JobFailure } from '@carillon/domain/jobs';
 import { ERRORS, isCarillonError, type ErrorCode } from '@carillon/kernel';
 import { forEachConcurrently } from '@carillon/stages';
 import type { FastifyRequest } from 'fastify';

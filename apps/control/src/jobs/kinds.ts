@@ -1,5 +1,6 @@
 import { jobBodyOf, jobPageOf } from '@carillon/contracts';
-import { hasEnded, type AuditAction, type Job } from '@carillon/domain';
+import type { AuditAction } from '@carillon/domain/audit';
+import { hasEnded, type Job } from '@carillon/domain/jobs';
 import { z } from 'zod';
 import type { JobKind, JobKindPorts, JobWorker } from './kind.ts';
 import { backup } from './kinds/backup.ts';

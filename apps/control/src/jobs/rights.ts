@@ -1,4 +1,4 @@
-import type { Job } from '@carillon/domain';
+import type { Job } from '@carillon/domain/jobs';
 import { rightsOf } from '../access/people/rights.ts';
 import type { ControlPorts } from '../ports.ts';
 import type { JobKind } from './kind.ts';

@@ -1,3 +1,4 @@
+import type { AuditEntry } from '@carillon/domain/audit';
 import {
   cancelledBySystem,
   givenBack,
@@ -7,10 +8,9 @@ import {
   nextItem,
   reported,
   taken,
-  type AuditEntry,
   type Job,
   type JobFailure,
-} from '@carillon/domain';
+} from '@carillon/domain/jobs';
 import type { Duration, Instant, JobId } from '@carillon/kernel';
 import type { NewRecord } from '@carillon/ports';
 import { pause } from '@carillon/runtime';

@@ -1,5 +1,6 @@
 import type { ActorBody, JobBody } from '@carillon/contracts';
-import { JOBS_KEPT, type Actor, type Job, type JobWork } from '@carillon/domain';
+import { JOBS_KEPT, type Job, type JobWork } from '@carillon/domain/jobs';
+import type { Actor } from '@carillon/domain/people';
 import { formatInstant, type Instant } from '@carillon/kernel';
 import { canUndo } from './kinds.ts';
 

@@ -1,4 +1,4 @@
-import { MAX_JOB_ITEMS, newJob, type Job, type JobWork } from '@carillon/domain';
+import { MAX_JOB_ITEMS, newJob, type Job, type JobWork } from '@carillon/domain/jobs';
 import { CarillonError, type JobId } from '@carillon/kernel';
 import type { FastifyRequest } from 'fastify';
 import { principalOf } from '../access/principal.ts';

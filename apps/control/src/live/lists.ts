@@ -1,5 +1,5 @@
 import { deadLetterBody, deliveryBody, draftFacts, eventBody, inboxMessageBody } from '@carillon/contracts';
-import type { Draft } from '@carillon/domain';
+import type { Draft } from '@carillon/domain/configuration';
 import type { Instant } from '@carillon/kernel';
 import type { z } from 'zod';
 import { showDeadLetter, showEvent, showListedMessage } from '../bodies.ts';

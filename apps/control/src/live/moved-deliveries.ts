@@ -1,4 +1,4 @@
-import type { Outcome } from '@carillon/domain';
+import type { Outcome } from '@carillon/domain/deliveries';
 import type { Instant } from '@carillon/kernel';
 import { decodeRecords } from '@carillon/stages';
 import { z } from 'zod';

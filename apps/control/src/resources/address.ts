@@ -1,5 +1,5 @@
 import type { WrittenKind } from '@carillon/configuration';
-import { listResources, type ResourceRef } from '@carillon/domain';
+import { listResources, type ResourceRef } from '@carillon/domain/configuration';
 import type { CarillonError } from '@carillon/kernel';
 import { z } from 'zod';
 import { insteadOf } from '../names.ts';

@@ -1,4 +1,4 @@
-import { readJson, type JsonLimits } from '@carillon/domain';
+import { readJson, type JsonLimits } from '@carillon/domain/events';
 import { CarillonError, type ErrorCode } from '@carillon/kernel';
 import type { FastifyInstance } from 'fastify';
 

@@ -17,7 +17,7 @@ import {
   type NotificationBody,
   type ResourceChange,
   type ResourceRef,
-} from '@carillon/domain';
+} from '@carillon/domain/configuration';
 import type { CodedFault } from '@carillon/kernel';
 import { runYielding } from '@carillon/stages';
 import { planWanted } from '../planning.ts';

@@ -1,4 +1,4 @@
-import type { Resource, ResourceRef } from '@carillon/domain';
+import type { Resource, ResourceRef } from '@carillon/domain/configuration';
 import { CarillonError, type NewerFact } from '@carillon/kernel';
 import type { ConfigurationHistory } from '@carillon/stages';
 

@@ -1,4 +1,5 @@
-import type { ChangeOrigin, Membership, ResourceChange } from '@carillon/domain';
+import type { ChangeOrigin, ResourceChange } from '@carillon/domain/configuration';
+import type { Membership } from '@carillon/domain/people';
 import type { Instant } from '@carillon/kernel';
 import { publishConfiguration, type ConfigurationHistory } from '@carillon/stages';
 import { createDirectory } from '../access/people/directory.ts';

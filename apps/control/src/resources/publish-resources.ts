@@ -1,6 +1,6 @@
 import { resourceFiles, type ResourceFault, type ResourceWarning, type WantedResource } from '@carillon/configuration';
 import type { ResourceFaultBody, ResourcePlanBody } from '@carillon/contracts';
-import { resourceKey, type ChangeOrigin, type Configuration, type ResourceRef } from '@carillon/domain';
+import { resourceKey, type ChangeOrigin, type Configuration, type ResourceRef } from '@carillon/domain/configuration';
 import { CarillonError, isCarillonError } from '@carillon/kernel';
 import { repeatMarkers } from '@carillon/stages';
 import { demandPeopleForEnvironments } from '../access/environment-changes.ts';

@@ -6,7 +6,7 @@ import {
   type ChangeOrigin,
   type Configuration,
   type ResourceChange,
-} from '@carillon/domain';
+} from '@carillon/domain/configuration';
 import { CarillonError } from '@carillon/kernel';
 import { createDirectory } from '../access/people/directory.ts';
 import { planWanted, type PlannedResources } from '../planning.ts';

@@ -1,6 +1,7 @@
 import { type WantedResource, writtenBody, isWritten } from '@carillon/configuration';
 import type { ActorBody, ResourceFactsBody } from '@carillon/contracts';
-import type { Actor, Resource } from '@carillon/domain';
+import type { Resource } from '@carillon/domain/configuration';
+import type { Actor } from '@carillon/domain/people';
 import { formatInstant } from '@carillon/kernel';
 import type { PeopleStore } from '@carillon/ports';
 import type { ControlPorts } from '../ports.ts';

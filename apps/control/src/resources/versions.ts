@@ -10,12 +10,12 @@ import type { ActorBody, PublicationBody, ResourceDiffBody, VersionBody } from '
 import {
   findResource,
   resourceKey,
-  type Actor,
   type Configuration,
   type NotificationBody,
   type Resource,
   type ResourceRef,
-} from '@carillon/domain';
+} from '@carillon/domain/configuration';
+import type { Actor } from '@carillon/domain/people';
 import { CarillonError } from '@carillon/kernel';
 import type { ConfigurationHistory, Publication, ResourceState } from '@carillon/stages';
 import type { ResourcesRequest } from './plan-resources.ts';

@@ -1,11 +1,6 @@
-import {
-  channelsOf,
-  findResource,
-  localityOf,
-  notificationIdOf,
-  type Configuration,
-  type PastMessage,
-} from '@carillon/domain';
+import type { PastMessage } from '@carillon/domain/cadence';
+import { channelsOf } from '@carillon/domain/channels';
+import { findResource, localityOf, notificationIdOf, type Configuration } from '@carillon/domain/configuration';
 import type { DeliveryId, Instant, TriggerId } from '@carillon/kernel';
 
 const HOUR = 3_600_000;

@@ -1,11 +1,6 @@
-import {
-  findResource,
-  localityOf,
-  notificationIdOf,
-  type Configuration,
-  type Delivery,
-  type PastMessage,
-} from '@carillon/domain';
+import type { PastMessage } from '@carillon/domain/cadence';
+import { findResource, localityOf, notificationIdOf, type Configuration } from '@carillon/domain/configuration';
+import type { Delivery } from '@carillon/domain/deliveries';
 import type { Instant } from '@carillon/kernel';
 import type { ControlPorts } from '../ports.ts';
 

@@ -1,4 +1,5 @@
-import { findResource, limitBookOf, type Configuration } from '@carillon/domain';
+import { limitBookOf } from '@carillon/domain/cadence';
+import { findResource, type Configuration } from '@carillon/domain/configuration';
 import type { Duration, Instant } from '@carillon/kernel';
 import type { ControlPorts } from '../ports.ts';
 import { historyOf, type History } from './history.ts';

@@ -1,5 +1,5 @@
 import type { SimulatedCadenceBody } from '@carillon/contracts';
-import type { PastMessage, SimulatedFate, SimulatedRun } from '@carillon/domain';
+import type { PastMessage, SimulatedFate, SimulatedRun } from '@carillon/domain/cadence';
 import { formatInstant, type Instant } from '@carillon/kernel';
 
 type Summary = SimulatedCadenceBody['now'];

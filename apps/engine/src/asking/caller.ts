@@ -1,4 +1,5 @@
-import { lookupTimeouts, partnerTitle, type LookupIntegration, type Partner } from '@carillon/domain';
+import type { LookupIntegration } from '@carillon/domain/configuration';
+import { lookupTimeouts, partnerTitle, type Partner } from '@carillon/domain/lookups';
 import type { Duration } from '@carillon/kernel';
 import type {
   Clock,

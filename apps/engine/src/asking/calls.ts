@@ -1,4 +1,4 @@
-import { lookupTimeouts, partnerTitle, type Partner } from '@carillon/domain';
+import { lookupTimeouts, partnerTitle, type Partner } from '@carillon/domain/lookups';
 import { createByteBudget } from '@carillon/kernel';
 import type { Clock, Ids, PartnerAnswer, PartnerLookup } from '@carillon/ports';
 import { settleCall, type AskTask, type VerdictPorts } from '@carillon/stages';

@@ -1,20 +1,13 @@
+import { callBegun, callEnded, callNotMade, CLOSED, mayCallAt, type Breaker } from '@carillon/domain/breaker';
+import { canonical, type Configuration, type LookupIntegration } from '@carillon/domain/configuration';
 import {
-  callBegun,
-  callEnded,
-  callNotMade,
-  canonical,
-  CLOSED,
   findPartner,
   headerSecrets,
-  mayCallAt,
   MAX_RETRY_AFTER,
   partnerTitle,
-  type Breaker,
-  type Configuration,
-  type LookupIntegration,
   type Partner,
   type PartnerState,
-} from '@carillon/domain';
+} from '@carillon/domain/lookups';
 import type { Duration, Instant } from '@carillon/kernel';
 import type { Clock, ConfigurationView, PartnerAnswer, Secrets } from '@carillon/ports';
 

@@ -1,4 +1,5 @@
-import { attributionOf, idsOf, MAX_IDS_OF_TRIGGER, type LookupIntegration } from '@carillon/domain';
+import type { LookupIntegration } from '@carillon/domain/configuration';
+import { attributionOf, idsOf, MAX_IDS_OF_TRIGGER } from '@carillon/domain/lookups';
 import type { Duration, Instant } from '@carillon/kernel';
 import type { Lane, Waiting } from '@carillon/runtime';
 import type { AskTask } from '@carillon/stages';

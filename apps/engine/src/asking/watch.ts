@@ -1,4 +1,4 @@
-import type { PartnerState } from '@carillon/domain';
+import type { PartnerState } from '@carillon/domain/lookups';
 import type { PartnerAnswer } from '@carillon/ports';
 
 /** What happens around partners; bound to metrics and traces by the composition root. */

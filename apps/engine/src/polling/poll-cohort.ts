@@ -1,4 +1,5 @@
-import { MAX_COHORT_PAGES, type CohortRef, type PolledIntegration } from '@carillon/domain';
+import { MAX_COHORT_PAGES, type CohortRef } from '@carillon/domain/cohorts';
+import type { PolledIntegration } from '@carillon/domain/configuration';
 import type { Duration, EventId } from '@carillon/kernel';
 import type { CohortPageAnswer, CohortPages, EventLog, Ids, RecordCodecs } from '@carillon/ports';
 import { cohortMessages, cohortRecord } from '@carillon/stages';

@@ -5,7 +5,7 @@ import {
   type MailRefusal,
   type Report,
   type ReportVerdict,
-} from '@carillon/domain';
+} from '@carillon/domain/receipts';
 import type { MailReading } from '@carillon/ports';
 import { createHash } from 'node:crypto';
 import PostalMime, { type Attachment } from 'postal-mime';

@@ -1,5 +1,12 @@
-import type { Bindings, Evaluated, Expression, ExpressionFault, ExpressionPlace, JsonType } from '@carillon/domain';
-import { StepBudget } from '@carillon/domain';
+import type { JsonType } from '@carillon/domain/events';
+import {
+  type Bindings,
+  type Evaluated,
+  type Expression,
+  type ExpressionFault,
+  type ExpressionPlace,
+  StepBudget,
+} from '@carillon/domain/rules';
 import { err, ok, type Json, type Result } from '@carillon/kernel';
 import type { ExpressionLanguage } from '@carillon/ports';
 import { largeSteps, turnCost } from './compiler/cost.ts';

@@ -1,5 +1,10 @@
-import type { Bindings, Evaluated, Expression, ExpressionPlace } from '@carillon/domain';
-import { StepBudget } from '@carillon/domain';
+import {
+  type Bindings,
+  type Evaluated,
+  type Expression,
+  type ExpressionPlace,
+  StepBudget,
+} from '@carillon/domain/rules';
 import { parseJson } from '@carillon/kernel';
 import type { Json } from '@carillon/kernel';
 import { createExpressionLanguage } from '../src/index.ts';

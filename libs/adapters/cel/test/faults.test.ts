@@ -1,4 +1,4 @@
-import type { ExpressionFault, ExpressionPlace } from '@carillon/domain';
+import type { ExpressionFault, ExpressionPlace } from '@carillon/domain/rules';
 import { processorTime } from '@carillon/testing/given';
 import { describe, expect, it } from 'vitest';
 import { createExpressionLanguage } from '../src/index.ts';

@@ -8,7 +8,7 @@ import {
   type FormCondition,
   type FormPart,
   type FormPath,
-} from '@carillon/domain';
+} from '@carillon/domain/rules';
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { createParser } from '../src/compiler/parser.ts';

@@ -1,4 +1,4 @@
-import type { FormChange, FormCondition } from '@carillon/domain';
+import type { FormChange, FormCondition } from '@carillon/domain/rules';
 import { describe, expect, it } from 'vitest';
 import { changed, conditionsOf, FORM_LAWS, formOf, language } from './form-laws.ts';
 

@@ -1,5 +1,5 @@
-import { pathText, type Requirement } from '@carillon/domain';
-import { RULE_STEPS } from '@carillon/domain';
+import { pathText } from '@carillon/domain/events';
+import { type Requirement, RULE_STEPS } from '@carillon/domain/rules';
 import { describe, expect, it } from 'vitest';
 import { bindingsOf, compiled } from './evaluation.ts';
 

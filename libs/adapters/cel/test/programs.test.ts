@@ -1,4 +1,5 @@
-import { compileRule, type PlacedRule } from '@carillon/domain';
+import type { PlacedRule } from '@carillon/domain/configuration';
+import { compileRule } from '@carillon/domain/rules';
 import { describe, expect, it } from 'vitest';
 import { createExpressionLanguage } from '../src/index.ts';
 

@@ -1,4 +1,4 @@
-import { StepBudget } from '@carillon/domain';
+import { StepBudget } from '@carillon/domain/rules';
 import { describe, expect, it, vi } from 'vitest';
 import { bindingsOf, compiled } from './evaluation.ts';
 

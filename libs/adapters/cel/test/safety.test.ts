@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { StepBudget } from '@carillon/domain';
+import { StepBudget } from '@carillon/domain/rules';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { processorTime } from '@carillon/testing/given';

@@ -1,4 +1,4 @@
-import { StepBudget } from '@carillon/domain';
+import { StepBudget } from '@carillon/domain/rules';
 import { describe, expect, it } from 'vitest';
 import { runByClosures } from '../src/compiler/closures.ts';
 import { runGenerated } from '../src/compiler/generation.ts';

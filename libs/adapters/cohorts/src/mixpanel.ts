@@ -1,4 +1,4 @@
-import { MAX_COHORT_PAGES, type CohortAction } from '@carillon/domain';
+import { MAX_COHORT_PAGES, type CohortAction } from '@carillon/domain/cohorts';
 import { err, isJsonObject, ok, type CarillonError, type Json } from '@carillon/kernel';
 import { z } from 'zod';
 import { cohortName, type CohortReading, count, identifier, list, readShape, usersOf } from './reading.ts';

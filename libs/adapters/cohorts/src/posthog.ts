@@ -1,4 +1,5 @@
-import { MAX_COHORT_BYTES, type PolledIntegration } from '@carillon/domain';
+import { MAX_COHORT_BYTES } from '@carillon/domain/cohorts';
+import type { PolledIntegration } from '@carillon/domain/configuration';
 import { createByteBudget, type Duration } from '@carillon/kernel';
 import type { CohortPageAnswer, CohortPages, OutboundAnswer, OutboundFailure, OutboundHttp } from '@carillon/ports';
 import { readPostHogPage } from './posthog-page.ts';

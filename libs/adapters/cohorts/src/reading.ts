@@ -1,13 +1,5 @@
-import {
-  countJsonValues,
-  identifierOf,
-  JSON_VALUE_BYTES,
-  MAX_COHORT_USERS,
-  MAX_COHORT_VALUES,
-  pointerTo,
-  readJson,
-  type CohortChange,
-} from '@carillon/domain';
+import { identifierOf, MAX_COHORT_USERS, MAX_COHORT_VALUES, type CohortChange } from '@carillon/domain/cohorts';
+import { countJsonValues, JSON_VALUE_BYTES, pointerTo, readJson } from '@carillon/domain/events';
 import { CarillonError, err, isJsonObject, ok, type Json, type Result } from '@carillon/kernel';
 import { z } from 'zod';
 

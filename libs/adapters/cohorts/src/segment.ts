@@ -1,4 +1,4 @@
-import { identifierOf, MAX_COHORT_USERS, type CohortChange } from '@carillon/domain';
+import { identifierOf, MAX_COHORT_USERS, type CohortChange } from '@carillon/domain/cohorts';
 import {
   CarillonError,
   isJsonObject,

@@ -1,4 +1,5 @@
-import { MAX_COHORT_BYTES, MAX_COHORT_VALUES, type PolledIntegration } from '@carillon/domain';
+import { MAX_COHORT_BYTES, MAX_COHORT_VALUES } from '@carillon/domain/cohorts';
+import type { PolledIntegration } from '@carillon/domain/configuration';
 import type { CohortPageAnswer, CohortPages, OutboundHttp } from '@carillon/ports';
 import { createLoopbackHttp, startScriptedPostHog, type ScriptedPostHog } from '@carillon/testing';
 import { postHogPage } from '@carillon/testing/given';

@@ -1,4 +1,4 @@
-import { MAX_COHORT_BYTES, MAX_COHORT_VALUES } from '@carillon/domain';
+import { MAX_COHORT_BYTES, MAX_COHORT_VALUES } from '@carillon/domain/cohorts';
 import { hostileJson, processorTime } from '@carillon/testing/given';
 import { describe, expect, it } from 'vitest';
 import { readCohortBody } from '../src/reading.ts';

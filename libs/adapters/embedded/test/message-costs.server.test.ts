@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Delivery, Outcome } from '@carillon/domain';
+import type { Delivery, Outcome } from '@carillon/domain/deliveries';
 import { deliveryOf, outcomeOf } from '@carillon/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openEmbedded, type Embedded } from '../src/index.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import { beginAttempt, openDelivery, type Delivery } from '@carillon/domain/deliveries';
 import {
-  beginAttempt,
   closeWindow,
   collectFor,
   digestItem,
@@ -8,11 +8,9 @@ import {
   itemOf,
   knownListed,
   listItem,
-  openDelivery,
   type Collected,
-  type Delivery,
   type DigestHead,
-} from '@carillon/domain';
+} from '@carillon/domain/digests';
 import type { AttemptId, DeliveryId } from '@carillon/kernel';
 import { COLLECTIONS, createStores, type DocumentStores } from '@carillon/stores';
 import { givenIntent, MORNING } from '@carillon/testing/given';

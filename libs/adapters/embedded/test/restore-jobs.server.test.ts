@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { newJob, reported, taken, type Job } from '@carillon/domain';
+import { newJob, reported, taken, type Job } from '@carillon/domain/jobs';
 import type { JobId } from '@carillon/kernel';
 import { COLLECTIONS, createStores } from '@carillon/stores';
 import { MORNING } from '@carillon/testing/given';

@@ -1,14 +1,9 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import {
-  BASE_GONE,
-  beginAttempt,
-  openDelivery,
-  type Consents,
-  type Delivery,
-  type Draft,
-  type SentToPerson,
-} from '@carillon/domain';
+import type { SentToPerson } from '@carillon/domain/cadence';
+import { BASE_GONE, type Draft } from '@carillon/domain/configuration';
+import type { Consents } from '@carillon/domain/consent';
+import { beginAttempt, openDelivery, type Delivery } from '@carillon/domain/deliveries';
 import { isCarillonError, type AttemptId, type DeliveryId, type TriggerId } from '@carillon/kernel';
 import { MESSAGE_CLAIM, text, type Collection } from '@carillon/ports';
 import { COLLECTIONS, createStores, type DocumentStores } from '@carillon/stores';

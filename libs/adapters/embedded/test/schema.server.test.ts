@@ -1,7 +1,7 @@
 import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { Delivery } from '@carillon/domain';
+import type { Delivery } from '@carillon/domain/deliveries';
 import { isCarillonError, stringifyJson } from '@carillon/kernel';
 import { deliveryOf } from '@carillon/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-import type { PartKind } from '@carillon/domain';
+import type { PartKind } from '@carillon/domain/channels';
 import type { TemplateFault } from '@carillon/ports';
 
 import { attributeWarnings } from './attributes.ts';

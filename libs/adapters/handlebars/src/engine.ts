@@ -1,4 +1,4 @@
-import type { PartKind, TemplatePart } from '@carillon/domain';
+import type { PartKind, TemplatePart } from '@carillon/domain/channels';
 import type { Rendered } from '@carillon/ports';
 import { messageOf, type Locality } from '@carillon/kernel';
 

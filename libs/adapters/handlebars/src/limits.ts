@@ -1,4 +1,4 @@
-import type { PartKind } from '@carillon/domain';
+import type { PartKind } from '@carillon/domain/channels';
 
 /**
  * What a template may cost (docs/templates.md has the same table). Templates and event data are hostile: everything here

@@ -1,4 +1,4 @@
-import { pathText } from '@carillon/domain';
+import { pathText } from '@carillon/domain/events';
 import type { TemplateField, TemplateNames } from '@carillon/ports';
 
 import { inspect } from './check.ts';

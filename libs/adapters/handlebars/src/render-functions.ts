@@ -1,4 +1,4 @@
-import type { PartKind } from '@carillon/domain';
+import type { PartKind } from '@carillon/domain/channels';
 import { addressWord, bodyText, escaped, isPlain } from './sanitize-text.ts';
 import { show } from './formatting.ts';
 import type { ValueHelper } from './functions.ts';

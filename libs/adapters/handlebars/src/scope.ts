@@ -1,4 +1,4 @@
-import type { FieldStep } from '@carillon/domain';
+import type { FieldStep } from '@carillon/domain/events';
 import {
   calledName,
   isCall,

@@ -1,4 +1,4 @@
-import { CHANNELS, type ChannelTemplate, type TemplatePart } from '@carillon/domain';
+import { CHANNELS, type ChannelTemplate, type TemplatePart } from '@carillon/domain/channels';
 
 /** A part of one template: what the channel says of it, and its source; undefined where the author left it out. */
 export type SourcePart = TemplatePart & {

@@ -1,4 +1,5 @@
-import { templateOf, type ChannelName, type ChannelTemplate, type TemplateBody } from '@carillon/domain';
+import { templateOf, type ChannelName, type ChannelTemplate } from '@carillon/domain/channels';
+import type { TemplateBody } from '@carillon/domain/configuration';
 import type { JsonObject } from '@carillon/kernel';
 import { describe, expect, test } from 'vitest';
 import { createTemplateRenderer } from '../src/index.ts';

@@ -1,4 +1,5 @@
-import { pathText, type EmailTemplate } from '@carillon/domain';
+import type { EmailTemplate } from '@carillon/domain/configuration';
+import { pathText } from '@carillon/domain/events';
 import type { TemplateFault, TemplateNames } from '@carillon/ports';
 import { describe, expect, test } from 'vitest';
 

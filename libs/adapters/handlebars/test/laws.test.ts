@@ -1,4 +1,4 @@
-import type { EmailTemplate } from '@carillon/domain';
+import type { EmailTemplate } from '@carillon/domain/configuration';
 import { DEFAULT_LOCALITY, type JsonObject } from '@carillon/kernel';
 import type { Rendered } from '@carillon/ports';
 import fc from 'fast-check';

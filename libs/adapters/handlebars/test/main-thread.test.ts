@@ -1,4 +1,4 @@
-import type { EmailTemplate } from '@carillon/domain';
+import type { EmailTemplate } from '@carillon/domain/configuration';
 import { DEFAULT_LOCALITY, type JsonObject } from '@carillon/kernel';
 import Handlebars from 'handlebars';
 import fc from 'fast-check';

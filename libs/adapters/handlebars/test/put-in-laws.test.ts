@@ -1,4 +1,6 @@
-import { assemble, templateOf, variantsOf, type EmailTemplate, type TemplateIncludes } from '@carillon/domain';
+import { templateOf, variantsOf } from '@carillon/domain/channels';
+import type { EmailTemplate } from '@carillon/domain/configuration';
+import { assemble, type TemplateIncludes } from '@carillon/domain/templates';
 import { DEFAULT_LOCALITY, type JsonObject } from '@carillon/kernel';
 import type { Rendered } from '@carillon/ports';
 import fc from 'fast-check';

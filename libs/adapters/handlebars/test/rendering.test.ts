@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-import type { EmailTemplate } from '@carillon/domain';
+import type { EmailTemplate } from '@carillon/domain/configuration';
 import { DEFAULT_LOCALITY, type JsonObject } from '@carillon/kernel';
 import type { Rendered } from '@carillon/ports';
 import { afterAll, describe, expect, test } from 'vitest';

@@ -1,4 +1,5 @@
-import { readEvent, type JwtSettings } from '@carillon/domain';
+import type { JwtSettings } from '@carillon/domain/configuration';
+import { readEvent } from '@carillon/domain/events';
 import type { Instant, JsonObject } from '@carillon/kernel';
 import type { TokenFault } from '@carillon/ports';
 import { errors, jwtVerify } from 'jose';

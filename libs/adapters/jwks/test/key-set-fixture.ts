@@ -1,4 +1,4 @@
-import { jwtSettings, type JwtProviderBody } from '@carillon/domain';
+import { jwtSettings, type JwtProviderBody } from '@carillon/domain/configuration';
 import type { TokenProvider, TokenVerifier } from '@carillon/ports';
 import {
   loopbackHttp,

@@ -1,4 +1,4 @@
-import { JWT_ALGORITHMS } from '@carillon/domain';
+import { JWT_ALGORITHMS } from '@carillon/domain/configuration';
 import { forgeToken, inSeconds, makeSigningKey, signToken } from '@carillon/testing/tokens';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -1,5 +1,5 @@
 import { deliveryOf } from '@carillon/testing';
-import type { CohortMember } from '@carillon/domain';
+import type { CohortMember } from '@carillon/domain/cohorts';
 import type { LogId } from '@carillon/kernel';
 import type { FieldRow } from '@carillon/ports';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';

@@ -1,4 +1,4 @@
-import type { DeliveryState } from '@carillon/domain';
+import type { DeliveryState } from '@carillon/domain/deliveries';
 import type { DeadLetterRow, DuplicateRow, EvaluationRow, EventRow, FieldRow, Suppression } from '@carillon/ports';
 
 /**

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Delivery } from '@carillon/domain';
+import type { Delivery } from '@carillon/domain/deliveries';
 import { isCarillonError } from '@carillon/kernel';
 import type { DeliveryLedger } from '@carillon/ports';
 import { deliveryOf, freshName, untilFound } from '@carillon/testing';

@@ -1,4 +1,4 @@
-import type { Delivery } from '@carillon/domain';
+import type { Delivery } from '@carillon/domain/deliveries';
 import { stringifyJson } from '@carillon/kernel';
 import { deliveryOf } from '@carillon/testing';
 import { expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-import type { Delivery } from '@carillon/domain';
+import type { Delivery } from '@carillon/domain/deliveries';
 import { deliveryOf, freshName, outcomeOf } from '@carillon/testing';
 import { COLLECTIONS, createStores } from '@carillon/stores';
 import { MongoClient } from 'mongodb';

@@ -1,4 +1,4 @@
-import type { Delivery } from '@carillon/domain';
+import type { Delivery } from '@carillon/domain/deliveries';
 import type { DeliveryId } from '@carillon/kernel';
 import { deliveryOf, freshName } from '@carillon/testing';
 import { beforeAll, describe, expect, it } from 'vitest';

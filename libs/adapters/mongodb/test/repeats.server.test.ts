@@ -1,5 +1,5 @@
 import { deliveryOf } from '@carillon/testing';
-import type { Delivery } from '@carillon/domain';
+import type { Delivery } from '@carillon/domain/deliveries';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../../../test/support/requirements.ts';

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { countJsonValues, JSON_VALUE_BYTES, MAX_ANSWER_VALUES, readJson, type JsonFaultCode } from '@carillon/domain';
+import { countJsonValues, JSON_VALUE_BYTES, readJson, type JsonFaultCode } from '@carillon/domain/events';
+import { MAX_ANSWER_VALUES } from '@carillon/domain/lookups';
 import type { Duration, Instant } from '@carillon/kernel';
 import type { OutboundAnswer, PartnerAnswer, PartnerCall } from '@carillon/ports';
 import { readItemsApart } from './items.ts';

@@ -1,4 +1,4 @@
-import { readJson, type JsonFault, type JsonFaultCode, type JsonLimits } from '@carillon/domain';
+import { readJson, type JsonFault, type JsonFaultCode, type JsonLimits } from '@carillon/domain/events';
 import type { Json } from '@carillon/kernel';
 
 /** The items of an answer. Those that cannot be read are null, and `unread` says why, by their place. */

@@ -1,4 +1,5 @@
-import { lookupTimeouts, type LookupIntegration } from '@carillon/domain';
+import type { LookupIntegration } from '@carillon/domain/configuration';
+import { lookupTimeouts } from '@carillon/domain/lookups';
 import type { Clock, OutboundFailure, OutboundHttp, PartnerAnswer, PartnerCall, PartnerLookup } from '@carillon/ports';
 import { readAnswer } from './answer.ts';
 

@@ -1,4 +1,5 @@
-import { MAX_ANSWER_VALUES, type LookupIntegration } from '@carillon/domain';
+import type { LookupIntegration } from '@carillon/domain/configuration';
+import { MAX_ANSWER_VALUES } from '@carillon/domain/lookups';
 import type { OutboundHttp, PartnerAnswer, PartnerCall } from '@carillon/ports';
 import { createLoopbackHttp, startScriptedPartner, type PartnerScript, type ScriptedPartner } from '@carillon/testing';
 import { hostileJson, processorTime } from '@carillon/testing/given';

@@ -1,4 +1,4 @@
-import type { Report } from '@carillon/domain';
+import type { Report } from '@carillon/domain/receipts';
 import type { CarillonError, Duration, Instant, Result } from '@carillon/kernel';
 
 /** A request of a provider as it came. Nothing in it is proved. */

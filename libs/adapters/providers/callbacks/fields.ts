@@ -1,4 +1,4 @@
-import { readJson } from '@carillon/domain';
+import { readJson } from '@carillon/domain/events';
 import { CarillonError, err, isJsonObject, parseInstant, type Instant, type Json, type Result } from '@carillon/kernel';
 
 /** What a provider sent, with fields that nobody promised. */

@@ -1,4 +1,4 @@
-import { variableFor } from '@carillon/domain';
+import { variableFor } from '@carillon/domain/configuration';
 import type { SecretPlaces, SecretStore, Secrets } from '@carillon/ports';
 import type { SealedValues } from './secret-vault.ts';
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { writeConsentLink, type ConsentLink } from '@carillon/domain';
+import { writeConsentLink, type ConsentLink } from '@carillon/domain/consent';
 import { createLinkTokens } from '../src/index.ts';
 
 const links = createLinkTokens(new Uint8Array(32).fill(1));

@@ -1,4 +1,10 @@
-import { canonical, findResource, resourceKey, type ResourceBodies, type ResourceRef } from '@carillon/domain';
+import {
+  canonical,
+  findResource,
+  resourceKey,
+  type ResourceBodies,
+  type ResourceRef,
+} from '@carillon/domain/configuration';
 import { codeAndFacts, type CodedFault } from '@carillon/kernel';
 import { FILE_SHAPES, RESOURCE_SHAPES, SLUG, SLUG_WORDS } from '@carillon/shapes';
 import { runToCompletion, type Coroutine } from '@carillon/kernel';

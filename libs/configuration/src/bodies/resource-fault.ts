@@ -1,4 +1,4 @@
-import type { ResourceRef } from '@carillon/domain';
+import type { ResourceRef } from '@carillon/domain/configuration';
 import { codeAndFacts, type CodedFault } from '@carillon/kernel';
 import type { Fault, Warning } from '../checks/finding.ts';
 import { pathText } from '../value-path.ts';

@@ -1,4 +1,5 @@
-import { canonicalLocale, type TemplateBody } from '@carillon/domain';
+import type { TemplateBody } from '@carillon/domain/configuration';
+import { canonicalLocale } from '@carillon/domain/templates';
 import { isLocale } from '@carillon/kernel';
 import type { Report } from '../checks/finding.ts';
 import { meantLocale } from '../files/meant-locality.ts';

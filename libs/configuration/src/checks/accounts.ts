@@ -1,4 +1,5 @@
-import { CHANNEL_NAMES, CHANNELS, channelsOf, type AccountBody, type ChannelName } from '@carillon/domain';
+import { CHANNEL_NAMES, CHANNELS, channelsOf, type ChannelName } from '@carillon/domain/channels';
+import type { AccountBody } from '@carillon/domain/configuration';
 import { providerOf } from '@carillon/shapes/providers';
 import { isKind, type WantedResource } from '../resource.ts';
 import type { ValuePath } from '../value-path.ts';

@@ -1,4 +1,4 @@
-import type { AddressKind } from '@carillon/domain';
+import type { AddressKind } from '@carillon/domain/channels';
 
 /** Names of fields that say which kind of address they have. */
 const NAMES: { readonly [Kind in AddressKind]: RegExp } = {

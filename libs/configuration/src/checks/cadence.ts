@@ -1,15 +1,7 @@
-import {
-  CHANNEL_NAMES,
-  channelOf,
-  deliverySettings,
-  leavesTimeToSend,
-  quietRulesOf,
-  wallMinute,
-  type ChannelName,
-  type NotificationBody,
-  type QuietHoursBody,
-  type WorkspaceBody,
-} from '@carillon/domain';
+import { leavesTimeToSend, quietRulesOf, wallMinute } from '@carillon/domain/cadence';
+import { CHANNEL_NAMES, channelOf, type ChannelName } from '@carillon/domain/channels';
+import type { NotificationBody, QuietHoursBody, WorkspaceBody } from '@carillon/domain/configuration';
+import { deliverySettings } from '@carillon/domain/deliveries';
 import { formatDuration } from '@carillon/kernel';
 import { isKind, type WantedResource } from '../resource.ts';
 import type { ValuePath } from '../value-path.ts';

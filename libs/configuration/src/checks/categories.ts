@@ -1,5 +1,6 @@
 import { similarTo } from '@carillon/kernel';
-import { categoriesUsed, findResource, type Configuration } from '@carillon/domain';
+import { findResource, type Configuration } from '@carillon/domain/configuration';
+import { categoriesUsed } from '@carillon/domain/consent';
 import { isKind, type WantedResource } from '../resource.ts';
 import { type Fault, reportOn } from './finding.ts';
 import type { Check } from './check-context.ts';

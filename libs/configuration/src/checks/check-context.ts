@@ -1,18 +1,16 @@
+import type { ChannelTemplate } from '@carillon/domain/channels';
 import type {
   AccountBody,
-  ChannelTemplate,
   Configuration,
-  Expression,
-  ExpressionFault,
-  ExpressionPlace,
   IntegrationBody,
   ResourceKind,
   ResourceRef,
-  TemplateIncludes,
   StreamBody,
   TemplateBody,
   WorkspaceBody,
-} from '@carillon/domain';
+} from '@carillon/domain/configuration';
+import type { Expression, ExpressionFault, ExpressionPlace } from '@carillon/domain/rules';
+import type { TemplateIncludes } from '@carillon/domain/templates';
 import type { Result } from '@carillon/kernel';
 import type { WantedResource } from '../resource.ts';
 import type { Report, TextPlace } from './finding.ts';

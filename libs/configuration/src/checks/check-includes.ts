@@ -1,4 +1,4 @@
-import { bodiesIn, putTogether, newPutting, placeAt, withoutPutIns } from '@carillon/domain';
+import { bodiesIn, putTogether, newPutting, placeAt, withoutPutIns } from '@carillon/domain/templates';
 import { LAYOUT_FILES } from '../files/layout.ts';
 import { isKind } from '../resource.ts';
 import type { ValuePath } from '../value-path.ts';

@@ -4,8 +4,8 @@ import {
   type Configuration,
   type ResourceBodies,
   type ResourceKind,
-  type TemplateIncludes,
-} from '@carillon/domain';
+} from '@carillon/domain/configuration';
+import type { TemplateIncludes } from '@carillon/domain/templates';
 import { runToCompletion, type Coroutine } from '@carillon/kernel';
 import type { WantedResource } from '../resource.ts';
 import { checkAccounts } from './accounts.ts';

@@ -1,11 +1,7 @@
-import {
-  channelsOf,
-  deliverySettings,
-  digestSettings,
-  templateOf,
-  type DigestWindow,
-  type NotificationBody,
-} from '@carillon/domain';
+import { channelsOf, templateOf } from '@carillon/domain/channels';
+import type { NotificationBody } from '@carillon/domain/configuration';
+import { deliverySettings } from '@carillon/domain/deliveries';
+import { digestSettings, type DigestWindow } from '@carillon/domain/digests';
 import { formatDuration, type Duration } from '@carillon/kernel';
 import { isKind } from '../resource.ts';
 import type { Report } from './finding.ts';

@@ -1,5 +1,5 @@
 import { similarTo } from '@carillon/kernel';
-import { isTest, listResources, resourceKey, type WorkspaceBody } from '@carillon/domain';
+import { isTest, listResources, resourceKey, type WorkspaceBody } from '@carillon/domain/configuration';
 import { isKind, type WantedResource } from '../resource.ts';
 import type { Report } from './finding.ts';
 import type { Check, CheckedAgainst } from './check-context.ts';

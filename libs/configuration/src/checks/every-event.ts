@@ -1,4 +1,10 @@
-import { type Configuration, findResource, listResources, type ResourceRef, type RuleBody } from '@carillon/domain';
+import {
+  type Configuration,
+  findResource,
+  listResources,
+  type ResourceRef,
+  type RuleBody,
+} from '@carillon/domain/configuration';
 import { isKind } from '../resource.ts';
 import type { Check } from './check-context.ts';
 

@@ -1,5 +1,12 @@
-import { MAX_RECIPIENTS, neverAKey, neverATime, RULE_STEPS } from '@carillon/domain';
-import type { Expression, ExpressionPlace, Recipients, RuleBody, Security } from '@carillon/domain';
+import type { Recipients, RuleBody, Security } from '@carillon/domain/configuration';
+import {
+  MAX_RECIPIENTS,
+  neverAKey,
+  neverATime,
+  RULE_STEPS,
+  type Expression,
+  type ExpressionPlace,
+} from '@carillon/domain/rules';
 import { isKind } from '../resource.ts';
 import type { ValuePath } from '../value-path.ts';
 import type { Report } from './finding.ts';

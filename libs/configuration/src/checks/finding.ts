@@ -1,4 +1,4 @@
-import type { ResourceRef } from '@carillon/domain';
+import type { ResourceRef } from '@carillon/domain/configuration';
 import type { CodedFault } from '@carillon/kernel';
 import type { BodyFinding } from '@carillon/shapes';
 import type { ValuePath } from '../value-path.ts';

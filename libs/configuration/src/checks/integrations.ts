@@ -1,4 +1,6 @@
-import { hasCohorts, isPartner, isPolled, type IntegrationBody, type RuleBody } from '@carillon/domain';
+import { hasCohorts, isPolled } from '@carillon/domain/cohorts';
+import type { IntegrationBody, RuleBody } from '@carillon/domain/configuration';
+import { isPartner } from '@carillon/domain/lookups';
 import type { CodedFault } from '@carillon/kernel';
 import { integrationKindOf } from '@carillon/shapes/integrations';
 import { isKind } from '../resource.ts';

@@ -1,15 +1,13 @@
 import {
-  CHANNEL_NAMES,
-  channelOf,
-  deliverySettings,
   limitWords,
   notificationLimit,
   periodLength,
   workspaceLimit,
   type FrequencyLimit,
-  type NotificationBody,
-  type WorkspaceBody,
-} from '@carillon/domain';
+} from '@carillon/domain/cadence';
+import { CHANNEL_NAMES, channelOf } from '@carillon/domain/channels';
+import type { NotificationBody, WorkspaceBody } from '@carillon/domain/configuration';
+import { deliverySettings } from '@carillon/domain/deliveries';
 import { formatDuration } from '@carillon/kernel';
 import { isKind, type WantedResource } from '../resource.ts';
 import type { ValuePath } from '../value-path.ts';

@@ -1,5 +1,5 @@
 import { similarTo } from '@carillon/kernel';
-import { findResource } from '@carillon/domain';
+import { findResource } from '@carillon/domain/configuration';
 import { fileOf, layoutFile, templateFile } from '../files/layout.ts';
 import type { ValuePath } from '../value-path.ts';
 import type { Report } from './finding.ts';

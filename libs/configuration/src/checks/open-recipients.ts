@@ -1,4 +1,5 @@
-import { hasOwnStream, type Expression, type RuleBody, type Security } from '@carillon/domain';
+import { hasOwnStream, type RuleBody, type Security } from '@carillon/domain/configuration';
+import type { Expression } from '@carillon/domain/rules';
 import { fileOf } from '../files/layout.ts';
 import { isKind, type WantedResource } from '../resource.ts';
 import type { Report } from './finding.ts';

@@ -1,13 +1,5 @@
-import {
-  CHANNEL_NAMES,
-  type ChannelName,
-  CHANNELS,
-  channelsOf,
-  isSandboxedBy,
-  templateOf,
-  type NotificationBody,
-  type ResourceRef,
-} from '@carillon/domain';
+import { CHANNEL_NAMES, type ChannelName, CHANNELS, channelsOf, templateOf } from '@carillon/domain/channels';
+import { isSandboxedBy, type NotificationBody, type ResourceRef } from '@carillon/domain/configuration';
 import { isKind, type WantedResource } from '../resource.ts';
 import type { ValuePath } from '../value-path.ts';
 import { otherAddressKind } from './address-fields.ts';

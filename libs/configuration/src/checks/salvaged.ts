@@ -1,4 +1,4 @@
-import type { ResourceRef } from '@carillon/domain';
+import type { ResourceRef } from '@carillon/domain/configuration';
 import type { WantedResource } from '../resource.ts';
 import { includesIn } from './check-resources.ts';
 import { checkExpressions } from './expressions.ts';

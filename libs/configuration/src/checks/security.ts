@@ -1,4 +1,4 @@
-import { findResource, hasOwnStream, type NotificationBody, type Security } from '@carillon/domain';
+import { findResource, hasOwnStream, type NotificationBody, type Security } from '@carillon/domain/configuration';
 import { fileOf } from '../files/layout.ts';
 import { isKind } from '../resource.ts';
 import type { Report } from './finding.ts';

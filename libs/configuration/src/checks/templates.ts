@@ -1,19 +1,21 @@
 import {
   asWritten,
-  assemble,
   CHANNEL_NAMES,
-  originOf,
   partPath,
-  placeAt,
   templateOf,
   variantsOf,
+  type TemplateVariant,
+} from '@carillon/domain/channels';
+import type { TemplateBody } from '@carillon/domain/configuration';
+import {
+  assemble,
+  originOf,
+  placeAt,
   withoutPutIns,
   type Assembled,
   type IncludeFault,
-  type TemplateBody,
-  type TemplateVariant,
   type TextOrigin,
-} from '@carillon/domain';
+} from '@carillon/domain/templates';
 import type { CodedFault } from '@carillon/kernel';
 import { isKind, type WantedResource } from '../resource.ts';
 import type { ValuePath } from '../value-path.ts';

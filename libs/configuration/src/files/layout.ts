@@ -1,4 +1,4 @@
-import { canonicalLocale } from '@carillon/domain';
+import { canonicalLocale } from '@carillon/domain/templates';
 import { isLocale } from '@carillon/kernel';
 import { type FileKind, SLUG } from '@carillon/shapes';
 import type { WrittenKind } from '../resource.ts';

@@ -1,4 +1,4 @@
-import { resourceKey, type ResourceRef } from '@carillon/domain';
+import { resourceKey, type ResourceRef } from '@carillon/domain/configuration';
 import type { Fault, Spot, Warning } from '../checks/finding.ts';
 import { pathText, type ValuePath } from '../value-path.ts';
 import {

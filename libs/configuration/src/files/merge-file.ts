@@ -1,4 +1,4 @@
-import { canonical } from '@carillon/domain';
+import { canonical } from '@carillon/domain/configuration';
 import { FILE_SHAPES, type FileKind, RESOURCE_SHAPES } from '@carillon/shapes';
 import { type Document, isNode, parseDocument } from 'yaml';
 import { isGroup, type ValuePath } from '../value-path.ts';

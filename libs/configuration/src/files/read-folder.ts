@@ -1,4 +1,4 @@
-import { findResource, resourceKey, type ResourceBodies, type ResourceRef } from '@carillon/domain';
+import { findResource, resourceKey, type ResourceBodies, type ResourceRef } from '@carillon/domain/configuration';
 import type { FileBodies, FileKind } from '@carillon/shapes';
 import { RESOURCE_SHAPES, SLUG_WORDS } from '@carillon/shapes';
 import { checkResources } from '../checks/check-resources.ts';

@@ -1,4 +1,4 @@
-import type { TemplateBody } from '@carillon/domain';
+import type { TemplateBody } from '@carillon/domain/configuration';
 import type { FileBodies } from '@carillon/shapes';
 import {
   TEMPLATE_FILES,

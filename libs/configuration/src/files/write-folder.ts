@@ -1,4 +1,4 @@
-import { type Configuration, type LayoutBody, resourceKey, type TemplateBody } from '@carillon/domain';
+import { type Configuration, type LayoutBody, resourceKey, type TemplateBody } from '@carillon/domain/configuration';
 import { Document, isScalar, Scalar, stringify } from 'yaml';
 import { FILE_SHAPES, type FileKind, isExpressionLeaf, type StartSettings } from '@carillon/shapes';
 import { writtenBody } from '../bodies/body-schema.ts';

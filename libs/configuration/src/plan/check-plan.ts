@@ -1,11 +1,6 @@
-import {
-  channelsOf,
-  type NotificationBody,
-  putInsOf,
-  resourceKey,
-  type ResourceKind,
-  type Security,
-} from '@carillon/domain';
+import { channelsOf } from '@carillon/domain/channels';
+import { type NotificationBody, resourceKey, type ResourceKind, type Security } from '@carillon/domain/configuration';
+import { putInsOf } from '@carillon/domain/templates';
 import type { Coroutine } from '@carillon/kernel';
 import { type Fault, type Findings, type Report, reportOn, type Warning } from '../checks/finding.ts';
 import { eachOnce } from '../checks/check-resources.ts';

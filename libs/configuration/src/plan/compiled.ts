@@ -1,4 +1,5 @@
-import { CHANNEL_NAMES, type TemplateBody, variantsOf } from '@carillon/domain';
+import { CHANNEL_NAMES, variantsOf } from '@carillon/domain/channels';
+import type { TemplateBody } from '@carillon/domain/configuration';
 import { pathText } from '../value-path.ts';
 import type { Difference } from './differences.ts';
 

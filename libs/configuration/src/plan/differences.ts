@@ -1,4 +1,4 @@
-import { canonical } from '@carillon/domain';
+import { canonical } from '@carillon/domain/configuration';
 import { isGroup, pathText, type ValuePath } from '../value-path.ts';
 
 /** One value that changes. Undefined: the key is not there. Lists are compared whole. */

@@ -7,7 +7,7 @@ import {
   type Resource,
   resourceKey,
   type RuleBody,
-} from '@carillon/domain';
+} from '@carillon/domain/configuration';
 import type { WantedResource } from '../resource.ts';
 import type { Former, PlanOptions, Wanted } from './planned.ts';
 

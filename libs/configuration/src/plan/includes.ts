@@ -1,4 +1,5 @@
-import { EMPTY_CONFIGURATION, putInsOf, resourceKey, type TemplateIncludes } from '@carillon/domain';
+import { EMPTY_CONFIGURATION, resourceKey } from '@carillon/domain/configuration';
+import { putInsOf, type TemplateIncludes } from '@carillon/domain/templates';
 import { includesIn } from '../checks/check-resources.ts';
 import { type Fault, reportOn, type Warning } from '../checks/finding.ts';
 import type { TemplateCheck } from '../checks/check-context.ts';

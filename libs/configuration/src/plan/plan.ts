@@ -9,7 +9,7 @@ import {
   resourceKey,
   type ResourceRef,
   type ResourceKind,
-} from '@carillon/domain';
+} from '@carillon/domain/configuration';
 import { runToCompletion, type Coroutine } from '@carillon/kernel';
 import { type Fault, reportOn } from '../checks/finding.ts';
 import { isKind, isWritten, type WantedResource, type WrittenKind } from '../resource.ts';

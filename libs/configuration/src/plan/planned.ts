@@ -1,4 +1,4 @@
-import type { ResourceBodies, ResourceChange, ResourceRef } from '@carillon/domain';
+import type { ResourceBodies, ResourceChange, ResourceRef } from '@carillon/domain/configuration';
 import type { Fault, Warning } from '../checks/finding.ts';
 import type { ExpressionCheck, TemplateCheck } from '../checks/check-context.ts';
 import type { WantedResource, WrittenKind } from '../resource.ts';

@@ -1,4 +1,4 @@
-import { resourceKey, type Configuration, type ResourceRef } from '@carillon/domain';
+import { resourceKey, type Configuration, type ResourceRef } from '@carillon/domain/configuration';
 import { isKind, isWritten, type WantedResource } from '../resource.ts';
 import { needsOf, needsOfTemplate, securityNeeds } from './check-plan.ts';
 

@@ -1,18 +1,19 @@
-import type {
-  AccountBody,
-  Configuration,
-  JwtProviderBody,
-  NamedAccount,
-  IntegrationBody,
-  NotificationBody,
-  Resource,
-  ResourceBodies,
-  ResourceKind,
-  RuleBody,
-  Security,
-  StreamBody,
-} from '@carillon/domain';
-import { hasOwnStream, resourceKey } from '@carillon/domain';
+import {
+  type AccountBody,
+  type Configuration,
+  type JwtProviderBody,
+  type NamedAccount,
+  type IntegrationBody,
+  type NotificationBody,
+  type Resource,
+  type ResourceBodies,
+  type ResourceKind,
+  type RuleBody,
+  type Security,
+  type StreamBody,
+  hasOwnStream,
+  resourceKey,
+} from '@carillon/domain/configuration';
 import fc, { type Arbitrary } from 'fast-check';
 
 const name = fc.stringMatching(/^[a-z0-9]([a-z0-9-]{0,8}[a-z0-9])?$/);

@@ -1,4 +1,5 @@
-import { EMPTY_CONFIGURATION, type Expression, type ExpressionFault } from '@carillon/domain';
+import { EMPTY_CONFIGURATION } from '@carillon/domain/configuration';
+import type { Expression, ExpressionFault } from '@carillon/domain/rules';
 import { err, ok } from '@carillon/kernel';
 import type { ExpressionCheck, CheckContext, TemplateCheck } from '@carillon/configuration';
 

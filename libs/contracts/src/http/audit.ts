@@ -1,4 +1,5 @@
-import { ACTOR_KINDS, AUDIT_OUTCOMES } from '@carillon/domain';
+import { AUDIT_OUTCOMES } from '@carillon/domain/audit';
+import { ACTOR_KINDS } from '@carillon/domain/people';
 import { z } from 'zod';
 import { next } from './fields.ts';
 import { OPEN } from './privacy.ts';

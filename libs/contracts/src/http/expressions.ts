@@ -1,4 +1,4 @@
-import { COMPARISONS, TEXT_TESTS, type FormChange } from '@carillon/domain';
+import { COMPARISONS, TEXT_TESTS, type FormChange } from '@carillon/domain/rules';
 import { z } from 'zod';
 import { OPEN } from './privacy.ts';
 

@@ -1,4 +1,5 @@
-import { DELIVERY_STATES, JOB_CANCEL_CAUSES, JOB_STATES, MAX_JOB_ITEMS } from '@carillon/domain';
+import { DELIVERY_STATES } from '@carillon/domain/deliveries';
+import { JOB_CANCEL_CAUSES, JOB_STATES, MAX_JOB_ITEMS } from '@carillon/domain/jobs';
 import { z } from 'zod';
 import { nullable, pageOf, time } from './fields.ts';
 import { actorBody } from './resources.ts';

@@ -1,4 +1,5 @@
-import { ACTOR_KINDS, ORIGINS } from '@carillon/domain';
+import { ORIGINS } from '@carillon/domain/configuration';
+import { ACTOR_KINDS } from '@carillon/domain/people';
 import { z } from 'zod';
 import { next, time } from './fields.ts';
 import { changeBody } from './management.ts';

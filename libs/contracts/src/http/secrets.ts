@@ -1,4 +1,4 @@
-import { ACTOR_KINDS } from '@carillon/domain';
+import { ACTOR_KINDS } from '@carillon/domain/people';
 import { z } from 'zod';
 import { pageOf } from './fields.ts';
 

@@ -1,12 +1,5 @@
-import {
-  ACTOR_KINDS,
-  AUDIT_OUTCOMES,
-  SYSTEM_ACTOR,
-  type ActorKind,
-  type AuditOutcome,
-  type AuditRecord,
-  type AuditSeal,
-} from '@carillon/domain';
+import { AUDIT_OUTCOMES, type AuditOutcome, type AuditRecord, type AuditSeal } from '@carillon/domain/audit';
+import { ACTOR_KINDS, SYSTEM_ACTOR, type ActorKind } from '@carillon/domain/people';
 import { InvalidRecord } from './codec.ts';
 import type { RecordKind } from './record-kind.ts';
 import { readPersonal, textOf, wordOf, writePersonal } from './personal.ts';

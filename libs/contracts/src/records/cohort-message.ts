@@ -1,4 +1,4 @@
-import type { CohortMessage } from '@carillon/domain';
+import type { CohortMessage } from '@carillon/domain/cohorts';
 import type { EventId, Json } from '@carillon/kernel';
 import { InvalidRecord } from './codec.ts';
 import type { RecordKind } from './record-kind.ts';

@@ -1,13 +1,12 @@
 import {
-  ACTOR_KINDS,
   CHANGED_BY_OWNER,
   ORIGINS,
-  type Actor,
   type ChangeOrigin,
   type ConfigurationRecord,
   type ResourceChange,
   type ResourceKind,
-} from '@carillon/domain';
+} from '@carillon/domain/configuration';
+import { ACTOR_KINDS, type Actor } from '@carillon/domain/people';
 import type { RecordKind } from './record-kind.ts';
 import { InvalidRecord } from './codec.ts';
 import { readPersonal, wordOf, writePersonal } from './personal.ts';

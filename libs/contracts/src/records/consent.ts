@@ -1,12 +1,11 @@
+import { CHANNEL_NAMES, type ChannelName } from '@carillon/domain/channels';
 import {
-  CHANNEL_NAMES,
   CONSENT_WAYS,
   nameOfTarget,
-  type ChannelName,
   type ConsentTarget,
   type ConsentWay,
   type ConsentEntry,
-} from '@carillon/domain';
+} from '@carillon/domain/consent';
 import type { RecordKind } from './record-kind.ts';
 import { readPersonal, textOf, wordOf, writePersonal } from './personal.ts';
 

@@ -1,4 +1,4 @@
-import type { DeadLetter } from '@carillon/domain';
+import type { DeadLetter } from '@carillon/domain/events';
 import type { RecordKind } from './record-kind.ts';
 import { InvalidRecord } from './codec.ts';
 import { listOf, readPersonal, textOf, wordOf, writePersonal } from './personal.ts';

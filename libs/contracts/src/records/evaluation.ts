@@ -1,4 +1,4 @@
-import type { Evaluation } from '@carillon/domain';
+import type { Evaluation } from '@carillon/domain/events';
 import type { EventId } from '@carillon/kernel';
 import type { RecordKind } from './record-kind.ts';
 import { listOf, readPersonal, textOrNull, writePersonal } from './personal.ts';

@@ -1,4 +1,5 @@
-import type { ChannelName, Intent } from '@carillon/domain';
+import type { ChannelName } from '@carillon/domain/channels';
+import type { Intent } from '@carillon/domain/deliveries';
 import type { EventId, IntentId, TriggerId } from '@carillon/kernel';
 import type { RecordKind } from './record-kind.ts';
 import { objectOf, readPersonal, textOf, textOrNull, wordOf, writePersonal } from './personal.ts';

@@ -1,4 +1,4 @@
-import type { Lookup, LookupItem, LookupProblem, LookupProblemKind } from '@carillon/domain';
+import type { Lookup, LookupItem, LookupProblem, LookupProblemKind } from '@carillon/domain/lookups';
 import { isJsonObject, type Json, type JsonObject } from '@carillon/kernel';
 import { InvalidRecord } from './codec.ts';
 import type { RecordKind } from './record-kind.ts';

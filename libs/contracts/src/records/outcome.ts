@@ -1,4 +1,4 @@
-import type { DeliveryReason, DeliveryState, Outcome } from '@carillon/domain';
+import type { DeliveryReason, DeliveryState, Outcome } from '@carillon/domain/deliveries';
 import type { DeliveryId, EventId, IntentId } from '@carillon/kernel';
 import type { RecordKind } from './record-kind.ts';
 import { readPersonal, textOf, wordOf, writePersonal } from './personal.ts';

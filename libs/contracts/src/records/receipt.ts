@@ -4,7 +4,7 @@ import {
   type ReceiptSource,
   type ReportedSuppression,
   type ReportVerdict,
-} from '@carillon/domain';
+} from '@carillon/domain/receipts';
 import type { DeliveryId } from '@carillon/kernel';
 import type { RecordKind } from './record-kind.ts';
 import { readPersonal, textOf, wordOf, writePersonal } from './personal.ts';

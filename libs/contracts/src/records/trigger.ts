@@ -1,4 +1,4 @@
-import type { Trigger } from '@carillon/domain';
+import type { Trigger } from '@carillon/domain/lookups';
 import type { EventId, JsonObject, TriggerId } from '@carillon/kernel';
 import type { RecordKind } from './record-kind.ts';
 import { listOf, objectOf, readPersonal, textOf, writePersonal } from './personal.ts';

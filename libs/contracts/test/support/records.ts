@@ -1,18 +1,13 @@
 import type { LogRecordKind, LogRecords } from '@carillon/contracts';
-import { ACTOR_KINDS, AUDIT_OUTCOMES, ORIGINS } from '@carillon/domain';
-import type {
-  AuditRecord,
-  CohortMessage,
-  ConfigurationRecord,
-  ConsentEntry,
-  DeadLetter,
-  Evaluation,
-  Intent,
-  Lookup,
-  Outcome,
-  Receipt,
-  Trigger,
-} from '@carillon/domain';
+import { AUDIT_OUTCOMES, type AuditRecord } from '@carillon/domain/audit';
+import type { CohortMessage } from '@carillon/domain/cohorts';
+import { ORIGINS, type ConfigurationRecord } from '@carillon/domain/configuration';
+import type { ConsentEntry } from '@carillon/domain/consent';
+import type { Intent, Outcome } from '@carillon/domain/deliveries';
+import type { DeadLetter, Evaluation } from '@carillon/domain/events';
+import type { Lookup, Trigger } from '@carillon/domain/lookups';
+import { ACTOR_KINDS } from '@carillon/domain/people';
+import type { Receipt } from '@carillon/domain/receipts';
 import type { Json } from '@carillon/kernel';
 import fc, { type Arbitrary } from 'fast-check';
 

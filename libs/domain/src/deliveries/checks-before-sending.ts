@@ -10,7 +10,7 @@ import { optOutFor, type Consents, type ConsentWay, type ConsentEntry } from '..
 import { isCollectable } from '../digests/items.ts';
 import { digestSettings } from '../digests/settings.ts';
 import { ruleIdFrom } from '../configuration/streams.ts';
-import { localityOf } from '../locality.ts';
+import { localityOf } from '../configuration/locality.ts';
 import { invalidAddress } from './custody.ts';
 import type { Delivery, DeliveryReason } from './delivery.ts';
 import { findNotification } from './presend.ts';

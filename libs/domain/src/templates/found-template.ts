@@ -3,7 +3,7 @@ import type { ChannelName } from '../channels/channel.ts';
 import { variantsOf, type ChannelTemplate, type TemplateVariant } from '../channels/configured.ts';
 import { findResource, type Configuration, type Resource } from '../configuration/configuration.ts';
 import { resourceKey, type ResourceKind } from '../configuration/resources.ts';
-import { localityOf, type WrongLocality } from '../locality.ts';
+import { localityOf, type WrongLocality } from '../configuration/locality.ts';
 import { assemble, type Assembled } from './assemble.ts';
 import { languagesFor } from './languages.ts';
 import { placeAt, type TemplateIncludes } from './template-includes.ts';

@@ -1,4 +1,4 @@
-import { callBegun, callEnded, callNotMade, CLOSED, mayCallAt, type CallEnd } from '@carillon/domain';
+import { callBegun, callEnded, callNotMade, CLOSED, mayCallAt, type CallEnd } from '../../src/breaker/index.ts';
 import { describe, expect, it } from 'vitest';
 
 describe('a breaker', () => {

@@ -1,4 +1,4 @@
-import { dueAt } from '@carillon/domain';
+import { dueAt } from '../../src/cadence/index.ts';
 import { describe, expect, it } from 'vitest';
 
 const at = Date.parse('2026-11-22T12:00:00Z');

@@ -1,25 +1,27 @@
 import {
-  beginAttempt,
-  endUnsent,
   fateOf,
   fenced,
-  decideCustody,
   decideLimits,
+  withEntry,
+  withFound,
+  withoutEntry,
+  type FrequencyLimit,
+  type SentEntry,
+  type SentToPerson,
+} from '../../src/cadence/index.ts';
+import {
+  beginAttempt,
+  endUnsent,
+  decideCustody,
   leaseRanOut,
   openDelivery,
   operatorCancel,
   providerResult,
   settleAttempt,
-  withEntry,
-  withFound,
-  withoutEntry,
   type Delivery,
-  type FrequencyLimit,
   type Intent,
   type ProviderVerdict,
-  type SentEntry,
-  type SentToPerson,
-} from '@carillon/domain';
+} from '../../src/deliveries/index.ts';
 import type { AttemptId, DeliveryId, Duration } from '@carillon/kernel';
 import { givenIntent, MORNING, PLAIN_SETTINGS } from '@carillon/testing/given';
 import { exploreAll, type Explored } from '../deliveries/exploring.ts';

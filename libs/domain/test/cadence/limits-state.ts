@@ -1,4 +1,5 @@
-import type { Delivery, fateOf, ProviderVerdict, SentEntry, SentToPerson } from '@carillon/domain';
+import type { fateOf, SentEntry, SentToPerson } from '../../src/cadence/index.ts';
+import type { Delivery, ProviderVerdict } from '../../src/deliveries/index.ts';
 
 export type Which = 0 | 1;
 export type Found = { readonly sure: readonly string[]; readonly gone: readonly string[] };

@@ -5,7 +5,7 @@ import {
   type FrequencyLimit,
   type LimitVerdict,
   type SentEntry,
-} from '@carillon/domain';
+} from '../../src/cadence/index.ts';
 import type { DeliveryId, TriggerId } from '@carillon/kernel';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

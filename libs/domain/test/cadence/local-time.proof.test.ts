@@ -1,4 +1,4 @@
-import { localTimeAt } from '@carillon/domain';
+import { localTimeAt } from '../../src/cadence/index.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FROM, TO, zoned } from './support/temporal.ts';

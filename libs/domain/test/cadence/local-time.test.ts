@@ -1,4 +1,4 @@
-import { addDays, calendarWindow, instantAt, localTimeAt, nextLocalTime, weekdayOn } from '@carillon/domain';
+import { addDays, calendarWindow, instantAt, localTimeAt, nextLocalTime, weekdayOn } from '../../src/cadence/index.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FROM, TO } from './support/temporal.ts';

@@ -1,4 +1,4 @@
-import { leavesTimeToSend, localTimeAt, quietUntil, type QuietHours, type Weekday } from '@carillon/domain';
+import { leavesTimeToSend, localTimeAt, quietUntil, type QuietHours, type Weekday } from '../../src/cadence/index.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FROM, TO } from './support/temporal.ts';

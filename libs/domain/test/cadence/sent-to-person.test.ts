@@ -10,13 +10,12 @@ import {
   withEntry,
   withFound,
   withoutEntry,
-  type Delivery,
   type FrequencyLimit,
-  type NotificationBody,
   type SentEntry,
   type SentToPerson,
-  type WorkspaceBody,
-} from '@carillon/domain';
+} from '../../src/cadence/index.ts';
+import type { NotificationBody, WorkspaceBody } from '../../src/configuration/index.ts';
+import type { Delivery } from '../../src/deliveries/index.ts';
 import type { AttemptId, DeliveryId, TriggerId } from '@carillon/kernel';
 import { configurationOf, notification, ORDER_PAID, orderShop, workspaceSettings } from '@carillon/testing/given';
 import fc from 'fast-check';

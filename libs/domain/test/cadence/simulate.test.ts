@@ -1,11 +1,5 @@
-import {
-  simulateCadence,
-  type NotificationBody,
-  type PastMessage,
-  type SimulatedFate,
-  type SimulatedRun,
-  type WorkspaceBody,
-} from '@carillon/domain';
+import { simulateCadence, type PastMessage, type SimulatedFate, type SimulatedRun } from '../../src/cadence/index.ts';
+import type { NotificationBody, WorkspaceBody } from '../../src/configuration/index.ts';
 import { runToCompletion, type DeliveryId, type Instant, type TriggerId } from '@carillon/kernel';
 import { configurationOf, notification, ORDER_PAID, workspaceSettings } from '@carillon/testing/given';
 import fc from 'fast-check';

@@ -9,7 +9,7 @@ import {
   defaultAccountsOf,
   firstAddress,
   templateOf,
-} from '../../src/index.ts';
+} from '../../src/channels/index.ts';
 
 describe('addresses of the channels', () => {
   it('stand in for a person and a unique_id in one order', () => {

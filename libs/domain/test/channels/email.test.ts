@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalEmail, formsOf } from '../../src/index.ts';
+import { canonicalEmail, formsOf } from '../../src/channels/index.ts';
 
 describe('the one form of an email address', () => {
   it.each([

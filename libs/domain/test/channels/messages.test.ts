@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { composeMessage, smsSegments, templateOf, type ChannelTemplate, type TemplateBody } from '../../src/index.ts';
+import { composeMessage, smsSegments, templateOf, type ChannelTemplate } from '../../src/channels/index.ts';
+import type { TemplateBody } from '../../src/configuration/index.ts';
 
 const PUSH: NonNullable<TemplateBody['push']> = {
   title: 'Order {{ order_id }}',

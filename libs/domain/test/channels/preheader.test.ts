@@ -1,4 +1,4 @@
-import { composeMessage } from '@carillon/domain';
+import { composeMessage } from '../../src/channels/index.ts';
 import { describe, expect, it } from 'vitest';
 
 const htmlOf = (html: string, preheader?: string): string | null => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { providerResult, withoutRepeatedWords, type Message } from '@carillon/domain';
+import { withoutRepeatedWords, type Message } from '../../src/channels/index.ts';
+import { providerResult } from '../../src/deliveries/index.ts';
 
 const SMS: Message = { channel: 'sms', to: '+4915112345678', text: 'Your code is 481516. Tell it to nobody at all!' };
 const PUSH: Message = {

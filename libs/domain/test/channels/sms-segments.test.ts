@@ -1,4 +1,4 @@
-import { smsSegments } from '@carillon/domain';
+import { smsSegments } from '../../src/channels/index.ts';
 import fc from 'fast-check';
 import { SegmentedMessage } from 'sms-segments-calculator';
 import { describe, expect, it } from 'vitest';

@@ -6,7 +6,7 @@ import {
   type Cohort,
   type CohortMember,
   type CohortMessage,
-} from '@carillon/domain';
+} from '../../src/cohorts/index.ts';
 import type { LogId } from '@carillon/kernel';
 import { cohortMessage, givenMembership, pageOf } from '@carillon/testing/given';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-import { ROLL_FROM } from '@carillon/domain';
+import { ROLL_FROM } from '../../src/cohorts/index.ts';
 import { cohortMessage, givenMembership, pageOf } from '@carillon/testing/given';
 import { describe, expect, it } from 'vitest';
 

@@ -27,7 +27,7 @@ import {
   type Configuration,
   type ConfigurationRecord,
   type NotificationBody,
-} from '@carillon/domain';
+} from '../../src/configuration/index.ts';
 
 const rule = ORDER_PAID.rules['paid'];
 if (!rule) throw new Error('there is a rule');

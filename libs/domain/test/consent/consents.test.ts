@@ -11,7 +11,7 @@ import {
   type ConsentTarget,
   type ConsentEntry,
   type Decision,
-} from '@carillon/domain';
+} from '../../src/consent/index.ts';
 
 const PERSON = { workspace: 'shop', person: 'ada' };
 const derive = (_kind: string, ...parts: readonly string[]): string => parts.join('|');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { stopWordOf } from '@carillon/domain';
+import { stopWordOf } from '../../src/consent/index.ts';
 
 const said = (body: string, optOutType: string | null = null) => stopWordOf({ body, optOutType });
 

@@ -1,20 +1,17 @@
+import { composeMessage } from '../../src/channels/index.ts';
+import { listResources, type AccountBody, type AccountOf, type WorkspaceBody } from '../../src/configuration/index.ts';
 import {
   accountCalled,
   accountsOf,
   allDeploymentAccounts,
   callsAtOnce,
-  composeMessage,
   deploymentAccounts,
-  listResources,
   maxSegments,
   rateOf,
   reaches,
   reportAddress,
   sendingSecrets,
-  type AccountBody,
-  type AccountOf,
-  type WorkspaceBody,
-} from '@carillon/domain';
+} from '../../src/deliveries/index.ts';
 import { account, configurationOf, deployment, notification, workspaceOf } from '@carillon/testing/given';
 import { describe, expect, it } from 'vitest';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DeliveryStory, givenIntent, HOUR, MORNING } from '@carillon/testing/given';
-import { JUDGED_KEPT, type Delivery } from '@carillon/domain';
+import { JUDGED_KEPT, type Delivery } from '../../src/deliveries/index.ts';
 
 const story = (...facts: Parameters<typeof givenIntent>): DeliveryStory => new DeliveryStory(givenIntent(...facts));
 const another = (name: string) => givenIntent(name);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { at, DeliveryStory, givenIntent, HOUR, MINUTE, MORNING, PLAIN_SETTINGS } from '@carillon/testing/given';
-import { leaseRanOut, type ProviderVerdict } from '@carillon/domain';
+import { leaseRanOut, type ProviderVerdict } from '../../src/deliveries/index.ts';
 
 const story = (): DeliveryStory => new DeliveryStory();
 const RESEND = { inDoubt: 'resend' } as const;

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { at, DeliveryStory, givenIntent, HOUR, MINUTE, PLAIN_SETTINGS } from '@carillon/testing/given';
-import type { Delivery, InDoubtPolicy, ProviderVerdict } from '@carillon/domain';
-import { decideCustody } from '@carillon/domain';
+import type { InDoubtPolicy } from '../../src/configuration/index.ts';
+import { type Delivery, type ProviderVerdict, decideCustody } from '../../src/deliveries/index.ts';
 
 const TOKENS = ['t1', 't2', 't3', 't4', 't5', 't6'] as const;
 const VERDICTS: readonly ProviderVerdict[] = [

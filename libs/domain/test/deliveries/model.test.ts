@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Delivery } from '@carillon/domain';
+import type { Delivery } from '../../src/deliveries/index.ts';
 import { itHoldsWithin } from './model-laws.ts';
 import { explore, PRODUCT, type Bounds, type Decisions } from './model.ts';
 

@@ -7,7 +7,7 @@ import {
   settleAttempt,
   type Delivery,
   type ProviderVerdict,
-} from '@carillon/domain';
+} from '../../src/deliveries/index.ts';
 import type { AttemptId, DeliveryId } from '@carillon/kernel';
 import { givenIntent, LEASE_SPAN, MORNING, PLAIN_SETTINGS } from '@carillon/testing/given';
 import { exploreAll, type Explored } from './exploring.ts';

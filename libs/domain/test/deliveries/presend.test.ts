@@ -7,15 +7,14 @@ import {
   ORDER_PAID,
   orderShop,
 } from '@carillon/testing/given';
+import type { Configuration, NotificationBody } from '../../src/configuration/index.ts';
 import {
   accountsOf,
   deliverySettings,
   findNotification,
   presend,
   type BeforeSend,
-  type Configuration,
-  type NotificationBody,
-} from '@carillon/domain';
+} from '../../src/deliveries/index.ts';
 import { account, deployment } from '@carillon/testing/given';
 
 const NTF = 'ntf_paid';

@@ -1,4 +1,4 @@
-import type { ProviderVerdict } from '@carillon/domain';
+import type { ProviderVerdict } from '../../src/deliveries/index.ts';
 
 /** What a provider may say, and whether it took the message: of a doubt nobody knows. */
 export const ANSWERS: readonly (readonly [verdict: ProviderVerdict, accepted: boolean])[] = [

@@ -1,4 +1,4 @@
-import { providerResult } from '@carillon/domain';
+import { providerResult } from '../../src/deliveries/index.ts';
 import { describe, expect, it } from 'vitest';
 
 describe('the code of a result', () => {

@@ -1,11 +1,5 @@
-import {
-  HOLDS,
-  presend,
-  type Intent,
-  type NotificationBody,
-  type PresendVerdict,
-  type WorkspaceBody,
-} from '@carillon/domain';
+import type { NotificationBody, WorkspaceBody } from '../../src/configuration/index.ts';
+import { HOLDS, presend, type Intent, type PresendVerdict } from '../../src/deliveries/index.ts';
 import {
   configurationOf,
   DeliveryStory,

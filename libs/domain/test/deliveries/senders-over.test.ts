@@ -1,4 +1,4 @@
-import { sendersOver } from '@carillon/domain';
+import { sendersOver } from '../../src/deliveries/index.ts';
 import { account, configurationOf, deployment, notification, ORDER_PAID } from '@carillon/testing/given';
 import { expect, it } from 'vitest';
 

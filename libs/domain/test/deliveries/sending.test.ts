@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DeliveryStory, givenIntent, HOUR, LEASE_SPAN, MINUTE, MORNING } from '@carillon/testing/given';
-import { ACCOUNT_PAUSE, beginAttempt, renewLease, STOPPED, type ProviderVerdict } from '@carillon/domain';
+import { ACCOUNT_PAUSE, beginAttempt, renewLease, STOPPED, type ProviderVerdict } from '../../src/deliveries/index.ts';
 import type { AttemptId } from '@carillon/kernel';
 import { at } from '@carillon/testing/given';
 

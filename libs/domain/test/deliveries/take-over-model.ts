@@ -12,7 +12,7 @@ import {
   type Intent,
   type CustodyDecision,
   type ProviderVerdict,
-} from '@carillon/domain';
+} from '../../src/deliveries/index.ts';
 import type { AttemptId, DeliveryId, IntentId } from '@carillon/kernel';
 import { givenIntent, LEASE_SPAN, MORNING, PLAIN_SETTINGS } from '@carillon/testing/given';
 import { exploreAll, type Explored } from './exploring.ts';

@@ -12,7 +12,7 @@ import {
   windowEmptied,
   type DigestHead,
   type ListedItem,
-} from '@carillon/domain';
+} from '../../src/digests/index.ts';
 import type { DeliveryId, IntentId } from '@carillon/kernel';
 import { givenIntent } from '@carillon/testing/given';
 

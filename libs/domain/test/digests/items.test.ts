@@ -1,4 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import type { Configuration, NotificationBody } from '../../src/configuration/index.ts';
+import {
+  decideCustody,
+  openDelivery,
+  operatorCancel,
+  operatorResend,
+  withdrawal,
+  type Delivery,
+  findNotification,
+} from '../../src/deliveries/index.ts';
 import {
   closeWindow,
   collectFor,
@@ -10,20 +20,11 @@ import {
   emptyHead,
   isCollectable,
   itemOf,
-  decideCustody,
   knownListed,
   listItem,
-  openDelivery,
-  operatorCancel,
-  operatorResend,
   UNLISTED_AFTER,
-  withdrawal,
-  type Configuration,
-  type Delivery,
-  findNotification,
   type DigestHead,
-  type NotificationBody,
-} from '@carillon/domain';
+} from '../../src/digests/index.ts';
 import type { DeliveryId } from '@carillon/kernel';
 import { at, configurationOf, givenIntent, HOUR, MINUTE, MORNING, notification } from '@carillon/testing/given';
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { extendedBy, localTimeAt, openedNow, type DigestWindow, type Weekday } from '@carillon/domain';
+import { localTimeAt, type Weekday } from '../../src/cadence/index.ts';
+import { extendedBy, openedNow, type DigestWindow } from '../../src/digests/index.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

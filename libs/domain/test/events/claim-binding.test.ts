@@ -1,4 +1,4 @@
-import { unmetBinding } from '@carillon/domain';
+import { unmetBinding } from '../../src/events/index.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 

@@ -1,4 +1,4 @@
-import { countJsonValues } from '@carillon/domain';
+import { countJsonValues } from '../../src/events/index.ts';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 

@@ -1,4 +1,4 @@
-import { attribute, type Attribution } from '@carillon/domain';
+import { attribute, type Attribution } from '../../src/lookups/index.ts';
 import type { Json } from '@carillon/kernel';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

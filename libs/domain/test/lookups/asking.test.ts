@@ -6,7 +6,7 @@ import {
   type Asking,
   type CallEvidence,
   type FailedCall,
-} from '@carillon/domain';
+} from '../../src/lookups/index.ts';
 import { givenTrigger } from '@carillon/testing/given';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,7 @@
-import { evaluateRule, recipientsOf, type Addresses, type LookupRecipients } from '@carillon/domain';
+import type { Addresses } from '../../src/channels/index.ts';
+import type { LookupRecipients } from '../../src/configuration/index.ts';
+import { recipientsOf } from '../../src/lookups/index.ts';
+import { evaluateRule } from '../../src/rules/index.ts';
 import type { Json, JsonObject } from '@carillon/kernel';
 import { givenEvent, givenLookup, givenLookupRule, givenTrigger } from '@carillon/testing/given';
 import { describe, expect, it } from 'vitest';

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { asRead, canonicalEmail, emailKey } from '../../src/index.ts';
+import { canonicalEmail } from '../../src/channels/index.ts';
+import { asRead, emailKey } from '../../src/people/index.ts';
 
 describe('what the address of somebody who signs in is found by', () => {
   it.each([

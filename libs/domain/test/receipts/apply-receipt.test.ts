@@ -1,11 +1,5 @@
-import {
-  applyReceipt,
-  attemptTag,
-  withReceipts,
-  type Delivery,
-  type Receipt,
-  type ReportVerdict,
-} from '@carillon/domain';
+import type { Delivery } from '../../src/deliveries/index.ts';
+import { applyReceipt, attemptTag, withReceipts, type Receipt, type ReportVerdict } from '../../src/receipts/index.ts';
 import { at, DeliveryStory, givenIntent, givenReceipt, MINUTE, MORNING, PLAIN_SETTINGS } from '@carillon/testing/given';
 import type { DeliveryId } from '@carillon/kernel';
 import fc from 'fast-check';

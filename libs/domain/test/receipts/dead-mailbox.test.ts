@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isDeadMailbox, statusIn } from '../../src/index.ts';
+import { isDeadMailbox, statusIn } from '../../src/receipts/index.ts';
 
 const isDead = (answer: string, status = '', reportedDead = false): boolean =>
   isDeadMailbox({ answer, status, reportedDead });

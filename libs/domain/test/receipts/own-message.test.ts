@@ -1,4 +1,5 @@
-import { ownMessage, type Delivery, type FoundMessage } from '@carillon/domain';
+import type { Delivery } from '../../src/deliveries/index.ts';
+import { ownMessage, type FoundMessage } from '../../src/receipts/index.ts';
 import type { AttemptId, DeliveryId } from '@carillon/kernel';
 import { DeliveryStory, givenIntent, MINUTE } from '@carillon/testing/given';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-import { attemptTag, readReceiptToken, writeReceiptToken, type KeyedHash } from '@carillon/domain';
+import { attemptTag, readReceiptToken, writeReceiptToken, type KeyedHash } from '../../src/receipts/index.ts';
 import type { AttemptId, DeliveryId } from '@carillon/kernel';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

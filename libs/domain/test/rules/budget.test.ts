@@ -1,14 +1,14 @@
+import { recipientsOf } from '../../src/lookups/index.ts';
 import {
   EVENT_STEPS,
   EventBudget,
   evaluateRule,
   MAX_RECIPIENTS,
-  recipientsOf,
   RULE_STEPS,
   whoIsDropped,
   type Dropped,
   type RuleOutcome,
-} from '@carillon/domain';
+} from '../../src/rules/index.ts';
 import type { Json } from '@carillon/kernel';
 import { givenEvent, givenLookup, givenLookupRule, givenRule, givenTrigger } from '@carillon/testing/given';
 import { describe, expect, it } from 'vitest';

@@ -7,7 +7,7 @@ import {
   MAX_RECIPIENTS,
   type CompiledRule,
   type RuleOutcome,
-} from '@carillon/domain';
+} from '../../src/rules/index.ts';
 import type { Json } from '@carillon/kernel';
 
 const evaluate = (rule: CompiledRule, body: { readonly [name: string]: Json } = {}): RuleOutcome =>

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
+import { templateOf } from '../../src/channels/index.ts';
+import type { EmailTemplate } from '../../src/configuration/index.ts';
 import {
   assemble,
   bodiesIn,
   originOf,
   placeAt,
   putInsOf,
-  templateOf,
   withoutPutIns,
   type Assembled,
-  type EmailTemplate,
   type TemplateIncludes,
-} from '../../src/index.ts';
+} from '../../src/templates/index.ts';
 
 const includesOf = (
   partials: Readonly<Record<string, string>>,

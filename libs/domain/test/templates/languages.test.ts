@@ -1,16 +1,13 @@
-import { CHANGED_BY_OWNER } from '@carillon/domain';
-import { describe, expect, it } from 'vitest';
 import {
+  CHANGED_BY_OWNER,
   EMPTY_CONFIGURATION,
-  findTemplates,
   foldConfiguration,
-  languagesFor,
-  templateForReader,
-  variantFor,
   type Configuration,
   type ResourceBodies,
   type ResourceKind,
-} from '../../src/index.ts';
+} from '../../src/configuration/index.ts';
+import { findTemplates, languagesFor, templateForReader, variantFor } from '../../src/templates/index.ts';
+import { describe, expect, it } from 'vitest';
 
 const after = (
   before: Configuration,

@@ -1,4 +1,4 @@
-import { formatPosition } from '@carillon/domain';
+import { formatPosition } from '@carillon/domain/events';
 import type { Instant, LogId } from '@carillon/kernel';
 import type { ConfigurationView, EventLog, EventRow, ReadModels } from '@carillon/ports';
 import { readSourceRecord } from '@carillon/stages';

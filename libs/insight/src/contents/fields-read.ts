@@ -1,15 +1,8 @@
-import {
-  channelsOf,
-  findTemplates,
-  pathText,
-  ruleTitle,
-  streamTable,
-  type CompiledRule,
-  type Configuration,
-  type FieldStep,
-  type JsonType,
-  jsonTypeOf,
-} from '@carillon/domain';
+import { channelsOf } from '@carillon/domain/channels';
+import { ruleTitle, streamTable, type Configuration } from '@carillon/domain/configuration';
+import { pathText, type FieldStep, type JsonType, jsonTypeOf } from '@carillon/domain/events';
+import type { CompiledRule } from '@carillon/domain/rules';
+import { findTemplates } from '@carillon/domain/templates';
 import { isJsonObject, type Json, type JsonObject } from '@carillon/kernel';
 import type { TemplateRenderer } from '@carillon/ports';
 import type { RuleBook } from '@carillon/stages';

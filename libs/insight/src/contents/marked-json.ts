@@ -1,4 +1,4 @@
-import type { FieldStep } from '@carillon/domain';
+import type { FieldStep } from '@carillon/domain/events';
 import { isJsonObject, stringifyJson, type Json } from '@carillon/kernel';
 
 /** A field that somebody reads, as a path below the value. */

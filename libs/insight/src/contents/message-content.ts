@@ -1,11 +1,6 @@
-import {
-  CHANNELS,
-  wrongLocalityText,
-  type WrongLocality,
-  type ChannelName,
-  type Delivery,
-  type RenderedParts,
-} from '@carillon/domain';
+import { CHANNELS, type ChannelName, type RenderedParts } from '@carillon/domain/channels';
+import { wrongLocalityText, type WrongLocality } from '@carillon/domain/configuration';
+import type { Delivery } from '@carillon/domain/deliveries';
 import type { DeliveryId, Instant, JsonObject } from '@carillon/kernel';
 import type { DeliveryLedger } from '@carillon/ports';
 import { renderPinned, type RenderingPorts } from '@carillon/stages';

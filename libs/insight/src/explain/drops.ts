@@ -1,4 +1,7 @@
-import { ruleTitle, whoIsDropped, type Dropped, type Evaluation, type Lookup } from '@carillon/domain';
+import { ruleTitle } from '@carillon/domain/configuration';
+import type { Evaluation } from '@carillon/domain/events';
+import type { Lookup } from '@carillon/domain/lookups';
+import { whoIsDropped, type Dropped } from '@carillon/domain/rules';
 import type { Instant } from '@carillon/kernel';
 import type {
   ConfigurationView,

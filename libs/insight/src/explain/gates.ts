@@ -1,4 +1,4 @@
-import type { Delivery, DeliveryReason, DeliveryState } from '@carillon/domain';
+import type { Delivery, DeliveryReason, DeliveryState } from '@carillon/domain/deliveries';
 import type { Instant } from '@carillon/kernel';
 import { REASON_WORDS } from './steps.ts';
 

@@ -1,13 +1,8 @@
-import {
-  readPosition,
-  whoIsDropped,
-  type CallEvidence,
-  type Configuration,
-  type Dropped,
-  type Intent,
-  type Lookup,
-  type Trigger,
-} from '@carillon/domain';
+import type { Configuration } from '@carillon/domain/configuration';
+import type { Intent } from '@carillon/domain/deliveries';
+import { readPosition } from '@carillon/domain/events';
+import type { CallEvidence, Lookup, Trigger } from '@carillon/domain/lookups';
+import { whoIsDropped, type Dropped } from '@carillon/domain/rules';
 import { formatInstant, type Json, type TriggerId } from '@carillon/kernel';
 import type { DueTask, DueTasks, EventLog, Ids, LookupClaims, RecordCodecs, EventLoopSlice } from '@carillon/ports';
 import { readAsking, type RuleBook, runYielding, resolveLookupCoroutine } from '@carillon/stages';

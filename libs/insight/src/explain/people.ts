@@ -1,13 +1,6 @@
-import {
-  firstAddress,
-  searchedAddresses,
-  type ChannelName,
-  type Delivery,
-  type DeliveryState,
-  type Dropped,
-  type Intent,
-  type Recipient,
-} from '@carillon/domain';
+import { firstAddress, searchedAddresses, type ChannelName } from '@carillon/domain/channels';
+import type { Delivery, DeliveryState, Intent } from '@carillon/domain/deliveries';
+import type { Dropped, Recipient } from '@carillon/domain/rules';
 import { stringifyJson, type DeliveryId, type Json } from '@carillon/kernel';
 import type { DeliveryLedger, Ids } from '@carillon/ports';
 import { deliveryIdOf } from '@carillon/stages';

@@ -1,4 +1,4 @@
-import type { Delivery, DeliveryReason } from '@carillon/domain';
+import type { Delivery, DeliveryReason } from '@carillon/domain/deliveries';
 import type { Instant } from '@carillon/kernel';
 
 /** One line of a story: what happened when, where it stands, and why. It holds no body, and an address only where it names the person. */

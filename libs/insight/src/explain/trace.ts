@@ -1,18 +1,8 @@
-import {
-  bindingsOf,
-  formatPosition,
-  ruleIdOf,
-  ruleTitle,
-  StepBudget,
-  templateForReader,
-  whoIsDropped,
-  type Configuration,
-  type Delivery,
-  type Dropped,
-  type Intent,
-  type SourceEvent,
-  type TestSend,
-} from '@carillon/domain';
+import { ruleIdOf, ruleTitle, type Configuration } from '@carillon/domain/configuration';
+import type { Delivery, Intent, TestSend } from '@carillon/domain/deliveries';
+import { formatPosition, type SourceEvent } from '@carillon/domain/events';
+import { bindingsOf, StepBudget, whoIsDropped, type Dropped } from '@carillon/domain/rules';
+import { templateForReader } from '@carillon/domain/templates';
 import { stringifyJson, traceIdOf, type DeliveryId, type Json, type JsonObject } from '@carillon/kernel';
 import type {
   CheckpointStore,

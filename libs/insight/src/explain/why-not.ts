@@ -1,4 +1,6 @@
-import { readRuleTitle, searchedAddresses, type Delivery } from '@carillon/domain';
+import { searchedAddresses } from '@carillon/domain/channels';
+import { readRuleTitle } from '@carillon/domain/configuration';
+import type { Delivery } from '@carillon/domain/deliveries';
 import { stringifyJson, type Instant } from '@carillon/kernel';
 import type { DeliveryFilter, EventRow } from '@carillon/ports';
 import { allGates, gate, gatesOfDelivery, type Evidence, type Gate, type GateName } from './gates.ts';

@@ -1,4 +1,4 @@
-import type { Lookup } from '@carillon/domain';
+import type { Lookup } from '@carillon/domain/lookups';
 import type { EventLog, RecordCodecs } from '@carillon/ports';
 import { decodeRecords, mergeFields, tallyFields, type SeenEvent, type StreamField } from '@carillon/stages';
 

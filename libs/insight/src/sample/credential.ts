@@ -1,4 +1,4 @@
-import type { Security } from '@carillon/domain';
+import type { Security } from '@carillon/domain/configuration';
 
 /** The credential that a stream takes, as a program that sends events knows it. */
 export type SampleCredential = {

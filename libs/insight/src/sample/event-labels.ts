@@ -1,4 +1,5 @@
-import { CHANNEL_NAMES, CHANNELS, stepsOf } from '@carillon/domain';
+import { CHANNEL_NAMES, CHANNELS } from '@carillon/domain/channels';
+import { stepsOf } from '@carillon/domain/events';
 import { isJsonObject, stringifyJson, type Json, type JsonObject } from '@carillon/kernel';
 import type { EventRow } from '@carillon/ports';
 import { readSourceRecord } from '@carillon/stages';

@@ -1,4 +1,5 @@
-import { addressKind, isAddressKind, type FieldStep } from '@carillon/domain';
+import { addressKind, isAddressKind } from '@carillon/domain/channels';
+import type { FieldStep } from '@carillon/domain/events';
 import { formatInstant, isJsonObject, type Instant, type Json, type JsonObject } from '@carillon/kernel';
 import type { FieldType } from './minimum-fields.ts';
 

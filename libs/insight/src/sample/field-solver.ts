@@ -1,4 +1,5 @@
-import { jsonTypeOf, type FieldRequirement } from '@carillon/domain';
+import { jsonTypeOf } from '@carillon/domain/events';
+import type { FieldRequirement } from '@carillon/domain/rules';
 import type { Json } from '@carillon/kernel';
 
 /** `any`: whatever stands there by default will do. Null: no value was found. */

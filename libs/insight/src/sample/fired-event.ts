@@ -1,4 +1,5 @@
-import { evaluateRule, ruleIdOf, type CompiledRule } from '@carillon/domain';
+import { ruleIdOf } from '@carillon/domain/configuration';
+import { evaluateRule, type CompiledRule } from '@carillon/domain/rules';
 import type { JsonObject } from '@carillon/kernel';
 import type { DeliveryLedger, EventLog, EventRow, ReadModels } from '@carillon/ports';
 import { hasFired } from './rule-sample.ts';

@@ -1,15 +1,7 @@
-import {
-  ADDRESS_KINDS,
-  type AddressKind,
-  pathText,
-  stepsOf,
-  type CompiledRule,
-  type EventStream,
-  type Expression,
-  type FieldStep,
-  type JsonType,
-  type RequiredField,
-} from '@carillon/domain';
+import { ADDRESS_KINDS, type AddressKind } from '@carillon/domain/channels';
+import type { EventStream } from '@carillon/domain/configuration';
+import { pathText, stepsOf, type FieldStep, type JsonType } from '@carillon/domain/events';
+import type { CompiledRule, Expression, RequiredField } from '@carillon/domain/rules';
 import type { TemplateField } from '@carillon/ports';
 
 export type FieldType = JsonType | 'time' | AddressKind;

@@ -1,17 +1,9 @@
-import {
-  channelsOf,
-  digestSettings,
-  digestTemplateOf,
-  digestValues,
-  evaluateRuleCoroutine,
-  streamTable,
-  templateForReader,
-  type ChannelName,
-  type CompiledRule,
-  type Configuration,
-  type PlacedRule,
-  type SourceEvent,
-} from '@carillon/domain';
+import { channelsOf, type ChannelName } from '@carillon/domain/channels';
+import { streamTable, type Configuration, type PlacedRule } from '@carillon/domain/configuration';
+import { digestSettings, digestTemplateOf, digestValues } from '@carillon/domain/digests';
+import type { SourceEvent } from '@carillon/domain/events';
+import { evaluateRuleCoroutine, type CompiledRule } from '@carillon/domain/rules';
+import { templateForReader } from '@carillon/domain/templates';
 import type { Instant, JsonObject } from '@carillon/kernel';
 import type { Clock, EventRow, ReadModels, TemplateRenderer, EventLoopSlice } from '@carillon/ports';
 import { runYielding, mergeFields, templateContext, type RuleBook } from '@carillon/stages';

@@ -1,4 +1,4 @@
-import type { SourceEvent } from '@carillon/domain';
+import type { SourceEvent } from '@carillon/domain/events';
 import type { EventLog, EventRow, LogRecord, ReadModels } from '@carillon/ports';
 import { readSourceRecord } from '@carillon/stages';
 

@@ -1,13 +1,6 @@
-import {
-  isAddressKind,
-  evaluateRule,
-  pathText,
-  readEvent,
-  type CompiledRule,
-  type FieldStep,
-  type Requirement,
-  type RuleOutcome,
-} from '@carillon/domain';
+import { isAddressKind } from '@carillon/domain/channels';
+import { pathText, readEvent, type FieldStep } from '@carillon/domain/events';
+import { evaluateRule, type CompiledRule, type Requirement, type RuleOutcome } from '@carillon/domain/rules';
 import {
   runToCompletion,
   stringifyJson,

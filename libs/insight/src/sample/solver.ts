@@ -1,4 +1,5 @@
-import { pathText, type FieldRequirement, type FieldStep, type Requirement } from '@carillon/domain';
+import { pathText, type FieldStep } from '@carillon/domain/events';
+import type { FieldRequirement, Requirement } from '@carillon/domain/rules';
 import type { Json } from '@carillon/kernel';
 import { solveField } from './field-solver.ts';
 

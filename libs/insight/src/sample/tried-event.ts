@@ -1,4 +1,5 @@
-import type { PlacedRule, SourceEvent } from '@carillon/domain';
+import type { PlacedRule } from '@carillon/domain/configuration';
+import type { SourceEvent } from '@carillon/domain/events';
 import type { EventId, Instant, JsonObject, LogId } from '@carillon/kernel';
 
 /** An event that a rule is tried out with: it stands on no log. */

@@ -1,5 +1,11 @@
-import type { Delivery } from '@carillon/domain';
-import { beginAttempt, endUnsent, leaseRanOut, providerResult, settleAttempt } from '@carillon/domain';
+import {
+  type Delivery,
+  beginAttempt,
+  endUnsent,
+  leaseRanOut,
+  providerResult,
+  settleAttempt,
+} from '@carillon/domain/deliveries';
 import type { AttemptId, EventId, Json } from '@carillon/kernel';
 import { HOUR, LEASE_SPAN, ORDER_PAID, orderShop, PLAIN_SETTINGS, template } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';

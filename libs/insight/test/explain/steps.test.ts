@@ -8,7 +8,7 @@ import {
   type Delivery,
   type Intent,
   type Moment,
-} from '@carillon/domain';
+} from '@carillon/domain/deliveries';
 import { givenIds, givenIntent } from '@carillon/testing/given';
 import { describe, expect, it } from 'vitest';
 import { deliverySteps } from '../../src/explain/steps.ts';

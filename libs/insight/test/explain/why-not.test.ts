@@ -1,4 +1,4 @@
-import { beginAttempt, type Delivery } from '@carillon/domain';
+import { beginAttempt, type Delivery } from '@carillon/domain/deliveries';
 import type { AttemptId } from '@carillon/kernel';
 import { ORDER_PAID, orderShop } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';

@@ -1,4 +1,5 @@
-import type { EventRecipients, EventStream, JsonType, RuleBody } from '@carillon/domain';
+import type { EventRecipients, EventStream, RuleBody } from '@carillon/domain/configuration';
+import type { JsonType } from '@carillon/domain/events';
 import type { JsonObject } from '@carillon/kernel';
 import { givenLookupRule, givenRule, givenTemplateNeeds, MORNING } from '@carillon/testing/given';
 import { describe, expect, it } from 'vitest';

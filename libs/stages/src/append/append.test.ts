@@ -1,4 +1,5 @@
-import { readEvent, type EventStream } from '@carillon/domain';
+import type { EventStream } from '@carillon/domain/configuration';
+import { readEvent } from '@carillon/domain/events';
 import type { IdKind, LogId } from '@carillon/kernel';
 import { ID_PREFIXES } from '@carillon/kernel';
 import type { LogRecord, NewRecord } from '@carillon/ports';

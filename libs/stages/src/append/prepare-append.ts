@@ -1,4 +1,5 @@
-import { partitionOf, pointerTo, stepsOf, valueAtPath, type EventStream } from '@carillon/domain';
+import type { EventStream } from '@carillon/domain/configuration';
+import { partitionOf, pointerTo, stepsOf, valueAtPath } from '@carillon/domain/events';
 import {
   CarillonError,
   err,

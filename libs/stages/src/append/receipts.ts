@@ -1,4 +1,5 @@
-import { partitionOf, readReceiptToken, type InboundWish, type Receipt, type Report } from '@carillon/domain';
+import { partitionOf } from '@carillon/domain/events';
+import { readReceiptToken, type InboundWish, type Receipt, type Report } from '@carillon/domain/receipts';
 import type { Instant } from '@carillon/kernel';
 import type { EventLog, Ids, NewRecord, RecordCodecs } from '@carillon/ports';
 

@@ -1,4 +1,4 @@
-import { readEvent, type Position, type SourceEvent } from '@carillon/domain';
+import { readEvent, type Position, type SourceEvent } from '@carillon/domain/events';
 import { err, ok, readTraceparent, type EventId, type Instant, type LogId, type Result } from '@carillon/kernel';
 import type { LogRecord, NewRecord } from '@carillon/ports';
 

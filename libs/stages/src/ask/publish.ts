@@ -1,4 +1,5 @@
-import { afterPublishing, partitionOf, type Lookup } from '@carillon/domain';
+import { partitionOf } from '@carillon/domain/events';
+import { afterPublishing, type Lookup } from '@carillon/domain/lookups';
 import type { Clock, DueTasks, EventLog, Ids, LogRecord, NewRecord, RecordCodecs } from '@carillon/ports';
 import { deadLetterOf, deadLetterRecord } from '../dead-letters.ts';
 import { triggerRecord } from '../outputs.ts';

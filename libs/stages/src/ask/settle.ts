@@ -1,3 +1,4 @@
+import type { LookupIntegration } from '@carillon/domain/configuration';
 import {
   afterAnswer,
   afterDeadline,
@@ -7,9 +8,8 @@ import {
   attributionOf,
   type Asking,
   type CallEvidence,
-  type LookupIntegration,
   type OwnAnswer,
-} from '@carillon/domain';
+} from '@carillon/domain/lookups';
 import type { Duration, Instant } from '@carillon/kernel';
 import type { PartnerAnswer } from '@carillon/ports';
 import { publishVerdict, type VerdictPorts } from './publish.ts';

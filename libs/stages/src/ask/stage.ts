@@ -1,4 +1,4 @@
-import { newAsking, type Trigger } from '@carillon/domain';
+import { newAsking, type Trigger } from '@carillon/domain/lookups';
 import type { Clock, DueTasks, EventLog, Ids, LogRecord, NewRecord, RecordCodecs } from '@carillon/ports';
 import type { BatchStage, RecordFate } from '@carillon/ports';
 import { decodeRecords } from '../decode-record.ts';

@@ -1,4 +1,4 @@
-import type { Asking, Partner, Trigger } from '@carillon/domain';
+import type { Asking, Partner, Trigger } from '@carillon/domain/lookups';
 import { parseJson, stringifyJson, type Instant } from '@carillon/kernel';
 import type { DueTask, DueTasks, TaskQueue } from '@carillon/ports';
 

@@ -1,4 +1,5 @@
-import { cohortKey, partitionOf, type CohortChange, type CohortMessage } from '@carillon/domain';
+import { cohortKey, type CohortChange, type CohortMessage } from '@carillon/domain/cohorts';
+import { partitionOf } from '@carillon/domain/events';
 import type { Duration, EventId } from '@carillon/kernel';
 import type { EventLog, Ids, NewRecord, RecordCodecs } from '@carillon/ports';
 

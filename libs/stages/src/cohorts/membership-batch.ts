@@ -10,7 +10,7 @@ import {
   type CohortMember,
   type CohortMessage,
   type CohortRecord,
-} from '@carillon/domain';
+} from '@carillon/domain/cohorts';
 import { CarillonError } from '@carillon/kernel';
 import type { CohortStore, FencedWrite } from '@carillon/ports';
 import { BatchDocuments } from '../batch-documents.ts';

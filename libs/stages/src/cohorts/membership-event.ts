@@ -1,4 +1,5 @@
-import { cohortKey, cohortStream, partitionOf, type CohortMessage, type MembershipChange } from '@carillon/domain';
+import { cohortKey, cohortStream, type CohortMessage, type MembershipChange } from '@carillon/domain/cohorts';
+import { partitionOf } from '@carillon/domain/events';
 import type { JsonObject } from '@carillon/kernel';
 import type { EventLog, Ids, NewRecord } from '@carillon/ports';
 

@@ -1,4 +1,4 @@
-import { namesList, type CohortMessage, type CohortRecord } from '@carillon/domain';
+import { namesList, type CohortMessage, type CohortRecord } from '@carillon/domain/cohorts';
 import { readTraceparent } from '@carillon/kernel';
 import type {
   Clock,

@@ -5,7 +5,7 @@ import {
   type ConfigurationRecord,
   type Resource,
   type ResourceRef,
-} from '@carillon/domain';
+} from '@carillon/domain/configuration';
 
 /** A record that took effect: who made it, and which resources it changed. */
 export type Publication = {

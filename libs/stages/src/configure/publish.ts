@@ -1,4 +1,4 @@
-import type { ChangeOrigin, ConfigurationRecord, ResourceChange } from '@carillon/domain';
+import type { ChangeOrigin, ConfigurationRecord, ResourceChange } from '@carillon/domain/configuration';
 import { CarillonError, formatInstant, type Instant } from '@carillon/kernel';
 import type { Clock, EventLog, Ids, RecordCodecs } from '@carillon/ports';
 import { ENGINE_SEMANTICS, markerRecord } from '../append/source-record.ts';

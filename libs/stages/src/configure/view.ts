@@ -1,4 +1,9 @@
-import { EMPTY_CONFIGURATION, foldConfiguration, type Configuration, type ResourceRef } from '@carillon/domain';
+import {
+  EMPTY_CONFIGURATION,
+  foldConfiguration,
+  type Configuration,
+  type ResourceRef,
+} from '@carillon/domain/configuration';
 import { CarillonError, type Duration, type Instant } from '@carillon/kernel';
 import type { Clock, ConfigurationView, DecodeError, EventLog, RecordCodecs } from '@carillon/ports';
 import { decodeRecord } from '../decode-record.ts';

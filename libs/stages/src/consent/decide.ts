@@ -1,12 +1,12 @@
 import {
   changedWords,
   decide,
-  partitionOf,
   publishedWords,
   type Consents,
   type ConsentEntry,
   type Decision,
-} from '@carillon/domain';
+} from '@carillon/domain/consent';
+import { partitionOf } from '@carillon/domain/events';
 import type { Clock, ConsentStore, EventLog, Ids, NewRecord, RecordCodecs } from '@carillon/ports';
 
 export type ConsentPorts = {

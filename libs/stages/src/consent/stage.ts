@@ -1,4 +1,4 @@
-import { fold, type ConsentEntry } from '@carillon/domain';
+import { fold, type ConsentEntry } from '@carillon/domain/consent';
 import type {
   BatchStage,
   Clock,

@@ -5,7 +5,7 @@ import {
   type ChangedFor,
   type Delivery,
   type WaitingConcern,
-} from '@carillon/domain';
+} from '@carillon/domain/deliveries';
 import type { CheckpointStore, DeliveryPage } from '@carillon/ports';
 import { forEachConcurrently } from '../for-each-concurrently.ts';
 import type { SweepPorts } from './sweep.ts';

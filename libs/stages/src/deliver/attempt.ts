@@ -1,27 +1,25 @@
+import { limitVerdict } from '@carillon/domain/cadence';
+import { withoutRepeatedWords } from '@carillon/domain/channels';
+import { publicUrlOf, type LocalityVariable, type Resource } from '@carillon/domain/configuration';
 import {
-  limitVerdict,
   deliverySettings,
   endUnsent,
   holdBack,
   lookAgain,
   postpone,
   providerResult,
-  publicUrlOf,
   reportAddress,
   settleAttempt,
   STOPPED,
-  withoutRepeatedWords,
-  writeReceiptToken,
   type AccountChoice,
   type Delivery,
   type DeliverySettings,
   type Hold,
-  type LocalityVariable,
   type Moment,
   type PresendVerdict,
   type ProviderResult,
-  type Resource,
-} from '@carillon/domain';
+} from '@carillon/domain/deliveries';
+import { writeReceiptToken } from '@carillon/domain/receipts';
 import type { Duration, Instant } from '@carillon/kernel';
 import { messageOf } from '@carillon/kernel';
 import type {

@@ -1,4 +1,5 @@
-import { namesAsked, presend, type BeforeSend, type Delivery, type Hold, type PresendVerdict } from '@carillon/domain';
+import { namesAsked } from '@carillon/domain/consent';
+import { presend, type BeforeSend, type Delivery, type Hold, type PresendVerdict } from '@carillon/domain/deliveries';
 import type { Clock, ConfigurationView, ConsentStore, Ids, SuppressionList } from '@carillon/ports';
 
 export type CheckPorts = {

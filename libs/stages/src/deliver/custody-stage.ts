@@ -1,13 +1,12 @@
 import {
-  formatPosition,
   decideCustody,
   openDelivery,
-  readPosition,
   slotParts,
   type Delivery,
   type Intent,
   type Moment,
-} from '@carillon/domain';
+} from '@carillon/domain/deliveries';
+import { formatPosition, readPosition } from '@carillon/domain/events';
 import type { DeliveryId } from '@carillon/kernel';
 import type {
   Clock,

@@ -1,13 +1,7 @@
-import {
-  channelsOf,
-  explainCadence,
-  fateOf,
-  personName,
-  type Configuration,
-  type ExplainedCadence,
-  type Resource,
-  type SentEntry,
-} from '@carillon/domain';
+import { explainCadence, fateOf, type ExplainedCadence, type SentEntry } from '@carillon/domain/cadence';
+import { channelsOf } from '@carillon/domain/channels';
+import type { Configuration, Resource } from '@carillon/domain/configuration';
+import { personName } from '@carillon/domain/consent';
 import type { Instant } from '@carillon/kernel';
 import type { LimitPorts } from './limits.ts';
 

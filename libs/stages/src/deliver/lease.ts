@@ -1,4 +1,4 @@
-import { renewLease, type Delivery } from '@carillon/domain';
+import { renewLease, type Delivery } from '@carillon/domain/deliveries';
 import type { Duration } from '@carillon/kernel';
 import type { Clock, DeliveryLedger } from '@carillon/ports';
 import { rewriteDelivery } from './transition.ts';

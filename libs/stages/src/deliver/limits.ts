@@ -4,23 +4,21 @@ import {
   decideLimits,
   limitBookOf,
   limitsMet,
-  localityOf,
-  personName,
   withEntry,
   withFound,
   withoutEntry,
-  type Configuration,
   type Countable,
-  type Delivery,
   type EntryFate,
   type FrequencyLimit,
   type FullLimit,
   type LimitBook,
   type Pruning,
-  type Resource,
   type SentEntry,
   type SentToPerson,
-} from '@carillon/domain';
+} from '@carillon/domain/cadence';
+import { localityOf, type Configuration, type Resource } from '@carillon/domain/configuration';
+import { personName } from '@carillon/domain/consent';
+import type { Delivery } from '@carillon/domain/deliveries';
 import type { Instant } from '@carillon/kernel';
 import type { Clock, DeliveryLedger, Ids, LimitStore } from '@carillon/ports';
 import { serializeByKey, type SerializeByKey } from './serialize-by-key.ts';

@@ -1,4 +1,4 @@
-import type { Delivery } from '@carillon/domain';
+import type { Delivery } from '@carillon/domain/deliveries';
 import { CarillonError, type Result } from '@carillon/kernel';
 import type { OutcomePorts } from './outcomes.ts';
 import { transitionAndPublish } from './transition.ts';

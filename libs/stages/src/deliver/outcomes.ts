@@ -1,4 +1,5 @@
-import { partitionOf, publishedOutcomes, type Delivery, type Outcome } from '@carillon/domain';
+import { publishedOutcomes, type Delivery, type Outcome } from '@carillon/domain/deliveries';
+import { partitionOf } from '@carillon/domain/events';
 import type { DeliveryLedger, EventLog, Ids, NewRecord, RecordCodecs } from '@carillon/ports';
 
 /** Ports that a transition needs to write the ledger and publish outcomes. */

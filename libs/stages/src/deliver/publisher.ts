@@ -1,4 +1,4 @@
-import type { Delivery } from '@carillon/domain';
+import type { Delivery } from '@carillon/domain/deliveries';
 import type { EventLog } from '@carillon/ports';
 import { publishOutcomes, type OutcomePorts } from './outcomes.ts';
 

@@ -1,13 +1,7 @@
-import {
-  applyReceipt,
-  formatPosition,
-  sendersOver,
-  wordsWithoutIntent,
-  type Delivery,
-  type Moment,
-  type Receipt,
-  type ReceiptJudgement,
-} from '@carillon/domain';
+import { wordsWithoutIntent } from '@carillon/domain/channels';
+import { sendersOver, type Delivery, type Moment } from '@carillon/domain/deliveries';
+import { formatPosition } from '@carillon/domain/events';
+import { applyReceipt, type Receipt, type ReceiptJudgement } from '@carillon/domain/receipts';
 import {
   MESSAGE_CLAIM,
   type BatchStage,

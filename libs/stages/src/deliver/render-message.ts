@@ -1,17 +1,7 @@
-import {
-  composeMessage,
-  consentUrls,
-  findNotification,
-  personName,
-  publicUrlOf,
-  writeConsentLink,
-  type AccountChoice,
-  type Configuration,
-  type ConsentUrls,
-  type Delivery,
-  type RenderedParts,
-  type WrongLocality,
-} from '@carillon/domain';
+import { composeMessage, type RenderedParts } from '@carillon/domain/channels';
+import { publicUrlOf, type Configuration, type WrongLocality } from '@carillon/domain/configuration';
+import { consentUrls, personName, writeConsentLink, type ConsentUrls } from '@carillon/domain/consent';
+import { findNotification, type AccountChoice, type Delivery } from '@carillon/domain/deliveries';
 import type { ConfigurationView, Ids, LinkTokens, RenderedMessage, TemplateRenderer } from '@carillon/ports';
 import { renderPinned } from './rendering.ts';
 

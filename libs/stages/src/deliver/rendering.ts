@@ -1,5 +1,8 @@
 import type { JsonObject } from '@carillon/kernel';
-import { templateForReader, type ChannelTemplate, type Delivery, type WrongLocality } from '@carillon/domain';
+import type { ChannelTemplate } from '@carillon/domain/channels';
+import type { WrongLocality } from '@carillon/domain/configuration';
+import type { Delivery } from '@carillon/domain/deliveries';
+import { templateForReader } from '@carillon/domain/templates';
 import type { ConfigurationView, Rendered, TemplateRenderer } from '@carillon/ports';
 
 export type RenderingPorts = {

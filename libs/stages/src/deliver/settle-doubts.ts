@@ -1,15 +1,13 @@
+import type { ChannelName } from '@carillon/domain/channels';
+import type { Attempt, Delivery, Moment } from '@carillon/domain/deliveries';
 import {
   applyReceipt,
   askedAbout,
   attemptTag,
   ownMessage,
-  type Attempt,
-  type ChannelName,
-  type Delivery,
   type FoundMessage,
-  type Moment,
   type Receipt,
-} from '@carillon/domain';
+} from '@carillon/domain/receipts';
 import type { AttemptId, Duration, Instant } from '@carillon/kernel';
 import type { Clock } from '@carillon/ports';
 import { forEachConcurrently } from '../for-each-concurrently.ts';

@@ -1,11 +1,6 @@
-import {
-  beginAttempt,
-  STEP_WITHIN,
-  type Configuration,
-  type Delivery,
-  type Moment,
-  type Resource,
-} from '@carillon/domain';
+import { STEP_WITHIN } from '@carillon/domain/cadence';
+import type { Configuration, Resource } from '@carillon/domain/configuration';
+import { beginAttempt, type Delivery, type Moment } from '@carillon/domain/deliveries';
 import type { AttemptId, Duration } from '@carillon/kernel';
 import { giveBack, takeRoom, type LimitPorts, type Place, type RoomAnswer } from './limits.ts';
 import { rewriteDelivery } from './transition.ts';

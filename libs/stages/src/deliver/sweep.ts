@@ -5,7 +5,7 @@ import {
   type Delivery,
   type DeliverySettings,
   type Moment,
-} from '@carillon/domain';
+} from '@carillon/domain/deliveries';
 import type { DeliveryId } from '@carillon/kernel';
 import type { Clock, ConfigurationView, DeliveryLedger, EventLog, Ids, RecordCodecs } from '@carillon/ports';
 import { publishOutcomes } from './outcomes.ts';

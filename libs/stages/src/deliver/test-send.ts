@@ -1,12 +1,6 @@
-import {
-  channelOf,
-  deliverySettings,
-  notificationIdOf,
-  type ChannelName,
-  type Configuration,
-  type Intent,
-  type Resource,
-} from '@carillon/domain';
+import { channelOf, type ChannelName } from '@carillon/domain/channels';
+import { notificationIdOf, type Configuration, type Resource } from '@carillon/domain/configuration';
+import { deliverySettings, type Intent } from '@carillon/domain/deliveries';
 import {
   stringifyJson,
   type Duration,

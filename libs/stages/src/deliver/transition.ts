@@ -1,4 +1,4 @@
-import type { Delivery } from '@carillon/domain';
+import type { Delivery } from '@carillon/domain/deliveries';
 import type { DeliveryLedger, Replacing } from '@carillon/ports';
 import { outcomeRecords, publishOutcomes, type Amend, type OutcomePorts } from './outcomes.ts';
 import { publishInBatches } from './publisher.ts';

@@ -1,4 +1,4 @@
-import type { SourceEvent } from '@carillon/domain';
+import type { SourceEvent } from '@carillon/domain/events';
 import { CarillonError, parseJson, stringifyJson, type DeriveId, type Json } from '@carillon/kernel';
 import type { FencedWrite, RuleState, RuleStateStore } from '@carillon/ports';
 import { BatchDocuments } from '../batch-documents.ts';

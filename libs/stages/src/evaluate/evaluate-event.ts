@@ -1,28 +1,21 @@
+import { ruleIdOf, ruleTitle, type Configuration, type PlacedRule } from '@carillon/domain/configuration';
+import { deliverySettings, type Intent } from '@carillon/domain/deliveries';
+import { formatPosition, type SourceEvent } from '@carillon/domain/events';
+import { partsOf, triggerIdOf, type Trigger } from '@carillon/domain/lookups';
 import {
   bindingsOf,
-  deliverySettings,
   EventBudget,
   fireRule,
-  formatPosition,
   NOT_FIRED,
   outcomeWithoutFiring,
-  partsOf,
-  ruleIdOf,
-  ruleTitle,
   stepRule,
-  triggerIdOf,
   type Bindings,
   type CompiledRule,
-  type Configuration,
-  type Intent,
   type LookupRule,
-  type PlacedRule,
   type RuleMemory,
   type RuleOutcome,
-  type SourceEvent,
   type StepBudget,
-  type Trigger,
-} from '@carillon/domain';
+} from '@carillon/domain/rules';
 import { runToCompletion, type DeriveId, type Coroutine, type JsonObject, type TriggerId } from '@carillon/kernel';
 import { isKeyed, NO_ENTITY, type EntityStates } from './entity-states.ts';
 import { causeOfEvent, makeIntents, namesAfterLookup, templateContext, type IntentContext } from './make-intents.ts';

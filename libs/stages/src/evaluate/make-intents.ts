@@ -1,25 +1,19 @@
+import { dueAt } from '@carillon/domain/cadence';
+import { CHANNELS, channelOf, channelsOf, type ChannelName } from '@carillon/domain/channels';
 import {
-  CHANNELS,
-  channelOf,
-  channelsOf,
-  deliverySettings,
-  digestSettings,
-  dueAt,
-  formatPosition,
   localityOf,
   notificationIdOf,
   ruleIdOf,
   ruleTitle,
-  type ChannelName,
-  type CompiledRule,
   type Configuration,
-  type Intent,
   type NotificationBody,
   type PlacedRule,
-  type Recipient,
-  type SourceEvent,
-  type Trigger,
-} from '@carillon/domain';
+} from '@carillon/domain/configuration';
+import { deliverySettings, type Intent } from '@carillon/domain/deliveries';
+import { digestSettings } from '@carillon/domain/digests';
+import { formatPosition, type SourceEvent } from '@carillon/domain/events';
+import type { Trigger } from '@carillon/domain/lookups';
+import type { CompiledRule, Recipient } from '@carillon/domain/rules';
 import type { DeriveId, EventId, Instant, IntentId, Json, JsonObject, TriggerId } from '@carillon/kernel';
 import type { TemplateNames } from '@carillon/ports';
 import type { RuleBook } from './rule-book.ts';

@@ -1,13 +1,8 @@
-import {
-  findRuleOf,
-  findTemplates,
-  streamTable,
-  type ChannelName,
-  type CompiledRule,
-  type Configuration,
-  type PlacedRule,
-  type Trigger,
-} from '@carillon/domain';
+import type { ChannelName } from '@carillon/domain/channels';
+import { findRuleOf, streamTable, type Configuration, type PlacedRule } from '@carillon/domain/configuration';
+import type { Trigger } from '@carillon/domain/lookups';
+import type { CompiledRule } from '@carillon/domain/rules';
+import { findTemplates } from '@carillon/domain/templates';
 import type { Result } from '@carillon/kernel';
 import type { TemplateField, TemplateNames, TemplateRenderer } from '@carillon/ports';
 

@@ -1,12 +1,6 @@
-import {
-  countDropped,
-  ruleTitle,
-  type Configuration,
-  type DeadLetter,
-  type Evaluation,
-  type RuleTally,
-  type SourceEvent,
-} from '@carillon/domain';
+import { ruleTitle, type Configuration } from '@carillon/domain/configuration';
+import type { DeadLetter, Evaluation, RuleTally, SourceEvent } from '@carillon/domain/events';
+import { countDropped } from '@carillon/domain/rules';
 import type { Coroutine, Instant } from '@carillon/kernel';
 import type {
   BatchResult,

@@ -1,5 +1,5 @@
 import { isJsonObject, stringifyJson, type Instant, type Json, type JsonObject } from '@carillon/kernel';
-import { jsonTypeOf, pathInside, type JsonType } from '@carillon/domain';
+import { jsonTypeOf, pathInside, type JsonType } from '@carillon/domain/events';
 import type { FieldRow } from '@carillon/ports';
 
 /** Paths of one stream and partition that are kept; what comes after that is not looked at. */

@@ -12,7 +12,9 @@ import type {
   EventLoopSlice,
 } from '@carillon/ports';
 import { traceIdOf } from '@carillon/kernel';
-import { ownerOfAccount, parkedReceipt, type DeadLetter, type ParkedReceipt, type SourceEvent } from '@carillon/domain';
+import { ownerOfAccount } from '@carillon/domain/deliveries';
+import type { DeadLetter, SourceEvent } from '@carillon/domain/events';
+import { parkedReceipt, type ParkedReceipt } from '@carillon/domain/receipts';
 import type { LogRecord, TopicName } from '@carillon/ports';
 import { readSourceRecord } from '../append/source-record.ts';
 import type { BatchResult, BatchStage, RecordFate } from '@carillon/ports';

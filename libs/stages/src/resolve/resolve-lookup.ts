@@ -1,13 +1,7 @@
-import {
-  deliverySettings,
-  findRecipientsOf,
-  ruleTitle,
-  type Configuration,
-  type Dropped,
-  type Intent,
-  type Lookup,
-  type Recipient,
-} from '@carillon/domain';
+import { ruleTitle, type Configuration } from '@carillon/domain/configuration';
+import { deliverySettings, type Intent } from '@carillon/domain/deliveries';
+import { findRecipientsOf, type Lookup } from '@carillon/domain/lookups';
+import type { Dropped, Recipient } from '@carillon/domain/rules';
 import { err, runToCompletion, ok, type DeriveId, type Coroutine, type Instant, type Result } from '@carillon/kernel';
 import { causeOfTrigger, makeIntents } from '../evaluate/make-intents.ts';
 import type { RuleBook } from '../evaluate/rule-book.ts';

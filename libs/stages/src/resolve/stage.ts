@@ -1,4 +1,5 @@
-import { formatPosition, readPosition, type Lookup } from '@carillon/domain';
+import { formatPosition, readPosition } from '@carillon/domain/events';
+import type { Lookup } from '@carillon/domain/lookups';
 import type {
   BatchStage,
   Clock,

@@ -1,4 +1,4 @@
-import { cohortStream, type CohortMessage } from '@carillon/domain';
+import { cohortStream, type CohortMessage } from '@carillon/domain/cohorts';
 import type { EventId } from '@carillon/kernel';
 import type { CohortStore, LogRecord, PartitionState } from '@carillon/ports';
 import { BUYERS, cohortMessage, neverYield, pageOf } from '@carillon/testing/given';

@@ -1,4 +1,4 @@
-import { cohortKey, type CohortMessage } from '@carillon/domain';
+import { cohortKey, type CohortMessage } from '@carillon/domain/cohorts';
 import type { EventId } from '@carillon/kernel';
 import type { BatchResult, LogRecord, PartitionState, EventLoopSlice } from '@carillon/ports';
 import { BUYERS, cohortMessage, neverYield, alwaysYield } from '@carillon/testing/given';

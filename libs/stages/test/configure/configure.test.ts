@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { changesOf, notification, ORDER_PAID, orderShop, PAID_MAIL, recordOf, template } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';
-import { CHANGED_BY_OWNER, EMPTY_CONFIGURATION, findResource } from '@carillon/domain';
+import { CHANGED_BY_OWNER, EMPTY_CONFIGURATION, findResource } from '@carillon/domain/configuration';
 import { err } from '@carillon/kernel';
 import type { EventLog } from '@carillon/ports';
 import { createConfigurationView, publishConfiguration, readSourceRecord } from '../../src/index.ts';

@@ -1,4 +1,4 @@
-import { CHANGED_BY_OWNER, type ChangeOrigin, type ResourceRef } from '@carillon/domain';
+import { CHANGED_BY_OWNER, type ChangeOrigin, type ResourceRef } from '@carillon/domain/configuration';
 import { changesOf, notification, ORDER_PAID, orderShop, workspaceOf, type Wish } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

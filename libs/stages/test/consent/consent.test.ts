@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { decide, type Consents, type Decision } from '@carillon/domain';
+import { decide, type Consents, type Decision } from '@carillon/domain/consent';
 import type { ConsentStore, LogRecord } from '@carillon/ports';
 import { openTopology, type Topology } from '@carillon/testing/topology';
 import { createConsentStage, decideConsents, publishConsents } from '../../src/index.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import * as fc from 'fast-check';
-import { SUPPRESSION_SOURCES, type SuppressionSource } from '@carillon/domain';
+import { SUPPRESSION_SOURCES, type SuppressionSource } from '@carillon/domain/deliveries';
 import { openTopology, type Topology } from '@carillon/testing/topology';
 
 let topology: Topology;

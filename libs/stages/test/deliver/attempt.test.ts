@@ -6,7 +6,7 @@ import {
   type Delivery,
   type Intent,
   type ProviderResult,
-} from '@carillon/domain';
+} from '@carillon/domain/deliveries';
 import type { ChannelSender, DeliveryLedger } from '@carillon/ports';
 import { givenIntent, HOUR, notification, ORDER_PAID, orderShop, PAID_MAIL, template } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';

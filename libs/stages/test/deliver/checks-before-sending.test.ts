@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { HOLDS, openDelivery, providerResult, sandboxOf, type Delivery, type Hold } from '@carillon/domain';
+import { HOLDS, openDelivery, providerResult, sandboxOf, type Delivery, type Hold } from '@carillon/domain/deliveries';
 import type { ChannelSender } from '@carillon/ports';
 import { givenIntent, HOUR, ORDER_PAID, orderShop } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';

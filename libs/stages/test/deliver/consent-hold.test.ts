@@ -1,13 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import {
-  openDelivery,
-  providerResult,
-  readConsentLink,
-  sandboxOf,
-  type Decision,
-  type Delivery,
-  type Intent,
-} from '@carillon/domain';
+import { readConsentLink, type Decision } from '@carillon/domain/consent';
+import { openDelivery, providerResult, sandboxOf, type Delivery, type Intent } from '@carillon/domain/deliveries';
 import type { ChannelSender, RenderedMessage } from '@carillon/ports';
 import { deployment, givenIntent, HOUR, ORDER_PAID, orderShop, template } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';

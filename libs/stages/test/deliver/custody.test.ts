@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Delivery, Intent, Outcome } from '@carillon/domain';
-import { endUnsent } from '@carillon/domain';
+import { type Delivery, type Intent, type Outcome, endUnsent } from '@carillon/domain/deliveries';
 import { err, type DeliveryId } from '@carillon/kernel';
 import type { LogRecord, RecordCodec } from '@carillon/ports';
 import { givenIntent } from '@carillon/testing/given';

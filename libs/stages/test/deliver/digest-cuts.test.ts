@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { openDelivery, type Delivery } from '@carillon/domain';
+import { openDelivery, type Delivery } from '@carillon/domain/deliveries';
 import type { DeliveryId } from '@carillon/kernel';
 import { at, givenIntent, HOUR, ORDER_PAID, orderShop } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';

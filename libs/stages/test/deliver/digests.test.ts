@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openDelivery, type Delivery } from '@carillon/domain/deliveries';
 import {
   collectFor,
   digestItem,
@@ -6,11 +7,9 @@ import {
   emptyHead,
   itemOf,
   listItem,
-  openDelivery,
   type Collected,
-  type Delivery,
   type DigestHead,
-} from '@carillon/domain';
+} from '@carillon/domain/digests';
 import type { DeliveryId } from '@carillon/kernel';
 import { at, givenIntent, HOUR, ORDER_PAID, orderShop } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';

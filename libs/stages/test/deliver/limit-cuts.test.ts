@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { openDelivery, providerResult, sandboxOf, type Delivery } from '@carillon/domain';
+import { openDelivery, providerResult, sandboxOf, type Delivery } from '@carillon/domain/deliveries';
 import type { DeliveryId, TriggerId } from '@carillon/kernel';
 import type { ChannelSender } from '@carillon/ports';
 import { givenIntent, HOUR, ORDER_PAID, orderShop } from '@carillon/testing/given';

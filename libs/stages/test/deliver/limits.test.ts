@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { SentToPerson } from '@carillon/domain/cadence';
+import type { NotificationBody } from '@carillon/domain/configuration';
 import {
   openDelivery,
   operatorDismiss,
@@ -6,11 +8,9 @@ import {
   sandboxOf,
   type Delivery,
   type Intent,
-  type NotificationBody,
   type ProviderResult,
   type ProviderVerdict,
-  type SentToPerson,
-} from '@carillon/domain';
+} from '@carillon/domain/deliveries';
 import type { TriggerId } from '@carillon/kernel';
 import type { ChannelSender, DeliveryLedger, LimitStore } from '@carillon/ports';
 import { givenIntent, HOUR, ORDER_PAID, orderShop, workspaceSettings } from '@carillon/testing/given';

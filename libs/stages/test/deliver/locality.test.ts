@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { openDelivery, providerResult, sandboxOf, type Delivery, type WorkspaceBody } from '@carillon/domain';
+import type { WorkspaceBody } from '@carillon/domain/configuration';
+import { openDelivery, providerResult, sandboxOf, type Delivery } from '@carillon/domain/deliveries';
 import type { JsonObject } from '@carillon/kernel';
 import type { ChannelSender, RenderedMessage } from '@carillon/ports';
 import { givenIntent, HOUR, ORDER_PAID, orderShop, PAID_MAIL, template, workspaceOf } from '@carillon/testing/given';

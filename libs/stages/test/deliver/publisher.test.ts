@@ -1,4 +1,4 @@
-import type { Delivery } from '@carillon/domain';
+import type { Delivery } from '@carillon/domain/deliveries';
 import type { NewRecord } from '@carillon/ports';
 import { deliveryOf, outcomeOf } from '@carillon/testing';
 import { openTopology, type Topology } from '@carillon/testing/topology';

@@ -1,13 +1,5 @@
-import {
-  beginAttempt,
-  settleAttempt,
-  providerResult,
-  writeReceiptToken,
-  type Delivery,
-  type Intent,
-  type Receipt,
-  type Report,
-} from '@carillon/domain';
+import { beginAttempt, settleAttempt, providerResult, type Delivery, type Intent } from '@carillon/domain/deliveries';
+import { writeReceiptToken, type Receipt, type Report } from '@carillon/domain/receipts';
 import type { AttemptId, DeliveryId } from '@carillon/kernel';
 import type { LogRecord } from '@carillon/ports';
 import { account as accountOf, givenIntent, givenReceipt, PLAIN_SETTINGS } from '@carillon/testing/given';

@@ -1,11 +1,6 @@
-import {
-  beginAttempt,
-  leaseRanOut,
-  operatorResend,
-  type ChannelName,
-  type Delivery,
-  type FoundMessage,
-} from '@carillon/domain';
+import type { ChannelName } from '@carillon/domain/channels';
+import { beginAttempt, leaseRanOut, operatorResend, type Delivery } from '@carillon/domain/deliveries';
+import type { FoundMessage } from '@carillon/domain/receipts';
 import type { AttemptId, DeliveryId } from '@carillon/kernel';
 import { givenIntent, HOUR, MINUTE, PLAIN_SETTINGS } from '@carillon/testing/given';
 import { openTopology, untilFound, type Topology } from '@carillon/testing/topology';

@@ -1,6 +1,6 @@
 import { readFile, glob } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Delivery } from '@carillon/domain';
+import type { Delivery } from '@carillon/domain/deliveries';
 import { deliveryOf, outcomeOf } from '@carillon/testing';
 import { openTopology, type Topology } from '@carillon/testing/topology';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-import type { NotificationBody, RuleBody } from '@carillon/domain';
+import type { NotificationBody, RuleBody } from '@carillon/domain/configuration';
 import type { Json } from '@carillon/kernel';
 import type { LogRecord, EventLoopSlice, BatchResult, PartitionState } from '@carillon/ports';
 import { notification, ORDER_PAID, orderShop, alwaysYield } from '@carillon/testing/given';

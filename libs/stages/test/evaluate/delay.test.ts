@@ -1,4 +1,4 @@
-import type { Configuration, NotificationBody, WorkspaceBody } from '@carillon/domain';
+import type { Configuration, NotificationBody, WorkspaceBody } from '@carillon/domain/configuration';
 import type { Json } from '@carillon/kernel';
 import {
   configurationOf,

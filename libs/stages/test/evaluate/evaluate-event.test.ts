@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Configuration, NotificationBody, RuleBody } from '@carillon/domain';
+import type { Configuration, NotificationBody, RuleBody } from '@carillon/domain/configuration';
 import type { Json } from '@carillon/kernel';
 import {
   configurationOf,

@@ -1,4 +1,4 @@
-import type { Receipt } from '@carillon/domain';
+import type { Receipt } from '@carillon/domain/receipts';
 import type { DeliveryId } from '@carillon/kernel';
 import { givenReceipt } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';

@@ -1,4 +1,4 @@
-import type { Lookup } from '@carillon/domain';
+import type { Lookup } from '@carillon/domain/lookups';
 import type { LogRecord } from '@carillon/ports';
 import {
   givenLookup,

@@ -1,4 +1,4 @@
-import type { Message } from '@carillon/domain';
+import type { Message } from '@carillon/domain/channels';
 import type { ChannelSender, RenderedEmail, SendContext } from '@carillon/ports';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ParsedMail } from '../smtp/mail-parsing.ts';

@@ -1,4 +1,4 @@
-import type { Cohort, CohortMember } from '@carillon/domain';
+import type { Cohort, CohortMember } from '@carillon/domain/cohorts';
 import type { LogId } from '@carillon/kernel';
 import type { CohortStore } from '@carillon/ports';
 import { describe, expect, it } from 'vitest';

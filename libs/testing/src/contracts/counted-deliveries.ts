@@ -1,4 +1,4 @@
-import type { Delivery, DeliveryState } from '@carillon/domain';
+import type { Delivery, DeliveryState } from '@carillon/domain/deliveries';
 import type { DeliveryLedger, DeliverySpan } from '@carillon/ports';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';

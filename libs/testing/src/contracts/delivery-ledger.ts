@@ -1,4 +1,4 @@
-import type { Delivery, DeliveryState, TestSend } from '@carillon/domain';
+import type { Delivery, DeliveryState, TestSend } from '@carillon/domain/deliveries';
 import { stringifyJson, type DeliveryId, type EventId } from '@carillon/kernel';
 import type { DeliveryFilter, DeliveryLedger, DueDelivery } from '@carillon/ports';
 import { describe, expect, it } from 'vitest';

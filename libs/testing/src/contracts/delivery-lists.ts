@@ -1,4 +1,4 @@
-import type { Delivery, DeliveryState } from '@carillon/domain';
+import type { Delivery, DeliveryState } from '@carillon/domain/deliveries';
 import type { DeliveryFilter, DeliveryLedger } from '@carillon/ports';
 import { expect, it } from 'vitest';
 import { countsAreWhatRowsSay } from './counted-deliveries.ts';

@@ -1,4 +1,4 @@
-import type { Delivery, Outcome } from '@carillon/domain';
+import type { Delivery, Outcome } from '@carillon/domain/deliveries';
 import type { DeliveryId, EventId, IntentId, TriggerId } from '@carillon/kernel';
 import { freshName } from './under-test.ts';
 

@@ -1,4 +1,4 @@
-import type { Delivery } from '@carillon/domain';
+import type { Delivery } from '@carillon/domain/deliveries';
 import type { DeliveryLedger } from '@carillon/ports';
 import { describe, expect, it } from 'vitest';
 import { deliveryOf } from './delivery-samples.ts';

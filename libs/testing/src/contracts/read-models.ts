@@ -1,4 +1,4 @@
-import type { ParkedReceipt } from '@carillon/domain';
+import type { ParkedReceipt } from '@carillon/domain/receipts';
 import type {
   DeadLetterFilter,
   DeadLetterRow,

@@ -1,4 +1,4 @@
-import type { Delivery } from '@carillon/domain';
+import type { Delivery } from '@carillon/domain/deliveries';
 import type { DeliveryLedger, EventLog, NewRecord } from '@carillon/ports';
 import { describe, expect, it } from 'vitest';
 import { deliveryOf, outcomeOf, type DeliveryFacts } from './delivery-samples.ts';

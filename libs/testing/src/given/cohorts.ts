@@ -8,7 +8,7 @@ import {
   type CohortMember,
   type CohortMessage,
   type CohortRecord,
-} from '@carillon/domain';
+} from '@carillon/domain/cohorts';
 import type { EventId, LogId } from '@carillon/kernel';
 
 export const BUYERS = { workspace: 'shop', integration: 'mixpanel', cohort: 'buyers' } as const;

@@ -16,7 +16,7 @@ import {
   type StreamBody,
   type TemplateBody,
   type WorkspaceBody,
-} from '@carillon/domain';
+} from '@carillon/domain/configuration';
 
 /** A change that says what it wants; what it is based on is filled in from the configuration that it is made for. */
 export type Wish = ResourceChange extends infer Change

@@ -1,4 +1,4 @@
-import type { RuleMemory } from '@carillon/domain';
+import type { RuleMemory } from '@carillon/domain/rules';
 import type { BookRule, RuleBook } from '@carillon/stages';
 
 /** Fires at each third event of an entity for which `when` holds. */

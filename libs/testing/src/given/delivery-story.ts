@@ -1,5 +1,4 @@
 import {
-  applyReceipt,
   beginAttempt,
   endUnsent,
   decideCustody,
@@ -20,9 +19,8 @@ import {
   type CustodyDecision,
   type ProviderResult,
   type ProviderVerdict,
-  type Receipt,
-  type ReceiptJudgement,
-} from '@carillon/domain';
+} from '@carillon/domain/deliveries';
+import { applyReceipt, type Receipt, type ReceiptJudgement } from '@carillon/domain/receipts';
 import type { AttemptId, DeliveryId, Duration, EventId, Instant, IntentId, Result, TriggerId } from '@carillon/kernel';
 import { at, HOUR, MORNING } from './moments.ts';
 

@@ -1,4 +1,4 @@
-import type { Lookup, Trigger } from '@carillon/domain';
+import type { Lookup, Trigger } from '@carillon/domain/lookups';
 import type { EventId, TriggerId } from '@carillon/kernel';
 import { MORNING } from './moments.ts';
 

@@ -1,5 +1,5 @@
 import { createIds } from '@carillon/adapter-system';
-import type { Moment } from '@carillon/domain';
+import type { Moment } from '@carillon/domain/deliveries';
 import type { Duration, Instant } from '@carillon/kernel';
 import type { Clock, Ids } from '@carillon/ports';
 

@@ -1,16 +1,10 @@
-import {
-  emptyHead,
-  newJob,
-  reported,
-  type AuditSeal,
-  type Consents,
-  type ConsentEntry,
-  type DigestHead,
-  type Draft,
-  type Job,
-  type PeopleRecord,
-  type SentToPerson,
-} from '@carillon/domain';
+import type { AuditSeal } from '@carillon/domain/audit';
+import type { SentToPerson } from '@carillon/domain/cadence';
+import type { Draft } from '@carillon/domain/configuration';
+import type { Consents, ConsentEntry } from '@carillon/domain/consent';
+import { emptyHead, type DigestHead } from '@carillon/domain/digests';
+import { newJob, reported, type Job } from '@carillon/domain/jobs';
+import type { PeopleRecord } from '@carillon/domain/people';
 import type { DeliveryId, IntentId, JobId, LogId, TriggerId } from '@carillon/kernel';
 import type { DataKey, InboxMessage, IdempotentRequest, SealedSecret } from '@carillon/ports';
 import type { DocumentStores } from '@carillon/stores';

@@ -1,6 +1,6 @@
 import { createTemplateRenderer } from '@carillon/adapter-handlebars';
 import { createMjmlCompiler } from '@carillon/adapter-mjml';
-import { templateOf } from '@carillon/domain';
+import { templateOf } from '@carillon/domain/channels';
 import type { TemplateNeeds } from '@carillon/insight';
 import type { MjmlCompiler, TemplateRenderer } from '@carillon/ports';
 import { createRuleBook, type RuleBook } from '@carillon/stages';

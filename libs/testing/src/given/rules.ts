@@ -1,15 +1,13 @@
 import { createExpressionLanguage } from '@carillon/adapter-cel';
-import { compileRule } from '@carillon/domain';
 import {
-  readEvent,
   streamTable,
-  type CompiledRule,
   type EventRecipients,
   type LookupRecipients,
   type PlacedRule,
   type RuleBody,
-  type SourceEvent,
-} from '@carillon/domain';
+} from '@carillon/domain/configuration';
+import { readEvent, type SourceEvent } from '@carillon/domain/events';
+import { compileRule, type CompiledRule } from '@carillon/domain/rules';
 import type { EventId, Json, LogId } from '@carillon/kernel';
 import type { ExpressionLanguage } from '@carillon/ports';
 import { stringifyJson } from '@carillon/kernel';

@@ -1,10 +1,5 @@
-import {
-  formsOf,
-  formsOnChannels,
-  SUPPRESSION_SOURCES,
-  type ChannelName,
-  type SuppressionSource,
-} from '@carillon/domain';
+import { formsOf, formsOnChannels, type ChannelName } from '@carillon/domain/channels';
+import { SUPPRESSION_SOURCES, type SuppressionSource } from '@carillon/domain/deliveries';
 import type { LeaseStore, LookupClaim, LookupClaims, Suppression, SuppressionList } from '@carillon/ports';
 import type { Instant } from '@carillon/kernel';
 import { pageOf } from './pages.ts';

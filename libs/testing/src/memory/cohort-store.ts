@@ -1,4 +1,4 @@
-import { cohortKey, isBefore, type Cohort, type CohortMember, type CohortRef } from '@carillon/domain';
+import { cohortKey, isBefore, type Cohort, type CohortMember, type CohortRef } from '@carillon/domain/cohorts';
 import type { CohortStore, FencedWrite } from '@carillon/ports';
 import { pageOf } from './pages.ts';
 import type { Wire } from './wire.ts';

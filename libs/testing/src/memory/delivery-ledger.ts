@@ -1,4 +1,5 @@
-import { isSearched, type Delivery, type DeliveryState } from '@carillon/domain';
+import { isSearched } from '@carillon/domain/channels';
+import type { Delivery, DeliveryState } from '@carillon/domain/deliveries';
 import { stringifyJson, type Instant } from '@carillon/kernel';
 import type { DeliveryFilter, DeliveryLedger, NewRecord, Replacing } from '@carillon/ports';
 import { pageOf } from './pages.ts';

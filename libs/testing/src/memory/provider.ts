@@ -1,4 +1,5 @@
-import { providerResult, type AccountBody, type ProviderResult } from '@carillon/domain';
+import type { AccountBody } from '@carillon/domain/configuration';
+import { providerResult, type ProviderResult } from '@carillon/domain/deliveries';
 import { messageOf } from '@carillon/kernel';
 import type { ChannelSender, RenderedMessage, SendContext, SenderFactory } from '@carillon/ports';
 import { WireFault, type Wire } from './wire.ts';

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { createSmtpSenderFactory } from '@carillon/adapter-providers/smtp';
 import { createLoopbackGuard } from '../partner/loopback-http.ts';
-import type { ProviderResult } from '@carillon/domain';
+import type { ProviderResult } from '@carillon/domain/deliveries';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type LedgerOptions, startLedgerSmtp } from './index.ts';
 import { untilFound } from './deadline.ts';

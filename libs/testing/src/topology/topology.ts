@@ -6,7 +6,9 @@ import { createSmtpSenderFactory } from '@carillon/adapter-providers/smtp';
 import { createLinkTokens, createEventLoopSlice } from '@carillon/adapter-system';
 import { createTwilioSenderFactory } from '@carillon/adapter-providers/twilio';
 import { createRecordCodecs, type AvroRecordCodecs } from '@carillon/contracts';
-import { CHANGED_BY_OWNER, readEvent, streamTable, type CohortMessage } from '@carillon/domain';
+import type { CohortMessage } from '@carillon/domain/cohorts';
+import { CHANGED_BY_OWNER, streamTable } from '@carillon/domain/configuration';
+import { readEvent } from '@carillon/domain/events';
 import type { Duration, EventId, Instant, Json } from '@carillon/kernel';
 import { stringifyJson } from '@carillon/kernel';
 import type {

@@ -1,4 +1,4 @@
-import { emailKey, type Person } from '@carillon/domain';
+import { emailKey, type Person } from '@carillon/domain/people';
 import type { Clock, PeopleStore } from '@carillon/ports';
 import type { FastifyRequest } from 'fastify';
 import type { Rate } from '../../rate.ts';

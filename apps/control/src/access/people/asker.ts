@@ -1,4 +1,4 @@
-import type { PeopleRecord, Person } from '@carillon/domain';
+import type { PeopleRecord, Person } from '@carillon/domain/people';
 import { CarillonError } from '@carillon/kernel';
 import { sourceOf } from '@carillon/runtime';
 import type { PeopleStore } from '@carillon/ports';

@@ -7,7 +7,7 @@ import {
   type PeopleRecord,
   type Person,
   type Roster,
-} from '@carillon/domain';
+} from '@carillon/domain/people';
 import { CarillonError } from '@carillon/kernel';
 import type { Clock, Ids, PeopleStore } from '@carillon/ports';
 

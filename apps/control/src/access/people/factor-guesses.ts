@@ -1,4 +1,4 @@
-import type { PeopleRecord } from '@carillon/domain';
+import type { PeopleRecord } from '@carillon/domain/people';
 import { CarillonError, type Duration } from '@carillon/kernel';
 import type { Clock, PeopleStore } from '@carillon/ports';
 import { addGuess, guessesOf } from './guessing.ts';

@@ -1,4 +1,4 @@
-import { emailKey } from '@carillon/domain';
+import { emailKey } from '@carillon/domain/people';
 import { CarillonError, type Duration } from '@carillon/kernel';
 import type { Clock, PeopleStore } from '@carillon/ports';
 import { digestOf } from './words.ts';

@@ -1,4 +1,4 @@
-import { emailKey, type Actor, type Invitation, type Membership, type PeopleRecord } from '@carillon/domain';
+import { emailKey, type Actor, type Invitation, type Membership, type PeopleRecord } from '@carillon/domain/people';
 import { CarillonError, type Duration } from '@carillon/kernel';
 import type { ControlPorts } from '../../ports.ts';
 import { createDirectory } from './directory.ts';

@@ -1,4 +1,4 @@
-import type { MailedLink, PeopleRecord } from '@carillon/domain';
+import type { MailedLink, PeopleRecord } from '@carillon/domain/people';
 import { CarillonError, formatInstant, type Duration, type Instant } from '@carillon/kernel';
 import type { Clock, PeopleStore } from '@carillon/ports';
 import type { Mailed, PersonMail } from './person-mail.ts';

@@ -1,4 +1,4 @@
-import type { Person } from '@carillon/domain';
+import type { Person } from '@carillon/domain/people';
 import type { Ids } from '@carillon/ports';
 import { sourceOf } from '@carillon/runtime';
 import type { FastifyRequest } from 'fastify';

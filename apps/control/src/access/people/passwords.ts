@@ -1,6 +1,6 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { CarillonError } from '@carillon/kernel';
-import { asRead } from '@carillon/domain';
+import { asRead } from '@carillon/domain/people';
 import { MAX_USED_PASSWORDS } from './most-used-passwords.ts';
 import { createPlaces, type Asker } from './places.ts';
 

@@ -1,4 +1,6 @@
-import { deploymentAccounts, parseMailbox, portalUrlOf, sendingSecrets } from '@carillon/domain';
+import { parseMailbox } from '@carillon/domain/channels';
+import { portalUrlOf } from '@carillon/domain/configuration';
+import { deploymentAccounts, sendingSecrets } from '@carillon/domain/deliveries';
 import { messageOf, type Duration, type Instant } from '@carillon/kernel';
 import type { ControlPorts } from '../../ports.ts';
 

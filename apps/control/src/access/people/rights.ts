@@ -1,4 +1,4 @@
-import type { Actor, PeopleRecord, Role } from '@carillon/domain';
+import type { Actor, PeopleRecord, Role } from '@carillon/domain/people';
 import { CarillonError, type Instant } from '@carillon/kernel';
 import type { ControlPorts } from '../../ports.ts';
 import { PERMISSIONS, ROLES_WITH, SCOPE_PERMISSIONS, type Permission } from '../permission.ts';

@@ -1,4 +1,4 @@
-import type { Person } from '@carillon/domain';
+import type { Person } from '@carillon/domain/people';
 import { CarillonError } from '@carillon/kernel';
 import type { ControlPorts } from '../../ports.ts';
 import { matchingStep, recoveryDigest } from './codes.ts';

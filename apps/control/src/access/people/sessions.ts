@@ -1,4 +1,4 @@
-import type { PeopleRecord, SignInWay } from '@carillon/domain';
+import type { PeopleRecord, SignInWay } from '@carillon/domain/people';
 import type { Duration } from '@carillon/kernel';
 import type { Clock, Ids, PeopleStore } from '@carillon/ports';
 import type { FastifyRequest } from 'fastify';

@@ -1,4 +1,5 @@
-import type { IdentityProviderBody, Membership } from '@carillon/domain';
+import type { IdentityProviderBody } from '@carillon/domain/configuration';
+import type { Membership } from '@carillon/domain/people';
 import { CarillonError, type Json } from '@carillon/kernel';
 import type { ProvenIdentity } from '@carillon/ports';
 

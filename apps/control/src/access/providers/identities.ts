@@ -1,4 +1,4 @@
-import { emailKey, type Identity, type Membership, type PeopleRecord } from '@carillon/domain';
+import { emailKey, type Identity, type Membership, type PeopleRecord } from '@carillon/domain/people';
 import { CarillonError, isCarillonError, type Instant } from '@carillon/kernel';
 import type { ProvenIdentity } from '@carillon/ports';
 import type { ControlPorts } from '../../ports.ts';

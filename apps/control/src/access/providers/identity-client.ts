@@ -1,4 +1,4 @@
-import { portalUrlOf, signInOf, type IdentityProviderBody } from '@carillon/domain';
+import { portalUrlOf, signInOf, type IdentityProviderBody } from '@carillon/domain/configuration';
 import { CarillonError } from '@carillon/kernel';
 import type { IdentityClient } from '@carillon/ports';
 import { checkStep } from '../../checks.ts';

@@ -1,4 +1,5 @@
-import { listResources, signInOf, type IdentityProviderBody, type PeopleRecord } from '@carillon/domain';
+import { listResources, signInOf, type IdentityProviderBody } from '@carillon/domain/configuration';
+import type { PeopleRecord } from '@carillon/domain/people';
 import { CarillonError, parseDuration, type Duration } from '@carillon/kernel';
 import type { BegunProof, ProofFailure, ProvenIdentity } from '@carillon/ports';
 import type { FastifyRequest } from 'fastify';

@@ -1,5 +1,6 @@
 import { chosenByFilter } from '@carillon/contracts';
-import { MAX_JOB_ITEMS, nameOfTarget, personName, type Consents, type ConsentEntry, type Job } from '@carillon/domain';
+import { nameOfTarget, personName, type Consents, type ConsentEntry } from '@carillon/domain/consent';
+import { MAX_JOB_ITEMS, type Job } from '@carillon/domain/jobs';
 import { CarillonError, type Instant } from '@carillon/kernel';
 import { decideConsents, publishConsents } from '@carillon/stages';
 import type { FastifyRequest } from 'fastify';

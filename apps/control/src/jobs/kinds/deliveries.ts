@@ -7,7 +7,7 @@ import {
   type Delivery,
   type Moment,
   type OperatorDecision,
-} from '@carillon/domain';
+} from '@carillon/domain/deliveries';
 import { CarillonError, type DeliveryId, type Result } from '@carillon/kernel';
 import { decideOnDelivery } from '@carillon/stages';
 import type { FastifyRequest } from 'fastify';

@@ -1,5 +1,5 @@
 import { promotionRequest } from '@carillon/contracts';
-import type { Job, JobFailure } from '@carillon/domain';
+import type { Job, JobFailure } from '@carillon/domain/jobs';
 import { CarillonError } from '@carillon/kernel';
 import { z } from 'zod';
 import { lacking } from '../../access/guard.ts';

@@ -1,5 +1,5 @@
 import { chosenByFilter } from '@carillon/contracts';
-import { MAX_JOB_ITEMS, type Job } from '@carillon/domain';
+import { MAX_JOB_ITEMS, type Job } from '@carillon/domain/jobs';
 import { CarillonError } from '@carillon/kernel';
 import type { Suppression, SuppressionList } from '@carillon/ports';
 import { forEachConcurrently } from '@carillon/stages';

@@ -1,5 +1,5 @@
 import { apiKeyList, newApiKeyBody, revokedBody } from '@carillon/contracts';
-import { type ChangeOrigin, findResource, listResources, type ResourceChange } from '@carillon/domain';
+import { type ChangeOrigin, findResource, listResources, type ResourceChange } from '@carillon/domain/configuration';
 import { CarillonError, formatInstant, parseDuration, parseInstant, type Instant } from '@carillon/kernel';
 import { z } from 'zod';
 import { showApiKey } from '../../bodies.ts';

@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { ResourceFault } from '@carillon/configuration';
 import { simulatedCadenceBody, type SimulatedCadenceBody } from '@carillon/contracts';
-import { foldConfiguration, simulateCadence, type Configuration, type PastMessage } from '@carillon/domain';
+import { simulateCadence, type PastMessage } from '@carillon/domain/cadence';
+import { foldConfiguration, type Configuration } from '@carillon/domain/configuration';
 import { CarillonError, formatInstant, parseDuration, type Duration } from '@carillon/kernel';
 import type { EventLoopSlice } from '@carillon/ports';
 import { runYielding } from '@carillon/stages';

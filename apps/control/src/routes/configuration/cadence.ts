@@ -1,5 +1,6 @@
 import { explainedCadenceBody } from '@carillon/contracts';
-import { findResource, localityOf, sandboxedWords, type ExplainedCadence } from '@carillon/domain';
+import type { ExplainedCadence } from '@carillon/domain/cadence';
+import { findResource, localityOf, sandboxedWords } from '@carillon/domain/configuration';
 import { CarillonError, formatInstant, isTimeZone, parseInstant, type Instant } from '@carillon/kernel';
 import { explainForPerson } from '@carillon/stages';
 import { z } from 'zod';

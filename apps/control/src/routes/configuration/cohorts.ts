@@ -8,9 +8,8 @@ import {
   isWhole,
   namesNobody,
   type Cohort,
-  type CohortIntegration,
-  type PolledIntegration,
-} from '@carillon/domain';
+} from '@carillon/domain/cohorts';
+import type { CohortIntegration, PolledIntegration } from '@carillon/domain/configuration';
 import { formatDuration, formatInstant, type Duration, type Instant } from '@carillon/kernel';
 import { z } from 'zod';
 import type { Check, ControlConfig, ControlPorts } from '../../ports.ts';

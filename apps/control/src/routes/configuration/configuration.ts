@@ -1,6 +1,6 @@
 import { writeConfigurationFolder } from '@carillon/configuration';
 import { appliedBody, exportedBody, folderBody, planBody } from '@carillon/contracts';
-import { listResources } from '@carillon/domain';
+import { listResources } from '@carillon/domain/configuration';
 import { z } from 'zod';
 import { demandPeopleForEnvironments } from '../../access/environment-changes.ts';
 import { principalOf } from '../../access/principal.ts';

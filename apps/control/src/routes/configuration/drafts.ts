@@ -9,7 +9,14 @@ import {
   saveDraftRequest,
   type DraftBody,
 } from '@carillon/contracts';
-import { findResource, isTest, type Configuration, type Draft, type Origin, type ResourceRef } from '@carillon/domain';
+import {
+  findResource,
+  isTest,
+  type Configuration,
+  type Draft,
+  type Origin,
+  type ResourceRef,
+} from '@carillon/domain/configuration';
 import { CarillonError, type JsonObject } from '@carillon/kernel';
 import { serializeByKey } from '@carillon/stages';
 import { z } from 'zod';

@@ -1,6 +1,7 @@
 import { similarTo } from '@carillon/kernel';
 import { expressionCheckBody, expressionCheckRequest, type ExpressionCheckBody } from '@carillon/contracts';
-import { pathText, type FieldReference } from '@carillon/domain';
+import { pathText } from '@carillon/domain/events';
+import type { FieldReference } from '@carillon/domain/rules';
 import { mergeFields, type StreamField } from '@carillon/stages';
 import { visibleScopeOf } from '../../access/visible-scope.ts';
 import type { ControlPorts } from '../../ports.ts';

@@ -1,14 +1,7 @@
 import { answerFieldPage, checkBody } from '@carillon/contracts';
-import {
-  attribute,
-  attributionOf,
-  findCohortIntegration,
-  findPartner,
-  lookupTimeouts,
-  type Configuration,
-  type LookupIntegration,
-  type OwnAnswer,
-} from '@carillon/domain';
+import { findCohortIntegration } from '@carillon/domain/cohorts';
+import type { Configuration, LookupIntegration } from '@carillon/domain/configuration';
+import { attribute, attributionOf, findPartner, lookupTimeouts, type OwnAnswer } from '@carillon/domain/lookups';
 import { answerFields, type AnswerFieldsPorts } from '@carillon/insight';
 import { formatDuration } from '@carillon/kernel';
 import type { PartnerAnswer } from '@carillon/ports';

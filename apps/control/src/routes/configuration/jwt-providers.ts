@@ -3,11 +3,11 @@ import {
   findResource,
   jwtSettings,
   streamTable,
-  unmetBinding,
   type Configuration,
   type EventStream,
   type JwtProviderBody,
-} from '@carillon/domain';
+} from '@carillon/domain/configuration';
+import { unmetBinding } from '@carillon/domain/events';
 import { CarillonError, stringifyJson, type JsonObject } from '@carillon/kernel';
 import { z } from 'zod';
 import { CHECKS } from '../../access/permission.ts';

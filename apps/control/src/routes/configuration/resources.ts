@@ -1,7 +1,7 @@
 import { resourceAt } from '../../resources/versions.ts';
 import { resourceYaml } from '@carillon/configuration';
 import { deletedResourceBody, resourcePlanBody } from '@carillon/contracts';
-import { listResources, resourceKey, type Resource } from '@carillon/domain';
+import { listResources, resourceKey, type Resource } from '@carillon/domain/configuration';
 import { CarillonError } from '@carillon/kernel';
 import { z } from 'zod';
 import { changedBy } from '../../access/changed-by.ts';

@@ -1,14 +1,9 @@
 import { ruleSampleBody, type RuleSampleBody } from '@carillon/contracts';
-import {
-  findTemplates,
-  jsonTypeOf,
-  ruleTitle,
-  streamTable,
-  type CompiledRule,
-  type PlacedRule,
-  type Security,
-  channelsOf,
-} from '@carillon/domain';
+import { channelsOf } from '@carillon/domain/channels';
+import { ruleTitle, streamTable, type PlacedRule, type Security } from '@carillon/domain/configuration';
+import { jsonTypeOf } from '@carillon/domain/events';
+import type { CompiledRule } from '@carillon/domain/rules';
+import { findTemplates } from '@carillon/domain/templates';
 import { CarillonError, stringifyJson } from '@carillon/kernel';
 import {
   codeSample,

@@ -1,34 +1,32 @@
 import { configurationFiles, ruleTestBody, type RuleTestBody } from '@carillon/contracts';
 import {
-  attribute,
-  attributionOf,
-  countJsonValues,
-  evaluateRuleCoroutine,
-  findRecipientsOf,
-  findPartner,
   findRule,
-  givesSlotAway,
-  MAX_ANSWER_VALUES,
-  readEvent,
-  readJson,
   readRuleTitle,
   ruleIdOf,
   ruleTitle,
+  type Configuration,
+  type LookupIntegration,
+  type PlacedRule,
+} from '@carillon/domain/configuration';
+import { givesSlotAway, type Intent } from '@carillon/domain/deliveries';
+import { countJsonValues, readEvent, readJson, type SourceEvent } from '@carillon/domain/events';
+import {
+  attribute,
+  attributionOf,
+  findRecipientsOf,
+  findPartner,
+  MAX_ANSWER_VALUES,
   triggerIdOf,
+} from '@carillon/domain/lookups';
+import {
+  evaluateRuleCoroutine,
   whoIsDropped,
-} from '@carillon/domain';
-import type {
-  CompiledRule,
-  Configuration,
-  Dropped,
-  Intent,
-  LookupIntegration,
-  LookupRule,
-  PlacedRule,
-  Recipient,
-  RuleOutcome,
-  SourceEvent,
-} from '@carillon/domain';
+  type CompiledRule,
+  type Dropped,
+  type LookupRule,
+  type Recipient,
+  type RuleOutcome,
+} from '@carillon/domain/rules';
 import { CarillonError, stringifyJson, type EventId, type Json, type TriggerId } from '@carillon/kernel';
 import { personName, triedEvent } from '@carillon/insight';
 import { causeOfEvent, deliveryIdOf, runYielding, makeIntents, makeTriggers, readSourceRecord } from '@carillon/stages';

@@ -1,5 +1,5 @@
 import { removedBody, secretBody, secretList, secretSetting, type SecretBody } from '@carillon/contracts';
-import { listResources, secretsIn, type Configuration, type ResourceKind } from '@carillon/domain';
+import { listResources, secretsIn, type Configuration, type ResourceKind } from '@carillon/domain/configuration';
 import { formatInstant } from '@carillon/kernel';
 import type { SealedSecret } from '@carillon/ports';
 import { z } from 'zod';

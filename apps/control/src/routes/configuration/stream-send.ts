@@ -1,5 +1,6 @@
 import { sentEventBody } from '@carillon/contracts';
-import { readEvent, streamTable } from '@carillon/domain';
+import { streamTable } from '@carillon/domain/configuration';
+import { readEvent } from '@carillon/domain/events';
 import { CarillonError, readTraceparent } from '@carillon/kernel';
 import { prepareAppend } from '@carillon/stages';
 import { z } from 'zod';

@@ -1,5 +1,5 @@
 import { streamFieldPage } from '@carillon/contracts';
-import type { Configuration } from '@carillon/domain';
+import type { Configuration } from '@carillon/domain/configuration';
 import { formatInstant, similarTo } from '@carillon/kernel';
 import { mergeFields } from '@carillon/stages';
 import { z } from 'zod';

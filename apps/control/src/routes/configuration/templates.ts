@@ -4,19 +4,16 @@ import {
   type MissingVariablesBody,
   type TemplatePreviewBody,
 } from '@carillon/contracts';
+import { CHANNEL_NAMES, channelsOf, templateOf, type ChannelName } from '@carillon/domain/channels';
 import {
-  CHANNEL_NAMES,
-  channelsOf,
   findResource,
   listResources,
   LOCALITY_VARIABLES,
   notificationIdOf,
-  readEvent,
-  templateOf,
-  type ChannelName,
   type Configuration,
   type Resource,
-} from '@carillon/domain';
+} from '@carillon/domain/configuration';
+import { readEvent } from '@carillon/domain/events';
 import { missingVariables } from '@carillon/insight';
 import { CarillonError, formatInstant, isLocale, isTimeZone, type JsonObject } from '@carillon/kernel';
 import type { FastifyRequest } from 'fastify';

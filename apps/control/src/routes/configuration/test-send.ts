@@ -1,15 +1,7 @@
 import { testSentBody } from '@carillon/contracts';
-import {
-  canonicalAddress,
-  CHANNEL_NAMES,
-  CHANNELS,
-  channelsOf,
-  findResource,
-  sandboxedWords,
-  templateOf,
-  type Delivery,
-  type Intent,
-} from '@carillon/domain';
+import { canonicalAddress, CHANNEL_NAMES, CHANNELS, channelsOf, templateOf } from '@carillon/domain/channels';
+import { findResource, sandboxedWords } from '@carillon/domain/configuration';
+import type { Delivery, Intent } from '@carillon/domain/deliveries';
 import { CarillonError, formatInstant, readTraceparent } from '@carillon/kernel';
 import { deliveryIdOf, intentRecord, makeTestIntent, readIdempotencyKey } from '@carillon/stages';
 import type { FastifyRequest } from 'fastify';

@@ -6,7 +6,7 @@ import {
   versionPage,
 } from '@carillon/contracts';
 import { principalOf } from '../../access/principal.ts';
-import { resourceKey, type Configuration, type Resource, type ResourceRef } from '@carillon/domain';
+import { resourceKey, type Configuration, type Resource, type ResourceRef } from '@carillon/domain/configuration';
 import { CarillonError } from '@carillon/kernel';
 import { z } from 'zod';
 import { changedBy } from '../../access/changed-by.ts';

@@ -1,15 +1,14 @@
 import { deliveryBody, deliveryPage, traceBody } from '@carillon/contracts';
+import { CHANNEL_NAMES, searchedAddresses } from '@carillon/domain/channels';
 import {
-  CHANNEL_NAMES,
   DELIVERY_STATES,
   operatorCancel,
   operatorDismiss,
   operatorResend,
-  searchedAddresses,
   type Delivery,
   type DeliveryReason,
   type Moment,
-} from '@carillon/domain';
+} from '@carillon/domain/deliveries';
 import { isId, type DeliveryId, type Instant, type Result } from '@carillon/kernel';
 import type { DeliveryFilter } from '@carillon/ports';
 import { REASON_WORDS, traceDelivery, type TracePorts } from '@carillon/insight';

@@ -1,5 +1,5 @@
 import { deadLetterBody, deadLetterPage, eventPage, traceBody, whyBody } from '@carillon/contracts';
-import { readRuleTitle, streamTable } from '@carillon/domain';
+import { readRuleTitle, streamTable } from '@carillon/domain/configuration';
 import { CarillonError, isCarillonError } from '@carillon/kernel';
 import { labelsOfEvents, traceEvent, whyAddress } from '@carillon/insight';
 import { z } from 'zod';

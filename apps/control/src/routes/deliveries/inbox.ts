@@ -1,5 +1,5 @@
 import { inboxMessageBody, inboxPage } from '@carillon/contracts';
-import { CHANNEL_NAMES, searchedAddresses } from '@carillon/domain';
+import { CHANNEL_NAMES, searchedAddresses } from '@carillon/domain/channels';
 import type { InboxFilter } from '@carillon/ports';
 import { z } from 'zod';
 import { visibleScopeOf, type VisibleScope } from '../../access/visible-scope.ts';

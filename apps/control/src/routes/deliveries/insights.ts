@@ -1,5 +1,5 @@
 import { insightsBody, type InsightsBody } from '@carillon/contracts';
-import type { Delivery, DeliveryReason, DeliveryState } from '@carillon/domain';
+import type { Delivery, DeliveryReason, DeliveryState } from '@carillon/domain/deliveries';
 import {
   CarillonError,
   formatDuration,

@@ -1,5 +1,5 @@
 import { parkedReceiptBody, parkedReceiptPage } from '@carillon/contracts';
-import { RECEIPT_SOURCES } from '@carillon/domain';
+import { RECEIPT_SOURCES } from '@carillon/domain/receipts';
 import type { DeadLetterRow } from '@carillon/ports';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';

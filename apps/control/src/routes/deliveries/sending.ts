@@ -1,18 +1,14 @@
 import { sendingBody, type SendingBody } from '@carillon/contracts';
+import { CHANNEL_NAMES, CHANNELS, type ChannelName } from '@carillon/domain/channels';
+import { isSandboxed, listResources, type Configuration } from '@carillon/domain/configuration';
 import {
   accountName,
-  CHANNEL_NAMES,
-  CHANNELS,
   deploymentAccounts,
-  isSandboxed,
-  listResources,
   ownAccount,
   ownerOfAccount,
   sandboxOf,
   type AccountChoice,
-  type ChannelName,
-  type Configuration,
-} from '@carillon/domain';
+} from '@carillon/domain/deliveries';
 import { formatInstant, type Instant } from '@carillon/kernel';
 import type { ControlPorts } from '../../ports.ts';
 import { CALLS_WINDOW, countCalls, recentCalls, refusalsOf, type ProviderCall } from '../../provider-calls.ts';

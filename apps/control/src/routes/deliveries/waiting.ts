@@ -4,7 +4,7 @@ import {
   type WaitingEventBody,
   type WaitingPartnerBody,
 } from '@carillon/contracts';
-import { findPartner, type CallEvidence } from '@carillon/domain';
+import { findPartner, type CallEvidence } from '@carillon/domain/lookups';
 import { formatInstant, type Instant } from '@carillon/kernel';
 import { askQueue } from '@carillon/stages';
 import { z } from 'zod';

@@ -1,5 +1,5 @@
 import { auditPage, auditVerdictBody, keptSeal, type AuditEntryBody } from '@carillon/contracts';
-import { AUDIT_ACTIONS } from '@carillon/domain';
+import { AUDIT_ACTIONS } from '@carillon/domain/audit';
 import { CarillonError, formatInstant, parseInstant, type Instant } from '@carillon/kernel';
 import { z } from 'zod';
 import { visibleScopeOf, type VisibleScope } from '../../access/visible-scope.ts';

@@ -6,7 +6,8 @@ import {
   deliveryCountBody,
   suppressionCountBody,
 } from '@carillon/contracts';
-import { MAX_JOB_ITEMS, type OperatorDecision } from '@carillon/domain';
+import type { OperatorDecision } from '@carillon/domain/deliveries';
+import { MAX_JOB_ITEMS } from '@carillon/domain/jobs';
 import { z } from 'zod';
 import { chooseDeadLetters, chooseOf, readCountedChoice } from '../../jobs/choose.ts';
 import type { JobKindPorts } from '../../jobs/kind.ts';

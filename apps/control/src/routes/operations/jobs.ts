@@ -1,5 +1,5 @@
 import type { JobBody } from '@carillon/contracts';
-import { cancelled, hasEnded, JOB_STATES, nextItem, type Job } from '@carillon/domain';
+import { cancelled, hasEnded, JOB_STATES, nextItem, type Job } from '@carillon/domain/jobs';
 import { CarillonError, type JobId } from '@carillon/kernel';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';

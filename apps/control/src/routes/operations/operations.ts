@@ -1,19 +1,21 @@
 import { backupBody, checkBody, statusBody } from '@carillon/contracts';
+import { CHANNEL_NAMES } from '@carillon/domain/channels';
 import {
-  accountCalled,
-  allDeploymentAccounts,
-  CHANNEL_NAMES,
   findResource,
   hasExpired,
   jwtSettings,
   listResources,
-  sandboxOf,
-  sendingSecrets,
-  type AccountChoice,
   type Configuration,
   type Resource,
   type ResourceRef,
-} from '@carillon/domain';
+} from '@carillon/domain/configuration';
+import {
+  accountCalled,
+  allDeploymentAccounts,
+  sandboxOf,
+  sendingSecrets,
+  type AccountChoice,
+} from '@carillon/domain/deliveries';
 import { CarillonError, messageOf } from '@carillon/kernel';
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';

@@ -1,12 +1,5 @@
-import {
-  CHANNEL_NAMES,
-  nameOfTarget,
-  plainAddress,
-  type ChannelName,
-  type Consents,
-  type ConsentEntry,
-  type Decision,
-} from '@carillon/domain';
+import { CHANNEL_NAMES, plainAddress, type ChannelName } from '@carillon/domain/channels';
+import { nameOfTarget, type Consents, type ConsentEntry, type Decision } from '@carillon/domain/consent';
 import { csvLine, formatInstant, parseInstant, type Duration, type Instant } from '@carillon/kernel';
 import { personText, TARGETS } from '../../consent-filters.ts';
 import type { TargetNames } from '../../consent-words.ts';

@@ -1,13 +1,13 @@
 import { consentBody, consentPage, consentSetBody, importedBody } from '@carillon/contracts';
+import { CHANNEL_NAMES } from '@carillon/domain/channels';
 import {
   changedWords,
-  CHANNEL_NAMES,
   nameOfTarget,
   personName,
   type Consents,
   type ConsentEntry,
   type Decision,
-} from '@carillon/domain';
+} from '@carillon/domain/consent';
 import { CarillonError, csvLine, formatInstant } from '@carillon/kernel';
 import { decideConsents, decideForMany, runYielding, publishConsents, type PersonDecisions } from '@carillon/stages';
 import type { FastifyRequest } from 'fastify';

@@ -1,5 +1,6 @@
 import { connectBody, connectInput, goneBody, identityList, type IdentityShown } from '@carillon/contracts';
-import { signInOf, type PeopleRecord } from '@carillon/domain';
+import { signInOf } from '@carillon/domain/configuration';
+import type { PeopleRecord } from '@carillon/domain/people';
 import { CarillonError, formatInstant } from '@carillon/kernel';
 import { z } from 'zod';
 import type { Access } from '../../access/access.ts';

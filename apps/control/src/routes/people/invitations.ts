@@ -9,7 +9,8 @@ import {
   promisedBody,
   type InvitationShown,
 } from '@carillon/contracts';
-import { emailKey, listResources, portalUrlOf, signInOf, type Membership } from '@carillon/domain';
+import { listResources, portalUrlOf, signInOf } from '@carillon/domain/configuration';
+import { emailKey, type Membership } from '@carillon/domain/people';
 import { CarillonError, formatInstant, isCarillonError } from '@carillon/kernel';
 import { isOverTls, sourceOf } from '@carillon/runtime';
 import type { FastifyRequest } from 'fastify';

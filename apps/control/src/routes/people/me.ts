@@ -10,7 +10,8 @@ import {
   totpCodeInput,
   type MeBody,
 } from '@carillon/contracts';
-import { listResources, signInOf, type Person } from '@carillon/domain';
+import { listResources, signInOf } from '@carillon/domain/configuration';
+import type { Person } from '@carillon/domain/people';
 import { CarillonError, formatInstant } from '@carillon/kernel';
 import { sourceOf } from '@carillon/runtime';
 import type { FastifyRequest } from 'fastify';

@@ -9,7 +9,7 @@ import {
   type MemberShown,
   type PersonShown,
 } from '@carillon/contracts';
-import type { Membership, PeopleRecord, Role } from '@carillon/domain';
+import type { Membership, PeopleRecord, Role } from '@carillon/domain/people';
 import { CarillonError, formatInstant } from '@carillon/kernel';
 import type { Access } from '../../access/access.ts';
 import { notifyPerson } from '../../access/people/notices.ts';

@@ -8,7 +8,7 @@ import {
   signInBody,
   type SessionShown,
 } from '@carillon/contracts';
-import { emailKey, type PeopleRecord } from '@carillon/domain';
+import { emailKey, type PeopleRecord } from '@carillon/domain/people';
 import { CarillonError, formatInstant } from '@carillon/kernel';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';

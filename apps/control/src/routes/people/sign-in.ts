@@ -1,5 +1,5 @@
 import { signInWays } from '@carillon/contracts';
-import { signInOf } from '@carillon/domain';
+import { signInOf } from '@carillon/domain/configuration';
 import { ERRORS, isCarillonError } from '@carillon/kernel';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Access } from '../../access/access.ts';

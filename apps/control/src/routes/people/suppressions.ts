@@ -1,12 +1,6 @@
 import { importedBody, restoredBody, suppressedBody, suppressionPage, unsuppressedBody } from '@carillon/contracts';
-import {
-  canonicalAddress,
-  CHANNEL_NAMES,
-  channelByLooks,
-  CHANNELS,
-  SUPPRESSION_SOURCES,
-  type ChannelName,
-} from '@carillon/domain';
+import { canonicalAddress, CHANNEL_NAMES, channelByLooks, CHANNELS, type ChannelName } from '@carillon/domain/channels';
+import { SUPPRESSION_SOURCES } from '@carillon/domain/deliveries';
 import { CarillonError, csvLine, formatInstant, type Instant, type Json } from '@carillon/kernel';
 import type { Ids, Suppression, SuppressionFilter } from '@carillon/ports';
 import type { FastifyRequest } from 'fastify';

@@ -1,5 +1,6 @@
 import { goneBody, newTokenBody, tokenInput, tokenList, type TokenShown } from '@carillon/contracts';
-import { listResources, type PeopleRecord, type ServiceToken } from '@carillon/domain';
+import { listResources } from '@carillon/domain/configuration';
+import type { PeopleRecord, ServiceToken } from '@carillon/domain/people';
 import { CarillonError, formatInstant, parseDuration, type Instant } from '@carillon/kernel';
 import { z } from 'zod';
 import { createDirectory, type Directory } from '../../access/people/directory.ts';

@@ -1,4 +1,4 @@
-import { jsonTypeOf, type JsonType } from '@carillon/domain';
+import { jsonTypeOf, type JsonType } from '@carillon/domain/events';
 import type { Json } from '@carillon/kernel';
 import { Uint } from '../runtime/values.ts';
 import type { Plan } from './plan.ts';

@@ -1,4 +1,4 @@
-import type { TextRange } from '@carillon/domain';
+import type { TextRange } from '@carillon/domain/rules';
 import { runByClosures } from './closures.ts';
 import { turnCost } from './cost.ts';
 import type { Plan } from './plan.ts';

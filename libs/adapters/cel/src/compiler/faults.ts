@@ -1,4 +1,4 @@
-import type { ExpressionFault } from '@carillon/domain';
+import type { ExpressionFault } from '@carillon/domain/rules';
 import { editsBetween } from '@carillon/kernel';
 
 /** Turns offsets into what people count: lines and columns from 1. */

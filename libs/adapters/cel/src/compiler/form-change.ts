@@ -1,4 +1,4 @@
-import { conditionText, type ExpressionFault, type FormChange, type FormCondition } from '@carillon/domain';
+import { conditionText, type ExpressionFault, type FormChange, type FormCondition } from '@carillon/domain/rules';
 import { err, ok, type Result } from '@carillon/kernel';
 import type { Range } from './brackets.ts';
 import { PlacedText, type Link } from './chain.ts';

@@ -10,7 +10,7 @@ import {
   type FormPath,
   type FormValue,
   type TextTest,
-} from '@carillon/domain';
+} from '@carillon/domain/rules';
 import { PlacedText, type Link } from './chain.ts';
 import type { LoopPlan, Plan } from './plan.ts';
 

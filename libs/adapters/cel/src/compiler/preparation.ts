@@ -1,4 +1,4 @@
-import type { ExpressionFault } from '@carillon/domain';
+import type { ExpressionFault } from '@carillon/domain/rules';
 import type { Result } from '@carillon/kernel';
 import { err, ok } from '@carillon/kernel';
 import { runByClosures } from './closures.ts';

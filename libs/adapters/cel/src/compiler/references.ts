@@ -1,4 +1,5 @@
-import { pathText, type FieldReference, type FieldStep, type JsonType } from '@carillon/domain';
+import { pathText, type FieldStep, type JsonType } from '@carillon/domain/events';
+import type { FieldReference } from '@carillon/domain/rules';
 import { expectedTypes } from './expected-types.ts';
 import type { LoopPlan, Plan } from './plan.ts';
 import { partsOf } from './plan.ts';

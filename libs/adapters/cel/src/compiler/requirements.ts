@@ -1,4 +1,4 @@
-import type { RequiredField, Requirement } from '@carillon/domain';
+import type { RequiredField, Requirement } from '@carillon/domain/rules';
 import type { Json } from '@carillon/kernel';
 import { jsonOfLiteral } from './expected-types.ts';
 import type { Plan } from './plan.ts';

@@ -1,4 +1,4 @@
-import { RULE_STEPS, type StepBudget } from '@carillon/domain';
+import { RULE_STEPS, type StepBudget } from '@carillon/domain/rules';
 import { LIST_ELEMENT, TEXT_READ } from './prices.ts';
 import { CelError } from './values.ts';
 

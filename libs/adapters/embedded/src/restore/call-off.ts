@@ -1,5 +1,13 @@
-import type { Delivery, DeliverySettings, DigestHead, Moment } from '@carillon/domain';
-import { leaseRanOut, moveTo, operatorCancel, RESTORE } from '@carillon/domain';
+import {
+  type Delivery,
+  type DeliverySettings,
+  type Moment,
+  leaseRanOut,
+  moveTo,
+  operatorCancel,
+  RESTORE,
+} from '@carillon/domain/deliveries';
+import type { DigestHead } from '@carillon/domain/digests';
 import type { Reader } from '../reader.ts';
 import type { Statements } from '../statements.ts';
 import { readDelivery, rewriteDelivery } from './documents.ts';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { moveTo, type Delivery, type Moment } from '@carillon/domain';
+import { moveTo, type Delivery, type Moment } from '@carillon/domain/deliveries';
 import { CarillonError, isCarillonError, messageOf } from '@carillon/kernel';
 import { MESSAGE_CLAIM, type AnyCollection } from '@carillon/ports';
 import { refuseDamagedWal } from '../damage/look-at-wal.ts';

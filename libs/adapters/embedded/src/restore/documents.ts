@@ -1,4 +1,4 @@
-import type { Delivery } from '@carillon/domain';
+import type { Delivery } from '@carillon/domain/deliveries';
 import { parseJson } from '@carillon/kernel';
 import type { Row, Statements } from '../statements.ts';
 import { deliveryWrites } from '../stores/delivery-ledger.ts';

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, renameSync, rmSync, rmdirSync, writeFileSync }
 import { copyFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { Moment } from '@carillon/domain';
+import type { Moment } from '@carillon/domain/deliveries';
 import { CarillonError } from '@carillon/kernel';
 import type { AnyCollection } from '@carillon/ports';
 import { dataFiles, makeFolder, makePrivateFile, syncFolder } from '../data-folder.ts';

@@ -1,4 +1,4 @@
-import { cohortKey, type Cohort, type CohortMember } from '@carillon/domain';
+import { cohortKey, type Cohort, type CohortMember } from '@carillon/domain/cohorts';
 import type { CohortStore, FencedWrite } from '@carillon/ports';
 import type { Reader } from '../reader.ts';
 import type { Transaction, Write } from '../writing/protocol.ts';

@@ -1,5 +1,5 @@
 import { setImmediate as others } from 'node:timers/promises';
-import { DELIVERY_STATES, type DeliveryState } from '@carillon/domain';
+import { DELIVERY_STATES, type DeliveryState } from '@carillon/domain/deliveries';
 import type { DeliveryLedger, NotificationCount, StateCount } from '@carillon/ports';
 import type { Reader } from '../reader.ts';
 import { conditionsOf } from './conditions.ts';

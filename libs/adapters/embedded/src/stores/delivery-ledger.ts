@@ -1,4 +1,4 @@
-import type { Delivery, DeliveryState } from '@carillon/domain';
+import type { Delivery, DeliveryState } from '@carillon/domain/deliveries';
 import type { DeliveryLedger, NewRecord } from '@carillon/ports';
 import type { EmbeddedLog } from '../log/event-log.ts';
 import { appendRecords } from '../log/log-writes.ts';

@@ -1,4 +1,4 @@
-import { DELIVERY_STATES, type Delivery, type DeliveryState } from '@carillon/domain';
+import { DELIVERY_STATES, type Delivery, type DeliveryState } from '@carillon/domain/deliveries';
 import type { Condition } from './conditions.ts';
 
 /** What is WAITING or SENDING and was never tried or held, and all else that is open. */

@@ -1,4 +1,4 @@
-import type { Delivery, DeliveryState } from '@carillon/domain';
+import type { Delivery, DeliveryState } from '@carillon/domain/deliveries';
 import type { Duration, Instant } from '@carillon/kernel';
 
 const MINUTE: Duration = 60_000;

@@ -1,4 +1,5 @@
-import { formsOf, formsOnChannels, type ChannelName, type SuppressionSource } from '@carillon/domain';
+import { formsOf, formsOnChannels, type ChannelName } from '@carillon/domain/channels';
+import type { SuppressionSource } from '@carillon/domain/deliveries';
 import type { Instant } from '@carillon/kernel';
 import type { Suppression, SuppressionList } from '@carillon/ports';
 import type { Reader } from '../reader.ts';

@@ -1,4 +1,5 @@
-import { templateOf, type ChannelTemplate, type EmailTemplate } from '@carillon/domain';
+import { templateOf, type ChannelTemplate } from '@carillon/domain/channels';
+import type { EmailTemplate } from '@carillon/domain/configuration';
 import { templateSourceOf, type TemplateSource } from '../../src/template-source.ts';
 
 /** An email as configuration holds it, as the renderer takes it. */

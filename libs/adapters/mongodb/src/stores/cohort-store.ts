@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Cohort, CohortMember, CohortRef } from '@carillon/domain';
+import type { Cohort, CohortMember, CohortRef } from '@carillon/domain/cohorts';
 import type { CohortStore, FencedWrite } from '@carillon/ports';
 import type { Collection } from 'mongodb';
 import type { Attempt } from '../attempts.ts';

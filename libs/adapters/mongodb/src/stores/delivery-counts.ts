@@ -1,4 +1,4 @@
-import type { DeliveryState } from '@carillon/domain';
+import type { DeliveryState } from '@carillon/domain/deliveries';
 import type { DeliveryLedger, DeliverySpan } from '@carillon/ports';
 import type { Collection } from 'mongodb';
 import type { Attempt } from '../attempts.ts';

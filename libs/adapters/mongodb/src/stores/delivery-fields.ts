@@ -1,4 +1,5 @@
-import { withReceipts, type Delivery } from '@carillon/domain';
+import type { Delivery } from '@carillon/domain/deliveries';
+import { withReceipts } from '@carillon/domain/receipts';
 import { parseJson, stringifyJson } from '@carillon/kernel';
 import type { DeliveryDocument } from '../documents.ts';
 

@@ -1,5 +1,5 @@
 import type { Filter } from 'mongodb';
-import type { Delivery, DeliveryState } from '@carillon/domain';
+import type { Delivery, DeliveryState } from '@carillon/domain/deliveries';
 import type { DeliveryLedger } from '@carillon/ports';
 import type { Attempt } from '../attempts.ts';
 import type { Collections } from '../collections.ts';

@@ -1,4 +1,6 @@
-import { MAX_PUSH_BYTES, providerResult, providerWords, type ProviderResult } from '@carillon/domain';
+import { MAX_PUSH_BYTES } from '@carillon/domain/channels';
+import { providerResult, type ProviderResult } from '@carillon/domain/deliveries';
+import { providerWords } from '@carillon/domain/receipts';
 import type { Duration, Instant } from '@carillon/kernel';
 import { createHttp2Session, resultOfUnanswered, retryAfter, type Answered } from '@carillon/one-request';
 import type { AddressGuard } from '@carillon/ports';

@@ -1,4 +1,4 @@
-import type { PushMessage } from '@carillon/domain';
+import type { PushMessage } from '@carillon/domain/channels';
 import type { Duration, Instant } from '@carillon/kernel';
 import { createHash } from 'node:crypto';
 

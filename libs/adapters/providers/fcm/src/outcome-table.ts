@@ -1,4 +1,4 @@
-import type { ProviderVerdict } from '@carillon/domain';
+import type { ProviderVerdict } from '@carillon/domain/deliveries';
 import { isJsonObject, parseJson, type Json, type JsonObject } from '@carillon/kernel';
 
 /** What an answer of FCM means for the message, the device and the account. */

@@ -1,4 +1,4 @@
-import { providerResult, type ProviderResult } from '@carillon/domain';
+import { providerResult, type ProviderResult } from '@carillon/domain/deliveries';
 import type { ChannelSender, Clock, Inbox, RenderedMessage, SendContext, SenderFactory } from '@carillon/ports';
 
 export type SandboxSenderDeps = { readonly inbox: Inbox; readonly clock: Clock };

@@ -1,4 +1,4 @@
-import { canonicalEmail } from '@carillon/domain';
+import { canonicalEmail } from '@carillon/domain/channels';
 import type { Instant } from '@carillon/kernel';
 import type { RenderedEmail } from '@carillon/ports';
 import MailComposer from 'nodemailer/lib/mail-composer';

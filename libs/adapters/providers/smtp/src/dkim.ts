@@ -1,4 +1,4 @@
-import type { AccountOf } from '@carillon/domain';
+import type { AccountOf } from '@carillon/domain/configuration';
 import { err, ok, type Result } from '@carillon/kernel';
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import DKIM from 'nodemailer/lib/dkim';

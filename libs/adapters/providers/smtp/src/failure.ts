@@ -1,4 +1,4 @@
-import type { ProviderVerdict } from '@carillon/domain';
+import type { ProviderVerdict } from '@carillon/domain/deliveries';
 import type { SmtpReply } from './reply.ts';
 import type { SmtpStage } from './stage.ts';
 

@@ -1,4 +1,5 @@
-import { isDeadMailbox, type ProviderVerdict, type SuppressionSource } from '@carillon/domain';
+import type { ProviderVerdict, SuppressionSource } from '@carillon/domain/deliveries';
+import { isDeadMailbox } from '@carillon/domain/receipts';
 import type { Duration } from '@carillon/kernel';
 import { replyCode, type SmtpReply } from './reply.ts';
 import { BEFORE_MAIL, FROM_RCPT, type SmtpStage } from './stage.ts';

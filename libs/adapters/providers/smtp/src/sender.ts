@@ -1,4 +1,5 @@
-import { providerResult, type ProviderResult, type AccountOf } from '@carillon/domain';
+import type { AccountOf } from '@carillon/domain/configuration';
+import { providerResult, type ProviderResult } from '@carillon/domain/deliveries';
 import { type Duration, err, type Instant, messageOf, ok, type Result } from '@carillon/kernel';
 import type { AddressGuard, ChannelSender, Clock, RenderedMessage, SendContext, SenderFactory } from '@carillon/ports';
 import { checkAccount } from './check.ts';

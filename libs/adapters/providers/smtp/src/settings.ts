@@ -1,4 +1,4 @@
-import type { AccountOf } from '@carillon/domain';
+import type { AccountOf } from '@carillon/domain/configuration';
 import type { Duration } from '@carillon/kernel';
 import type { AddressGuard } from '@carillon/ports';
 

@@ -1,4 +1,4 @@
-import type { AccountOf } from '@carillon/domain';
+import type { AccountOf } from '@carillon/domain/configuration';
 import type { MailTracing } from './composition.ts';
 
 /** The name under which the token goes out and comes back. */

@@ -1,4 +1,4 @@
-import type { AccountOf } from '@carillon/domain';
+import type { AccountOf } from '@carillon/domain/configuration';
 import { err, ok } from '@carillon/kernel';
 import type { AddressGuard, RenderedEmail, SendContext } from '@carillon/ports';
 import { createSmtpSenderFactory, type SmtpSenderDeps } from '../src/index.ts';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
-import type { ProviderResult } from '@carillon/domain';
+import type { ProviderResult } from '@carillon/domain/deliveries';
 import { type ScriptedSmtp, type ScriptStage, type ScriptStep, startScriptedSmtp } from '@carillon/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import { context, message, NOW, senderFor } from './accounts.ts';

@@ -1,4 +1,4 @@
-import { canonicalEmail } from '@carillon/domain';
+import { canonicalEmail } from '@carillon/domain/channels';
 import type { RenderedEmail } from '@carillon/ports';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

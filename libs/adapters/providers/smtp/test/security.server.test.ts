@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import type { AccountOf } from '@carillon/domain';
+import type { AccountOf } from '@carillon/domain/configuration';
 import { selfSigned, startScriptedSmtp } from '@carillon/testing';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { afterEach, describe, expect, it } from 'vitest';

@@ -1,4 +1,5 @@
-import { providerResult, providerWords, type ProviderResult } from '@carillon/domain';
+import { providerResult, type ProviderResult } from '@carillon/domain/deliveries';
+import { providerWords } from '@carillon/domain/receipts';
 import { isJsonObject, parseJson, type Duration, type Instant, type JsonObject } from '@carillon/kernel';
 import {
   createHttp1Client,

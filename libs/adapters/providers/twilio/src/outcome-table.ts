@@ -1,4 +1,4 @@
-import type { ProviderVerdict } from '@carillon/domain';
+import type { ProviderVerdict } from '@carillon/domain/deliveries';
 
 /** What an answer of Twilio means for the message, the number and the account. */
 export type Outcome = {

@@ -1,4 +1,6 @@
-import { canonicalPhone, providerWords, stopWordOf, type Report, type ReportVerdict } from '@carillon/domain';
+import { canonicalPhone } from '@carillon/domain/channels';
+import { stopWordOf } from '@carillon/domain/consent';
+import { providerWords, type Report, type ReportVerdict } from '@carillon/domain/receipts';
 import { CarillonError, err, ok, type Result } from '@carillon/kernel';
 import type { ReceiptCallback, ReceiptReaders, ReceiptReading } from '@carillon/ports';
 import { createHmac } from 'node:crypto';

@@ -1,4 +1,5 @@
-import { callsAtOnce, type AccountOf } from '@carillon/domain';
+import type { AccountOf } from '@carillon/domain/configuration';
+import { callsAtOnce } from '@carillon/domain/deliveries';
 import { createProviderSender, unusableSender } from '@carillon/one-request';
 import type { AddressGuard, ChannelSender, Clock, SenderFactory } from '@carillon/ports';
 import { refusedByAccount } from '../../sms-limits.ts';

@@ -1,4 +1,4 @@
-import type { Report } from '@carillon/domain';
+import type { Report } from '@carillon/domain/receipts';
 import type { CarillonError, Result } from '@carillon/kernel';
 import type { ReceiptCallback } from '@carillon/ports';
 import { createHmac } from 'node:crypto';

@@ -1,4 +1,4 @@
-import type { AccountOf } from '@carillon/domain';
+import type { AccountOf } from '@carillon/domain/configuration';
 import type { ChannelSender, RenderedMessage, SendContext } from '@carillon/ports';
 import { createLoopbackGuard } from '@carillon/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

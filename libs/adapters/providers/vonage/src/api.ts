@@ -1,4 +1,4 @@
-import { providerResult, type ProviderResult } from '@carillon/domain';
+import { providerResult, type ProviderResult } from '@carillon/domain/deliveries';
 import type { Duration, Instant } from '@carillon/kernel';
 import {
   createHttp1Client,

@@ -1,4 +1,4 @@
-import type { ProviderVerdict } from '@carillon/domain';
+import type { ProviderVerdict } from '@carillon/domain/deliveries';
 
 /** Effect of an error on the message, the number and the account. */
 export type Outcome = {

@@ -1,4 +1,4 @@
-import { providerWords } from '@carillon/domain';
+import { providerWords } from '@carillon/domain/receipts';
 import type { Json } from '@carillon/kernel';
 import { textAt } from '../../callbacks/fields.ts';
 

@@ -1,4 +1,6 @@
-import { canonicalPhone, providerWords, stopWordOf, type Report, type ReportVerdict } from '@carillon/domain';
+import { canonicalPhone } from '@carillon/domain/channels';
+import { stopWordOf } from '@carillon/domain/consent';
+import { providerWords, type Report, type ReportVerdict } from '@carillon/domain/receipts';
 import { ok, type Instant, type Json, type Result } from '@carillon/kernel';
 import type { CarillonError } from '@carillon/kernel';
 import type { Clock, ReceiptCallback, ReceiptReaders, ReceiptReading } from '@carillon/ports';

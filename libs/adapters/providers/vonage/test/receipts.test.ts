@@ -1,4 +1,5 @@
-import type { AccountOf, Report } from '@carillon/domain';
+import type { AccountOf } from '@carillon/domain/configuration';
+import type { Report } from '@carillon/domain/receipts';
 import { ERRORS } from '@carillon/kernel';
 import type { ReceiptCallback } from '@carillon/ports';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-import type { CalendarDay, Coming, WallMinute } from '@carillon/domain';
+import type { CalendarDay, Coming, WallMinute } from '../../../src/cadence/index.ts';
 import type { Instant } from '@carillon/kernel';
 import { Temporal } from 'temporal-polyfill';
 

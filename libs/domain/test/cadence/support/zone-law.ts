@@ -1,4 +1,11 @@
-import { addDays, calendarWindow, instantAt, localTimeAt, nextLocalTime, type CalendarDay } from '@carillon/domain';
+import {
+  addDays,
+  calendarWindow,
+  instantAt,
+  localTimeAt,
+  nextLocalTime,
+  type CalendarDay,
+} from '../../../src/cadence/index.ts';
 import type { Instant } from '@carillon/kernel';
 import { changesOf, expectedInstant, zoned } from './temporal.ts';
 

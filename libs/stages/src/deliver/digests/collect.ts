@@ -1,26 +1,24 @@
+import { localTimeText } from '@carillon/domain/cadence';
+import { localityOf } from '@carillon/domain/configuration';
+import { findNotification, endUnsent, type Delivery } from '@carillon/domain/deliveries';
 import {
   collectFor,
   digestSettings,
   emptyHead,
   extendedBy,
-  findNotification,
   headParts,
   itemOf,
   knownListed,
   listItems,
-  localityOf,
-  localTimeText,
   MAX_DIGEST_CHARACTERS,
   mustClose,
   openedNow,
   sizeOf,
-  endUnsent,
   type Collected,
-  type Delivery,
   type DigestHead,
   type DigestSettings,
   type WindowEnd,
-} from '@carillon/domain';
+} from '@carillon/domain/digests';
 import type { DeliveryId } from '@carillon/kernel';
 import type { Ids } from '@carillon/ports';
 import { publish, publishTogether, transitionAndPublish, type PublicationBatch } from '../transition.ts';

@@ -1,16 +1,15 @@
+import { openDelivery, type Delivery } from '@carillon/domain/deliveries';
 import {
   closeWindow,
   digestIntent,
   digestItem,
   digestSlot,
-  openDelivery,
   windowEmptied,
   type ClosedWindow,
-  type Delivery,
   type DigestHead,
   type DigestNaming,
   type ListedItem,
-} from '@carillon/domain';
+} from '@carillon/domain/digests';
 import { stringifyJson, type DeliveryId } from '@carillon/kernel';
 import {
   insertAndPublish,

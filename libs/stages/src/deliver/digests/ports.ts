@@ -1,4 +1,4 @@
-import type { Moment } from '@carillon/domain';
+import type { Moment } from '@carillon/domain/deliveries';
 import type {
   Clock,
   ConfigurationView,

@@ -1,4 +1,5 @@
-import { digestOf, type Delivery } from '@carillon/domain';
+import type { Delivery } from '@carillon/domain/deliveries';
+import { digestOf } from '@carillon/domain/digests';
 import type { DeliveryId } from '@carillon/kernel';
 import type { DeliveryLedger } from '@carillon/ports';
 import { rewriteDelivery } from '../transition.ts';

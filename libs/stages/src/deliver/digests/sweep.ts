@@ -1,4 +1,5 @@
-import { listLater, type Delivery } from '@carillon/domain';
+import type { Delivery } from '@carillon/domain/deliveries';
+import { listLater } from '@carillon/domain/digests';
 import { rewriteDelivery } from '../transition.ts';
 import { collectForDigest, headIdOf } from './collect.ts';
 import type { DigestPorts } from './ports.ts';

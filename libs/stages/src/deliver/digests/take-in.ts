@@ -1,4 +1,4 @@
-import type { Delivery } from '@carillon/domain';
+import type { Delivery } from '@carillon/domain/deliveries';
 import { keepBack, type AttemptPorts } from '../attempt.ts';
 import { checkBeforeSend } from '../before-send.ts';
 import type { OutcomePorts } from '../outcomes.ts';

@@ -1,4 +1,6 @@
-import type { Delivery, DigestHead, SentToPerson } from '@carillon/domain';
+import type { SentToPerson } from '@carillon/domain/cadence';
+import type { Delivery } from '@carillon/domain/deliveries';
+import type { DigestHead } from '@carillon/domain/digests';
 import type { DeliveryLedger, DigestHeads, EventLog, LimitStore } from '@carillon/ports';
 
 /** What happens to a process at one of its writes. */

@@ -1,4 +1,4 @@
-import { isDeadMailbox, providerWords, statusIn, type MailRefusal, type Report } from '@carillon/domain';
+import { isDeadMailbox, providerWords, statusIn, type MailRefusal, type Report } from '@carillon/domain/receipts';
 import { ok, type Instant, type Json } from '@carillon/kernel';
 import { createHmac } from 'node:crypto';
 import { isRecent, type Reading } from '../../../callbacks/callback.ts';

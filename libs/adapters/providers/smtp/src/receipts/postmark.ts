@@ -1,4 +1,4 @@
-import { isDeadMailbox, providerWords, type Report } from '@carillon/domain';
+import { isDeadMailbox, providerWords, type Report } from '@carillon/domain/receipts';
 import { ok, type Json } from '@carillon/kernel';
 import type { Callback, Reading } from '../../../callbacks/callback.ts';
 import { sameSecret } from '../../../callbacks/compare.ts';

@@ -1,4 +1,4 @@
-import { isDeadMailbox, providerWords, type Report } from '@carillon/domain';
+import { isDeadMailbox, providerWords, type Report } from '@carillon/domain/receipts';
 import { ok, type Instant, type Json } from '@carillon/kernel';
 import { createPublicKey, verify } from 'node:crypto';
 import { isRecent, type Callback, type Reading } from '../../../callbacks/callback.ts';

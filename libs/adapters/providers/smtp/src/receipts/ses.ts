@@ -1,4 +1,4 @@
-import { isDeadMailbox, providerWords, type Report } from '@carillon/domain';
+import { isDeadMailbox, providerWords, type Report } from '@carillon/domain/receipts';
 import { ok, type CarillonError, type Json, type Result } from '@carillon/kernel';
 import type { Reading } from '../../../callbacks/callback.ts';
 import { listAt, readCallback, textAt, timeAt, unreadable } from '../../../callbacks/fields.ts';

@@ -1,4 +1,4 @@
-import type { AccountOf } from '@carillon/domain';
+import type { AccountOf } from '@carillon/domain/configuration';
 import { createDirectWire, createMemoryLeases } from '@carillon/testing/memory';
 import { createHmac } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-import type { Report } from '@carillon/domain';
+import type { Report } from '@carillon/domain/receipts';
 import type { CarillonError, Result } from '@carillon/kernel';
 import { describe, expect, it } from 'vitest';
 import { readMailgun, readPostmark, readSendGrid, readSes, type SnsMessage } from '../../src/receipts/index.ts';

@@ -1,4 +1,4 @@
-import type { AccountOf } from '@carillon/domain';
+import type { AccountOf } from '@carillon/domain/configuration';
 import { ok } from '@carillon/kernel';
 import type { OutboundHttp, ReceiptReading } from '@carillon/ports';
 import { selfSigned } from '@carillon/testing';

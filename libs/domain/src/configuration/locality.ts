@@ -1,5 +1,5 @@
 import { DEFAULT_LOCALITY, isLocale, isTimeZone, type Json, type JsonObject, type Locality } from '@carillon/kernel';
-import { findResource, type Configuration } from './configuration/configuration.ts';
+import { findResource, type Configuration } from './configuration.ts';
 
 /** The reserved variables: those of the recipient, by which templates and quiet hours read times. */
 export const LOCALITY_VARIABLES = ['time_zone', 'locale'] as const;

@@ -1,0 +1,3 @@
+export * from './change.ts';
+export * from './source-position.ts';
+export * from './source-state.ts';

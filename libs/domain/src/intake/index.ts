@@ -1,0 +1,1 @@
+export * from './cut-offs.ts';
