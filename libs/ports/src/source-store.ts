@@ -1,4 +1,5 @@
 import type { SourcePosition, SourceState } from '@carillon/domain/changes';
+import type { Actor } from '@carillon/domain/people';
 import type { Instant } from '@carillon/kernel';
 import type { TableReading } from './change-sources.ts';
 import type { NewRecord } from './event-log.ts';
@@ -7,7 +8,7 @@ export type SourceRef = { readonly workspace: string; readonly integration: stri
 
 /** A person's request to begin again. `span` is what was shown and is not read. */
 export type ResetRequest = {
-  readonly by: string;
+  readonly by: Actor;
   readonly reason: string;
   readonly at: Instant;
   /** Position that was shown to the person. */

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { nullable, time } from './fields.ts';
+import { nullable, pageOf, time } from './fields.ts';
 import { open } from './privacy.ts';
 
 const problem = {
   reason: open(z.string()).describe('Code of the cause, such as `slot_gone`'),
-  sentence: z.string().describe('What is wrong and what ends it'),
-  fix: nullable(z.string()).describe('SQL or configuration line that ends it'),
+  sentence: open(z.string()).describe('What is wrong and what ends it'),
+  fix: nullable(open(z.string())).describe('SQL or configuration line that ends it'),
 };
 
 /** A table that a stream names. */
@@ -20,23 +20,26 @@ export const sourceTableBody = z
 /** A source of a workspace and how it is. */
 export const sourceBody = z
   .object({
+    workspace: open(z.string()),
     name: open(z.string()).describe('Name of the integration'),
     kind: open(z.string()),
     state: z.enum(['running', 'waiting', 'stopped', 'leaving']),
     reason: nullable(open(z.string())).describe('Why it waits or stopped'),
-    sentence: z.string().describe('Its state in words'),
-    fix: nullable(z.string()).describe('SQL, command or configuration line that ends the state'),
+    sentence: open(z.string()).describe('Its state in words'),
+    fix: nullable(open(z.string())).describe('SQL, command or configuration line that ends the state'),
     since: time.describe('Since when it is in this state'),
     lag_seconds: nullable(z.number()).describe('Seconds since everything was read'),
     lag_bytes: nullable(z.number()).describe('Bytes of the WAL that are not read yet'),
     last_change_at: nullable(time),
     read_until: nullable(time).describe('Everything up to this time was read. `from` of a reset'),
     continues_at: nullable(z.enum(['slot', 'now'])).describe('Where a reset continues. Null if it cannot be reset'),
+    span: nullable(open(z.string())).describe('What a reset passes over, in words. Null if it cannot be reset'),
+    reset_requested_at: nullable(time).describe('When a person asked for a reset that is not done yet'),
     streams: z.array(open(z.string())).describe('Streams that take tables from it'),
     tables: z.array(sourceTableBody),
   })
   .meta({ id: 'Source' });
-export const sourceList = z.object({ items: z.array(sourceBody) }).meta({ id: 'SourceList' });
+export const sourcePage = pageOf(sourceBody).meta({ id: 'SourcePage' });
 
 /** Body of a reset. */
 export const sourceResetRequest = z

@@ -1,0 +1,130 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  describeSource,
+  describeSpan,
+  describeTable,
+  resetStart,
+  STOPPED_REASONS,
+  TABLE_REASONS,
+  WAITING_REASONS,
+  type DescribedSource,
+  type SourceState,
+} from '../../src/changes/index.ts';
+
+const NOW = Date.parse('2026-11-28T10:00:00Z');
+const source = (state: SourceState, more: Partial<DescribedSource> = {}): DescribedSource => ({
+  workspace: 'shop',
+  integration: 'shop-db',
+  state,
+  position: { at: Date.parse('2026-11-28T09:12:04.500Z') },
+  tables: [],
+  reset: null,
+  ...more,
+});
+const stopped = (reason: (typeof STOPPED_REASONS)[number], detail: string | null = null): SourceState => ({
+  kind: 'stopped',
+  reason,
+  detail,
+  fix: null,
+});
+const sentence = (state: SourceState, more?: Partial<DescribedSource>): string =>
+  describeSource(source(state, more), NOW).sentence;
+
+describe('the words of a stopped source', () => {
+  it('say since when changes are missing, why, and the command that begins again', () => {
+    expect(describeSource(source(stopped('slot_gone')), NOW)).toEqual({
+      state: 'stopped',
+      reason: 'slot_gone',
+      sentence:
+        'Changes since 09:12:04 UTC were not read: the slot was dropped. `carillon sources reset shop-db` begins again now.',
+      fix: 'npx carillon sources reset shop-db --workspace shop --reason TEXT',
+    });
+  });
+
+  it('name the day if it is another one, and continue at a slot that can be used', () => {
+    const position = { at: Date.parse('2026-11-27T23:59:59Z') };
+    expect(sentence(stopped('slot_ahead', 'It is at 0/5000000.'), { position })).toBe(
+      'Changes since 2026-11-27 23:59:59 UTC were not read: the slot is beyond the position that Carillon saved, ' +
+        'as after a restored backup of Carillon (It is at 0/5000000). `carillon sources reset shop-db` begins again at the slot.',
+    );
+  });
+
+  it('say that a reset is under way', () => {
+    const words = describeSource(source(stopped('slot_lost'), { reset: { at: NOW } }), NOW);
+    expect(words).toMatchObject({ reason: 'slot_lost', fix: null });
+    expect(words.sentence).toBe('A person reset it at 10:00:00 UTC. Carillon does so as soon as the database answers.');
+  });
+
+  it('continue at the slot for an intact slot alone', () => {
+    const starts = STOPPED_REASONS.map((reason) => [reason, resetStart(stopped(reason))]);
+    expect(Object.fromEntries(starts)).toEqual({
+      slot_lost: 'now',
+      slot_gone: 'now',
+      publication_gone: 'now',
+      slot_ahead: 'slot',
+      other_database: 'slot',
+      went_back: 'now',
+    });
+  });
+});
+
+describe('the words of the other states', () => {
+  it('say what is waited for, what the server said, and what ends it', () => {
+    const fix = 'ALTER ROLE carillon REPLICATION;';
+    const state: SourceState = { kind: 'waiting', reason: 'may_not_replicate', detail: 'The role is carillon.', fix };
+    expect(describeSource(source(state), NOW)).toEqual({
+      state: 'waiting',
+      reason: 'may_not_replicate',
+      sentence: 'The role may not replicate (The role is carillon). Let an administrator of the database run this SQL.',
+      fix,
+    });
+  });
+
+  it('count the tables that are not read', () => {
+    const problem = { reason: 'no_table', detail: null, fix: null } as const;
+    const tables = [{ problem: null }, { problem }];
+    expect(sentence({ kind: 'running' }, { tables })).toBe(
+      'Carillon reads the changes, except those of 1 of 2 tables.',
+    );
+    expect(sentence({ kind: 'running' })).toBe('Carillon reads the changes.');
+  });
+
+  it('tell how a source that leaves can end, with the SQL', () => {
+    const words = describeSource(source({ kind: 'leaving', detail: null, fix: 'SELECT 1;' }), NOW);
+    expect(words).toMatchObject({ state: 'leaving', reason: null, fix: 'SELECT 1;' });
+    expect(words.sentence).toContain('`carillon sources reset shop-db --gone`');
+  });
+});
+
+describe('every reason', () => {
+  const problem = { detail: null, fix: null };
+  const states: readonly SourceState[] = [
+    ...WAITING_REASONS.map((reason) => ({ kind: 'waiting', reason, ...problem }) as const),
+    ...STOPPED_REASONS.map((reason) => ({ kind: 'stopped', reason, ...problem }) as const),
+  ];
+
+  it('has a sentence of its own that begins with a capital and ends with a full stop', () => {
+    const sentences = [
+      ...states.map((state) => sentence(state)),
+      ...TABLE_REASONS.map((reason) => describeTable('public.orders', { reason, ...problem })),
+    ];
+    expect(new Set(sentences).size).toBe(sentences.length);
+    for (const text of sentences) expect(text).toMatch(/^\p{Lu}.*\.$/u);
+  });
+
+  it('offers a reset if, and only if, the source is stopped or leaves', () => {
+    for (const state of [...states, { kind: 'running' } as const, { kind: 'leaving', ...problem } as const]) {
+      expect(describeSpan(source(state), NOW) !== null).toBe(state.kind === 'stopped' || state.kind === 'leaving');
+    }
+  });
+
+  it('keeps the detail whatever it is', () => {
+    fc.assert(
+      fc.property(fc.string({ minLength: 1 }), (text) => {
+        const state: SourceState = { kind: 'waiting', reason: 'unreachable', detail: text, fix: null };
+        expect(sentence(state)).toContain(text.replace(/\.$/, ''));
+      }),
+    );
+  });
+});
