@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { emptyEvent, hearersWords, sendersWords, spread, streamsIn } from '../src/screens/streams/hearers.ts';
+import {
+  emptyEvent,
+  subscribedRulesText,
+  sendersText,
+  spread,
+  streamsIn,
+} from '../src/screens/streams/subscribed-rules.ts';
 
 describe('the streams of a workspace', () => {
   const shared = [
@@ -29,12 +35,12 @@ describe('the streams of a workspace', () => {
 
   it('are the shared ones and those of rules, each with the rules that hear it', () => {
     expect(streamsIn(shared, notifications)).toEqual([
-      { workspace: 'shop', name: 'alarms', isShared: true, hearers: [] },
+      { workspace: 'shop', name: 'alarms', isShared: true, subscribedRules: [] },
       {
         workspace: 'shop',
         name: 'orders',
         isShared: true,
-        hearers: [
+        subscribedRules: [
           { notification: 'order-paid', rule: 'paid' },
           { notification: 'order-sent', rule: 'sent' },
         ],
@@ -43,23 +49,23 @@ describe('the streams of a workspace', () => {
         workspace: 'shop',
         name: 'old-place',
         isShared: false,
-        hearers: [{ notification: 'order-sent', rule: 'moved' }],
+        subscribedRules: [{ notification: 'order-sent', rule: 'moved' }],
       },
       {
         workspace: 'shop',
         name: 'order-paid.own',
         isShared: false,
-        hearers: [{ notification: 'order-paid', rule: 'own' }],
+        subscribedRules: [{ notification: 'order-paid', rule: 'own' }],
       },
     ]);
   });
 
   it('say how many rules hear them, and who may send', () => {
-    expect([0, 1, 2].map(hearersWords)).toEqual(['No rule hears it', '1 rule hears it', '2 rules hear it']);
-    expect(sendersWords({})).toBe('Nobody may send yet');
-    expect(sendersWords({ api_keys: ['a'] })).toBe('The key a may send');
-    expect(sendersWords({ api_keys: ['a', 'b'] })).toBe('The keys a and b may send');
-    expect(sendersWords({ jwt_provider: 'auth' })).toBe('Tokens of auth may send');
+    expect([0, 1, 2].map(subscribedRulesText)).toEqual(['No rule hears it', '1 rule hears it', '2 rules hear it']);
+    expect(sendersText({})).toBe('Nobody may send yet');
+    expect(sendersText({ api_keys: ['a'] })).toBe('The key a may send');
+    expect(sendersText({ api_keys: ['a', 'b'] })).toBe('The keys a and b may send');
+    expect(sendersText({ jwt_provider: 'auth' })).toBe('Tokens of auth may send');
   });
 });
 

@@ -5,7 +5,7 @@ import { deliveryScreens } from './deliveries/screens.ts';
 import { draftScreens } from './drafts/screens.ts';
 import { inboxScreens } from './inbox/screens.ts';
 import { integrationScreens } from './integrations/screens.ts';
-import { leftOutScreens } from './left-out/screens.ts';
+import { suppressionAndOptOutScreens } from './suppressions-and-opt-outs/screens.ts';
 import { notificationScreens } from './notifications/screens.ts';
 import { overviewScreens } from './overview/screens.ts';
 import { promoteScreens } from './promote/screens.ts';
@@ -31,7 +31,7 @@ export const MAIN_SCREENS = [
   ...integrationScreens,
   ...accountScreens,
   ...cadenceScreens,
-  ...leftOutScreens,
+  ...suppressionAndOptOutScreens,
   ...versionScreens,
   ...draftScreens,
   ...promoteScreens,

@@ -11,7 +11,7 @@ import { Facts, Id } from '../../ui/text.tsx';
 import { Time } from '../../ui/time.tsx';
 import { AsFile } from '../drafts/as-file.tsx';
 import { Counters } from './counters.tsx';
-import { Course } from './course.tsx';
+import { DeliveryChart } from './delivery-chart.tsx';
 import { NotificationFrame, type NotificationDraft } from './notification-frame.tsx';
 import { insightsQuery } from './queries.ts';
 import { rulesOf, ruleWords } from './sentence.ts';
@@ -49,7 +49,7 @@ function Today({ w, n }: { readonly w: string; readonly n: string }): ReactNode 
       {data && (
         <>
           <Counters states={data.states} />
-          <Course buckets={data.buckets} />
+          <DeliveryChart buckets={data.buckets} />
           {data.failing_accounts.map(({ account, reason, deliveries }) => (
             <p key={`${account} ${reason}`}>
               <Lamp tone="bad">{account}</Lamp> {deliveries} messages of the last hour wait for it or ended by it:{' '}

@@ -7,7 +7,7 @@ import { cls } from '../../ui/class-names.ts';
 import { say } from '../../ui/notices.ts';
 import { useEditorKeys } from '../drafts/use-editor-keys.ts';
 import { NotificationFrame, type NotificationDraft } from '../notifications/notification-frame.tsx';
-import { Bench } from './bench.tsx';
+import { TestBench } from './test-bench.tsx';
 import { streamOf, type Rule, type RuleProps } from './rule-props.ts';
 import { Recipients } from './recipients.tsx';
 import { When } from './when.tsx';
@@ -104,7 +104,7 @@ function Editor({
           </Suspense>
         </div>
         <div className={cls(styles.column)}>
-          <Bench {...props} onRunner={setRunner} />
+          <TestBench {...props} onRunner={setRunner} />
         </div>
       </div>
     </>

@@ -9,7 +9,7 @@ import { cls } from '../../ui/class-names.ts';
 import { CodeField } from '../../ui/code-field.tsx';
 import { Curl } from '../../ui/curl.tsx';
 import { Actions, Card } from '../../ui/page.tsx';
-import { spread } from './hearers.ts';
+import { spread } from './subscribed-rules.ts';
 import { sendEvent, sendingCall } from './sending.ts';
 import { SentAs } from './sent-as.tsx';
 import styles from './streams.module.css';

@@ -64,11 +64,11 @@ const RATES: readonly (readonly [legend: string, parts: readonly Part[]])[] = [
 /** What of a shared stream can be changed, as a draft. */
 export function StreamSettings({
   draft,
-  hearers,
+  subscribedRules,
 }: {
   readonly draft: StreamDraft;
   /** Rules that hear it: they have to go first, or with it. */
-  readonly hearers: readonly string[];
+  readonly subscribedRules: readonly string[];
 }): ReactNode {
   const { workspace, body, resource } = draft;
   const off = useMay('configure', workspace);
@@ -121,14 +121,14 @@ export function StreamSettings({
       {isFixed && (
         <Card title="Remove">
           <p>
-            {hearers.length === 0
+            {subscribedRules.length === 0
               ? 'Senders are refused once the draft that removes it is published. Events that came stay as long as they are kept.'
-              : `${hearers.join(', ')} ${hearers.length === 1 ? 'hears' : 'hear'} it: give ${
-                  hearers.length === 1 ? 'that rule' : 'those rules'
+              : `${subscribedRules.join(', ')} ${subscribedRules.length === 1 ? 'hears' : 'hear'} it: give ${
+                  subscribedRules.length === 1 ? 'that rule' : 'those rules'
                 } another stream first.`}
           </p>
           <Actions>
-            <Button kind="danger" off={off} isDisabled={hearers.length > 0} onPress={() => draft.change(null)}>
+            <Button kind="danger" off={off} isDisabled={subscribedRules.length > 0} onPress={() => draft.change(null)}>
               Remove this stream
             </Button>
           </Actions>

@@ -16,7 +16,7 @@ import { DraftActions, DraftNotices } from '../drafts/draft-actions.tsx';
 import { notificationsQuery } from '../notifications/queries.ts';
 import { sampleQuery } from '../rule/queries.ts';
 import { textOf } from '../rule/rule-props.ts';
-import { emptyEvent, hearersWords, streamsIn, type StreamFacts } from './hearers.ts';
+import { emptyEvent, subscribedRulesText, streamsIn, type StreamFacts } from './subscribed-rules.ts';
 import { NewestEvents } from './newest-events.tsx';
 import { streamsQuery } from './queries.ts';
 import { SeenFields } from './seen-fields.tsx';
@@ -116,9 +116,9 @@ function leadOf(facts: StreamFacts | undefined, draft: StreamDraft | null): Reac
   if (!facts) return 'Its address answers once it is published.';
   if (draft !== null && draft.resource !== null && draft.body === null)
     return 'The draft removes it: until that is published it counts as before.';
-  const [first] = facts.hearers;
+  const [first] = facts.subscribedRules;
   return facts.isShared
-    ? `${hearersWords(facts.hearers.length)}.`
+    ? `${subscribedRulesText(facts.subscribedRules.length)}.`
     : `It is of the rule ${first?.rule} of ${first?.notification} alone, and comes and goes with it.`;
 }
 
@@ -136,8 +136,8 @@ function Parts({ workspace: w, name: s, facts, draft }: PartsProps): ReactNode {
   const [opened] = useState(() => new Date().toISOString());
   const path = `${w}/${s}`;
   const url = status && `${status.events_url}/${path}`;
-  const hearers = facts?.hearers ?? [];
-  const titles = hearers.map(({ notification, rule }) => `${notification}.${rule}`);
+  const subscribedRules = facts?.subscribedRules ?? [];
+  const titles = subscribedRules.map(({ notification, rule }) => `${notification}.${rule}`);
   const [picked, setPicked] = useState<string | null>(null);
   const title = titles.find((one) => one === picked) ?? titles[0];
   const faults = draft?.faults ?? [];
@@ -160,10 +160,10 @@ function Parts({ workspace: w, name: s, facts, draft }: PartsProps): ReactNode {
           Events are posted here as JSON, one in each request.{' '}
           {isListening ? null : 'Nobody listens here before the stream is published.'}
         </p>
-        {hearers.length > 0 && (
-          <ul aria-label="Rules that hear it" className={cls(styles.hearers)}>
+        {subscribedRules.length > 0 && (
+          <ul aria-label="Rules that hear it" className={cls(styles.subscribedRules)}>
             <li aria-hidden>Heard by</li>
-            {hearers.map(({ notification, rule }) => (
+            {subscribedRules.map(({ notification, rule }) => (
               <li key={`${notification}.${rule}`}>
                 <Link
                   to="/workspaces/$w/notifications/$n/rules/$r"
@@ -173,7 +173,7 @@ function Parts({ workspace: w, name: s, facts, draft }: PartsProps): ReactNode {
             ))}
           </ul>
         )}
-        {isListening && hearers.length === 0 && (
+        {isListening && subscribedRules.length === 0 && (
           <p>
             No rule hears it: events are kept, and nobody is told.{' '}
             <Link to="/workspaces/$w/notifications" params={{ w }} search={{ new: 'yes' }}>
@@ -222,7 +222,7 @@ function Parts({ workspace: w, name: s, facts, draft }: PartsProps): ReactNode {
         <Card title="Settings">
           <p>
             They are those of its notification:{' '}
-            <Link to="/workspaces/$w/notifications/$n/secure" params={{ w, n: hearers[0]?.notification ?? '' }}>
+            <Link to="/workspaces/$w/notifications/$n/secure" params={{ w, n: subscribedRules[0]?.notification ?? '' }}>
               who may send
             </Link>{' '}
             stands there.
@@ -232,7 +232,7 @@ function Parts({ workspace: w, name: s, facts, draft }: PartsProps): ReactNode {
         draft !== null &&
         draft.body !== null && (
           <Part loading={<Loading what="the settings" />}>
-            <StreamSettings draft={draft} hearers={titles} />
+            <StreamSettings draft={draft} subscribedRules={titles} />
           </Part>
         )
       )}

@@ -12,7 +12,7 @@ import { Time } from '../../ui/time.tsx';
 import { draftsQuery, type DraftFacts } from '../drafts/queries.ts';
 import { notificationsQuery } from '../notifications/queries.ts';
 import { NewSetup, type NewKind } from '../setup/new-setup.tsx';
-import { hearersWords, sendersWords, streamsIn, type StreamFacts } from './hearers.ts';
+import { subscribedRulesText, sendersText, streamsIn, type StreamFacts } from './subscribed-rules.ts';
 import { lastEventQuery, streamsQuery } from './queries.ts';
 
 const KINDS: readonly NewKind<'streams'>[] = [
@@ -118,20 +118,20 @@ function UnbornRow({ workspace, draft }: { readonly workspace: string; readonly 
 }
 
 function StreamRow({
-  stream: { workspace, name, isShared, hearers },
+  stream: { workspace, name, isShared, subscribedRules },
   senders,
   draft,
   asks,
 }: {
   readonly stream: StreamFacts;
   /** Who may send; undefined of a stream whose rule says it. */
-  readonly senders: Parameters<typeof sendersWords>[0] | undefined;
+  readonly senders: Parameters<typeof sendersText>[0] | undefined;
   readonly draft: DraftFacts | undefined;
   readonly asks: boolean;
 }): ReactNode {
   const { data, error } = useQuery({ ...lastEventQuery(workspace, `${workspace}/${name}`), enabled: asks });
   const [last] = data?.items ?? [];
-  const [first] = hearers;
+  const [first] = subscribedRules;
   return (
     <Row>
       <span>
@@ -142,7 +142,7 @@ function StreamRow({
         </h2>
         <Quiet>
           {isShared
-            ? `${hearersWords(hearers.length)}${senders ? ` · ${sendersWords(senders)}` : ''}`
+            ? `${subscribedRulesText(subscribedRules.length)}${senders ? ` · ${sendersText(senders)}` : ''}`
             : `Of the rule ${first?.rule} of ${first?.notification} alone`}
         </Quiet>
       </span>

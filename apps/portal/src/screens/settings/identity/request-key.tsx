@@ -11,7 +11,7 @@ import { Dialog } from '../../../ui/dialog.tsx';
 import { Field } from '../../../ui/field.tsx';
 import { Actions } from '../../../ui/page.tsx';
 import { Select } from '../../../ui/select.tsx';
-import { ENDS, endOf, type End } from '../ends.ts';
+import { expiryOf, LIFETIMES, type Lifetime } from '../expiry.ts';
 import { KeptOnce } from '../kept-once.tsx';
 import styles from '../settings.module.css';
 import { API_KEYS, nameFault } from './queries.ts';
@@ -33,9 +33,9 @@ export function RequestKey({
   readonly onMade?: (name: string) => void;
 }): ReactNode {
   const [name, setName] = useState(suggested);
-  const [end, setEnd] = useState<End>('never');
+  const [lifetime, setLifetime] = useState<Lifetime>('never');
   const [isTried, setTried] = useState(false);
-  const body = { name, ...endOf(end) };
+  const body = { name, ...expiryOf(lifetime) };
   const request = useMutation({
     mutationFn: () => bodyOf(api.POST(API_KEYS, { params: { path: { workspace } }, body })),
     async onSuccess() {
@@ -82,7 +82,7 @@ export function RequestKey({
           note="Of the service that will hold it: a-z, 0-9 and -."
           fault={isTried ? fault : null}
         />
-        <Select label="Ends" options={ENDS} chosen={end} onChoose={setEnd} />
+        <Select label="Ends" options={LIFETIMES} chosen={lifetime} onChoose={setLifetime} />
         {request.error && <Problem error={request.error} />}
         <Curl call={{ method: 'POST', path: `/v1/workspaces/${workspace}/api-keys`, body }} />
         <Actions>

@@ -17,7 +17,7 @@ import { Time } from '../../../ui/time.tsx';
 import { say } from '../../../ui/notices.ts';
 import { Checkbox } from '../../../ui/toggle.tsx';
 import { Confirm } from '../../../ui/confirm.tsx';
-import { ENDS, endOf, type End } from '../ends.ts';
+import { expiryOf, LIFETIMES, type Lifetime } from '../expiry.ts';
 import { KeptOnce } from '../kept-once.tsx';
 import { IfAllowed, useUnseen } from '../../../ui/if-allowed.tsx';
 import { SettingsHead } from '../settings-head.tsx';
@@ -158,13 +158,13 @@ function NewToken({ onClose }: { readonly onClose: () => void }): ReactNode {
   const [wantedReach, setReach] = useState<Reach>('some');
   const reach = everywhere ? wantedReach : 'some';
   const [places, setPlaces] = useState<ReadonlySet<string>>(new Set());
-  const [end, setEnd] = useState<End>('90d');
+  const [lifetime, setLifetime] = useState<Lifetime>('90d');
   const [isTried, setTried] = useState(false);
   const body = {
     name: name.trim(),
     scopes: SCOPES.map(({ id }) => id).filter((id) => scopes.has(id)),
     ...(reach === 'some' && { workspaces: mine.filter((one) => places.has(one)) }),
-    ...endOf(end),
+    ...expiryOf(lifetime),
   };
   const make = useMutation({
     mutationFn: () => bodyOf(api.POST(TOKENS, { body })),
@@ -234,7 +234,7 @@ function NewToken({ onClose }: { readonly onClose: () => void }): ReactNode {
             </div>
           </fieldset>
         )}
-        <Select label="Ends" options={ENDS} chosen={end} onChoose={setEnd} />
+        <Select label="Ends" options={LIFETIMES} chosen={lifetime} onChoose={setLifetime} />
         {isTried && faults.length > 0 && <Problem error={new Error(faults.join(' '))} />}
         {make.error && <Problem error={make.error} />}
         <Curl call={{ method: 'POST', path: TOKENS, body }} />

@@ -12,8 +12,8 @@ import { NativeSelect } from '../../ui/native-select.tsx';
 import { Actions } from '../../ui/page.tsx';
 import { say, undoing } from '../../ui/notices.ts';
 import { removeSuppression, SUPPRESSIONS } from './calls.ts';
-import { CHANNEL_OPTIONS, type Channel } from './left-out-words.ts';
-import styles from './left-out.module.css';
+import { CHANNEL_OPTIONS, type Channel } from './entry-text.ts';
+import styles from './entries.module.css';
 
 /** Leaves an address out by hand. */
 export function AddSuppression({

@@ -15,7 +15,7 @@ import {
   type SuppressionFilter,
 } from './calls.ts';
 import { ChosenAction } from './chosen-action.tsx';
-import { byWorkspace, sourceMeaning, type Suppression } from './left-out-words.ts';
+import { byWorkspace, sourceMeaning, type Suppression } from './entry-text.ts';
 
 const TITLE = 'Send to these again?';
 const addressesWords = (count: number): string => counted(count, 'address', 'addresses');

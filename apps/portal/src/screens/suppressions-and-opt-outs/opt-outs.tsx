@@ -10,7 +10,7 @@ import { ListScreen, type Columns, type ListAction } from '../../ui/list-screen.
 import { lazyPart, Part } from '../../ui/part.tsx';
 import { Time } from '../../ui/time.tsx';
 import { CONSENTS, importConsents, loadConsents } from './calls.ts';
-import { consentWords, isOut, type Consent } from './left-out-words.ts';
+import { consentWords, isOut, type Consent } from './entry-text.ts';
 
 const FROM = '/workspaces/$w/opt-outs';
 

@@ -15,8 +15,8 @@ import { Facts, Id } from '../../ui/text.tsx';
 import { Time } from '../../ui/time.tsx';
 import { say, undoing } from '../../ui/notices.ts';
 import { removeSuppression, restoreSuppressions, SUPPRESSIONS } from './calls.ts';
-import { sourceMeaning, sourceName, type Channel, type Source, type Suppression } from './left-out-words.ts';
-import styles from './left-out.module.css';
+import { sourceMeaning, sourceName, type Channel, type Source, type Suppression } from './entry-text.ts';
+import styles from './entries.module.css';
 
 /** One entry: who says it, why, and what else says the same of the address. */
 export function SuppressionPanel({

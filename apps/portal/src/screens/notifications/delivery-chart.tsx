@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { cls } from '../../ui/class-names.ts';
 import { countsOf, type Insights } from './queries.ts';
-import styles from './course.module.css';
+import styles from './delivery-chart.module.css';
 
 const ORDER = ['sent', 'waiting', 'held', 'failed', 'doubt'] as const;
 const WIDTH = 600;
@@ -10,7 +10,7 @@ const HEIGHT = 64;
 const GAP = 2;
 
 /** Deliveries over the span, hour by hour, each bar by what became of them. */
-export function Course({ buckets }: { readonly buckets: Insights['buckets'] }): ReactNode {
+export function DeliveryChart({ buckets }: { readonly buckets: Insights['buckets'] }): ReactNode {
   const counts = buckets.map(({ at, states }) => ({ at, of: countsOf(states) }));
   const totals = counts.map(({ of }) => ORDER.reduce((sum, key) => sum + of[key], 0));
   const most = Math.max(...totals, 0);
@@ -18,7 +18,7 @@ export function Course({ buckets }: { readonly buckets: Insights['buckets'] }): 
   const all = totals.reduce((sum, one) => sum + one, 0);
   const step = WIDTH / counts.length;
   return (
-    <figure className={cls(styles.course)}>
+    <figure className={cls(styles.chart)}>
       <svg
         role="img"
         aria-label={`${all} deliveries in 24 hours, at most ${most} in one hour`}

@@ -13,8 +13,8 @@ import { Lamp } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';
 import { say } from '../../ui/notices.ts';
 import { CONSENTS, consentUndo, setConsent, type SaidConsent } from './calls.ts';
-import { targetWords, wayWords, type Channel, type Consent, type ConsentEntry } from './left-out-words.ts';
-import styles from './left-out.module.css';
+import { targetWords, wayWords, type Channel, type Consent, type ConsentEntry } from './entry-text.ts';
+import styles from './entries.module.css';
 
 /** All that one person said, the newest word about each thing. */
 export function OptOutPanel({

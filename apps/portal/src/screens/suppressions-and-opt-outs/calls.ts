@@ -1,7 +1,7 @@
 import { api, bodyOf, type Schemas } from '../../api/client.ts';
 import type { Page } from '../../api/pages.ts';
 import { undoing, type Undo } from '../../ui/notices.ts';
-import type { Channel, Consent, Source, Suppression } from './left-out-words.ts';
+import type { Channel, Consent, Source, Suppression } from './entry-text.ts';
 
 export const SUPPRESSIONS = '/v1/workspaces/{workspace}/suppressions';
 export const CONSENTS = '/v1/workspaces/{workspace}/consents';

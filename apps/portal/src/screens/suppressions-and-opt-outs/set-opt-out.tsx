@@ -14,8 +14,8 @@ import { say } from '../../ui/notices.ts';
 import { notificationsQuery } from '../notifications/queries.ts';
 import { workspaceQuery } from '../templates/queries.ts';
 import { CONSENTS, consentUndo, setConsent, type SaidConsent } from './calls.ts';
-import { CHANNEL_OPTIONS, type Channel } from './left-out-words.ts';
-import styles from './left-out.module.css';
+import { CHANNEL_OPTIONS, type Channel } from './entry-text.ts';
+import styles from './entries.module.css';
 
 const TARGETS = [
   { id: 'all', name: 'Everything' },

@@ -1,7 +1,7 @@
 import { streamOf } from '../rule/rule-props.ts';
 
 /** A rule that hears what comes to a stream. */
-export type Hearer = { readonly notification: string; readonly rule: string };
+export type SubscribedRule = { readonly notification: string; readonly rule: string };
 
 /** A stream of a workspace: shared, or of one rule alone. */
 export type StreamFacts = {
@@ -10,7 +10,7 @@ export type StreamFacts = {
   readonly name: string;
   /** It stands by itself: several rules may hear it. */
   readonly isShared: boolean;
-  readonly hearers: readonly Hearer[];
+  readonly subscribedRules: readonly SubscribedRule[];
 };
 
 type Rule = Parameters<typeof streamOf>[3];
@@ -23,28 +23,28 @@ type Shared = { readonly workspace: string; readonly name: string };
 
 /** All streams of the workspaces that were read, shared ones first, each with the rules that hear it; by name. */
 export function streamsIn(shared: readonly Shared[], notifications: readonly Notification[]): readonly StreamFacts[] {
-  const hearers = new Map<string, Hearer[]>();
+  const subscribedRules = new Map<string, SubscribedRule[]>();
   for (const { workspace, name: notification, body } of notifications) {
     for (const [rule, said] of Object.entries(body.rules ?? {})) {
       const path = streamOf(workspace, notification, rule, said);
       if (path === undefined) continue;
-      hearers.set(path, [...(hearers.get(path) ?? []), { notification, rule }]);
+      subscribedRules.set(path, [...(subscribedRules.get(path) ?? []), { notification, rule }]);
     }
   }
   const own = new Map(shared.map(({ workspace, name }) => [`${workspace}/${name}`, true]));
-  const paths = [...new Set([...own.keys(), ...hearers.keys()])];
+  const paths = [...new Set([...own.keys(), ...subscribedRules.keys()])];
   return paths
     .map((path) => ({
       workspace: path.slice(0, path.indexOf('/')),
       name: path.slice(path.indexOf('/') + 1),
       isShared: own.has(path),
-      hearers: hearers.get(path) ?? [],
+      subscribedRules: subscribedRules.get(path) ?? [],
     }))
     .toSorted((a, b) => Number(b.isShared) - Number(a.isShared) || (a.name < b.name ? -1 : 1));
 }
 
 /** `No rule hears it`, `1 rule hears it`, `3 rules hear it` */
-export const hearersWords = (count: number): string =>
+export const subscribedRulesText = (count: number): string =>
   count === 0 ? 'No rule hears it' : count === 1 ? '1 rule hears it' : `${count} rules hear it`;
 
 type Security = {
@@ -53,7 +53,7 @@ type Security = {
 };
 
 /** Who may send, in a sentence without its full stop. */
-export function sendersWords({ api_keys: keys = [], jwt_provider: provider }: Security): string {
+export function sendersText({ api_keys: keys = [], jwt_provider: provider }: Security): string {
   if (provider !== undefined) return `Tokens of ${provider} may send`;
   if (keys.length === 0) return 'Nobody may send yet';
   return `${keys.length === 1 ? 'The key' : 'The keys'} ${keys.join(' and ')} may send`;

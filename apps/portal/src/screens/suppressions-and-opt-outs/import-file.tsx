@@ -8,7 +8,7 @@ import { Curl } from '../../ui/curl.tsx';
 import type { Call } from '../../ui/curl-words.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import type { Import } from './calls.ts';
-import styles from './left-out.module.css';
+import styles from './entries.module.css';
 
 /** In bytes: what the server takes of one file. */
 const MOST = 1024 * 1024;

@@ -1,7 +1,7 @@
 import { Ban, UserX } from 'lucide-react';
 import { screen, textOf } from '../../screen.ts';
 
-export const leftOutScreens = [
+export const suppressionAndOptOutScreens = [
   screen({
     path: '/workspaces/$w/suppressions',
     search: (words) => textOf(words, 'open', 'address', 'channel', 'source'),

@@ -10,7 +10,7 @@ import { ListScreen, type Columns, type ListAction } from '../../ui/list-screen.
 import { lazyPart, Part } from '../../ui/part.tsx';
 import { Time } from '../../ui/time.tsx';
 import { importSuppressions, loadSuppressions, SUPPRESSIONS } from './calls.ts';
-import { CHANNEL_OPTIONS, sourceName, SOURCES, type Suppression } from './left-out-words.ts';
+import { CHANNEL_OPTIONS, sourceName, SOURCES, type Suppression } from './entry-text.ts';
 
 const FROM = '/workspaces/$w/suppressions';
 const ANY = 'any';

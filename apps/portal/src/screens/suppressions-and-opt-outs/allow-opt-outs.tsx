@@ -9,7 +9,7 @@ import { JobDialog, StartJob } from '../jobs/start-job.tsx';
 import { Button } from '../../ui/button.tsx';
 import { allowConsents, CONSENTS, countConsents, type ChosenPeople } from './calls.ts';
 import { ChosenAction } from './chosen-action.tsx';
-import { byWorkspace, isOut, type Consent } from './left-out-words.ts';
+import { byWorkspace, isOut, type Consent } from './entry-text.ts';
 
 const TITLE = 'Send to these people again?';
 const peopleWords = (count: number): string => counted(count, 'person', 'people');

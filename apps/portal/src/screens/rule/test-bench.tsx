@@ -34,14 +34,14 @@ const NOT_SAVED = 'Not run: the rule on the screen is not saved. The page says w
 type Source = (typeof SOURCES)[number]['id'];
 
 /** Tries the rule as it is edited on an event, and tells nobody. */
-export function Bench({
+export function TestBench({
   draft,
   name,
   rule,
   stream,
   onRunner,
 }: RuleProps & {
-  /** Told what runs the bench, whenever that changes. */
+  /** Receives the function that runs the bench, whenever it changes. */
   readonly onRunner: (run: () => void) => void;
 }): ReactNode {
   const { workspace, name: n, hasDraft } = draft;
