@@ -1,3 +1,4 @@
+export * from './change-json.ts';
 export * from './change.ts';
 export * from './source-position.ts';
 export * from './source-state.ts';

@@ -1,7 +1,11 @@
 import type { EventId, Instant, JsonObject } from '@carillon/kernel';
+import type { Change } from '../changes/change.ts';
 import type { Position } from './position.ts';
 
-/** One free-form JSON object received on a stream. The bytes are kept as they came; `body` is their exact reading. */
+/**
+ * One free-form JSON object received on a stream, or one change that was read from a source. The log keeps the bytes of an
+ * event as they came.
+ */
 export type SourceEvent = {
   readonly id: EventId;
   readonly workspace: string;
@@ -9,11 +13,14 @@ export type SourceEvent = {
   readonly stream: string;
   /** The entity key that the gateway used; nobody computes it again. Null on a stream without a key. */
   readonly key: string | null;
+  /** What rules see as `event`: the object that was received, or the row of the change. */
   readonly body: JsonObject;
+  /** Null for an event that was received. */
+  readonly change: Change | null;
   readonly position: Position;
   /** Append time of the record. */
   readonly appendedAt: Instant;
-  /** Time of the event: that of the stream's `time` path where it has one, else the append time. */
+  /** What rules see as `time`: the value of the stream's `time` path, else the commit time of a change, else the append time. */
   readonly time: Instant;
   /** W3C traceparent of the request, if any. */
   readonly traceparent: string | null;

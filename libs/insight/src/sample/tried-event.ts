@@ -9,6 +9,7 @@ export const triedEvent = (placed: PlacedRule, body: JsonObject, now: Instant, i
   stream: placed.stream,
   key: null,
   body,
+  change: null,
   position: { logId: '' as LogId, topic: 'test', partition: 0, offset: 0 },
   appendedAt: now,
   time: now,

@@ -1,3 +1,4 @@
+import { writeChange, type Change } from '@carillon/domain/changes';
 import type { EventStream } from '@carillon/domain/configuration';
 import { readEvent } from '@carillon/domain/events';
 import type { IdKind, LogId } from '@carillon/kernel';
@@ -174,6 +175,7 @@ describe('reading back', () => {
       workspace: 'shop',
       stream: 'shop/orders',
       key: 'Zoë/1',
+      change: null,
       position: { logId: LOG, topic: 'carillon.events', partition: record.partition, offset: 7 },
       appendedAt: NOW + 5,
       time: NOW - 3_600_000,
@@ -201,6 +203,44 @@ describe('reading back', () => {
   test('a tick is a tick', () => {
     const tick = { ...onLog(markerRecord(0, 1)), headers: { kind: 'tick' } };
     expect(readSourceRecord(tick, LOG)).toMatchObject({ ok: true, value: { kind: 'tick', appendedAt: NOW + 5 } });
+  });
+
+  describe('a change', () => {
+    const change: Change = {
+      op: 'update',
+      event: { id: 1, status: 'paid' },
+      previous: { id: 1, status: 'open' },
+      unknown: [],
+      source: {
+        integration: 'shop-db',
+        table: 'public.orders',
+        tx: 7,
+        position: '0/1:1',
+        at: '2026-11-20T11:00:00.5Z',
+      },
+    };
+    const record = prepared('{}').record;
+    const changeRecord = { ...record, value: writeChange(change), headers: { ...record.headers, shape: 'change' } };
+    const read = (given: NewRecord) => readSourceRecord(onLog(given), LOG);
+
+    test('is read with the row as body and the commit time as time', () => {
+      expect(read(changeRecord)).toMatchObject({
+        ok: true,
+        value: { event: { body: change.event, change, time: NOW - 3_599_500, appendedAt: NOW + 5 } },
+      });
+    });
+
+    test('has the time of the stream where its record has one', () => {
+      const headers = { ...changeRecord.headers, time: '5' };
+      expect(read({ ...changeRecord, headers })).toMatchObject({ ok: true, value: { event: { time: 5 } } });
+    });
+
+    test.each([
+      ['unknown_shape', { ...changeRecord, headers: { ...changeRecord.headers, shape: 'row' } }],
+      ['invalid_change', { ...changeRecord, value: new TextEncoder().encode('{}') }],
+    ])('is a fault of class %s', (reason, given) => {
+      expect(read(given)).toMatchObject({ ok: false, error: { reason } });
+    });
   });
 
   const event = onLog(prepared('{}').record);

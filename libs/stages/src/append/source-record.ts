@@ -1,5 +1,16 @@
+import { readChange, type Change } from '@carillon/domain/changes';
 import { readEvent, type Position, type SourceEvent } from '@carillon/domain/events';
-import { err, ok, readTraceparent, type EventId, type Instant, type LogId, type Result } from '@carillon/kernel';
+import {
+  err,
+  ok,
+  parseInstant,
+  readTraceparent,
+  type EventId,
+  type Instant,
+  type JsonObject,
+  type LogId,
+  type Result,
+} from '@carillon/kernel';
 import type { LogRecord, NewRecord } from '@carillon/ports';
 
 /**
@@ -53,30 +64,43 @@ function readEventRecord(record: LogRecord, position: Position): Result<SourceRe
   if (!id || !workspace || !stream) {
     return fault('missing_header', 'An event needs the headers event_id, workspace and stream.');
   }
-  const at = time === undefined ? record.time : wholeNumber(time);
+  const ownTime = time === undefined ? undefined : wholeNumber(time);
   const entity = key === null ? null : decodeText(key);
-  if (at === undefined) return fault('invalid_header', 'The header time is not a number of milliseconds.');
+  if (time !== undefined && ownTime === undefined)
+    return fault('invalid_header', 'The header time is not a number of milliseconds.');
   if (entity === undefined) return fault('invalid_header', 'The header key is not percent-encoded text.');
-  if (record.value.length > MAX_EVENT_BYTES) {
-    return fault(
-      'body_too_large',
-      `The event has ${record.value.length} bytes, at most ${MAX_EVENT_BYTES} are judged.`,
-    );
-  }
-  const body = readEvent(record.value);
-  if (!body.ok) return fault(body.error.code, body.error.detail);
+  const content = headers['shape'] === undefined ? readBody(record.value) : readShape(headers['shape'], record.value);
+  if (!content.ok) return content;
+  const { change = null } = content.value;
   const event: SourceEvent = {
     id: id as EventId,
     workspace,
     stream,
     key: entity,
-    body: body.value.body,
+    body: content.value.body,
+    change,
     position,
     appendedAt: record.time,
-    time: at,
+    time: ownTime ?? (change === null ? undefined : parseInstant(change.source.at)) ?? record.time,
     traceparent: readTraceparent(headers['traceparent'] ?? null),
   };
   return ok({ kind: 'event', event });
+}
+
+type Content = { readonly body: JsonObject; readonly change?: Change };
+
+function readBody(bytes: Uint8Array): Result<Content, SourceRecordFault> {
+  if (bytes.length > MAX_EVENT_BYTES) {
+    return fault('body_too_large', `The event has ${bytes.length} bytes, at most ${MAX_EVENT_BYTES} are judged.`);
+  }
+  const read = readEvent(bytes);
+  return read.ok ? read : fault(read.error.code, read.error.detail);
+}
+
+function readShape(shape: string, bytes: Uint8Array): Result<Content, SourceRecordFault> {
+  if (shape !== 'change') return fault('unknown_shape', 'The header shape is not change: the body cannot be read.');
+  const read = readChange(bytes);
+  return read.ok ? ok({ body: read.value.event, change: read.value }) : fault(read.error.code, read.error.detail);
 }
 
 function readMarker(record: LogRecord, position: Position): Result<SourceRecord, SourceRecordFault> {

@@ -161,7 +161,9 @@ function startBatch(ports: EvaluatePorts, before: PartitionState, states: Entity
 
   function* evaluate(event: SourceEvent, configuration: Configuration): Coroutine<void> {
     const range = rangeAt(event.position.offset);
-    clocks[event.stream] = Math.max(clocks[event.stream] ?? 0, event.time);
+    // The commit time of a change may be long past when a reader was away, so the append time counts.
+    const at = event.change === null ? event.time : event.appendedAt;
+    clocks[event.stream] = Math.max(clocks[event.stream] ?? 0, at);
     const evaluatedRules = yield* evaluateEventCoroutine(event, configuration, ports.book, ids.derive, {
       runId: ports.run?.id ?? null,
       states,

@@ -62,6 +62,7 @@ export function givenEvent(body: { readonly [name: string]: Json }, id = 'evt_1'
     stream: 'shop/orders',
     key: null,
     body: read.value.body,
+    change: null,
     position: { logId: 'log_1' as LogId, topic: 'carillon.events', partition: 0, offset },
     appendedAt: MORNING,
     time: MORNING,

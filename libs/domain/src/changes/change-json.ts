@@ -1,0 +1,81 @@
+import { err, isJsonObject, ok, parseInstant, type Json, type JsonObject, type Result } from '@carillon/kernel';
+import { readEvent } from '../events/json-reader.ts';
+import type { JsonLimits } from '../events/json-reader-fault.ts';
+import { CHANGE_OPS, type Change, type ChangeOp, type ChangeSource } from './change.ts';
+
+/** Bytes of a change on the log. */
+export const MAX_CHANGE_BYTES = 1024 * 1024;
+/** Limits of the whole record, in which `event` and `previous` are one level deep. */
+export const CHANGE_LIMITS: JsonLimits = { depth: 32, keys: 20_000 };
+
+/** Why bytes are not a change. `code` is a class, `detail` quotes no values. */
+export type ChangeFault = { readonly code: string; readonly detail: string };
+
+/**
+ * Writes a change as JSON. Numbers stay exact: a bigint is written as its digits, and a whole double beyond 2^53 with an
+ * exponent, so that it is read as a double. `previous` of a delete is left out, because it is `event`.
+ */
+export function writeChange({ op, event, previous, unknown, source }: Change): Uint8Array {
+  const before = op === 'delete' || previous === undefined ? {} : { previous };
+  const { integration, table, tx, position, at } = source;
+  const record = { op, event, ...before, unknown, source: { integration, table, tx, position, at } };
+  return new TextEncoder().encode(stringifyExact(record));
+}
+
+/** Without as many digits in a row, no whole number is beyond 2^53. */
+const LONG_NUMBER = /\d{16}/;
+
+function stringifyExact(value: JsonObject): string {
+  try {
+    const text = JSON.stringify(value);
+    if (!LONG_NUMBER.test(text)) return text;
+  } catch {
+    // JSON.stringify refuses a bigint.
+  }
+  return JSON.stringify(value, (_name, item: unknown) => {
+    if (typeof item === 'bigint') return JSON.rawJSON(item.toString());
+    const isLong = typeof item === 'number' && Number.isInteger(item) && !Number.isSafeInteger(item);
+    return isLong ? JSON.rawJSON(item.toExponential()) : item;
+  });
+}
+
+/** Reads what `writeChange` wrote, as strictly as an event is read. Never throws. */
+export function readChange(bytes: Uint8Array): Result<Change, ChangeFault> {
+  if (bytes.length > MAX_CHANGE_BYTES) {
+    return err({
+      code: 'body_too_large',
+      detail: `The change has ${bytes.length} bytes. A change may have ${MAX_CHANGE_BYTES}.`,
+    });
+  }
+  const read = readEvent(bytes, CHANGE_LIMITS);
+  return read.ok ? changeOf(read.value.body) : read;
+}
+
+function changeOf({ op, event, previous, unknown, source }: JsonObject): Result<Change, ChangeFault> {
+  if (!isOp(op)) return invalid(`op is not ${CHANGE_OPS.join(', ')}`);
+  if (!isJsonObject(event)) return invalid('event is not an object');
+  if (!Array.isArray(unknown) || !unknown.every((name) => typeof name === 'string')) {
+    return invalid('unknown is not a list of names');
+  }
+  const readSource = sourceOf(source);
+  if (readSource === undefined) return invalid('source lacks a value or has one of another type');
+  const common = { op, event, unknown: unknown as readonly string[], source: readSource };
+  if (op === 'delete') return ok({ ...common, previous: event });
+  if (op !== 'update')
+    return previous === null ? ok({ ...common, previous }) : invalid(`previous is not null on ${op}`);
+  if (previous === undefined) return ok(common);
+  return isJsonObject(previous) ? ok({ ...common, previous }) : invalid('previous is not an object');
+}
+
+const isOp = (value: Json | undefined): value is ChangeOp => CHANGE_OPS.some((op) => op === value);
+
+function sourceOf(value: Json | undefined): ChangeSource | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { integration, table, tx, position, at } = value;
+  if (typeof integration !== 'string' || typeof table !== 'string' || typeof position !== 'string') return undefined;
+  if (typeof tx !== 'number' || typeof at !== 'string' || parseInstant(at) === undefined) return undefined;
+  return { integration, table, tx, position, at };
+}
+
+const invalid = (detail: string): Result<never, ChangeFault> =>
+  err({ code: 'invalid_change', detail: `The record is not a change: ${detail}.` });
