@@ -4,7 +4,7 @@
  */
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { startFerretDb, startKafka, startRegistry, type Service } from '@carillon/testing/services';
+import { startFerretDb, startKafka, startPostgres, startRegistry, type Service } from '@carillon/testing/services';
 import { isServiceName, type ServiceName } from '@carillon/testing/services/needs';
 import type { RunningService } from './services-state.ts';
 
@@ -20,6 +20,10 @@ async function start(name: ServiceName, nodes: 1 | 3): Promise<Started> {
     case 'mongodb': {
       const service = await startFerretDb();
       return { service, address: service.url, pids: Object.values(service.parts).map(({ pid }) => pid) };
+    }
+    case 'postgres': {
+      const service = await startPostgres();
+      return { service, address: service.url, pids: [service.pid] };
     }
     case 'registry': {
       const service = await startRegistry();

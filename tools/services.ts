@@ -17,7 +17,7 @@ import {
 } from '@carillon/testing/services/needs';
 import { findRunning, isAlive, memoryOf, stateFile, stateFolder, type RunningService } from './services-state.ts';
 
-const HELP = `npm run services -- start|stop|status|env|fetch [--nodes 3] [kafka|kafka39|mongodb|registry …]
+const HELP = `npm run services -- start|stop|status|env|fetch [--nodes 3] [kafka|kafka39|mongodb|postgres|registry …]
 
 Real servers on the loopback interface, without Docker, from Maven Central, Debian and the Go module proxy.
 
@@ -32,6 +32,7 @@ Real servers on the loopback interface, without Docker, from Maven Central, Debi
   kafka     Apache Kafka 4.3.1                   about  45 MB in the cache, 150 MB of memory per node
   kafka39   Apache Kafka 3.9.2                   about  60 MB, 140 MB of memory
   mongodb   FerretDB 2.7.0 on PostgreSQL 18      about 200 MB, 70 MB of memory
+  postgres  PostgreSQL 15, a database to read    about  95 MB, 30 MB of memory
   registry  Apicurio Registry 2.6.13             about 145 MB, 160 MB of memory
 
 Tests do not need "start": each starts what it needs by itself once it is fetched.
@@ -47,6 +48,7 @@ const VARIABLES: Readonly<Record<ServiceName, string>> = {
   kafka: 'KAFKA_BROKERS',
   kafka39: 'KAFKA39_BROKERS',
   mongodb: 'MONGODB_URL',
+  postgres: 'POSTGRES_URL',
   registry: 'SCHEMA_REGISTRY_URL',
 };
 

@@ -21,7 +21,7 @@ newest() { # newest NAME: the folder of the cache that begins so and holds progr
   [ -d "${found:-}" ] || { echo "$cache has no $1: npm run services -- fetch" >&2; exit 1; }
   echo "$found"
 }
-kafka=$(newest kafka-4) postgresql=$(newest postgresql-) ferretdb=$(newest ferretdb-) registry=$(newest apicurio-registry-)
+kafka=$(newest kafka-4) postgresql=$(newest postgresql-18-) ferretdb=$(newest ferretdb-) registry=$(newest apicurio-registry-)
 
 if ! "$engine" image inspect "$base" >/dev/null 2>&1; then
   echo "$base: Debian bookworm with Java 17 and Prometheus"

@@ -28,6 +28,7 @@ export const PROGRAMS = {
 export const SERVICES = {
   kafka: ['kafka', 'kafka39'],
   mongodb: ['mongodb'],
+  postgres: ['postgres'],
   registry: ['registry'],
 } as const satisfies Readonly<Record<string, readonly ServiceName[]>>;
 

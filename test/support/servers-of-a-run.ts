@@ -1,6 +1,13 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { startInContainer, startKafka, startMongoDb, startRegistry, type Service } from '@carillon/testing/services';
+import {
+  startInContainer,
+  startKafka,
+  startMongoDb,
+  startPostgres,
+  startRegistry,
+  type Service,
+} from '@carillon/testing/services';
 import type { TestProject } from 'vitest/node';
 import { buildPortal } from '../../tools/portal.ts';
 
@@ -8,6 +15,7 @@ import { buildPortal } from '../../tools/portal.ts';
 export type Addresses = {
   readonly kafka: { readonly brokers: readonly string[] };
   readonly mongodb: { readonly url: string };
+  readonly postgres: { readonly url: string };
   readonly registry: { readonly url: string };
 };
 
@@ -32,6 +40,10 @@ const START: Readonly<Record<keyof Addresses, () => Promise<Started>>> = {
     const service = await startMongoDb();
     return { service, addresses: { url: service.url } };
   },
+  async postgres() {
+    const service = await startPostgres();
+    return { service, addresses: { url: service.url } };
+  },
   async registry() {
     const service = (await startInContainer('registry')) ?? (await startRegistry());
     return { service, addresses: { url: service.url } };
@@ -41,7 +53,7 @@ const isServer = (name: string): name is keyof Addresses => Object.hasOwn(START,
 
 /**
  * vitest calls it once for a lane. The portal is built then, where its sources have changed. `GET /kafka` starts a broker when it is asked for the first time, and answers its
- * addresses; the same for `/mongodb` and `/registry`. `GET /turns/<name>` begins its answer when whoever asked before has
+ * addresses; the same for `/mongodb`, `/postgres` and `/registry`. `GET /turns/<name>` begins its answer when whoever asked before has
  * ended the connection: a test holds its turn by reading on, and loses it when its process ends.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {

@@ -3,7 +3,7 @@ import { hasTool, type Tool } from './cache/tools.ts';
 import { kafkaRelease } from './kafka/kafka-release.ts';
 import { FERRETDB_RELEASE } from './mongodb/ferretdb-release.ts';
 import { givenMongoDbUrl } from './mongodb/mongodb-url.ts';
-import { POSTGRES_RELEASE } from './mongodb/postgres-release.ts';
+import { DOCUMENTDB_RELEASE, POSTGRES_15_RELEASE } from './postgres/postgres-release.ts';
 import { REGISTRY_RELEASE } from './registry/registry-release.ts';
 import type { Say } from './service.ts';
 
@@ -20,15 +20,20 @@ type Needs = {
 
 const KAFKA_TOOLS = { toRun: ['java'], toFetch: ['mvn', 'flock'] } as const;
 
+const DEBIAN_TOOLS = {
+  toRun: [],
+  toFetch: ['apt-get', 'dpkg-deb', 'debian-archive-keyring', 'flock'],
+} as const;
+
 const NEEDS = {
   kafka: { title: 'Apache Kafka 4.3.1', entries: [kafkaRelease('4.3.1')], ...KAFKA_TOOLS },
   kafka39: { title: 'Apache Kafka 3.9.2', entries: [kafkaRelease('3.9.2')], ...KAFKA_TOOLS },
   mongodb: {
     title: 'FerretDB 2.7.0 on PostgreSQL 18 (the protocol of MongoDB)',
-    entries: [POSTGRES_RELEASE, FERRETDB_RELEASE],
-    toRun: [],
-    toFetch: ['apt-get', 'dpkg-deb', 'debian-archive-keyring', 'flock'],
+    entries: [DOCUMENTDB_RELEASE, FERRETDB_RELEASE],
+    ...DEBIAN_TOOLS,
   },
+  postgres: { title: 'PostgreSQL 15', entries: [POSTGRES_15_RELEASE], ...DEBIAN_TOOLS },
   registry: {
     title: 'Apicurio Registry 2.6.13',
     entries: [REGISTRY_RELEASE],

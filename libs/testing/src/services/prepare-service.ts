@@ -20,6 +20,7 @@ export async function prepareService(name: ServiceName, say: Say = () => undefin
     case 'registry':
       return archiveClasses(REGISTRY_RELEASE, (javaArguments) => launchRegistry({}, javaArguments), say);
     case 'mongodb':
+    case 'postgres':
       return;
   }
 }

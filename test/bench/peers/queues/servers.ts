@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import {
   createServiceFolder,
   freePorts,
-  POSTGRES_RELEASE,
+  DOCUMENTDB_RELEASE,
   postgresProgram,
   ensureCached,
   runCommand,
@@ -33,7 +33,7 @@ const takesConnections = (port: number): Promise<boolean> =>
 
 /** PostgreSQL as it is, but for where it listens: each commit waits for the disk. */
 export async function startPostgreSql(): Promise<QueueServer> {
-  const programs = await ensureCached(POSTGRES_RELEASE);
+  const programs = await ensureCached(DOCUMENTDB_RELEASE);
   const folder = await createServiceFolder('postgresql');
   const [port = 0] = await freePorts(1);
   const home = join(folder, 'home');
@@ -49,7 +49,7 @@ export async function startPostgreSql(): Promise<QueueServer> {
   };
   await runCommand({
     ...common,
-    command: postgresProgram(programs, 'initdb'),
+    command: postgresProgram(programs, DOCUMENTDB_RELEASE, 'initdb'),
     args: ['-D', data, '--auth=trust', '-U', 'postgres', '--locale=C', '--encoding=UTF8', '--no-sync'],
   });
   await appendFile(
@@ -58,7 +58,7 @@ export async function startPostgreSql(): Promise<QueueServer> {
   );
   const server = new ServiceProcess({
     name: 'PostgreSQL',
-    launch: { ...common, command: postgresProgram(programs, 'postgres'), args: ['-D', data] },
+    launch: { ...common, command: postgresProgram(programs, DOCUMENTDB_RELEASE, 'postgres'), args: ['-D', data] },
     isReady: () => takesConnections(port),
     // "Fast": it does not wait for clients to leave.
     stopSignal: 'SIGINT',

@@ -1,16 +1,16 @@
 import { execFile } from 'node:child_process';
-import { appendFile, chown, mkdir, rm, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { MongoClient } from 'mongodb';
 import { ensureCached } from '../cache/cache-entry.ts';
 import { freePorts } from '../process/free-ports.ts';
-import { runCommand } from '../process/run-command.ts';
 import { createServiceFolder } from '../process/service-folder.ts';
 import { ServiceProcess } from '../process/service-process.ts';
 import type { Say, Service, ServicePart } from '../service.ts';
 import { FERRETDB_RELEASE, ferretDbProgram } from './ferretdb-release.ts';
-import { POSTGRES_RELEASE, postgresProgram } from './postgres-release.ts';
+import { preparePostgres } from '../postgres/postgres-process.ts';
+import { DOCUMENTDB_RELEASE, postgresProgram } from '../postgres/postgres-release.ts';
 
 export type FerretDbOptions = {
   /** Whether PostgreSQL waits for the disk. Only a loss of power shows the difference, so it does not unless told. */
@@ -29,74 +29,33 @@ export type FerretDbService = MongoDbService & {
   readonly parts: { readonly postgres: ServicePart; readonly ferretDb: ServicePart };
 };
 
-/** PostgreSQL refuses to run as root. This is `nobody`. */
-const NOBODY = { uid: 65_534, gid: 65_534 };
-
-const configuration = (port: number, fsync: boolean): string => `
-listen_addresses = '127.0.0.1'
-port = ${port}
-unix_socket_directories = ''
-shared_preload_libraries = 'pg_cron,pg_documentdb_core,pg_documentdb'
-cron.database_name = 'postgres'
-# Inserts of one and the same unique key block each other; with the usual second each such knot would cost a second.
-deadlock_timeout = '10ms'
-fsync = ${fsync ? 'on' : 'off'}
-max_connections = 200
-`;
-
-/** Root's home is closed to others, and a cache in it would fail in a way that nobody understands. */
-async function assertOpenToOthers(folder: string): Promise<void> {
-  for (let path = folder; path !== '/'; path = dirname(path)) {
-    if (((await stat(path)).mode & 0o001) === 0) {
-      throw new Error(
-        `PostgreSQL does not run as root, and others cannot enter ${path}. Set CARILLON_CACHE to a folder elsewhere.`,
-      );
-    }
-  }
-}
-
 type Places = { readonly programs: string; readonly dataDir: string; readonly port: number };
 
 const psql = (places: Places, statement: string): Promise<unknown> =>
   promisify(execFile)(
-    postgresProgram(places.programs, 'psql'),
+    postgresProgram(places.programs, DOCUMENTDB_RELEASE, 'psql'),
     ['-h', '127.0.0.1', '-p', String(places.port), '-U', 'postgres', '-X', '-q', '-A', '-t', '-c', statement],
     { env: { ...process.env, PGCONNECT_TIMEOUT: '2', PGOPTIONS: '-c client_min_messages=error' }, timeout: 20_000 },
   );
 
-async function preparePostgres(places: Places, fsync: boolean): Promise<ServiceProcess> {
-  const { programs, dataDir, port } = places;
-  const isRoot = process.getuid?.() === 0;
-  const home = join(dataDir, 'postgres');
-  const data = join(home, 'data');
-  const log = join(dataDir, 'postgres.log');
-  await mkdir(home);
-  if (isRoot) {
-    await assertOpenToOthers(programs);
-    await assertOpenToOthers(dataDir);
-    await chown(home, NOBODY.uid, NOBODY.gid);
-  }
-  const common = { log, cwd: home, env: { HOME: home, LC_ALL: 'C' }, ...(isRoot && { user: NOBODY }) };
-  const locale = ['--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C', '--encoding=UTF8'];
-  await runCommand({
-    ...common,
-    command: postgresProgram(programs, 'initdb'),
-    args: ['-D', data, '--auth=trust', '-U', 'postgres', ...locale, '--no-sync'],
-  });
-  await appendFile(join(data, 'postgresql.conf'), configuration(port, fsync));
-  return new ServiceProcess({
-    name: 'PostgreSQL',
-    launch: { ...common, command: postgresProgram(programs, 'postgres'), args: ['-D', data] },
+const prepareDatabase = (places: Places, fsync: boolean): Promise<ServiceProcess> =>
+  preparePostgres({
+    ...places,
+    release: DOCUMENTDB_RELEASE,
+    locale: ['--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C'],
+    settings: {
+      shared_preload_libraries: 'pg_cron,pg_documentdb_core,pg_documentdb',
+      'cron.database_name': 'postgres',
+      // Inserts of one and the same unique key block each other; with the usual second each such knot would cost a second.
+      deadlock_timeout: '10ms',
+      fsync: fsync ? 'on' : 'off',
+      max_connections: 200,
+    },
     isReady: async () => {
       await psql(places, 'create extension if not exists documentdb cascade');
       return true;
     },
-    // "Fast": it does not wait for clients to leave.
-    stopSignal: 'SIGINT',
-    // After a kill its children take a moment to notice, and until then it refuses to start.
-    attempts: 50,
   });
-}
 
 const createUser = (places: Places, { username, password }: MongoDbCredentials): Promise<unknown> => {
   const roles = ['readWriteAnyDatabase', 'clusterAdmin'].map((role) => ({ role, db: 'admin' }));
@@ -141,7 +100,7 @@ export async function startFerretDb({
   say,
   credentials,
 }: FerretDbOptions = {}): Promise<FerretDbService> {
-  const programs = await ensureCached(POSTGRES_RELEASE, say);
+  const programs = await ensureCached(DOCUMENTDB_RELEASE, say);
   const ferretDbFolder = await ensureCached(FERRETDB_RELEASE, say);
   const dataDir = await createServiceFolder('ferretdb');
   const [postgresPort = 0, port = 0] = await freePorts(2);
@@ -172,7 +131,7 @@ export async function startFerretDb({
     await rm(dataDir, { recursive: true, force: true });
   };
   try {
-    postgres = await preparePostgres({ programs, dataDir, port: postgresPort }, fsync);
+    postgres = await prepareDatabase({ programs, dataDir, port: postgresPort }, fsync);
     await postgres.start();
     if (credentials) await createUser({ programs, dataDir, port: postgresPort }, credentials);
     await ferretDb.start();
