@@ -49,7 +49,7 @@ export type SourceCheck = {
 /** A table that is read, or why it is not. */
 export type TableReading = {
   readonly table: string;
-  /** Since when its changes are read. */
+  /** Since when its changes are read. Null if it is not read, or if it was published before this reader opened: the caller knows. */
   readonly since: Instant | null;
   readonly problem: SourceProblem<TableReason> | null;
 };
@@ -95,8 +95,8 @@ export type ChangeSources = {
   /** Returns the tables that the role may see, by name, at most 1,000. */
   tables(target: SourceTarget): Promise<Result<readonly SourceTable[], SourceProblem<WaitingReason>>>;
   /**
-   * Reads the changes of `tables` after a position. Null makes publication and slot first and calls `take` with the first
-   * position before it reads. At each start it checks that nothing is missing between position and slot; if something is, it
+   * Reads the changes of `tables` after a position. Null makes publication and slot first: it calls `take` with their names
+   * before it makes them, so that a crash leaves no slot that is not known, and with the first position before it reads. At each start it checks that nothing is missing between position and slot; if something is, it
    * ends `stopped`.
    */
   open(

@@ -8,9 +8,9 @@ export type SourcePosition = {
   readonly timeline: number;
   readonly slot: string;
   readonly publication: string;
-  /** Object id of the publication, which tells it from one that was made again under its name. */
+  /** Object id of the publication, which tells it from one that was made again under its name. 0 until it is made. */
   readonly publicationOid: number;
-  /** End of the last transaction that is on the log whole. Written as `0/1948580`. */
+  /** End of the last transaction that is on the log whole. Written as `0/1948580`. `0/0` until the slot is made. */
   readonly lsn: string;
   /** The next transaction, as far as it is on the log. Null if nothing of it is. */
   readonly partial: { readonly commitLsn: string; readonly changes: number } | null;

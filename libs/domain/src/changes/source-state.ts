@@ -1,5 +1,5 @@
 /** Why a table of a source is not read. */
-export const TABLE_REASONS = ['no_table', 'is_view', 'no_identity', 'not_published'] as const;
+export const TABLE_REASONS = ['no_table', 'is_view', 'is_partition', 'no_identity', 'not_published'] as const;
 export type TableReason = (typeof TABLE_REASONS)[number];
 
 /** Why a source waits. Carillon retries until the cause ends. */
@@ -12,6 +12,7 @@ export const WAITING_REASONS = [
   'standby',
   'not_logical',
   'may_not_replicate',
+  'may_not_publish',
   'no_slot_free',
   'making_slot',
   'in_use',

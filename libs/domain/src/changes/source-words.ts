@@ -32,6 +32,10 @@ const WAITING: Readonly<Record<WaitingReason, Words>> = {
     what: 'the role may not replicate',
     end: 'Let an administrator of the database run this SQL.',
   },
+  may_not_publish: {
+    what: 'the role may not create the publication',
+    end: 'Let an administrator of the database run this SQL.',
+  },
   no_slot_free: {
     what: 'all replication slots of the server are taken',
     end: 'Drop an unused slot, or raise max_replication_slots.',
@@ -73,6 +77,11 @@ const TABLE: Readonly<Record<TableReason, { readonly what: (table: string) => st
   is_view: {
     what: (table) => `${table} is a view, and PostgreSQL publishes no changes of views`,
     end: 'Name the tables behind it.',
+  },
+  is_partition: {
+    what: (table) =>
+      `${table} is a partition of a table that is read too, so its changes arrive under the name of that table`,
+    end: 'Remove it from the stream.',
   },
   no_identity: {
     what: (table) =>
