@@ -97,6 +97,7 @@ export function auditRequests(app: FastifyInstance, ports: HookPorts): void {
   app.decorateRequest(AUDITING, null);
   app.decorateRequest(CONTENT_READS, null);
   const isTold = refusedSignIns();
+  const { entryOf, write } = createEntryWriter(ports);
 
   const contentReads = (request: FastifyRequest) => async (read: ContentRead) => {
     const entry = entryOf(request, ports.ids.random('audit'), 'content.read', 'done', null);
@@ -173,6 +174,30 @@ export function auditRequests(app: FastifyInstance, ports: HookPorts): void {
     await write([entry], told ? 'it may have been done; that it was begun is on the audit' : 'nothing was done');
   }
 
+  // Behind the checks of parameters and body: what they refuse changed nothing and began nothing.
+  app.addHook('preHandler', begin);
+  app.addHook('onError', async (request, _reply, error) => {
+    const auditing = auditingOf(request);
+    const code = isCarillonError(error) ? error.code : 'internal';
+    if (auditing) auditing.code = code;
+    // Refused before anything could begin, as by the guard.
+    else audited(request, { code });
+  });
+  app.addHook('onSend', async (request, reply, payload) => {
+    try {
+      await end(request, reply);
+    } catch (error) {
+      // What was to be answered is not: nothing of it goes out with the refusal, and nobody reads it.
+      for (const header of ANSWERED) reply.removeHeader(header);
+      if (payload instanceof Readable) payload.destroy();
+      throw error;
+    }
+    return payload;
+  });
+}
+
+/** Makes and writes the entries of requests. */
+function createEntryWriter(ports: HookPorts) {
   async function write(entries: readonly AuditEntry[], otherwise: string): Promise<void> {
     try {
       await ports.log.append(entries.map((entry) => onAudit(entry, ports.codecs)));
@@ -217,26 +242,7 @@ export function auditRequests(app: FastifyInstance, ports: HookPorts): void {
     };
   }
 
-  // Behind the checks of parameters and body: what they refuse changed nothing and began nothing.
-  app.addHook('preHandler', begin);
-  app.addHook('onError', async (request, _reply, error) => {
-    const auditing = auditingOf(request);
-    const code = isCarillonError(error) ? error.code : 'internal';
-    if (auditing) auditing.code = code;
-    // Refused before anything could begin, as by the guard.
-    else audited(request, { code });
-  });
-  app.addHook('onSend', async (request, reply, payload) => {
-    try {
-      await end(request, reply);
-    } catch (error) {
-      // What was to be answered is not: nothing of it goes out with the refusal, and nobody reads it.
-      for (const header of ANSWERED) reply.removeHeader(header);
-      if (payload instanceof Readable) payload.destroy();
-      throw error;
-    }
-    return payload;
-  });
+  return { entryOf, write };
 }
 
 /** Whether one more refused sign-in is told of. */

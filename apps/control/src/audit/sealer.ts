@@ -1,6 +1,6 @@
 import type { AuditEntry, AuditSeal } from '@carillon/domain/audit';
 import { SYSTEM_ACTOR } from '@carillon/domain/people';
-import { parseInstant, type Duration, type Instant } from '@carillon/kernel';
+import { parseInstant, type Duration, type Instant, type LogId } from '@carillon/kernel';
 import type { LeaseStore } from '@carillon/ports';
 import type { ControlPorts } from '../ports.ts';
 import { writeAudit } from './audit-log.ts';
@@ -58,7 +58,7 @@ type Fold = {
  * is made good has its id from the number of the configuration.
  */
 export function createAuditSealer(ports: AuditSealerPorts, holder: string): AuditSealer {
-  const { log, codecs, ids, clock, configuration, auditSeals, leases } = ports;
+  const { log, codecs, ids, clock, auditSeals, leases } = ports;
   const { logId } = log;
   const isOurs = (seal: AuditSeal): boolean => isGenuine(ids, logId, seal, contentsOf(seal));
   let fold: Fold | null = null;
@@ -69,17 +69,7 @@ export function createAuditSealer(ports: AuditSealerPorts, holder: string): Audi
     // Behind a seal of another key, or of a log that was longer, nothing is built: it is for `verify` to tell.
     const isUsable = newest !== null && isOurs(newest) && newest.through < end;
     const seal = isUsable ? newest : await anchorOf(ports, start);
-    const begun: Fold = {
-      next: seal ? seal.through + 1 : start,
-      hash: seal ? seal.hash : chainOf(logId),
-      since: seal ? seal.through + 1 : start,
-      leaves: [],
-      unsealed: 0,
-      oldestAt: 0,
-      configuration: seal?.configuration ?? 0,
-      requests: new Map(),
-      numbers: new Set(),
-    };
+    const begun = foldAfter(seal, start, logId);
     for (let at = Math.max(0, begun.next - LOOK_BACK); at < begun.next;) {
       const records = await log.read('carillon.audit', 0, at, PAGE);
       for (const { value, offset } of records) if (offset < begun.next) await remember(begun, value);
@@ -144,36 +134,6 @@ export function createAuditSealer(ports: AuditSealerPorts, holder: string): Audi
     into.unsealed = 0;
   }
 
-  /** Tells of each configuration that nobody told of: whoever published it came no further. */
-  async function makeGood(into: Fold): Promise<void> {
-    const { number: newest } = configuration.current();
-    const now = clock.now();
-    for (; into.configuration <= newest; into.configuration += 1) {
-      const number = into.configuration;
-      const publication = configuration.history.publication(number);
-      // What was void changed nothing.
-      if (!publication || into.numbers.has(number)) continue;
-      // An outcome without the number tells of something else: an answer that was lost reads as failed, though its record came to stand.
-      const told = publication.by.requestId === null ? undefined : into.requests.get(publication.by.requestId);
-      if (Math.abs(now - (parseInstant(publication.at) ?? 0)) < GRACE) return;
-      const entry: AuditEntry = {
-        kind: 'entry',
-        // What ended keeps its outcome; this is told beside it.
-        id: told?.ended === false ? told.id : ids.derive('audit', logId, 'configuration', String(number)),
-        at: now,
-        actor: publication.by.actor ?? SYSTEM_ACTOR,
-        what: 'configuration.publish',
-        workspace: workspaceOf(publication.refs.map((ref) => ref.workspace)),
-        from: { address: null, userAgent: null },
-        requestId: publication.by.requestId,
-        ...publishedAs(number, publication.refs, configuration.history),
-        outcome: 'done',
-        code: null,
-      };
-      await writeAudit(entry, ports);
-    }
-  }
-
   const isDue = (of: Fold): boolean => of.unsealed > 0 && Math.abs(clock.now() - of.oldestAt) >= SEAL.span;
 
   return {
@@ -186,7 +146,7 @@ export function createAuditSealer(ports: AuditSealerPorts, holder: string): Audi
       try {
         fold ??= await begin();
         await readOn(fold);
-        await makeGood(fold);
+        await makeGood(fold, ports);
         await readOn(fold);
         if (isDue(fold)) await sealUp(fold);
       } catch (error) {
@@ -208,6 +168,53 @@ export function createAuditSealer(ports: AuditSealerPorts, holder: string): Audi
       await leases.release('audit', holder);
     },
   };
+}
+
+/** Returns the state behind a seal, or from the start of the audit if there is none. */
+function foldAfter(seal: AuditSeal | null, start: number, logId: LogId): Fold {
+  const next = seal ? seal.through + 1 : start;
+  return {
+    next,
+    hash: seal ? seal.hash : chainOf(logId),
+    since: next,
+    leaves: [],
+    unsealed: 0,
+    oldestAt: 0,
+    configuration: seal?.configuration ?? 0,
+    requests: new Map(),
+    numbers: new Set(),
+  };
+}
+
+/** Tells of each configuration that nobody told of: whoever published it came no further. */
+async function makeGood(into: Fold, ports: AuditSealerPorts): Promise<void> {
+  const { clock, configuration, ids, log } = ports;
+  const { number: newest } = configuration.current();
+  const now = clock.now();
+  for (; into.configuration <= newest; into.configuration += 1) {
+    const number = into.configuration;
+    const publication = configuration.history.publication(number);
+    // What was void changed nothing.
+    if (!publication || into.numbers.has(number)) continue;
+    // An outcome without the number tells of something else: an answer that was lost reads as failed, though its record came to stand.
+    const told = publication.by.requestId === null ? undefined : into.requests.get(publication.by.requestId);
+    if (Math.abs(now - (parseInstant(publication.at) ?? 0)) < GRACE) return;
+    const entry: AuditEntry = {
+      kind: 'entry',
+      // What ended keeps its outcome; this is told beside it.
+      id: told?.ended === false ? told.id : ids.derive('audit', log.logId, 'configuration', String(number)),
+      at: now,
+      actor: publication.by.actor ?? SYSTEM_ACTOR,
+      what: 'configuration.publish',
+      workspace: workspaceOf(publication.refs.map((ref) => ref.workspace)),
+      from: { address: null, userAgent: null },
+      requestId: publication.by.requestId,
+      ...publishedAs(number, publication.refs, configuration.history),
+      outcome: 'done',
+      code: null,
+    };
+    await writeAudit(entry, ports);
+  }
 }
 
 const workspaceOf = (names: readonly string[]): string | null => {

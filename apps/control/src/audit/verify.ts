@@ -83,6 +83,7 @@ async function verifyWithin(
   /** Through which position the seals of the store were read. */
   let stored = anchor ? start - 1 : -1;
 
+  const verdict = (fault: AuditFault | null): AuditVerdict => ({ begins: start, records, seals, sealedThrough, fault });
   for (const seal of kept) {
     // What it holds was taken away: of the last such seal the hash is left to hold it against.
     if (anchor && seal.through < anchor.through) continue;
@@ -90,12 +91,7 @@ async function verifyWithin(
       if (seal.hash === anchor.hash) continue;
       return verdict({ kind: 'changed', position: seal.through, seal: { place: 'kept', through: seal.through } });
     }
-    const genuine = isGenuine(ids, logId, seal, seal.contents ?? null);
-    waitFor({ place: 'kept', through: seal.through, hash: seal.hash, name: nameOf(seal), isGenuine: genuine });
-  }
-
-  function verdict(fault: AuditFault | null): AuditVerdict {
-    return { begins: start, records, seals, sealedThrough, fault };
+    waitFor(heldSeal('kept', seal, isGenuine(ids, logId, seal, seal.contents ?? null)));
   }
 
   function waitFor(seal: HeldSeal): void {
@@ -106,7 +102,7 @@ async function verifyWithin(
   function told(place: SealPlace, seal: AuditSeal): HeldSeal {
     const genuine = isGenuine(ids, logId, seal, contentsOf(seal));
     if (genuine) for (const [at, leaf] of seal.leaves.entries()) leavesOf.set(seal.since + at, leaf);
-    return { place, through: seal.through, hash: seal.hash, name: nameOf(seal), isGenuine: genuine };
+    return heldSeal(place, seal, genuine);
   }
 
   /** Reads the seals of the store through a position, and one that holds more: its first leaf tells what was taken out before it. */
@@ -124,23 +120,10 @@ async function verifyWithin(
     if (!genuine) return { kind: 'forged_seal', position: at, seal };
     // What it holds was taken away.
     if (anchor && through < anchor.through) return null;
-    if (sealed !== hashes.get(through)) return { ...firstDifference(through), seal };
+    if (sealed !== hashes.get(through)) return { ...firstDifference(through, found, leavesOf), seal };
     seals += 1;
     sealedThrough = Math.max(sealedThrough ?? 0, through);
     return null;
-  }
-
-  /** Which record is not what the seals tell of it. */
-  function firstDifference(through: number): Pick<AuditFault, 'kind' | 'position'> {
-    for (const [position, value] of found) {
-      const leaf = leavesOf.get(position);
-      if (position > through) break;
-      if (leaf === undefined || leaf === value) continue;
-      if (value === leavesOf.get(position + 1)) return { kind: 'missing', position };
-      if (found.get(position + 1) === leaf) return { kind: 'inserted', position };
-      return { kind: 'changed', position };
-    }
-    return { kind: 'changed', position: through };
   }
 
   /** Holds one record and the seals of its position. */
@@ -194,13 +177,33 @@ async function verifyWithin(
   if (second) return verdict(second);
   // Records that the audit does not know to be taken away were taken by somebody else.
   if (anchor && cut < start) return verdict({ kind: 'missing', position: cut, seal: null });
-  // One that is not there was cut off, with all that came behind it.
-  const left = [...missed.values(), ...[...waiting.values()].flat()].toSorted((a, b) => a.through - b.through);
-  const [lost] = left;
-  if (!lost) return verdict(null);
+  return verdict(faultOfLost([...missed.values(), ...[...waiting.values()].flat()], next));
+}
+
+/** Returns the fault of the first seal that was not found on the topic: the log was cut off from `end`, or the seal is forged. */
+function faultOfLost(seals: readonly HeldSeal[], end: number): AuditFault | null {
+  const [lost] = seals.toSorted((a, b) => a.through - b.through);
+  if (!lost) return null;
   const { place, through } = lost;
-  if (!lost.isGenuine) return verdict({ kind: 'forged_seal', position: through, seal: { place, through } });
-  return verdict({ kind: 'cut_off', position: next, seal: { place, through } });
+  if (!lost.isGenuine) return { kind: 'forged_seal', position: through, seal: { place, through } };
+  return { kind: 'cut_off', position: end, seal: { place, through } };
+}
+
+/** Which record is not what the seals tell of it. */
+function firstDifference(
+  through: number,
+  found: ReadonlyMap<number, string>,
+  leavesOf: ReadonlyMap<number, string>,
+): Pick<AuditFault, 'kind' | 'position'> {
+  for (const [position, value] of found) {
+    const leaf = leavesOf.get(position);
+    if (position > through) break;
+    if (leaf === undefined || leaf === value) continue;
+    if (value === leavesOf.get(position + 1)) return { kind: 'missing', position };
+    if (found.get(position + 1) === leaf) return { kind: 'inserted', position };
+    return { kind: 'changed', position };
+  }
+  return { kind: 'changed', position: through };
 }
 
 /** What the chain is held against. */
@@ -213,3 +216,10 @@ type HeldSeal = {
 };
 
 const nameOf = ({ through, mac }: KeptSeal): string => `${through} ${mac}`;
+const heldSeal = (place: SealPlace, seal: KeptSeal, genuine: boolean): HeldSeal => ({
+  place,
+  through: seal.through,
+  hash: seal.hash,
+  name: nameOf(seal),
+  isGenuine: genuine,
+});

@@ -1,4 +1,3 @@
-import type { AuditEntry } from '@carillon/domain/audit';
 import {
   cancelledBySystem,
   givenBack,
@@ -12,11 +11,10 @@ import {
   type JobFailure,
 } from '@carillon/domain/jobs';
 import type { Duration, Instant, JobId } from '@carillon/kernel';
-import type { NewRecord } from '@carillon/ports';
 import { pause } from '@carillon/runtime';
-import { onAudit } from '../audit/audit-log.ts';
 import type { ControlPorts } from '../ports.ts';
-import { itemAudit, kindOf, workerOf } from './kinds.ts';
+import { createJobAudit, isRefusal } from './job-audit.ts';
+import { kindOf, workerOf } from './kinds.ts';
 import type { JobKind, JobKindPorts, JobWorker } from './kind.ts';
 import { mayContinue } from './rights.ts';
 
@@ -32,21 +30,7 @@ const MAX_UNFINISHED = 100;
 const REMOVAL_BATCH_SIZE = 100;
 const REMOVING_EVERY: Duration = 3_600_000;
 
-/** Returns true if an item failed with an internal error. It may have had an effect. */
-const mayHaveEffect = ({ code }: JobFailure): boolean => code === 'internal';
-/** Whether an item exists and was refused without an effect. */
-const isRefusal = (failure: JobFailure | null): failure is JobFailure =>
-  failure !== null && failure.code !== 'not_found' && !mayHaveEffect(failure);
-
 export type JobRunnerPorts = JobKindPorts & Pick<ControlPorts, 'jobs'>;
-
-/** Items that a worker is done with. */
-type Batch = {
-  readonly items: readonly string[];
-  readonly results: readonly (JobFailure | null)[];
-  /** True until a refused item is on the audit. */
-  readonly tellsRefusals: boolean;
-};
 
 export type JobRunner = {
   /** Takes jobs that nobody works on, and removes what ended long ago. Does not wait for the jobs. */
@@ -64,6 +48,7 @@ export type JobRunner = {
  */
 export function createJobRunner(ports: JobRunnerPorts, holder: string): JobRunner {
   const { jobs, clock, watch } = ports;
+  const audit = createJobAudit(ports);
   const underWay = new Map<JobId, { readonly workspace: Job['workspace']; readonly working: Promise<void> }>();
   const isFull = (workspace: Job['workspace']): boolean =>
     underWay.size >= CONCURRENCY ||
@@ -94,7 +79,7 @@ export function createJobRunner(ports: JobRunnerPorts, holder: string): JobRunne
         const batch = items.slice(nextItem(newest), nextItem(newest) + BATCH_SIZE);
         const { results, job: kept } = await workWithLease(newest, () => work(batch));
         if (!results) return;
-        await tell(kept, kind, { items: batch, results, tellsRefusals });
+        await audit.recordBatch(kept, kind, { items: batch, results, tellsRefusals });
         tellsRefusals &&= !results.some(isRefusal);
         const written = await write(kept, (one) => {
           const at = clock.now();
@@ -115,7 +100,7 @@ export function createJobRunner(ports: JobRunnerPorts, holder: string): JobRunne
     for (let known: Job | null = job; known; known = await jobs.get(job.id)) {
       if (hasEnded(known) || known.holder !== holder || nextItem(known) !== nextItem(job)) return null;
       const next = step(known);
-      if (hasEnded(next)) await tellEnd(next);
+      if (hasEnded(next)) await audit.recordEnd(next);
       if ((await jobs.replace(next)) === 'done') return next;
     }
     return null;
@@ -136,59 +121,6 @@ export function createJobRunner(ports: JobRunnerPorts, holder: string): JobRunne
         held = await write(held, (one) => ({ ...one, leaseUntil: clock.now() + LEASE, version: one.version + 1 }));
     }
   }
-
-  const entryOf = (job: Job, facts: Pick<AuditEntry, 'id' | 'what' | 'target' | 'outcome' | 'code'>): NewRecord =>
-    onAudit(
-      {
-        kind: 'entry',
-        at: clock.now(),
-        actor: job.by,
-        workspace: job.workspace,
-        from: job.from,
-        requestId: job.requestId,
-        number: null,
-        before: null,
-        after: null,
-        ...facts,
-      },
-      ports.codecs,
-    );
-
-  /**
-   * Writes an audit record of each item that was done, or of which a part may have been done, before the item counts. A repetition writes
-   * it under the same id. Refused items share one record, whose target is the job, and items that do not exist have none: the audit is kept
-   * for ever, and anybody who may begin a job chooses what it names. The job counts and lists them.
-   */
-  async function tell(job: Job, kind: JobKind, { items, results, tellsRefusals }: Batch): Promise<void> {
-    const what = itemAudit(job, kind);
-    const records = items.flatMap((item, at) => {
-      const failure = results[at] ?? null;
-      const name = kind.nameOf?.(item, job, ports.ids);
-      // An item that holds personal data is keyed, so that no reader of the audit can find it out by guesses.
-      const id = ports.ids.derive('audit', job.id, name === undefined ? item : ports.ids.keyed('audit', item));
-      const target = name ?? item;
-      if (failure === null) return [entryOf(job, { id, what, target, outcome: 'done', code: null })];
-      return mayHaveEffect(failure) ? [entryOf(job, { id, what, target, outcome: 'failed', code: failure.code })] : [];
-    });
-    const refusal = tellsRefusals ? results.find(isRefusal) : undefined;
-    if (refusal) {
-      const id = ports.ids.derive('audit', job.id, 'refused items');
-      records.push(entryOf(job, { id, what, target: job.id, outcome: 'refused', code: refusal.code }));
-    }
-    if (records.length > 0) await ports.log.append(records);
-  }
-
-  const tellEnd = (job: Job): Promise<unknown> =>
-    ports.log.append([
-      entryOf(job, {
-        id: ports.ids.derive('audit', job.id),
-        what: 'job.end',
-        target: job.id,
-        ...(job.cancelledBecause === undefined
-          ? { outcome: job.state === 'failed' ? 'failed' : 'done', code: null }
-          : { outcome: 'refused', code: 'forbidden_role' }),
-      }),
-    ]);
 
   return {
     async round() {
