@@ -1,7 +1,7 @@
 import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { bracketMatching } from '@codemirror/language';
-import { setDiagnostics } from '@codemirror/lint';
+import { setDiagnostics, type Diagnostic } from '@codemirror/lint';
 import { Annotation, Compartment, EditorState, type Extension } from '@codemirror/state';
 import { EditorView, keymap, lineNumbers, placeholder as placeholderOf, tooltips } from '@codemirror/view';
 import { useEffect, useLayoutEffect, useRef, type ReactNode, type RefObject } from 'react';
@@ -155,20 +155,22 @@ export function CodeEditor(props: EditorProps): ReactNode {
   useEffect(() => {
     const editor = view.current;
     if (!editor) return;
-    const text = editor.state.doc.toString();
-    const marks = (faults ?? []).map((fault) => {
-      const from = placeOf(text, fault);
-      const word = /^\w+|^[^\s\w]+/.exec(text.slice(from))?.[0].length ?? 0;
-      // Behind the last letter there is nothing to underline.
-      const begin = word === 0 && from === text.length ? Math.max(0, from - 1) : from;
-      const message = fault.fix === undefined || fault.fix === '' ? fault.message : `${fault.message}. ${fault.fix}`;
-      return { from: begin, to: Math.max(from + word, begin), severity: 'error' as const, message };
-    });
-    editor.dispatch(setDiagnostics(editor.state, marks));
+    editor.dispatch(setDiagnostics(editor.state, marksOf(editor.state.doc.toString(), faults ?? [])));
   }, [faults, value]);
 
   return <div ref={place} className={cls(styles.editor)} style={{ minHeight: (props.minLines ?? 1) * LINE + 12 }} />;
 }
+
+/** Returns the underlined parts of a text, one for each fault. */
+const marksOf = (text: string, faults: NonNullable<CodeFieldProps['faults']>): readonly Diagnostic[] =>
+  faults.map((fault) => {
+    const from = placeOf(text, fault);
+    const word = /^\w+|^[^\s\w]+/.exec(text.slice(from))?.[0].length ?? 0;
+    // Behind the last letter there is nothing to underline.
+    const begin = word === 0 && from === text.length ? Math.max(0, from - 1) : from;
+    const message = fault.fix === undefined || fault.fix === '' ? fault.message : `${fault.message}. ${fault.fix}`;
+    return { from: begin, to: Math.max(from + word, begin), severity: 'error', message };
+  });
 
 function insertVariable(editor: EditorView, path: string): void {
   const { from: start, to } = editor.state.selection.main;

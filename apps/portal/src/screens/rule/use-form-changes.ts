@@ -47,15 +47,7 @@ export function withChange(
 export const startOf = (change: FormChange, source: string, replaced: ReplacedPart | null): string =>
   replaced !== null && replaced.to === source && replacedBy(change) === replaced.at ? replaced.from : source;
 
-/** Writes changes of a form into its expression, one after another; the server makes the text. */
-export function useFormChanges({
-  workspace,
-  form,
-  source,
-  isRead,
-  isTyping,
-  onWrite,
-}: {
+export type ChangedForm = {
   readonly workspace: string;
   /** Which form it is, among all that a browser's tab edits. */
   readonly form: string;
@@ -65,7 +57,10 @@ export function useFormChanges({
   /** Whether a line has the focus. */
   readonly isTyping: boolean;
   readonly onWrite: (source: string) => void;
-}): FormChanges {
+};
+
+/** Writes changes of a form into its expression, one after another; the server makes the text. */
+export function useFormChanges({ workspace, form, source, isRead, isTyping, onWrite }: ChangedForm): FormChanges {
   const [fault, setFault] = useState<{ readonly of: FormChange; readonly why: string } | null>(null);
   const [isWorking, setWorking] = useState(false);
   const [dropped, setDropped] = useState<readonly DroppedChange[]>([]);
@@ -152,17 +147,7 @@ export function useFormChanges({
     replaced.current = kept.replaced ?? null;
     begin();
   });
-  useEffect(() => {
-    if (!isRead) return undefined;
-    let isGone = false;
-    // If the user has just left and reopened the form, its last changes are still being written. Wait, or they are written twice.
-    void formWorkSettled().then(() => {
-      if (!isGone) takeUp();
-    });
-    return () => {
-      isGone = true;
-    };
-  }, [isRead]);
+  useEffect(() => (isRead ? afterFormWork(() => takeUp()) : undefined), [isRead]);
 
   return {
     fault: fault && { why: fault.why, at: replacedBy(fault.of) },
@@ -177,6 +162,20 @@ export function useFormChanges({
       keep();
       begin();
     },
+  };
+}
+
+/**
+ * Calls when no change of a form is being written. If the user has just left and reopened the form, its last changes are, and they would be
+ * written twice. Returns what cancels the call.
+ */
+function afterFormWork(call: () => void): () => void {
+  let isCancelled = false;
+  void formWorkSettled().then(() => {
+    if (!isCancelled) call();
+  });
+  return () => {
+    isCancelled = true;
   };
 }
 
