@@ -1,7 +1,7 @@
 import { err, isJsonObject, ok, type Json, type JsonObject, type Result } from '@carillon/kernel';
 import { placeOf, type JsonFault, type JsonFaultCode, type JsonLimits } from './json-reader-fault.ts';
 import { expectedPlace, expectNext, hashOf, MAX_LOOKUPS, nameAt, placeOfName } from './json-reader-names.ts';
-import { INT64_RANGE, readDouble, readInteger } from './json-reader-numbers.ts';
+import { exactNumber, INT64_RANGE, readDouble, readInteger } from './json-reader-numbers.ts';
 import { pointerTo } from './json-reader-path.ts';
 
 const QUOTE = 0x22;
@@ -27,15 +27,18 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
   ['t', '\t'],
 ]);
 
+/** `exactNumbers`: a number that neither 64 bits nor the 15 digits of a double hold is read as its text, and none is refused. */
+type AnyLimits = JsonLimits & { readonly exactNumbers?: boolean };
+
 /** Reads JSON text of any form, and says of what it refuses why, and where. */
-export const readAnyText = (text: string, limits: JsonLimits): Result<Json, JsonFault> =>
+export const readAnyText = (text: string, limits: AnyLimits): Result<Json, JsonFault> =>
   readWith(text, limits, (reader) => reader.readDocument());
 
 /** The same for text that has to be an object. */
 export const readAnyObject = (text: string, limits: JsonLimits): Result<JsonObject, JsonFault> =>
   readWith(text, limits, (reader) => reader.readObject());
 
-function readWith<T>(text: string, limits: JsonLimits, read: (reader: Reader) => T): Result<T, JsonFault> {
+function readWith<T>(text: string, limits: AnyLimits, read: (reader: Reader) => T): Result<T, JsonFault> {
   const reader = new Reader(text, limits);
   try {
     return ok(read(reader));
@@ -51,7 +54,7 @@ const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
 class Reader {
   fault: JsonFault | undefined;
   readonly #text: string;
-  readonly #limits: JsonLimits;
+  readonly #limits: AnyLimits;
   /** Names and indexes from the root. The first `#depth` of them lead to the value that is being read; the others are left over from earlier values. */
   readonly #path: (string | number)[] = [];
   /** The place of the name that was read last. */
@@ -61,7 +64,7 @@ class Reader {
   #depth = 0;
   #keys = 0;
 
-  constructor(text: string, limits: JsonLimits) {
+  constructor(text: string, limits: AnyLimits) {
     this.#text = text;
     this.#limits = limits;
   }
@@ -294,7 +297,7 @@ class Reader {
     return this.#fail('invalid_json', 'A control character stands in a string. Escape it, such as \\n.');
   }
 
-  #number(first: number): number | bigint {
+  #number(first: number): number | bigint | string {
     const text = this.#text;
     const start = this.#at;
     let at = first === MINUS ? start + 1 : start;
@@ -326,6 +329,7 @@ class Reader {
       at = this.#digits(sign === 0x2b || sign === MINUS ? at + 2 : at + 1);
     }
     this.#at = at;
+    if (this.#limits.exactNumbers === true) return exactNumber(text.slice(start, at));
     return whole ? this.#integer(start, at) : this.#double(start, at);
   }
 
