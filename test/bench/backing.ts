@@ -4,7 +4,7 @@ import type { Clock } from '@carillon/ports';
 import { createDirectWire, createMemoryBackend } from '@carillon/testing/memory';
 import { startMongoDb } from '@carillon/testing/services';
 import { canStart } from '@carillon/testing/services/needs';
-import { COLLECTIONS, createStores } from '@carillon/stores';
+import { COLLECTIONS, createSourceStore, createStores } from '@carillon/stores';
 import type { Backing } from '@carillon/testing/topology';
 import { CannotRun } from './harness/bench.ts';
 import { shared } from './started-once.ts';
@@ -17,7 +17,11 @@ export const onSqlite =
     const folder = await temporaryFolder();
     const data = await openEmbedded({ dataDir: folder.path, clock, partitions, collections: COLLECTIONS });
     return {
-      data: { ...data, ...createStores(data.documents) },
+      data: {
+        ...data,
+        ...createStores(data.documents),
+        sources: createSourceStore(data.documents, data.writeWithRecords),
+      },
       async close() {
         await data.close();
         await folder.remove();

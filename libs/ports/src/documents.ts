@@ -1,4 +1,5 @@
 import type { Duration, Instant, Json } from '@carillon/kernel';
+import type { NewRecord } from './event-log.ts';
 
 /** A field of a document that queries and indexes use, kept beside the body. */
 export type Field<Item> = {
@@ -145,6 +146,17 @@ export type DocumentCollection<Item> = {
 
 /** Stores documents by collection. A backend knows its collections from its start on. */
 export type Documents = { collection<Item>(collection: Collection<Item>): DocumentCollection<Item> };
+
+/**
+ * Writes an item as `DocumentCollection.write` does, and appends records to the log. If log and documents are one file, both
+ * happen in one commit or not at all. Otherwise the records are appended first.
+ */
+export type WriteWithRecords = <Item>(
+  collection: Collection<Item>,
+  item: Item,
+  expected: Version | null,
+  records: readonly NewRecord[],
+) => Promise<'done' | 'stale' | 'taken'>;
 
 export const text = <Item>(
   of: (item: Item) => string | null | undefined,

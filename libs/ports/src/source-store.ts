@@ -19,8 +19,13 @@ export type ResetRequest = {
 
 export type StoredSource = SourceRef & {
   readonly kind: 'postgres';
-  /** Counts the changes of the position and of reset requests. */
+  /** Counts the writes. */
   readonly version: number;
+  /**
+   * Names of the secrets with URL and CA, so that the slot can be dropped after the integration was removed. `ca` is null if
+   * there is none.
+   */
+  readonly secrets: { readonly url: string; readonly ca: string | null };
   /** Null until slot and publication were made. */
   readonly position: SourcePosition | null;
   readonly state: SourceState;
@@ -33,10 +38,9 @@ export type StoredSource = SourceRef & {
   /** When state and lag were reported. */
   readonly reportedAt: Instant;
   readonly reset: ResetRequest | null;
+  /** Taken over by `carillon move`, and its integration was not in the configuration since. */
+  readonly moved: boolean;
 };
-
-/** What a reader reports beside its position. */
-export type SourceStatus = Pick<StoredSource, 'state' | 'since' | 'tables' | 'lagBytes' | 'reportedAt'>;
 
 /**
  * How far each source is on the log, and how it is. The positions are the truth: what the database was told is never beyond
@@ -52,8 +56,6 @@ export type SourceStore = {
    * repeats them under the same event ids. `stale`: another version is stored; embedded, nothing was appended then.
    */
   advance(next: StoredSource, records: readonly NewRecord[]): Promise<'done' | 'stale'>;
-  /** Replaces the status of the source, whatever its version is. A source that is not stored stays so. */
-  report(ref: SourceRef, status: SourceStatus): Promise<void>;
   /** Stores a person's request if the version is the given one. The reader takes it within seconds and clears it with `advance`. */
   requestReset(ref: SourceRef, version: number, request: ResetRequest): Promise<'done' | 'stale'>;
   /** Forgets the source, if the version is the given one. */

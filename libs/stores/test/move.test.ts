@@ -2,9 +2,10 @@ import { BASE_GONE, type Draft } from '@carillon/domain/configuration';
 import type { Consents } from '@carillon/domain/consent';
 import { ROSTER_ID, type PeopleRecord, type Person } from '@carillon/domain/people';
 import type { DataKey } from '@carillon/ports';
+import { storedSourceOf } from '@carillon/testing';
 import { createMemoryStores } from '@carillon/testing/memory';
 import { describe, expect, it } from 'vitest';
-import { MOVED_LINES, type DocumentStores } from '../src/index.ts';
+import { MOVED_LINES, type MovedStores } from '../src/index.ts';
 
 const PERSON: Person = {
   name: 'Ada',
@@ -44,7 +45,7 @@ const draft = (name: string, basedOn: number | null): Draft => ({
 });
 
 /** Moves everything as `carillon move` does. Returns the number of new items. */
-async function move(from: DocumentStores, to: DocumentStores, shift: number): Promise<number> {
+async function move(from: MovedStores, to: MovedStores, shift: number): Promise<number> {
   let added = 0;
   for (const line of MOVED_LINES) {
     for await (const item of line.read(from)) {
@@ -99,5 +100,17 @@ describe('A move', () => {
     const bases = (await to.drafts.list('shop', 9)).items.map(({ ref, basedOn }) => [ref.name, basedOn]);
     expect(Object.fromEntries(bases)).toEqual({ based: 7, new: null, gone: BASE_GONE });
     expect(MOVED_LINES.find(({ name }) => name === 'draft')?.after).toBe('configuration');
+  });
+
+  it('takes positions of sources along, and leaves sources that are read already as they are', async () => {
+    const [from, to] = [createMemoryStores().connect(), createMemoryStores().connect()];
+    const [shop, stock] = [storedSourceOf(), storedSourceOf({ integration: 'stock-db', lagBytes: 1 })];
+    for (const source of [shop, stock]) await from.sources.advance(source, []);
+    await from.sources.advance({ ...shop, version: 2, lagBytes: 9 }, []);
+    const own = { ...stock, lagBytes: 2 };
+    await to.sources.advance(own, []);
+    expect(await move(from, to, 0)).toBe(1);
+    expect(await move(from, to, 0)).toBe(0);
+    expect(await to.sources.list()).toEqual([{ ...shop, lagBytes: 9, moved: true }, own]);
   });
 });

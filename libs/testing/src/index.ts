@@ -18,6 +18,7 @@ export * from './contracts/lookup-claims.ts';
 export * from './contracts/read-models.ts';
 export * from './contracts/schema-registry.ts';
 export * from './contracts/documents.ts';
+export * from './contracts/source-store.ts';
 export * from './contracts/suppression-list.ts';
 export * from './deploy/index.ts';
 export * from './otlp/index.ts';

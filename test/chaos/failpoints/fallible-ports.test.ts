@@ -27,7 +27,8 @@ type Infallible =
   | 'what somebody prepares, and nothing goes by it'
   | 'cut off at each write by the tests of the runner of jobs'
   | 'a repetition of a request that was cut off is refused'
-  | 'cut off at each write by the tests of the rotation';
+  | 'cut off at each write by the tests of the rotation'
+  | 'cut off at each write by the proof of sources';
 /** Every method of every port: a new one has to say here where it fails, or why it does not. */
 type Table = { readonly [Port in keyof Ports]: Readonly<Record<keyof Ports[Port], Infallible | readonly Fallible[]>> };
 
@@ -182,6 +183,13 @@ const TABLE: Table = {
     deadLetters: 'reads',
     deadLetter: 'reads',
     evaluations: 'reads',
+  },
+  sources: {
+    load: 'reads',
+    list: 'reads',
+    advance: 'cut off at each write by the proof of sources',
+    requestReset: 'cut off at each write by the proof of sources',
+    remove: 'cut off at each write by the proof of sources',
   },
   inbox: { put: 'a sender’s own', get: 'reads', list: 'reads' },
   keyUses: { record: [['key-use.record']], lastUses: 'reads' },

@@ -7,7 +7,7 @@ import { RECORD_SCHEMAS, TOPIC_DEFINITIONS } from '@carillon/contracts';
 import { checkStep, checkSteps, type Check } from '@carillon/control';
 import { CarillonError, ID_PREFIXES, type LogId } from '@carillon/kernel';
 import type { EventLog } from '@carillon/ports';
-import { COLLECTIONS, createStores, removeExpired } from '@carillon/stores';
+import { appendBeforeWrite, COLLECTIONS, createSourceStore, createStores, removeExpired } from '@carillon/stores';
 import type { Backend, BackendOptions } from './backend.ts';
 import type { ClusterSettings } from './cluster-settings.ts';
 import { watchDependency } from './dependency-watch.ts';
@@ -51,6 +51,7 @@ export async function openClusterBackend(cluster: ClusterSettings, options: Back
     return {
       ...mongo,
       ...createStores(mongo.documents),
+      sources: createSourceStore(mongo.documents, appendBeforeWrite(log, mongo.documents)),
       log,
       registry,
       kind: 'cluster',

@@ -9,7 +9,7 @@ import {
 } from '@carillon/adapter-embedded';
 import { checkSteps, type Check } from '@carillon/control';
 import { formatInstant, isCarillonError, messageOf } from '@carillon/kernel';
-import { COLLECTIONS, createStores, removeExpired } from '@carillon/stores';
+import { COLLECTIONS, createSourceStore, createStores, removeExpired } from '@carillon/stores';
 import type { ReadinessCheck } from '@carillon/runtime';
 import { CommandError } from '../failure.ts';
 import type { Backend, BackendOptions } from './backend.ts';
@@ -31,6 +31,7 @@ export async function openEmbeddedBackend(options: BackendOptions): Promise<Back
   return {
     ...data,
     ...createStores(data.documents),
+    sources: createSourceStore(data.documents, data.writeWithRecords),
     kind: 'embedded',
     place: `embedded, data in ${dataDir}`,
     alone: true,

@@ -4,7 +4,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { SINGLE_SEQUENCES, TOPICS } from '@carillon/contracts';
 import { CarillonError, ID_PREFIXES, isCarillonError, type Duration, type Instant } from '@carillon/kernel';
-import type { BackendStores, Clock, AnyCollection, SchemaRegistry, EventLoopSlice } from '@carillon/ports';
+import type {
+  BackendStores,
+  Clock,
+  AnyCollection,
+  SchemaRegistry,
+  EventLoopSlice,
+  WriteWithRecords,
+} from '@carillon/ports';
 import { writeBackup } from './backup.ts';
 import { createPageCheck, type PageCheck, type PageState } from './damage/page-check.ts';
 import { cutShort } from './damage/look-at-file.ts';
@@ -22,6 +29,7 @@ import { createCohortStore } from './stores/cohort-store.ts';
 import { createConfigurationStore } from './stores/configuration-store.ts';
 import { createDeliveryLedger } from './stores/delivery-ledger.ts';
 import { createDocuments } from './stores/documents.ts';
+import { createWriteWithRecords } from './stores/documents-with-records.ts';
 import { createDueTasks } from './stores/due-tasks.ts';
 import { createKeyUseStore } from './stores/key-uses.ts';
 import { createLeaseStore } from './stores/leases.ts';
@@ -93,6 +101,7 @@ export type EmbeddedHealth = {
 export type Embedded = BackendStores & {
   readonly log: EmbeddedLog;
   readonly registry: SchemaRegistry;
+  readonly writeWithRecords: WriteWithRecords;
   /** Removes what is past its time. */
   applyRetention(now: Instant, policy?: RetentionPolicy): Promise<Removed>;
   /** By partition of `carillon.events`: what events below these offsets cause, a restore called off (restore.ts). */
@@ -274,6 +283,7 @@ function assemble(options: EmbeddedOptions, opened: Opened): Embedded {
   return {
     log,
     documents: createDocuments(reader, writer.writes()),
+    writeWithRecords: createWriteWithRecords(writer.writes(), log, fullForIntake),
     checkpoints: createCheckpointStore(reader, writer.writes()),
     ruleStates: createRuleStateStore(reader, writer.writes()),
     cohorts: createCohortStore(reader, writer.writes()),

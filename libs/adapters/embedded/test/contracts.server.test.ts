@@ -12,9 +12,11 @@ import {
   describeReadModels,
   describeRuleStates,
   describeSchemaRegistry,
+  describeSourceStore,
   describeSuppressionList,
   describeToldMoves,
 } from '@carillon/testing';
+import { createSourceStore } from '@carillon/stores';
 import { sharedEmbedded } from './open-embedded.ts';
 
 const embeddedWith = sharedEmbedded();
@@ -78,4 +80,12 @@ describeSchemaRegistry(
 describeKeyUses(
   'the embedded store',
   embeddedWith(({ keyUses }) => keyUses),
+);
+describeSourceStore(
+  'the embedded store',
+  embeddedWith(({ documents, writeWithRecords, log }) => ({
+    sources: createSourceStore(documents, writeWithRecords),
+    log,
+  })),
+  { isOneCommit: true },
 );

@@ -10,8 +10,12 @@ import {
   describeLookupClaims,
   describeReadModels,
   describeRuleStates,
+  describeSourceStore,
   describeSuppressionList,
 } from '@carillon/testing';
+import type { LogId } from '@carillon/kernel';
+import { appendBeforeWrite, createSourceStore } from '@carillon/stores';
+import { createDirectWire, createMemoryLog } from '@carillon/testing/memory';
 import { describeWith } from '../../../../test/support/requirements.ts';
 import { sharedMongo } from './open-mongo.ts';
 
@@ -65,5 +69,12 @@ describeWith('mongodb', 'the stores in MongoDB', () => {
   describeKeyUses(
     'the MongoDB store',
     mongoWith(({ keyUses }) => keyUses),
+  );
+  const logId = 'log_00000000000000000000000001' as LogId;
+  const log = createMemoryLog({ logId, partitions: 8, now: Date.now }).connect(createDirectWire());
+  describeSourceStore(
+    'the MongoDB store',
+    mongoWith(({ documents }) => ({ sources: createSourceStore(documents, appendBeforeWrite(log, documents)), log })),
+    { isOneCommit: false },
   );
 });

@@ -1,4 +1,5 @@
 import { integer, json, text, type Collection, type AnyCollection, type Documents, type Where } from '@carillon/ports';
+import { SOURCES } from '@carillon/stores';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { allPages } from './pages.ts';
 import { freshFor, freshName, type UnderTest } from './under-test.ts';
@@ -55,8 +56,8 @@ type Mark = { readonly id: string; readonly by: string };
 /** A collection whose documents never change. */
 const MARKS: Collection<Mark> = { name: 'marks', key: ['id'], fields: { id: text(({ id }) => id) } };
 
-/** What a backend is opened with to run this suite. */
-export const SAMPLE_COLLECTIONS: readonly AnyCollection[] = [SAMPLES, TOKENS, MARKS];
+/** What a backend is opened with to run this suite and that of sources. */
+export const SAMPLE_COLLECTIONS: readonly AnyCollection[] = [SAMPLES, TOKENS, MARKS, SOURCES];
 
 const sample = (group: string, id: string, more: Partial<Sample> = {}): Sample => ({
   group,

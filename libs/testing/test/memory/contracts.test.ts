@@ -15,6 +15,7 @@ import {
   describeReadModels,
   describeRuleStates,
   describeSchemaRegistry,
+  describeSourceStore,
   describeSuppressionList,
   describeToldMoves,
   type UnderTest,
@@ -34,6 +35,7 @@ import {
   createMemoryReadModels,
   createMemoryRegistry,
   createMemoryRuleStates,
+  createMemoryStores,
   createMemorySuppressions,
   createMemoryTasks,
   type Wire,
@@ -87,6 +89,15 @@ describeConfigurationStore(NAME, over(createMemoryConfigurationStore));
 describeReadModels(NAME, over(createMemoryReadModels));
 describeKeyUses(NAME, over(createMemoryKeyUses));
 describeSchemaRegistry(NAME, over(createMemoryRegistry));
+describeSourceStore(
+  NAME,
+  async () => {
+    const log = createMemoryLog({ logId, partitions: 8, now: Date.now });
+    const stores = createMemoryStores(log.connect);
+    return cuttable((wire) => ({ sources: stores.connect(wire).sources, log: log.connect(wire) }));
+  },
+  { isOneCommit: false },
+);
 describeChannelSender(
   NAME,
   async () => {

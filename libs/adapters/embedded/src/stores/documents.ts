@@ -17,7 +17,7 @@ import { layoutOf, type Layout } from './document-layout.ts';
 import { documentRows, equal, type Values, type VersionColumn } from './document-rows.ts';
 
 /** A write of one document, by columns. */
-type DocumentWrite = {
+export type DocumentWrite = {
   readonly table: string;
   readonly key: Values;
   readonly values: Values;
@@ -86,6 +86,18 @@ export const documentWrites = ({ sql }: Pick<Transaction, 'sql'>) => {
 };
 export type DocumentWrites = ReturnType<typeof documentWrites>;
 
+/** Returns what makes a write by columns, with the bytes that it takes of the queue. */
+export function toWrite<Item>(collection: Collection<Item>) {
+  const { keyed, valuesOf, version } = documentRows(collection);
+  const { table } = layoutOf(collection);
+  return (item: Item, expected: Version | null, parts: Readonly<Record<string, string>> = {}) => {
+    const values = { ...valuesOf(item), ...parts };
+    const sizes = Object.values(values).map((value) => (typeof value === 'string' ? value.length : 8));
+    const document: DocumentWrite = { table, key: keyed(keyValues(collection, item)), values, version, expected };
+    return { document, bytes: 512 + sizes.reduce((sum, size) => sum + size, 0) };
+  };
+}
+
 type Sql = { readonly where: readonly string[]; readonly values: readonly SQLInputValue[] };
 
 function conditionSql(column: string, condition: Condition): Sql {
@@ -137,7 +149,8 @@ function createCollection<Item>(
 ): DocumentCollection<Item> {
   const layout = layoutOf(collection);
   const { table, key: keyColumns, reads } = layout;
-  const { all, byKey, keyed, selected, toFields, toItem, valuesOf, version } = documentRows(collection);
+  const { all, byKey, keyed, selected, toFields, toItem, version } = documentRows(collection);
+  const writeOf = toWrite(collection);
   const cursorType = (field: string) =>
     field === collection.sequence || collection.fields[field]?.type === 'integer' ? 'number' : 'string';
 
@@ -161,14 +174,9 @@ function createCollection<Item>(
       const row = reader.get(`SELECT ${all} FROM ${table} WHERE ${equal(columns)}`, ...values);
       return row ? toItem(row) : null;
     },
-    write(item, expected, parts = {}) {
-      const values = { ...valuesOf(item), ...parts };
-      const sizes = Object.values(values).map((value) => (typeof value === 'string' ? value.length : 8));
-      return write(
-        'documents.write',
-        { bytes: 512 + sizes.reduce((sum, size) => sum + size, 0) },
-        { table, key: keyed(keyValues(collection, item)), values, version, expected },
-      );
+    write(item, expected, parts) {
+      const { document, bytes } = writeOf(item, expected, parts);
+      return write('documents.write', { bytes }, document);
     },
     remove: (key, expected) => write('documents.remove', { bytes: 256 }, table, keyed(key), version, expected),
     async page(query, limit, cursor) {

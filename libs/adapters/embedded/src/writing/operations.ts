@@ -3,6 +3,7 @@ import { cohortWrites } from '../stores/cohort-store.ts';
 import { configurationWrites } from '../stores/configuration-store.ts';
 import { deliveryWrites } from '../stores/delivery-ledger.ts';
 import { documentWrites } from '../stores/documents.ts';
+import { documentsWithRecordsWrites } from '../stores/documents-with-records.ts';
 import { taskWrites } from '../stores/due-tasks.ts';
 import { claimWrites } from '../stores/lookup-claims.ts';
 import { keyUseWrites } from '../stores/key-uses.ts';
@@ -27,6 +28,7 @@ export const createOperations = (transaction: Transaction): Operations => ({
   ...suppressionWrites(transaction),
   ...configurationWrites(transaction),
   ...documentWrites(transaction),
+  ...documentsWithRecordsWrites(transaction),
   ...leaseWrites(transaction),
   ...readModelWrites(transaction),
   ...schemaWrites(transaction),
