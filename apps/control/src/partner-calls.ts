@@ -1,5 +1,4 @@
-import { integrationSecrets } from '@carillon/domain/cohorts';
-import type { LookupIntegration } from '@carillon/domain/configuration';
+import { integrationSecrets, type LookupIntegration } from '@carillon/domain/configuration';
 import { lookupTimeouts } from '@carillon/domain/lookups';
 import { formatDuration, type Duration } from '@carillon/kernel';
 import type { PartnerAnswer } from '@carillon/ports';

@@ -1,4 +1,4 @@
-import { streamTable, type Configuration, type EventStream } from '@carillon/domain/configuration';
+import { streamTable, takesChanges, type Configuration, type EventStream } from '@carillon/domain/configuration';
 import { CarillonError, similarTo, type Instant, type JsonObject } from '@carillon/kernel';
 import { findApiKey } from './api-keys.ts';
 import type { Permit } from './admission-control.ts';
@@ -40,7 +40,7 @@ export function admit(
   ports: AdmissionPorts,
 ): Admission | Promise<Admission> {
   const presented = /^bearer +([^\s]+) *$/i.exec(authorization ?? '')?.[1];
-  const stream = streamTable(configuration).streams.get(path);
+  const stream = addressedStream(configuration, path);
   const workspace = stream?.workspace ?? path.split('/')[0] ?? '';
   if (presented !== undefined && isToken(presented)) {
     return admitToken(configuration, { workspace, path, stream }, { presented, hold }, ports);
@@ -51,6 +51,12 @@ export function admit(
   if (!stream.security.api_keys?.includes(key.ref.name)) throw wrongKind(stream, 'another API key');
   const keyId = key.body.key_id;
   return { stream, principal: `api_key:${key.ref.name}/${keyId}`, claims: null, keyId };
+}
+
+/** Returns the stream at a path. A stream that reads a database has no address. */
+export function addressedStream(configuration: Configuration, path: string): EventStream | undefined {
+  const stream = streamTable(configuration).streams.get(path);
+  return stream === undefined || takesChanges(stream) ? undefined : stream;
 }
 
 async function admitToken(
@@ -77,7 +83,9 @@ async function admitToken(
 /** Names the nearest stream of the workspace: the caller has a credential of it. */
 function notFound(configuration: Configuration, workspace: string, path: string): CarillonError {
   const endOf = (one: string): string => one.slice(one.indexOf('/') + 1);
-  const streams = [...streamTable(configuration).streams.values()].filter((one) => one.workspace === workspace);
+  const streams = [...streamTable(configuration).streams.values()].filter(
+    (one) => one.workspace === workspace && !takesChanges(one),
+  );
   const near = similarTo(
     endOf(path),
     streams.map((one) => endOf(one.path)),

@@ -3,11 +3,10 @@ import {
   firstSyncOf,
   userIdField,
   type CohortChange,
-  isWebhook,
   omitsUserIds,
   takesBatches,
 } from '@carillon/domain/cohorts';
-import type { WebhookIntegration } from '@carillon/domain/configuration';
+import { isWebhook, type WebhookIntegration } from '@carillon/domain/configuration';
 import { CarillonError, readTraceparent, type EventId, type Json } from '@carillon/kernel';
 import type { CohortAnswer, ShownCredentials } from '@carillon/ports';
 import { refusalOf } from '@carillon/runtime';

@@ -1,6 +1,5 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import { integrationSecrets } from '@carillon/domain/cohorts';
-import type { CohortIntegration } from '@carillon/domain/configuration';
+import { type CohortIntegration, integrationSecrets } from '@carillon/domain/configuration';
 import type { CohortProof } from '@carillon/ports';
 import type { FreshSecrets } from './fresh-secrets.ts';
 

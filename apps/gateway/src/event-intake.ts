@@ -1,9 +1,9 @@
-import { streamTable, type EventStream } from '@carillon/domain/configuration';
+import type { EventStream } from '@carillon/domain/configuration';
 import { readEvent } from '@carillon/domain/events';
 import { CarillonError, readTraceparent } from '@carillon/kernel';
 import { prepareAppend, type PreparedAppend } from '@carillon/stages';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { admit, type Admission } from './admission.ts';
+import { addressedStream, admit, type Admission } from './admission.ts';
 import { allowOrigin, answerPreflight } from './cross-origin.ts';
 import type { IntakeParts } from './intake-parts.ts';
 import type { Permit } from './admission-control.ts';
@@ -33,7 +33,7 @@ export function serveEventIntake(
   const { clock, telemetry } = ports;
   const { settings, intakePlaces } = parts;
   app.decorateRequest(ADMISSION, null);
-  const streamAt = (path: string) => streamTable(ports.configuration.current()).streams.get(path);
+  const streamAt = (path: string) => addressedStream(ports.configuration.current(), path);
 
   /** Throws at once, without a promise, what needs no body: a flood is refused here. */
   function take(request: EventRequest, reply: FastifyReply): Promise<FastifyReply> {

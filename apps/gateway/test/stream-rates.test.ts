@@ -6,6 +6,7 @@ import { createStreamRates } from '../src/stream-rates.ts';
 const streamWith = (path: string, perSecond: number): EventStream => ({
   workspace: 'shop',
   path,
+  from: null,
   key: null,
   time: null,
   security: { api_keys: ['backend'] },
@@ -38,6 +39,7 @@ test('each refusal says when there is room again: anew where that has changed, a
 const tokens = (more: Partial<EventStream> = {}): EventStream => ({
   workspace: 'shop',
   path: 'shop/clicks',
+  from: null,
   key: null,
   time: null,
   security: { jwt_provider: 'auth' },

@@ -202,8 +202,8 @@ describe('a mistake in keys and values', () => {
       'workspaces/Shop!/workspace.yaml ',
       'workspaces/shop/notification/x.yaml ',
       `${file} rules.paid.when`,
-      'workspaces/shop/streams/orders.yaml security',
       'workspaces/shop/streams/orders.yaml kye',
+      'workspaces/shop/streams/orders.yaml security',
       'workspaces/shop/workspace.yaml nmae',
     ]);
   });
@@ -215,7 +215,11 @@ describe('what comes in a later version is refused by its name', () => {
     ['aggregates', notificationWith(WHEN, `${WHEN}\n    aggregates: {}`)],
     ['rearm', notificationWith(WHEN, `${WHEN}\n    rearm: once`)],
     ['format: debezium', { 'workspaces/shop/streams/orders.yaml': 'format: debezium\nsecurity: { api_keys: [a] }\n' }],
-    ['source', { 'workspaces/shop/streams/orders.yaml': 'source: { topic: x }\nsecurity: { api_keys: [a] }\n' }],
+    [
+      'webhook_secret',
+      { 'workspaces/shop/streams/orders.yaml': 'security: { webhook_secret: { secret: A }, api_keys: [a] }\n' },
+    ],
+    ['kind: kafka', { 'workspaces/shop/integrations/bus.yaml': 'kind: kafka\nbrokers: [kafka:9092]\n' }],
     ['limits', { 'carillon.yaml': 'limits: { body: 1MiB }\n' }],
   ])('%s', (what, changes) => {
     expect(onlyFault(changes).message).toMatch(new RegExp(`^${what} comes in a later version`));

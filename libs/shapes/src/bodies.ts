@@ -17,7 +17,7 @@ import type { secret } from './shape-parts.ts';
 import type { identityProviderShape } from './sign-in-shape.ts';
 import type { FILE_SHAPES, FileKind, RESOURCE_SHAPES } from './shapes.ts';
 import type { startKeys } from './start-shape.ts';
-import type { streamSettings } from './stream-shape.ts';
+import type { fromShape, streamSettings } from './stream-shape.ts';
 import type { emailTemplateShape } from './template-shape.ts';
 
 /** The body of each kind of resource, with the names of the files: what `export` writes is what the log holds. */
@@ -54,6 +54,8 @@ export type WebhookIntegration = IntegrationOf<'cohort_webhook'>;
 /** An analytics platform that is asked who is in its cohorts. */
 export type PolledIntegration = IntegrationOf<'cohort_api'>;
 export type CohortIntegration = WebhookIntegration | PolledIntegration;
+/** A database whose changes streams read. */
+export type SourceIntegration = IntegrationOf<'source'>;
 export type EmailTemplate = Of<typeof emailTemplateShape>;
 export type EventRecipients = Of<typeof eventRecipients>;
 /** An identity provider at which people sign in. */
@@ -75,5 +77,7 @@ export type NamedAccount = Of<typeof namedAccountShape>;
 export type SecretReference = Of<typeof secret>;
 export type Security = Of<typeof security>;
 export type WorkspaceLimitBody = Of<typeof workspaceLimitShape>;
+/** What a stream reads of a database. */
+export type StreamFrom = Of<typeof fromShape>;
 /** What both kinds of event stream may set. */
 export type StreamSettings = Of<z.ZodObject<typeof streamSettings>>;

@@ -2,7 +2,7 @@ import { isId } from '@carillon/kernel';
 import { z } from 'zod';
 import { recipients } from './recipients-shape.ts';
 import { expression, keys, said, slug, text } from './shape-parts.ts';
-import { DEFAULTS } from './values.ts';
+import { CHANGE_OPS, DEFAULTS } from './values.ts';
 
 const EVENT_PATH = /^[a-z0-9-]+\/[a-z0-9-]+\.[a-z0-9-]+$/;
 
@@ -51,6 +51,18 @@ export const ruleShape = keys({
     description:
       'In place of a stream: somebody enters or leaves a cohort. The recipients come from a lookup about the member.',
   }),
+  changes: said(
+    z
+      .array(z.enum(CHANGE_OPS))
+      .min(1, { error: CHANGE_OPS.join(', ') })
+      .exactOptional(),
+    {
+      description:
+        'On a stream that reads a database: changes that the rule looks at. `snapshot`: a row that was there already, which a connector sends.',
+      default: DEFAULTS.rule.changes,
+      example: ['update'],
+    },
+  ),
   when: said(expression().exactOptional(), {
     description:
       'Boolean on `event`, `event_id`, `time`: the rule fires when it is true. Left out only where a cohort starts the rule.',

@@ -1,6 +1,7 @@
+import { CONTROL } from '@carillon/kernel';
 import { z } from 'zod';
 import { security } from './security-shapes.ts';
-import { expression, keys, said } from './shape-parts.ts';
+import { expression, keys, said, slug } from './shape-parts.ts';
 import { DEFAULTS } from './values.ts';
 
 const origin = z.string().regex(/^https?:\/\/[^/\s]+$/, { error: 'an origin such as https://app.example.com' });
@@ -33,7 +34,55 @@ export const streamSettings = {
   }),
 };
 
+/** A name of PostgreSQL, of at most 63 bytes there. A dot separates schema and table, so neither has one. */
+const NAME = String.raw`[^.\s](?:[^.]{0,61}[^.\s])?`;
+const nameLike = (pattern: string, error: string) =>
+  z
+    .string()
+    .regex(new RegExp(`^${pattern}$`), { error })
+    .refine((text) => !CONTROL.test(text), { error });
+const table = nameLike(String.raw`${NAME}\.${NAME}`, 'schema.table, such as public.orders');
+const column = nameLike(
+  String.raw`${NAME}\.${NAME}\.[^\n]{1,63}`,
+  'schema.table.column, such as public.orders.card_number',
+);
+
+const MAX_TABLES = 100;
+const FEW_TABLES = `one table, at most ${MAX_TABLES}`;
+
+export const fromShape = keys({
+  integration: said(slug, {
+    description: 'Name of the database (integrations/<name>.yaml, of kind `postgres`).',
+    example: 'shop-db',
+  }),
+  tables: said(
+    z
+      .record(table, expression())
+      .refine((tables) => Object.keys(tables).length > 0 && Object.keys(tables).length <= MAX_TABLES, {
+        error: FEW_TABLES,
+      }),
+    {
+      description:
+        'Tables as `schema.table`, each with the path of its key: rows with one key are judged in order, across tables. Tables may be added and removed; the path of a table is fixed while it is listed.',
+      example: { 'public.orders': 'event.id', 'public.payments': 'event.order_id' },
+    },
+  ),
+  without: said(z.array(column).exactOptional(), {
+    description: 'Columns that never reach Carillon’s log, as `schema.table.column`.',
+    default: [],
+    example: ['public.orders.card_number'],
+  }),
+});
+
+const EITHER = 'security: { api_keys: [name] } or { jwt_provider: name }, or from: { integration: name, tables: … }';
+const hasOrigin = (body: unknown): boolean =>
+  typeof body !== 'object' || body === null || Object.hasOwn(body, 'security') || Object.hasOwn(body, 'from');
+
 export const streamShape = keys({
+  from: said(fromShape.exactOptional(), {
+    description:
+      'Database whose changes are the events of this stream. Nobody sends events here then: `security`, `key`, `cors_origins`, `rate` and `rate_per_credential` are refused beside it. Fixed at creation.',
+  }),
   key: said(expression().exactOptional(), {
     description:
       'Path of the entity that an event is about. Events of one entity are judged in order; an event without it is refused. Fixed at creation.',
@@ -44,6 +93,8 @@ export const streamShape = keys({
     example: 'event.updated_at',
   }),
   format: said(z.literal('json').exactOptional(), { description: 'What the events are.', default: 'json' }),
-  security: said(security, { description: 'Who may send events here.' }),
+  security: said(security.exactOptional(), {
+    description: 'Who may send events here. Required, unless the stream has `from`.',
+  }),
   ...streamSettings,
-});
+}).refine(hasOrigin, { path: ['security'], error: EITHER, when: () => true });

@@ -32,6 +32,9 @@ export const CALENDAR_PERIODS = ['day', 'week', 'month'] as const;
 /** What a frequency limit may say. The shortest keeps what is remembered of a person small. */
 export const LIMIT_BOUNDS = { max: 1000, shortest: '1m', longest: '92d', limits: 20 } as const;
 
+/** What can happen to a row. `snapshot`: a connector read a row that was there already. */
+export const CHANGE_OPS = ['create', 'update', 'delete', 'snapshot'] as const;
+
 /** What counts where a key is left out. Durations as in files. */
 export const DEFAULTS = {
   notification: {
@@ -40,7 +43,7 @@ export const DEFAULTS = {
     expires: '24h',
     in_doubt: 'hold',
   },
-  rule: { enabled: true },
+  rule: { enabled: true, changes: ['create', 'update'] },
   quiet_hours: { then: 'hold' },
   digest: { when: 'always', max_items: 100 },
   token_stream: { rate_per_credential: { per_second: 10, burst: 100 } },

@@ -1,5 +1,5 @@
-import { isPolled, pollEvery, type CohortRef } from '@carillon/domain/cohorts';
-import { listResources, type PolledIntegration, type Resource } from '@carillon/domain/configuration';
+import { pollEvery, type CohortRef } from '@carillon/domain/cohorts';
+import { isPolled, listResources, type PolledIntegration, type Resource } from '@carillon/domain/configuration';
 import { messageOf, type Duration, type Instant } from '@carillon/kernel';
 import type { Clock, CohortStore, ConfigurationView, LeaseStore, Secrets } from '@carillon/ports';
 import { startLoop } from '@carillon/runtime';

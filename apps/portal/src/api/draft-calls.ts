@@ -3,7 +3,8 @@ import { api, bodyOf, Refusal, type Schemas } from './client.ts';
 type Notification = Schemas['NotificationBodyInput'];
 type WithDefault = 'transactional' | 'enabled' | 'cors_origins' | 'expires' | 'in_doubt' | 'channels' | 'rules';
 type Rule = Notification['rules'][string];
-type LooseRule = Omit<Rule, 'enabled' | 'open_recipients'> & Partial<Pick<Rule, 'enabled' | 'open_recipients'>>;
+type RuleDefaults = 'enabled' | 'open_recipients' | 'changes';
+type LooseRule = Omit<Rule, RuleDefaults> & Partial<Pick<Rule, RuleDefaults>>;
 /** A notification as it is written: what has a default may be left out, and a draft may lack the rest. */
 type LooseNotification = Omit<Notification, WithDefault> &
   Partial<Pick<Notification, Exclude<WithDefault, 'rules'>>> & { readonly rules?: { [name: string]: LooseRule } };

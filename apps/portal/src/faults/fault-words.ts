@@ -202,6 +202,12 @@ const WORDS: { readonly [Code in FaultCode]: Phrase<Code> } = {
     `${quoted(integration)} has no cohorts`,
     'Choose an analytics platform.',
   ],
+  changes_unused: ({ stream }) => [
+    stream === ''
+      ? 'Changes are chosen, and the rule is on no event stream that reads a database'
+      : `Changes are chosen, and the event stream ${quoted(stream)} reads no database`,
+    'Choose none, or an event stream that reads a database.',
+  ],
   cohort_not_listed: ({ integration, cohort }) => [
     `${quoted(integration)} does not follow the cohort ${quoted(cohort)}`,
     'Add it to the cohorts of that integration.',
@@ -283,8 +289,27 @@ const WORDS: { readonly [Code in FaultCode]: Phrase<Code> } = {
   ],
   time_repeated: ({ time }) => [`${time} is in the list twice`, 'Remove one of them.'],
   fixed_at_creation: ({ what }) => [
-    `The ${what === 'time' ? 'time' : 'key'} of an event stream is fixed when the stream is made`,
+    what === 'origin'
+      ? 'An event stream reads a database from its beginning, or never'
+      : `The ${what === 'time' ? 'time' : 'key'} of an event stream is fixed when the stream is made`,
     'Enter it as it was, or make another stream.',
+  ],
+  from_and_setting: (_facts, { label }) => [
+    `${label}: nobody sends events to a stream that reads a database`,
+    'Remove it.',
+  ],
+  integration_without_changes: ({ integration }) => [`${quoted(integration)} has no tables`, 'Choose a database.'],
+  breaks_stream: ({ stream }) => [
+    `The event stream ${quoted(stream)} reads this integration, which has no tables then`,
+    'Change the event stream as well.',
+  ],
+  column_unknown: ({ column }) => [
+    `The column ${quoted(column)} is in no table of this event stream`,
+    'Choose its table, or remove the column.',
+  ],
+  column_needed: ({ column, by }) => [
+    `The column ${quoted(column)} is the ${by === 'time' ? 'time' : 'key'} of its rows`,
+    'Keep the column.',
   ],
   insecure_url: (_facts, { label }) => [
     `${label}: http sends keys and messages unencrypted`,

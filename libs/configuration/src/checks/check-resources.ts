@@ -24,6 +24,7 @@ import { checkReferences } from './references.ts';
 import { checkJwtProvider } from './security.ts';
 import type { Check, CheckContext, CheckedAgainst } from './check-context.ts';
 import { checkSignIn } from './sign-in.ts';
+import { checkChanges, checkStream } from './sources.ts';
 import { checkInclude } from './check-includes.ts';
 import { checkTemplate } from './templates.ts';
 
@@ -34,7 +35,9 @@ const CHECKS: readonly Check[] = [
   checkInclude,
   checkTemplate,
   checkAccounts,
+  checkStream,
   checkReferences,
+  checkChanges,
   checkCategories,
   checkEnvironment,
   checkOpenRecipients,

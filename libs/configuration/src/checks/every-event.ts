@@ -8,7 +8,7 @@ import {
 import { isKind } from '../resource.ts';
 import type { Check } from './check-context.ts';
 
-/** Warns about a rule that fires on every event, unless the rule did so before. Rules of cohorts fire on a change only. */
+/** Warns about a rule that fires on every event, unless the rule did so before. Rules of cohorts and rules that choose changes do not. */
 export const checkEveryEvent: Check = (resource, { current }, report) => {
   if (!isKind(resource, 'notification')) return;
   for (const [name, rule] of Object.entries(resource.body.rules)) {
@@ -24,7 +24,8 @@ export const checkEveryEvent: Check = (resource, { current }, report) => {
   }
 };
 
-const firesAlways = ({ when, cohort }: RuleBody): boolean => cohort === undefined && when?.trim() === 'true';
+const firesAlways = ({ when, cohort, changes }: RuleBody): boolean =>
+  cohort === undefined && changes === undefined && when?.trim() === 'true';
 
 /** The rule as it is published: of the same id, or of the same name if the body has no id. */
 function ruleBefore(current: Configuration, ref: ResourceRef, name: string, { id }: RuleBody): RuleBody | undefined {

@@ -28,6 +28,7 @@ export const checkExpressions: Check = (resource, { language }, report) => {
   if (isKind(resource, 'stream')) {
     path(['key'], resource.body.key);
     path(['time'], resource.body.time);
+    for (const [table, text] of Object.entries(resource.body.from?.tables ?? {})) path(['from', 'tables', table], text);
     claims(resource.body.security);
   }
   if (isKind(resource, 'notification')) {

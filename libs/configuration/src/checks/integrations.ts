@@ -1,6 +1,4 @@
-import { hasCohorts, isPolled } from '@carillon/domain/cohorts';
-import type { IntegrationBody, RuleBody } from '@carillon/domain/configuration';
-import { isPartner } from '@carillon/domain/lookups';
+import { hasCohorts, type IntegrationBody, isPartner, isPolled, type RuleBody } from '@carillon/domain/configuration';
 import type { CodedFault } from '@carillon/kernel';
 import { integrationKindOf } from '@carillon/shapes/integrations';
 import { isKind } from '../resource.ts';
@@ -12,7 +10,7 @@ export const checkIntegration: Check = (resource, _around, report) => {
   if (!isKind(resource, 'integration')) return;
   const { body } = resource;
   reportFindings(integrationKindOf(body).check?.(body) ?? [], [], report);
-  if ('url' in body && /^http:/i.test(body.url)) {
+  if ('url' in body && typeof body.url === 'string' && /^http:/i.test(body.url)) {
     report.warn(['url'], {
       code: 'insecure_url',
       facts: {},

@@ -6,13 +6,12 @@ import { otherAddressKind } from './address-fields.ts';
 import type { Report } from './finding.ts';
 import { checkIntegrationsOf } from './integrations.ts';
 import { checkName, type NamedKind } from './names.ts';
-import { checkNotificationSecurity, checkSecurity } from './security.ts';
+import { checkNotificationSecurity } from './security.ts';
 import type { Check, CheckedAgainst } from './check-context.ts';
 
-/** Checks that what a resource names is there, and that its streams are secured in the right place. */
+/** Checks that what a notification names is there, and that its streams are secured in the right place. */
 export const checkReferences: Check = (resource, around, report) => {
   const { workspace } = resource.ref;
-  if (isKind(resource, 'stream')) checkSecurity(resource.body.security, workspace, around, report);
   if (!isKind(resource, 'notification')) return;
   const { body } = resource;
   const refer = (path: ValuePath, of: NamedKind, name: string): void =>

@@ -1,12 +1,16 @@
 import type { ResourceRef } from '@carillon/domain/configuration';
-import type { WantedResource } from '../resource.ts';
+import { isKind, type WantedResource } from '../resource.ts';
 import { includesIn } from './check-resources.ts';
 import { checkExpressions } from './expressions.ts';
 import { type Fault, reportOn } from './finding.ts';
 import type { CheckContext } from './check-context.ts';
+import { checkFrom } from './sources.ts';
 import { checkTemplate } from './templates.ts';
 
-/** Mistakes within the expressions and templates of what was salvaged: what it refers to may be what was taken out. */
+/**
+ * Returns the mistakes of what was salvaged that need nothing it refers to, which may be what was taken out: in expressions and
+ * templates, and between the settings of a stream.
+ */
 export function faultsOfTexts(
   resource: WantedResource,
   read: readonly WantedResource[],
@@ -25,5 +29,8 @@ export function faultsOfTexts(
     workspace: () => undefined,
   };
   for (const check of [checkExpressions, checkTemplate]) check(resource, around, reportOn(resource.ref, faults, []));
-  return faults.filter(({ spot }) => typeof spot === 'object');
+  const inTexts = faults.filter(({ spot }) => typeof spot === 'object');
+  const ofStream: Fault[] = [];
+  if (isKind(resource, 'stream')) checkFrom(resource.body, reportOn(resource.ref, ofStream, []));
+  return [...inTexts, ...ofStream];
 }

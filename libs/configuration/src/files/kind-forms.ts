@@ -1,5 +1,5 @@
 import type { FormField } from '@carillon/shapes';
-import { INTEGRATIONS } from '@carillon/shapes/integrations';
+import { INTEGRATIONS, integrationGroupOf } from '@carillon/shapes/integrations';
 import { PROVIDERS } from '@carillon/shapes/providers';
 import { describedKind, type JsonSchema } from './json-schemas.ts';
 
@@ -69,6 +69,7 @@ export const integrationForms = () =>
   INTEGRATIONS.map(({ kind, role, title, summary, setup, checkNote, shape }) => ({
     kind,
     role,
+    group: integrationGroupOf({ kind }),
     title,
     summary,
     setup,

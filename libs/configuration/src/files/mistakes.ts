@@ -128,16 +128,21 @@ const SECRETS: readonly (readonly [where: RegExp, example: string])[] = [
   [/^signing_key$/, 'MAILGUN_SIGNING_KEY'],
   [/^dkim\.key$/, 'DKIM_KEY'],
   [/^authorization\.(?:.*_)?key$/, 'CRM_KEY'],
+  [/^tls\.ca$/, 'SHOP_CA'],
 ];
 
-/** An example of a name, where the path is one of a secret. */
-function secretAt(path: ValuePath): string | null {
+/** Address of a database, with a password in it. */
+const DATABASE = /^postgres(?:ql)?:\/\//i;
+
+/** An example of a name, where the path or the value is one of a secret. */
+function secretAt(path: ValuePath, found: unknown): string | null {
+  if (typeof found === 'string' && DATABASE.test(found)) return 'SHOP_DB';
   const within = path.slice(-2).join('.');
   return SECRETS.find(([where]) => where.test(within) || where.test(nameOf(path)))?.[1] ?? null;
 }
 
 function wrongValue(issue: Issue, path: ValuePath, found: unknown, expected: string, source: PlacedSource): ShapeFault {
-  const secret = secretAt(path);
+  const secret = secretAt(path, found);
   if (secret !== null) {
     // What stands there may be the secret itself, so it is not shown.
     const fix = `write ${nameOf(path)}: { secret: ${secret} } and run: npx carillon secret set ${secret} (with --deployment for an account of carillon.yaml)`;

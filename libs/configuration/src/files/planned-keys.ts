@@ -8,9 +8,9 @@ const LATER: readonly (readonly [kind: FileKind, path: string, what: string])[] 
     (key) => ['deployment', `retention.${key}`, 'retention by configuration'] as const,
   ),
   ['workspace', 'audit', 'the audit log'],
-  ['stream', 'source', 'streams that read from Kafka'],
+  ['stream', 'from.topics', 'topics of Kafka'],
+  ['stream', 'security.webhook_secret', 'signed requests'],
   ['stream', 'grace', 'timers'],
-  ['stream', 'collapse', 'change streams of databases'],
   ['notification', 'max_staleness', 'timers'],
   ...[
     'changed',
@@ -30,7 +30,8 @@ const LATER: readonly (readonly [kind: FileKind, path: string, what: string])[] 
 ];
 
 const LATER_VALUES: readonly (readonly [kind: FileKind, path: string, values: readonly string[], what: string])[] = [
-  ['stream', 'format', ['debezium'], 'change streams of databases'],
+  ['stream', 'format', ['debezium'], 'changes that Debezium sends'],
+  ['integration', 'kind', ['kafka'], 'topics of Kafka'],
 ];
 
 const matches = (pattern: string, path: ValuePath): boolean => {

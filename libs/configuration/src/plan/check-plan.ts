@@ -1,5 +1,11 @@
 import { channelsOf } from '@carillon/domain/channels';
-import { type NotificationBody, resourceKey, type ResourceKind, type Security } from '@carillon/domain/configuration';
+import {
+  type NotificationBody,
+  resourceKey,
+  type ResourceKind,
+  type Security,
+  type StreamBody,
+} from '@carillon/domain/configuration';
 import { putInsOf } from '@carillon/domain/templates';
 import type { Coroutine } from '@carillon/kernel';
 import { type Fault, type Findings, type Report, reportOn, type Warning } from '../checks/finding.ts';
@@ -10,6 +16,7 @@ import { checkLiveGone, checkStayingEnvironments } from '../checks/environments.
 import { checkStayingLimits } from '../checks/limits.ts';
 import { checkStayingRecipients } from '../checks/open-recipients.ts';
 import { checkStayingTemplates } from '../checks/references.ts';
+import { checkStayingStreams } from '../checks/sources.ts';
 import { isKind, type WantedResource } from '../resource.ts';
 import type { ValuePath } from '../value-path.ts';
 import type { PlanOptions } from './planned.ts';
@@ -40,12 +47,13 @@ export function* checkPlanCoroutine(
   checkUnchangedIncludes(staying, beside, templates, faults, warnings);
   const unnamedWorkspaces = unnamed.filter((item) => isKind(item, 'workspace'));
   const unnamedRules = unnamed.filter((item) => isKind(item, 'notification'));
+  const unnamedStreams = unnamed.filter((item) => isKind(item, 'stream'));
   const paths = new Map<string, string>();
   for (const item of staying) {
     yield;
     const report = reportOn(item.ref, faults, warnings);
     if (isKind(item, 'stream')) {
-      checkGone(item, securityNeeds(item.body.security), going, report);
+      checkGone(item, streamNeeds(item.body), going, report);
       if (!beside.has(item)) checkStayingRecipients(item, unnamedRules, language, report);
     }
     if (isKind(item, 'workspace')) checkLiveGone(item, going, report);
@@ -56,6 +64,7 @@ export function* checkPlanCoroutine(
     }
     if (isKind(item, 'account') && !beside.has(item)) checkStayingNotifications(item, unnamedRules, report);
     if (isKind(item, 'template') && !beside.has(item)) checkStayingTemplates(item, unnamedRules, report);
+    if (isKind(item, 'integration') && !beside.has(item)) checkStayingStreams(item, unnamedStreams, report);
     // What a template is made of is read out of its text: not where nothing goes that it could need.
     if (isKind(item, 'template') && going.size > 0) checkGone(item, needsOfTemplate(item, staying), going, report);
     if (!isKind(item, 'notification')) continue;
@@ -84,8 +93,13 @@ function checkPaths({ ref, body }: WantedResource<'notification'>, paths: Map<st
 
 type Need = readonly [at: ValuePath, kind: ResourceKind, name: string];
 
-export const securityNeeds = (security: Security | undefined): readonly Need[] =>
+const securityNeeds = (security: Security | undefined): readonly Need[] =>
   security?.jwt_provider === undefined ? [] : [[['security', 'jwt_provider'], 'jwt_provider', security.jwt_provider]];
+
+export const streamNeeds = ({ security, from }: StreamBody): readonly Need[] => [
+  ...securityNeeds(security),
+  ...(from === undefined ? [] : [[['from', 'integration'], 'integration', from.integration] as const]),
+];
 
 export function needsOf(body: NotificationBody): readonly Need[] {
   const needs: Need[] = [...securityNeeds(body.security)];

@@ -9,10 +9,12 @@ import {
   resourceKey,
   type ResourceRef,
   type ResourceKind,
+  takesChanges,
 } from '@carillon/domain/configuration';
 import { runToCompletion, type Coroutine } from '@carillon/kernel';
 import { type Fault, reportOn } from '../checks/finding.ts';
 import { isKind, isWritten, type WantedResource, type WrittenKind } from '../resource.ts';
+import type { ValuePath } from '../value-path.ts';
 import { keptCategories } from '../checks/categories.ts';
 import { checkPlanCoroutine } from './check-plan.ts';
 import { withUsers } from './includes.ts';
@@ -101,20 +103,32 @@ function planOne(
   return { ...base, action: 'update', ...withoutCompiled(item.body, differences) };
 }
 
-/** A stream's key decides where its events stand in the log, its time what they mean: both are for ever. */
+/**
+ * A stream's key decides where its events stand in the log, its time and its origin what they mean: they never change. Tables of
+ * a database come and go, and each keeps the path of its key.
+ */
 function fixedAtCreation(current: Configuration, { ref, body }: WantedResource<'stream'>, faults: Fault[]): void {
-  const before = findResource(current, 'stream', ref.workspace, ref.name);
+  const before = findResource(current, 'stream', ref.workspace, ref.name)?.body;
   if (!before) return;
-  for (const name of ['key', 'time'] as const) {
-    const old = before.body[name];
-    if (old === body[name]) continue;
-    reportOn(ref, faults, []).fault([name], {
+  const refuse = (path: ValuePath, what: string, of: string, expected: string): void =>
+    reportOn(ref, faults, []).fault(path, {
       code: 'fixed_at_creation',
-      facts: { what: name },
-      message: `the ${name} of a stream cannot change after its creation`,
-      expected: old ?? `no ${name}`,
-      fix: `write it as it was, or make another stream`,
+      facts: { what },
+      message: `the ${what} of ${of} cannot change after its creation`,
+      expected,
+      fix: 'write it as it was, or make another stream',
     });
+  const isMoved = takesChanges(before) !== takesChanges(body);
+  if (isMoved) {
+    refuse(['from'], 'origin', 'a stream', takesChanges(before) ? 'a stream that reads a database' : 'no from');
+  }
+  for (const name of isMoved ? (['time'] as const) : (['key', 'time'] as const)) {
+    const old = before[name];
+    if (old !== body[name]) refuse([name], name, 'a stream', old ?? `no ${name}`);
+  }
+  for (const [table, old] of Object.entries(before.from?.tables ?? {})) {
+    const key = body.from?.tables[table];
+    if (key !== undefined && key !== old) refuse(['from', 'tables', table], 'key', `the table ${table}`, old);
   }
 }
 

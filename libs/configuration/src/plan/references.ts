@@ -1,6 +1,6 @@
 import { resourceKey, type Configuration, type ResourceRef } from '@carillon/domain/configuration';
 import { isKind, isWritten, type WantedResource } from '../resource.ts';
-import { needsOf, needsOfTemplate, securityNeeds } from './check-plan.ts';
+import { needsOf, needsOfTemplate, streamNeeds } from './check-plan.ts';
 
 /** What a resource refers to by name, in the configuration that it was written for; each once. API keys are not: no file makes one. */
 export function referencesOf(resource: WantedResource, { resources }: Configuration): readonly ResourceRef[] {
@@ -8,7 +8,7 @@ export function referencesOf(resource: WantedResource, { resources }: Configurat
   const needs = isKind(resource, 'notification')
     ? needsOf(resource.body)
     : isKind(resource, 'stream')
-      ? securityNeeds(resource.body.security)
+      ? streamNeeds(resource.body)
       : isKind(resource, 'template')
         ? needsOfTemplate(resource, [...resources.values()].filter(isWritten))
         : [];

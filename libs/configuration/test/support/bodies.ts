@@ -15,38 +15,7 @@ import {
   resourceKey,
 } from '@carillon/domain/configuration';
 import fc, { type Arbitrary } from 'fast-check';
-
-const name = fc.stringMatching(/^[a-z0-9]([a-z0-9-]{0,8}[a-z0-9])?$/);
-const words = fc
-  .string({ unit: 'grapheme', minLength: 1, maxLength: 30 })
-  .filter((text) => text.trim() === text && !text.includes('§'));
-/** Expressions with all that YAML makes something else of: quotes, colons, comments, tags, lines. */
-const expression = fc.oneof(
-  fc.constantFrom(
-    'event.status == "paid" && event.total > 100',
-    '!event.deleted',
-    'event.a ? "x: y" : "z # no comment"',
-    'true',
-    '1.50',
-    'null',
-    'event.a == 1\n  && event.b == 2',
-    '"a" + \'b\'',
-    '- 1',
-    '[1, 2]',
-    '{"a": 1}.a',
-    '~',
-  ),
-  fc
-    .string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 40 })
-    .map((text) => text.trim())
-    .filter((text) => text !== ''),
-);
-const duration = fc
-  .tuple(fc.integer({ min: 1, max: 50 }), fc.constantFrom('s', 'm', 'h', 'd'))
-  .map((parts) => parts.join(''));
-const id = (prefix: string) => fc.stringMatching(/^[0-9A-HJKMNP-TV-Z]{26}$/).map((text) => prefix + text);
-const optional = <T extends object>(model: { [K in keyof T]: Arbitrary<T[K]> }): Arbitrary<Partial<T>> =>
-  fc.record(model, { requiredKeys: [] }) as Arbitrary<Partial<T>>;
+import { duration, expression, id, name, optional, words } from './texts.ts';
 
 /** A JWT provider of this name is in every configuration. */
 const PROVIDER = 'auth';
@@ -153,7 +122,36 @@ const partner: Arbitrary<IntegrationBody> = fc
   )
   .map((body) => body as IntegrationBody);
 
-const stream = fc.record(
+/** A database of this name is in every configuration. Other names are shorter. */
+const DATABASE = 'shop-database';
+const database: Arbitrary<IntegrationBody> = fc.record(
+  {
+    kind: fc.constant('postgres' as const),
+    url: fc.constant({ secret: 'SHOP_DB' }),
+    tls: fc.constant({ ca: { secret: 'SHOP_CA' } }),
+  },
+  { requiredKeys: ['kind', 'url'] },
+);
+const table = fc.constantFrom('public.orders', 'public.Order Items', 'null.~', "public.#it's", 'a.b:c');
+const readingStream = fc.record(
+  {
+    from: fc
+      .record({
+        integration: fc.constant(DATABASE),
+        tables: fc.dictionary(table, expression, { minKeys: 1, maxKeys: 3 }),
+        column: fc.option(fc.constantFrom('card_number', 'a.b', '~', 'Name: first')),
+      })
+      .map(({ integration, tables, column }) => ({
+        integration,
+        tables,
+        ...(column !== null && { without: Object.keys(tables).map((named) => `${named}.${column}`) }),
+      })),
+    time: expression,
+  },
+  { requiredKeys: ['from'] },
+) as Arbitrary<StreamBody>;
+
+const postedStream = fc.record(
   {
     key: expression,
     time: expression,
@@ -194,6 +192,8 @@ const lookupRecipients = (integrations: readonly string[], userIds: Arbitrary<st
 type Around = {
   readonly templates: readonly (readonly [template: string, channel: string])[];
   readonly streams: readonly string[];
+  /** Those of them that read a database. */
+  readonly reading: readonly string[];
   readonly partners: readonly string[];
   readonly platforms: readonly string[];
 };
@@ -224,22 +224,27 @@ const rule = (around: Around): Arbitrary<RuleBody> =>
     ? fc.oneof({ arbitrary: streamRule(around), weight: 2 }, { arbitrary: cohortRule(around), weight: 1 })
     : streamRule(around);
 
-const streamRule = ({ streams: shared, partners: integrations }: Around): Arbitrary<RuleBody> =>
-  fc.record(
-    {
-      id: id('rul_'),
-      enabled: fc.boolean(),
-      when: expression,
-      // Streams may be for token holders, and addresses are of any field.
-      open_recipients: fc.constant(true),
-      recipients:
-        integrations.length > 0
-          ? fc.oneof(eventRecipients, lookupRecipients(integrations, expression))
-          : eventRecipients,
-      ...(shared.length > 0 && { stream: fc.constantFrom(...shared) }),
-    },
-    { requiredKeys: ['when', 'open_recipients', 'recipients'] },
-  ) as Arbitrary<RuleBody>;
+const streamRule = ({ streams: shared, reading, partners: integrations }: Around): Arbitrary<RuleBody> =>
+  (
+    fc.record(
+      {
+        id: id('rul_'),
+        enabled: fc.boolean(),
+        when: expression,
+        // Streams may be for token holders, and addresses are of any field.
+        open_recipients: fc.constant(true),
+        recipients:
+          integrations.length > 0
+            ? fc.oneof(eventRecipients, lookupRecipients(integrations, expression))
+            : eventRecipients,
+        changes: fc.uniqueArray(fc.constantFrom('create', 'update', 'delete', 'snapshot'), { minLength: 1 }),
+        ...(shared.length > 0 && { stream: fc.constantFrom(...shared) }),
+      },
+      { requiredKeys: ['when', 'open_recipients', 'recipients'] },
+    ) as Arbitrary<RuleBody>
+  ).map(({ changes, ...body }) =>
+    changes !== undefined && body.stream !== undefined && reading.includes(body.stream) ? { ...body, changes } : body,
+  );
 
 /** Those of every workspace. */
 const CATEGORIES = ['orders', 'news'] as const;
@@ -313,7 +318,8 @@ export const configurations: Arbitrary<Configuration> = fc
     workspace: optional({ name: words, time_zone: fc.constant('Europe/Berlin'), locale: fc.constant('de-AT') }).map(
       (body) => ({ ...body, categories: Object.fromEntries(CATEGORIES.map((category) => [category, {}])) }),
     ),
-    streams: fc.dictionary(name, stream, { maxKeys: 2 }),
+    streams: fc.dictionary(name, fc.oneof(postedStream, readingStream), { maxKeys: 2 }),
+    database,
     templates: fc.dictionary(name, template, { minKeys: 1, maxKeys: 2 }),
     accounts: fc.dictionary(name, fc.oneof(account, textAccount, pushAccount), { maxKeys: 2 }),
     provider: jwtProvider,
@@ -333,6 +339,7 @@ export const configurations: Arbitrary<Configuration> = fc
             Object.keys(body).map((channel) => [named, channel] as const),
           ),
           streams: Object.keys(around.streams),
+          reading: Object.entries(around.streams).flatMap(([named, body]) => (body.from === undefined ? [] : [named])),
           partners: Object.keys(around.partners),
           platforms: Object.keys(around.platforms),
         }),
@@ -358,6 +365,7 @@ export const configurations: Arbitrary<Configuration> = fc
         addAll('template', around.templates);
         addAll('account', around.accounts);
         add('jwt_provider', 'shop', PROVIDER, around.provider);
+        add('integration', 'shop', DATABASE, around.database);
         addAll('integration', { ...around.platforms, ...around.partners });
         addAll('notification', notifications);
         return { number: 1, resources };

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@carillon/kernel';
+import { CHANGE_OPS } from '@carillon/shapes/values';
 
-/** What happened to a row. `snapshot`: a connector read a row that was there already. */
-export const CHANGE_OPS = ['create', 'update', 'delete', 'snapshot'] as const;
+export { CHANGE_OPS };
 export type ChangeOp = (typeof CHANGE_OPS)[number];
 
 /** Where a change was read. */

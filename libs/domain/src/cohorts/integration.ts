@@ -2,31 +2,9 @@ import type { Duration } from '@carillon/kernel';
 import { DEFAULT_POLL_INTERVAL, integrationKindOf } from '@carillon/shapes/integrations';
 import { DEFAULTS } from '@carillon/shapes/values';
 import { findResource, type Configuration } from '../configuration/configuration.ts';
-import type {
-  CohortIntegration,
-  IntegrationBody,
-  PolledIntegration,
-  WebhookIntegration,
-} from '../configuration/resources.ts';
+import { hasCohorts } from '../configuration/integrations.ts';
+import type { CohortIntegration, PolledIntegration, WebhookIntegration } from '../configuration/resources.ts';
 import { writtenDuration } from '../configuration/written-duration.ts';
-
-/** Returns the names of the secrets of an integration, in the order in which they are tried. */
-export const integrationSecrets = (body: IntegrationBody): readonly string[] =>
-  integrationKindOf(body)
-    .secrets(body)
-    .map(({ secret }) => secret);
-
-/** Returns true if an integration has cohorts, whoever asks whom. */
-export const hasCohorts = (body: IntegrationBody): body is CohortIntegration =>
-  integrationKindOf(body).role !== 'partner';
-
-/** Returns true if a platform sends who is in its cohorts. */
-export const isWebhook = (body: IntegrationBody): body is WebhookIntegration =>
-  integrationKindOf(body).role === 'cohort_webhook';
-
-/** Returns true if a platform is asked who is in its cohorts. */
-export const isPolled = (body: IntegrationBody): body is PolledIntegration =>
-  integrationKindOf(body).role === 'cohort_api';
 
 /** The integration of this name, if it is one that has cohorts. */
 export function findCohortIntegration(

@@ -2,17 +2,24 @@ import { DEFAULTS } from '@carillon/shapes/values';
 import { cohortStream } from '../cohorts/cohort-message.ts';
 import type { Configuration, Resource } from './configuration.ts';
 import { listResources } from './configuration.ts';
-import type { RuleBody, Security, StreamSettings } from './resources.ts';
+import type { RuleBody, Security, StreamFrom, StreamSettings } from './resources.ts';
 
-/** An address that takes events: a shared stream, or the one that a rule has for itself. */
+/** Where events come in: a shared stream, or the one that a rule has for itself. */
 export type EventStream = StreamSettings & {
   /** EVENT_PATH: `<workspace>/<stream>` or `<workspace>/<notification>.<rule>`. */
   readonly path: string;
   readonly workspace: string;
   readonly key: string | null;
   readonly time: string | null;
+  /** Empty for a stream with `from`: nobody sends events there. */
   readonly security: Security;
+  /** Database whose changes are the events. Null if they are sent to an address. */
+  readonly from: StreamFrom | null;
 };
+
+/** Returns true if the events of a stream are changes, so that rules see `op` and `previous`. */
+export const takesChanges = ({ from }: { readonly from?: StreamFrom | null | undefined }): boolean =>
+  from !== undefined && from !== null;
 
 /**
  * What one credential may send on a stream. Holders of tokens are many and seldom ours, so none of them is without a
@@ -86,8 +93,8 @@ function buildTable(configuration: Configuration): StreamTable {
   const rules = new Map<string, PlacedRule[]>();
   for (const { ref, body } of listResources(configuration, 'stream')) {
     const path = `${ref.workspace}/${ref.name}`;
-    const { key, time, ...rest } = body;
-    streams.set(path, { ...rest, path, workspace: ref.workspace, key: key ?? null, time: time ?? null });
+    const { from = null, key = null, time = null, security = {}, ...rest } = body;
+    streams.set(path, { ...rest, path, workspace: ref.workspace, from, key, time, security });
   }
   for (const notification of listResources(configuration, 'notification')) {
     const { workspace, name: title } = notification.ref;
@@ -116,6 +123,7 @@ function ownStream(notification: Resource<'notification'>, path: string): EventS
   return {
     path,
     workspace: notification.ref.workspace,
+    from: null,
     key: null,
     time: null,
     security: security ?? {},

@@ -1,8 +1,9 @@
 import type { Duration } from '@carillon/kernel';
-import { DEFAULT_TIMEOUTS, integrationKindOf, type INTEGRATIONS } from '@carillon/shapes/integrations';
+import { DEFAULT_TIMEOUTS, type INTEGRATIONS } from '@carillon/shapes/integrations';
 import type { Configuration } from '../configuration/configuration.ts';
 import { findResource } from '../configuration/configuration.ts';
-import type { IntegrationBody, LookupIntegration } from '../configuration/resources.ts';
+import { isPartner } from '../configuration/integrations.ts';
+import type { LookupIntegration } from '../configuration/resources.ts';
 import { writtenDuration } from '../configuration/written-duration.ts';
 import type { Attribution } from './answer.ts';
 
@@ -24,10 +25,6 @@ export type Partner = { readonly workspace: string; readonly integration: string
 
 /** As people see it. Nothing is read out of it. */
 export const partnerTitle = ({ workspace, integration }: Partner): string => `${workspace}/${integration}`;
-
-/** Returns true if an integration is a partner that is called to look people up. */
-export const isPartner = (body: IntegrationBody): body is LookupIntegration =>
-  integrationKindOf(body).role === 'partner';
 
 /** What the configuration says of a partner, if it has it. */
 export const findPartner = (

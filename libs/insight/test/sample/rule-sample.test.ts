@@ -17,6 +17,7 @@ function sampleOf({ recipients, template = '', fired, stream, ...rule }: Given):
   const around = {
     path: 'shop/orders',
     workspace: 'shop',
+    from: null,
     key: null,
     time: null,
     security: { api_keys: [] },

@@ -2,9 +2,10 @@ import { z } from 'zod';
 import type { Of } from '../body-of.ts';
 import { amplitude } from './amplitude.ts';
 import { generic } from './generic.ts';
-import type { Integration } from './integration.ts';
+import { INTEGRATION_GROUPS, type Integration } from './integration.ts';
 import { lookup } from './lookup.ts';
 import { mixpanel } from './mixpanel.ts';
+import { postgres } from './postgres.ts';
 import { posthog } from './posthog.ts';
 import { segment } from './segment.ts';
 
@@ -13,7 +14,7 @@ export { DEFAULT_TIMEOUTS } from './lookup.ts';
 export { DEFAULT_POLL_INTERVAL } from './posthog.ts';
 
 /** Every kind of integration, in the order in which people read them. */
-export const INTEGRATIONS = [lookup, mixpanel, amplitude, segment, generic, posthog] as const;
+export const INTEGRATIONS = [lookup, mixpanel, amplitude, segment, generic, posthog, postgres] as const;
 
 type Shapes<Kinds extends readonly { readonly shape: z.ZodType }[]> = {
   -readonly [Index in keyof Kinds]: Kinds[Index]['shape'];
@@ -34,3 +35,6 @@ export function integrationKindOf({ kind }: Pick<Body, 'kind'>): Integration<Bod
   if (found === undefined) throw new TypeError(`no integration is called ${kind}`);
   return found;
 }
+
+/** Returns the group of an integration. */
+export const integrationGroupOf = (body: Pick<Body, 'kind'>) => INTEGRATION_GROUPS[integrationKindOf(body).role];

@@ -6,10 +6,18 @@ import { keys, said } from '../shape-parts.ts';
 type SecretReference = { readonly secret: string };
 
 /**
- * What the engine does with an integration. `partner`: calls it to look people up. `cohort_webhook`: takes its messages about
- * cohorts. `cohort_api`: asks it for cohorts.
+ * What Carillon does with an integration. `partner`: calls it to look people up. `cohort_webhook`: takes its messages about
+ * cohorts. `cohort_api`: asks it for cohorts. `source`: reads it, and makes events of what it reads.
  */
-export type IntegrationRole = 'partner' | 'cohort_webhook' | 'cohort_api';
+export type IntegrationRole = 'partner' | 'cohort_webhook' | 'cohort_api' | 'source';
+
+/** The group of each role: who names recipients, who has cohorts, and what streams read. */
+export const INTEGRATION_GROUPS = {
+  partner: 'partner',
+  cohort_webhook: 'cohorts',
+  cohort_api: 'cohorts',
+  source: 'source',
+} as const satisfies Readonly<Record<IntegrationRole, string>>;
 
 type Definition<
   Kind extends string,

@@ -25,6 +25,7 @@ const ids = {
 const orders: EventStream = {
   path: 'shop/orders',
   workspace: 'shop',
+  from: null,
   key: null,
   time: null,
   security: { api_keys: [] },

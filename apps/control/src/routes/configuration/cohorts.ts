@@ -2,14 +2,17 @@ import { cohortPage, type CohortBodyShown } from '@carillon/contracts';
 import {
   countPages,
   findCohortIntegration,
-  integrationSecrets,
   isBefore,
-  isPolled,
   isWhole,
   namesNobody,
   type Cohort,
 } from '@carillon/domain/cohorts';
-import type { CohortIntegration, PolledIntegration } from '@carillon/domain/configuration';
+import {
+  type CohortIntegration,
+  integrationSecrets,
+  isPolled,
+  type PolledIntegration,
+} from '@carillon/domain/configuration';
 import { formatDuration, formatInstant, type Duration, type Instant } from '@carillon/kernel';
 import { z } from 'zod';
 import type { Check, ControlConfig, ControlPorts } from '../../ports.ts';

@@ -1,5 +1,5 @@
 import { sentEventBody } from '@carillon/contracts';
-import { streamTable } from '@carillon/domain/configuration';
+import { streamTable, takesChanges } from '@carillon/domain/configuration';
 import { readEvent } from '@carillon/domain/events';
 import { CarillonError, readTraceparent } from '@carillon/kernel';
 import { prepareAppend } from '@carillon/stages';
@@ -56,6 +56,12 @@ export function streamSendRoute(app: ApiServer, ports: SendPorts): void {
       const path = streamPath(name, visibleScopeOf(request), configuration);
       const stream = streamTable(configuration).streams.get(path);
       if (!stream || stream.workspace !== workspace) throw notFound(`stream ${name} in workspace ${workspace}`);
+      if (takesChanges(stream)) {
+        throw new CarillonError(
+          'invalid_request',
+          `${name} takes its events from ${stream.from?.integration ?? ''}, so no event can be sent to it. Change a row of its tables instead.`,
+        );
+      }
       const { clock, ids, log } = ports;
       const bytes = new TextEncoder().encode(request.body.event);
       const read = readEvent(bytes);

@@ -7,8 +7,10 @@ type Body = Bodies['integrations'];
 
 export type IntegrationKind = {
   readonly kind: Body['kind'];
-  /** `partner`: called to look people up. `cohort_webhook`: sends its cohorts. `cohort_api`: asked for its cohorts. */
-  readonly role: 'partner' | 'cohort_webhook' | 'cohort_api';
+  /** `partner`: called to look people up. `cohort_webhook`: sends its cohorts. `cohort_api`: asked for its cohorts. `source`: read. */
+  readonly role: 'partner' | 'cohort_webhook' | 'cohort_api' | 'source';
+  /** `partner`: names recipients. `cohorts`: has cohorts. `source`: streams read it. */
+  readonly group: 'partner' | 'cohorts' | 'source';
   readonly title: string;
   readonly summary: string;
   /** What the user enters at the other side. Null if nothing. */
@@ -30,7 +32,10 @@ export const integrationKindOf = (body: unknown): IntegrationKind | null =>
   INTEGRATION_KINDS.find(({ kind }) => kind === (body as { kind?: unknown } | null)?.kind) ?? null;
 
 /** Returns true if the integration is called to look people up. */
-export const isPartner = (body: unknown): boolean => integrationKindOf(body)?.role === 'partner';
+export const isPartner = (body: unknown): boolean => integrationKindOf(body)?.group === 'partner';
+
+/** Returns true if the integration has cohorts. */
+export const hasCohorts = (body: unknown): boolean => integrationKindOf(body)?.group === 'cohorts';
 
 /** Returns true if a check of the integration calls nobody, so that a list may run it without a click. */
 export const isQuiet = (body: unknown): boolean => integrationKindOf(body)?.role === 'cohort_webhook';

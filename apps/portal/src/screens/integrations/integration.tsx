@@ -47,7 +47,7 @@ export function Integration(): ReactNode {
 }
 
 function Parts({ draft, kind }: { readonly draft: SetupDraft; readonly kind: IntegrationKind }): ReactNode {
-  const isPartner = kind.role === 'partner';
+  const isPartner = kind.group === 'partner';
   const { workspace, name, resource } = draft;
   const { data: status } = useQuery(statusQuery);
   return (
@@ -64,7 +64,7 @@ function Parts({ draft, kind }: { readonly draft: SetupDraft; readonly kind: Int
         </Card>
       )}
       <CheckPanel draft={draft} asksForIds={isPartner} what={kind.checkNote} />
-      {!isPartner && resource !== null && <Cohorts workspace={workspace} name={name} />}
+      {kind.group === 'cohorts' && resource !== null && <Cohorts workspace={workspace} name={name} />}
       {resource !== null && <AsFile kind="integrations" workspace={workspace} name={name} number={resource.number} />}
     </>
   );

@@ -9,7 +9,7 @@ import { streamsQuery } from '../streams/queries.ts';
 import { startedByCohort, startedByEvents } from './rule-start.ts';
 import type { RuleProps } from './rule-props.ts';
 import styles from './rule.module.css';
-import { isPartner } from '../integrations/integration-kinds.ts';
+import { hasCohorts, isPartner } from '../integrations/integration-kinds.ts';
 
 const STARTS = [
   { id: 'event', name: 'an event on' },
@@ -21,7 +21,7 @@ const STARTS = [
 export function Starts({ draft, rule, change }: Pick<RuleProps, 'draft' | 'rule' | 'change'>): ReactNode {
   const { workspace } = draft;
   const integrations = useQuery(integrationsQuery(workspace)).data?.items ?? [];
-  const platforms = integrations.filter(({ body }) => !isPartner(body)).map(({ name }) => name);
+  const platforms = integrations.filter(({ body }) => hasCohorts(body)).map(({ name }) => name);
   const partner = integrations.find(({ body }) => isPartner(body))?.name ?? '';
   const { cohort } = rule;
   return (

@@ -427,6 +427,7 @@ export const INTEGRATION_FORMS = [
   {
     "kind": "lookup",
     "role": "partner",
+    "group": "partner",
     "title": "Lookup endpoint of a partner",
     "summary": "Your own endpoint: it is given user ids and answers who they are and how they are reached.",
     "setup": null,
@@ -532,6 +533,7 @@ export const INTEGRATION_FORMS = [
   {
     "kind": "mixpanel",
     "role": "cohort_webhook",
+    "group": "cohorts",
     "title": "Mixpanel cohorts",
     "summary": "Mixpanel tells who enters and leaves a cohort.",
     "setup": "In Mixpanel: Integrations, Custom Webhook. Enter the address, any user name, and the secret as password; then Export to… in the cohort.",
@@ -575,6 +577,7 @@ export const INTEGRATION_FORMS = [
   {
     "kind": "amplitude",
     "role": "cohort_webhook",
+    "group": "cohorts",
     "title": "Amplitude cohorts",
     "summary": "Amplitude tells who enters and leaves a cohort.",
     "setup": "In Amplitude: Data, Destinations, Webhook (cohort) with the default payload. Enter the address, and a header Authorization with Bearer and the secret.",
@@ -628,6 +631,7 @@ export const INTEGRATION_FORMS = [
   {
     "kind": "segment",
     "role": "cohort_webhook",
+    "group": "cohorts",
     "title": "Segment audience",
     "summary": "Segment tells who enters and leaves an audience.",
     "setup": "In Segment: a destination Webhooks (Actions) that the audience feeds. Enter the address, and the secret as shared secret; leave batching off.",
@@ -689,6 +693,7 @@ export const INTEGRATION_FORMS = [
   {
     "kind": "generic",
     "role": "cohort_webhook",
+    "group": "cohorts",
     "title": "Cohorts from a sender of your own",
     "summary": "A program of yours tells who enters and leaves, by POST of JSON.",
     "setup": "In your program: POST to the address with the header Authorization: Bearer and the secret.",
@@ -732,6 +737,7 @@ export const INTEGRATION_FORMS = [
   {
     "kind": "posthog",
     "role": "cohort_api",
+    "group": "cohorts",
     "title": "PostHog cohorts",
     "summary": "PostHog sends nothing by itself: it is asked who is in a cohort.",
     "setup": null,
@@ -800,6 +806,38 @@ export const INTEGRATION_FORMS = [
         "note": "Where the platform’s own id is another one than the one that your endpoint knows.",
         "isRare": true,
         "placeholder": "properties.user_id"
+      }
+    ]
+  },
+  {
+    "kind": "postgres",
+    "role": "source",
+    "group": "source",
+    "title": "PostgreSQL database",
+    "summary": "Carillon reads which rows of its tables are created, updated and deleted.",
+    "setup": null,
+    "checkNote": "Carillon connects and looks at the server, its settings and the role. It changes nothing.",
+    "parts": [
+      {
+        "path": [
+          "url"
+        ],
+        "kind": "secret",
+        "label": "URL",
+        "ending": "URL",
+        "note": "Address with user and password, such as postgres://carillon:…@db.example.com/shop. It is kept as a secret; the draft holds its name alone."
+      },
+      {
+        "path": [
+          "tls",
+          "ca"
+        ],
+        "kind": "secret",
+        "label": "Certificate authority",
+        "ending": "CA",
+        "isLong": true,
+        "isRare": true,
+        "note": "PEM. Needed if no public authority signed the certificate of the server."
       }
     ]
   }

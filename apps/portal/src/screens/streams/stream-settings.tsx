@@ -1,5 +1,4 @@
 import { useState, type ReactNode } from 'react';
-import type { Bodies } from '../../api/draft-calls.ts';
 import { useMay } from '../../api/me.ts';
 import type { EditedDraft } from '../../api/use-draft.ts';
 import { FormFaults } from '../../faults/form-faults.tsx';
@@ -156,7 +155,7 @@ function PartField({ part, draft, isFixed }: FieldProps & { readonly part: Part 
       isDisabled={isFixed}
       fault={wrong ? faultText(wrong) : null}
       value={textAt(draft.body, part)}
-      onChange={(text) => draft.change((before) => withText(before, part, text) as Bodies['streams'])}
+      onChange={(text) => draft.change((before) => withText(before, part, text))}
       {...(part.kind === 'number' && { inputMode: 'numeric' as const })}
       {...(part.placeholder !== undefined && { placeholder: part.placeholder })}
     />
@@ -180,7 +179,7 @@ function Origins({ draft, isFixed }: FieldProps): ReactNode {
       value={isSame ? typed : kept}
       onChange={(text) => {
         setTyped(text);
-        draft.change((before) => withText(before, ORIGINS, text) as Bodies['streams']);
+        draft.change((before) => withText(before, ORIGINS, text));
       }}
     />
   );

@@ -1,0 +1,214 @@
+import {
+  type GivenResource,
+  planChanges,
+  readResourceBodies,
+  type FileFault,
+  type WantedResource,
+} from '@carillon/configuration';
+import { type Configuration, type Resource, resourceKey } from '@carillon/domain/configuration';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { faultsOf, goodFolder, read } from './support/folder.ts';
+import { reading } from './support/small-language.ts';
+
+const DATABASE = 'workspaces/shop/integrations/shop-db.yaml';
+const STREAM = 'workspaces/shop/streams/changes.yaml';
+const NOTIFICATION = 'workspaces/shop/notifications/order-paid.yaml';
+const GOOD: Readonly<Record<string, string>> = {
+  [DATABASE]: 'kind: postgres\nurl: { secret: SHOP_DB }\ntls: { ca: { secret: SHOP_CA } }\n',
+  [STREAM]: [
+    'from:',
+    '  integration: shop-db',
+    '  tables:',
+    '    public.orders: event.id',
+    '    public.payments: event.order_id',
+    '  without: [public.orders.card_number]',
+    'time: event.updated_at',
+    '',
+  ].join('\n'),
+  [NOTIFICATION]: (goodFolder[NOTIFICATION] ?? '').replace('stream: orders', 'stream: changes\n    changes: [update]'),
+};
+
+/** The good files with one text replaced. */
+function withText(from: string, to: string): Readonly<Record<string, string>> {
+  const found = Object.entries(GOOD).filter(([, text]) => text.includes(from));
+  if (found.length === 0) throw new Error(`no such text: ${from}`);
+  return { ...GOOD, ...Object.fromEntries(found.map(([file, text]) => [file, text.replace(from, () => to)])) };
+}
+/** The bodies of the same files, as the API takes them. */
+function bodiesOf(files: Readonly<Record<string, string>>): readonly GivenResource[] {
+  const others = read({}).resources.filter(({ ref }) => ref.name !== 'order-paid' || ref.kind === 'template');
+  const own = Object.entries(files).map(([file, text]): GivenResource => {
+    const [, folder = '', name = ''] = /(\w+)\/([\w-]+)\.yaml$/.exec(file) ?? [];
+    const kind = folder.slice(0, -1) as 'stream' | 'integration' | 'notification';
+    return { ref: { kind, workspace: 'shop', name }, body: parse(text) as unknown };
+  });
+  return [...others, ...own];
+}
+/** Place and code of each mistake, the same in files and in bodies. */
+function placesOf(files: Readonly<Record<string, string>>): readonly string[] {
+  const inFiles = faultsOf(files);
+  const inBodies = readResourceBodies(bodiesOf(files), reading).faults;
+  const said = ({ path, message, expected, fix }: Pick<FileFault, 'path' | 'message' | 'expected' | 'fix'>) =>
+    [path, message, expected, fix].join(' | ');
+  expect(inFiles.map(said).toSorted()).toEqual(inBodies.map(said).toSorted());
+  const codes = new Map<string, string>(inBodies.map((fault) => [said(fault), fault.code]));
+  expect(inFiles.filter(({ fix }) => fix === '')).toEqual([]);
+  expect(JSON.stringify([inFiles, inBodies])).not.toContain('canary');
+  return inFiles.map(
+    (fault) => `${fault.file.split('/').at(-1) ?? ''}:${fault.line} ${fault.path} ${codes.get(said(fault)) ?? ''}`,
+  );
+}
+
+describe('a stream that reads a database', () => {
+  it('reads as it is written', () => {
+    const { resources, faults } = read(GOOD);
+    expect(faults).toEqual([]);
+    const bodies = Object.fromEntries(resources.map(({ ref, body }) => [`${ref.kind} ${ref.name}`, body]));
+    expect(bodies['stream changes']).toEqual({
+      from: {
+        integration: 'shop-db',
+        tables: { 'public.orders': 'event.id', 'public.payments': 'event.order_id' },
+        without: ['public.orders.card_number'],
+      },
+      time: 'event.updated_at',
+    });
+    expect(bodies['integration shop-db']).toEqual({
+      kind: 'postgres',
+      url: { secret: 'SHOP_DB' },
+      tls: { ca: { secret: 'SHOP_CA' } },
+    });
+  });
+
+  it.each([
+    ['time:', 'security: { api_keys: [backend] }\ntime:', 'changes.yaml:7 security from_and_setting'],
+    ['time:', 'key: event.id\ntime:', 'changes.yaml:7 key from_and_setting'],
+    ['time:', 'cors_origins: [https://a.example]\ntime:', 'changes.yaml:7 cors_origins from_and_setting'],
+    ['time:', 'rate: { per_second: 1 }\ntime:', 'changes.yaml:7 rate from_and_setting'],
+    ['time:', 'rate_per_credential: { per_second: 1 }\ntime:', 'changes.yaml:7 rate_per_credential from_and_setting'],
+    ['card_number', 'id', 'changes.yaml:6 from.without[0] column_needed'],
+    ['card_number', 'updated_at', 'changes.yaml:6 from.without[0] column_needed'],
+    ['public.orders.card_number', 'public.people.name', 'changes.yaml:6 from.without[0] column_unknown'],
+    ['public.orders.card_number', 'public.orders', 'changes.yaml:6 from.without[0] value_invalid'],
+    ['public.orders.card_number', 'card_number', 'changes.yaml:6 from.without[0] value_invalid'],
+    ['public.payments: event.order_id', 'payments: event.order_id', 'changes.yaml:5 from.tables.payments name_invalid'],
+    ['public.payments:', 'a.public.payments:', 'changes.yaml:5 from.tables.a.public.payments name_invalid'],
+    ['event.order_id', 'event.§', 'changes.yaml:5 from.tables.public.payments expression_invalid'],
+    ['integration: shop-db', 'integration: shopdb', 'changes.yaml:2 from.integration reference_unknown'],
+    ['url: { secret: SHOP_DB }', 'url: postgres://a:canary@db/shop', 'shop-db.yaml:2 url secret_written_out'],
+    ['ca: { secret: SHOP_CA }', 'ca: canary', 'shop-db.yaml:3 tls.ca secret_written_out'],
+    ['changes: [update]', 'changes: []', 'order-paid.yaml:6 rules.paid.changes value_invalid'],
+    ['changes: [update]', 'changes: [truncate]', 'order-paid.yaml:6 rules.paid.changes[0] value_invalid'],
+    ['stream: changes', 'stream: orders', 'order-paid.yaml:6 rules.paid.changes changes_unused'],
+  ])('refuses %j as %j', (from, to, expected) => {
+    expect(placesOf(withText(from, to))).toEqual([expected]);
+  });
+
+  it('refuses an integration that is no source', () => {
+    const lookup = 'kind: lookup\nurl: https://a.example\nauthorization: { key: { secret: A } }\n';
+    expect(placesOf({ ...GOOD, [DATABASE]: lookup })).toEqual([
+      'changes.yaml:2 from.integration integration_without_changes',
+    ]);
+  });
+
+  it('refuses a stream without tables', () => {
+    expect(placesOf({ ...GOOD, [STREAM]: 'from: { integration: shop-db, tables: {} }\n' })).toEqual([
+      'changes.yaml:1 from.tables value_invalid',
+    ]);
+  });
+
+  it('refuses a stream with neither security nor from', () => {
+    const [fault] = faultsOf({ ...GOOD, [STREAM]: 'time: event.at\n' });
+    expect(fault).toMatchObject({ path: 'security', message: 'security is missing', fix: 'add security: …' });
+    expect(fault?.expected).toContain('from');
+  });
+
+  it('refuses chosen changes on a rule with an address of its own', () => {
+    const text = (goodFolder[NOTIFICATION] ?? '').replace('stream: orders', 'changes: [update]');
+    expect(placesOf({ [NOTIFICATION]: `security: { api_keys: [backend] }\n${text}` })).toEqual([
+      'order-paid.yaml:6 rules.paid.changes changes_unused',
+    ]);
+  });
+
+  it('reports all mistakes at once', () => {
+    const text = [
+      'from:',
+      '  integration: nobody',
+      '  tables: { public.orders: event.id, public.payments: event.§ }',
+      '  without: [public.orders.id, public.people.name]',
+      'key: event.id',
+      'rate: { per_second: 1 }',
+      '',
+    ].join('\n');
+    const expected = [
+      'changes.yaml:2 from.integration reference_unknown',
+      'changes.yaml:3 from.tables.public.payments expression_invalid',
+      'changes.yaml:4 from.without[0] column_needed',
+      'changes.yaml:4 from.without[1] column_unknown',
+      'changes.yaml:5 key from_and_setting',
+      'changes.yaml:6 rate from_and_setting',
+    ];
+    expect(placesOf({ ...GOOD, [STREAM]: text })).toEqual(expected);
+    const unknownKey = placesOf({ ...GOOD, [STREAM]: `${text}kye: event.id\n` });
+    expect(unknownKey).toEqual([...expected.slice(1), 'changes.yaml:7 kye unknown_setting']);
+  });
+});
+
+describe('a plan', () => {
+  const before = configurationOf(read(GOOD).resources);
+  const plan = (wanted: readonly WantedResource[], prune = false) =>
+    planChanges(before, wanted, { ...reading, prune, newId: (kind) => `${kind}-id` });
+  const faults = (from: string, to: string) =>
+    plan(read(withText(from, to)).resources).faults.map(({ path, code, message }) => [path.join(' '), code, message]);
+
+  it('keeps the path of the key of a table', () => {
+    expect(faults('event.order_id', 'event.id')).toEqual([
+      [
+        'from tables public.payments',
+        'fixed_at_creation',
+        'the key of the table public.payments cannot change after its creation',
+      ],
+    ]);
+  });
+
+  it('adds and removes tables, columns and other integrations', () => {
+    expect(faults('public.payments: event.order_id', 'public.lines: event.id')).toEqual([]);
+    expect(faults('    public.payments: event.order_id\n', '')).toEqual([]);
+    expect(faults('card_number', 'note')).toEqual([]);
+  });
+
+  it('keeps a stream at its database, and another without one', () => {
+    const posted = read({ ...GOOD, [STREAM]: 'time: event.updated_at\nsecurity: { api_keys: [backend] }\n' });
+    expect(plan(posted.resources.filter(({ ref }) => ref.name !== 'order-paid')).faults).toMatchObject([
+      { path: ['from'], code: 'fixed_at_creation', facts: { what: 'origin' } },
+    ]);
+    const orders = 'workspaces/shop/streams/orders.yaml';
+    const moved = read({ ...GOOD, [orders]: 'from: { integration: shop-db, tables: { public.orders: event.id } }\n' });
+    expect(plan(moved.resources).faults).toMatchObject([
+      { path: ['from'], code: 'fixed_at_creation', facts: { what: 'origin' } },
+    ]);
+  });
+
+  it('refuses to remove an integration that a stream reads', () => {
+    const rest = read(GOOD).resources.filter(({ ref }) => ref.name !== 'shop-db');
+    expect(plan(rest, true).faults).toMatchObject([
+      { ref: { kind: 'stream', name: 'changes' }, path: ['from', 'integration'], code: 'still_needed' },
+    ]);
+  });
+
+  it('refuses to make something else of an integration that a stream reads', () => {
+    const lookup = { kind: 'lookup', url: 'https://a.example', authorization: { key: { secret: 'A' } } } as const;
+    const ref = { kind: 'integration', workspace: 'shop', name: 'shop-db' } as const;
+    expect(plan([{ ref, body: lookup }]).faults).toMatchObject([
+      { ref, path: ['kind'], code: 'breaks_stream', facts: { stream: 'changes' } },
+    ]);
+  });
+});
+
+function configurationOf(resources: readonly WantedResource[]): Configuration {
+  const all = resources.map(({ ref, body }): [string, Resource] => [
+    resourceKey(ref),
+    { ref, body, number: 1, version: 1, ruleVersions: {} },
+  ]);
+  return { number: 1, resources: new Map(all) };
+}

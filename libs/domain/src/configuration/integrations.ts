@@ -1,0 +1,32 @@
+import { integrationGroupOf, integrationKindOf } from '@carillon/shapes/integrations';
+import type {
+  CohortIntegration,
+  IntegrationBody,
+  LookupIntegration,
+  PolledIntegration,
+  SourceIntegration,
+  WebhookIntegration,
+} from './resources.ts';
+
+/** Returns the names of the secrets of an integration, in the order in which they are tried. */
+export const integrationSecrets = (body: IntegrationBody): readonly string[] =>
+  integrationKindOf(body)
+    .secrets(body)
+    .map(({ secret }) => secret);
+
+/** Returns true if an integration is a partner that is called to look people up. */
+export const isPartner = (body: IntegrationBody): body is LookupIntegration => integrationGroupOf(body) === 'partner';
+
+/** Returns true if an integration has cohorts, whoever asks whom. */
+export const hasCohorts = (body: IntegrationBody): body is CohortIntegration => integrationGroupOf(body) === 'cohorts';
+
+/** Returns true if an integration is read, so that a stream may take its events from it. */
+export const isSource = (body: IntegrationBody): body is SourceIntegration => integrationGroupOf(body) === 'source';
+
+/** Returns true if a platform sends who is in its cohorts. */
+export const isWebhook = (body: IntegrationBody): body is WebhookIntegration =>
+  integrationKindOf(body).role === 'cohort_webhook';
+
+/** Returns true if a platform is asked who is in its cohorts. */
+export const isPolled = (body: IntegrationBody): body is PolledIntegration =>
+  integrationKindOf(body).role === 'cohort_api';

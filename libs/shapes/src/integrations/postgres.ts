@@ -1,0 +1,46 @@
+import { keys, said, secret } from '../shape-parts.ts';
+import { defineIntegration } from './integration.ts';
+
+export const postgres = defineIntegration({
+  kind: 'postgres',
+  role: 'source',
+  title: 'PostgreSQL database',
+  summary: 'Carillon reads which rows of its tables are created, updated and deleted.',
+  description:
+    'A PostgreSQL database, version 14 or newer, whose changes streams read (`from`). Carillon keeps one replication slot in it.',
+  setup: null,
+  checkNote: 'Carillon connects and looks at the server, its settings and the role. It changes nothing.',
+  keys: {
+    url: said(secret, {
+      description:
+        'Reference to the address with user and password, such as `postgres://carillon:…@db.example.com/shop`; never the address itself.',
+      example: { secret: 'SHOP_DB' },
+      form: {
+        label: 'URL',
+        ending: 'URL',
+        note: 'Address with user and password, such as postgres://carillon:…@db.example.com/shop. It is kept as a secret; the draft holds its name alone.',
+      },
+    }),
+    tls: said(
+      keys({
+        ca: said(secret, {
+          description: 'Reference to the certificate of the authority that signed the server’s certificate, as PEM.',
+          example: { secret: 'SHOP_CA' },
+          form: {
+            label: 'Certificate authority',
+            ending: 'CA',
+            isLong: true,
+            isRare: true,
+            note: 'PEM. Needed if no public authority signed the certificate of the server.',
+          },
+        }),
+      }).exactOptional(),
+      {
+        description:
+          'How the certificate of the server is checked. Outside private addresses the connection always uses TLS.',
+        otherwise: 'by the public authorities',
+      },
+    ),
+  },
+  secrets: ({ url, tls }) => (tls === undefined ? [url] : [url, tls.ca]),
+});
