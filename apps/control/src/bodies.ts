@@ -25,7 +25,14 @@ import { seesMasked } from './access/masking/mask-answers.ts';
 import { auditContentRead, type ContentRead } from './audit/hook.ts';
 import { showContent } from './content.ts';
 import type { DeadLetterRow, DuplicateRow, EventRow, InboxMessage, Suppression } from '@carillon/ports';
-import { REASON_WORDS, type PersonStory, type Trace, type WhyPage } from '@carillon/insight';
+import {
+  REASON_WORDS,
+  type ChangeSummary,
+  type EventFacts,
+  type PersonStory,
+  type Trace,
+  type WhyPage,
+} from '@carillon/insight';
 
 const timeOrNull = (at: Instant | null): string | null => (at === null ? null : formatInstant(at));
 
@@ -100,7 +107,7 @@ export function showDuplicate(row: DuplicateRow, holder: Delivery): DeliveryBody
   };
 }
 
-export const showEvent = (row: EventRow, label: string | null = null): EventBody => ({
+export const showEvent = (row: EventRow, facts: EventFacts | null = null): EventBody => ({
   id: row.id,
   workspace: row.workspace,
   stream: row.stream,
@@ -110,7 +117,15 @@ export const showEvent = (row: EventRow, label: string | null = null): EventBody
   config_number: row.configNumber,
   event_id_reused: row.reused,
   trace_id: row.traceId,
-  label,
+  label: facts?.label ?? null,
+  change: facts?.change ? showChange(facts.change) : null,
+});
+
+const showChange = ({ beforeKnown, fields, unknown, ...change }: ChangeSummary): NonNullable<EventBody['change']> => ({
+  ...change,
+  fields: [...fields],
+  unknown: [...unknown],
+  before_known: beforeKnown,
 });
 
 const showPerson = (one: PersonStory): PersonBody => ({

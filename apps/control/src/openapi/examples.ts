@@ -239,6 +239,7 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
       event_id_reused: false,
       trace_id: TRACE_ID,
       label: 'A-1001 · ada@example.com',
+      change: null,
     }),
   },
   ...CONTENT_EXAMPLES,

@@ -1,4 +1,5 @@
 import { messageContent, previewedMessage } from './message-content.ts';
+import { eventChangeBody } from './event-change.ts';
 import { next, nullable, pageOf, time } from './fields.ts';
 import { anAddress, OPEN, ofBodies, open } from './privacy.ts';
 import { z } from 'zod';
@@ -72,6 +73,9 @@ export const eventBody = z
       .describe(
         'With `labels=true`: its key or id and its first address, else its first fields; null if it left the log',
       ),
+    change: ofBodies(eventChangeBody)
+      .nullable()
+      .describe('With `labels=true`: what was read of a database. Null for an event that was sent'),
   })
   .meta({ id: 'Event' });
 export const eventPage = pageOf(eventBody).meta({ id: 'EventPage' });

@@ -3,6 +3,7 @@ import { stepsOf } from '@carillon/domain/events';
 import { isJsonObject, stringifyJson, type Json, type JsonObject } from '@carillon/kernel';
 import type { EventRow } from '@carillon/ports';
 import { readSourceRecord } from '@carillon/stages';
+import { summarizeChange, type ChangeSummary } from './changed-fields.ts';
 import { valueAt } from './event-shape.ts';
 import { recordsOf, type NewestEventsPorts } from './newest-events.ts';
 
@@ -66,19 +67,26 @@ export function eventLabel(body: JsonObject, key: string | null): string {
     .join(' · ');
 }
 
-/** Labels of these events by partition and offset. An event that has left the log has none. */
-export async function labelsOfEvents(
+/** What a list shows of the content of an event. `change` is null for an event that was received. */
+export type EventFacts = { readonly label: string; readonly change: ChangeSummary | null };
+
+/** Reads labels and changes of these events from the log, by partition and offset. An event that has left the log has none. */
+export async function factsOfEvents(
   rows: readonly EventRow[],
   keyOf: (stream: string) => string | null,
   { log }: Pick<NewestEventsPorts, 'log'>,
-): Promise<ReadonlyMap<string, string>> {
+): Promise<ReadonlyMap<string, EventFacts>> {
   const records = await recordsOf(rows, log);
-  const labels = new Map<string, string>();
+  const facts = new Map<string, EventFacts>();
   for (const { partition, offset, stream } of rows) {
     const record = records.get(`${partition}@${offset}`);
     const read = record && readSourceRecord(record, log.logId);
     if (!read?.ok || read.value.kind !== 'event') continue;
-    labels.set(`${partition}@${offset}`, eventLabel(read.value.event.body, keyOf(stream)));
+    const { body, change } = read.value.event;
+    facts.set(`${partition}@${offset}`, {
+      label: eventLabel(body, keyOf(stream)),
+      change: change && summarizeChange(change),
+    });
   }
-  return labels;
+  return facts;
 }

@@ -1,7 +1,7 @@
 import { deadLetterBody, deadLetterPage, eventPage, traceBody, whyBody } from '@carillon/contracts';
 import { readRuleTitle, streamTable } from '@carillon/domain/configuration';
 import { CarillonError, isCarillonError } from '@carillon/kernel';
-import { labelsOfEvents, traceEvent, whyAddress } from '@carillon/insight';
+import { factsOfEvents, traceEvent, whyAddress } from '@carillon/insight';
 import { z } from 'zod';
 import { principalOf } from '../../access/principal.ts';
 import { answersOf, seesMasked } from '../../access/masking/mask-answers.ts';
@@ -44,7 +44,7 @@ const eventFilters = z.strictObject({
     .enum(['true', 'false'])
     .default('false')
     .describe(
-      '`true`: with a label of each event, read from the log, for those with the permission `bodies`; at most 50 events',
+      '`true`: with label and change of each event, read from the log, for those with the permission `bodies`; at most 50 events',
     ),
 });
 
@@ -129,8 +129,8 @@ function listEventsRoute(app: ApiServer, ports: EventPorts): void {
       );
       const readable = isLabelled ? page.items.filter((row) => principalOf(request).may('bodies', row.workspace)) : [];
       const { streams } = streamTable(ports.configuration.current());
-      const labels = await labelsOfEvents(readable, (stream) => streams.get(stream)?.key ?? null, ports);
-      const items = page.items.map((row) => showEvent(row, labels.get(`${row.partition}@${row.offset}`)));
+      const facts = await factsOfEvents(readable, (stream) => streams.get(stream)?.key ?? null, ports);
+      const items = page.items.map((row) => showEvent(row, facts.get(`${row.partition}@${row.offset}`)));
       return { items, next: page.next };
     },
   );
