@@ -21,7 +21,7 @@ export type DraftFixture = {
   as(name: string, permissions?: readonly Permission[], workspace?: string): Promise<DraftFixture['ask']>;
   /** Publishes a body as `apply` does, by nobody of the drafts. */
   apply(
-    kind: 'notification' | 'template' | 'partial' | 'stream' | 'workspace',
+    kind: 'notification' | 'template' | 'partial' | 'stream' | 'integration' | 'workspace',
     name: string,
     body: unknown,
     workspace?: string,

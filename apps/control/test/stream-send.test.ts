@@ -35,6 +35,16 @@ describe('an event that somebody sends by hand', () => {
     expect(await send('{}', 'nothing')).toMatchObject({ status: 404, body: { code: 'not_found' } });
   });
 
+  it('is refused on a stream that reads a database, and appends nothing', async () => {
+    await under.apply('integration', 'shop-db', { kind: 'postgres', url: { secret: 'SHOP_DB' } });
+    await under.apply('stream', 'changes', {
+      from: { integration: 'shop-db', tables: { 'public.orders': 'event.id' } },
+    });
+    const before = (await under.fixture.topology.records('carillon.events')).length;
+    expect(await send('{"id":1}', 'changes')).toMatchObject({ status: 400, body: { code: 'invalid_request' } });
+    expect(await under.fixture.topology.records('carillon.events')).toHaveLength(before);
+  });
+
   it('needs the permission to configure, and a stream of the same workspace', async () => {
     const viewer = { ...under, ask: await under.as('vera', ['read', 'operate', 'bodies']) };
     expect(await send(JSON.stringify(EVENT), 'orders', viewer)).toMatchObject({ status: 403 });

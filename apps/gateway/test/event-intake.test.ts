@@ -135,6 +135,8 @@ describe('401', () => {
       await post(gateway, 'shop/orders', 'hunter2'),
       await post(gateway, 'shop/nowhere', revoked),
       await post(gateway, 'shop/nowhere', blog),
+      await post(gateway, 'shop/changes', revoked),
+      await post(gateway, 'shop/changes', blog),
       await post(gateway, 'nobody/nowhere', backend),
       await post(gateway, '', wrong),
       await post(gateway, 'x'.repeat(1500), wrong),
@@ -153,7 +155,7 @@ describe('401', () => {
     const refused = await post(gateway, 'shop/orders', null, '{}', headers);
     expect(codeOf(refused)).toBe('401 unauthorized');
     expect(refused.body['detail']).toContain(words);
-    for (const path of ['shop/nowhere', 'nobody/nowhere', '', '__proto__/constructor'])
+    for (const path of ['shop/nowhere', 'shop/changes', 'nobody/nowhere', '', '__proto__/constructor'])
       expect(comparable(await post(gateway, path, null, '{}', headers))).toEqual(comparable(refused));
   });
 
@@ -196,6 +198,14 @@ describe('404 and 403', () => {
     expect(near.body['detail']).toContain('Did you mean shop/orders?');
     const far = await post(gateway, 'shop/nowhere', fixture.keys.backend);
     expect(far.body['detail']).not.toContain('Did you mean');
+  });
+
+  test('a valid key on a stream that reads a database: 404, as on a path that is not there', async () => {
+    const gateway = await fixture.start();
+    const { backend } = fixture.keys;
+    const nowhere = await post(gateway, 'shop/nowhere', backend);
+    expect(comparable(await post(gateway, 'shop/changes', backend))).toEqual(comparable(nowhere));
+    expect(comparable(await post(gateway, 'shop/chnges', backend))).toEqual(comparable(nowhere));
   });
 
   test('a valid key of this workspace that this stream does not name: 403', async () => {

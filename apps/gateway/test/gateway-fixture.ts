@@ -65,6 +65,7 @@ const INTEGRATIONS: readonly ResourceChange[] = [
   integration('generic', { kind: 'generic', authorization }),
   integration('unset', { kind: 'mixpanel', authorization: { key: { secret: 'UNSET' } } }),
   integration('crm', { kind: 'lookup', url: 'https://crm.example.com', authorization: { key: { secret: 'FIRST' } } }),
+  integration('shop-db', { kind: 'postgres', url: { secret: 'UNSET' } }),
 ];
 
 const account = (name: string, receipts: NonNullable<AccountOf<'smtp'>['receipts']>): ResourceChange => ({
@@ -109,6 +110,7 @@ const ACCOUNTS: readonly ResourceChange[] = [
 ];
 
 const STREAMS: readonly ResourceChange[] = [
+  stream('changes', { from: { integration: 'shop-db', tables: { 'public.orders': 'event.id' } } }),
   stream('orders', { security: { api_keys: ['backend', 'expired', 'future'] } }),
   stream('private', { security: { api_keys: ['other'] } }),
   stream('keyed', { key: 'event.customer.id', time: 'event.at', security: { api_keys: ['backend'] } }),
