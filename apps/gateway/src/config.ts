@@ -1,4 +1,5 @@
 import { MAX_COHORT_BYTES } from '@carillon/domain/cohorts';
+import { EVENT_LIMITS } from '@carillon/domain/events';
 import type { Duration } from '@carillon/kernel';
 import type { BounceSettings } from '@carillon/ports';
 import type { HttpLimits } from '@carillon/runtime';
@@ -42,7 +43,7 @@ export const GATEWAY_PORT_SETTING = '--gateway-port or CARILLON_GATEWAY_PORT';
 export const CONFIGURATION_FRESH_FOR: Duration = 2000;
 
 export const withDefaults = (config: GatewayConfig): GatewaySettings => ({
-  maxBodyBytes: 256 * 1024,
+  maxBodyBytes: EVENT_LIMITS.bytes,
   maxCohortBytes: MAX_COHORT_BYTES,
   maxInFlightBytes: 64 * 1024 * 1024,
   maxInFlightRequests: 512,

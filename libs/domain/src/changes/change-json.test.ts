@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import type { Json } from '@carillon/kernel';
 import { describe, expect, it } from 'vitest';
-import { MAX_CHANGE_BYTES, readChange, writeChange } from './change-json.ts';
+import { CHANGE_LIMITS } from '../events/limits.ts';
+import { readChange, writeChange } from './change-json.ts';
 import type { Change } from './change.ts';
 
 const SOURCE = {
@@ -105,7 +106,7 @@ describe('the JSON of a change', () => {
     const codeOf = (event: string) => read(create.replace(/\{"id":1[^}]*\}/, event));
     expect(codeOf(deep)).toMatchObject({ ok: false, error: { code: 'too_deep' } });
     expect(codeOf('{"constructor":1}')).toMatchObject({ ok: false, error: { code: 'forbidden_key' } });
-    expect(readChange(new Uint8Array(MAX_CHANGE_BYTES + 1))).toMatchObject({
+    expect(readChange(new Uint8Array(CHANGE_LIMITS.bytes + 1))).toMatchObject({
       ok: false,
       error: { code: 'body_too_large' },
     });

@@ -1,12 +1,7 @@
 import { err, isJsonObject, ok, parseInstant, type Json, type JsonObject, type Result } from '@carillon/kernel';
 import { readEvent } from '../events/json-reader.ts';
-import type { JsonLimits } from '../events/json-reader-fault.ts';
+import { CHANGE_LIMITS } from '../events/limits.ts';
 import { CHANGE_OPS, type Change, type ChangeOp, type ChangeSource } from './change.ts';
-
-/** Bytes of a change on the log. */
-export const MAX_CHANGE_BYTES = 1024 * 1024;
-/** Limits of the whole record, in which `event` and `previous` are one level deep. */
-export const CHANGE_LIMITS: JsonLimits = { depth: 32, keys: 20_000 };
 
 /** Why bytes are not a change. `code` is a class, `detail` quotes no values. */
 export type ChangeFault = { readonly code: string; readonly detail: string };
@@ -41,10 +36,10 @@ function stringifyExact(value: JsonObject): string {
 
 /** Reads what `writeChange` wrote, as strictly as an event is read. Never throws. */
 export function readChange(bytes: Uint8Array): Result<Change, ChangeFault> {
-  if (bytes.length > MAX_CHANGE_BYTES) {
+  if (bytes.length > CHANGE_LIMITS.bytes) {
     return err({
       code: 'body_too_large',
-      detail: `The change has ${bytes.length} bytes. A change may have ${MAX_CHANGE_BYTES}.`,
+      detail: `The change has ${bytes.length} bytes. A change may have ${CHANGE_LIMITS.bytes}.`,
     });
   }
   const read = readEvent(bytes, CHANGE_LIMITS);

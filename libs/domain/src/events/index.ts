@@ -5,6 +5,7 @@ export * from './json-reader-fault.ts';
 export * from './json-reader-path.ts';
 export * from './json-reader.ts';
 export * from './json-size.ts';
+export * from './limits.ts';
 export * from './partition.ts';
 export * from './position.ts';
 export * from './source-event.ts';

@@ -1,5 +1,6 @@
 import { err, isJsonObject, ok, type Json, type JsonObject, type Result } from '@carillon/kernel';
-import { placeOf, type JsonFault, type JsonFaultCode, type JsonLimits } from './json-reader-fault.ts';
+import { placeOf, type JsonFault, type JsonFaultCode } from './json-reader-fault.ts';
+import type { JsonLimits } from './limits.ts';
 import { expectedPlace, expectNext, hashOf, MAX_LOOKUPS, nameAt, placeOfName } from './json-reader-names.ts';
 import { exactNumber, INT64_RANGE, readDouble, readInteger } from './json-reader-numbers.ts';
 import { pointerTo } from './json-reader-path.ts';

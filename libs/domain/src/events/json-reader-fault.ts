@@ -23,14 +23,6 @@ export type JsonFault = {
   readonly column: number;
 };
 
-export type JsonLimits = { readonly depth: number; readonly keys: number };
-
-/**
- * Limits of an event, beside its 256 KiB. The log's readers use the same ones, so that an accepted event can be read again. An order of a shop
- * system with 12 lines has 2,100 fields. What 20,000 cost stands in docs/operations.md.
- */
-export const EVENT_LIMITS: JsonLimits = { depth: 32, keys: 20_000 };
-
 /** Line and column of a place in a text. Counts as it goes: a hostile text can be all line breaks. */
 export function placeOf(text: string, at: number): Pick<JsonFault, 'line' | 'column'> {
   let line = 1;

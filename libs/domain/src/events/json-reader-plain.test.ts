@@ -2,7 +2,7 @@ import { isJsonObject, type Json } from '@carillon/kernel';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readAnyText } from './json-reader-any.ts';
-import type { JsonLimits } from './json-reader-fault.ts';
+import type { JsonLimits } from './limits.ts';
 import { readPlain } from './json-reader-plain.ts';
 
 const LIMITS: JsonLimits = { depth: 3, keys: 6 };

@@ -1,5 +1,5 @@
 import type { Json } from '@carillon/kernel';
-import type { JsonLimits } from './json-reader-fault.ts';
+import type { JsonLimits } from './limits.ts';
 import {
   expectedPlace,
   expectNext,

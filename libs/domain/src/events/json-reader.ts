@@ -1,5 +1,6 @@
 import { err, isJsonObject, ok, type Json, type JsonObject, type Result } from '@carillon/kernel';
-import { EVENT_LIMITS, type JsonFault, type JsonLimits } from './json-reader-fault.ts';
+import type { JsonFault } from './json-reader-fault.ts';
+import { EVENT_LIMITS, type JsonLimits } from './limits.ts';
 import { readAnyObject, readAnyText } from './json-reader-any.ts';
 import { readPlain } from './json-reader-plain.ts';
 

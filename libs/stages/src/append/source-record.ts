@@ -1,5 +1,5 @@
 import { readChange, type Change } from '@carillon/domain/changes';
-import { readEvent, type Position, type SourceEvent } from '@carillon/domain/events';
+import { EVENT_LIMITS, readEvent, type Position, type SourceEvent } from '@carillon/domain/events';
 import {
   err,
   ok,
@@ -36,9 +36,6 @@ export type SourceRecord = { readonly kind: 'event'; readonly event: SourceEvent
 export type SourceRecordFault = { readonly reason: string; readonly detail: string };
 
 const fault = (reason: string, detail: string): Result<never, SourceRecordFault> => err({ reason, detail });
-
-/** Far more than the intake takes. Only another program's record has more, and its messages would be too large for a topic. */
-const MAX_EVENT_BYTES = 512 * 1024;
 
 /**
  * Reads a record of `carillon.events`: what `prepareAppend` and `markerRecord` wrote. Never throws, because the log may
@@ -90,8 +87,9 @@ function readEventRecord(record: LogRecord, position: Position): Result<SourceRe
 type Content = { readonly body: JsonObject; readonly change?: Change };
 
 function readBody(bytes: Uint8Array): Result<Content, SourceRecordFault> {
-  if (bytes.length > MAX_EVENT_BYTES) {
-    return fault('body_too_large', `The event has ${bytes.length} bytes, at most ${MAX_EVENT_BYTES} are judged.`);
+  // The intake takes no more. A larger record is another program's, and its messages would be too large for a topic.
+  if (bytes.length > EVENT_LIMITS.bytes) {
+    return fault('body_too_large', `The event has ${bytes.length} bytes, at most ${EVENT_LIMITS.bytes} are judged.`);
   }
   const read = readEvent(bytes);
   return read.ok ? read : fault(read.error.code, read.error.detail);

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { EVENT_LIMITS } from '@carillon/domain/events';
 import type { LogRecord, BatchResult, PartitionState } from '@carillon/ports';
 import { ORDER_PAID, notification, neverYield, orderShop } from '@carillon/testing/given';
 import { openTopology, untilFound, type Topology } from '@carillon/testing/topology';
@@ -112,7 +113,7 @@ describe('a record that can never be read', () => {
     await topology.publish(...orderShop());
     await topology.event(paid('A-1'));
     const event = (await events()).at(-1);
-    const value = new TextEncoder().encode(JSON.stringify({ text: 'x'.repeat(512 * 1024) }));
+    const value = new TextEncoder().encode(JSON.stringify({ text: 'x'.repeat(EVENT_LIMITS.bytes) }));
     const result = await evaluate(event ? [{ ...event, value }] : []);
     expect(readOutputs(result).letters).toMatchObject([{ reason: 'body_too_large' }]);
   });

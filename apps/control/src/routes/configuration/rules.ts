@@ -9,7 +9,7 @@ import {
   type PlacedRule,
 } from '@carillon/domain/configuration';
 import { givesSlotAway, type Intent } from '@carillon/domain/deliveries';
-import { countJsonValues, readEvent, readJson, type SourceEvent } from '@carillon/domain/events';
+import { countJsonValues, EVENT_LIMITS, readEvent, readJson, type SourceEvent } from '@carillon/domain/events';
 import {
   attribute,
   attributionOf,
@@ -46,7 +46,7 @@ import { answerWords, askPartner, readPartnerSecrets } from '../../partner-calls
 import { notFound, withNameAcross, type ApiServer } from '../app.ts';
 
 const testRequest = z.strictObject({
-  event: z.string().max(262_144).optional().describe('The event as JSON text, read as the intake would'),
+  event: z.string().max(EVENT_LIMITS.bytes).optional().describe('The event as JSON text, read as the intake would'),
   event_id: z.string().max(100).optional().describe('Instead of it: an event that is on the log'),
   files: configurationFiles
     .optional()

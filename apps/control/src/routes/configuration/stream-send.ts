@@ -1,6 +1,6 @@
 import { sentEventBody } from '@carillon/contracts';
 import { streamTable, takesChanges } from '@carillon/domain/configuration';
-import { readEvent } from '@carillon/domain/events';
+import { EVENT_LIMITS, readEvent } from '@carillon/domain/events';
 import { CarillonError, readTraceparent } from '@carillon/kernel';
 import { prepareAppend } from '@carillon/stages';
 import { z } from 'zod';
@@ -12,7 +12,7 @@ import { notFound, withName, type ApiServer } from '../app.ts';
 import { streamPath } from './streams.ts';
 
 const sendRequest = z.strictObject({
-  event: z.string().min(1).max(262_144).describe('The event as JSON text, read as the intake would'),
+  event: z.string().min(1).max(EVENT_LIMITS.bytes).describe('The event as JSON text, read as the intake would'),
 });
 
 type SendPorts = Pick<RoutePorts, 'configuration' | 'ids' | 'clock' | 'log'>;

@@ -13,7 +13,7 @@ import {
   type Configuration,
   type Resource,
 } from '@carillon/domain/configuration';
-import { readEvent } from '@carillon/domain/events';
+import { EVENT_LIMITS, readEvent } from '@carillon/domain/events';
 import { missingVariables } from '@carillon/insight';
 import { CarillonError, formatInstant, isLocale, isTimeZone, type JsonObject } from '@carillon/kernel';
 import type { FastifyRequest } from 'fastify';
@@ -30,7 +30,7 @@ import { eventOnLog } from './rules.ts';
 export const renderedWith = {
   event: z
     .string()
-    .max(262_144)
+    .max(EVENT_LIMITS.bytes)
     .describe('The event as JSON text: its fields, and variables of a recipient by bare name'),
   locale: z.string().max(100).optional().describe('As the recipient’s variable `locale`, such as de-AT'),
   time_zone: z.string().max(100).optional().describe('As the recipient’s variable `time_zone`, such as Europe/Vienna'),
