@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { expectAccessible, expectToFit, picture } from '../portal/accessible.ts';
 import { problem, type Call } from './scripted-api.ts';
-import { serveJobs } from './scripted-jobs.ts';
+import { startJob } from './jobs.ts';
 import { testScreens } from './test-screens.ts';
 
 type Word = {
@@ -49,7 +49,6 @@ testScreens('the opt-outs of a workspace', ({ api, guard, open }) => {
   /** Serves a list of people that the calls of the screen change. */
   function serve(...first: readonly Consent[]): { readonly allow: (call: Call) => object } {
     let consents = first;
-    const startJob = serveJobs(api);
     const isIn = (one: Consent, workspace = ''): boolean => workspace === '-' || one.workspace === workspace;
     api.answer(LIST, ({ params, query }: Call) => ({
       items: consents.filter(
@@ -96,7 +95,8 @@ testScreens('the opt-outs of a workspace', ({ api, guard, open }) => {
           (one) => before.find((old) => old.person === one.person && old.workspace === one.workspace) ?? one,
         );
       };
-      return startJob(call, { of: before.length, undo: undoAll });
+      const { workspace = '' } = call.params;
+      return startJob(api, { action: 'allow_consents', workspace, of: before.length, undo: undoAll });
     };
     api.answer(ALLOW, allow);
     api.answer(COUNT, (call: Call) => {

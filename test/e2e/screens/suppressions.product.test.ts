@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { expectAccessible, expectToFit, picture } from '../portal/accessible.ts';
 import { problem, type Call } from './scripted-api.ts';
-import { serveJobs } from './scripted-jobs.ts';
+import { startJob } from './jobs.ts';
 import { testScreens } from './test-screens.ts';
 
 type Entry = { channel: string; address: string; source: string; detail: string; [field: string]: unknown };
@@ -47,7 +47,6 @@ testScreens('the suppressions of a workspace', ({ api, guard, open }) => {
       const { entries: named, filter } = body as { entries?: readonly Named[]; filter?: Partial<Named> };
       return named ?? entries.filter(({ source }) => filter?.source === undefined || source === filter.source);
     };
-    const startJob = serveJobs(api);
     api.answer(LIST, ({ query }: Call) => ({
       items: entries.filter(
         ({ address, source }) =>
@@ -79,7 +78,8 @@ testScreens('the suppressions of a workspace', ({ api, guard, open }) => {
     api.answer(REMOVE_MANY, (call: Call) => {
       const before = entries;
       remove(chosenBy(call));
-      return startJob(call, { of: removed.length, undo: () => void (entries = before) });
+      const undo = () => void (entries = before);
+      return startJob(api, { action: 'remove_suppressions', of: removed.length, undo });
     });
     api.answer(RESTORE, () => {
       entries = [...entries, ...removed];
