@@ -55,6 +55,9 @@ export type ScriptedApi = {
   readonly reset: () => readonly string[];
 };
 
+/** Address of a page of this origin without scripts. */
+export const EMPTY_PAGE = '/empty';
+
 const LIVE: OperationName = 'GET /v1/workspaces/{workspace}/live';
 const ME: OperationName = 'GET /v1/me';
 const PERMISSIONS = Object.entries(ROLES_WITH);
@@ -125,6 +128,7 @@ async function startScriptedApi(): Promise<ScriptedApi> {
     if (body === undefined) return reply.send();
     return reply.type(type).send(typeof body === 'string' ? body : JSON.stringify(body));
   });
+  app.get(EMPTY_PAGE, (_request, reply) => reply.type('text/html').send(''));
   servePages(app, PORTAL_FOLDER, { who: async () => null }, () => '');
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   // The process ends with its tests, not with this server.
@@ -136,11 +140,11 @@ async function startScriptedApi(): Promise<ScriptedApi> {
     forget: (name) => void answers.delete(named(name).name),
     example: (name) => named(name).example() as Readonly<Record<string, unknown>>,
     hold(name) {
-      let release = (): void => undefined;
-      held.set(named(name).name, new Promise((resolve) => (release = resolve)));
+      const { promise, resolve } = Promise.withResolvers<void>();
+      held.set(named(name).name, promise);
       return () => {
         held.delete(name);
-        release();
+        resolve();
       };
     },
     calls: (name) => calls.filter(({ operation }) => operation === named(name).name),
@@ -151,6 +155,7 @@ async function startScriptedApi(): Promise<ScriptedApi> {
       void answers.set(ME, meOf(named(ME).example() as object, role, workspaces)),
     reset() {
       answers.clear();
+      held.clear();
       calls.length = 0;
       for (const stream of streams) stream.raw.destroy();
       return faults.splice(0);
