@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
 import { expectAccessible } from './accessible.ts';
 import { guardPages } from './guard.ts';
-import { openBrowser, startDemo, type Demo } from './support.ts';
+import { closeContexts, sharedBrowser, startDemo, type Demo } from './support.ts';
 
 const ORDER = { order_id: 'A-1', status: 'paid', total: 120, customer: { name: 'Ada', email: 'ada@example.com' } };
 const NOTIFICATION = '/workspaces/shop/notifications/order-paid';
@@ -46,7 +46,7 @@ describeWith('chromium', 'building a notification in the portal', () => {
   const untilSaved = () => page.locator('[data-draft="saved"]').waitFor();
 
   beforeAll(async () => {
-    [demo, browser] = await Promise.all([startDemo(), openBrowser()]);
+    [demo, browser] = await Promise.all([startDemo(), sharedBrowser()]);
     key = await demo.makeKey('shop', 'second');
     await demo.apply({
       'workspaces/shop/streams/orders.yaml': 'key: event.order_id\nsecurity: { api_keys: [backend, second] }\n',
@@ -62,7 +62,7 @@ describeWith('chromium', 'building a notification in the portal', () => {
     page.setDefaultTimeout(30_000);
   });
   afterAll(async () => {
-    await browser?.close();
+    await closeContexts();
     await demo?.stop();
   });
   it('leads from the start page to Secure your endpoint: a key or a provider is chosen, and the code follows at once', async () => {

@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
 import { guardPages } from './guard.ts';
-import { openBrowser, startDemo, type Demo } from './support.ts';
+import { closeContexts, sharedBrowser, startDemo, type Demo } from './support.ts';
 
 type Kept = { readonly channel: string; readonly to: string; readonly subject: string | null; readonly text: string };
 
@@ -36,7 +36,7 @@ describeWith('chromium', 'changing a notification in the portal', () => {
   };
 
   beforeAll(async () => {
-    [demo, browser] = await Promise.all([startDemo(), openBrowser()]);
+    [demo, browser] = await Promise.all([startDemo(), sharedBrowser()]);
     key = await demo.makeKey('shop', 'second');
     await demo.apply({
       'workspaces/shop/streams/orders.yaml': 'key: event.order_id\nsecurity: { api_keys: [backend, second] }\n',
@@ -47,7 +47,7 @@ describeWith('chromium', 'changing a notification in the portal', () => {
     await page.goto(`${demo.control}/workspaces/shop`);
   });
   afterAll(async () => {
-    await browser?.close();
+    await closeContexts();
     await demo?.stop();
   });
 

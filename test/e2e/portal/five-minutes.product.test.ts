@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
 import { MAX_CLICKS, walkToFirstMessage } from './first-message.ts';
 import { guardPages } from './guard.ts';
-import { openBrowser, startDemo, type Demo } from './support.ts';
+import { closeContexts, sharedBrowser, startDemo, type Demo } from './support.ts';
 
 describeWith('chromium', 'the first five minutes', () => {
   let demo: Demo;
@@ -12,7 +12,7 @@ describeWith('chromium', 'the first five minutes', () => {
   const guard = guardPages(() => (demo ? [demo.control] : []));
 
   beforeAll(async () => {
-    [demo, browser] = await Promise.all([startDemo(), openBrowser()]);
+    [demo, browser] = await Promise.all([startDemo(), sharedBrowser()]);
     const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
     page = await guard.openPage(context);
     page.setDefaultTimeout(30_000);
@@ -20,7 +20,7 @@ describeWith('chromium', 'the first five minutes', () => {
     await page.clock.setFixedTime(new Date());
   });
   afterAll(async () => {
-    await browser?.close();
+    await closeContexts();
     await demo?.stop();
   });
 

@@ -7,7 +7,7 @@ import { guardPages } from './guard.ts';
 import { layAside } from './hostile-queues.ts';
 import { hostileTexts } from './hostile-texts.ts';
 import { startTrap, type Trap } from './lab.ts';
-import { openBrowser, startDemo } from './support.ts';
+import { closeContexts, sharedBrowser, startDemo } from './support.ts';
 
 const AT = 'workspaces/odd';
 
@@ -27,7 +27,7 @@ export const lookForScripts = (isChosen: (nth: number) => boolean): void =>
       (await demo.ask<{ items: { id: string; state: string; to: string }[] }>('/v1/workspaces/odd/deliveries')).items;
 
     beforeAll(async () => {
-      [demo, trap, browser] = await Promise.all([startDemo(), startTrap(), openBrowser()]);
+      [demo, trap, browser] = await Promise.all([startDemo(), startTrap(), sharedBrowser()]);
       texts = hostileTexts(trap.origin);
       const [first = '', second = '', third = ''] = texts;
       smtp = await startScriptedSmtp({
@@ -118,7 +118,7 @@ export const lookForScripts = (isChosen: (nth: number) => boolean): void =>
       page = await guard.openPage(context);
     });
     afterAll(async () => {
-      await browser?.close();
+      await closeContexts();
       await smtp?.stop();
       await trap?.stop();
       await demo?.stop();

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
 import { expectAccessible, expectToFit } from './accessible.ts';
 import { guardPages } from './guard.ts';
-import { openBrowser, startDemo, type Demo } from './support.ts';
+import { closeContexts, sharedBrowser, startDemo, type Demo } from './support.ts';
 
 const AT = 'workspaces/mail';
 const BODY =
@@ -21,7 +21,7 @@ describeWith('chromium', 'the inbox of the sandbox in a browser', () => {
   const frame = () => page.locator('iframe');
 
   beforeAll(async () => {
-    [demo, browser] = await Promise.all([startDemo(), openBrowser()]);
+    [demo, browser] = await Promise.all([startDemo(), sharedBrowser()]);
     const key = await demo.makeKey('mail', 'backend');
     await demo.apply({
       [`${AT}/workspace.yaml`]: 'name: Mail\n',
@@ -60,7 +60,7 @@ rules:
     await rows().nth(3).waitFor();
   });
   afterAll(async () => {
-    await browser?.close();
+    await closeContexts();
     await demo?.stop();
   });
 

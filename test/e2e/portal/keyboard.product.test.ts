@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
 import { guardPages } from './guard.ts';
 import { openLab, startTrap, type Lab, type Trap } from './lab.ts';
-import { openBrowser, startDemo, type Demo } from './support.ts';
+import { closeContexts, sharedBrowser, startDemo, type Demo } from './support.ts';
 
 /** So often may somebody press Tab until what they look for has the focus: more, and nobody would use the page so. */
 const MAX_TABS = 60;
@@ -32,11 +32,11 @@ describeWith('chromium', 'the portal without a mouse', () => {
   const guard = guardPages(() => (demo ? [demo.control] : []));
 
   beforeAll(async () => {
-    [demo, browser, trap] = await Promise.all([startDemo(), openBrowser(), startTrap()]);
+    [demo, browser, trap] = await Promise.all([startDemo(), sharedBrowser(), startTrap()]);
     page = await guard.openPage(await browser.newContext({ viewport: { width: 1440, height: 900 } }));
   });
   afterAll(async () => {
-    await browser?.close();
+    await closeContexts();
     await demo?.stop();
     await Promise.all([lab?.stop(), trap?.stop()]);
   });

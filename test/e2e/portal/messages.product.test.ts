@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
 import { expectAccessible, expectToFit } from './accessible.ts';
 import { guardPages } from './guard.ts';
-import { openBrowser, startDemo, type Demo } from './support.ts';
+import { closeContexts, sharedBrowser, startDemo, type Demo } from './support.ts';
 
 /* What readers meet: an SMS and a push notification as the inbox shows them, and the pages behind the links of a message. */
 
@@ -69,7 +69,7 @@ describeWith('chromium', 'what readers meet, in a browser', () => {
   const heading = (on: Page, name: string | RegExp) => on.getByRole('heading', { level: 1, name });
 
   beforeAll(async () => {
-    [demo, browser] = await Promise.all([startDemo(), openBrowser()]);
+    [demo, browser] = await Promise.all([startDemo(), sharedBrowser()]);
     key = await demo.makeKey('club', 'backend');
     await demo.apply(filesOf(demo.gateway));
     expect(await tell('ada@example.com')).toEqual(['email SENT accepted', 'push SENT accepted', 'sms SENT accepted']);
@@ -78,7 +78,7 @@ describeWith('chromium', 'what readers meet, in a browser', () => {
     page = await guard.openPage(context);
   });
   afterAll(async () => {
-    await browser?.close();
+    await closeContexts();
     await demo?.stop();
   });
 

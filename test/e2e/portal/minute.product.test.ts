@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
 import { guardPages } from './guard.ts';
 import { openLab, startTrap, type Lab, type Trap } from './lab.ts';
-import { openBrowser, startDemo, type Demo } from './support.ts';
+import { closeContexts, sharedBrowser, startDemo, type Demo } from './support.ts';
 
 /** In milliseconds: an operator has an answer within it, and people are slower than a script. */
 const MINUTE = 60_000;
@@ -38,7 +38,7 @@ describeWith('chromium', 'an operator at night, in a browser', () => {
     demo.send('lab/orders', lab.key, { kind, email, subject: 'Paid', name: 'A' });
 
   beforeAll(async () => {
-    [demo, trap, browser] = await Promise.all([startDemo(), startTrap(), openBrowser()]);
+    [demo, trap, browser] = await Promise.all([startDemo(), startTrap(), sharedBrowser()]);
     lab = await openLab(demo, trap);
     await demo.ask('/v1/workspaces/lab/suppressions', {
       channel: 'email',
@@ -68,7 +68,7 @@ describeWith('chromium', 'an operator at night, in a browser', () => {
     clicks = 0;
   });
   afterAll(async () => {
-    await browser?.close();
+    await closeContexts();
     await lab?.stop();
     await trap?.stop();
     await demo?.stop();

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
 import { expectAccessible, expectToFit, picture } from './accessible.ts';
 import { guardPages } from './guard.ts';
-import { openBrowser, startDemo, type Demo } from './support.ts';
+import { closeContexts, sharedBrowser, startDemo, type Demo } from './support.ts';
 
 describeWith('chromium', 'the overview of a workspace in a browser', () => {
   let demo: Demo;
@@ -13,13 +13,13 @@ describeWith('chromium', 'the overview of a workspace in a browser', () => {
   const guard = guardPages(() => [demo.control]);
 
   beforeAll(async () => {
-    [demo, browser] = await Promise.all([startDemo(), openBrowser()]);
+    [demo, browser] = await Promise.all([startDemo(), sharedBrowser()]);
     context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: 'de-DE' });
     await context.request.post(`${demo.control}/v1/session`, { data: { word: demo.ownerToken } });
     page = await guard.openPage(context);
   });
   afterAll(async () => {
-    await browser?.close();
+    await closeContexts();
     await demo?.stop();
   });
 

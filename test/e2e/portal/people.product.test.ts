@@ -7,7 +7,7 @@ import { expectAccessible, expectToFit } from './accessible.ts';
 import { guardPages } from './guard.ts';
 import { holdBack } from './hold-back.ts';
 import { openMember } from './member.ts';
-import { openBrowser, startDemo, type Demo } from './support.ts';
+import { closeContexts, sharedBrowser, startDemo, type Demo } from './support.ts';
 
 const PASSWORD = 'a kettle of green bells';
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
@@ -32,12 +32,12 @@ describeWith('chromium', 'people in a browser', () => {
   const guard = guardPages(() => [demo.control]);
 
   beforeAll(async () => {
-    [demo, browser] = await Promise.all([startDemo(), openBrowser()]);
+    [demo, browser] = await Promise.all([startDemo(), sharedBrowser()]);
     context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
     page = await guard.openPage(context);
   });
   afterAll(async () => {
-    await browser?.close();
+    await closeContexts();
     await demo?.stop();
   });
 

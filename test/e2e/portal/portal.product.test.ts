@@ -4,7 +4,7 @@ import { describeWith } from '../../support/requirements.ts';
 import { expectAccessible, expectToFit, spread, widthOf } from './accessible.ts';
 import { openLab, sendOrder, startTrap, type Lab, type Trap } from './lab.ts';
 import { guardPages } from './guard.ts';
-import { openBrowser, startDemo, type Demo } from './support.ts';
+import { closeContexts, sharedBrowser, startDemo, type Demo } from './support.ts';
 
 describeWith('chromium', 'the portal in a browser', () => {
   let demo: Demo;
@@ -39,7 +39,7 @@ describeWith('chromium', 'the portal in a browser', () => {
   };
 
   beforeAll(async () => {
-    [demo, trap, browser] = await Promise.all([startDemo(), startTrap(), openBrowser()]);
+    [demo, trap, browser] = await Promise.all([startDemo(), startTrap(), sharedBrowser()]);
     lab = await openLab(demo, trap);
     const send = (event: object) => demo.send('lab/orders', lab.key, event);
     await send({ kind: 'hostile', email: 'eve@example.com', subject: '<b>bold</b>', name: '<i>Eve</i>' });
@@ -57,7 +57,7 @@ describeWith('chromium', 'the portal in a browser', () => {
     page = await openPage(signedIn);
   });
   afterAll(async () => {
-    await browser?.close();
+    await closeContexts();
     await lab?.stop();
     await trap?.stop();
     await demo?.stop();

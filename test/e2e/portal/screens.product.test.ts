@@ -4,7 +4,7 @@ import { describeWith } from '../../support/requirements.ts';
 import { guardPages } from './guard.ts';
 import { violations } from './accessible.ts';
 import { FORMS, fillWorkspaces, lookAtAll, openIn, SCREENS } from './screens.ts';
-import { openBrowser, startDemo, type Demo } from './support.ts';
+import { closeContexts, sharedBrowser, startDemo, type Demo } from './support.ts';
 
 describeWith('chromium', 'every screen of the portal', () => {
   let demo: Demo;
@@ -13,11 +13,11 @@ describeWith('chromium', 'every screen of the portal', () => {
   const guard = guardPages(() => (demo ? [demo.control] : []));
 
   beforeAll(async () => {
-    [demo, browser] = await Promise.all([startDemo(), openBrowser()]);
+    [demo, browser] = await Promise.all([startDemo(), sharedBrowser()]);
     event = await fillWorkspaces(demo);
   });
   afterAll(async () => {
-    await browser?.close();
+    await closeContexts();
     await demo?.stop();
   });
 

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
 import { expectAccessible, expectToFit } from './accessible.ts';
 import { guardPages } from './guard.ts';
-import { openBrowser, startDemo, type Demo } from './support.ts';
+import { closeContexts, sharedBrowser, startDemo, type Demo } from './support.ts';
 
 /** Where pictures of each screen are kept for somebody to look at; unset: none are taken. */
 const PICTURES = process.env['PORTAL_PICTURES'];
@@ -23,7 +23,7 @@ describeWith('chromium', 'what a workspace is set up with, in a browser', () => 
   beforeAll(async () => {
     [demo, browser, smtp, twilio, partner] = await Promise.all([
       startDemo(),
-      openBrowser(),
+      sharedBrowser(),
       startScriptedSmtp(),
       startScriptedTwilio(),
       startScriptedPartner(),
@@ -33,7 +33,7 @@ describeWith('chromium', 'what a workspace is set up with, in a browser', () => 
     page = await guard.openPage(context);
   });
   afterAll(async () => {
-    await browser?.close();
+    await closeContexts();
     await demo?.stop();
     await Promise.all([smtp?.stop(), twilio?.stop(), partner?.stop()]);
   });

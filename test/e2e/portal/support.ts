@@ -37,10 +37,16 @@ export const openBrowser = (): Promise<Browser> =>
 
 let shared: Promise<Browser> | undefined;
 
-/** Returns the browser of this process. Open a context per test and close that. */
+/** Returns the browser of this process, which all files of a worker share. A file closes what it opened with {@link closeContexts}. */
 export function sharedBrowser(): Promise<Browser> {
   shared ??= openBrowser();
   return shared;
+}
+
+/** Closes all contexts of the shared browser. The files of a worker run one after the other, so all are of this file. */
+export async function closeContexts(): Promise<void> {
+  const browser = await shared;
+  await Promise.all(browser?.contexts().map((context) => context.close()) ?? []);
 }
 
 /** How many times slower than it is the page's processor shall be. */

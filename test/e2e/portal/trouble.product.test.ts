@@ -7,7 +7,7 @@ import { guardPages } from './guard.ts';
 import { openMember } from './member.ts';
 import { listOutlivesRestart } from './restart.ts';
 import { expression, RULE, total, write } from './rule-form.ts';
-import { openBrowser, startDemo, type RestartedDemo } from './support.ts';
+import { closeContexts, sharedBrowser, startDemo, type RestartedDemo } from './support.ts';
 
 /** One of so many calls fails: more than 3 %, since a walk to a first message has but forty calls. */
 const ONE_OF = 12;
@@ -32,10 +32,10 @@ describeWith('chromium', 'the portal in trouble', () => {
   const guard = guardPages(() => (demo ? [demo.control] : []));
 
   beforeAll(async () => {
-    [demo, browser] = await Promise.all([startDemo(), openBrowser()]);
+    [demo, browser] = await Promise.all([startDemo(), sharedBrowser()]);
   });
   afterAll(async () => {
-    await browser?.close();
+    await closeContexts();
     await demo?.stop();
   });
 

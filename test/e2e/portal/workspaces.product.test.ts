@@ -4,7 +4,7 @@ import { describeWith } from '../../support/requirements.ts';
 import { wordsOf, type CodedFault } from '../../../apps/portal/src/faults/fault-words.ts';
 import { expectAccessible, expectToFit, picture } from './accessible.ts';
 import { guardPages } from './guard.ts';
-import { openBrowser, startDemo, type Demo } from './support.ts';
+import { closeContexts, sharedBrowser, startDemo, type Demo } from './support.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -40,14 +40,14 @@ describeWith('chromium', 'workspaces in the portal', () => {
   }
 
   beforeAll(async () => {
-    [demo, browser] = await Promise.all([startDemo(), openBrowser()]);
+    [demo, browser] = await Promise.all([startDemo(), sharedBrowser()]);
     context = await browser.newContext({ viewport: { width: 1440, height: 900 }, timezoneId: 'Europe/Berlin' });
     await context.request.post(`${demo.control}/v1/session`, { data: { word: demo.ownerToken } });
     page = await guard.openPage(context);
     page.setDefaultTimeout(30_000);
   });
   afterAll(async () => {
-    await browser?.close();
+    await closeContexts();
     await demo?.stop();
   });
 
