@@ -46,6 +46,7 @@ export async function openAudit() {
     after: null,
     outcome: 'done',
     code: null,
+    detail: null,
   });
 
   /** Writes so many entries and seals them. */

@@ -32,6 +32,7 @@ const row = (entry: AuditEntryBody): readonly string[] => [
   entry.workspace ?? '–',
   entry.code === null ? entry.outcome : `${entry.outcome}: ${entry.code}`,
   clean(entry.from.address ?? '–'),
+  clean(entry.detail ?? ''),
 ];
 
 function listCommand(audit: Command): void {
@@ -58,7 +59,16 @@ function listCommand(audit: Command): void {
             cursor,
           }),
         (page) =>
-          pageText(page, 'nothing was done', row, ['when', 'who', 'what', 'to what', 'workspace', 'outcome', 'from']),
+          pageText(page, 'nothing was done', row, [
+            'when',
+            'who',
+            'what',
+            'to what',
+            'workspace',
+            'outcome',
+            'from',
+            'detail',
+          ]),
       );
     });
 }

@@ -113,4 +113,5 @@ const cutEntry = {
   requestId: null,
   number: null,
   before: null,
+  detail: null,
 } as const;

@@ -15,6 +15,8 @@ export type AuditFacts = {
   /** Digests, by `digestOf`; of what can be guessed, such as an address, by `keyedDigest`; of a secret none. */
   readonly before?: string | undefined;
   readonly after?: string | undefined;
+  /** What a person gave as a reason, and what the action covers. Nothing personal. */
+  readonly detail?: string;
   /** Code of a refusal that a page tells by itself, or that came before anything began. */
   readonly code?: ErrorCode;
   /** What was done, where one address does several things. */

@@ -11,7 +11,7 @@ import { audited, factsOf, prepareFacts } from './facts.ts';
 import { publishedBy } from './published-by.ts';
 
 /** More of a header or a name tells nobody more. */
-const LONGEST = { userAgent: 200, target: 300 } as const;
+const LONGEST = { userAgent: 200, target: 300, detail: 1_000 } as const;
 
 type HookPorts = Pick<ControlPorts, 'log' | 'codecs' | 'ids' | 'clock' | 'configuration'>;
 
@@ -237,6 +237,7 @@ function createEntryWriter(ports: HookPorts) {
       number: null,
       before: facts.before ?? null,
       after: facts.after ?? null,
+      detail: facts.detail?.slice(0, LONGEST.detail) ?? null,
       outcome,
       code: facts.code ?? code,
     };

@@ -212,6 +212,7 @@ async function makeGood(into: Fold, ports: AuditSealerPorts): Promise<void> {
       ...publishedAs(number, publication.refs, configuration.history),
       outcome: 'done',
       code: null,
+      detail: null,
     };
     await writeAudit(entry, ports);
   }

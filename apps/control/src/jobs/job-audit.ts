@@ -41,6 +41,7 @@ export function createJobAudit(ports: Pick<ControlPorts, 'clock' | 'codecs' | 'i
         number: null,
         before: null,
         after: null,
+        detail: null,
         ...facts,
       },
       ports.codecs,

@@ -14,6 +14,7 @@ const ENTRY = {
   after: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
   outcome: 'done',
   code: null,
+  detail: null,
 };
 
 export const AUDIT_EXAMPLES = {

@@ -26,6 +26,7 @@ export const auditEntryBody = z
     after: text.describe('Digest of what is there since'),
     outcome: z.enum(AUDIT_OUTCOMES).describe('`begun`: nobody saw how it ended'),
     code: text.describe('Code of the problem that was answered'),
+    detail: text.describe('What a person gave as a reason, and what the action covers'),
   })
   .meta({ id: 'AuditEntry', ...OPEN });
 export type AuditEntryBody = z.infer<typeof auditEntryBody>;

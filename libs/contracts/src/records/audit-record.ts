@@ -31,6 +31,7 @@ type WireAudit = {
   after: string | null;
   outcome: string;
   code: string | null;
+  detail: string | null;
   personal: Buffer;
   seal: WireSeal | null;
 };
@@ -43,6 +44,7 @@ const NOTHING = {
   before: null,
   after: null,
   code: null,
+  detail: null,
 } as const;
 
 /** Where it came from counts as personal. Of an entry without an author the id is empty. */
@@ -87,6 +89,12 @@ export const auditRecord = {
       { name: 'after', type: ['null', 'string'], default: null, doc: 'Digest of what is there since.' },
       { name: 'outcome', type: 'string', doc: 'begun, done, refused or failed.' },
       { name: 'code', type: ['null', 'string'], default: null, doc: 'Code of the problem that was answered.' },
+      {
+        name: 'detail',
+        type: ['null', 'string'],
+        default: null,
+        doc: 'What a person gave as a reason, and what the action covers.',
+      },
       {
         name: 'personal',
         type: 'bytes',
@@ -143,6 +151,7 @@ export const auditRecord = {
       after: record.after,
       outcome: record.outcome,
       code: record.code,
+      detail: record.detail,
       personal: writePersonal({
         ...(address !== null && { address }),
         ...(userAgent !== null && { user_agent: userAgent }),
@@ -173,6 +182,7 @@ export const auditRecord = {
       after: wire.after,
       outcome: wordOf(wire.outcome, OUTCOMES, 'outcome'),
       code: wire.code,
+      detail: wire.detail,
     };
   },
 } satisfies RecordKind<AuditRecord, WireAudit>;

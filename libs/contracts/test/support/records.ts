@@ -248,6 +248,7 @@ const auditRecords: Arbitrary<AuditRecord> = fc.oneof(
     after: nullable(text),
     outcome: fc.constantFrom(...AUDIT_OUTCOMES),
     code: nullable(text),
+    detail: nullable(text),
   }),
   fc.record({
     kind: fc.constant('seal' as const),

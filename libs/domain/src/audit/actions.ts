@@ -49,6 +49,7 @@ export const AUDIT_ACTIONS = [
   'secret.set',
   'session.close',
   'session.open',
+  'source.reset',
   'suppression.add',
   'suppression.export',
   'suppression.import',

@@ -33,6 +33,8 @@ export type AuditEntry = {
   /** Digests of what was there before and of what is there since; null: not told, or nothing. */
   readonly before: string | null;
   readonly after: string | null;
+  /** What a person gave as a reason, and what the action covers. Null if nothing was given. */
+  readonly detail: string | null;
   readonly outcome: AuditOutcome;
   /** Code of the problem that was answered; null: none was. */
   readonly code: string | null;

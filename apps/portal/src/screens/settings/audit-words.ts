@@ -48,6 +48,7 @@ const VERBS: Readonly<Record<string, string>> = {
   add: 'added',
   start: 'started',
   end: 'ended',
+  reset: 'reset',
 };
 const THINGS: Readonly<Record<string, string>> = { api_key: 'API key', access: 'access', session: 'session' };
 

@@ -183,7 +183,7 @@ function Entries({ filters }: { readonly filters: Filters }): ReactNode {
 }
 
 function EntryRow({ entry, names }: { readonly entry: Entry; readonly names: ReadonlyMap<string, string> }): ReactNode {
-  const { at, actor, action, target, workspace, from, request_id, number, outcome, code } = entry;
+  const { at, actor, action, target, workspace, from, request_id, number, outcome, code, detail } = entry;
   return (
     <Row>
       <div>
@@ -208,6 +208,7 @@ function EntryRow({ entry, names }: { readonly entry: Entry; readonly names: Rea
           )}
           {number !== null && ` · configuration ${number}`}
         </Quiet>
+        {detail !== null && <Quiet>{detail}</Quiet>}
       </div>
       {outcome !== 'done' && (
         <Lamp tone={outcome === 'begun' ? 'wait' : 'bad'} name={outcome}>
