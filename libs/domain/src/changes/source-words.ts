@@ -75,17 +75,17 @@ const TABLE: Readonly<Record<TableReason, { readonly what: (table: string) => st
     end: 'Create it, or remove it from the stream.',
   },
   is_view: {
-    what: (table) => `${table} is a view, and PostgreSQL publishes no changes of views`,
+    what: (table) => `the view ${table} has no changes of its own`,
     end: 'Name the tables behind it.',
   },
   is_partition: {
     what: (table) =>
-      `${table} is a partition of a table that is read too, so its changes arrive under the name of that table`,
+      `the partition ${table} belongs to a table that is read too, so its changes arrive under the name of that table`,
     end: 'Remove it from the stream.',
   },
   no_identity: {
     what: (table) =>
-      `${table} has neither a primary key nor a replica identity; if it were published, its UPDATEs would fail`,
+      `the table ${table} has neither a primary key nor a replica identity; if it were published, its UPDATEs would fail`,
     end: 'Run this SQL.',
   },
   not_published: {
@@ -154,6 +154,20 @@ export function describeSpan({ state, position }: DescribedSource, now: Instant)
   const from = position === null ? 'Changes' : `Changes from ${timeText(position.at, now)}`;
   return `${from} to ${STOPPED[state.reason].continues === 'now' ? 'the moment of the reset' : 'the position of the slot'} will never be read.`;
 }
+
+/** Returns what a reset passes over, with positions and times in full, as the audit keeps it. */
+export function spanOnAudit({ state, position }: SpanOnAudit, now: Instant): string {
+  const from =
+    position === null ? 'no position' : `${position.lsn} (${formatInstant(position.at)}) of ${position.slot}`;
+  if (state.kind === 'leaving') return `forgets the position ${from}`;
+  const start =
+    resetStart(state) === 'slot' ? 'the position of that slot' : `a new slot (${formatInstant(now)} or later)`;
+  return `not read from ${from} to ${start}`;
+}
+type SpanOnAudit = {
+  readonly state: SourceState;
+  readonly position: Pick<SourcePosition, 'lsn' | 'at' | 'slot'> | null;
+};
 
 function runningText(tables: DescribedSource['tables']): string {
   const unread = tables.filter(({ problem }) => problem !== null).length;
