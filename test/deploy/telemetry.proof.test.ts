@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ROLES } from '@carillon/cli';
+import type { SourceState } from '@carillon/domain/changes';
 import type { DeliveryState, ProviderVerdict } from '@carillon/domain/deliveries';
 import type { PartnerState } from '@carillon/domain/lookups';
 import type { DropReason } from '@carillon/domain/rules';
@@ -152,7 +153,11 @@ const KNOWN_VALUES: Readonly<Record<string, readonly string[]>> = {
   job: ROLES,
   code: Object.keys(ERRORS),
   reason: ['where_false'] satisfies DropReason[],
-  state: ['WAITING', 'SENDING', 'IN_DOUBT', 'suspended'] satisfies (DeliveryState | PartnerState)[],
+  state: ['WAITING', 'SENDING', 'IN_DOUBT', 'suspended', 'running', 'stopped'] satisfies (
+    | DeliveryState
+    | PartnerState
+    | SourceState['kind']
+  )[],
   verdict: [
     'accepted',
     'refused_recipient',

@@ -144,6 +144,30 @@ export const METRICS = {
     help: '1 while a partner refuses our key (suspended), or most calls to it fail (failing); 0 when that is over.',
     labels: ['partner', 'state'],
   },
+  sourceState: {
+    name: 'carillon_source_state',
+    type: 'gauge',
+    help: '1 for the state of a database that is read (running, waiting, stopped or leaving), with its reason; 0 for states that are over.',
+    labels: ['integration', 'state', 'reason'],
+  },
+  sourceLagSeconds: {
+    name: 'carillon_source_lag_seconds',
+    type: 'gauge',
+    help: 'Seconds since everything that a database had changed was read.',
+    labels: ['integration'],
+  },
+  sourceLagBytes: {
+    name: 'carillon_source_lag_bytes',
+    type: 'gauge',
+    help: 'Bytes of the WAL of a database that are not read yet.',
+    labels: ['integration'],
+  },
+  sourceChanges: {
+    name: 'carillon_source_changes_total',
+    type: 'counter',
+    help: 'Changes of a database, by what came of them: appended, without_key or dead_letter.',
+    labels: ['integration', 'result'],
+  },
   lookupQueueBytes: {
     name: 'carillon_lookup_queue_bytes',
     type: 'gauge',
