@@ -16,6 +16,7 @@ import { promoteCommand } from './commands/promote.ts';
 import { receiptCommands } from './commands/receipts.ts';
 import { ruleCommands, sendCommand } from './commands/rules.ts';
 import { templateCommands } from './commands/templates.ts';
+import { sourceCommands } from './commands/sources.ts';
 import { storyCommands } from './commands/stories.ts';
 import { whyNotCommands } from './commands/why-not.ts';
 import { suppressionCommands } from './commands/suppressions.ts';
@@ -56,6 +57,7 @@ export function buildProgram(): Command {
   templateCommands(program);
   cadenceCommands(program);
   auditCommands(program);
+  sourceCommands(program);
   operationCommands(program);
   ownerLinkCommand(program);
   peopleCommands(program);

@@ -4,6 +4,7 @@ import { connect, seg, type Client, type CommonOptions } from '../client.ts';
 import { CommandError, UsageError } from '../failure.ts';
 import { clean, paint, say, sayJson } from '../output.ts';
 import { runnable } from '../runnable.ts';
+import { agree } from './agree.ts';
 
 /** Options of what acts on many at once. */
 export type BulkOptions = CommonOptions & {
@@ -71,7 +72,7 @@ async function countedAndAgreed(
     say(paint('dim', `nothing matches that ${words}`));
     return null;
   }
-  if (!options.yes) await agree(`${what} ${words}`);
+  if (!options.yes) await agree(`${what} ${words}`, 'nothing was begun');
   // Several values of a filter are a list in a body.
   const given = Object.entries(filter).filter(([, value]) => value !== undefined);
   return {
@@ -82,16 +83,6 @@ async function countedAndAgreed(
   };
 }
 const LISTS: ReadonlySet<string> = new Set(['state', 'reason', 'channel']);
-
-/** Throws UsageError where nobody says yes. */
-async function agree(question: string): Promise<void> {
-  if (!process.stdin.isTTY) throw new UsageError(`${question}; say --yes, for nobody can be asked here`);
-  const { createInterface } = await import('node:readline/promises');
-  const prompt = createInterface({ input: process.stdin, output: process.stderr });
-  const reply = await prompt.question(`${question}. Go on? [y/N] `);
-  prompt.close();
-  if (!/^y(es)?$/i.test(reply.trim())) throw new UsageError('nothing was begun');
-}
 
 const WIDTH = 24;
 

@@ -1,9 +1,20 @@
 import type { CheckBody } from '@carillon/contracts';
 import { clean, paint } from '../output.ts';
 
-export const showChecks = (body: CheckBody): string =>
-  body.steps
-    .map((one) => `${one.ok ? paint('green', 'ok  ') : paint('red', 'FAIL')}  ${clean(one.step)}: ${clean(one.detail)}`)
+type Step = CheckBody['steps'][number];
+
+export const showChecks = (body: CheckBody): string => body.steps.map(stepText).join('\n');
+
+function stepText({ ok, step, detail, fix }: Step): string {
+  const line = `${ok ? paint('green', 'ok  ') : paint('red', 'FAIL')}  ${clean(step)}: ${clean(detail)}`;
+  return fix ? `${line}\n${fixText(fix)}` : line;
+}
+
+/** SQL, a command or a line to copy, on lines of its own. */
+export const fixText = (fix: string): string =>
+  fix
+    .split('\n')
+    .map((line) => `        ${clean(line)}`)
     .join('\n');
 
 export const failIfAny = (body: CheckBody): void => {

@@ -21,11 +21,11 @@ type ShownPartner = Integration & { readonly waiting: WaitingPartnerBody | null 
 export function integrationCommands(program: Command): void {
   const integration = program
     .command('integration')
-    .description('partners and other systems that recipients come from');
+    .description('partners, platforms and databases that Carillon asks, hears or reads');
   command(
     integration,
     'check <name>',
-    'call a partner with both schemes, and explain what it answers; nothing is sent to anybody',
+    'call a partner with both schemes, or look at a database, and explain the answer; nothing is sent to anybody',
   )
     .option('--user-id <id...>', 'ids to ask about (default: one that nobody has)')
     .action(async (name: string, options: CommonOptions & { userId?: string[] }) => {

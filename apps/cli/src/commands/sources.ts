@@ -1,0 +1,95 @@
+import type { SourceBody } from '@carillon/contracts';
+import type { Command } from 'commander';
+import { seg, type Client, type CommonOptions } from '../client.ts';
+import { clean, paint, shortTime, table, type Style } from '../output.ts';
+import { agree } from './agree.ts';
+import { answer, command, needs, readWhole, type Items } from './api-command.ts';
+import { fixText } from './check-text.ts';
+
+type ResetOptions = CommonOptions & { readonly reason: string; readonly gone?: boolean; readonly yes?: boolean };
+
+export function sourceCommands(program: Command): void {
+  const sources = command(
+    program,
+    'sources',
+    'databases that are read: state, lag, last change, and what to do',
+  ).action(async (options: CommonOptions) => {
+    let isWide = false;
+    await answer(
+      options,
+      async (client) => {
+        isWide = await client.isWide();
+        return readWhole<SourceBody>(client, `/v1/workspaces/${seg(client.reach)}/sources`);
+      },
+      (list) => showSources(list, isWide),
+    );
+  });
+  const reset = command(
+    sources,
+    'reset <name>',
+    'let a stopped source begin again; shows the changes that will not be read, and asks',
+  );
+  needs(reset, '--reason <text>', 'why changes may be passed over; the audit log keeps it')
+    .option('--gone', 'of a source that leaves: its slot is dropped, or its database is gone')
+    .option('--yes', 'do not ask')
+    .action(async (name: string, _local: unknown, self: Command) => {
+      const options = self.optsWithGlobals<ResetOptions>();
+      await answer(
+        options,
+        (client) => resetSource(client, name, options),
+        (source) => `${clean(source.name)}: ${clean(source.sentence)}`,
+      );
+    });
+}
+
+/** Resets what was shown: if the span has changed since, the API refuses. */
+async function resetSource(client: Client, name: string, { reason, gone, yes }: ResetOptions): Promise<SourceBody> {
+  const path = `/v1/workspaces/${seg(client.reach)}/sources/${seg(name)}`;
+  const source = await client.get<SourceBody>(path);
+  // Without a span the API says why the source cannot be reset.
+  if (source.span !== null && !yes)
+    await agree(`${clean(source.sentence)}\n${clean(source.span)}`, 'nothing was reset');
+  return client.post(`${path}/reset`, { reason, from: source.read_until, ...(gone && { gone }) });
+}
+
+const STYLES: Readonly<Record<SourceBody['state'], Style>> = {
+  running: 'green',
+  waiting: 'yellow',
+  stopped: 'red',
+  leaving: 'yellow',
+};
+
+function showSources({ items }: Items<SourceBody>, isWide: boolean): string {
+  if (items.length === 0) return paint('dim', 'no stream reads a database yet');
+  const rows = items.map((source) => [
+    ...(isWide ? [source.workspace] : []),
+    source.name,
+    source.state,
+    lagText(source),
+    source.last_change_at === null ? 'none yet' : shortTime(source.last_change_at),
+    source.streams.join(', '),
+  ]);
+  const head = [...(isWide ? ['workspace'] : []), 'source', 'state', 'lag', 'last change', 'streams'];
+  return [table(rows, head), ...items.flatMap(notes)].join('\n');
+}
+
+/** What a person should know of a source: its state in words, and the tables that are not read, each with what ends it. */
+function notes(source: SourceBody): readonly string[] {
+  const state =
+    source.state === 'running' ? [] : [note(source.state, `${source.name}: ${source.sentence}`, source.fix)];
+  const tables = source.tables.flatMap(({ problem }) =>
+    problem === null ? [] : [note('waiting', `${source.name}: ${problem.sentence}`, problem.fix)],
+  );
+  return [...state, ...tables];
+}
+
+const note = (state: SourceBody['state'], sentence: string, fix: string | null): string =>
+  `\n${paint(STYLES[state], clean(sentence))}${fix === null ? '' : `\n${fixText(fix)}`}`;
+
+const MIB = 1024 * 1024;
+
+/** Such as `4 s, 1.5 MiB`. */
+function lagText({ lag_seconds: seconds, lag_bytes: bytes }: SourceBody): string {
+  if (seconds === null) return 'not read yet';
+  return bytes === null ? `${seconds} s` : `${seconds} s, ${(bytes / MIB).toFixed(1)} MiB`;
+}
