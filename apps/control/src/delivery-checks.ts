@@ -20,11 +20,12 @@ import { checkStep } from './checks.ts';
 import type { Check, ControlPorts } from './ports.ts';
 import { MAX_DELIVERIES, pickDeliveries } from './newest-deliveries.ts';
 import { recentCalls, refusalsOf, type ProviderCall } from './provider-calls.ts';
+import { sourceChecks } from './source-checks.ts';
 import { suspendedAccounts } from './suspended-accounts.ts';
 import { waitingPartners, type WaitingPartner } from './waiting-partners.ts';
 
 export type DeliveryCheckPorts = DropPorts &
-  Pick<ControlPorts, 'ledger' | 'tasks' | 'readModels' | 'clock' | 'keyUses' | 'slice'>;
+  Pick<ControlPorts, 'ledger' | 'tasks' | 'readModels' | 'sources' | 'clock' | 'keyUses' | 'slice'>;
 
 const DAY: Duration = 86_400_000;
 /** So many are looked at for one line; where there are more, the line says so. */
@@ -42,6 +43,7 @@ export async function deliveryChecks(ports: DeliveryCheckPorts): Promise<readonl
         ['dropped recipients', dropChecks],
         ['provider accounts', accountChecks],
         ['partners', partnerChecks],
+        ['databases not read', sourceChecks],
         ['dead letters', deadLetterChecks],
         ['parked receipts', parkedReceiptChecks],
         ['intake', intakeChecks],

@@ -1,5 +1,6 @@
 import type {
   AuditSeals,
+  ChangeSources,
   CheckpointStore,
   Clock,
   CohortPages,
@@ -29,6 +30,7 @@ import type {
   SecretPlaces,
   SecretVault,
   Secrets,
+  SourceStore,
   SenderFactory,
   SuppressionList,
   MjmlCompiler,
@@ -51,7 +53,13 @@ export type FactorSealer = {
   open(boundTo: readonly string[], sealed: string): string | null;
 };
 
-export type Check = { readonly step: string; readonly ok: boolean; readonly detail: string };
+export type Check = {
+  readonly step: string;
+  readonly ok: boolean;
+  readonly detail: string;
+  /** SQL, command or line to copy. Left out: none. */
+  readonly fix?: string | null;
+};
 
 export type ControlPorts = {
   readonly log: EventLog;
@@ -66,6 +74,9 @@ export type ControlPorts = {
   /** For `integration check` alone, as `partners`. */
   readonly cohortPages: CohortPages;
   readonly cohorts: CohortStore;
+  readonly sources: Pick<SourceStore, 'load' | 'list' | 'requestReset'>;
+  /** Checks databases and lists their tables. The engine reads their changes. */
+  readonly changeSources: Pick<ChangeSources, 'check' | 'tables'>;
   readonly suppressions: SuppressionList;
   readonly consents: ConsentStore;
   readonly drafts: DraftStore;

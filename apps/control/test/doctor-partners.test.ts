@@ -12,7 +12,9 @@ afterEach(() => topology.close());
 
 describe('the doctor', () => {
   const failed = async () =>
-    (await deliveryChecks({ ...topology.ports, keyUses: topology.data.keyUses })).filter(({ ok }) => !ok);
+    (
+      await deliveryChecks({ ...topology.ports, keyUses: topology.data.keyUses, sources: topology.data.sources })
+    ).filter(({ ok }) => !ok);
 
   it('says which partner is suspended, since when, and how many questions wait', async () => {
     const { tasks, clock } = topology.ports;

@@ -1,8 +1,8 @@
 import type { WorkspaceHealthBody } from '@carillon/contracts';
 import { providerResult } from '@carillon/domain/deliveries';
-import { deliveryOf, type DeliveryFacts } from '@carillon/testing';
+import { deliveryOf, storedSourceOf, type DeliveryFacts } from '@carillon/testing';
 import { workspaceOf } from '@carillon/testing/given';
-import { createDirectWire, createMemoryLedger, createMemoryTasks } from '@carillon/testing/memory';
+import { createDirectWire, createMemoryLedger, createMemoryStores, createMemoryTasks } from '@carillon/testing/memory';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Principal } from '../src/access/principal.ts';
 import { deploymentOwner } from '../src/access/principal.ts';
@@ -18,7 +18,13 @@ async function open(who: Principal): Promise<void> {
       next: null,
     }),
   } as never;
-  fixture = await openControl(accessOf(who), { ledger, tasks, readModels });
+  const { sources } = createMemoryStores().connect();
+  const waits = { kind: 'waiting', reason: 'standby', detail: null, fix: null } as const;
+  await sources.advance(storedSourceOf({ state: { ...waits, kind: 'stopped', reason: 'slot_lost' } }), []);
+  await sources.advance(storedSourceOf({ integration: 'books', state: waits }), []);
+  await sources.advance(storedSourceOf({ integration: 'old', state: { ...waits, kind: 'leaving' } }), []);
+  await sources.advance(storedSourceOf({ workspace: 'acme' }), []);
+  fixture = await openControl(accessOf(who), { ledger, tasks, readModels, sources });
   await publishWishes(fixture, [workspaceOf({}, 'shop'), workspaceOf({}, 'acme')]);
   const now = fixture.clock.now();
   const put = (facts: DeliveryFacts) => ledger.insert([deliveryOf({ createdAt: now - 1_000, ...facts })]);
@@ -56,14 +62,30 @@ async function rows() {
   return answer.json<{ items: readonly WorkspaceHealthBody[] }>().items;
 }
 
-const ACME = { workspace: 'acme', in_doubt: 0, dead_letters: 0, refused: 0, waiting: 1, waiting_for_partners: 1 };
+const ACME = {
+  workspace: 'acme',
+  in_doubt: 0,
+  dead_letters: 0,
+  refused: 0,
+  waiting: 1,
+  sources_waiting: 0,
+  sources_stopped: 0,
+  waiting_for_partners: 1,
+};
+const SHOP = {
+  workspace: 'shop',
+  in_doubt: 1,
+  dead_letters: 2,
+  refused: 1,
+  waiting: 3,
+  sources_waiting: 2,
+  sources_stopped: 1,
+  waiting_for_partners: 0,
+};
 
 describe('the overview of all workspaces', () => {
-  it('counts in each what is in doubt, dead, refused and waiting', async () => {
-    expect(await rows()).toEqual([
-      ACME,
-      { workspace: 'shop', in_doubt: 1, dead_letters: 2, refused: 1, waiting: 3, waiting_for_partners: 0 },
-    ]);
+  it('counts in each what is in doubt, dead, refused, waiting and not read', async () => {
+    expect(await rows()).toEqual([ACME, SHOP]);
   });
 
   it('has no row of a workspace that somebody may not see', async () => {

@@ -7,6 +7,7 @@ export * from './records/record-codecs.ts';
 export * from './records/topics.ts';
 export * from './http/audit.ts';
 export * from './http/cadence.ts';
+export * from './http/checks.ts';
 export * from './http/dropped.ts';
 export * from './http/contents.ts';
 export * from './http/dead-letters.ts';

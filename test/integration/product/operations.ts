@@ -159,6 +159,9 @@ const MESSAGES: Calls = {
   [`GET ${WORKSPACE}/insights`]: {},
   [`GET ${WORKSPACE}/sending`]: {},
   [`GET ${WORKSPACE}/waiting`]: {},
+  [`GET ${WORKSPACE}/sources`]: {},
+  [`GET ${WORKSPACE}/sources/{name}`]: {},
+  [`POST ${WORKSPACE}/sources/{name}/reset`]: { body: { reason: 'x', from: null } },
   [`GET ${WORKSPACE}/live`]: { query: 'topics=deliveries,events&for=1s' },
   [`GET ${WORKSPACE}/deliveries`]: {},
   [`GET ${WORKSPACE}/deliveries/{id}`]: {},
@@ -218,6 +221,7 @@ const PEOPLE_WHO_GET_THEM: Calls = {
   [`GET ${WORKSPACE}/integrations/{name}/cohorts`]: {},
   [`GET ${WORKSPACE}/integrations/{name}/fields`]: {},
   [`GET ${WORKSPACE}/integrations/{name}/waiting`]: {},
+  [`GET ${WORKSPACE}/integrations/{name}/tables`]: {},
 };
 
 const TRYING: Calls = {

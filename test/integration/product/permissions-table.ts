@@ -39,6 +39,7 @@ const PARTS: Readonly<Record<string, readonly [reads: Needed, changes: Needed]>>
   'dead-letters': [['read'], ['operate']],
   insights: [['read'], ['operate']],
   sending: [['read'], ['operate']],
+  sources: [['read'], ['operate']],
   waiting: [['read'], ['operate']],
   names: [['read'], ['read']],
   overview: [['read'], ['read']],
@@ -77,6 +78,8 @@ const OWN: Readonly<Record<string, Needed>> = {
   [`POST ${WORKSPACE}/templates/{name}/preview`]: ['read'],
   // Counts those that are named, and changes none.
   [`POST ${WORKSPACE}/deliveries/count`]: ['read'],
+  // Looks into a database.
+  [`GET ${WORKSPACE}/integrations/{name}/tables`]: ['configure'],
   // Checks of credentials: whoever configures or operates.
   [`POST ${WORKSPACE}/jwt-providers/{name}/check`]: ['configure', 'operate'],
   [`POST ${WORKSPACE}/integrations/{name}/check`]: ['configure', 'operate'],

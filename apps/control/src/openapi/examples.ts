@@ -9,6 +9,7 @@ import { page, type OperationExample } from './operation-example.ts';
 import { PEOPLE_EXAMPLES } from './people-examples.ts';
 import { RESOURCE_EXAMPLES } from './resource-examples.ts';
 import { SECRET_EXAMPLES } from './secret-examples.ts';
+import { SOURCE_EXAMPLES } from './source-examples.ts';
 import { TRYING_EXAMPLES } from './trying-examples.ts';
 
 const AT = '2026-11-22T10:42:00.000Z';
@@ -301,6 +302,7 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
   ...JOB_EXAMPLES,
   ...HEALTH_EXAMPLES,
   ...LIST_EXAMPLES,
+  ...SOURCE_EXAMPLES,
   ...SECRET_EXAMPLES,
   ...PEOPLE_EXAMPLES,
   checkIntegration: {

@@ -35,6 +35,8 @@ export const HEALTH_EXAMPLES = {
       dead_letters: 1,
       refused: 42,
       waiting: 17,
+      sources_waiting: 0,
+      sources_stopped: 1,
       waiting_for_partners: 1,
     }),
   },

@@ -302,13 +302,6 @@ export const ruleTestBody = z
   .meta({ id: 'RuleTest' });
 export type RuleTestBody = z.infer<typeof ruleTestBody>;
 
-export const checkBody = z
-  .object({
-    steps: z.array(z.object({ step: z.string(), ok: z.boolean(), detail: z.string() })),
-  })
-  .meta({ id: 'Checks' });
-export type CheckBody = z.infer<typeof checkBody>;
-
 export const cohortBody = z
   .object({
     id: z.string().describe('At the platform; names change'),

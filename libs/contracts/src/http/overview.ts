@@ -11,6 +11,8 @@ export const workspaceHealthBody = z
     dead_letters: upTo('Dead letters that nobody redrove'),
     refused: z.int().describe('Calls of the last hour that a provider refused, among the newest 500 messages'),
     waiting: upTo('Deliveries that wait to be sent'),
+    sources_waiting: z.int().describe('Databases that cannot be read now, and those that leave'),
+    sources_stopped: z.int().describe('Databases that are not read until a person resets them'),
     waiting_for_partners: z.int().describe('Events that wait for a partner'),
   })
   .meta({ id: 'WorkspaceHealth' });

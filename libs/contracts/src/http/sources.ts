@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { nullable, pageOf, time } from './fields.ts';
+import { next, nullable, pageOf, time } from './fields.ts';
 import { open } from './privacy.ts';
 
 const problem = {
@@ -66,10 +66,12 @@ export const databaseTablesBody = z
         problem: nullable(z.object(problem)).describe('Why it cannot be read'),
       }),
     ),
+    next,
     problem: nullable(z.object(problem)).describe('Why the tables could not be read. Null if they were'),
   })
   .meta({ id: 'DatabaseTables' });
 
 export type SourceBody = z.infer<typeof sourceBody>;
+export type SourcePage = z.infer<typeof sourcePage>;
 export type SourceResetRequest = z.infer<typeof sourceResetRequest>;
 export type DatabaseTablesBody = z.infer<typeof databaseTablesBody>;

@@ -15,7 +15,9 @@ import { visibleScopeOf } from '../../access/visible-scope.ts';
 import { namesOf, placeOf } from '../../names.ts';
 import { listPaging, pageOfAll } from '../../whole-lists.ts';
 import { notFound, withNameAcross, type ApiServer } from '../app.ts';
+import { checkDatabase } from '../../source-checks.ts';
 import { CHECK_PATIENCE, checkPlatform, type PlatformCheckPorts } from './cohorts.ts';
+import { findDatabase } from './source-tables.ts';
 
 /** Asked about where nobody names an id: a partner that knows nobody of this name answers an empty array. */
 const MADE_UP = 'carillon-check';
@@ -40,7 +42,11 @@ type PartnerCheckPorts = Pick<ControlPorts, 'secrets' | 'partners' | 'ids'>;
 export function integrationRoutes(
   app: ApiServer,
   config: Pick<ControlConfig, 'eventsUrl'>,
-  ports: PlatformCheckPorts & PartnerCheckPorts & PlanningPorts & AnswerFieldsPorts & Pick<ControlPorts, 'drafts'>,
+  ports: PlatformCheckPorts &
+    PartnerCheckPorts &
+    PlanningPorts &
+    AnswerFieldsPorts &
+    Pick<ControlPorts, 'drafts' | 'changeSources'>,
 ): void {
   app.post(
     '/v1/workspaces/:workspace/integrations/:name/check',
@@ -49,7 +55,7 @@ export function integrationRoutes(
       schema: {
         operationId: 'checkIntegration',
         tags: ['Integrations'],
-        summary: 'Calls a partner or platform as the engine would, and explains the answer',
+        summary: 'Calls a partner, platform or database as the engine would, and explains the answer',
         params: withNameAcross,
         body: checkRequest,
         response: { 200: checkBody },
@@ -62,6 +68,10 @@ export function integrationRoutes(
       const tried = { kind: 'integration', name } as const;
       const configuration = await configurationTried(tried, body?.drafts ?? false, sight, ports);
       const workspace = placeOf('integration', name, sight, namesOf(configuration, 'integration'));
+      const database = findDatabase(configuration, workspace, name);
+      if (database) {
+        return { steps: await checkDatabase({ workspace, integration: name }, database, configuration, ports) };
+      }
       const platform = findCohortIntegration(configuration, workspace, name);
       const steps = platform
         ? await checkPlatform(workspace, name, platform, config, ports)

@@ -1,4 +1,5 @@
 import { workspaceHealthPage, type WorkspaceHealthBody } from '@carillon/contracts';
+import type { StoredSource } from '@carillon/ports';
 import { z } from 'zod';
 import { visibleScopeOf } from '../../access/visible-scope.ts';
 import type { ControlPorts } from '../../ports.ts';
@@ -9,7 +10,7 @@ import type { ApiServer } from '../app.ts';
 
 const MAX_COUNTED = 500;
 
-type OverviewPorts = Pick<ControlPorts, 'ledger' | 'readModels' | 'tasks' | 'clock' | 'slice'>;
+type OverviewPorts = Pick<ControlPorts, 'ledger' | 'readModels' | 'sources' | 'tasks' | 'clock' | 'slice'>;
 
 /** What waits for a person in each workspace in sight. */
 export function overviewRoute(app: ApiServer, ports: OverviewPorts): void {
@@ -20,7 +21,7 @@ export function overviewRoute(app: ApiServer, ports: OverviewPorts): void {
       schema: {
         operationId: 'listWorkspaceHealth',
         tags: ['Deployment'],
-        summary: 'A row for each workspace: in doubt, dead letters, refused, waiting',
+        summary: 'A row for each workspace: in doubt, dead letters, refused, waiting, databases that are not read',
         querystring: z.strictObject(listPaging),
         response: { 200: workspaceHealthPage },
       },
@@ -28,12 +29,14 @@ export function overviewRoute(app: ApiServer, ports: OverviewPorts): void {
     async (request) => {
       const { rows: names, next } = pageOfAll(visibleScopeOf(request).names, (name) => name, request.query);
       const partners = await waitingPartners((name) => names.includes(name), ports);
+      const states = (await ports.sources.list()).map(({ workspace, state }) => ({ workspace, kind: state.kind }));
       const items: WorkspaceHealthBody[] = [];
       for (const workspace of names) {
         if (ports.slice.isExpired()) await ports.slice.yield();
         const events = partners.filter((one) => one.workspace === workspace).map((one) => one.events);
         items.push({
           ...(await healthOf(workspace, ports)),
+          ...countSources(states.filter((one) => one.workspace === workspace).map(({ kind }) => kind)),
           waiting_for_partners: events.reduce((sum, count) => sum + count, 0),
         });
       }
@@ -42,10 +45,17 @@ export function overviewRoute(app: ApiServer, ports: OverviewPorts): void {
   );
 }
 
+type SourceCounts = Pick<WorkspaceHealthBody, 'sources_waiting' | 'sources_stopped'>;
+
+const countSources = (kinds: readonly StoredSource['state']['kind'][]): SourceCounts => ({
+  sources_waiting: kinds.filter((kind) => kind === 'waiting' || kind === 'leaving').length,
+  sources_stopped: kinds.filter((kind) => kind === 'stopped').length,
+});
+
 async function healthOf(
   workspace: string,
   { ledger, readModels, clock }: OverviewPorts,
-): Promise<Omit<WorkspaceHealthBody, 'waiting_for_partners'>> {
+): Promise<Omit<WorkspaceHealthBody, 'waiting_for_partners' | keyof SourceCounts>> {
   const [inDoubt, letters, { calls }, waiting] = await Promise.all([
     ledger.list({ workspace, states: ['IN_DOUBT'] }, MAX_COUNTED),
     readModels.deadLetters({ workspace, open: true }, MAX_COUNTED),

@@ -1,0 +1,51 @@
+import type { SourceBody } from '@carillon/contracts';
+import { describeSource, describeSpan, describeTable, resetStart } from '@carillon/domain/changes';
+import { listResources, type Configuration } from '@carillon/domain/configuration';
+import { formatInstant, type Instant } from '@carillon/kernel';
+import type { StoredSource, TableReading } from '@carillon/ports';
+
+const timeOf = (at: Instant | null): string | null => (at === null ? null : formatInstant(at));
+
+/** Returns a source as the API shows it, without anything of its address. */
+export function showSource(source: StoredSource, configuration: Configuration, now: Instant): SourceBody {
+  const { workspace, integration, position, reset } = source;
+  const { state, reason, sentence, fix } = describeSource(source, now);
+  const canReset = reset === null;
+  return {
+    workspace,
+    name: integration,
+    kind: source.kind,
+    state,
+    reason,
+    sentence,
+    fix,
+    since: formatInstant(source.since),
+    lag_seconds: lagSeconds(source, now),
+    lag_bytes: source.lagBytes,
+    last_change_at: timeOf(source.lastChangeAt),
+    read_until: timeOf(position?.at ?? null),
+    continues_at: canReset ? resetStart(source.state) : null,
+    span: canReset ? describeSpan(source, now) : null,
+    reset_requested_at: timeOf(reset?.at ?? null),
+    streams: streamsOf(source, configuration),
+    tables: source.tables.map(showTable),
+  };
+}
+
+/** Null until the first position. Zero if everything that the database has was read. */
+function lagSeconds({ position, state, lagBytes }: StoredSource, now: Instant): number | null {
+  if (position === null) return null;
+  if (state.kind === 'running' && lagBytes === 0) return 0;
+  return Math.max(0, Math.round((now - position.at) / 1000));
+}
+
+const streamsOf = ({ workspace, integration }: StoredSource, configuration: Configuration): string[] =>
+  listResources(configuration, 'stream', workspace)
+    .filter(({ body }) => body.from?.integration === integration)
+    .map(({ ref }) => ref.name);
+
+const showTable = ({ table, since, problem }: TableReading): SourceBody['tables'][number] => ({
+  table,
+  since: timeOf(since),
+  problem: problem && { reason: problem.reason, sentence: describeTable(table, problem), fix: problem.fix },
+});

@@ -1,0 +1,110 @@
+import { describeSource, describeTable, describeWaiting } from '@carillon/domain/changes';
+import { listResources, type Configuration, type SourceIntegration } from '@carillon/domain/configuration';
+import type { SourceCheck, SourceTarget, StoredSource } from '@carillon/ports';
+import type { Check, ControlPorts } from './ports.ts';
+import { missingSecret } from './secret-places.ts';
+
+/** Tables that `ChangeSources.tables` returns at most. A table that it leaves out may exist. */
+const MAX_TABLES = 1_000;
+
+type Ref = { readonly workspace: string; readonly integration: string };
+/** A database with its secrets, or a sentence for each secret that is not set. */
+export type FoundTarget = { readonly target: SourceTarget } | { readonly missing: readonly string[] };
+
+export async function findTarget(
+  { workspace, integration }: Ref,
+  { url, tls }: SourceIntegration,
+  { secrets }: Pick<ControlPorts, 'secrets'>,
+): Promise<FoundTarget> {
+  const names = [url.secret, ...(tls ? [tls.ca.secret] : [])];
+  const values = await Promise.all(names.map((name) => secrets.resolve(workspace, name)));
+  const absent = names.filter((_, index) => values[index] === null);
+  const [address = null, ca = null] = values;
+  if (address === null || absent.length > 0) {
+    return { missing: await Promise.all(absent.map((name) => missingSecret(workspace, name, secrets))) };
+  }
+  return { target: { workspace, integration, url: address, ca } };
+}
+
+/** Looks at a database as the engine would, and says what keeps it from being read. Changes nothing there. */
+export async function checkDatabase(
+  ref: Ref,
+  body: SourceIntegration,
+  configuration: Configuration,
+  ports: Pick<ControlPorts, 'secrets' | 'changeSources'>,
+): Promise<Check[]> {
+  const steps: Check[] = [{ step: 'integration', ok: true, detail: `kind ${body.kind}` }];
+  const found = await findTarget(ref, body, ports);
+  if ('missing' in found) return [...steps, ...found.missing.map((detail) => ({ step: 'secret', ok: false, detail }))];
+  const check = await ports.changeSources.check(found.target);
+  steps.push(...checkSteps(check));
+  if (check.problems.length > 0) return steps;
+  return [...steps, ...(await tableSteps(found.target, tablesNamed(ref, configuration), ports))];
+}
+
+function checkSteps({ server, problems, warnings }: SourceCheck): Check[] {
+  return [
+    ...(server === null ? [] : [{ step: 'server', ok: true, detail: server }]),
+    ...problems.map((problem) => ({
+      step: problem.reason,
+      ok: false,
+      detail: describeWaiting(problem),
+      fix: problem.fix,
+    })),
+    ...warnings.map(({ detail, fix }) => ({ step: 'warning', ok: true, detail, fix })),
+  ];
+}
+
+/** Returns the tables that streams take from an integration. */
+const tablesNamed = ({ workspace, integration }: Ref, configuration: Configuration): readonly string[] => [
+  ...new Set(
+    listResources(configuration, 'stream', workspace).flatMap(({ body }) =>
+      body.from?.integration === integration ? Object.keys(body.from.tables) : [],
+    ),
+  ),
+];
+
+async function tableSteps(
+  target: SourceTarget,
+  names: readonly string[],
+  { changeSources }: Pick<ControlPorts, 'changeSources'>,
+): Promise<Check[]> {
+  if (names.length === 0) return [];
+  const tables = await changeSources.tables(target);
+  if (!tables.ok)
+    return [{ step: tables.error.reason, ok: false, detail: describeWaiting(tables.error), fix: tables.error.fix }];
+  const known = new Map(tables.value.map((table) => [table.table, table]));
+  return names.map((name) => {
+    const step = `table ${name}`;
+    const table = known.get(name);
+    if (!table && tables.value.length < MAX_TABLES) {
+      const problem = { reason: 'no_table', detail: null, fix: null } as const;
+      return { step, ok: false, detail: describeTable(name, problem) };
+    }
+    if (table?.problem) return { step, ok: false, detail: describeTable(name, table.problem), fix: table.problem.fix };
+    return { step, ok: true, detail: table?.identity === 'full' ? 'can be read, with the row before' : 'can be read' };
+  });
+}
+
+/** What the doctor says of sources that wait, are stopped or leave, and of tables that are not read. */
+export async function sourceChecks({
+  sources,
+  clock,
+}: Pick<ControlPorts, 'sources' | 'clock'>): Promise<readonly Check[]> {
+  return (await sources.list()).flatMap((source) => [...stateChecks(source, clock.now()), ...unreadTables(source)]);
+}
+
+const nameOf = ({ workspace, integration }: Ref): string => `${workspace}/${integration}`;
+
+function stateChecks(source: StoredSource, now: number): readonly Check[] {
+  if (source.state.kind === 'running') return [];
+  const { sentence, fix } = describeSource(source, now);
+  return [{ step: `source ${nameOf(source)}`, ok: false, detail: sentence, fix }];
+}
+
+const unreadTables = (source: StoredSource): readonly Check[] =>
+  source.tables.flatMap(({ table, problem }) =>
+    problem === null
+      ? []
+      : [{ step: `source ${nameOf(source)}`, ok: false, detail: describeTable(table, problem), fix: problem.fix }],
+  );
