@@ -1,1 +1,2 @@
-export type { ChangeSources } from '@carillon/ports';
+export { createPostgresSources, type PostgresSourcesOptions } from './postgres-sources.ts';
+export type { Timing } from './access.ts';

@@ -1,0 +1,126 @@
+import type { AddressGuard, GuardedAddress, SourceTarget } from '@carillon/ports';
+import pg from 'pg';
+import type { Access } from '../access.ts';
+import { failureOf, isNetworkError, offersNoTls } from './connection-errors.ts';
+import { waiting, type SourceFailure } from './source-failure.ts';
+import { readSourceUrl, type SourceUrl } from './source-url.ts';
+import { chooseTls, type TlsWish } from './tls.ts';
+
+/** The database's own settings would shape the text of values (docs/decisions/0074). */
+const SESSION = {
+  timezone: 'UTC',
+  datestyle: 'ISO',
+  intervalstyle: 'iso_8601',
+  bytea_output: 'hex',
+  extra_float_digits: '1',
+  // A schema of the user may have functions with the names of those that we call.
+  search_path: 'pg_catalog',
+};
+
+const CONNECT_TIMEOUT_MS = 10_000;
+const STATEMENT_TIMEOUT_MS = 30_000;
+
+/** `replication` streams changes and takes replication commands; `sql` takes statements. */
+type Kind = 'sql' | 'replication';
+
+export type Connection = {
+  readonly client: pg.Client;
+  /** Runs one statement. Rejects with SourceFailure, or with the error of the server if `raw` is set. */
+  query(sql: string, values?: readonly unknown[]): Promise<readonly Row[]>;
+  /** Returns the state that an error of this connection leads to. */
+  failure(error: unknown): SourceFailure;
+  readonly url: SourceUrl;
+  end(): Promise<void>;
+};
+
+export type Row = Readonly<Record<string, unknown>>;
+
+/**
+ * Connects to a database. The name is resolved once, every address is judged by the guard, and the connection goes to one of
+ * those. Rejects with SourceFailure.
+ */
+export async function connect({ guard, timing }: Access, target: SourceTarget, kind: Kind): Promise<Connection> {
+  const url = readSourceUrl(target.url);
+  if (typeof url === 'string') throw waiting('unreachable', url);
+  const addresses = await allowedAddresses(guard, url.host);
+  const tls = chooseTls(
+    url,
+    target.ca,
+    addresses.every(({ listed }) => listed),
+  );
+  let error: unknown;
+  for (const { address } of addresses) {
+    try {
+      const client = await connectTo(address, url, tls, { kind, lockTimeoutMs: timing.lockTimeoutMs });
+      return connectionOf(client, url);
+    } catch (caught) {
+      error = caught;
+      if (!isNetworkError(caught)) break;
+    }
+  }
+  throw failureOf(error, url);
+}
+
+async function allowedAddresses(guard: AddressGuard, host: string): Promise<readonly GuardedAddress[]> {
+  const resolved = await guard.resolve(host);
+  if (resolved.ok) return resolved.value;
+  const address = resolved.error.reason === 'refused_address' ? host : 'ADDRESS';
+  const listed = host === 'localhost' ? '["127.0.0.1", "::1"]' : `["${address}"]`;
+  const detail =
+    address === 'ADDRESS' && host !== 'localhost' ? 'ADDRESS stands for what the name of the host leads to.' : null;
+  throw waiting('refused_address', detail, `allowed_private_addresses: ${listed}`);
+}
+
+type Wish = { readonly kind: Kind; readonly lockTimeoutMs: number };
+
+async function connectTo(address: string, url: SourceUrl, tls: TlsWish, wish: Wish): Promise<pg.Client> {
+  if (tls.use === 'never') return open(address, url, false, wish);
+  try {
+    return await open(address, url, tls.options, wish);
+  } catch (error) {
+    if (tls.use === 'preferred' && offersNoTls(error)) return open(address, url, false, wish);
+    throw error;
+  }
+}
+
+async function open(address: string, url: SourceUrl, ssl: pg.ClientConfig['ssl'], wish: Wish): Promise<pg.Client> {
+  const settings: Readonly<Record<string, string | number>> = {
+    ...SESSION,
+    lock_timeout: wish.lockTimeoutMs,
+    ...(wish.kind === 'sql' && { statement_timeout: STATEMENT_TIMEOUT_MS }),
+  };
+  const client = new pg.Client({
+    // Each value is given, because `pg` takes what is left out from the environment of the process.
+    host: address,
+    port: url.port,
+    user: url.user,
+    // A function, so that an empty password is not looked up in a file of the machine.
+    password: () => url.password,
+    database: url.database,
+    ssl,
+    sslnegotiation: 'postgres',
+    application_name: 'carillon',
+    client_encoding: 'UTF8',
+    options: Object.entries(settings)
+      .map(([name, value]) => `-c ${name}=${value}`)
+      .join(' '),
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    ...(wish.kind === 'replication' && { replication: 'database' }),
+  });
+  // Without a listener, an error between two statements would end the process.
+  client.on('error', () => undefined);
+  await client.connect();
+  return client;
+}
+
+const connectionOf = (client: pg.Client, url: SourceUrl): Connection => ({
+  client,
+  url,
+  failure: (error) => failureOf(error, url),
+  async query(sql, values) {
+    const result = values === undefined ? await client.query<Row>(sql) : await client.query<Row>(sql, [...values]);
+    return result.rows;
+  },
+  end: () => client.end().catch(() => undefined),
+});

@@ -1,0 +1,32 @@
+import { isIP } from 'node:net';
+import type { ConnectionOptions } from 'node:tls';
+import type { SourceUrl } from './source-url.ts';
+import { waiting } from './source-failure.ts';
+
+/** `preferred`: in the clear if the server offers no TLS. */
+export type TlsWish =
+  | { readonly use: 'never' }
+  | { readonly use: 'preferred' | 'always'; readonly options: ConnectionOptions };
+
+/**
+ * Decides about TLS. At a public address the certificate is always checked. At a private address the URL decides, as for
+ * other programs; with a certificate authority of the user's own, the certificate is checked unless the URL says otherwise.
+ */
+export function chooseTls(url: SourceUrl, ca: string | null, isPrivate: boolean): TlsWish {
+  const mode = isPrivate ? (url.sslMode ?? (ca === null ? 'prefer' : 'verify-full')) : 'verify-full';
+  if (!isPrivate && url.sslMode === 'disable') {
+    throw waiting('refused_certificate', '`sslmode=disable` is for private addresses only. Remove it from the URL.');
+  }
+  if (mode === 'disable') return { use: 'never' };
+  const verifies = mode.startsWith('verify') || ca !== null;
+  const options: ConnectionOptions = {
+    // For an address, `pg` compares the certificate with the address that it connects to.
+    ...(isIP(url.host) === 0 && { servername: url.host }),
+    minVersion: 'TLSv1.2',
+    rejectUnauthorized: verifies,
+    ...(ca !== null && { ca: [ca] }),
+    // The certificate may be for another name.
+    ...((mode === 'verify-ca' || !verifies) && { checkServerIdentity: () => undefined }),
+  };
+  return { use: mode === 'allow' || mode === 'prefer' ? 'preferred' : 'always', options };
+}

@@ -1,0 +1,64 @@
+import type { SourcePosition } from '@carillon/domain/changes';
+import { err, ok, type Result } from '@carillon/kernel';
+import type { AddressGuard, ChangeSources, SourceTarget } from '@carillon/ports';
+import { DEFAULT_TIMING, type Access, type Timing } from './access.ts';
+import { quoteName } from './connection/connection-errors.ts';
+import { connect, type Connection } from './connection/connect.ts';
+import { waitingProblem, type WaitingProblem } from './connection/source-failure.ts';
+import { openReader } from './reading/source-reader.ts';
+import { checkServer } from './setup/check.ts';
+import { listTables } from './setup/list-tables.ts';
+import { dropPublication } from './setup/publication.ts';
+import { resetPosition } from './setup/reset.ts';
+import { dropSlot } from './setup/slot.ts';
+
+export type PostgresSourcesOptions = {
+  /** Decides which addresses may be connected to. */
+  readonly guard: AddressGuard;
+  /** Shorter times for tests. */
+  readonly timing?: Partial<Timing>;
+};
+
+/** Reads the changes of PostgreSQL 14 and newer by logical replication (docs/decisions/0074). */
+export function createPostgresSources({ guard, timing }: PostgresSourcesOptions): ChangeSources {
+  const access: Access = { guard, timing: { ...DEFAULT_TIMING, ...timing } };
+  return {
+    check: (target) => checkServer(access, target),
+    tables: (target) => withSql(access, target, listTables),
+    open: (target, tables, from, handlers) => openReader({ access, target, tables, from, handlers }),
+    reset: (target, tables, from) =>
+      withSql(access, target, (sql) => resetPosition(access, target, sql, { tables, from })),
+    drop: (target, position) => withSql(access, target, (sql) => dropAll(sql, position)),
+    dropSql,
+  };
+}
+
+/** Runs work on a connection of its own. A failure becomes the state that it leads to. */
+async function withSql<Value>(
+  access: Access,
+  target: SourceTarget,
+  work: (sql: Connection) => Promise<Value>,
+): Promise<Result<Value, WaitingProblem>> {
+  let sql: Connection | undefined;
+  try {
+    sql = await connect(access, target, 'sql');
+    return ok(await work(sql));
+  } catch (error) {
+    return err(waitingProblem(sql?.failure(error) ?? error));
+  } finally {
+    await sql?.end();
+  }
+}
+
+/** The slot first: without its publication it could not be read any more, but would hold WAL. */
+async function dropAll(sql: Connection, position: SourcePosition): Promise<null> {
+  await dropSlot(sql, position.slot);
+  await dropPublication(sql, position.publication);
+  return null;
+}
+
+function dropSql({ slot, publication }: SourcePosition): string {
+  const name = slot.replaceAll("'", "''");
+  return `SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = '${name}';
+DROP PUBLICATION IF EXISTS ${quoteName(publication)};`;
+}

@@ -1,0 +1,182 @@
+import { formatMicroseconds, type ReadChange, type SourcePosition } from '@carillon/domain/changes';
+import type { Instant } from '@carillon/kernel';
+import { PgoutputParser } from 'pg-logical-replication/dist/output-plugins/pgoutput/pgoutput-parser.js';
+import type {
+  MessageBegin,
+  MessageDelete,
+  MessageInsert,
+  MessageRelation,
+  MessageUpdate,
+} from 'pg-logical-replication/dist/output-plugins/pgoutput/pgoutput.types.js';
+import { stopped } from '../connection/source-failure.ts';
+import type { ValueReaders } from '../values/read-value.ts';
+import { readRowText } from '../values/row-text.ts';
+import { formatLsn, parseLsn } from './lsn.ts';
+import { readRow, type ReadColumn } from './read-row.ts';
+
+type Table = { readonly name: string; readonly columns: readonly ReadColumn[] };
+
+/** The transaction that is being read. */
+type Transaction = {
+  readonly commitLsn: string;
+  /** Microseconds since 1970. */
+  readonly committedAt: bigint;
+  readonly tx: number;
+  /** Changes that came so far, of all published tables. */
+  changes: number;
+  /** Changes at its beginning that are on the log already. */
+  readonly known: number;
+};
+
+export type ChangeReaderOptions = {
+  readonly integration: string;
+  /** Names of the tables to read, as `schema.table`. Changes of other tables are counted only. */
+  readonly tables: ReadonlySet<string>;
+  readonly from: SourcePosition;
+  readonly values: ValueReaders;
+};
+
+/** The library's parser with the row reader that keeps values as text. */
+function createParser(): PgoutputParser {
+  const parser = new PgoutputParser();
+  Object.assign(parser, { readTuple: readRowText });
+  return parser;
+}
+
+const lsnOf = (text: string | null): string => formatLsn(parseLsn(text ?? '0/0'));
+
+/** Turns the messages of pgoutput into changes and keeps the position behind them. */
+export class ChangeReader {
+  readonly #options: ChangeReaderOptions;
+  readonly #parser = createParser();
+  readonly #tables = new Map<number, Table>();
+  #transaction: Transaction | null = null;
+  #position: SourcePosition;
+
+  constructor(options: ChangeReaderOptions) {
+    this.#options = options;
+    this.#position = options.from;
+  }
+
+  /** The position behind everything that was read. */
+  get position(): SourcePosition {
+    return this.#position;
+  }
+
+  /** Reads one message. Null: it is no change of a table that is read, or the change is on the log already. */
+  async read(message: Buffer): Promise<ReadChange | null> {
+    const read = this.#parser.parse(message);
+    switch (read.tag) {
+      case 'begin':
+        this.#begin(read);
+        return null;
+      case 'commit':
+        this.#commit(lsnOf(read.commitEndLsn));
+        return null;
+      case 'relation':
+        await this.#prepare(read);
+        return null;
+      case 'insert':
+      case 'update':
+      case 'delete':
+        return this.#change(read);
+      case 'origin':
+      case 'type':
+      case 'message':
+      case 'truncate':
+        return null;
+    }
+  }
+
+  /**
+   * Moves the position to where the server is, as far as no transaction is under way. `readAt`: the server had no later
+   * change then.
+   */
+  advance(lsn: bigint, readAt: Instant | null): void {
+    if (this.#transaction !== null || lsn < parseLsn(this.#position.lsn) || this.#position.partial !== null) return;
+    const at = Math.max(this.#position.at, readAt ?? 0);
+    this.#position = { ...this.#position, lsn: formatLsn(lsn), at };
+  }
+
+  #begin({ commitLsn, commitTime, xid }: MessageBegin): void {
+    const lsn = lsnOf(commitLsn);
+    const { partial } = this.#position;
+    if (partial !== null && partial.commitLsn !== lsn) {
+      throw stopped('went_back', `The transaction at ${partial.commitLsn} does not come again.`);
+    }
+    this.#transaction = {
+      commitLsn: lsn,
+      committedAt: BigInt(commitTime.toString()),
+      tx: xid >>> 0,
+      changes: 0,
+      known: partial?.changes ?? 0,
+    };
+  }
+
+  #commit(endLsn: string): void {
+    const at = this.#transaction === null ? this.#position.at : this.#commitInstant(this.#transaction);
+    this.#transaction = null;
+    this.#position = { ...this.#position, lsn: endLsn, partial: null, at };
+  }
+
+  /** Commit times need not rise with the order of commits. */
+  #commitInstant({ committedAt }: Transaction): Instant {
+    return Math.max(this.#position.at, Number(committedAt / 1000n));
+  }
+
+  async #prepare({ relationOid, schema, name, columns }: MessageRelation): Promise<void> {
+    const { values } = this.#options;
+    await values.prepare(columns.map(({ typeOid }) => typeOid));
+    this.#tables.set(relationOid, {
+      name: `${schema}.${name}`,
+      columns: columns.map((column) => ({ name: column.name, read: values.reader(column.typeOid) })),
+    });
+  }
+
+  #change(message: MessageInsert | MessageUpdate | MessageDelete): ReadChange | null {
+    const transaction = this.#transaction;
+    const table = this.#tables.get(message.relation.relationOid);
+    if (transaction === null || table === undefined) throw new Error('a change came outside a transaction');
+    transaction.changes += 1;
+    if (transaction.changes <= transaction.known) return null;
+    const { commitLsn, changes, committedAt, tx } = transaction;
+    this.#position = {
+      ...this.#position,
+      partial: { commitLsn, changes },
+      at: this.#commitInstant(transaction),
+    };
+    if (!this.#options.tables.has(table.name)) return null;
+    const source = {
+      integration: this.#options.integration,
+      table: table.name,
+      tx,
+      position: `${commitLsn}:${changes}`,
+      at: formatMicroseconds(committedAt),
+    };
+    return {
+      change: { ...rowsOf(message, table.columns), source },
+      identity: [this.#position.systemId, commitLsn, String(committedAt), String(changes)],
+    };
+  }
+}
+
+type Rows = Pick<ReadChange['change'], 'op' | 'event' | 'previous' | 'unknown'>;
+
+/** Without REPLICA IDENTITY FULL the database sends no row before an update, and of a deleted row its key only. */
+function rowsOf(message: MessageInsert | MessageUpdate | MessageDelete, columns: readonly ReadColumn[]): Rows {
+  switch (message.tag) {
+    case 'insert': {
+      const { row, unknown } = readRow(columns, message.new);
+      return { op: 'create', event: row, previous: null, unknown };
+    }
+    case 'update': {
+      const { row, unknown } = readRow(columns, message.new);
+      const previous = message.old === null ? {} : { previous: readRow(columns, message.old).row };
+      return { op: 'update', event: row, ...previous, unknown };
+    }
+    case 'delete': {
+      const { row, unknown } = readRow(columns, message.old ?? message.key ?? {});
+      return { op: 'delete', event: row, previous: row, unknown };
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import type { SourceCheck, SourceTarget } from '@carillon/ports';
+import type { Access } from '../access.ts';
+import { connect, type Connection } from '../connection/connect.ts';
+import { quoteName } from '../connection/connection-errors.ts';
+import { waiting, waitingProblem, type WaitingProblem } from '../connection/source-failure.ts';
+import { findServerProblem, identifySystem } from './start-checks.ts';
+
+type Warning = SourceCheck['warnings'][number];
+
+const OLDEST_VERSION = 140_000;
+
+const SERVER = `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number,
+  current_setting('max_slot_wal_keep_size') AS kept, current_database()::text AS database,
+  has_database_privilege(current_database(), 'CREATE') AS may_create,
+  (SELECT count(*) FROM pg_replication_slots) >= current_setting('max_replication_slots')::int
+    AND NOT EXISTS (SELECT FROM pg_replication_slots WHERE slot_name LIKE 'carillon\\_%') AS full`;
+
+/** Looks at a server and changes nothing in it. */
+export async function checkServer(access: Access, target: SourceTarget): Promise<SourceCheck> {
+  let sql: Connection;
+  try {
+    sql = await connect(access, target, 'sql');
+  } catch (error) {
+    return { server: null, problems: [waitingProblem(error)], warnings: [] };
+  }
+  try {
+    const found = await findServerProblem(sql);
+    const refusal = await findReplicationProblem(access, target);
+    const problems = [...(found === null ? [] : [waitingProblem(found)]), ...(refusal === null ? [] : [refusal])];
+    return await describeServer(sql, problems);
+  } catch (error) {
+    return { server: null, problems: [waitingProblem(sql.failure(error))], warnings: [] };
+  } finally {
+    await sql.end();
+  }
+}
+
+/** A connection for replication may be refused where others are not: by `pg_hba.conf`, by a pooler, for want of REPLICATION. */
+async function findReplicationProblem(access: Access, target: SourceTarget): Promise<WaitingProblem | null> {
+  let replication: Connection | undefined;
+  try {
+    replication = await connect(access, target, 'replication');
+    await identifySystem(replication);
+    return null;
+  } catch (error) {
+    return waitingProblem(replication?.failure(error) ?? error);
+  } finally {
+    await replication?.end();
+  }
+}
+
+async function describeServer(sql: Connection, problems: readonly WaitingProblem[]): Promise<SourceCheck> {
+  const [row] = await sql.query(SERVER);
+  const isFull = row?.['full'] === true && problems.length === 0;
+  const full = waiting('no_slot_free', null, 'ALTER SYSTEM SET max_replication_slots = 20; -- then restart PostgreSQL');
+  return {
+    server: `PostgreSQL ${String(row?.['version']).split(' ')[0]}`,
+    problems: isFull ? [waitingProblem(full)] : problems,
+    warnings: warningsOf(row ?? {}, sql.url.user),
+  };
+}
+
+function warningsOf(server: Readonly<Record<string, unknown>>, user: string): readonly Warning[] {
+  const warnings: Warning[] = [];
+  if (Number(server['number']) < OLDEST_VERSION) {
+    warnings.push({ detail: 'Carillon is made for PostgreSQL 14 and newer.', fix: null });
+  }
+  if (server['kept'] === '-1') {
+    warnings.push({
+      detail:
+        'max_slot_wal_keep_size is unlimited, so a replication slot that is not read fills the disk of the database.',
+      fix: "ALTER SYSTEM SET max_slot_wal_keep_size = '10GB'; SELECT pg_reload_conf();",
+    });
+  }
+  if (server['may_create'] !== true) {
+    warnings.push({
+      detail: 'The role may not create a publication. Carillon prints the SQL for a person to run.',
+      fix: `GRANT CREATE ON DATABASE ${quoteName(String(server['database']))} TO ${quoteName(user)};`,
+    });
+  }
+  return warnings;
+}

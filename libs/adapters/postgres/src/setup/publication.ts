@@ -1,0 +1,48 @@
+import { codeOf, quoteName } from '../connection/connection-errors.ts';
+import type { Connection } from '../connection/connect.ts';
+import { waiting } from '../connection/source-failure.ts';
+import type { Publication } from './published-tables.ts';
+
+/** Truncates never arrive, and a partitioned table has one name. */
+const OPTIONS = "publish = 'insert, update, delete', publish_via_partition_root = true";
+
+const quoteListed = (table: string): string => {
+  const dot = table.indexOf('.');
+  return `${quoteName(table.slice(0, dot))}.${quoteName(table.slice(dot + 1))}`;
+};
+
+export async function findPublication(connection: Connection, name: string): Promise<Publication | null> {
+  const [row] = await connection.query('SELECT oid::int8::text AS oid FROM pg_publication WHERE pubname = $1', [name]);
+  return row === undefined ? null : { name, oid: Number(row['oid']) };
+}
+
+/** Returns a publication, which it makes without tables if it is not there. Rejects with `may_not_publish`. */
+export async function ensurePublication(
+  connection: Connection,
+  name: string,
+  tables: readonly string[],
+): Promise<Publication> {
+  const found = await findPublication(connection, name);
+  if (found !== null) return found;
+  try {
+    await connection.query(`CREATE PUBLICATION ${quoteName(name)} WITH (${OPTIONS})`);
+  } catch (error) {
+    if (codeOf(error) !== '42501') throw error;
+    const list = tables.length === 0 ? '' : ` FOR TABLE ONLY ${tables.map(quoteListed).join(', ONLY ')}`;
+    throw waiting('may_not_publish', null, `CREATE PUBLICATION ${quoteName(name)}${list} WITH (${OPTIONS});`);
+  }
+  const made = await findPublication(connection, name);
+  if (made === null) throw new Error('the publication is gone');
+  return made;
+}
+
+/** Drops a publication if it is there. Rejects with `may_not_publish` if it belongs to another role. */
+export async function dropPublication(connection: Connection, name: string): Promise<void> {
+  const sql = `DROP PUBLICATION IF EXISTS ${quoteName(name)};`;
+  try {
+    await connection.query(sql);
+  } catch (error) {
+    if (codeOf(error) !== '42501') throw error;
+    throw waiting('may_not_publish', 'The publication belongs to another role.', sql);
+  }
+}

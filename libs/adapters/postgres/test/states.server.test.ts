@@ -1,0 +1,206 @@
+import type { SourcePosition } from '@carillon/domain/changes';
+import type { SourceEnd } from '@carillon/ports';
+import pg from 'pg';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describeWith } from '../../../../test/support/requirements.ts';
+import { sharedServer } from '../../../../test/support/shared-servers.ts';
+import type { Timing } from '../src/index.ts';
+import { ReadingDatabase, sourcesFor, targetOf } from './support/reading-database.ts';
+
+describeWith('postgres', 'states of a source', () => {
+  let database: ReadingDatabase;
+  beforeEach(async () => {
+    database = await ReadingDatabase.create((await sharedServer('postgres')).url);
+    await database.run('CREATE TABLE kept (id int PRIMARY KEY, note text)');
+  });
+  afterEach(() => database.drop());
+
+  /** Reads until a position is saved, then closes the reader. */
+  async function begin(): Promise<SourcePosition> {
+    const reader = await database.open(['public.kept']);
+    await reader.close();
+    const { position } = database.log;
+    if (position === null) throw new Error('no position was saved');
+    return position;
+  }
+  const ended = (
+    from: SourcePosition | null,
+    url = database.database.url,
+    timing: Partial<Timing> = {},
+  ): Promise<SourceEnd> => {
+    database.log.position = from;
+    return database.start(['public.kept'], sourcesFor(timing), targetOf(url)).ended;
+  };
+  const reset = async (from: SourcePosition): Promise<SourcePosition> => {
+    const result = await sourcesFor().reset(database.target, ['public.kept'], from);
+    if (!result.ok) throw new Error(result.error.reason);
+    return result.value;
+  };
+
+  describe('stopped', () => {
+    it('is slot_gone after the slot was dropped, stays so, and a reset makes slot and publication again', async () => {
+      const position = await begin();
+      await database.run('SELECT pg_drop_replication_slot($1)', [position.slot]);
+      await database.run("INSERT INTO kept VALUES (1, 'missed')");
+      for (let attempt = 0; attempt < 2; attempt += 1) {
+        expect(await ended(position)).toEqual({ kind: 'stopped', reason: 'slot_gone', detail: null, fix: null });
+      }
+      database.log.position = await reset(position);
+      expect(database.log.position).toMatchObject({
+        slot: position.slot,
+        publication: position.publication,
+        partial: null,
+      });
+      expect(database.log.position.publicationOid).not.toBe(position.publicationOid);
+      await database.open(['public.kept']);
+      await database.run("INSERT INTO kept VALUES (2, 'read')");
+      await database.log.waitForRows(1);
+      expect(database.log.rows).toEqual([{ id: 2, note: 'read' }]);
+    });
+
+    it('is publication_gone after the publication was dropped or made again, also while it is read', async () => {
+      const reader = await database.open(['public.kept']);
+      const { publication = '' } = database.log.position ?? {};
+      await database.run(`DROP PUBLICATION ${publication}`);
+      await database.run(`CREATE PUBLICATION ${publication} FOR TABLE kept`);
+      await database.run("INSERT INTO kept VALUES (1, 'a')");
+      expect(await reader.ended).toMatchObject({ kind: 'stopped', reason: 'publication_gone' });
+      expect(await ended(database.log.position)).toMatchObject({ kind: 'stopped', reason: 'publication_gone' });
+    });
+
+    it('is slot_ahead if the slot is beyond the position, and a reset continues at the slot', async () => {
+      const position = await begin();
+      await database.open(['public.kept']);
+      await database.run("INSERT INTO kept VALUES (1, 'read by the position of later')");
+      await database.log.waitForRows(1);
+      await database.run('SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE slot_name = $1', [
+        position.slot,
+      ]);
+      // A backup of Carillon brings the older position back.
+      const end = await ended(position);
+      expect(end).toMatchObject({ kind: 'stopped', reason: 'slot_ahead' });
+      const next = await reset(position);
+      expect(next).toMatchObject({ publicationOid: position.publicationOid, partial: null });
+      database.log.position = next;
+      await database.open(['public.kept']);
+      await database.run("INSERT INTO kept VALUES (2, 'next')");
+      await database.log.waitForRows(2);
+      expect(database.log.rows).toEqual([
+        { id: 1, note: 'read by the position of later' },
+        { id: 2, note: 'next' },
+      ]);
+    });
+
+    it('is other_database for another system id, and went_back for a WAL that ends or branched before the position', async () => {
+      const position = await begin();
+      expect(await ended({ ...position, systemId: '1' })).toMatchObject({ kind: 'stopped', reason: 'other_database' });
+      expect(await ended({ ...position, lsn: 'FFFFFF/0' })).toMatchObject({ kind: 'stopped', reason: 'went_back' });
+      expect(await ended({ ...position, timeline: 9 })).toMatchObject({ kind: 'stopped', reason: 'went_back' });
+      expect(await reset({ ...position, systemId: '1' })).toMatchObject({
+        slot: position.slot,
+        publicationOid: position.publicationOid,
+      });
+    });
+  });
+
+  describe('waiting', () => {
+    it('is refused_login for a wrong password, an unknown role and an unknown database', async () => {
+      const { url } = await database.database.createRole('REPLICATION');
+      const wrong = new URL(url);
+      wrong.password = 'canary-4711';
+      const end = await ended(null, wrong.href);
+      expect(end).toMatchObject({ kind: 'waiting', reason: 'refused_login' });
+      expect(JSON.stringify(end)).not.toContain('canary-4711');
+      wrong.username = 'nobody_of_this_name';
+      expect(await ended(null, wrong.href)).toMatchObject({ reason: 'refused_login' });
+      const other = new URL(database.database.url);
+      other.pathname = '/no_such_database';
+      expect(await ended(null, other.href)).toMatchObject({
+        reason: 'refused_login',
+        detail: 'There is no database of the name in the URL.',
+      });
+    });
+
+    it('is may_not_replicate without REPLICATION, with the SQL', async () => {
+      const { url, role } = await database.database.createRole();
+      expect(await ended(null, url)).toEqual({
+        kind: 'waiting',
+        reason: 'may_not_replicate',
+        detail: null,
+        fix: `ALTER ROLE "${role}" REPLICATION;`,
+      });
+    });
+
+    it('is may_not_publish without CREATE on the database, and ends once a person has run the SQL', async () => {
+      const { url } = await database.database.createRole('REPLICATION');
+      const end = await ended(null, url);
+      expect(end).toMatchObject({ kind: 'waiting', reason: 'may_not_publish' });
+      const { publication } = database.log.position ?? {};
+      const fix = 'fix' in end ? end.fix : null;
+      expect(fix).toBe(
+        `CREATE PUBLICATION "${publication}" FOR TABLE ONLY "public"."kept" WITH (publish = 'insert, update, delete', publish_via_partition_root = true);`,
+      );
+      await database.run(fix ?? '');
+      await database.open(['public.kept'], sourcesFor(), targetOf(url));
+      await database.run("INSERT INTO kept VALUES (1, 'read by a role with REPLICATION only')");
+      await database.log.waitForRows(1);
+      expect(database.log.reports.at(-1)?.tables).toEqual([{ table: 'public.kept', since: null, problem: null }]);
+    });
+
+    it('is making_slot while a transaction is open, and names its session', async () => {
+      const client = new pg.Client(database.database.url);
+      await client.connect();
+      const pid = (await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows[0]?.pid;
+      await client.query("BEGIN; INSERT INTO kept VALUES (1, 'before')");
+      const end = await ended(null, database.database.url, { lockTimeoutMs: 300 });
+      expect(end).toMatchObject({ kind: 'waiting', reason: 'making_slot' });
+      const { position } = database.log;
+      await client.query('COMMIT');
+      await client.end();
+      expect('detail' in end ? end.detail : null).toContain(`process id ${pid} of postgres, open since 20`);
+      // The next attempt uses the same names.
+      await database.open(['public.kept']);
+      expect(database.log.position).toMatchObject({ slot: position?.slot });
+      expect(await database.run('SELECT count(*)::int AS n FROM pg_publication')).toEqual([{ n: 1 }]);
+    });
+
+    it('is in_use while another process reads the slot', async () => {
+      await database.open(['public.kept']);
+      const second = database.start(['public.kept']);
+      expect(await second.ended).toEqual({ kind: 'waiting', reason: 'in_use', detail: null, fix: null });
+      const { position } = database.log;
+      expect(position).not.toBeNull();
+      if (position)
+        expect(await sourcesFor().drop(database.target, position)).toMatchObject({
+          ok: false,
+          error: { reason: 'in_use' },
+        });
+    });
+  });
+
+  it('continues with a slot that was made right before a crash, whose position was not saved', async () => {
+    let takes = 0;
+    database.log.beforeTake = () => ((takes += 1) === 2 ? Promise.reject(new Error('crash')) : Promise.resolve());
+    expect(await database.start(['public.kept']).ended).toMatchObject({ kind: 'closed', error: { message: 'crash' } });
+    expect(database.log.position).toMatchObject({ lsn: '0/0' });
+    await database.run("INSERT INTO kept VALUES (1, 'since the slot was made')");
+    await database.open(['public.kept']);
+    await database.log.waitForRows(1);
+    expect(
+      await database.run('SELECT count(*)::int AS n FROM pg_replication_slots WHERE database = current_database()'),
+    ).toEqual([{ n: 1 }]);
+  });
+
+  it('drops slot and publication, also twice, and prints the SQL for it', async () => {
+    const position = await begin();
+    expect(await sourcesFor().drop(database.target, position)).toEqual({ ok: true, value: null });
+    expect(await sourcesFor().drop(database.target, position)).toEqual({ ok: true, value: null });
+    const left =
+      'SELECT slot_name::text AS name FROM pg_replication_slots WHERE database = current_database() UNION SELECT pubname::text FROM pg_publication';
+    expect(await database.run(left)).toEqual([]);
+    const again = await reset(position);
+    expect(await database.run(left)).toHaveLength(1);
+    await database.run(sourcesFor().dropSql(again));
+    expect(await database.run(left)).toEqual([]);
+  });
+});
