@@ -1,13 +1,13 @@
 import { emailKey, type PeopleRecord, type Person, type SignInWay } from '@carillon/domain/people';
-import { CarillonError, type Duration, type Instant } from '@carillon/kernel';
+import { CarillonError, type Duration } from '@carillon/kernel';
 import { sourceOf } from '@carillon/runtime';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { ControlConfig, ControlPorts } from '../ports.ts';
 import { sessionCookie, sessionWordOf } from './cookies.ts';
 import { isForged, refuseForeign } from './origin.ts';
-import { createDirectory } from './people/directory.ts';
+import { createOwnerLinks, isSameSecret, type SignInLink } from './owner-link.ts';
+import { createDirectory, type Directory } from './people/directory.ts';
 import { createFactorGuesses, type FactorGuesses } from './people/factor-guesses.ts';
 import { createGuessing, type Guessing } from './people/guessing.ts';
 import { createMailedLinks, type MailedLinks } from './people/mailed-links.ts';
@@ -20,21 +20,6 @@ import { hasSecondFactor, secondFactor } from './people/second-factor.ts';
 import { tokenPrincipal } from './people/tokens.ts';
 import { digestOf, newSecretToken } from './people/words.ts';
 import { deploymentOwner, personPrincipal, type Principal } from './principal.ts';
-
-/** A sign-in link is good for one use, and for no longer than this. */
-export const LINK_LASTS: Duration = 15 * 60_000;
-/**
- * Wrong words that are told so in a minute; more are told to wait, and a right word is taken all the same: whoever guesses
- * cannot keep others out. Nobody guesses 256 bits, so that this only keeps the log short.
- */
-const WRONG_WORDS = { most: 10, span: 60_000 } as const;
-
-const same = (a: string, b: string): boolean => {
-  const [left, right] = [Buffer.from(a), Buffer.from(b)];
-  return left.length === right.length && timingSafeEqual(left, right);
-};
-
-export type SignInLink = { readonly word: string; readonly endsAt: Instant };
 
 /** What somebody shows to sign in. */
 export type SignIn =
@@ -105,76 +90,18 @@ export function createAccess(
   const { people, clock } = ports;
   const { passwords = createPasswords(), pause = sleep, localPasswords = () => true, mail = NO_MAIL } = settings;
   const directory = createDirectory(ports);
+  const ownerLinks = createOwnerLinks(directory, ports);
   const sessions = createSessions(ports);
+  const principalOf = createIdentification({ ownerToken: config.ownerToken, ports, sessions, directory });
   const guessing = createGuessing(people, clock, pause);
   const links = createMailedLinks(ports, mail);
   const factors = createFactorGuesses(ports, links);
-  let wrong: number[] = [];
-
-  /** What a wrong word is told. */
-  function refusal(): CarillonError {
-    const now = clock.now();
-    // Guesses of the future were made before the clock was set back: they count no longer.
-    wrong = wrong.filter((at) => Math.abs(now - at) < WRONG_WORDS.span);
-    const [oldest = now] = wrong;
-    if (wrong.length >= WRONG_WORDS.most) {
-      const retryAfter = oldest + WRONG_WORDS.span - now;
-      return new CarillonError('rate_limited', 'too many wrong words at the sign-in; wait a minute', { retryAfter });
-    }
-    wrong.push(now);
-    return new CarillonError(
-      'unauthorized',
-      'This link was used already, has ended or is not valid. Make another one with npx carillon owner-link, or sign in with the token in the file owner-token of the data folder.',
-    );
-  }
-
-  /**
-   * The owner whom a word signs in that names nobody: the only one there is, or the first one, who is made here. Throws `forbidden` where
-   * there are several: what is done in the session would stand under the name of somebody who did not do it.
-   */
-  async function onlyOwner(): Promise<string> {
-    const { owners: past } = await directory.roster();
-    // One who is disabled or gone keeps nobody else out.
-    const [first, ...others] = await directory.activeOf(past);
-    if (others.length > 0) {
-      throw new CarillonError(
-        'forbidden',
-        `there are ${others.length + 1} owners, and this does not say which of them signs in: npx carillon owner-link --email ADDRESS makes a link for one`,
-      );
-    }
-    if (first !== undefined) return first;
-    const { id } = await directory.addPerson({ name: 'Owner', email: null, memberships: [], passwordHash: null });
-    const isNew = (one: string): boolean => !past.includes(one);
-    const after = await directory.changeRoster((roster) =>
-      roster.owners.some(isNew) ? null : { ...roster, owners: [...roster.owners, id] },
-    );
-    const [chosen = id] = after.owners.filter(isNew);
-    // Two first links at once make one owner.
-    if (chosen !== id) await people.remove('person', id);
-    return chosen;
-  }
-
-  /** Whom the link of this word signs in; undefined where it is no link that is good. It is used up by that. */
-  async function useLink(word: string): Promise<string | null | undefined> {
-    const digest = digestOf(word);
-    let found: string | null | undefined;
-    await directory.changeRoster((roster) => {
-      found = undefined;
-      const { link } = roster;
-      if (link === null || !same(link.digest, digest)) return null;
-      // A clock that was set back makes no link last longer.
-      if (Math.abs(link.endsAt - LINK_LASTS - clock.now()) >= LINK_LASTS) return null;
-      found = link.personId;
-      return { ...roster, link: null };
-    });
-    return found;
-  }
 
   async function openWithWord(word: string, request: FastifyRequest): Promise<Opened> {
-    if (same(word, config.ownerToken)) return openFor(await onlyOwner(), 'owner_token', request);
-    const meant = await useLink(word);
-    if (meant === undefined) throw refusal();
-    return openFor(meant ?? (await onlyOwner()), 'link', request);
+    if (isSameSecret(word, config.ownerToken)) return openFor(await ownerLinks.onlyOwner(), 'owner_token', request);
+    const meant = await ownerLinks.use(word);
+    if (meant === undefined) throw ownerLinks.refusal();
+    return openFor(meant ?? (await ownerLinks.onlyOwner()), 'link', request);
   }
 
   /** The same work for an account that is not there, has no password or is disabled: time tells nobody which. */
@@ -242,44 +169,10 @@ export function createAccess(
     if (found) await people.remove('session', found.id);
   }
 
-  async function bearer(token: string): Promise<Principal | null> {
-    if (same(token, config.ownerToken)) return deploymentOwner('owner_token');
-    if (!token.startsWith('svc_')) return null;
-    return tokenPrincipal(token, ports);
-  }
-
-  async function inSession(
-    request: FastifyRequest,
-    used: (session: PeopleRecord<'session'>) => Promise<unknown>,
-  ): Promise<Principal | null> {
-    const word = sessionWordOf(request);
-    const session = word === undefined ? null : await sessions.find(word);
-    if (!session) return null;
-    const { personId, epoch } = session.body;
-    const [person, roster] = await Promise.all([people.find('person', personId), directory.roster()]);
-    if (!person || !mayGoOn(person.body, epoch)) return null;
-    if (!isForged(request)) await used(session);
-    return personPrincipal(person, roster.owners.includes(personId), session);
-  }
-
-  async function whoIs(
-    request: FastifyRequest,
-    used: (session: PeopleRecord<'session'>) => Promise<unknown>,
-  ): Promise<Principal | null> {
-    const [scheme, token] = (request.headers.authorization ?? '').split(' ');
-    if (token !== undefined && scheme?.toLowerCase() === 'bearer') return bearer(token);
-    return inSession(request, used);
-  }
-
   return {
-    who: (request) => whoIs(request, (session) => sessions.touch(session)),
-    stillWho: (request) => whoIs(request, async () => undefined),
-    async makeLink(personId = null) {
-      const word = newSecretToken('');
-      const endsAt = clock.now() + LINK_LASTS;
-      await directory.changeRoster((roster) => ({ ...roster, link: { digest: digestOf(word), endsAt, personId } }));
-      return { word, endsAt };
-    },
+    who: (request) => principalOf(request, (session) => sessions.touch(session)),
+    stillWho: (request) => principalOf(request, async () => undefined),
+    makeLink: (personId = null) => ownerLinks.make(personId),
     async openSession(given, request) {
       refuseForeign(request);
       return 'word' in given ? openWithWord(given.word, request) : openWithPassword(given, request);
@@ -295,6 +188,47 @@ export function createAccess(
     links,
     factors,
   };
+}
+
+type IdentificationParts = {
+  readonly ownerToken: string;
+  readonly ports: AccessPorts;
+  readonly sessions: ReturnType<typeof createSessions>;
+  readonly directory: Directory;
+};
+
+/** Returns who a request comes from: the bearer of a token, or the person of a session. `used` is called with the session. */
+function createIdentification({ ownerToken, ports, sessions, directory }: IdentificationParts) {
+  async function bearer(token: string): Promise<Principal | null> {
+    if (isSameSecret(token, ownerToken)) return deploymentOwner('owner_token');
+    if (!token.startsWith('svc_')) return null;
+    return tokenPrincipal(token, ports);
+  }
+
+  async function inSession(
+    request: FastifyRequest,
+    used: (session: PeopleRecord<'session'>) => Promise<unknown>,
+  ): Promise<Principal | null> {
+    const word = sessionWordOf(request);
+    const session = word === undefined ? null : await sessions.find(word);
+    if (!session) return null;
+    const { personId, epoch } = session.body;
+    const [person, roster] = await Promise.all([ports.people.find('person', personId), directory.roster()]);
+    if (!person || !mayGoOn(person.body, epoch)) return null;
+    if (!isForged(request)) await used(session);
+    return personPrincipal(person, roster.owners.includes(personId), session);
+  }
+
+  async function principalOf(
+    request: FastifyRequest,
+    used: (session: PeopleRecord<'session'>) => Promise<unknown>,
+  ): Promise<Principal | null> {
+    const [scheme, token] = (request.headers.authorization ?? '').split(' ');
+    if (token !== undefined && scheme?.toLowerCase() === 'bearer') return bearer(token);
+    return inSession(request, used);
+  }
+
+  return principalOf;
 }
 
 const mayGoOn = (person: Person, epoch: number): boolean => person.state === 'active' && person.epoch === epoch;
