@@ -83,36 +83,11 @@ export function createAdmissionControl(
   refused: (why: AdmissionRefusal) => void = () => undefined,
 ): AdmissionControl {
   const { maxInFlightBytes: mostBytes, maxInFlightRequests: most } = bounds;
-  const workspaces = new Map<string, Workspace>();
-  /** The oldest first. */
-  const arriving = new Set<Arriving>();
-  const all: Share = { places: 0, bytes: 0, slow: 0 };
+  const holders = createHolders(most);
+  const { all, credentialOf, add, isBelowShare } = holders;
+  const bodies = createArrivingBodies(most, holders, cutOff);
   /** 0: nobody was lately without a place that should have had one. */
   let shortUntil = 0;
-  let looking: NodeJS.Timeout | undefined;
-
-  function credentialOf(holder: Holder): Credential {
-    const workspace = workspaces.get(holder.workspace) ?? { ...NOTHING, credentials: new Map<string, Credential>() };
-    workspaces.set(holder.workspace, workspace);
-    const known = workspace.credentials.get(holder.credential);
-    const credential = known ?? { ...NOTHING, workspace, holder, arriving: new Set() };
-    workspace.credentials.set(holder.credential, credential);
-    return credential;
-  }
-
-  function add(to: Credential, measure: keyof Share, by: number): void {
-    to[measure] += by;
-    to.workspace[measure] += by;
-    all[measure] += by;
-    if (to.places > 0) return;
-    to.workspace.credentials.delete(to.holder.credential);
-    if (to.workspace.credentials.size === 0) workspaces.delete(to.holder.workspace);
-  }
-
-  function isBelowShare({ workspace, places }: Credential): boolean {
-    const share = most / workspaces.size;
-    return workspace.places < share && places < share / workspace.credentials.size;
-  }
 
   function refuse(why: AdmissionRefusal): never {
     refused(why);
@@ -125,21 +100,13 @@ export function createAdmissionControl(
     body.cutOff(REFUSALS[why]);
   }
 
-  /** Ends that the body of a place is arriving, whatever comes next. */
-  function settle(body: Arriving): void {
-    arriving.delete(body);
-    body.of.arriving.delete(body);
-    if (body.slow) add(body.of, 'slow', -1);
-    body.slow = false;
-  }
-
   /**
    * Cuts off a body of whoever holds the most, if that is more than the one who asks, or else a body without hope of the one who
    * asks; false where there is none. The body that the room is `wanted` for is never cut off for itself.
    */
   function makeRoom(asking: Credential, measure: Measure, wanted: Arriving | null): boolean {
-    if (arriving.size === 0) return false;
-    const crowd = mostOf(workspaces.values(), measure);
+    if (!bodies.anyArriving()) return false;
+    const crowd = mostOf(holders.workspaces(), measure);
     const other = crowd !== null && crowd[measure] > asking.workspace[measure];
     const candidates = (other ? crowd : asking.workspace).credentials.values();
     const fuller = [...candidates].filter(
@@ -173,6 +140,97 @@ export function createAdmissionControl(
     add(asking, 'bytes', bytes);
   }
 
+  const parts: PermitParts = { holders, bodies, takeBytes };
+  return {
+    held: () => ({ places: all.places, bytes: all.bytes }),
+    enter(holder) {
+      const asking = credentialOf(holder);
+      if (all.places >= most || shortUntil > 0) {
+        try {
+          findPlace(asking);
+        } catch (error) {
+          // Whoever holds nothing is forgotten.
+          add(asking, 'places', 0);
+          throw error;
+        }
+      }
+      // Room may have been made by the last place that this holder had: then it was forgotten meanwhile.
+      return openPermit(credentialOf(holder), parts);
+    },
+  };
+}
+
+type Holders = {
+  /** The sums of all holders. */
+  readonly all: Share;
+  readonly workspaces: () => Iterable<Workspace>;
+  readonly credentialOf: (holder: Holder) => Credential;
+  /** Adds to the counts of a credential. Forgets a credential and a workspace that hold no place. */
+  readonly add: (to: Credential, measure: keyof Share, by: number) => void;
+  readonly isBelowShare: (credential: Credential) => boolean;
+};
+
+/** Counts what each workspace and credential holds. */
+function createHolders(most: number): Holders {
+  const workspaces = new Map<string, Workspace>();
+  const all: Share = { places: 0, bytes: 0, slow: 0 };
+
+  function credentialOf(holder: Holder): Credential {
+    const workspace = workspaces.get(holder.workspace) ?? { ...NOTHING, credentials: new Map<string, Credential>() };
+    workspaces.set(holder.workspace, workspace);
+    const known = workspace.credentials.get(holder.credential);
+    const credential = known ?? { ...NOTHING, workspace, holder, arriving: new Set() };
+    workspace.credentials.set(holder.credential, credential);
+    return credential;
+  }
+
+  function add(to: Credential, measure: keyof Share, by: number): void {
+    to[measure] += by;
+    to.workspace[measure] += by;
+    all[measure] += by;
+    if (to.places > 0) return;
+    to.workspace.credentials.delete(to.holder.credential);
+    if (to.workspace.credentials.size === 0) workspaces.delete(to.holder.workspace);
+  }
+
+  function isBelowShare({ workspace, places }: Credential): boolean {
+    const share = most / workspaces.size;
+    return workspace.places < share && places < share / workspace.credentials.size;
+  }
+
+  return { all, workspaces: () => workspaces.values(), credentialOf, add, isBelowShare };
+}
+
+type ArrivingBodies = {
+  readonly anyArriving: () => boolean;
+  readonly arrive: (body: Arriving) => void;
+  /** Ends that the body of a place is arriving, whatever comes next. */
+  readonly settle: (body: Arriving) => void;
+};
+
+/** Keeps the bodies that are arriving, and cuts off slow bodies. */
+function createArrivingBodies(
+  most: number,
+  { add }: Holders,
+  cutOff: (body: Arriving, why: AdmissionRefusal) => void,
+): ArrivingBodies {
+  /** The oldest first. */
+  const arriving = new Set<Arriving>();
+  let looking: NodeJS.Timeout | undefined;
+
+  function arrive(body: Arriving): void {
+    arriving.add(body);
+    body.of.arriving.add(body);
+    looking ??= setInterval(look, LOOK_EVERY).unref();
+  }
+
+  function settle(body: Arriving): void {
+    arriving.delete(body);
+    body.of.arriving.delete(body);
+    if (body.slow) add(body.of, 'slow', -1);
+    body.slow = false;
+  }
+
   /** Looks at the bodies that have been arriving for a while. */
   function look(): void {
     const now = performance.now();
@@ -198,51 +256,43 @@ export function createAdmissionControl(
     add(body.of, 'slow', 1);
   }
 
+  return { anyArriving: () => arriving.size > 0, arrive, settle };
+}
+
+type PermitParts = {
+  readonly holders: Holders;
+  readonly bodies: ArrivingBodies;
+  readonly takeBytes: (asking: Credential, bytes: number, wanted: Arriving | null) => void;
+};
+
+/** Takes a place for a credential. */
+function openPermit(mine: Credential, { holders, bodies, takeBytes }: PermitParts): Permit {
+  holders.add(mine, 'places', 1);
+  let body: Arriving | null = null;
+  let bytesHeld = 0;
+  let released = false;
+  function release(): void {
+    if (released) return;
+    released = true;
+    if (body) bodies.settle(body);
+    holders.add(mine, 'bytes', -bytesHeld);
+    holders.add(mine, 'places', -1);
+  }
   return {
-    held: () => ({ places: all.places, bytes: all.bytes }),
-    enter(holder) {
-      const asking = credentialOf(holder);
-      if (all.places >= most || shortUntil > 0) {
-        try {
-          findPlace(asking);
-        } catch (error) {
-          // Whoever holds nothing is forgotten.
-          add(asking, 'places', 0);
-          throw error;
-        }
-      }
-      // Room may have been made by the last place that this holder had: then it was forgotten meanwhile.
-      const mine = credentialOf(holder);
-      add(mine, 'places', 1);
-      let body: Arriving | null = null;
-      let bytesHeld = 0;
-      let released = false;
-      function release(): void {
-        if (released) return;
-        released = true;
-        if (body) settle(body);
-        add(mine, 'bytes', -bytesHeld);
-        add(mine, 'places', -1);
-      }
-      return {
-        release,
-        arriving(cut) {
-          body = { of: mine, since: performance.now(), cutOff: cut, release, bytes: 0, slow: false };
-          arriving.add(body);
-          mine.arriving.add(body);
-          looking ??= setInterval(look, LOOK_EVERY).unref();
-        },
-        take(bytes) {
-          // Nobody would give back what a place takes that is itself given back.
-          if (released) throw REFUSALS.others_need;
-          takeBytes(mine, bytes, body);
-          bytesHeld += bytes;
-          if (body) body.bytes += bytes;
-        },
-        whole() {
-          if (body) settle(body);
-        },
-      };
+    release,
+    arriving(cut) {
+      body = { of: mine, since: performance.now(), cutOff: cut, release, bytes: 0, slow: false };
+      bodies.arrive(body);
+    },
+    take(bytes) {
+      // Nobody would give back what a place takes that is itself given back.
+      if (released) throw REFUSALS.others_need;
+      takeBytes(mine, bytes, body);
+      bytesHeld += bytes;
+      if (body) body.bytes += bytes;
+    },
+    whole() {
+      if (body) bodies.settle(body);
     },
   };
 }
