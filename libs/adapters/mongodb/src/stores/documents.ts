@@ -54,81 +54,10 @@ function createCollection<Item>(
   stored: MongoCollection<Stored>,
   attempt: Attempt,
 ): DocumentCollection<Item> {
-  const { fields, key: keyNames, version, unique = {}, parts: partNames = [], expiry } = collection;
-  const body = bodyField(collection);
-  const path = (field: string): string => pathOf(collection, field);
+  const { fields, version, parts: partNames = [], expiry } = collection;
+  const mapping = createMapping(collection);
+  const { path, toFields, toItem, whereOf, presentOf } = mapping;
   const withoutParts = { projection: Object.fromEntries(partNames.map((name) => [name, 0])) };
-
-  function fieldsOf(item: Item): Record<string, unknown> {
-    const values: Record<string, unknown> = {};
-    for (const [name, { of }] of Object.entries(fields)) {
-      if (!keyNames.includes(name) || isStoredKey(collection, name)) values[name] = of(item);
-    }
-    for (const [name, of] of Object.entries(unique)) {
-      const taken = uniqueValues(collection, of, item);
-      values[name] = taken === null ? undefined : idOf(taken);
-    }
-    return body === null ? values : { ...values, [body]: bodyText(collection, item) };
-  }
-
-  const toFields = ({ _id, ...rest }: Stored): Fields =>
-    keyNames.length === 1 ? { ...rest, [keyNames[0] ?? '']: _id } : rest;
-  const toItem = (document: Stored): Item => itemOf(collection, toFields(document));
-
-  const whereOf = (where: Where): Document[] =>
-    Object.entries(where).flatMap(([field, condition]) =>
-      condition === undefined ? [] : [queryOf(path(field), condition)],
-    );
-  const presentOf = (index: string | undefined): readonly Document[] =>
-    (indexOf(collection, index).present ?? []).map((field) => ({ [field]: queued({}) }));
-  const filterBy = (...queries: readonly Document[]): Filter<Stored> => {
-    const given = queries.filter((query) => Object.keys(query).length > 0);
-    return given.length > 1 ? { $and: given } : filterOf<Stored>(...given);
-  };
-
-  /** A key that is taken may be taken by an earlier try whose answer was lost: the token says whose document is there. */
-  function insert(item: Item, parts: Readonly<Record<string, string>>): Promise<'done' | 'stale' | 'taken'> {
-    const _id = idOf(keyValues(collection, item));
-    const written = writeToken();
-    const given = Object.entries({ ...fieldsOf(item), ...parts }).filter(([, value]) => value !== undefined);
-    const token = version?.kind === 'token' ? version.field : 'written';
-    const document = {
-      _id,
-      ...Object.fromEntries(given),
-      ...(version?.kind === 'counter' && { written }),
-    } as unknown as Stored;
-    return attempt(async () => {
-      if (await insertOnce(stored, document)) return 'done';
-      const found = await stored.findOne<Stored>({ _id }, { projection: { [token]: 1 } });
-      if (found) return version && found[token] === document[token] ? 'done' : 'stale';
-      for (const [name] of Object.entries(unique)) {
-        const value = document[name];
-        if (value !== undefined && (await stored.findOne(filterOf<Stored>({ [name]: value })))) return 'taken';
-      }
-      throw notYet();
-    });
-  }
-
-  /** Replaces a document by its token. The token of a write whose answer was lost is in the document. */
-  async function replaceToken(item: Item, field: string, expected: string, trying: Attempt): Promise<'done' | 'stale'> {
-    const _id = idOf(keyValues(collection, item));
-    const next = fieldsOf(item);
-    return trying(async () => {
-      const wanted = { _id, [field]: expected } as unknown as Filter<Stored>;
-      if ((await stored.updateOne(wanted, assignment(next))).matchedCount === 1) return 'done';
-      const found = await stored.findOne<Stored>({ _id }, { projection: { [field]: 1 } });
-      if (found?.[field] === next[field]) return 'done';
-      if (found?.[field] === expected) throw notYet();
-      return 'stale';
-    });
-  }
-
-  async function replace(item: Item, expected: string | number, trying: Attempt): Promise<'done' | 'stale'> {
-    if (!version) throw new Error(`documents of ${collection.name} do not change`);
-    if (version.kind === 'token') return replaceToken(item, version.field, String(expected), trying);
-    const id = idOf(keyValues(collection, item));
-    return compareAndSetOne(stored, trying, { id, version: Number(expected) + 1, fields: fieldsOf(item) });
-  }
 
   async function findById(ids: readonly string[]): Promise<ReadonlyMap<string, Item>> {
     const found = await attempt(() =>
@@ -159,27 +88,7 @@ function createCollection<Item>(
       const found = await attempt(() => stored.findOne<Stored>(wanted, withoutParts));
       return found && toItem(found);
     },
-    async write(item, expected, parts = {}) {
-      if (expected === null) return insert(item, parts);
-      // `attempt` hides why the server refused, so a duplicate is noticed inside.
-      let taken = false;
-      const noticing: Attempt = (operation) =>
-        attempt(async (again) => {
-          taken = false;
-          try {
-            return await operation(again);
-          } catch (error) {
-            taken = isDuplicate(error);
-            throw error;
-          }
-        });
-      try {
-        return await replace(item, expected, noticing);
-      } catch (error) {
-        if (taken) return 'taken';
-        throw error;
-      }
-    },
+    write: createWrite({ collection, stored, attempt, mapping }),
     remove: (key, expected) =>
       attempt(async (again) => {
         const _id = idOf(key);
@@ -230,5 +139,136 @@ function createCollection<Item>(
       const some = filterBy({ _id: { $in: found.map(({ _id }) => _id) } }, expired);
       return (await attempt(() => stored.deleteMany(some))).deletedCount;
     },
+  };
+}
+
+type Mapping<Item> = {
+  readonly path: (field: string) => string;
+  /** Returns the fields of the stored document, without its id. */
+  readonly fieldsOf: (item: Item) => Record<string, unknown>;
+  readonly toFields: (document: Stored) => Fields;
+  readonly toItem: (document: Stored) => Item;
+  readonly whereOf: (where: Where) => Document[];
+  /** Returns the conditions under which a document is in an index. */
+  readonly presentOf: (index: string | undefined) => readonly Document[];
+};
+
+/** Maps items of a collection to stored documents and back. */
+function createMapping<Item>(collection: Collection<Item>): Mapping<Item> {
+  const { fields, key: keyNames, unique = {} } = collection;
+  const body = bodyField(collection);
+  const path = (field: string): string => pathOf(collection, field);
+
+  function fieldsOf(item: Item): Record<string, unknown> {
+    const values: Record<string, unknown> = {};
+    for (const [name, { of }] of Object.entries(fields)) {
+      if (!keyNames.includes(name) || isStoredKey(collection, name)) values[name] = of(item);
+    }
+    for (const [name, of] of Object.entries(unique)) {
+      const taken = uniqueValues(collection, of, item);
+      values[name] = taken === null ? undefined : idOf(taken);
+    }
+    return body === null ? values : { ...values, [body]: bodyText(collection, item) };
+  }
+
+  const toFields = ({ _id, ...rest }: Stored): Fields =>
+    keyNames.length === 1 ? { ...rest, [keyNames[0] ?? '']: _id } : rest;
+  const toItem = (document: Stored): Item => itemOf(collection, toFields(document));
+
+  const whereOf = (where: Where): Document[] =>
+    Object.entries(where).flatMap(([field, condition]) =>
+      condition === undefined ? [] : [queryOf(path(field), condition)],
+    );
+  const presentOf = (index: string | undefined): readonly Document[] =>
+    (indexOf(collection, index).present ?? []).map((field) => ({ [field]: queued({}) }));
+
+  return { path, fieldsOf, toFields, toItem, whereOf, presentOf };
+}
+
+const filterBy = (...queries: readonly Document[]): Filter<Stored> => {
+  const given = queries.filter((query) => Object.keys(query).length > 0);
+  return given.length > 1 ? { $and: given } : filterOf<Stored>(...given);
+};
+
+type WriteParts<Item> = {
+  readonly collection: Collection<Item>;
+  readonly stored: MongoCollection<Stored>;
+  readonly attempt: Attempt;
+  readonly mapping: Mapping<Item>;
+};
+
+/** Returns the function that inserts a document, or replaces its expected version. */
+function createWrite<Item>({
+  collection,
+  stored,
+  attempt,
+  mapping: { fieldsOf },
+}: WriteParts<Item>): DocumentCollection<Item>['write'] {
+  const { version, unique = {} } = collection;
+
+  /** A key that is taken may be taken by an earlier try whose answer was lost: the token says whose document is there. */
+  function insert(item: Item, parts: Readonly<Record<string, string>>): Promise<'done' | 'stale' | 'taken'> {
+    const _id = idOf(keyValues(collection, item));
+    const written = writeToken();
+    const given = Object.entries({ ...fieldsOf(item), ...parts }).filter(([, value]) => value !== undefined);
+    const token = version?.kind === 'token' ? version.field : 'written';
+    const document = {
+      _id,
+      ...Object.fromEntries(given),
+      ...(version?.kind === 'counter' && { written }),
+    } as unknown as Stored;
+    return attempt(async () => {
+      if (await insertOnce(stored, document)) return 'done';
+      const found = await stored.findOne<Stored>({ _id }, { projection: { [token]: 1 } });
+      if (found) return version && found[token] === document[token] ? 'done' : 'stale';
+      for (const [name] of Object.entries(unique)) {
+        const value = document[name];
+        if (value !== undefined && (await stored.findOne(filterOf<Stored>({ [name]: value })))) return 'taken';
+      }
+      throw notYet();
+    });
+  }
+
+  /** Replaces a document by its token. The token of a write whose answer was lost is in the document. */
+  async function replaceToken(item: Item, field: string, expected: string, trying: Attempt): Promise<'done' | 'stale'> {
+    const _id = idOf(keyValues(collection, item));
+    const next = fieldsOf(item);
+    return trying(async () => {
+      const wanted = { _id, [field]: expected } as unknown as Filter<Stored>;
+      if ((await stored.updateOne(wanted, assignment(next))).matchedCount === 1) return 'done';
+      const found = await stored.findOne<Stored>({ _id }, { projection: { [field]: 1 } });
+      if (found?.[field] === next[field]) return 'done';
+      if (found?.[field] === expected) throw notYet();
+      return 'stale';
+    });
+  }
+
+  async function replace(item: Item, expected: string | number, trying: Attempt): Promise<'done' | 'stale'> {
+    if (!version) throw new Error(`documents of ${collection.name} do not change`);
+    if (version.kind === 'token') return replaceToken(item, version.field, String(expected), trying);
+    const id = idOf(keyValues(collection, item));
+    return compareAndSetOne(stored, trying, { id, version: Number(expected) + 1, fields: fieldsOf(item) });
+  }
+
+  return async (item, expected, parts = {}) => {
+    if (expected === null) return insert(item, parts);
+    // `attempt` hides why the server refused, so a duplicate is noticed inside.
+    let taken = false;
+    const noticing: Attempt = (operation) =>
+      attempt(async (again) => {
+        taken = false;
+        try {
+          return await operation(again);
+        } catch (error) {
+          taken = isDuplicate(error);
+          throw error;
+        }
+      });
+    try {
+      return await replace(item, expected, noticing);
+    } catch (error) {
+      if (taken) return 'taken';
+      throw error;
+    }
   };
 }
