@@ -49,22 +49,14 @@ export function createLiveStream(
   spans: Spans = SPANS,
 ): LiveStream {
   const followers = new Map<LiveTopic, Set<Follower>>();
-  const watchers = new Set<() => void>();
-  let state: LiveState = 'opening';
-  let retryAt: number | null = null;
+  const shown = createShownState();
+  const { say } = shown;
   let place: string | undefined;
   let isLooking = true;
   let failures = 0;
   let asked: ReadonlySet<LiveTopic> = new Set();
   let open: AbortController | null = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
-
-  function say(next: LiveState, at: number | null = null): void {
-    if (state === next && retryAt === at) return;
-    state = next;
-    retryAt = at;
-    for (const watcher of watchers) watcher();
-  }
 
   const after = (span: number): void => {
     clearTimeout(timer);
@@ -85,7 +77,7 @@ export function createLiveStream(
     if (open && wanted.every((topic) => asked.has(topic))) return;
     open?.abort();
     asked = new Set(wanted);
-    say(state);
+    say(shown.state());
     open = new AbortController();
     void run(open);
   }
@@ -107,19 +99,16 @@ export function createLiveStream(
     after(pause);
   }
 
+  function opened(): void {
+    failures = 0;
+    say('live');
+  }
+
   /** Reads until it ends; answers how long the server wants to be left alone. */
   async function read(own: AbortController): Promise<number> {
     let silence = setTimeout(() => own.abort(), spans.silence);
     try {
-      const query = new URLSearchParams({ topics: [...asked].join(',') });
-      const answer = await ask(`/v1/workspaces/${encodeURIComponent(workspace)}/live?${query}`, {
-        signal: own.signal,
-        headers: {
-          accept: 'text/event-stream',
-          'x-carillon': '1',
-          ...(place !== undefined && { 'last-event-id': place }),
-        },
-      });
+      const answer = await ask(addressOf(workspace, asked), { signal: own.signal, headers: headersAfter(place) });
       if (!answer.ok || !answer.body) {
         await answer.body?.cancel();
         // What is refused stays so for a while; a busy server says for how long.
@@ -132,60 +121,98 @@ export function createLiveStream(
         if (open !== own || done) return 0;
         clearTimeout(silence);
         silence = setTimeout(() => own.abort(), spans.silence);
-        take(readEvents(value));
+        place = tellEvents(readEvents(value), place, { asked, followers, opened });
       }
     } finally {
       clearTimeout(silence);
     }
   }
 
-  const tell = (topic: LiveTopic, how: (follower: Follower) => void): void => {
-    for (const follower of followers.get(topic) ?? []) how(follower);
-  };
-
-  function take(events: readonly ServerEvent[]): void {
-    const rows = new Map<LiveTopic, unknown[]>();
-    for (const { event, id, data } of events) {
-      if (event === 'open') {
-        failures = 0;
-        say('live');
-        // Without a place to go on after nobody knows what came since the lists were read.
-        if (place === undefined) for (const topic of asked) tell(topic, ({ reset }) => reset());
-      } else if (event === 'reset') {
-        const { topic } = JSON.parse(data) as { readonly topic: LiveTopic };
-        rows.delete(topic);
-        tell(topic, ({ reset }) => reset());
-      } else if (asked.has(event as LiveTopic)) {
-        const topic = event as LiveTopic;
-        rows.set(topic, [...(rows.get(topic) ?? []), JSON.parse(data)]);
-      }
-      place = id ?? place;
-    }
-    for (const [topic, changed] of rows) tell(topic, (follower) => follower.changed(changed));
-  }
-
   return {
     follow(topic, follower) {
       const all = followers.get(topic) ?? new Set();
       followers.set(topic, all.add(follower));
-      if (open === null && retryAt !== null) return leave;
+      if (open === null && shown.retryAt() !== null) return leave;
       after(spans.settle);
       return leave;
       function leave(): void {
         all.delete(follower);
-        if (all.size === 0 && retryAt === null) after(spans.settle);
+        if (all.size === 0 && shown.retryAt() === null) after(spans.settle);
       }
     },
-    state: () => state,
-    retryAt: () => retryAt,
-    watch(listener) {
-      watchers.add(listener);
-      return () => void watchers.delete(listener);
-    },
+    state: shown.state,
+    retryAt: shown.retryAt,
+    watch: shown.watch,
     look(now) {
       if (isLooking === now) return;
       isLooking = now;
       adjust();
     },
   };
+}
+
+/** The state of the stream as watchers see it, and the time of the next try. */
+function createShownState() {
+  const watchers = new Set<() => void>();
+  let state: LiveState = 'opening';
+  let retryAt: number | null = null;
+  return {
+    state: () => state,
+    retryAt: () => retryAt,
+    say: (next: LiveState, at: number | null = null): void => {
+      if (state === next && retryAt === at) return;
+      state = next;
+      retryAt = at;
+      for (const watcher of watchers) watcher();
+    },
+    watch: (listener: () => void): (() => void) => {
+      watchers.add(listener);
+      return () => void watchers.delete(listener);
+    },
+  };
+}
+
+const addressOf = (workspace: string, asked: ReadonlySet<LiveTopic>): string =>
+  `/v1/workspaces/${encodeURIComponent(workspace)}/live?${new URLSearchParams({ topics: [...asked].join(',') })}`;
+
+const headersAfter = (place: string | undefined): Record<string, string> => ({
+  accept: 'text/event-stream',
+  'x-carillon': '1',
+  ...(place !== undefined && { 'last-event-id': place }),
+});
+
+type Told = {
+  readonly asked: ReadonlySet<LiveTopic>;
+  readonly followers: ReadonlyMap<LiveTopic, ReadonlySet<Follower>>;
+  readonly opened: () => void;
+};
+
+/** Tells followers what the server's events say. Returns the place after the last event. */
+function tellEvents(
+  events: readonly ServerEvent[],
+  from: string | undefined,
+  { asked, followers, opened }: Told,
+): string | undefined {
+  let place = from;
+  const tell = (topic: LiveTopic, how: (follower: Follower) => void): void => {
+    for (const follower of followers.get(topic) ?? []) how(follower);
+  };
+  const rows = new Map<LiveTopic, unknown[]>();
+  for (const { event, id, data } of events) {
+    if (event === 'open') {
+      opened();
+      // Without a place to go on after nobody knows what came since the lists were read.
+      if (place === undefined) for (const topic of asked) tell(topic, ({ reset }) => reset());
+    } else if (event === 'reset') {
+      const { topic } = JSON.parse(data) as { readonly topic: LiveTopic };
+      rows.delete(topic);
+      tell(topic, ({ reset }) => reset());
+    } else if (asked.has(event as LiveTopic)) {
+      const topic = event as LiveTopic;
+      rows.set(topic, [...(rows.get(topic) ?? []), JSON.parse(data)]);
+    }
+    place = id ?? place;
+  }
+  for (const [topic, changed] of rows) tell(topic, (follower) => follower.changed(changed));
+  return place;
 }
