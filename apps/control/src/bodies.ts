@@ -18,21 +18,15 @@ import {
   type Resource,
   type Security,
 } from '@carillon/domain/configuration';
-import type { Delivery, DeliveryReason } from '@carillon/domain/deliveries';
+import { describeReason, isDeliveryReason, type Delivery } from '@carillon/domain/deliveries';
 import { formatInstant, type Instant } from '@carillon/kernel';
 import type { FastifyRequest } from 'fastify';
 import { seesMasked } from './access/masking/mask-answers.ts';
 import { auditContentRead, type ContentRead } from './audit/hook.ts';
 import { showContent } from './content.ts';
+import { standingOf, storyWordsOf } from './delivery-words.ts';
 import type { DeadLetterRow, DuplicateRow, EventRow, InboxMessage, Suppression } from '@carillon/ports';
-import {
-  REASON_WORDS,
-  type ChangeSummary,
-  type EventFacts,
-  type PersonStory,
-  type Trace,
-  type WhyPage,
-} from '@carillon/insight';
+import type { ChangeSummary, EventFacts, PersonStory, Trace, WhyPage } from '@carillon/insight';
 
 const timeOrNull = (at: Instant | null): string | null => (at === null ? null : formatInstant(at));
 
@@ -42,8 +36,7 @@ export function showDelivery(delivery: Delivery): DeliveryBody {
   const ofRule = <T>(value: T): T | null => (intent.test ? null : value);
   return {
     id: delivery.id,
-    state: delivery.state,
-    reason: delivery.reason,
+    ...standingOf(delivery),
     detail: delivery.detail,
     channel: slot.channel,
     to: intent.to,
@@ -71,8 +64,7 @@ export function showDelivery(delivery: Delivery): DeliveryBody {
     })),
     history: delivery.history.map(({ at, state, reason, detail }) => ({
       at: formatInstant(at),
-      state,
-      reason,
+      ...standingOf({ state, reason }),
       detail,
     })),
     duplicates: delivery.duplicates,
@@ -89,16 +81,16 @@ export function showDelivery(delivery: Delivery): DeliveryBody {
 /** A duplicate as a row of the list of deliveries: what it would have been, and who holds its slot. */
 export function showDuplicate(row: DuplicateRow, holder: Delivery): DeliveryBody {
   const at = formatInstant(row.at);
+  const standing = standingOf({ state: 'SUPPRESSED', reason: 'duplicate' });
   return {
     ...showDelivery(holder),
     id: row.id,
-    state: 'SUPPRESSED',
-    reason: 'duplicate',
+    ...standing,
     detail: row.detail,
     event_id: row.eventId,
     intent_id: row.intentId,
     attempts: [],
-    history: [{ at, state: 'SUPPRESSED', reason: 'duplicate', detail: row.detail }],
+    history: [{ at, ...standing, detail: row.detail }],
     duplicates: 0,
     duplicate_of: row.deliveryId,
     next_at: null,
@@ -140,6 +132,7 @@ const showPerson = (one: PersonStory): PersonBody => ({
   outcome: one.outcome,
   state: one.state,
   reason: one.reason,
+  ...storyWordsOf(one),
   text: one.text,
   delivery: one.message?.deliveryId ?? null,
 });
@@ -147,6 +140,7 @@ const showPerson = (one: PersonStory): PersonBody => ({
 export const showWhy = ({ items, looked, next }: WhyPage, maySeeBodies: boolean): WhyBody => ({
   items: items.map(({ at, eventId, deliveryId, uniqueId, ...line }) => ({
     ...line,
+    ...storyWordsOf(line),
     text: maySeeBodies ? line.text : ownWords(line),
     at: formatInstant(at),
     event: eventId,
@@ -177,6 +171,8 @@ const showTrace = (trace: Trace): TraceBody => ({
     rule_version: one.ruleVersion,
     state: one.state,
     reason: one.reason,
+    // An attempt has the provider's code as its reason.
+    ...storyWordsOf({ state: one.state, reason: one.step === 'attempt' ? null : one.reason }),
     person: one.person,
     text: one.text,
     lines: [...one.lines],
@@ -192,7 +188,7 @@ const ownWords = ({
   readonly state: string | null;
   readonly reason: string | null;
   readonly text: string;
-}): string => (state === null || reason === null ? text : (REASON_WORDS[reason as DeliveryReason] ?? text));
+}): string => (state === null || reason === null || !isDeliveryReason(reason) ? text : describeReason(reason));
 
 /** An attempt ends with what a provider said, by a code of its own; a move of a delivery has a reason of ours. */
 const ownStep = (one: TraceBody['steps'][number]): TraceBody['steps'][number] => ({

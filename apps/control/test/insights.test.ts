@@ -1,4 +1,5 @@
 import type { InsightsBody } from '@carillon/contracts';
+import { describeReason } from '@carillon/domain/deliveries';
 import { deliveryOf, type DeliveryFacts } from '@carillon/testing';
 import { createDirectWire, createMemoryLedger } from '@carillon/testing/memory';
 import { orderShop } from '@carillon/testing/given';
@@ -82,7 +83,9 @@ it('tells what is in doubt whenever it began, and the accounts that messages wai
   await put(30, 'WAITING', { reason: 'refused_account', attempts: [called] });
   const { body } = await ask('');
   expect(body.in_doubt).toEqual({ deliveries: 1, complete: true });
-  expect(body.failing_accounts).toEqual([{ account: 'shop/mail', reason: 'refused_account', deliveries: 1 }]);
+  expect(body.failing_accounts).toEqual([
+    { account: 'shop/mail', reason: 'refused_account', sentence: describeReason('refused_account'), deliveries: 1 },
+  ]);
   // The marker of the configuration stands on the log of events, which neither engine nor projections read here.
   expect(body.lag.records).toBe(2);
 });

@@ -140,6 +140,8 @@ it('The person of a step is masked where the address names them, and an id of th
     rule_version: null,
     state: null,
     reason: null,
+    state_words: null,
+    reason_words: null,
     person,
     text: '',
     lines: [],

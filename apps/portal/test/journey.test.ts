@@ -12,12 +12,12 @@ describe('the journey of a delivery', () => {
       {
         created_at: at(14),
         history: [
-          { at: at(14), state: 'WAITING', reason: 'new' },
-          { at: at(20), state: 'WAITING', reason: 'held_by_quiet_hours' },
-          { at: at(2 * HOUR), state: 'SENDING', reason: 'new' },
-          { at: at(2 * HOUR + 1_800), state: 'WAITING', reason: 'transient' },
-          { at: at(2 * HOUR + 61_800), state: 'SENDING', reason: 'transient' },
-          { at: at(2 * HOUR + 62_700), state: 'SENT', reason: 'accepted' },
+          { at: at(14), state: 'WAITING', state_words: 'Waiting', reason: 'new' },
+          { at: at(20), state: 'WAITING', state_words: 'Waiting', reason: 'held_by_quiet_hours' },
+          { at: at(2 * HOUR), state: 'SENDING', state_words: 'Sending', reason: 'new' },
+          { at: at(2 * HOUR + 1_800), state: 'WAITING', state_words: 'Waiting', reason: 'transient' },
+          { at: at(2 * HOUR + 61_800), state: 'SENDING', state_words: 'Sending', reason: 'transient' },
+          { at: at(2 * HOUR + 62_700), state: 'SENT', state_words: 'Sent', reason: 'accepted' },
         ],
         attempts: [
           { started_at: at(2 * HOUR), ended_at: at(2 * HOUR + 1_800), verdict: 'transient', code: '451' },
@@ -39,7 +39,11 @@ describe('the journey of a delivery', () => {
   });
 
   it('lets an open wait go until now, and knows no answer as a doubt', () => {
-    const made = { created_at: at(0), history: [{ at: at(0), state: 'WAITING', reason: 'delayed' }], attempts: [] };
+    const made = {
+      created_at: at(0),
+      history: [{ at: at(0), state: 'WAITING', state_words: 'Waiting', reason: 'delayed' }],
+      attempts: [],
+    };
     expect(legsOf(made, null, START + HOUR).at(-1)).toMatchObject({ name: 'Delay', to: START + HOUR });
     const tried = {
       created_at: at(0),

@@ -42,9 +42,9 @@ describe('the words about an account', () => {
       tone: 'bad',
       words: 'Many messages are refused',
     });
-    expect(accountState(account, { deliveries: 3, reason: 'refused_account' })).toEqual({
+    expect(accountState(account, { deliveries: 3, sentence: 'the provider refuses our account' })).toEqual({
       tone: 'bad',
-      words: 'Failing: 3 of the last hour: refused_account',
+      words: 'Failing: 3 of the last hour: the provider refuses our account',
     });
   });
 

@@ -131,6 +131,6 @@ function showSent({
     '\n',
   );
   if (delivery === null) return `${what}: not taken up yet\n${story}`;
-  const why = delivery.detail === '' ? delivery.reason : `${delivery.reason}: ${delivery.detail}`;
+  const why = delivery.detail === '' ? delivery.sentence : `${delivery.sentence}: ${delivery.detail}`;
   return `${what}: ${paintState(delivery.state)} (${clean(why)})\n${story}`;
 }

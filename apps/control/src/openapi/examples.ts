@@ -1,3 +1,5 @@
+import { reasonText } from '@carillon/domain/deliveries';
+import { standingOf, storyWordsOf } from '../delivery-words.ts';
 import { AUDIT_EXAMPLES } from './audit-examples.ts';
 import { CONTENT_EXAMPLES } from './content-examples.ts';
 import { DEAD_LETTER_EXAMPLES } from './dead-letter-examples.ts';
@@ -20,8 +22,7 @@ const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
 
 const DELIVERY = {
   id: DELIVERY_ID,
-  state: 'SENT',
-  reason: 'accepted',
+  ...standingOf({ state: 'SENT', reason: 'accepted' }),
   detail: 'The server accepted the message: queued as 4XkQ2z1Yq8',
   channel: 'email',
   to: 'ada@example.com',
@@ -50,8 +51,12 @@ const DELIVERY = {
     },
   ],
   history: [
-    { at: AT, state: 'WAITING', reason: 'opened', detail: '' },
-    { at: LATER, state: 'SENT', reason: 'accepted', detail: 'The server accepted the message: queued as 4XkQ2z1Yq8' },
+    { at: AT, ...standingOf({ state: 'WAITING', reason: 'new' }), detail: '' },
+    {
+      at: LATER,
+      ...standingOf({ state: 'SENT', reason: 'accepted' }),
+      detail: 'The server accepted the message: queued as 4XkQ2z1Yq8',
+    },
   ],
   duplicates: 0,
   duplicate_of: null,
@@ -61,7 +66,13 @@ const DELIVERY = {
   created_at: AT,
   updated_at: LATER,
 };
-const DOUBTFUL = { ...DELIVERY, state: 'IN_DOUBT', reason: 'connection_lost' };
+const DOUBTFUL = { ...DELIVERY, ...standingOf({ state: 'IN_DOUBT', reason: 'answer_unknown' }) };
+
+const standing = (state: string | null, reason: string | null) => ({
+  state,
+  reason,
+  ...storyWordsOf({ state, reason }),
+});
 
 const EVENT_STORY = {
   kind: 'event',
@@ -81,8 +92,7 @@ const EVENT_STORY = {
         channel: 'email',
         item: null,
         outcome: 'told',
-        state: 'SENT',
-        reason: 'accepted',
+        ...standing('SENT', 'accepted'),
         text: 'The server accepted the message: queued as 4XkQ2z1Yq8',
         delivery: DELIVERY_ID,
       },
@@ -98,8 +108,7 @@ const EVENT_STORY = {
       config_number: null,
       rule: null,
       rule_version: null,
-      state: null,
-      reason: null,
+      ...standing(null, null),
       person: null,
       text: 'The event came to shop/orders',
       lines: [],
@@ -112,8 +121,7 @@ const EVENT_STORY = {
       config_number: 7,
       rule: 'order-paid.paid',
       rule_version: 3,
-      state: null,
-      reason: 'fired',
+      ...standing(null, 'fired'),
       person: null,
       text: 'order-paid.paid fired for 1 recipient',
       lines: ['event.status == "paid"  true'],
@@ -211,6 +219,7 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
           event_id: 'evt_1',
           who: 'recipient 2',
           reason: 'rule_error',
+          reason_words: reasonText('rule_error'),
           detail: 'unique_id: division by zero',
           count: 1,
           told: 1,
@@ -222,11 +231,21 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
   },
   readDelivery: { answers: DELIVERY },
   traceDelivery: { answers: { ...EVENT_STORY, kind: 'delivery', id: DELIVERY_ID, people: null } },
-  resendDelivery: { takes: {}, answers: { ...DELIVERY, state: 'WAITING', reason: 'operator_resend' } },
-  cancelDelivery: { takes: {}, answers: { ...DELIVERY, state: 'CANCELLED', reason: 'operator_cancel' } },
+  resendDelivery: {
+    takes: {},
+    answers: { ...DELIVERY, ...standingOf({ state: 'WAITING', reason: 'operator_resend' }) },
+  },
+  cancelDelivery: {
+    takes: {},
+    answers: { ...DELIVERY, ...standingOf({ state: 'CANCELLED', reason: 'operator_cancel' }) },
+  },
   dismissDelivery: {
     takes: { as: 'sent', reason: 'queued as 4F2A, mail log' },
-    answers: { ...DOUBTFUL, state: 'SENT', reason: 'operator_dismiss', detail: 'by owner: queued as 4F2A, mail log' },
+    answers: {
+      ...DOUBTFUL,
+      ...standingOf({ state: 'SENT', reason: 'operator_dismiss' }),
+      detail: 'by owner: queued as 4F2A, mail log',
+    },
   },
   listEvents: {
     answers: page({
@@ -288,8 +307,7 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
           event: EVENT_ID,
           rule: 'order-paid.paid',
           outcome: 'told',
-          state: 'SENT',
-          reason: 'accepted',
+          ...standing('SENT', 'accepted'),
           text: 'The server accepted the message: queued as 4XkQ2z1Yq8',
           delivery: DELIVERY_ID,
           unique_id: 'A-1001',

@@ -1,3 +1,4 @@
+import { describeReason } from '@carillon/domain/deliveries';
 import { page } from './operation-example.ts';
 
 const LATER = '2026-11-22T10:42:00.180Z';
@@ -55,7 +56,14 @@ export const LIST_EXAMPLES = {
       ],
       notifications: [{ notification: 'order-paid', states: { SENT: 1180, SUPPRESSED: 21 } }],
       in_doubt: { deliveries: 3, complete: true },
-      failing_accounts: [{ account: 'shop/mail', reason: 'refused_account', deliveries: 2 }],
+      failing_accounts: [
+        {
+          account: 'shop/mail',
+          reason: 'refused_account',
+          sentence: describeReason('refused_account'),
+          deliveries: 2,
+        },
+      ],
       lag: { records: 0 },
     },
   },

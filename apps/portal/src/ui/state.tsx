@@ -1,7 +1,7 @@
 import { CircleAlert, CircleCheck, CircleMinus, CirclePause, CircleX, Clock3, type LucideIcon } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { cls } from './class-names.ts';
-import { stateWords, toneOf, type Tone } from './state-words.ts';
+import { toneOf, type Tone } from './state-words.ts';
 import styles from './state.module.css';
 
 const SHAPES: Readonly<Record<Tone, LucideIcon>> = {
@@ -14,10 +14,17 @@ const SHAPES: Readonly<Record<Tone, LucideIcon>> = {
 };
 
 /** A state of the ledger: a shape, a word and a colour, so that no one of them has to be seen. */
-export function State({ state }: { readonly state: string }): ReactNode {
+export function State({
+  state,
+  words,
+}: {
+  readonly state: string;
+  /** The state as the API words it. */
+  readonly words: string | null;
+}): ReactNode {
   return (
     <Lamp tone={toneOf(state)} name={state}>
-      {stateWords(state)}
+      {words ?? state}
     </Lamp>
   );
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { next } from './fields.ts';
+import { next, nullable } from './fields.ts';
+import { open } from './privacy.ts';
 
 /** RFC 3339. */
 const time = z.string();
@@ -12,6 +13,7 @@ export const droppedBody = z
     event_id: z.string(),
     who: z.string().describe('`recipient 3`, `user ids 501 to 612`, `item 2`, `everybody`'),
     reason: z.string(),
+    reason_words: nullable(open(z.string())).describe('The reason in a few words'),
     detail: z.string(),
     count: z.int(),
     told: z.int().describe('How many the same event and rule did tell, or ask about'),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { open } from './privacy.ts';
 
 /** Bodies of the management API that tell how many, not which. */
 const time = z.string().describe('RFC 3339, UTC, milliseconds');
@@ -28,7 +29,14 @@ export const insightsBody = z
       complete: z.boolean().describe('False: there are more than were counted'),
     }),
     failing_accounts: z
-      .array(z.object({ account: z.string(), reason: z.string(), deliveries: z.int() }))
+      .array(
+        z.object({
+          account: z.string(),
+          reason: z.string(),
+          sentence: open(z.string()).describe('What the reason means, in lower case and without a full stop'),
+          deliveries: z.int(),
+        }),
+      )
       .describe('Accounts that messages of the last hour wait for, or ended by'),
     lag: z.object({
       records: z

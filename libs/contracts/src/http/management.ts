@@ -1,6 +1,7 @@
 import { messageContent, previewedMessage } from './message-content.ts';
 import { eventChangeBody } from './event-change.ts';
 import { next, nullable, pageOf, time } from './fields.ts';
+import { standing, storyWords } from './delivery-words.ts';
 import { anAddress, OPEN, ofBodies, open } from './privacy.ts';
 import { z } from 'zod';
 
@@ -19,7 +20,7 @@ export const attemptBody = z
   .meta({ id: 'Attempt' });
 
 export const moveBody = z
-  .object({ at: time, state: z.string(), reason: z.string(), detail: ofBodies(z.string()) })
+  .object({ at: time, state: z.string(), reason: z.string(), ...standing, detail: ofBodies(z.string()) })
   .meta({ id: 'Move' });
 
 export const deliveryBody = z
@@ -27,6 +28,7 @@ export const deliveryBody = z
     id: z.string(),
     state: z.string(),
     reason: z.string(),
+    ...standing,
     detail: ofBodies(z.string()),
     channel: z.string(),
     to: anAddress(z.string()).nullable(),
@@ -97,6 +99,7 @@ export const personBody = z
     outcome: personOutcome,
     state: z.string().nullable(),
     reason: z.string(),
+    ...storyWords,
     text: z.string(),
     delivery: z.string().nullable(),
   })
@@ -132,6 +135,7 @@ export const traceBody = z
         rule_version: z.int().nullable(),
         state: z.string().nullable(),
         reason: z.string().nullable(),
+        ...storyWords,
         person: z
           .string()
           .nullable()
@@ -156,6 +160,7 @@ export const whyBody = z
         outcome: z.enum([...personOutcome.options, 'not_named']),
         state: z.string().nullable(),
         reason: z.string(),
+        ...storyWords,
         text: z.string(),
         delivery: z.string().nullable(),
         unique_id: z.string().nullable(),

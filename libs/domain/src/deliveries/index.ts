@@ -4,6 +4,7 @@ export * from './attempts.ts';
 export * from './changed-configuration.ts';
 export * from './checks-before-sending.ts';
 export * from './custody.ts';
+export * from './delivery-words.ts';
 export * from './delivery.ts';
 export * from './intent.ts';
 export * from './moves.ts';

@@ -1,6 +1,5 @@
-import type { Delivery, DeliveryReason, DeliveryState } from '@carillon/domain/deliveries';
+import { describeReason, type Delivery, type DeliveryReason, type DeliveryState } from '@carillon/domain/deliveries';
 import type { Instant } from '@carillon/kernel';
-import { REASON_WORDS } from './steps.ts';
 
 /** What stands between an event and somebody who is told, in the order in which it is told. */
 export const GATES = [
@@ -186,15 +185,15 @@ function gatesOfMove({ state, reason, detail, at }: Move, evidence: readonly Evi
   const place = GATE_OF[reason];
   const isReceipt = place === 'receipt';
   // Who left an address out, or which limit it was, says nothing without what happened.
-  const happened = RESULT_OF[state] === 'stopped' ? `${REASON_WORDS[reason]}: ` : '';
-  const words = detail === '' ? REASON_WORDS[reason] : `${happened}${detail}`;
+  const happened = RESULT_OF[state] === 'stopped' ? `${describeReason(reason)}: ` : '';
+  const words = detail === '' ? describeReason(reason) : `${happened}${detail}`;
   const own = gate(place, RESULT_OF[state], words, { at, evidence });
   const from = GATES.indexOf('duplicate');
   const before = GATES.slice(Math.min(from, GATES.indexOf(place)), GATES.indexOf(place)).map((name) => {
     if (name === 'duplicate') return gate(name, 'passed', '', { evidence });
     if (UNCHECKED.has(reason)) return gate(name, 'not_reached');
     if (name === 'consent' && ADDRESS_FIRST.has(reason)) return gate(name, 'not_reached');
-    return gate(name, 'passed', name === 'provider' && isReceipt ? REASON_WORDS.accepted : '', { evidence });
+    return gate(name, 'passed', name === 'provider' && isReceipt ? describeReason('accepted') : '', { evidence });
   });
   const after =
     place === 'provider' && RESULT_OF[state] === 'passed'

@@ -1,10 +1,15 @@
 import { firstAddress, searchedAddresses, type ChannelName } from '@carillon/domain/channels';
-import type { Delivery, DeliveryState, Intent } from '@carillon/domain/deliveries';
+import {
+  describeReason,
+  reasonText,
+  type Delivery,
+  type DeliveryState,
+  type Intent,
+} from '@carillon/domain/deliveries';
 import type { Dropped, Recipient } from '@carillon/domain/rules';
 import { stringifyJson, type DeliveryId, type Json } from '@carillon/kernel';
 import type { DeliveryLedger, Ids } from '@carillon/ports';
 import { deliveryIdOf } from '@carillon/stages';
-import { REASON_WORDS } from './steps.ts';
 
 /** Whether somebody whom an event names was told. `waiting`: it goes on. `in_doubt`: nobody can say. */
 export type PersonOutcome = 'told' | 'waiting' | 'in_doubt' | 'not_told';
@@ -149,11 +154,11 @@ function endingOf(
       const text = `in digest ${digest.id}, which is ${digest.state} (${digest.reason})`;
       return { outcome: ENDS[digest.state], state, reason, text };
     }
-    return { outcome: ENDS[state], state, reason, text: detail === '' ? REASON_WORDS[reason] : detail };
+    return { outcome: ENDS[state], state, reason, text: detail === '' ? describeReason(reason) : detail };
   }
   const last = history.findLast((entry) => entry.intentId === intentId);
   if (last)
-    return { outcome: ENDS[last.state], state: last.state, reason: last.reason, text: REASON_WORDS[last.reason] };
+    return { outcome: ENDS[last.state], state: last.state, reason: last.reason, text: describeReason(last.reason) };
   const text = `told already for ${intent.eventId}: ${id} is ${state}`;
   return { outcome: 'not_told', state: 'SUPPRESSED', reason: 'duplicate', text };
 }
@@ -205,7 +210,7 @@ export class PeopleTally {
     const { told, waiting, in_doubt, not_told } = this.#counts;
     const reasons = [...this.#reasons]
       .toSorted(([, one], [, other]) => other - one)
-      .map(([reason, count]) => `${count} ${reason.replaceAll('_', ' ')}`);
+      .map(([reason, count]) => `${count} ${reasonText(reason) ?? reason}`);
     return [
       `${told} told`,
       ...(waiting > 0 ? [`${waiting} waiting`] : []),

@@ -1,4 +1,4 @@
-import type { Delivery, DeliveryReason } from '@carillon/domain/deliveries';
+import { describeReason, type Delivery } from '@carillon/domain/deliveries';
 import type { Instant } from '@carillon/kernel';
 
 /** One line of a story: what happened when, where it stands, and why. It holds no body, and an address only where it names the person. */
@@ -50,55 +50,12 @@ export const step = (
   ...more,
 });
 
-/** What each reason means to the person who reads it at night. */
-export const REASON_WORDS: Readonly<Record<DeliveryReason, string>> = {
-  new: 'taken into custody',
-  rule_withdrawn: 'the notification or rule was switched off or removed before it was sent',
-  no_address: 'the recipient has no address on this channel',
-  invalid_address: 'what stands for the address is none that this channel can send to',
-  opted_out: 'the person wants no more of it',
-  suppressed_address: 'the address is on the suppression list',
-  cannot_send_on_channel: 'the notification no longer uses this channel',
-  not_after_passed: 'it was too late to be of use (expires)',
-  delayed: 'the notification puts its messages off; it goes out when the delay is over',
-  held_by_quiet_hours: 'it is night where the recipient is; it goes out when the quiet hours end',
-  held_by_limit: 'its recipient has had as many messages as a limit allows; it goes out when there is room',
-  capped: 'its recipient has had as many messages as a limit allows',
-  quiet_hours: 'it would have gone out in quiet hours, and could not wait',
-  collected: 'it waits to be told together with others',
-  digested: 'it is told in a digest',
-  cannot_render: 'the template could not be rendered',
-  no_account: 'the notification names no provider account that exists',
-  refused_recipient: 'the provider refuses this recipient for good',
-  refused_content: 'the provider refuses this message for good',
-  refused_account: 'the provider refuses our account; it is tried again every minute',
-  throttled: 'the provider asks to slow down; it will be tried again',
-  transient: 'definitely not accepted; it will be tried again',
-  attempts_used_up: 'every attempt was used',
-  accepted: 'accepted by the provider',
-  answer_unknown: 'nobody can say whether the provider accepted it; it is not sent again by itself',
-  lease_ran_out: 'the sender died or fell silent during the call; nobody can say whether it was accepted',
-  stopped_before_sending: 'the process stopped before the message was begun',
-  account_unavailable: 'no provider account can take it now',
-  operator_resend: 'an operator sends it again',
-  operator_cancel: 'an operator called it off',
-  operator_dismiss: 'an operator ended the doubt',
-  in_doubt_resend: 'in doubt, and the notification says to send again',
-  in_doubt_drop: 'in doubt, and the notification says to drop',
-  taken_over: 'another intent took the slot over',
-  duplicate: 'the slot is taken: this notification was told already',
-  delivered: 'the provider reported that it arrived',
-  bounced: 'the provider reported that it could not be delivered',
-  complained: 'the reader reported it as spam',
-  evidence: 'a report of the provider proves that it was accepted',
-};
-
 /** The story of a delivery: custody, each attempt, each move, of every intent that held the slot or of one. */
 export function deliverySteps(delivery: Delivery, intentId?: string): TraceStep[] {
   const moves = delivery.history
     .filter((entry) => intentId === undefined || entry.intentId === intentId)
     .map((entry) =>
-      step('delivery', entry.at, entry.detail === '' ? REASON_WORDS[entry.reason] : entry.detail, {
+      step('delivery', entry.at, entry.detail === '' ? describeReason(entry.reason) : entry.detail, {
         id: delivery.id,
         state: entry.state,
         reason: entry.reason,

@@ -2,16 +2,16 @@ import { deliveryBody, deliveryPage, traceBody } from '@carillon/contracts';
 import { CHANNEL_NAMES, searchedAddresses } from '@carillon/domain/channels';
 import {
   DELIVERY_STATES,
+  DELIVERY_REASONS,
   operatorCancel,
   operatorDismiss,
   operatorResend,
   type Delivery,
-  type DeliveryReason,
   type Moment,
 } from '@carillon/domain/deliveries';
 import { isId, type DeliveryId, type Instant, type Result } from '@carillon/kernel';
 import type { DeliveryFilter } from '@carillon/ports';
-import { REASON_WORDS, traceDelivery, type TracePorts } from '@carillon/insight';
+import { traceDelivery, type TracePorts } from '@carillon/insight';
 import { decideOnDelivery } from '@carillon/stages';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -38,7 +38,7 @@ import {
   type ApiServer,
 } from '../app.ts';
 
-const [REASON = 'new', ...MORE_REASONS] = Object.keys(REASON_WORDS) as DeliveryReason[];
+const [REASON = 'new', ...MORE_REASONS] = DELIVERY_REASONS;
 const REASONS = [REASON, ...MORE_REASONS] as const;
 
 /** What deliveries are looked for by, in lists, counts and jobs alike. */

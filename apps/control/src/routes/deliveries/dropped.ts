@@ -1,4 +1,5 @@
 import { droppedPage } from '@carillon/contracts';
+import { reasonText } from '@carillon/domain/deliveries';
 import { formatInstant, type Duration } from '@carillon/kernel';
 import { findDrops, type DropPorts, type DropRow, type DropsPlace } from '@carillon/insight';
 import { z } from 'zod';
@@ -46,6 +47,7 @@ const showDropped = ({ at, workspace, rule, eventId, who, reason, detail, count,
   event_id: eventId,
   who,
   reason,
+  reason_words: reasonText(reason),
   detail,
   count,
   told,

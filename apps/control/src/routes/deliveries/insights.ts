@@ -1,5 +1,5 @@
 import { insightsBody, type InsightsBody } from '@carillon/contracts';
-import type { Delivery, DeliveryReason, DeliveryState } from '@carillon/domain/deliveries';
+import { describeReason, type Delivery, type DeliveryReason, type DeliveryState } from '@carillon/domain/deliveries';
 import {
   CarillonError,
   formatDuration,
@@ -171,7 +171,9 @@ function failingAccounts(deliveries: readonly Delivery[]): InsightsBody['failing
   const groups = Map.groupBy(named, ({ account, reason }) => JSON.stringify([account, reason]));
   return [...groups.values()].flatMap((group) => {
     const [one] = group;
-    return one?.account === undefined ? [] : [{ account: one.account, reason: one.reason, deliveries: group.length }];
+    if (one?.account === undefined) return [];
+    const { account, reason } = one;
+    return [{ account, reason, sentence: describeReason(reason), deliveries: group.length }];
   });
 }
 

@@ -38,9 +38,9 @@ export function goesWords(
 /** Returns how an account does. `failing`: messages of the last hour that wait for the account, or failed by it. */
 export function accountState(
   { kind, calls, refusals }: Pick<SendingAccount, 'kind' | 'calls' | 'refusals'>,
-  failing: Pick<Failing, 'deliveries' | 'reason'> | undefined,
+  failing: Pick<Failing, 'deliveries' | 'sentence'> | undefined,
 ): { readonly tone: Tone; readonly words: string } {
-  if (failing) return { tone: 'bad', words: `Failing: ${failing.deliveries} of the last hour: ${failing.reason}` };
+  if (failing) return { tone: 'bad', words: `Failing: ${failing.deliveries} of the last hour: ${failing.sentence}` };
   if (refusals.some(({ high }) => high)) return { tone: 'bad', words: 'Many messages are refused' };
   if (kind === 'sandbox') return { tone: 'none', words: 'Inbox' };
   if (calls.refused + calls.failed + calls.unknown > 0) return { tone: 'held', words: 'Some calls failed' };

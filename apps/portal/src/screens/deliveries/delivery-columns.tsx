@@ -2,16 +2,15 @@ import type { Columns } from '../../ui/list-screen.tsx';
 import { State } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';
 import type { Delivery } from './queries.ts';
-import { reasonWords } from './reason-words.ts';
 
 const columns = (namesWorkspace: boolean): Columns<Delivery> => ({
-  what: ({ state }) => <State state={state} />,
+  what: ({ state, state_words: words }) => <State state={state} words={words} />,
   who: ({ to }) => to ?? '(no address)',
   about: (delivery) =>
     [
       namesWorkspace ? delivery.workspace : null,
       delivery.test ? `test of ${delivery.notification}` : delivery.rule,
-      delivery.duplicate_of === null ? reasonWords(delivery.reason) : 'duplicate',
+      delivery.reason_words,
     ]
       .filter((word) => word !== null)
       .join(' · '),

@@ -23,7 +23,7 @@ import {
   type Delivery,
   type Trace,
 } from './queries.ts';
-import { whyWords } from './reason-words.ts';
+import { whyText } from './why-text.ts';
 import { IdLink, Story } from './story.tsx';
 import styles from './story.module.css';
 
@@ -71,7 +71,8 @@ export function DeliveryPanel({ workspace, id, row, isListRead, isChoosing, onCl
   const error = delivery && isAway(failed) ? null : failed;
   const title = delivery ? (
     <>
-      {delivery.notification} to <bdi>{delivery.to ?? 'nobody: no address'}</bdi> <State state={delivery.state} />
+      {delivery.notification} to <bdi>{delivery.to ?? 'nobody: no address'}</bdi>
+      <State state={delivery.state} words={delivery.state_words} />
     </>
   ) : (
     <Id>{id}</Id>
@@ -175,7 +176,7 @@ function Told({
       <Facts
         facts={[
           ['Workspace', workspace],
-          ['Why', isDuplicate ? null : whyWords(delivery)],
+          ['Why', isDuplicate ? null : whyText(delivery)],
           [
             isDuplicate ? 'Told by' : 'Delivery',
             <IdLink key="id" id={delivery.duplicate_of ?? delivery.id} workspace={workspace} shown={delivery.id} />,

@@ -12,7 +12,6 @@ import { Curl } from '../../ui/curl.tsx';
 import { Field } from '../../ui/field.tsx';
 import { PageBody, PageHead } from '../../ui/page.tsx';
 import { State } from '../../ui/state.tsx';
-import { humane } from '../../ui/state-words.ts';
 import { Id } from '../../ui/text.tsx';
 import { CameIn, WentOut } from './contents.tsx';
 import { eventTraceQuery, type Delivery, type Person, type Trace } from './queries.ts';
@@ -159,7 +158,8 @@ function PersonLines({
       <b>
         <bdi>{person.to ?? (person.delivery === null ? 'dropped' : 'no address')}</bdi>
       </b>{' '}
-      {person.state === null ? OUTCOMES[person.outcome] : <State state={person.state} />} ({humane(person.reason)})
+      {person.state === null ? OUTCOMES[person.outcome] : <State state={person.state} words={person.state_words} />}
+      {person.reason_words !== null && ` (${person.reason_words})`}
       <div>{person.text}</div>
       {person.item !== null && <pre>{person.item}</pre>}
       <div className={cls(styles.sub)}>

@@ -1,4 +1,4 @@
-import { stateWords, toneOf, type Tone } from '../../ui/state-words.ts';
+import { toneOf, type Tone } from '../../ui/state-words.ts';
 
 /** A part of what happened to a delivery; `from` and `to` in milliseconds, the same where it took no time. */
 export type Leg = {
@@ -10,7 +10,7 @@ export type Leg = {
   readonly words: string;
 };
 
-type Move = { readonly at: string; readonly state: string; readonly reason: string };
+type Move = { readonly at: string; readonly state: string; readonly state_words: string; readonly reason: string };
 type Attempt = {
   readonly started_at: string;
   readonly ended_at: string | null;
@@ -67,7 +67,7 @@ export function legsOf(
         tone: WAITS[move.reason] ? 'held' : 'wait',
         words: '',
       });
-    } else legs.push(point(stateWords(state), from, toneOf(state)));
+    } else legs.push(point(move.state_words, from, toneOf(state)));
   }
   for (const [place, attempt] of attempts.entries()) {
     const from = at(attempt.started_at);

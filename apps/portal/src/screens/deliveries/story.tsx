@@ -6,7 +6,6 @@ import { humane } from '../../ui/state-words.ts';
 import { Id } from '../../ui/text.tsx';
 import { Time } from '../../ui/time.tsx';
 import type { Trace } from './queries.ts';
-import { reasonWords } from './reason-words.ts';
 import styles from './story.module.css';
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -78,7 +77,6 @@ function StepLines({
   readonly shown: string;
   readonly event: string | null;
 }): ReactNode {
-  const reason = step.step === 'attempt' ? null : reasonWords(step.reason);
   const isNamed = step.step === 'rule' || step.step === 'trigger';
   const places = [
     step.rule === null ? null : `${isNamed ? '' : `${step.rule} `}version ${step.rule_version}`,
@@ -91,8 +89,8 @@ function StepLines({
         {NAMES[step.step] ?? humane(step.step)}
         {isNamed && step.rule !== null && ` ${step.rule}`}
       </b>{' '}
-      {step.state !== null && <State state={step.state} />}
-      {reason !== null && ` (${reason})`}
+      {step.state !== null && <State state={step.state} words={step.state_words} />}
+      {step.reason_words !== null && ` (${step.reason_words})`}
       <div>{step.text}</div>
       {step.lines.length > 0 && <pre>{step.lines.join('\n')}</pre>}
       <div className={cls(styles.sub)}>

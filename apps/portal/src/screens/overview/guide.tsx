@@ -238,7 +238,7 @@ function Outcome({
   return (
     <section aria-label="Your message" className={cls(styles.message)}>
       <p role="status">
-        <State state={delivery.state} /> to <bdi>{delivery.to ?? 'nobody'}</bdi>
+        <State state={delivery.state} words={delivery.state_words} /> to <bdi>{delivery.to ?? 'nobody'}</bdi>
       </p>
       {parts.has('subject') && <h3>{parts.get('subject')}</h3>}
       {parts.has('text') && (

@@ -1,0 +1,134 @@
+import type { DropReason } from '../rules/recipient.ts';
+import type { DeliveryReason, DeliveryState } from './delivery.ts';
+
+const STATES: Readonly<Record<DeliveryState, string>> = {
+  WAITING: 'Waiting',
+  COLLECTED: 'Collected',
+  DIGESTED: 'Digested',
+  SENDING: 'Sending',
+  SUPPRESSED: 'Suppressed',
+  SENT: 'Sent',
+  FAILED: 'Failed',
+  IN_DOUBT: 'In doubt',
+  EXPIRED: 'Expired',
+  CANCELLED: 'Cancelled',
+  DELIVERED: 'Delivered',
+  BOUNCED: 'Bounced',
+  COMPLAINED: 'Complained',
+};
+
+/** `short` fits a list. It is null if the state says the same. `sentence` starts in lower case and has no full stop. */
+type ReasonWords = { readonly short: string | null; readonly sentence: string };
+
+/** What each reason means, in the words that API, commands and portal show. */
+const REASONS: Readonly<Record<DeliveryReason, ReasonWords>> = {
+  new: { short: null, sentence: 'taken into custody' },
+  rule_withdrawn: {
+    short: 'rule withdrawn',
+    sentence: 'the notification or rule was switched off or removed before it was sent',
+  },
+  no_address: { short: 'no address', sentence: 'the recipient has no address on this channel' },
+  invalid_address: {
+    short: 'invalid address',
+    sentence: 'what stands for the address is none that this channel can send to',
+  },
+  opted_out: { short: 'opted out', sentence: 'the person wants no more of it' },
+  suppressed_address: { short: 'suppressed address', sentence: 'the address is on the suppression list' },
+  cannot_send_on_channel: {
+    short: 'cannot send on channel',
+    sentence: 'the notification no longer uses this channel',
+  },
+  not_after_passed: { short: 'too late', sentence: 'it was too late to be of use (expires)' },
+  delayed: {
+    short: 'delayed',
+    sentence: 'the notification puts its messages off; it goes out when the delay is over',
+  },
+  held_by_quiet_hours: {
+    short: 'held by quiet hours',
+    sentence: 'it is night where the recipient is; it goes out when the quiet hours end',
+  },
+  quiet_hours: { short: 'quiet hours', sentence: 'it would have gone out in quiet hours, and could not wait' },
+  held_by_limit: {
+    short: 'held by limit',
+    sentence: 'its recipient has had as many messages as a limit allows; it goes out when there is room',
+  },
+  capped: { short: 'capped', sentence: 'its recipient has had as many messages as a limit allows' },
+  collected: { short: null, sentence: 'it waits to be told together with others' },
+  digested: { short: null, sentence: 'it is told in a digest' },
+  cannot_render: { short: 'cannot render', sentence: 'the template could not be rendered' },
+  no_account: { short: 'no account', sentence: 'the notification names no provider account that exists' },
+  refused_recipient: { short: 'recipient refused', sentence: 'the provider refuses this recipient for good' },
+  refused_content: { short: 'content refused', sentence: 'the provider refuses this message for good' },
+  refused_account: {
+    short: 'account refused',
+    sentence: 'the provider refuses our account; it is tried again every minute',
+  },
+  throttled: { short: 'throttled', sentence: 'the provider asks to slow down; it will be tried again' },
+  transient: { short: 'will be retried', sentence: 'definitely not accepted; it will be tried again' },
+  attempts_used_up: { short: 'attempts used up', sentence: 'every attempt was used' },
+  accepted: { short: null, sentence: 'accepted by the provider' },
+  answer_unknown: {
+    short: 'answer unknown',
+    sentence: 'nobody can say whether the provider accepted it; it is not sent again by itself',
+  },
+  lease_ran_out: {
+    short: 'lease ran out',
+    sentence: 'the sender died or fell silent during the call; nobody can say whether it was accepted',
+  },
+  stopped_before_sending: {
+    short: 'stopped before sending',
+    sentence: 'the process stopped before the message was begun',
+  },
+  account_unavailable: { short: 'account unavailable', sentence: 'no provider account can take it now' },
+  operator_resend: { short: 'resent by an operator', sentence: 'an operator sends it again' },
+  operator_cancel: { short: 'cancelled by an operator', sentence: 'an operator called it off' },
+  operator_dismiss: { short: 'dismissed by an operator', sentence: 'an operator ended the doubt' },
+  in_doubt_resend: { short: 'resent after doubt', sentence: 'in doubt, and the notification says to send again' },
+  in_doubt_drop: { short: 'dropped after doubt', sentence: 'in doubt, and the notification says to drop' },
+  taken_over: { short: 'taken over', sentence: 'another intent took the slot over' },
+  duplicate: { short: 'duplicate', sentence: 'the slot is taken: this notification was told already' },
+  delivered: { short: null, sentence: 'the provider reported that it arrived' },
+  bounced: { short: null, sentence: 'the provider reported that it could not be delivered' },
+  complained: { short: null, sentence: 'the reader reported it as spam' },
+  evidence: { short: 'proved by a report', sentence: 'a report of the provider proves that it was accepted' },
+};
+
+/** The same for codes of a story that no delivery has: why a person was dropped, or a rule did not fire. */
+const OTHERS: Readonly<Record<DropReason | 'no_channel' | 'disabled' | 'when_false', string | null>> = {
+  rule_error: 'rule error',
+  where_false: 'where false',
+  no_unique_id: 'no unique_id',
+  too_many_recipients: 'too many recipients',
+  too_large: 'too large',
+  no_user_ids: 'no user ids',
+  invalid_user_id: 'invalid user id',
+  too_many_user_ids: 'too many user ids',
+  too_complex: 'too complex',
+  no_channel: 'no channel',
+  // The text of the step says it.
+  disabled: null,
+  when_false: null,
+};
+
+export const DELIVERY_REASONS = Object.keys(REASONS) as readonly DeliveryReason[];
+
+/** Returns what a reason means, as a sentence in lower case without its full stop. */
+export const describeReason = (reason: DeliveryReason): string => REASONS[reason].sentence;
+
+/** Returns true if a code of a story is a reason of a delivery. */
+export const isDeliveryReason = (code: string): code is DeliveryReason => Object.hasOwn(REASONS, code);
+
+const spaced = (code: string): string => code.replaceAll('_', ' ');
+const capital = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+const isState = (code: string): code is DeliveryState => Object.hasOwn(STATES, code);
+const isOther = (code: string): code is keyof typeof OTHERS => Object.hasOwn(OTHERS, code);
+
+/** Returns a state as people read it. A state of a story that no delivery has, such as a verdict, is its code with blanks. */
+export const stateText = (state: string): string =>
+  isState(state) ? STATES[state] : capital(spaced(state.toLowerCase()));
+
+/** Returns a reason in a few words, for a list. Null if the state or the text beside it says the same. */
+export function reasonText(reason: string): string | null {
+  if (isDeliveryReason(reason)) return REASONS[reason].short;
+  return isOther(reason) ? OTHERS[reason] : spaced(reason);
+}

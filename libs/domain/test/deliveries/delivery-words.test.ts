@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import {
+  DELIVERY_REASONS,
+  DELIVERY_STATES,
+  describeReason,
+  isDeliveryReason,
+  reasonText,
+  stateText,
+} from '../../src/deliveries/index.ts';
+
+describe('the words of states and reasons', () => {
+  it('name each state as its code, so that a filter by code finds what a list shows', () => {
+    for (const state of DELIVERY_STATES) {
+      expect(stateText(state).toUpperCase().replaceAll(' ', '_')).toBe(state);
+    }
+  });
+
+  it.each(DELIVERY_REASONS)('explain %s in a sentence that fits behind a colon', (reason) => {
+    const sentence = describeReason(reason);
+    expect(sentence).toMatch(/^[a-z].*[^.]$/);
+    expect(sentence).not.toContain('_');
+  });
+
+  it('fit a list, and differ from each other', () => {
+    const shorts = DELIVERY_REASONS.map(reasonText).filter((short) => short !== null);
+    expect(Math.max(...shorts.map((short) => short.length))).toBeLessThanOrEqual(24);
+    expect(new Set(shorts).size).toBe(shorts.length);
+  });
+
+  it('leave a reason out that the state says already', () => {
+    expect(['new', 'accepted', 'delivered', 'bounced'].map(reasonText)).toEqual([null, null, null, null]);
+  });
+
+  it('show codes of a story that no delivery has', () => {
+    expect(reasonText('too_many_recipients')).toBe('too many recipients');
+    expect(reasonText('when_false')).toBeNull();
+    expect(reasonText('rule_gone')).toBe('rule gone');
+    expect(stateText('refused_recipient')).toBe('Refused recipient');
+    expect(isDeliveryReason('rule_gone')).toBe(false);
+  });
+});
