@@ -4,6 +4,7 @@ import { InvalidRecord } from './codec.ts';
 import { listOf, readPersonal, textOf, wordOf, writePersonal } from './personal.ts';
 
 const STAGES: Readonly<Record<DeadLetter['stage'], true>> = {
+  append: true,
   evaluate: true,
   cohorts: true,
   ask: true,
@@ -45,7 +46,7 @@ export const deadLetterRecord = {
     doc: 'A record that can never be processed, with the reason and its own bytes.',
     fields: [
       { name: 'id', type: 'string' },
-      { name: 'stage', type: 'string', doc: 'evaluate, ask, resolve, deliver, project or configure.' },
+      { name: 'stage', type: 'string', doc: 'append, evaluate, ask, resolve, deliver, project or configure.' },
       { name: 'workspace', type: ['null', 'string'], default: null },
       { name: 'topic', type: 'string' },
       { name: 'partition', type: 'int' },

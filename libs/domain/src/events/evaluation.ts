@@ -40,6 +40,7 @@ export type Evaluation = {
 export type DeadLetter = {
   readonly id: string;
   readonly stage:
+    | 'append'
     | 'evaluate'
     | 'cohorts'
     | 'ask'

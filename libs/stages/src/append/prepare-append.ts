@@ -86,18 +86,26 @@ export function prepareAppend(
   });
 }
 
-/** The entity that the event is about, as text: a number and the text of the same digits name the same entity. */
-function readEntityKey(body: JsonObject, path: string): Result<string, CarillonError> {
+/**
+ * Returns the entity that the event is about, or null if the path has no usable value. A number and the text of the same digits
+ * name the same entity.
+ */
+export function entityAt(body: JsonObject, path: string): string | null {
   const value = valueAtPath(body, path);
   const text = typeof value === 'object' || value === undefined ? '' : String(value);
-  if (text !== '' && text.length <= LONGEST_KEY) return ok(text);
+  return text !== '' && text.length <= LONGEST_KEY ? text : null;
+}
+
+function readEntityKey(body: JsonObject, path: string): Result<string, CarillonError> {
+  const entity = entityAt(body, path);
+  if (entity !== null) return ok(entity);
   const wanted = `a text of 1 to ${LONGEST_KEY} characters, a number or a boolean`;
   const detail = `This stream needs ${wanted} at ${path}. Send it with each event.`;
   return err(new CarillonError('missing_entity_key', detail, pointerFacts(path)));
 }
 
-/** The event's own time as headers. */
-function readTime(body: JsonObject, path: string, now: Instant): Result<Record<string, string>, CarillonError> {
+/** Returns the event's own time as headers. */
+export function readTime(body: JsonObject, path: string, now: Instant): Result<Record<string, string>, CarillonError> {
   const value = valueAtPath(body, path);
   const at = typeof value === 'string' ? parseInstant(value) : undefined;
   if (at === undefined) {

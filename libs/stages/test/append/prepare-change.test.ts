@@ -1,0 +1,124 @@
+import type { Change, ReadChange } from '@carillon/domain/changes';
+import type { EventStream, SourceStream } from '@carillon/domain/configuration';
+import type { EventId, LogId } from '@carillon/kernel';
+import { openTopology, type Topology } from '@carillon/testing/topology';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { prepareChange, readSourceRecord, type PreparedChange } from '../../src/index.ts';
+
+const LOG = 'log_1' as LogId;
+const AT = '2026-11-28T06:30:00.123456Z';
+
+let topology: Topology;
+beforeAll(async () => {
+  topology = await openTopology({ partitions: 8 });
+});
+afterAll(() => topology.close());
+
+const ORDERS = 'public.orders';
+const streamOf = (name: string, more: Partial<EventStream> = {}): EventStream => ({
+  path: `shop/${name}`,
+  workspace: 'shop',
+  key: null,
+  time: null,
+  security: {},
+  from: { integration: 'shop-db', tables: { [ORDERS]: 'event.id' } },
+  ...more,
+});
+const reading = (name: string, without: readonly string[] = [], more: Partial<EventStream> = {}): SourceStream => ({
+  stream: streamOf(name, more),
+  tables: [{ table: ORDERS, key: 'event.id', without }],
+});
+const changeOf = (more: Partial<Change> = {}): Change => ({
+  op: 'update',
+  event: { id: 1, status: 'paid', card: '4111' },
+  previous: { id: 1, status: 'open', card: '4111' },
+  unknown: ['notes', 'card'],
+  source: { integration: 'shop-db', table: ORDERS, tx: 728, position: '0/1948580:3', at: AT },
+  ...more,
+});
+const read = (change: Change, ...identity: string[]): ReadChange => ({ change, identity });
+const prepare = (change: ReadChange, ...streams: SourceStream[]) => prepareChange(change, streams, topology.ports);
+function eventOf({ record }: Pick<PreparedChange, 'record'>) {
+  const source = readSourceRecord({ ...record, offset: 7, time: 1000 }, LOG);
+  if (!source.ok || source.value.kind !== 'event') throw new Error('not an event');
+  return source.value.event;
+}
+
+describe('prepareChange', () => {
+  it('makes a record for each stream that names the table', () => {
+    const other: SourceStream = {
+      ...reading('stock'),
+      tables: [{ table: 'public.stock', key: 'event.id', without: [] }],
+    };
+    const prepared = prepare(read(changeOf(), 'a'), reading('orders'), reading('ledger'), other);
+    expect(prepared.map(({ record, result }) => [record.headers['stream'], result])).toEqual([
+      ['shop/orders', 'appended'],
+      ['shop/ledger', 'appended'],
+    ]);
+    expect(prepared.map((one) => eventOf(one))).toMatchObject(
+      ['shop/orders', 'shop/ledger'].map((stream) => ({
+        workspace: 'shop',
+        stream,
+        key: '1',
+        change: changeOf(),
+        time: Date.parse(AT),
+      })),
+    );
+    expect(prepared[0]?.record.headers).toMatchObject({ shape: 'change', principal: 'source:shop-db' });
+  });
+
+  it('derives the id from stream and identity', () => {
+    const idOf = (stream: string, ...identity: string[]): EventId | undefined => {
+      const [first] = prepare(read(changeOf(), ...identity), reading(stream));
+      return first && eventOf(first).id;
+    };
+    expect(idOf('orders', 'a', 'b')).toBe(idOf('orders', 'a', 'b'));
+    expect(new Set([idOf('orders', 'a', 'b'), idOf('orders', 'ab'), idOf('ledger', 'a', 'b')]).size).toBe(3);
+  });
+
+  it('leaves out columns in row, row before and unknown values', () => {
+    const [first] = prepare(read(changeOf(), 'a'), reading('orders', ['card']));
+    expect(first && new TextDecoder().decode(first.record.value)).not.toContain('card');
+    expect(first && eventOf(first).change).toMatchObject({
+      event: { id: 1, status: 'paid' },
+      previous: { id: 1, status: 'open' },
+      unknown: ['notes'],
+    });
+  });
+
+  it.each([[{ status: 'new' }], [{ id: null }], [{ id: '' }], [{ id: ['a'] }], [{ id: 'x'.repeat(1025) }]])(
+    'counts a change without a key: %j',
+    (event) => {
+      const [first] = prepare(read(changeOf({ op: 'create', event, previous: null }), 'a'), reading('orders'));
+      expect(first?.result).toBe('without_key');
+      expect(first && eventOf(first).key).toBeNull();
+    },
+  );
+
+  it('takes the time of the event from its path, or else that of the commit', () => {
+    const timeOf = (event: Change['event']): number | undefined => {
+      const stream = reading('orders', [], { time: 'event.at' });
+      const [first] = prepare(read(changeOf({ op: 'create', event, previous: null }), 'a'), stream);
+      return first && eventOf(first).time;
+    };
+    expect(timeOf({ id: 1, at: '2026-01-01T00:00:00Z' })).toBe(Date.parse('2026-01-01T00:00:00Z'));
+    expect(timeOf({ id: 1, at: 'yesterday' })).toBe(Date.parse(AT));
+  });
+
+  it('makes a dead letter of a change above 1 MiB', () => {
+    const notes = 'x'.repeat(65_000);
+    const event = Object.fromEntries(Array.from({ length: 17 }, (_, at) => [`notes_${at}`, notes]));
+    const [first] = prepare(read(changeOf({ event: { id: 1, ...event } }), 'a'), reading('orders'));
+    expect(first?.result).toBe('dead_letter');
+    const letter = first && topology.ports.codecs.deadLetter.decode(first.record.value);
+    expect(letter).toMatchObject({
+      ok: true,
+      value: {
+        stage: 'append',
+        workspace: 'shop',
+        reason: 'change_too_large',
+        detail: expect.stringContaining('0/1948580:3'),
+      },
+    });
+  });
+});
