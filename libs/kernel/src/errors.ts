@@ -54,6 +54,7 @@ export const ERRORS = {
   data_version: { status: 500, title: 'The data folder was written by another version' },
   store_differs: { status: 500, title: 'The database is not set up as Carillon needs it' },
   wrong_log: { status: 500, title: 'Stored positions belong to another log' },
+  engine_outdated: { status: 500, title: 'This engine is older than the events that it is to evaluate' },
   wrong_key: { status: 500, title: 'The deployment key is not the one of the stored data' },
 } as const satisfies Record<string, { status: number; title: string }>;
 export type ErrorCode = keyof typeof ERRORS;
@@ -134,5 +135,8 @@ export class CarillonError extends Error {
 }
 
 export const isCarillonError = (error: unknown): error is CarillonError => error instanceof CarillonError;
+/** Returns true if a consumer cannot continue in its partition until a person has acted. */
+export const stopsPartition = (error: unknown): boolean =>
+  isCarillonError(error) && (error.code === 'wrong_log' || error.code === 'engine_outdated');
 /** The message of whatever was thrown. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -40,8 +40,9 @@ export type ConsumeOptions = {
   readonly maxBytes: number;
   assigned(partition: number): Promise<PartitionWorker>;
   /**
-   * Told about each failure of `assigned` or `handle` before the pause. After `wrong_log` the partition stands still for
-   * as long as this consumer has it: positions of another log mean other records, also once this one has grown to them.
+   * Told about each failure of `assigned` or `handle` before the pause. After an error that `stopsPartition` the
+   * partition stands still for as long as this consumer has it: positions of another log mean other records, also once this one
+   * has grown to them.
    * Partition -1: the consumer as a whole cannot work, as where brokers refuse its group; it keeps trying.
    */
   failed(partition: number, error: unknown): void;

@@ -7,7 +7,7 @@ import type { ChannelName } from '@carillon/domain/channels';
 import { LOCALITY_VARIABLES } from '@carillon/domain/configuration';
 import type { ProviderVerdict } from '@carillon/domain/deliveries';
 import { CUT_OFF_REASONS, RETURNED_MAIL, type GatewayTelemetry } from '@carillon/gateway';
-import { ERRORS, formatInstant, isCarillonError } from '@carillon/kernel';
+import { ERRORS, formatInstant, isCarillonError, stopsPartition } from '@carillon/kernel';
 import {
   createLogger,
   createTelemetry,
@@ -142,7 +142,7 @@ function watchConsumer(
     failed({ group, partition, error }) {
       metrics.consumerFailures.with({ group }).inc();
       // What needs a person says so; what passes by itself is only a warning.
-      const needsPerson = isCarillonError(error) && (error.code === 'wrong_log' || error.code === 'wrong_key');
+      const needsPerson = stopsPartition(error) || (isCarillonError(error) && error.code === 'wrong_key');
       const log = needsPerson ? logger.error : logger.warn;
       log(
         { group, partition, error },

@@ -1,7 +1,7 @@
 import { ruleTitle, type Configuration } from '@carillon/domain/configuration';
 import type { DeadLetter, Evaluation, RuleTally, SourceEvent } from '@carillon/domain/events';
 import { countDropped } from '@carillon/domain/rules';
-import type { Coroutine, Instant } from '@carillon/kernel';
+import { CarillonError, type Coroutine, type Instant } from '@carillon/kernel';
 import type {
   BatchResult,
   BatchStage,
@@ -19,7 +19,7 @@ import type {
   Run,
   EventLoopSlice,
 } from '@carillon/ports';
-import { readSourceRecord } from '../append/source-record.ts';
+import { ENGINE_SEMANTICS, readSourceRecord } from '../append/source-record.ts';
 import { deadLetterOf, deadLetterRecord } from '../dead-letters.ts';
 import { dropsOfOutcome, sumDrops } from '../drop-counts.ts';
 import { runYielding } from '../run-yielding.ts';
@@ -97,6 +97,11 @@ async function readBatch(
   let current: { readonly number: number; readonly configuration: Configuration } | undefined;
   for (const record of records) {
     const source = readSourceRecord(record, log.logId);
+    if (source.ok && source.value.kind === 'marker' && source.value.semantics > ENGINE_SEMANTICS) {
+      // The records before it are evaluated first. Then the marker is the first of its batch.
+      if (read.length > 0) break;
+      throw outdated(source.value.semantics, record);
+    }
     // A smaller number than one already seen changes nothing.
     if (source.ok && source.value.kind === 'marker') marked = Math.max(marked, source.value.configNumber);
     const isEvent = source.ok && source.value.kind === 'event';
@@ -107,6 +112,13 @@ async function readBatch(
   }
   return read;
 }
+
+const outdated = (semantics: number, { partition, offset }: LogRecord): CarillonError =>
+  new CarillonError(
+    'engine_outdated',
+    `record ${offset} of carillon.events/${partition} asks for engine semantics ${semantics}, and this engine has ` +
+      `${ENGINE_SEMANTICS}. Upgrade every engine to the newest release that runs here; docs/versions.md lists the releases`,
+  );
 
 /** What rules keep of the entities that the batch is about; null: no rule of its streams keeps anything. */
 function loadStates(

@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { EVENT_LIMITS } from '@carillon/domain/events';
+import { stopsPartition } from '@carillon/kernel';
 import type { LogRecord, BatchResult, PartitionState } from '@carillon/ports';
 import { ORDER_PAID, notification, neverYield, orderShop } from '@carillon/testing/given';
 import { openTopology, untilFound, type Topology } from '@carillon/testing/topology';
-import { createEncoder, createEvaluateStage, markerRecord } from '../../src/index.ts';
+import { createEncoder, createEvaluateStage, ENGINE_SEMANTICS, markerRecord } from '../../src/index.ts';
 
 let topology: Topology;
 beforeEach(async () => {
@@ -71,6 +72,20 @@ describe('an event', () => {
     const result = await evaluate(await events());
     expect(result.state.configNumber).toBe(1);
     expect(readOutputs(result).intents).toEqual([]);
+  });
+
+  it('behind a marker of a newer engine is not evaluated, and events before the marker are', async () => {
+    await topology.publish(...orderShop());
+    await topology.event(paid('before'));
+    await topology.data.log.append([markerRecord(0, 1, ENGINE_SEMANTICS + 1)]);
+    await topology.event(paid('behind'));
+    const records = await events();
+    const result = await evaluate(records);
+    expect(readOutputs(result).intents.map(({ slot }) => slot.uniqueId)).toEqual(['before']);
+    expect(result.fates).toHaveLength(2);
+    const failure = await evaluate(records.slice(2)).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code: 'engine_outdated' });
+    expect(stopsPartition(failure)).toBe(true);
   });
 
   it('moves the clock of its own stream only, and never back', async () => {

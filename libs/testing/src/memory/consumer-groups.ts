@@ -1,4 +1,4 @@
-import { CarillonError, isCarillonError, type Duration } from '@carillon/kernel';
+import { CarillonError, stopsPartition, type Duration } from '@carillon/kernel';
 import type { ConsumeOptions, Consumption, LogRecord, PartitionWorker, TopicName } from '@carillon/ports';
 import type { Wire } from './wire.ts';
 
@@ -143,7 +143,7 @@ async function follow(run: Run, source: Source): Promise<void> {
       worker = await options.assigned(run.partition);
       await handOver(run, worker, source);
     } catch (error) {
-      standsStill = isCarillonError(error) && error.code === 'wrong_log';
+      standsStill = stopsPartition(error);
       options.failed(run.partition, error);
     }
     await worker?.lost();

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { CarillonError, untilAborted } from '@carillon/kernel';
+import { CarillonError, stopsPartition, untilAborted } from '@carillon/kernel';
 import type { ConsumeOptions, LogRecord, PartitionWorker, TopicName, EventLoopSlice } from '@carillon/ports';
 import type { Arrivals } from './arrivals.ts';
 
@@ -21,8 +21,8 @@ const SAFETY_NET = 1000;
 
 /**
  * Keeps a partition assigned until `signal` ends: one worker after another, each from where it says, with a pause that
- * grows from failure to failure and starts again after a batch that went well. After `wrong_log`
- * it stands still. Never rejects.
+ * grows from failure to failure and starts again after a batch that went well. After an
+ * error that `stopsPartition` it stands still. Never rejects.
  */
 export async function runPartition(
   options: ConsumeOptions,
@@ -39,7 +39,7 @@ export async function runPartition(
       await follow({ options, partition, source, signal }, worker, () => (delay = FIRST_PAUSE));
     } catch (error) {
       report(options, partition, error);
-      needsPerson = error instanceof CarillonError && error.code === 'wrong_log';
+      needsPerson = stopsPartition(error);
     }
     try {
       await worker?.lost();

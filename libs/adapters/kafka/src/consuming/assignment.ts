@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
-import { CarillonError, untilAborted } from '@carillon/kernel';
+import { CarillonError, stopsPartition, untilAborted } from '@carillon/kernel';
 import type { ConsumeOptions, PartitionWorker } from '@carillon/ports';
 import { placeOf } from '../producing/appending.ts';
 import type { Bounds } from '../reading/reader.ts';
@@ -70,7 +70,7 @@ export function startAssignment(
         await follow(worker, () => (delay = FIRST_PAUSE));
       } catch (error) {
         report(options, partition, error);
-        needsPerson = error instanceof CarillonError && error.code === 'wrong_log';
+        needsPerson = stopsPartition(error);
       }
       await lose();
       lose = () => Promise.resolve();
