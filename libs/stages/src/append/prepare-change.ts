@@ -1,6 +1,6 @@
-import { MAX_CHANGE_BYTES, writeChange, type Change, type ReadChange } from '@carillon/domain/changes';
+import { writeChange, type Change, type ReadChange } from '@carillon/domain/changes';
 import type { SourceStream, TableOfStream } from '@carillon/domain/configuration';
-import { partitionOf, type DeadLetter } from '@carillon/domain/events';
+import { CHANGE_LIMITS, partitionOf, type DeadLetter } from '@carillon/domain/events';
 import type { EventId, JsonObject } from '@carillon/kernel';
 import type { Clock, EventLog, Ids, NewRecord, RecordCodecs } from '@carillon/ports';
 import { deadLetterRecord } from '../dead-letters.ts';
@@ -54,7 +54,7 @@ function recordOf(change: Change, { id, stream, table }: Placed, ports: ChangePo
     ...(time?.ok && time.value),
   };
   const value = writeChange(change);
-  if (value.length > MAX_CHANGE_BYTES) {
+  if (value.length > CHANGE_LIMITS.bytes) {
     const letter = tooLarge(change, { key, headers, bytes: value.length }, ports);
     return { record: deadLetterRecord(letter, ports), result: 'dead_letter' };
   }
@@ -95,7 +95,7 @@ function tooLarge(
     value: new Uint8Array(),
     reason: 'change_too_large',
     detail:
-      `The change ${source.position} of ${source.table} has ${bytes} bytes. A change may have ${MAX_CHANGE_BYTES}. ` +
+      `The change ${source.position} of ${source.table} has ${bytes} bytes. A change may have ${CHANGE_LIMITS.bytes}. ` +
       'Leave large columns out: name them in `without` of the stream.',
     at: clock.now(),
   };

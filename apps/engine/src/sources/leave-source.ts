@@ -1,0 +1,35 @@
+import type { SourceState } from '@carillon/domain/changes';
+import type { SourceTarget, StoredSource } from '@carillon/ports';
+import { createSavedSource } from './saved-source.ts';
+import type { SourcePorts } from './source-ports.ts';
+import { resolveTarget } from './source-target.ts';
+
+/**
+ * Drops slot and publication of a removed source, then forgets the source. Resolves to null if it is gone, or to the source that
+ * still leaves. `lastTarget`: where this process read it, if it did.
+ */
+export async function leaveSource(
+  stored: StoredSource,
+  lastTarget: SourceTarget | null,
+  ports: SourcePorts,
+): Promise<StoredSource | null> {
+  const { sources } = ports;
+  const { position } = stored;
+  if (position === null || stored.reset?.gone === true) {
+    return (await sources.remove(stored, stored.version)) === 'done' ? null : stored;
+  }
+  const adapter = await ports.changeSources();
+  const resolved = await resolveTarget(stored, stored.secrets, ports.secrets);
+  const target = resolved.ok ? resolved.value : lastTarget;
+  let detail = resolved.ok ? null : `The secret ${resolved.error} is not set.`;
+  if (target !== null) {
+    const dropped = await adapter.drop(target, position);
+    if (dropped.ok) return (await sources.remove(stored, stored.version)) === 'done' ? null : stored;
+    detail = dropped.error.detail ?? dropped.error.reason;
+  }
+  const state: SourceState = { kind: 'leaving', detail, fix: adapter.dropSql(position) };
+  if (JSON.stringify(state) === JSON.stringify(stored.state)) return stored;
+  const saved = createSavedSource(stored, ports);
+  await saved.save({ state });
+  return saved.current();
+}

@@ -1,0 +1,70 @@
+import type { SourceState } from '@carillon/domain/changes';
+import type { ConfiguredSource } from '@carillon/domain/configuration';
+import type { Instant } from '@carillon/kernel';
+import type { Clock, NewRecord, SourceStore, StoredSource } from '@carillon/ports';
+
+/** Another process or a person has written the source since it was read. */
+export class StaleSource extends Error {
+  constructor() {
+    super('another process or a person has written the source');
+    this.name = 'StaleSource';
+  }
+}
+
+type Written = Partial<Omit<StoredSource, 'workspace' | 'integration' | 'version' | 'since'>>;
+
+/** A stored source, and the writes of its one reader, one after the other. */
+export type SavedSource = {
+  readonly current: () => StoredSource;
+  /** Replaces these fields, and appends records with them. Rejects with StaleSource if another version is stored. */
+  save(fields: Written, records?: readonly NewRecord[]): Promise<void>;
+};
+
+/** A source that is not stored yet. By the time of its first position the database has said what it waits for. */
+export function newSource({ workspace, name, body }: ConfiguredSource, now: Instant): StoredSource {
+  return {
+    workspace,
+    integration: name,
+    kind: body.kind,
+    version: 0,
+    secrets: { url: body.url.secret, ca: body.tls?.ca.secret ?? null },
+    position: null,
+    state: { kind: 'waiting', reason: 'making_slot', detail: null, fix: null },
+    since: now,
+    tables: [],
+    lastChangeAt: null,
+    lagBytes: null,
+    reportedAt: now,
+    reset: null,
+    moved: false,
+  };
+}
+
+export function createSavedSource(
+  first: StoredSource,
+  { sources, clock }: { readonly sources: SourceStore; readonly clock: Clock },
+): SavedSource {
+  let current = first;
+  let last: Promise<unknown> = Promise.resolve();
+
+  async function write(fields: Written, records: readonly NewRecord[]): Promise<void> {
+    const at = clock.now();
+    const isSame = fields.state === undefined || isSameState(fields.state, current.state);
+    const since = isSame ? current.since : at;
+    const next = { ...current, ...fields, since, reportedAt: at, version: current.version + 1 };
+    if ((await sources.advance(next, records)) === 'stale') throw new StaleSource();
+    current = next;
+  }
+
+  return {
+    current: () => current,
+    save(fields, records = []) {
+      const written = last.then(() => write(fields, records));
+      last = written.catch(() => undefined);
+      return written;
+    },
+  };
+}
+
+const isSameState = (one: SourceState, other: SourceState): boolean =>
+  one.kind === other.kind && ('reason' in one ? one.reason : null) === ('reason' in other ? other.reason : null);

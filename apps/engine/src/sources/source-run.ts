@@ -1,0 +1,194 @@
+import type { SourceState } from '@carillon/domain/changes';
+import type { ConfiguredSource } from '@carillon/domain/configuration';
+import { isCarillonError, type Duration } from '@carillon/kernel';
+import type { SourceEnd, SourceRef, SourceTarget, StoredSource } from '@carillon/ports';
+import { pause } from '@carillon/runtime';
+import { leaveSource } from './leave-source.ts';
+import { ReadingEnded, readSource } from './read-source.ts';
+import { createSavedSource, newSource, StaleSource, type SavedSource } from './saved-source.ts';
+import { createSourceLease, NO_LEASE, type SourceLease } from './source-lease.ts';
+import { nameOf, type SourcePorts, type SourceTiming } from './source-ports.ts';
+import { readingOf, resolveTarget, secretsOf, tableNamesOf } from './source-target.ts';
+
+export type SourceRunOptions = {
+  readonly ref: SourceRef;
+  /** Names this process in leases. */
+  readonly holder: string;
+  /** Returns the source as it is configured now. Null: it was removed. */
+  readonly configured: () => ConfiguredSource | null;
+  readonly signal: AbortSignal;
+  readonly timing: SourceTiming;
+};
+
+type StoppedState = Extract<SourceState, { readonly kind: 'stopped' }>;
+
+type Missing = { readonly detail: string; readonly fix: string | null };
+
+/** What follows: the next step at once, after a pause that grows, or after a round. `ended`: the source is gone. */
+type Step = 'again' | 'retry' | 'idle' | 'ended';
+
+/**
+ * Reads one source until `signal` ends or the source is gone: takes its lease, reads, waits, stays stopped until a person asks
+ * for a reset, and drops the slot once the source was removed. Never rejects.
+ */
+export const runSource = (options: SourceRunOptions, ports: SourcePorts): Promise<void> =>
+  new SourceRun(options, ports).run();
+
+class SourceRun {
+  readonly #options: SourceRunOptions;
+  readonly #ports: SourcePorts;
+  readonly #name: string;
+  readonly #lease: SourceLease;
+  /** What metrics and log say. Null while another process reads the source. */
+  #shown: StoredSource | null = null;
+  #lastTarget: SourceTarget | null = null;
+  #retryMs: Duration;
+
+  constructor(options: SourceRunOptions, ports: SourcePorts) {
+    this.#options = options;
+    this.#ports = ports;
+    this.#name = nameOf(options.ref);
+    this.#lease = ports.aloneOnStore ? NO_LEASE : createSourceLease(ports, `source ${this.#name}`, options.holder);
+    this.#retryMs = options.timing.firstPauseMs;
+  }
+
+  async run(): Promise<void> {
+    const { signal, timing } = this.#options;
+    const { watch, ids } = this.#ports;
+    try {
+      while (!signal.aborted) {
+        const next = await this.#step().catch((error: unknown): Step => {
+          if (!(error instanceof StaleSource)) watch.trouble(`read ${this.#name}`, error);
+          return 'retry';
+        });
+        if (next === 'ended') return;
+        if (next === 'idle') await this.#rest(timing.roundMs);
+        if (next === 'retry') {
+          await this.#rest(this.#retryMs * (1 + ids.chance() / 2));
+          this.#retryMs = Math.min(this.#retryMs * 2, timing.longestPauseMs);
+        }
+      }
+    } finally {
+      watch.sourceLeft(this.#name);
+      await this.#lease.release().catch((error: unknown) => watch.trouble(`release the lease of ${this.#name}`, error));
+    }
+  }
+
+  async #step(): Promise<Step> {
+    const { ref, configured } = this.#options;
+    if (!(await this.#lease.hold())) {
+      if (this.#shown !== null) this.#ports.watch.sourceLeft(this.#name);
+      this.#shown = null;
+      return 'idle';
+    }
+    const source = configured();
+    const stored = await this.#ports.sources.load(ref);
+    if (source === null) return stored === null || stored.moved ? 'ended' : this.#leave(stored);
+    const saved = createSavedSource(stored ?? newSource(source, this.#ports.clock.now()), this.#ports);
+    if (stored?.state.kind !== 'stopped') return this.#read(source, saved);
+    this.#show(stored);
+    return stored.reset === null ? 'idle' : this.#reset(source, saved, stored.state);
+  }
+
+  #show(source: StoredSource): void {
+    this.#shown = source;
+    const { state, position, lagBytes } = source;
+    this.#ports.watch.sourceState(this.#name, { state, readUntil: position?.at ?? null, lagBytes });
+  }
+
+  /** Stores a state. If the store refuses too, as on a full disk, metrics and log still show the state. */
+  async #enter(saved: SavedSource, source: ConfiguredSource, state: SourceState): Promise<void> {
+    this.#show({ ...saved.current(), state });
+    await saved.save({ state, secrets: secretsOf(source), moved: false });
+  }
+
+  /** Returns the database. `missing` is told if a secret is not set. */
+  async #targetOf(
+    source: ConfiguredSource,
+    missing: (problem: Missing) => Promise<void>,
+  ): Promise<SourceTarget | null> {
+    const { ref } = this.#options;
+    const target = await resolveTarget(ref, secretsOf(source), this.#ports.secrets);
+    if (target.ok) return (this.#lastTarget = target.value);
+    const fix = `npx carillon secret set ${target.error} --workspace ${ref.workspace}`;
+    await missing({ detail: `The secret ${target.error} is not set.`, fix });
+    return null;
+  }
+
+  async #read(source: ConfiguredSource, saved: SavedSource): Promise<Step> {
+    const { configured, signal, timing } = this.#options;
+    const target = await this.#targetOf(source, (problem) =>
+      this.#enter(saved, source, { kind: 'waiting', reason: 'refused_login', ...problem }),
+    );
+    if (target === null) return 'retry';
+    const reading = readingOf(source);
+    const isCurrent = (): boolean => {
+      const now = configured();
+      return !signal.aborted && now !== null && readingOf(now) === reading;
+    };
+    const mayContinue = async (): Promise<boolean> => {
+      this.#show(saved.current());
+      if (saved.current().state.kind === 'running') this.#retryMs = timing.firstPauseMs;
+      return this.#lease.hold().catch(() => false);
+    };
+    const pauseFor = (ms: Duration): Promise<void> => pause(ms, signal);
+    const order = { configured: source, target, saved, isCurrent, mayContinue, pause: pauseFor, timing };
+    const end = await readSource(order, await this.#ports.changeSources(), this.#ports);
+    return this.#afterEnd(end, source, saved);
+  }
+
+  async #afterEnd(end: SourceEnd, source: ConfiguredSource, saved: SavedSource): Promise<Step> {
+    if (end.kind !== 'closed') {
+      await this.#enter(saved, source, end);
+      return end.kind === 'stopped' ? 'idle' : 'retry';
+    }
+    const { error } = end;
+    if (error === null || error instanceof ReadingEnded) return 'again';
+    if (error instanceof StaleSource) return 'retry';
+    this.#ports.watch.trouble(`read ${this.#name}`, error);
+    const isFull = isCarillonError(error) && error.code === 'log_unavailable';
+    await this.#enter(saved, source, {
+      kind: 'waiting',
+      reason: isFull ? 'log_full' : 'unreachable',
+      detail: isFull ? error.detail : 'The reader failed, and the log of the engine says why.',
+      fix: null,
+    });
+    return 'retry';
+  }
+
+  /** A source whose reset fails stays stopped, and says what the reset waits for. */
+  async #reset(source: ConfiguredSource, saved: SavedSource, state: StoppedState): Promise<Step> {
+    const { position: from } = saved.current();
+    const waits = ({ detail, fix }: Missing): Promise<void> =>
+      this.#enter(saved, source, { ...state, detail: `The reset waits: ${detail}`, fix });
+    const target = await this.#targetOf(source, waits);
+    if (target === null || from === null) return 'retry';
+    const begun = await (await this.#ports.changeSources()).reset(target, tableNamesOf(source), from);
+    if (!begun.ok) {
+      const { detail, reason, fix } = begun.error;
+      await waits({ detail: detail ?? reason, fix });
+      return 'retry';
+    }
+    await saved.save({ position: begun.value, state: { kind: 'running' }, reset: null, secrets: secretsOf(source) });
+    this.#ports.watch.sourceReset(this.#name, { from: from.at, to: begun.value.at });
+    return 'again';
+  }
+
+  async #leave(stored: StoredSource): Promise<Step> {
+    const left = await leaveSource(stored, this.#lastTarget, this.#ports);
+    if (left === null) return 'ended';
+    this.#show(left);
+    return 'retry';
+  }
+
+  /** Waits, and ends early if there is a new configuration. */
+  async #rest(ms: Duration): Promise<void> {
+    const { configured, signal, timing } = this.#options;
+    const before = configured();
+    const until = performance.now() + ms;
+    while (!signal.aborted && configured() === before && performance.now() < until) {
+      if (this.#shown !== null) this.#show(this.#shown);
+      await pause(Math.min(timing.roundMs, Math.max(1, until - performance.now())), signal);
+    }
+  }
+}

@@ -1,0 +1,262 @@
+import type { ReadChange } from '@carillon/domain/changes';
+import { OWNER_ACTOR } from '@carillon/domain/people';
+import { CarillonError, err } from '@carillon/kernel';
+import type { SourceStore, StoredSource } from '@carillon/ports';
+import { Progress } from '@carillon/runtime';
+import { integration, stream } from '@carillon/testing/given';
+import { openTopology, untilFound, type Topology } from '@carillon/testing/topology';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { SourceFacts, SourcePorts } from '../../src/sources/source-ports.ts';
+import { startSources, type SourceReaders } from '../../src/sources/sources.ts';
+import { createScriptedSources, positionAt, type OpenedReader } from './scripted-sources.ts';
+
+const REF = { workspace: 'shop', integration: 'shop-db' };
+const TIMING = { roundMs: 5, firstPauseMs: 5, longestPauseMs: 20, reportMs: 10_000 };
+const REPORT = { tables: [{ table: 'public.orders', since: 1, problem: null }], lagBytes: 7 };
+
+let topology: Topology;
+let database: ReturnType<typeof createScriptedSources>;
+let troubles: unknown[];
+let facts: Map<string, SourceFacts>;
+let counts: string[];
+let engines: SourceReaders[];
+
+beforeEach(async () => {
+  topology = await openTopology({ partitions: 2, secrets: { SHOP_DB: 'postgres://shop' } });
+  database = createScriptedSources();
+  troubles = [];
+  facts = new Map();
+  counts = [];
+  engines = [];
+});
+afterEach(async () => {
+  await Promise.all(engines.splice(0).map((engine) => engine.stop()));
+  await topology.close();
+});
+
+function start(more: Partial<SourcePorts> = {}): SourceReaders {
+  const engine = startSources(
+    {
+      ...topology.ports,
+      sources: topology.data.sources,
+      changeSources: database.load,
+      progress: new Progress(),
+      watch: {
+        trouble: (_where, error) => void troubles.push(error),
+        sourceState: (name, fact) => void facts.set(name, fact),
+        sourceLeft: (name) => void facts.delete(name),
+        sourceChanges: (_name, result, count) => void counts.push(`${result} ${count}`),
+        sourceReset: (_name, { from, to }) => void counts.push(`reset ${from} ${to}`),
+      },
+      ...more,
+    },
+    TIMING,
+  );
+  engines.push(engine);
+  return engine;
+}
+const publish = (tables: Readonly<Record<string, string>> = { 'public.orders': 'event.id' }) =>
+  topology.publish(
+    integration('shop-db', { kind: 'postgres', url: { secret: 'SHOP_DB' } }),
+    stream('orders', { from: { integration: 'shop-db', tables } }),
+  );
+const remove = () => topology.publish(stream('orders', null), integration('shop-db', null));
+const reader = (number = 1): Promise<OpenedReader> =>
+  untilFound(`reader ${number}`, () => database.readers[number - 1]);
+const stored = () => topology.data.sources.load(REF);
+const untilStored = (what: string, fits: (source: StoredSource) => boolean): Promise<StoredSource> =>
+  untilFound(what, async () => {
+    const source = await stored();
+    return source !== null && fits(source) ? source : undefined;
+  });
+const inState = (state: string) => untilStored(state, (source) => source.state.kind === state);
+const change = (id: number | null): ReadChange => ({
+  change: {
+    op: 'create',
+    event: { id },
+    previous: null,
+    unknown: [],
+    source: {
+      integration: 'shop-db',
+      table: 'public.orders',
+      tx: 1,
+      position: `0/1:${id}`,
+      at: '2026-11-28T06:30:00Z',
+    },
+  },
+  identity: [String(id)],
+});
+const events = async () =>
+  (await topology.records('carillon.events')).filter(({ headers }) => headers['kind'] === 'event');
+async function read(from: OpenedReader): Promise<void> {
+  from.handlers.report(REPORT);
+  await from.handlers.take({ changes: [], position: positionAt('0/100') });
+}
+async function requestReset(gone = false): Promise<void> {
+  const source = await stored();
+  const request = { by: OWNER_ACTOR, reason: 'looked', at: 1, from: source?.position ?? null, gone };
+  expect(await topology.data.sources.requestReset(REF, source?.version ?? 0, request)).toBe('done');
+}
+
+describe('The readers of sources', () => {
+  it('do nothing in an engine without sources', async () => {
+    let lists = 0;
+    const { sources } = topology.data;
+    const counted: SourceStore = { ...sources, list: (of) => ((lists += 1), sources.list(of)) };
+    await topology.publish(stream('orders', { security: { api_keys: ['main'] } }));
+    start({ sources: counted });
+    await untilFound('the first look', () => lists > 0 || undefined);
+    await new Promise((resolve) => setTimeout(resolve, 10 * TIMING.roundMs));
+    expect([lists, database.loads, facts.size]).toEqual([1, 0, 0]);
+  });
+
+  it('append changes, and store position, state and lag', async () => {
+    await publish();
+    start();
+    const first = await reader();
+    expect([first.target.url, first.tables, first.from]).toEqual(['postgres://shop', ['public.orders'], null]);
+    await read(first);
+    await first.handlers.take({ changes: [change(1), change(2), change(null)], position: positionAt('0/200', 5) });
+    expect(await stored()).toMatchObject({
+      position: { lsn: '0/200' },
+      state: { kind: 'running' },
+      secrets: { url: 'SHOP_DB', ca: null },
+      lagBytes: 7,
+    });
+    expect(new Set((await events()).map(({ headers }) => headers['key']))).toEqual(new Set(['1', '2', undefined]));
+    expect(counts).toEqual(['appended 2', 'without_key 1']);
+    await untilFound('the facts', () => (facts.get('shop/shop-db')?.readUntil === 5 ? true : undefined));
+  });
+
+  it('continue at the stored position after a restart', async () => {
+    await publish();
+    const engine = start();
+    await read(await reader());
+    await engine.stop();
+    expect((await reader()).isClosed()).toBe(true);
+    start();
+    expect((await reader(2)).from?.lsn).toBe('0/100');
+  });
+
+  it('open a reader again when tables change', async () => {
+    await publish();
+    start();
+    await read(await reader());
+    await publish({ 'public.orders': 'event.id', 'public.payments': 'event.order_id' });
+    expect((await reader(2)).tables).toEqual(['public.orders', 'public.payments']);
+    expect((await reader()).isClosed()).toBe(true);
+    await expect((await reader()).handlers.take({ changes: [], position: positionAt('0/1') })).rejects.toThrow();
+  });
+
+  it('retry a source that waits, until it runs', async () => {
+    await publish();
+    start();
+    (await reader()).end({ kind: 'waiting', reason: 'refused_login', detail: null, fix: null });
+    const waiting = await inState('waiting');
+    expect(waiting).toMatchObject({ state: { reason: 'refused_login' }, position: null });
+    await read(await reader(2));
+    expect((await inState('running')).since).toBeGreaterThanOrEqual(waiting.since);
+  });
+
+  it('name a secret that is not set', async () => {
+    await publish();
+    start({ secrets: { resolve: async () => null } });
+    expect((await inState('waiting')).state).toMatchObject({
+      reason: 'refused_login',
+      detail: 'The secret SHOP_DB is not set.',
+    });
+  });
+
+  it('leave a stopped source stopped after a restart and a publish, until a person resets it', async () => {
+    await publish();
+    const engine = start();
+    await read(await reader());
+    (await reader()).end({ kind: 'stopped', reason: 'slot_gone', detail: null, fix: null });
+    await inState('stopped');
+    await engine.stop();
+    start();
+    await publish({ 'public.orders': 'event.id', 'public.payments': 'event.order_id' });
+    await untilFound('the facts', () => (facts.get('shop/shop-db')?.state.kind === 'stopped' ? true : undefined));
+    await new Promise((resolve) => setTimeout(resolve, 10 * TIMING.roundMs));
+    expect(database.readers).toHaveLength(1);
+
+    database.reset = err({ reason: 'unreachable', detail: 'no connection', fix: null });
+    await requestReset();
+    const waits = await untilStored('the failed reset', ({ state }) => 'detail' in state && state.detail !== null);
+    expect(waits.state).toMatchObject({ kind: 'stopped', detail: 'The reset waits: no connection' });
+    database.reset = { ok: true, value: positionAt('0/900', 9000) };
+    expect((await reader(2)).from?.lsn).toBe('0/900');
+    expect(await stored()).toMatchObject({ reset: null, state: { kind: 'running' } });
+    expect(counts).toEqual(['reset 1000 9000']);
+  });
+
+  it('drop the slot of a source that was removed', async () => {
+    await publish();
+    start();
+    await read(await reader());
+    await remove();
+    await untilFound('the end', async () => ((await stored()) === null ? true : undefined));
+    expect(database.dropped).toEqual(['postgres://shop carillon_1']);
+    expect((await reader()).isClosed()).toBe(true);
+  });
+
+  it('list a removed source as leaving while its database is away, until a person says that it is gone', async () => {
+    await publish();
+    start();
+    await read(await reader());
+    database.drop = err({ reason: 'unreachable', detail: 'no connection', fix: null });
+    await remove();
+    expect((await inState('leaving')).state).toEqual({
+      kind: 'leaving',
+      detail: 'no connection',
+      fix: "SELECT pg_drop_replication_slot('carillon_1')",
+    });
+    await requestReset(true);
+    await untilFound('the end', async () => ((await stored()) === null ? true : undefined));
+    expect(database.dropped).toEqual([]);
+  });
+
+  it('wait while the log is full, and append the changes afterwards', async () => {
+    await publish();
+    let isFull = true;
+    const { sources } = topology.data;
+    const advance: SourceStore['advance'] = async (next, records) => {
+      if (isFull && records.length > 0) throw new CarillonError('log_unavailable', 'the disk is full');
+      return sources.advance(next, records);
+    };
+    start({ sources: { ...sources, advance } });
+    const first = await reader();
+    await read(first);
+    const failure = await first.handlers.take({ changes: [change(1)], position: positionAt('0/200') }).catch(String);
+    first.end({ kind: 'closed', error: new CarillonError('log_unavailable', 'the disk is full') });
+    expect(failure).toContain('the disk is full');
+    expect((await inState('waiting')).state).toMatchObject({ reason: 'log_full', detail: 'the disk is full' });
+    isFull = false;
+    const second = await reader(2);
+    expect(second.from?.lsn).toBe('0/100');
+    await second.handlers.take({ changes: [change(1)], position: positionAt('0/200') });
+    expect(await events()).toHaveLength(1);
+  });
+
+  it('let one of two engines read', async () => {
+    await publish();
+    const engine = start();
+    await read(await reader());
+    start();
+    await new Promise((resolve) => setTimeout(resolve, 10 * TIMING.roundMs));
+    expect(database.readers).toHaveLength(1);
+    await engine.stop();
+    expect((await reader(2)).from?.lsn).toBe('0/100');
+  });
+
+  it('refuse the changes of a reader that another engine has overtaken', async () => {
+    await publish();
+    start();
+    const first = await reader();
+    await read(first);
+    const source = await stored();
+    if (source) await topology.data.sources.advance({ ...source, version: source.version + 1 }, []);
+    const late = first.handlers.take({ changes: [change(1)], position: positionAt('0/200') });
+    await expect(late).rejects.toThrow('another process');
+  });
+});
