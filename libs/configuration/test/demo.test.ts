@@ -8,21 +8,38 @@ import {
   writeConfigurationFolder,
 } from '@carillon/configuration';
 import { EMPTY_CONFIGURATION, type NotificationBody, resourceKey } from '@carillon/domain/configuration';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { goodFolder } from './support/folder.ts';
 import { reading } from './support/small-language.ts';
 
-const folder = join(import.meta.dirname, '../../../docs/examples/demo');
-const files = new Map(
-  readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => {
-      const path = join(entry.parentPath, entry.name);
-      return [relative(folder, path).split(sep).join('/'), readFileSync(path, 'utf8')] as const;
-    }),
-);
+function filesOf(example: string): ReadonlyMap<string, string> {
+  const folder = join(import.meta.dirname, '../../../docs/examples', example);
+  return new Map(
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => {
+        const path = join(entry.parentPath, entry.name);
+        return [relative(folder, path).split(sep).join('/'), readFileSync(path, 'utf8')] as const;
+      }),
+  );
+}
+
+describe('the example orders-from-postgres', () => {
+  it('reads without a mistake or warning', () => {
+    const { resources, faults, warnings } = readConfigurationFolder(filesOf('orders-from-postgres'), reading);
+    expect([...faults.map(formatFault), ...warnings.map(({ message }) => message)]).toEqual([]);
+    expect(resources.map(({ ref }) => resourceKey(ref)).toSorted()).toEqual([
+      'integration:shop/shop-db',
+      'notification:shop/order-changed',
+      'stream:shop/order-rows',
+      'template:shop/order-changed',
+      'workspace:shop/',
+    ]);
+  });
+});
 
 describe('the demo', () => {
+  const files = filesOf('demo');
   const { resources, faults, warnings } = readConfigurationFolder(files, reading);
 
   test('reads without a mistake, and says only that its API key has to be made', () => {

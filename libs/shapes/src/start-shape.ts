@@ -94,7 +94,7 @@ export const startKeys = {
       .exactOptional(),
     {
       description:
-        'Ranges of private addresses that files of workspaces may name: partners, key sets, mail servers. Partners and key sets at listed addresses may also be reached by `http` and on any port.',
+        'Ranges of private addresses that files of workspaces may name: partners, key sets, mail servers, databases. Partners and key sets at listed addresses may also be reached by `http` and on any port.',
       default: [],
       example: ['10.0.0.0/8', 'fd00::/8'],
     },

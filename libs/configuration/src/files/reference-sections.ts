@@ -55,7 +55,7 @@ categories:
     kind: 'stream',
     file: 'workspaces/<workspace>/streams/<stream>.yaml',
     title: 'Shared stream',
-    text: 'An address that feeds any number of rules: `POST <gateway>/events/<workspace>/<stream>`. A rule that names no shared stream has one of its own.',
+    text: 'Events for any number of rules: sent to `POST <gateway>/events/<workspace>/<stream>`, or read from a database with `from: { integration: shop-db, tables: { public.orders: event.id } }`. A rule that names no shared stream has one of its own.',
     example: `key: event.order_id
 time: event.updated_at
 security: { api_keys: [backend] }
@@ -159,7 +159,7 @@ audience: https://events.example.com
     kind: 'integration',
     file: 'workspaces/<workspace>/integrations/<integration>.yaml',
     title: 'Integration',
-    text: 'Another system that recipients come from. Rules name a partner under `recipients: { from: lookup, integration: … }`; [Give us your recipients](recipients.md) is the page for those who write its endpoint. The other kinds are analytics platforms: rules name them under `cohort`, and [Connect a cohort](cohorts.md) says what to enter at each.',
+    text: 'Another system that recipients or events come from. Rules name a partner under `recipients: { from: lookup, integration: … }`; [Give us your recipients](recipients.md) is the page for those who write its endpoint. Analytics platforms have cohorts: rules name them under `cohort`, and [Connect a cohort](cohorts.md) says what to enter at each. Databases have tables: streams name them under `from`, and [React to changes in a database](databases.md) begins with one.',
     example: `kind: lookup
 url: https://crm.example.com/recipients
 authorization: { scheme: Bearer, key: { secret: CRM_KEY } }

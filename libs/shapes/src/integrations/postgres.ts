@@ -13,7 +13,7 @@ export const postgres = defineIntegration({
   keys: {
     url: said(secret, {
       description:
-        'Reference to the address with user and password, such as `postgres://carillon:…@db.example.com/shop`; never the address itself.',
+        'Reference to the address with user and password, such as `postgres://carillon:…@db.example.com/shop`; never the address itself. A private address, also 127.0.0.1, counts only where `allowed_private_addresses` of the deployment lists it.',
       example: { secret: 'SHOP_DB' },
       form: {
         label: 'URL',
