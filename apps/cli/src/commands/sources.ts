@@ -43,12 +43,17 @@ export function sourceCommands(program: Command): void {
 }
 
 /** Resets what was shown: if the span has changed since, the API refuses. */
-async function resetSource(client: Client, name: string, { reason, gone, yes }: ResetOptions): Promise<SourceBody> {
+export async function resetSource(
+  client: Client,
+  name: string,
+  { reason, gone, yes }: ResetOptions,
+): Promise<SourceBody> {
   const path = `/v1/workspaces/${seg(client.reach)}/sources/${seg(name)}`;
   const source = await client.get<SourceBody>(path);
   // Without a span the API says why the source cannot be reset.
-  if (source.span !== null && !yes)
-    await agree(`${clean(source.sentence)}\n${clean(source.span)}`, 'nothing was reset');
+  if (source.span !== null && !yes) {
+    await agree(`${clean(source.sentence)}\n${clean(source.span).replace(/\.$/, '')}`, 'nothing was reset');
+  }
   return client.post(`${path}/reset`, { reason, from: source.read_until, ...(gone && { gone }) });
 }
 
@@ -59,7 +64,7 @@ const STYLES: Readonly<Record<SourceBody['state'], Style>> = {
   leaving: 'yellow',
 };
 
-function showSources({ items }: Items<SourceBody>, isWide: boolean): string {
+export function showSources({ items }: Items<SourceBody>, isWide: boolean): string {
   if (items.length === 0) return paint('dim', 'no stream reads a database yet');
   const rows = items.map((source) => [
     ...(isWide ? [source.workspace] : []),

@@ -31,7 +31,7 @@ export const SOURCE_EXAMPLES = {
     takes: { reason: 'dropped while the disk was full; orders were checked by hand', from: READ_UNTIL },
     answers: {
       ...SOURCE,
-      sentence: 'A person reset it at 09:21:04 UTC. Carillon does so as soon as the database answers.',
+      sentence: 'A person reset it at 09:21:04 UTC, and Carillon does so as soon as it can.',
       fix: null,
       continues_at: null,
       span: null,

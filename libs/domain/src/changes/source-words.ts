@@ -126,8 +126,8 @@ export function describeSource(source: DescribedSource, now: Instant): SourceWor
     return { state: kind, reason: state.reason, sentence: describeWaiting(state), fix: state.fix };
   const reason = kind === 'stopped' ? state.reason : null;
   if (reset) {
-    const sentence = `A person reset it at ${timeText(reset.at, now)}. Carillon does so as soon as the database answers.`;
-    return { state: kind, reason, sentence, fix: null };
+    const what = `a person reset it at ${timeText(reset.at, now)}, and Carillon does so as soon as it can`;
+    return { state: kind, reason, sentence: sentenceOf(what, state.detail), fix: state.fix };
   }
   if (kind === 'leaving') return { state: kind, reason, sentence: leavingText(source), fix: state.fix };
   return { state: kind, reason, sentence: stoppedText(source, state, now), fix: state.fix ?? resetCommand(source) };
@@ -194,9 +194,9 @@ function leavingText({ integration, state }: DescribedSource): string {
   return sentenceOf(what, state.kind === 'leaving' ? state.detail : null, end);
 }
 
-function sentenceOf(what: string, detail: string | null, end: string): string {
+function sentenceOf(what: string, detail: string | null, end = ''): string {
   const more = detail === null || detail === '' ? '' : ` (${detail.replace(/\.$/, '')})`;
-  return `${what.slice(0, 1).toUpperCase()}${what.slice(1)}${more}. ${end}`;
+  return `${what.slice(0, 1).toUpperCase()}${what.slice(1)}${more}. ${end}`.trimEnd();
 }
 
 /** Such as `09:12:04 UTC`, with its day if that is another day than now. */

@@ -53,7 +53,11 @@ describe('the words of a stopped source', () => {
   it('say that a reset is under way', () => {
     const words = describeSource(source(stopped('slot_lost'), { reset: { at: NOW } }), NOW);
     expect(words).toMatchObject({ reason: 'slot_lost', fix: null });
-    expect(words.sentence).toBe('A person reset it at 10:00:00 UTC. Carillon does so as soon as the database answers.');
+    const waits = { ...stopped('slot_lost', 'The reset waits: connection refused.'), fix: 'SELECT 1;' };
+    const waiting = describeSource(source(waits, { reset: { at: NOW } }), NOW);
+    expect(waiting).toMatchObject({ fix: 'SELECT 1;' });
+    expect(waiting.sentence).toContain('(The reset waits: connection refused).');
+    expect(words.sentence).toBe('A person reset it at 10:00:00 UTC, and Carillon does so as soon as it can.');
   });
 
   it('continue at the slot for an intact slot alone', () => {
