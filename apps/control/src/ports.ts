@@ -75,8 +75,8 @@ export type ControlPorts = {
   readonly cohortPages: CohortPages;
   readonly cohorts: CohortStore;
   readonly sources: Pick<SourceStore, 'load' | 'list' | 'requestReset'>;
-  /** Checks databases and lists their tables. The engine reads their changes. */
-  readonly changeSources: Pick<ChangeSources, 'check' | 'tables'>;
+  /** Loads what checks databases and lists their tables. The engine reads their changes. */
+  readonly changeSources: () => Promise<Pick<ChangeSources, 'check' | 'tables'>>;
   readonly suppressions: SuppressionList;
   readonly consents: ConsentStore;
   readonly drafts: DraftStore;

@@ -1,6 +1,6 @@
 import { describeSource, describeTable, describeWaiting } from '@carillon/domain/changes';
 import { listResources, type Configuration, type SourceIntegration } from '@carillon/domain/configuration';
-import type { SourceCheck, SourceTarget, StoredSource } from '@carillon/ports';
+import type { ChangeSources, SourceCheck, SourceTarget, StoredSource } from '@carillon/ports';
 import type { Check, ControlPorts } from './ports.ts';
 import { missingSecret } from './secret-places.ts';
 
@@ -36,10 +36,11 @@ export async function checkDatabase(
   const steps: Check[] = [{ step: 'integration', ok: true, detail: `kind ${body.kind}` }];
   const found = await findTarget(ref, body, ports);
   if ('missing' in found) return [...steps, ...found.missing.map((detail) => ({ step: 'secret', ok: false, detail }))];
-  const check = await ports.changeSources.check(found.target);
+  const changeSources = await ports.changeSources();
+  const check = await changeSources.check(found.target);
   steps.push(...checkSteps(check));
   if (check.problems.length > 0) return steps;
-  return [...steps, ...(await tableSteps(found.target, tablesNamed(ref, configuration), ports))];
+  return [...steps, ...(await tableSteps(found.target, tablesNamed(ref, configuration), changeSources))];
 }
 
 function checkSteps({ server, problems, warnings }: SourceCheck): Check[] {
@@ -67,7 +68,7 @@ const tablesNamed = ({ workspace, integration }: Ref, configuration: Configurati
 async function tableSteps(
   target: SourceTarget,
   names: readonly string[],
-  { changeSources }: Pick<ControlPorts, 'changeSources'>,
+  changeSources: Pick<ChangeSources, 'tables'>,
 ): Promise<Check[]> {
   if (names.length === 0) return [];
   const tables = await changeSources.tables(target);

@@ -39,7 +39,12 @@ async function open(who = deploymentOwner('session')): Promise<void> {
     locate: async () => null,
   };
   const { sources, drafts } = createMemoryStores().connect();
-  fixture = await openControl(accessOf(who), { sources, drafts, changeSources, secrets: places as never });
+  fixture = await openControl(accessOf(who), {
+    sources,
+    drafts,
+    changeSources: async () => changeSources,
+    secrets: places as never,
+  });
   await publishWishes(fixture, [
     workspaceOf({}, 'shop'),
     workspaceOf({}, 'acme'),

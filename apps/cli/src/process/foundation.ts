@@ -21,12 +21,14 @@ import {
 } from '@carillon/adapter-system';
 import { createRecordCodecs } from '@carillon/contracts';
 import type { CarillonError } from '@carillon/kernel';
+import type { ChangeSources } from '@carillon/ports';
 import { startLoop } from '@carillon/runtime';
 import { createConfigurationView, type FollowedConfiguration } from '@carillon/stages';
 import { refuseMoved } from '../move/moved-mark.ts';
 import type { Backend, BackendOptions } from './backend.ts';
 import { refuseShorterLog } from './log-positions.ts';
 import { openKeys } from './deployment-keys.ts';
+import { loadOnce } from './load-once.ts';
 import { openBackend } from './open-backend.ts';
 import { refuseOpenPlaces } from './private-places.ts';
 import type { Environment, ProcessSettings } from './settings.ts';
@@ -141,6 +143,11 @@ export async function openFoundation(
     cohortReaders: createCohortReaders(),
     cohortPages: createPostHog(outboundHttp),
     cohorts: backend.cohorts,
+    /** Loaded when a database is first checked or read, because most deployments read none. */
+    changeSources: loadOnce(async (): Promise<ChangeSources> => {
+      const { createPostgresSources } = await import('@carillon/adapter-postgres');
+      return createPostgresSources({ guard });
+    }),
     tasks: backend.tasks,
     claims: backend.claims,
     tokens: createTokenVerifier({ http: outboundHttp, clock, watch: watches.tokens }),

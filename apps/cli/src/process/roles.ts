@@ -1,5 +1,4 @@
 import { startControl, type ControlPorts } from '@carillon/control';
-import { CarillonError } from '@carillon/kernel';
 import { startDelivery, type DeliveryRole } from '@carillon/delivery';
 import { startEngine } from '@carillon/engine';
 import { CONFIGURATION_FRESH_FOR, startGateway } from '@carillon/gateway';
@@ -10,7 +9,6 @@ import { VERSION } from '../version.ts';
 import { backupTo } from './backup-file.ts';
 import { diagnose } from './diagnose.ts';
 import type { Closing, Foundation } from './foundation.ts';
-import { createLazyChangeSources } from './lazy-change-sources.ts';
 import { reportChecks } from './report-checks.ts';
 
 /** The four roles over what they share: each of these starts one, in a process of its own or beside the others. */
@@ -78,9 +76,6 @@ export async function startControlRole(
     auditSeals: backend.auditSeals,
     leases: backend.leases,
     sources: backend.sources,
-    changeSources: createLazyChangeSources(async () => {
-      throw new CarillonError('store_unavailable', 'this version cannot read databases yet');
-    }),
     // The only gateway of the embedded backend is in this process and has read what was just published.
     readEverywhere: (since) =>
       backend.alone ? Promise.resolve() : pause(Math.max(0, since + CONFIGURATION_FRESH_FOR - clock.now())),

@@ -58,7 +58,7 @@ export function sourceTableRoute(app: ApiServer, ports: TablePorts): void {
       if (!body) throw new CarillonError('not_found', `there is no database ${name}`);
       const found = await findTarget({ workspace, integration: name }, body, ports);
       if ('missing' in found) throw new CarillonError('secret_missing', found.missing.join('; '));
-      const tables = await ports.changeSources.tables(found.target);
+      const tables = await (await ports.changeSources()).tables(found.target);
       if (!tables.ok) {
         const { reason, fix } = tables.error;
         return { items: [], next: null, problem: { reason, sentence: describeWaiting(tables.error), fix } };
