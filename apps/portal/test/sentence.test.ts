@@ -83,6 +83,8 @@ describe('a condition in words', () => {
     ['event.name.startsWith("A")', 'name begins with “A”'],
     ['event.kind in ["a", "b"]', 'kind is one of a, b'],
     ['event.a == "x"\n  && event.b', 'a is “x” and b is true'],
+    ['changed(event.total) && changedTo(event.status, "paid")', 'total changed and status changed to “paid”'],
+    ['changedFromTo(event.status, "open", "paid")', 'status changed from “open” to “paid”'],
   ])('says %s', (source, words) => {
     expect(expressionWords(source)).toBe(words);
   });

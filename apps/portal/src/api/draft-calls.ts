@@ -10,7 +10,11 @@ type LooseNotification = Omit<Notification, WithDefault> &
   Partial<Pick<Notification, Exclude<WithDefault, 'rules'>>> & { readonly rules?: { [name: string]: LooseRule } };
 
 type Stream = Schemas['StreamBodyInput'];
-type LooseStream = Omit<Stream, 'format' | 'cors_origins'> & Partial<Pick<Stream, 'format' | 'cors_origins'>>;
+type From = NonNullable<Stream['from']>;
+type LooseStream = Omit<Stream, 'format' | 'cors_origins' | 'from'> &
+  Partial<Pick<Stream, 'format' | 'cors_origins'>> & {
+    readonly from?: Omit<From, 'without'> & Partial<Pick<From, 'without'>>;
+  };
 
 /** What can be edited, by its segment of the API's addresses; `workspace` is the workspace's own settings, whose name is empty. */
 export type Bodies = {

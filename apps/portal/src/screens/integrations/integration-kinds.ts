@@ -37,6 +37,9 @@ export const isPartner = (body: unknown): boolean => integrationKindOf(body)?.gr
 /** Returns true if the integration has cohorts. */
 export const hasCohorts = (body: unknown): boolean => integrationKindOf(body)?.group === 'cohorts';
 
+/** Returns true if streams read the integration. */
+export const isSource = (body: unknown): boolean => integrationKindOf(body)?.group === 'source';
+
 /** Returns true if a check of the integration calls nobody, so that a list may run it without a click. */
 export const isQuiet = (body: unknown): boolean => integrationKindOf(body)?.role === 'cohort_webhook';
 

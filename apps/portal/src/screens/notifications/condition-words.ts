@@ -32,6 +32,15 @@ const CONDITIONS: readonly (readonly [RegExp, Words])[] = [
     new RegExp(String.raw`^(${PATH}) in \[((?:${VALUE})(?:, ?(?:${VALUE}))*)\]$`),
     (path = '', values = '') => `${fieldWords(path)} is one of ${values.replaceAll(/["']/g, '')}`,
   ],
+  [new RegExp(String.raw`^changed\((${PATH})\)$`), (path = '') => `${fieldWords(path)} changed`],
+  [
+    new RegExp(String.raw`^changedTo\((${PATH}), ?(${VALUE})\)$`),
+    (path = '', to = '') => `${fieldWords(path)} changed to ${valueWords(to)}`,
+  ],
+  [
+    new RegExp(String.raw`^changedFromTo\((${PATH}), ?(${VALUE}), ?(${VALUE})\)$`),
+    (path = '', from = '', to = '') => `${fieldWords(path)} changed from ${valueWords(from)} to ${valueWords(to)}`,
+  ],
   [new RegExp(`^(${PATH})$`), (path = '') => `${fieldWords(path)} is true`],
   [new RegExp(`^!(${PATH})$`), (path = '') => `${fieldWords(path)} is not true`],
 ];

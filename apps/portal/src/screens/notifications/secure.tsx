@@ -93,6 +93,7 @@ function SharedStream({
 }): ReactNode {
   const { workspace, name } = draft;
   const shared = useDraft('streams', workspace, stream);
+  const from = shared.body?.from;
   const [first = ''] = rules;
   // The code is that of the rule in its draft, with who may send in the draft of the stream.
   const savings = [draft, shared].map((one) => (one.hasDraft ? (one.draftRevision ?? one.saving) : null));
@@ -108,7 +109,8 @@ function SharedStream({
         {!shared.isLoading && !shared.error && shared.body === null && (
           <p>There is no stream {stream}: make it, or give the rule a stream of its own.</p>
         )}
-        {shared.body !== null && (
+        {from !== undefined && <p>It reads the database {from.integration}: nobody sends events to it.</p>}
+        {shared.body !== null && from === undefined && (
           <SecurityChoice
             workspace={workspace}
             security={shared.body.security ?? {}}
@@ -121,7 +123,7 @@ function SharedStream({
           />
         )}
       </Card>
-      {shared.body !== null && (
+      {shared.body !== null && from === undefined && (
         <Samples
           workspace={workspace}
           title={`${name}.${first}`}

@@ -1,4 +1,4 @@
-import { useId, useState, type ReactNode } from 'react';
+import { lazy, Suspense, useId, useState, type ReactNode } from 'react';
 import { Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
@@ -6,12 +6,14 @@ import { CodeField } from '../../ui/code-field.tsx';
 import type { Complete } from '../../ui/code-words.ts';
 import { Id } from '../../ui/text.tsx';
 import { mostSeen, shareWords, type SeenField } from './completion.ts';
-import { DroppedChanges } from './dropped-changes.tsx';
 import type { Condition } from './form-rows.ts';
 import type { Check, FormChange } from './queries.ts';
 import { ConditionRow } from './row.tsx';
 import { useFormChanges } from './use-form-changes.ts';
 import styles from './rule.module.css';
+
+/** Comes when changes were dropped, which is rare. */
+const DroppedChanges = lazy(async () => ({ default: (await import('./dropped-changes.tsx')).DroppedChanges }));
 
 type Form = NonNullable<Check['form']>;
 type Part = Form['conditions'][number];
@@ -125,7 +127,11 @@ export function ExpressionFormView(props: FormViewProps): ReactNode {
         onType={setTypedAt}
         onChange={apply}
       />
-      {dropped.length > 0 && <DroppedChanges dropped={dropped} onDismiss={dismissDropped} />}
+      {dropped.length > 0 && (
+        <Suspense fallback={null}>
+          <DroppedChanges dropped={dropped} onDismiss={dismissDropped} />
+        </Suspense>
+      )}
       {fault !== null && typedAt === null && (
         <p role="alert" className={cls(styles.fault)}>
           {fault.why}

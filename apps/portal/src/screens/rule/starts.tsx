@@ -6,6 +6,7 @@ import { NativeSelect } from '../../ui/native-select.tsx';
 import { draftsQuery } from '../drafts/queries.ts';
 import { cohortsQuery, integrationsQuery } from '../integrations/queries.ts';
 import { streamsQuery } from '../streams/queries.ts';
+import { ChangesChoice } from './changes-choice.tsx';
 import { startedByCohort, startedByEvents } from './rule-start.ts';
 import type { RuleProps } from './rule-props.ts';
 import styles from './rule.module.css';
@@ -18,41 +19,58 @@ const STARTS = [
 ] as const;
 
 /** Chooses the source of a rule: a stream, or a cohort of an analytics platform. */
-export function Starts({ draft, rule, change }: Pick<RuleProps, 'draft' | 'rule' | 'change'>): ReactNode {
+export function Starts({
+  draft,
+  name,
+  rule,
+  hasChanges = false,
+  change,
+}: Omit<RuleProps, 'stream'> & {
+  /** The stream of the rule reads a database. */
+  readonly hasChanges?: boolean;
+}): ReactNode {
   const { workspace } = draft;
   const integrations = useQuery(integrationsQuery(workspace)).data?.items ?? [];
-  const platforms = integrations.filter(({ body }) => hasCohorts(body)).map(({ name }) => name);
+  const platforms = integrations.filter(({ body }) => hasCohorts(body)).map((platform) => platform.name);
   const partner = integrations.find(({ body }) => isPartner(body))?.name ?? '';
   const { cohort } = rule;
   return (
-    <div className={cls(styles.row, styles.starts)}>
-      <NativeSelect
-        label="Starts with"
-        options={STARTS}
-        value={cohort === undefined ? 'event' : cohort.on}
-        onChange={(next) =>
-          change((before) =>
-            next === 'event'
-              ? startedByEvents(before, '')
-              : startedByCohort(
-                  before,
-                  { ...(before.cohort ?? { integration: platforms[0] ?? '', id: '', first_sync: 'silent' }), on: next },
-                  partner,
-                ),
-          )
-        }
-      />
-      {cohort === undefined ? (
-        <StreamChoice workspace={workspace} rule={rule} change={change} />
-      ) : (
-        <CohortChoice
-          workspace={workspace}
-          cohort={cohort}
-          platforms={platforms}
-          onChange={(next) => change((before) => startedByCohort(before, next, partner))}
+    <>
+      <div className={cls(styles.row, styles.starts)}>
+        <NativeSelect
+          label="Starts with"
+          options={STARTS}
+          value={cohort === undefined ? 'event' : cohort.on}
+          onChange={(next) =>
+            change((before) =>
+              next === 'event'
+                ? startedByEvents(before, '')
+                : startedByCohort(
+                    before,
+                    {
+                      ...(before.cohort ?? { integration: platforms[0] ?? '', id: '', first_sync: 'silent' }),
+                      on: next,
+                    },
+                    partner,
+                  ),
+            )
+          }
         />
+        {cohort === undefined ? (
+          <StreamChoice workspace={workspace} rule={rule} change={change} />
+        ) : (
+          <CohortChoice
+            workspace={workspace}
+            cohort={cohort}
+            platforms={platforms}
+            onChange={(next) => change((before) => startedByCohort(before, next, partner))}
+          />
+        )}
+      </div>
+      {(hasChanges || rule.changes !== undefined) && (
+        <ChangesChoice draft={draft} name={name} rule={rule} change={change} />
       )}
-    </div>
+    </>
   );
 }
 

@@ -15,6 +15,7 @@ import { NativeSelect } from '../../ui/native-select.tsx';
 import { lazyPart, Part } from '../../ui/part.tsx';
 import { Segments } from '../../ui/segments.tsx';
 import { useSettings } from '../../ui/settings.ts';
+import { useFrom } from '../streams/use-from.ts';
 import { newestEventsQuery, sampleQuery } from './queries.ts';
 import { savingOf, isListening, type RuleProps } from './rule-props.ts';
 import { decidingPart, verdictOf, type Tested } from './verdict.ts';
@@ -31,6 +32,8 @@ const SOURCES = [
   { id: 'pasted', name: 'Pasted' },
 ] as const;
 const NOT_SAVED = 'Not run: the rule on the screen is not saved. The page says why.';
+/** An update to fill in, for a rule on a stream that reads a database. */
+const NEW_CHANGE = '{\n  "op": "update",\n  "event": {},\n  "previous": {}\n}';
 type Source = (typeof SOURCES)[number]['id'];
 
 /** Tries the rule as it is edited on an event, and tells nobody. */
@@ -62,7 +65,9 @@ export function TestBench({
   // Whoever comes from the story of an event tries that one, however old it is.
   const { event: asksFor } = useSearch({ from: '/workspaces/$w/notifications/$n/rules/$r' });
   const [eventId, setEventId] = useState(asksFor ?? null);
-  const [pasted, setPasted] = useState('{\n  \n}');
+  const hasChanges = useFrom(workspace, rule.stream) !== undefined;
+  const [typed, setPasted] = useState<string | null>(null);
+  const pasted = typed ?? (hasChanges ? NEW_CHANGE : '{\n  \n}');
   const [answer, setAnswer] = useState('');
   const chosenId = eventId !== null && (eventId === asksFor || isKnown(eventId)) ? eventId : (events[0]?.id ?? null);
   const bodyOn = (minimum: string, drafts: boolean) => ({
@@ -139,7 +144,15 @@ export function TestBench({
         />
       )}
       {source === 'pasted' && (
-        <CodeField label="Event as JSON" language="json" minLines={8} value={pasted} onChange={setPasted} onRun={run} />
+        <CodeField
+          label={hasChanges ? 'Change as JSON' : 'Event as JSON'}
+          note={hasChanges ? 'op is create, update, delete or snapshot. previous is the row before.' : undefined}
+          language="json"
+          minLines={8}
+          value={pasted}
+          onChange={setPasted}
+          onRun={run}
+        />
       )}
       {isLookup && (
         <CodeField

@@ -8,6 +8,7 @@ import { Card } from '../../ui/page.tsx';
 import { Segments } from '../../ui/segments.tsx';
 import { Id } from '../../ui/text.tsx';
 import { useSettled } from '../../ui/use-settled.ts';
+import { useFrom } from '../streams/use-from.ts';
 import { completeExpression, withField, type SeenField } from './completion.ts';
 import { ExpressionFormView } from './form.tsx';
 import { checkQuery, fieldsQuery, type Check } from './queries.ts';
@@ -23,6 +24,8 @@ const VIEWS = [
 ] as const;
 const NONE: readonly SeenField[] = [];
 const ROOTS = ['event', 'event_id', 'time'];
+/** Names that a rule sees on a stream that reads a database. */
+const CHANGE_ROOTS = [...ROOTS, 'op', 'previous', 'source'];
 
 /** In milliseconds. */
 const PAUSE = 250;
@@ -37,9 +40,10 @@ export function When({ draft, name, rule, stream, change }: RuleProps): ReactNod
   const fields = useQuery(fieldsQuery(workspace, isListening({ draft, name, rule }) ? stream : undefined));
   // Warnings need a stream that is there.
   const known = fields.isSuccess ? stream : undefined;
+  const hasChanges = useFrom(workspace, rule.stream) !== undefined;
   const check = useQuery(checkQuery(workspace, asked, 'when', known));
   const seen = fields.data?.items ?? NONE;
-  const complete = useMemo(() => completeExpression(seen, ROOTS), [seen]);
+  const complete = useMemo(() => completeExpression(seen, hasChanges ? CHANGE_ROOTS : ROOTS), [seen, hasChanges]);
   const write = (text: string): void =>
     change(({ when: _before, ...before }) => (text.trim() === '' ? before : { ...before, when: text }));
   const said = source.trim() === '' ? undefined : check.data;
@@ -49,7 +53,7 @@ export function When({ draft, name, rule, stream, change }: RuleProps): ReactNod
     return (
       <Card title="When">
         <Suspense fallback={null}>
-          <Starts draft={draft} rule={rule} change={change} />
+          <Starts draft={draft} name={name} rule={rule} change={change} />
         </Suspense>
         <CodeField
           label="Condition (optional)"
@@ -75,7 +79,7 @@ export function When({ draft, name, rule, stream, change }: RuleProps): ReactNod
       }
     >
       <Suspense fallback={null}>
-        <Starts draft={draft} rule={rule} change={change} />
+        <Starts draft={draft} name={name} rule={rule} hasChanges={hasChanges} change={change} />
       </Suspense>
       {shown === 'form' ? (
         <ExpressionFormView

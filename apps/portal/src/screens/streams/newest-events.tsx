@@ -8,18 +8,35 @@ import { Card } from '../../ui/page.tsx';
 import { Id } from '../../ui/text.tsx';
 import { Time } from '../../ui/time.tsx';
 import { CameIn } from '../deliveries/contents.tsx';
+import { ChangeLine } from '../sources/change-line.tsx';
 import { newestEventsQuery } from '../rule/queries.ts';
 import styles from './streams.module.css';
 
-/** What came last, each with its body as it came, or why that is gone; it is looked for by itself. */
-export function NewestEvents({ workspace, path }: { readonly workspace: string; readonly path: string }): ReactNode {
+/** Newest events of a stream, each with its body as it came, or why that is gone. The list follows by itself. */
+export function NewestEvents({
+  workspace,
+  path,
+  isRead = false,
+}: {
+  readonly workspace: string;
+  readonly path: string;
+  /** The stream reads a database: its events are changes. */
+  readonly isRead?: boolean;
+}): ReactNode {
+  const title = isRead ? 'Newest changes' : 'Newest events';
   const { data, error, refetch } = useQuery(newestEventsQuery(workspace, path));
   const bodies = useMay('bodies', workspace);
   return (
-    <Card title="Newest events">
+    <Card title={title}>
       {error && <Problem error={error} onRetry={() => void refetch()} />}
       {!data && !error && <Loading what="events" rows={4} />}
-      {data?.items.length === 0 && (
+      {data?.items.length === 0 && isRead && (
+        <p role="status">
+          No change was read yet. Change a row of a table, such as by an UPDATE in psql. The list follows within five
+          seconds.
+        </p>
+      )}
+      {data?.items.length === 0 && !isRead && (
         <>
           <p role="status">Nothing came yet. It is looked for every five seconds.</p>
           <p className={cls(styles.note)}>
@@ -29,8 +46,8 @@ export function NewestEvents({ workspace, path }: { readonly workspace: string; 
         </>
       )}
       {data && data.items.length > 0 && (
-        <ol aria-label="Newest events" className={cls(styles.events)}>
-          {data.items.map(({ id, position, at, bytes, label }) => (
+        <ol aria-label={title} className={cls(styles.events)}>
+          {data.items.map(({ id, position, at, bytes, label, change }) => (
             <li key={`${id} ${position}`}>
               <p className={cls(styles.event)}>
                 <Time at={at} ago />
@@ -41,6 +58,7 @@ export function NewestEvents({ workspace, path }: { readonly workspace: string; 
                   {label === null || label === '' ? `${bytes.toLocaleString('en')} bytes` : <bdi>{label}</bdi>}
                 </small>
               </p>
+              {change !== null && <ChangeLine change={change} />}
               {bodies === null && <CameIn workspace={workspace} id={id} position={position} />}
             </li>
           ))}

@@ -9,6 +9,7 @@ import { cls } from '../../ui/class-names.ts';
 import { Field } from '../../ui/field.tsx';
 import { Actions, Card } from '../../ui/page.tsx';
 import { SecurityChoice } from '../notifications/security-choice.tsx';
+import { FromSettings } from './from-settings.tsx';
 import { textAt, withText, type Part } from '../setup/parts.ts';
 import styles from './streams.module.css';
 
@@ -73,25 +74,29 @@ export function StreamSettings({
   const off = useMay('configure', workspace);
   if (body === null) return null;
   const isFixed = resource !== null;
-  const shown = ['security', 'key', 'time', 'cors_origins', 'rate', 'rate_per_credential'];
+  const { from } = body;
+  const shown = ['from', 'security', 'key', 'time', 'cors_origins', 'rate', 'rate_per_credential'];
   const others = draft.faults.filter(({ path }) => !shown.some((one) => path === one || path.startsWith(`${one}.`)));
   return (
     <FaultScope draft={draft}>
-      <Card title="Who may send">
-        <SecurityChoice
-          workspace={workspace}
-          security={body.security ?? {}}
-          faults={draft.faultsAt('security')}
-          isDraft={draft.hasDraft}
-          onChange={(security) => {
-            draft.change((before) => ({ ...before, security }));
-            void draft.saveNow();
-          }}
-        />
-      </Card>
+      {from === undefined && (
+        <Card title="Who may send">
+          <SecurityChoice
+            workspace={workspace}
+            security={body.security ?? {}}
+            faults={draft.faultsAt('security')}
+            isDraft={draft.hasDraft}
+            onChange={(security) => {
+              draft.change((before) => ({ ...before, security }));
+              void draft.saveNow();
+            }}
+          />
+        </Card>
+      )}
       <Card title="Settings">
         <div className={cls(styles.form)}>
-          {ONCE.map((part) => (
+          {from !== undefined && <FromSettings draft={draft} from={from} isOff={off !== null} />}
+          {ONCE.filter(({ path }) => from === undefined || path[0] === 'time').map((part) => (
             <PartField
               key={part.label}
               part={isFixed ? { ...part, note: `${part.note} Fixed since the stream was made.` } : part}
@@ -99,8 +104,8 @@ export function StreamSettings({
               isFixed={isFixed || off !== null}
             />
           ))}
-          <Origins draft={draft} isFixed={off !== null} />
-          {RATES.map(([legend, parts]) => (
+          {from === undefined && <Origins draft={draft} isFixed={off !== null} />}
+          {(from === undefined ? RATES : []).map(([legend, parts]) => (
             <FaultGroup key={legend}>
               <fieldset className={cls(styles.set)}>
                 <legend>{legend}</legend>
@@ -121,7 +126,7 @@ export function StreamSettings({
         <Card title="Remove">
           <p>
             {subscribedRules.length === 0
-              ? 'Senders are refused once the draft that removes it is published. Events that came stay as long as they are kept.'
+              ? `${from === undefined ? 'Senders are refused' : 'Its tables are no longer read'} once the draft that removes it is published. Events that came stay as long as they are kept.`
               : `${subscribedRules.join(', ')} ${subscribedRules.length === 1 ? 'hears' : 'hear'} it: give ${
                   subscribedRules.length === 1 ? 'that rule' : 'those rules'
                 } another stream first.`}

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
+import type { Bodies } from '../../api/draft-calls.ts';
 import { statusQuery } from '../../api/status.ts';
 import { useDraft } from '../../api/use-draft.ts';
 import { Empty, Loading, Problem } from '../../ui/answers.tsx';
@@ -113,7 +114,11 @@ function SharedStream({ workspace, name, facts }: Omit<PartsProps, 'draft'>): Re
 }
 
 function leadOf(facts: StreamFacts | undefined, draft: StreamDraft | null): ReactNode {
-  if (!facts) return 'Its address answers once it is published.';
+  if (!facts) {
+    return draft?.body?.from === undefined
+      ? 'Its address answers once it is published.'
+      : 'Carillon reads its tables once it is published.';
+  }
   if (draft !== null && draft.resource !== null && draft.body === null)
     return 'The draft removes it: until that is published it counts as before.';
   const [first] = facts.subscribedRules;
@@ -131,7 +136,81 @@ type PartsProps = {
   readonly draft: StreamDraft | null;
 };
 
-function Parts({ workspace: w, name: s, facts, draft }: PartsProps): ReactNode {
+function Parts(props: PartsProps): ReactNode {
+  const { draft } = props;
+  const from = draft?.body?.from ?? draft?.resource?.body.from;
+  return from === undefined ? <SentParts {...props} /> : <ReadParts {...props} from={from} />;
+}
+
+/** The rules that evaluate what comes to a stream. */
+function SubscribedRules({ workspace: w, name: s, facts }: Omit<PartsProps, 'draft'>): ReactNode {
+  if (facts === undefined) return null;
+  const { subscribedRules } = facts;
+  if (subscribedRules.length > 0) {
+    return (
+      <ul aria-label="Rules that hear it" className={cls(styles.subscribedRules)}>
+        <li aria-hidden>Heard by</li>
+        {subscribedRules.map(({ notification, rule }) => (
+          <li key={`${notification}.${rule}`}>
+            <Link
+              to="/workspaces/$w/notifications/$n/rules/$r"
+              params={{ w, n: notification, r: rule }}
+            >{`${notification}.${rule}`}</Link>
+          </li>
+        ))}
+      </ul>
+    );
+  }
+  return (
+    <p>
+      No rule hears it: events are kept, and nobody is told.{' '}
+      <Link to="/workspaces/$w/notifications" params={{ w }} search={{ new: 'yes' }}>
+        Make a notification
+      </Link>{' '}
+      whose rule has <Id>{s}</Id> as its stream.
+    </p>
+  );
+}
+
+/** A stream that reads tables of a database: how its source is, its newest changes, and its settings. */
+function ReadParts({
+  workspace: w,
+  name: s,
+  facts,
+  draft,
+  from,
+}: PartsProps & { readonly from: NonNullable<Bodies['streams']['from']> }): ReactNode {
+  const path = `${w}/${s}`;
+  const isPublished = facts !== undefined;
+  const titles = (facts?.subscribedRules ?? []).map(({ notification, rule }) => `${notification}.${rule}`);
+  return (
+    <>
+      <Card title="Source">
+        <p>
+          {Object.keys(from.tables).join(', ')} of{' '}
+          <Link to="/workspaces/$w/integrations/$i" params={{ w, i: from.integration }}>
+            {from.integration}
+          </Link>
+        </p>
+        <SubscribedRules workspace={w} name={s} facts={facts} />
+      </Card>
+      {isPublished && <NewestEvents workspace={w} path={path} isRead />}
+      {isPublished && <SeenFields workspace={w} path={path} />}
+      {draft !== null && draft.body !== null && (
+        <Part loading={<Loading what="the settings" />}>
+          <StreamSettings draft={draft} subscribedRules={titles} />
+        </Part>
+      )}
+      {draft?.resource && <AsFile kind="streams" workspace={w} name={s} number={draft.resource.number} />}
+      {isPublished && (
+        <Curl call={{ method: 'GET', path: `/v1/workspaces/${w}/streams/${encodeURIComponent(path)}/fields` }} />
+      )}
+    </>
+  );
+}
+
+/** A stream that senders post to: its address, an event to send, code, what came, and its settings. */
+function SentParts({ workspace: w, name: s, facts, draft }: PartsProps): ReactNode {
   const { data: status } = useQuery(statusQuery);
   const [opened] = useState(() => new Date().toISOString());
   const path = `${w}/${s}`;
@@ -160,28 +239,7 @@ function Parts({ workspace: w, name: s, facts, draft }: PartsProps): ReactNode {
           Events are posted here as JSON, one in each request.{' '}
           {isListening ? null : 'Nobody listens here before the stream is published.'}
         </p>
-        {subscribedRules.length > 0 && (
-          <ul aria-label="Rules that hear it" className={cls(styles.subscribedRules)}>
-            <li aria-hidden>Heard by</li>
-            {subscribedRules.map(({ notification, rule }) => (
-              <li key={`${notification}.${rule}`}>
-                <Link
-                  to="/workspaces/$w/notifications/$n/rules/$r"
-                  params={{ w, n: notification, r: rule }}
-                >{`${notification}.${rule}`}</Link>
-              </li>
-            ))}
-          </ul>
-        )}
-        {isListening && subscribedRules.length === 0 && (
-          <p>
-            No rule hears it: events are kept, and nobody is told.{' '}
-            <Link to="/workspaces/$w/notifications" params={{ w }} search={{ new: 'yes' }}>
-              Make a notification
-            </Link>{' '}
-            whose rule has <Id>{s}</Id> as its stream.
-          </p>
-        )}
+        <SubscribedRules workspace={w} name={s} facts={facts} />
       </Card>
       {isListening && (
         <SendEvent

@@ -12,8 +12,8 @@ import { Time } from '../../ui/time.tsx';
 import { draftsQuery, type DraftFacts } from '../drafts/queries.ts';
 import { notificationsQuery } from '../notifications/queries.ts';
 import { NewSetup, type NewKind } from '../setup/new-setup.tsx';
-import { subscribedRulesText, sendersText, streamsIn, type StreamFacts } from './subscribed-rules.ts';
-import { lastEventQuery, streamsQuery } from './queries.ts';
+import { subscribedRulesText, isClosed, originText, streamsIn, type StreamFacts } from './subscribed-rules.ts';
+import { lastEventQuery, streamsQuery, type StreamResource } from './queries.ts';
 
 const KINDS: readonly NewKind<'streams'>[] = [
   { id: 'stream', name: 'Event stream', what: 'Several rules may hear it.', body: { security: {} } },
@@ -41,9 +41,7 @@ export function Streams(): ReactNode {
   const known = new Set(streams.map(({ name }) => name));
   const unborn = [...facts.values()].filter(({ name, action }) => action === 'create' && !known.has(name));
   const isEmpty = isReady && streams.length + unborn.length === 0;
-  const securities = new Map(
-    shared.data?.items.map(({ workspace, name, body }) => [`${workspace}/${name}`, body.security]),
-  );
+  const bodies = new Map(shared.data?.items.map(({ workspace, name, body }) => [`${workspace}/${name}`, body]));
   const add = isOne && (
     <Button kind="main" off={off} onPress={() => setAdding(true)}>
       New event stream
@@ -53,7 +51,7 @@ export function Streams(): ReactNode {
     <>
       <PageHead
         title="Event streams"
-        lead="Where events come in. A rule has a stream of its own, or shares one with others: the sender sends once, and every rule judges it."
+        lead="Where events come in. A rule has a stream of its own, or shares one with others: the sender sends once, and every rule judges it. Streams that read a database begin at its integration."
       >
         {!isEmpty && isReady && add}
       </PageHead>
@@ -77,7 +75,7 @@ export function Streams(): ReactNode {
               <StreamRow
                 key={`${stream.workspace}/${stream.name}`}
                 stream={stream}
-                senders={securities.get(`${stream.workspace}/${stream.name}`)}
+                body={bodies.get(`${stream.workspace}/${stream.name}`)}
                 draft={isOne && stream.isShared ? facts.get(stream.name) : undefined}
                 asks={streams.length <= FEW}
               />
@@ -110,7 +108,7 @@ function UnbornRow({ workspace, draft }: { readonly workspace: string; readonly 
             {draft.name}
           </Link>
         </h2>
-        <Quiet>Its address answers once it is published</Quiet>
+        <Quiet>It takes events once it is published</Quiet>
       </span>
       <Lamp tone="held">{DRAFT_WORDS.create}</Lamp>
     </Row>
@@ -119,13 +117,13 @@ function UnbornRow({ workspace, draft }: { readonly workspace: string; readonly 
 
 function StreamRow({
   stream: { workspace, name, isShared, subscribedRules },
-  senders,
+  body,
   draft,
   asks,
 }: {
   readonly stream: StreamFacts;
-  /** Who may send; undefined of a stream whose rule says it. */
-  readonly senders: Parameters<typeof sendersText>[0] | undefined;
+  /** Undefined of a stream that a rule brings. */
+  readonly body: StreamResource['body'] | undefined;
   readonly draft: DraftFacts | undefined;
   readonly asks: boolean;
 }): ReactNode {
@@ -142,14 +140,14 @@ function StreamRow({
         </h2>
         <Quiet>
           {isShared
-            ? `${subscribedRulesText(subscribedRules.length)}${senders ? ` · ${sendersText(senders)}` : ''}`
+            ? [subscribedRulesText(subscribedRules.length), ...(body === undefined ? [] : [originText(body)])].join(
+                ' · ',
+              )
             : `Of the rule ${first?.rule} of ${first?.notification} alone`}
         </Quiet>
       </span>
       {draft && <Lamp tone="held">{draft.state === 'conflict' ? 'Draft in conflict' : DRAFT_WORDS[draft.action]}</Lamp>}
-      {isShared && senders && senders.jwt_provider === undefined && (senders.api_keys ?? []).length === 0 && (
-        <Lamp tone="bad">Nobody may send</Lamp>
-      )}
+      {body !== undefined && isClosed(body) && <Lamp tone="bad">Nobody may send</Lamp>}
       {last && (
         <Quiet>
           Last event <Time at={last.at} ago />

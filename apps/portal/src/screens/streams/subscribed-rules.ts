@@ -59,6 +59,23 @@ export function sendersText({ api_keys: keys = [], jwt_provider: provider }: Sec
   return `${keys.length === 1 ? 'The key' : 'The keys'} ${keys.join(' and ')} may send`;
 }
 
+type Origin = {
+  readonly security?: Security | undefined;
+  readonly from?: { readonly integration: string; readonly tables: Readonly<Record<string, unknown>> } | undefined;
+};
+
+/** Where the events of a stream come from, in a sentence without its full stop. */
+export function originText({ security = {}, from }: Origin): string {
+  if (from === undefined) return sendersText(security);
+  const tables = Object.keys(from.tables);
+  const what = tables.length > 3 ? `${tables.length} tables` : tables.join(', ');
+  return `Reads ${what} of ${from.integration}`;
+}
+
+/** Whether a stream is one that senders post to, and nobody may. */
+export const isClosed = ({ security: { api_keys: keys = [], jwt_provider: provider } = {}, from }: Origin): boolean =>
+  from === undefined && provider === undefined && keys.length === 0;
+
 /** JSON over several lines, where reading and writing it again loses nothing; else as it is. */
 export function spread(text: string): string {
   try {

@@ -1,0 +1,158 @@
+import { useQuery } from '@tanstack/react-query';
+import { X } from 'lucide-react';
+import { useState, type ReactNode } from 'react';
+import type { Bodies } from '../../api/draft-calls.ts';
+import { FormFaults } from '../../faults/form-faults.tsx';
+import { Button } from '../../ui/button.tsx';
+import { cls } from '../../ui/class-names.ts';
+import { Field } from '../../ui/field.tsx';
+import { FaultGroup } from '../../ui/held-fault.tsx';
+import { NativeSelect } from '../../ui/native-select.tsx';
+import { integrationsQuery } from '../integrations/queries.ts';
+import { isSource } from '../integrations/integration-kinds.ts';
+import type { StreamDraft } from './stream-settings.tsx';
+import styles from './streams.module.css';
+
+export type From = NonNullable<Bodies['streams']['from']>;
+
+/** The database of a stream, the tables that it reads, and the columns that it leaves out. */
+export function FromSettings({
+  draft,
+  from,
+  isOff,
+}: {
+  readonly draft: StreamDraft;
+  readonly from: From;
+  /** The user may not change it. */
+  readonly isOff: boolean;
+}): ReactNode {
+  const change = (next: Partial<From>): void =>
+    draft.change((before) => ({ ...before, from: { ...(before.from ?? from), ...next } }));
+  return (
+    <FaultGroup>
+      <Database draft={draft} from={from} isOff={isOff} onChange={(integration) => change({ integration })} />
+      <TableList draft={draft} from={from} isOff={isOff} onChange={(tables) => change({ tables })} />
+      <LeftOut from={from} isOff={isOff} onChange={(without) => change({ without: [...without] })} />
+      <FormFaults faults={draft.faultsAt('from')} />
+    </FaultGroup>
+  );
+}
+
+type Props = { readonly draft: StreamDraft; readonly from: From; readonly isOff: boolean };
+
+function Database({
+  draft,
+  from,
+  isOff,
+  onChange,
+}: Props & { readonly onChange: (integration: string) => void }): ReactNode {
+  const { data } = useQuery(integrationsQuery(draft.workspace));
+  const sources = (data?.items ?? []).filter(({ body }) => isSource(body)).map(({ name }) => name);
+  return (
+    <NativeSelect
+      label="Database"
+      options={[...new Set([from.integration, ...sources])].map((id) => ({ id, name: id }))}
+      value={from.integration}
+      isDisabled={isOff}
+      onChange={onChange}
+    />
+  );
+}
+
+function TableList({
+  draft,
+  from: { tables },
+  isOff,
+  onChange,
+}: Props & { readonly onChange: (tables: From['tables']) => void }): ReactNode {
+  const [added, setAdded] = useState('');
+  const published = draft.resource?.body.from?.tables ?? {};
+  const rows = Object.entries(tables);
+  const table = added.trim();
+  const canAdd = table !== '' && !Object.hasOwn(tables, table);
+  const add = (): void => {
+    onChange({ ...tables, [table]: published[table] ?? 'event.id' });
+    setAdded('');
+  };
+  return (
+    <fieldset className={cls(styles.set)}>
+      <legend>Tables</legend>
+      <ul aria-label="Tables of this stream" className={cls(styles.keyed)}>
+        {rows.map(([name, key]) => (
+          <li key={name}>
+            <Field
+              label={`Key of ${name}`}
+              isMono
+              isDisabled={isOff || Object.hasOwn(published, name)}
+              value={String(key)}
+              onChange={(path) => onChange({ ...tables, [name]: path })}
+            />
+            {!isOff && rows.length > 1 && (
+              <Button
+                kind="quiet"
+                isIcon
+                aria-label={`Remove ${name}`}
+                onPress={() => onChange(Object.fromEntries(rows.filter(([other]) => other !== name)))}
+              >
+                <X size={16} aria-hidden />
+              </Button>
+            )}
+          </li>
+        ))}
+      </ul>
+      <p className={cls(styles.note)}>
+        Path of the key in the row, such as event.id. Changes with one key are evaluated in order, across tables. The
+        key of a published table is fixed.
+      </p>
+      {!isOff && (
+        <div className={cls(styles.keyed)}>
+          <div>
+            <Field
+              label="Table to add"
+              isMono
+              placeholder="public.payments"
+              value={added}
+              onChange={setAdded}
+              onKeyDown={(event) => {
+                if (event.key === 'Enter' && canAdd) add();
+              }}
+            />
+            <Button isDisabled={!canAdd} onPress={add}>
+              Add the table
+            </Button>
+          </div>
+        </div>
+      )}
+    </fieldset>
+  );
+}
+
+const linesOf = (text: string): readonly string[] =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+
+/** Keeps an empty last line while the user types the next column. */
+function LeftOut({
+  from: { without = [] },
+  isOff,
+  onChange,
+}: Omit<Props, 'draft'> & { readonly onChange: (without: readonly string[]) => void }): ReactNode {
+  const saved = without.join('\n');
+  const [typed, setTyped] = useState(saved);
+  return (
+    <Field
+      label="Columns to leave out"
+      note="schema.table.column, one on each line. They never reach Carillon’s log."
+      isLong
+      isDisabled={isOff}
+      placeholder="public.orders.card_number"
+      value={linesOf(typed).join('\n') === saved ? typed : saved}
+      onChange={(text) => {
+        setTyped(text);
+        onChange(linesOf(text));
+      }}
+    />
+  );
+}

@@ -1,0 +1,93 @@
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { expectAccessible, expectToFit } from '../portal/accessible.ts';
+import type { Call } from './scripted-api.ts';
+import { serveReadStream } from './scripted-sources.ts';
+import { testScreens } from './test-screens.ts';
+
+const EVENTS = 'GET /v1/workspaces/{workspace}/events';
+const SAVE = 'PUT /v1/workspaces/{workspace}/{kind}/{name}/draft';
+const NOTIFICATIONS = 'GET /v1/workspaces/{workspace}/notifications';
+const AT = '/workspaces/shop/streams/orders';
+
+testScreens('A stream that reads a database', ({ api, open }) => {
+  const main = (page: Page) => page.locator('main');
+  const region = (page: Page, name: string) => main(page).getByRole('region', { name, exact: true });
+
+  /** Serves changes of `public.orders`, newest first. */
+  function serveChanges(...changes: readonly object[]): void {
+    const [event] = api.example(EVENTS)['items'] as readonly object[];
+    const full = { op: 'update', table: 'public.orders', fields: [], more: 0, unknown: [], before_known: true };
+    const items = changes.map((change, at) => ({
+      ...event,
+      id: `evt_0GMPXQ2V7T1C9H4B8KJ5N6R3W${at}`,
+      change: { ...full, ...change },
+    }));
+    api.answer(EVENTS, { items, next: null });
+  }
+
+  it('has neither an address nor an event to send', async () => {
+    serveReadStream(api);
+    const page = await open(AT);
+    await region(page, 'Source').getByRole('link', { name: 'shop-db' }).waitFor();
+    await region(page, 'Newest changes').waitFor();
+    for (const name of ['Address', 'Send an event', 'Code']) expect(await region(page, name).count()).toBe(0);
+    await expectAccessible(page, 'a stream that reads a database');
+    await expectToFit(page, 390);
+  });
+
+  it('shows the changed fields of its newest changes with both values', async () => {
+    serveReadStream(api);
+    serveChanges(
+      { fields: [{ field: 'status', before: '"open"', after: '"paid"' }], unknown: ['notes'] },
+      { fields: [], before_known: false },
+      { op: 'create' },
+      { fields: [{ field: 'total', before: null, after: '12.5' }], more: 3 },
+    );
+    const page = await open(AT);
+    const changes = region(page, 'Newest changes').getByRole('listitem');
+    await changes.first().waitFor();
+    const texts = await changes.allTextContents();
+    expect(texts[0]).toContain('Updated in public.orders');
+    expect(texts[0]).toContain('statusopen → paid');
+    expect(texts[0]).toContain('Unknown: notes.');
+    expect(texts[1]).toContain('The row before is unknown.');
+    expect(texts[2]).toContain('Created in public.orders');
+    expect(texts[3]).toContain('totalnothing → 12.5');
+    expect(texts[3]).toContain('and 3 more');
+    await expectAccessible(page, 'changes of a stream');
+  });
+
+  it('is edited by its tables, keys and columns to leave out', async () => {
+    serveReadStream(api);
+    api.answer(NOTIFICATIONS, { items: [], next: null });
+    api.answer(SAVE, ({ body }: Call) => ({
+      ...api.example(SAVE),
+      kind: 'stream',
+      name: 'orders',
+      body: (body as { body: object }).body,
+    }));
+    const page = await open(AT);
+    const settings = region(page, 'Settings');
+    expect(await settings.getByLabel('Key of public.orders').isDisabled()).toBe(true);
+    expect(await settings.getByLabel('Web pages that may send').count()).toBe(0);
+    expect(await region(page, 'Who may send').count()).toBe(0);
+    await settings.getByLabel('Table to add').fill('public.payments');
+    await settings.getByRole('button', { name: 'Add the table' }).click();
+    await settings.getByLabel('Key of public.payments').fill('event.order_id');
+    await settings.getByLabel('Columns to leave out').fill('public.orders.card_number\n');
+    await expect
+      .poll(() => (api.calls(SAVE).at(-1)?.body as { body?: object } | undefined)?.body)
+      .toEqual({
+        from: {
+          integration: 'shop-db',
+          tables: { 'public.orders': 'event.id', 'public.payments': 'event.order_id' },
+          without: ['public.orders.card_number'],
+        },
+      });
+    await settings.getByRole('button', { name: 'Remove public.payments' }).click();
+    await settings.getByLabel('Key of public.payments').waitFor({ state: 'detached' });
+    await expectAccessible(page, 'the settings of a stream that reads a database');
+    await expectToFit(page, 390);
+  });
+});
