@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { expectAccessible, expectToFit } from '../portal/accessible.ts';
 import type { Call } from './scripted-api.ts';
-import { serveReadStream } from './scripted-sources.ts';
+import { serveReadStream, serveSources, sourceWith } from './scripted-sources.ts';
 import { testScreens } from './test-screens.ts';
 
 const EVENTS = 'GET /v1/workspaces/{workspace}/events';
@@ -26,10 +26,30 @@ testScreens('A stream that reads a database', ({ api, open }) => {
     api.answer(EVENTS, { items, next: null });
   }
 
-  it('has neither an address nor an event to send', async () => {
+  it('shows its source with lag, last change and tables, and neither an address nor an event to send', async () => {
     serveReadStream(api);
+    const fix = 'ALTER TABLE public.orders ADD PRIMARY KEY (id);';
+    const table = { reason: 'no_identity', sentence: 'public.orders has no key.', fix };
+    serveSources(
+      api,
+      sourceWith(api, {
+        lag_seconds: 75,
+        lag_bytes: 1_534_000,
+        last_change_at: '2026-11-28T09:12:04.000Z',
+        tables: [
+          { table: 'public.orders', since: null, problem: table },
+          { table: 'public.users', since: '2026-11-28T09:00:00.000Z', problem: null },
+        ],
+      }),
+    );
     const page = await open(AT);
-    await region(page, 'Source').getByRole('link', { name: 'shop-db' }).waitFor();
+    const source = region(page, 'Source');
+    await source.getByText('Running').waitFor();
+    await source.getByText('1 min 15 s, 1.5 MB not read yet').waitFor();
+    await source.getByRole('link', { name: 'shop-db' }).waitFor();
+    expect(await source.getByRole('group', { name: 'the SQL for public.orders' }).textContent()).toBe(fix);
+    // The stream does not read the other table of the source.
+    expect(await source.textContent()).not.toContain('public.users');
     await region(page, 'Newest changes').waitFor();
     for (const name of ['Address', 'Send an event', 'Code']) expect(await region(page, name).count()).toBe(0);
     await expectAccessible(page, 'a stream that reads a database');
@@ -60,6 +80,7 @@ testScreens('A stream that reads a database', ({ api, open }) => {
 
   it('is edited by its tables, keys and columns to leave out', async () => {
     serveReadStream(api);
+    serveSources(api, sourceWith(api, {}));
     api.answer(NOTIFICATIONS, { items: [], next: null });
     api.answer(SAVE, ({ body }: Call) => ({
       ...api.example(SAVE),

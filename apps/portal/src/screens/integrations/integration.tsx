@@ -5,14 +5,18 @@ import { statusQuery } from '../../api/status.ts';
 import { useDraft } from '../../api/use-draft.ts';
 import { Empty, Loading, Problem } from '../../ui/answers.tsx';
 import { Card, PageBody, PageHead } from '../../ui/page.tsx';
+import { lazyPart, Part } from '../../ui/part.tsx';
 import { Code } from '../../ui/text.tsx';
 import { AsFile } from '../drafts/as-file.tsx';
 import { DraftActions, DraftNotices } from '../drafts/draft-actions.tsx';
 import { CheckPanel } from '../setup/check-panel.tsx';
 import { SetupForm, type SetupDraft } from '../setup/setup-form.tsx';
+import { SourceCard } from '../sources/source-card.tsx';
 import { Cohorts } from './cohorts.tsx';
 import { integrationKindOf, webhookOf, type IntegrationKind } from './integration-kinds.ts';
 import { WaitingEvents } from './waiting.tsx';
+
+const Tables = lazyPart(() => import('../sources/tables.tsx').then(({ Tables: loaded }) => loaded));
 
 /** One integration: its settings, what to paste at the other side, its check, and the first sync as it comes. */
 export function Integration(): ReactNode {
@@ -53,6 +57,7 @@ function Parts({ draft, kind }: { readonly draft: SetupDraft; readonly kind: Int
   return (
     <>
       {isPartner && resource !== null && <WaitingEvents workspace={workspace} name={name} />}
+      {kind.group === 'source' && resource !== null && <SourceCard workspace={workspace} name={name} />}
       <Card title="Settings">
         <SetupForm draft={draft} parts={kind.parts} />
       </Card>
@@ -64,6 +69,11 @@ function Parts({ draft, kind }: { readonly draft: SetupDraft; readonly kind: Int
         </Card>
       )}
       <CheckPanel draft={draft} asksForIds={isPartner} what={kind.checkNote} />
+      {kind.group === 'source' && (
+        <Part loading={<Loading what="the tables" />}>
+          <Tables workspace={workspace} name={name} hasDraft={draft.hasDraft} saveNow={draft.saveNow} />
+        </Part>
+      )}
       {kind.group === 'cohorts' && resource !== null && <Cohorts workspace={workspace} name={name} />}
       {resource !== null && <AsFile kind="integrations" workspace={workspace} name={name} number={resource.number} />}
     </>

@@ -8,11 +8,12 @@ import { Button } from '../../ui/button.tsx';
 import { PageBody, PageHead } from '../../ui/page.tsx';
 import { NewSetup } from '../setup/new-setup.tsx';
 import { SetupRows, useSetupDrafts } from '../setup/setup-list.tsx';
+import { TroubledSources } from '../sources/troubled-sources.tsx';
 import { integrationKindOf, isQuiet, NEW_INTEGRATIONS } from './integration-kinds.ts';
 import { integrationsQuery } from './queries.ts';
 import { SilentPartners } from './waiting.tsx';
 
-/** Who tells of people: partners that are asked, and platforms that tell who is in a cohort. */
+/** The integrations of a workspace: databases, partners and analytics platforms, and those that need attention. */
 export function Integrations(): ReactNode {
   const { w } = useParams({ from: '/workspaces/$w/integrations' });
   const isOne = w !== EVERY_WORKSPACE;
@@ -32,7 +33,7 @@ export function Integrations(): ReactNode {
     <>
       <PageHead
         title="Integrations"
-        lead="Partners that are asked who somebody is, and platforms that tell who is in a cohort."
+        lead="Databases that Carillon reads, partners that are asked who somebody is, and platforms that tell who is in a cohort."
       >
         {!isEmpty && data && <Button onPress={() => setAsksAll(true)}>Check all</Button>}
         {!isEmpty && add}
@@ -42,11 +43,13 @@ export function Integrations(): ReactNode {
         {!data && !error && <Loading what="integrations" />}
         {isEmpty && (
           <Empty title="No integration yet" action={add}>
-            A lookup endpoint answers, for user ids, who they are and how they are reached. An analytics platform tells
-            who enters and leaves a cohort. Events that name their people themselves need neither.
+            A database gives an event for each row that is created, updated or deleted. A lookup endpoint returns, for
+            user ids, who they are and how they are reached. An analytics platform tells who enters and leaves a cohort.
+            Events that you send and that name their people need none of them.
           </Empty>
         )}
         <SilentPartners workspace={w} />
+        <TroubledSources workspace={w} />
         {data && !isEmpty && (
           <SetupRows
             kind="integrations"

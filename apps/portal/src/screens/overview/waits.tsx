@@ -12,6 +12,10 @@ import { draftsQuery } from '../drafts/queries.ts';
 import { waitingPartnersQuery } from '../integrations/queries.ts';
 import { PartnerWords } from '../integrations/waiting.tsx';
 import type { Insights } from '../notifications/queries.ts';
+import { sourcesQuery } from '../sources/queries.ts';
+import { ResetButton } from '../sources/source-state.tsx';
+import { needingAttention, SOURCE_STATES } from '../sources/source-text.ts';
+import { SourceSentence } from '../sources/troubled-sources.tsx';
 import { endsWords } from './overview-words.ts';
 import { keysQuery, lettersQuery } from './queries.ts';
 import styles from './overview.module.css';
@@ -36,6 +40,7 @@ export function Waits({
   const { data: letters, refetch: askLetters } = useQuery(lettersQuery(workspace));
   const { data: partners } = useQuery(waitingPartnersQuery(workspace));
   const { data: sending } = useQuery(sendingQuery(workspace));
+  const { data: sources } = useQuery(sourcesQuery(workspace));
   useOnChange(workspace, 'drafts', COUNTED_AFTER, () => askDrafts());
   useOnChange(workspace, 'dead-letters', COUNTED_AFTER, () => askLetters());
   const conflicts = drafts?.items.filter(({ state }) => state === 'conflict').length ?? 0;
@@ -86,6 +91,15 @@ export function Waits({
         <Link to="/workspaces/$w/integrations/$i" params={{ w: workspace, i: partner.integration }}>
           <PartnerWords partner={partner} />
         </Link>
+      </li>,
+    );
+  }
+  for (const source of needingAttention(sources?.items ?? [])) {
+    lines.push(
+      <li key={`source ${source.name}`}>
+        <Lamp tone={SOURCE_STATES[source.state].tone}>Source</Lamp>
+        <SourceSentence source={source} />
+        <ResetButton source={source} />
       </li>,
     );
   }

@@ -1,9 +1,12 @@
 import type { ReactNode } from 'react';
 import { cls } from '../../ui/class-names.ts';
 import { Lamp } from '../../ui/state.tsx';
+import { Code } from '../../ui/text.tsx';
 import type { Checked } from './queries.ts';
 import styles from './setup.module.css';
 
+/** Name of a step that works, but that should be changed. */
+const WARNING = 'warning';
 /** What a step of a check is about, by its first words. */
 const MEANT: readonly (readonly [begins: string, words: string])[] = [
   ['account', 'Which kind of account it is, and so which channel it carries.'],
@@ -22,11 +25,17 @@ const MEANT: readonly (readonly [begins: string, words: string])[] = [
   ['scheme', 'Which word before the key the endpoint takes: Bearer or Basic.'],
   ['answer', 'What a rule would find in the answer. No address is shown.'],
   ['missing', 'An id that you named is not in the answer.'],
+  ['server', 'The version that the database says it has.'],
+  ['table', 'A table that a stream names, and whether its changes can be read.'],
+  [WARNING, 'It works, but should be changed.'],
   ['cohorts', 'What the platform has told so far.'],
   ['cohort', 'The first page of the cohort, with this key. Nothing of it is kept.'],
 ];
 const meantBy = (step: string): string | undefined =>
   MEANT.find(([begins]) => step.toLowerCase().startsWith(begins.toLowerCase()))?.[1];
+
+/** `may not replicate` of the reason `may_not_replicate`. */
+const nameOf = (step: string): string => step.replaceAll('_', ' ');
 
 /** A check step by step; what failed stands open. */
 export function CheckSteps({ steps }: { readonly steps: Checked }): ReactNode {
@@ -40,19 +49,24 @@ export function CheckSteps({ steps }: { readonly steps: Checked }): ReactNode {
           </Lamp>
         ) : (
           <Lamp tone="bad" name="check-bad">
-            It fails at: {steps[failing]?.step}
+            It fails at: {nameOf(steps[failing]?.step ?? '')}
           </Lamp>
         )}
       </p>
       <ol className={cls(styles.steps)}>
-        {steps.map(({ step, ok, detail }, index) => (
+        {steps.map(({ step, ok, detail, fix = null }, index) => (
           // A new outcome opens what fails now, whatever was opened before.
           <li key={`${index} ${step} ${ok}`}>
-            <details open={!ok}>
+            <details open={!ok || fix !== null}>
               <summary>
-                <Lamp tone={ok ? 'good' : 'bad'}>{step}</Lamp>
+                <Lamp tone={!ok ? 'bad' : step === WARNING ? 'held' : 'good'}>{nameOf(step)}</Lamp>
               </summary>
               <p className={cls(styles.detail)}>{detail}</p>
+              {fix !== null && (
+                <div className={cls(styles.fix)}>
+                  <Code text={fix} what={`what mends ${nameOf(step)}`} />
+                </div>
+              )}
               {meantBy(step) !== undefined && <p className={cls(styles.meant)}>{meantBy(step)}</p>}
             </details>
           </li>

@@ -17,6 +17,7 @@ import { DraftActions, DraftNotices } from '../drafts/draft-actions.tsx';
 import { notificationsQuery } from '../notifications/queries.ts';
 import { sampleQuery } from '../rule/queries.ts';
 import { textOf } from '../rule/rule-props.ts';
+import { SourceCard } from '../sources/source-card.tsx';
 import { emptyEvent, subscribedRulesText, streamsIn, type StreamFacts } from './subscribed-rules.ts';
 import { NewestEvents } from './newest-events.tsx';
 import { streamsQuery } from './queries.ts';
@@ -185,15 +186,9 @@ function ReadParts({
   const titles = (facts?.subscribedRules ?? []).map(({ notification, rule }) => `${notification}.${rule}`);
   return (
     <>
-      <Card title="Source">
-        <p>
-          {Object.keys(from.tables).join(', ')} of{' '}
-          <Link to="/workspaces/$w/integrations/$i" params={{ w, i: from.integration }}>
-            {from.integration}
-          </Link>
-        </p>
+      <SourceCard workspace={w} name={from.integration} tables={Object.keys(from.tables)} isLinked>
         <SubscribedRules workspace={w} name={s} facts={facts} />
-      </Card>
+      </SourceCard>
       {isPublished && <NewestEvents workspace={w} path={path} isRead />}
       {isPublished && <SeenFields workspace={w} path={path} />}
       {draft !== null && draft.body !== null && (

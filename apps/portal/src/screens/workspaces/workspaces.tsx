@@ -97,6 +97,7 @@ const counted = (count: number): string =>
 function Health({ health }: { readonly health: Schemas['WorkspaceHealth'] }): ReactNode {
   const params = { w: health.workspace };
   const events = health.waiting_for_partners;
+  const sources = health.sources_stopped + health.sources_waiting;
   return (
     <span className={cls(styles.health)}>
       <Link to="/workspaces/$w/deliveries/in-doubt" params={params}>
@@ -114,6 +115,11 @@ function Health({ health }: { readonly health: Schemas['WorkspaceHealth'] }): Re
       {events > 0 && (
         <Link to="/workspaces/$w/integrations" params={params}>
           {counted(events)} waiting for a partner
+        </Link>
+      )}
+      {sources > 0 && (
+        <Link to="/workspaces/$w/integrations" params={params}>
+          {counted(sources)} {sources === 1 ? 'database' : 'databases'} not read
         </Link>
       )}
     </span>

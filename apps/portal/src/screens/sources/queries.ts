@@ -1,0 +1,73 @@
+import { queryOptions } from '@tanstack/react-query';
+import { api, bodyOf, type Schemas } from '../../api/client.ts';
+import { queryClient } from '../../api/query-client.ts';
+import type { Call } from '../../ui/curl-words.ts';
+
+export type Source = Schemas['Source'];
+export type DatabaseTable = Schemas['DatabaseTables']['items'][number];
+type Tables = { readonly items: readonly DatabaseTable[]; readonly problem: Schemas['DatabaseTables']['problem'] };
+
+const SOURCES = '/v1/workspaces/{workspace}/sources';
+/** Milliseconds between two reads of the sources while a page shows them. */
+const SHOWN_EVERY = 5_000;
+
+/** Sources of a workspace, or of all, with their states. */
+export const sourcesQuery = (workspace: string) =>
+  queryOptions({
+    queryKey: [SOURCES, workspace],
+    queryFn: ({ signal }) => bodyOf(api.GET(SOURCES, { params: { path: { workspace } }, signal })),
+    refetchInterval: SHOWN_EVERY,
+  });
+
+const PAGE_SIZE = 500;
+
+/** Reads all tables of the database behind an integration. It connects to the database, so it runs on request only. */
+export async function readTables(workspace: string, name: string, hasDraft: boolean): Promise<Tables> {
+  const items: DatabaseTable[] = [];
+  for (let cursor: string | null = null; ;) {
+    const page: Schemas['DatabaseTables'] = await bodyOf(
+      api.GET('/v1/workspaces/{workspace}/integrations/{name}/tables', {
+        params: {
+          path: { workspace, name },
+          query: { limit: PAGE_SIZE, drafts: hasDraft ? 'true' : 'false', ...(cursor !== null && { cursor }) },
+        },
+      }),
+    );
+    items.push(...page.items);
+    cursor = page.next;
+    if (cursor === null) return { items, problem: page.problem };
+  }
+}
+
+/** The same call for a shell. */
+export const tablesCall = (workspace: string, name: string, hasDraft: boolean): Call => ({
+  method: 'GET',
+  path: `/v1/workspaces/${workspace}/integrations/${name}/tables${hasDraft ? '?drafts=true' : ''}`,
+});
+
+export type Reset = {
+  readonly reason: string;
+  /** Start of the span that was shown. */
+  readonly from: string | null;
+  /** The replication slot is dropped or the database is gone. */
+  readonly gone?: boolean;
+};
+
+/** Resets a source, and reads its new state. Throws a Refusal with the code `conflict` if the span has changed. */
+export async function resetSource(workspace: string, name: string, body: Reset): Promise<void> {
+  try {
+    await bodyOf(
+      api.POST('/v1/workspaces/{workspace}/sources/{name}/reset', { params: { path: { workspace, name } }, body }),
+    );
+  } finally {
+    // The overview of all workspaces lists it too.
+    await queryClient.invalidateQueries({ queryKey: [SOURCES] });
+  }
+}
+
+/** The same call for a shell. */
+export const resetCall = (workspace: string, name: string, body: Reset): Call => ({
+  method: 'POST',
+  path: `/v1/workspaces/${workspace}/sources/${name}/reset`,
+  body,
+});

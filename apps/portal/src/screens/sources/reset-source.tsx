@@ -1,0 +1,120 @@
+import { useMutation } from '@tanstack/react-query';
+import { useState, type ReactNode } from 'react';
+import { Refusal } from '../../api/client.ts';
+import { Problem } from '../../ui/answers.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Curl } from '../../ui/curl.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Field } from '../../ui/field.tsx';
+import { say } from '../../ui/notices.ts';
+import { Code, Facts } from '../../ui/text.tsx';
+import { Time } from '../../ui/time.tsx';
+import { Checkbox } from '../../ui/toggle.tsx';
+import { Sentence } from './sentence.tsx';
+import { resetCall, resetSource, type Source } from './queries.ts';
+
+const CONTINUES: Readonly<Record<NonNullable<Source['continues_at']>, string>> = {
+  slot: 'At the replication slot',
+  now: 'Now, at a new publication and replication slot',
+};
+
+/** Asks for the reason of a reset, and shows the span of changes that it passes over. */
+export function ResetSource({
+  source,
+  onClose,
+}: {
+  /** The newest state. The dialog shows the span from when it was opened until the server refuses it. */
+  readonly source: Source;
+  readonly onClose: () => void;
+}): ReactNode {
+  const { workspace, name } = source;
+  const isLeaving = source.state === 'leaving';
+  const [from, setFrom] = useState(source.read_until);
+  const [reason, setReason] = useState('');
+  const [isGone, setGone] = useState(false);
+  const body = { reason: reason.trim(), from, ...(isLeaving && { gone: isGone }) };
+  const reset = useMutation({
+    mutationFn: () => resetSource(workspace, name, body),
+    onSuccess() {
+      say(isLeaving ? `The source ${name} is removed.` : `The source ${name} is being reset.`);
+      onClose();
+    },
+    onError(error) {
+      if (!(error instanceof Refusal && error.code === 'wrong_state')) return;
+      say(`The source ${name} was reset by somebody else.`);
+      onClose();
+    },
+  });
+  const isMoved = reset.error instanceof Refusal && reset.error.code === 'conflict';
+  if (isMoved && from !== source.read_until) setFrom(source.read_until);
+  const isReady = body.reason !== '' && (!isLeaving || isGone) && !reset.isPending;
+  const verb = isLeaving ? 'Remove the source' : 'Reset the source';
+  return (
+    <Dialog
+      title={isLeaving ? `Remove the source ${name}?` : `Reset the source ${name}?`}
+      isOpen
+      onClose={onClose}
+      foot={
+        <>
+          <Button onPress={onClose}>Cancel</Button>
+          <Button kind="danger" isDisabled={!isReady} onPress={() => reset.mutate()}>
+            {verb}
+          </Button>
+        </>
+      }
+    >
+      <p>
+        <Sentence text={source.sentence} />
+      </p>
+      <p>{source.span}</p>
+      {isLeaving ? (
+        <Leaving source={source} isGone={isGone} onGone={setGone} />
+      ) : (
+        <Facts
+          facts={[
+            ['Read until', from === null ? 'Nothing was read' : <Time key="from" at={from} />],
+            ['Continues', source.continues_at === null ? null : CONTINUES[source.continues_at]],
+            ['Streams', source.streams.join(', ')],
+          ]}
+        />
+      )}
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (isReady) reset.mutate();
+        }}
+      >
+        <Field
+          label="Reason"
+          note="The audit log keeps it with your name and the span."
+          maxLength={500}
+          autoFocus
+          value={reason}
+          onChange={setReason}
+        />
+      </form>
+      {isMoved && <p role="alert">The span has changed since it was shown. Check it above, then confirm it again.</p>}
+      {reset.error && !isMoved && <Problem error={reset.error} />}
+      <Curl call={resetCall(workspace, name, body)} />
+    </Dialog>
+  );
+}
+
+function Leaving({
+  source,
+  isGone,
+  onGone,
+}: {
+  readonly source: Source;
+  readonly isGone: boolean;
+  readonly onGone: (isGone: boolean) => void;
+}): ReactNode {
+  return (
+    <>
+      {source.fix !== null && <Code text={source.fix} what="the SQL that drops the slot" />}
+      <Checkbox isOn={isGone} onChange={onGone}>
+        The slot is dropped, or the database is gone
+      </Checkbox>
+    </>
+  );
+}

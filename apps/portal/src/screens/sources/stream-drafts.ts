@@ -1,0 +1,63 @@
+import type { Bodies } from '../../api/draft-calls.ts';
+import { pathText } from '../rule/form-rows.ts';
+import type { DatabaseTable } from './queries.ts';
+
+/** A table to read: its key column and the columns that never reach the log. */
+export type ChosenTable = { readonly table: string; readonly key: string; readonly without: readonly string[] };
+
+/** `each`: a stream for each table, by table. `one`: one stream for all tables. */
+export type Layout =
+  | { readonly kind: 'each'; readonly names: Readonly<Record<string, string>> }
+  | { readonly kind: 'one'; readonly name: string };
+
+export type NewStream = { readonly name: string; readonly body: Bodies['streams'] };
+
+/** Returns a name for the stream of a table: `orders` of `public.orders`, `crm-contacts` of `crm.contacts`. */
+export function streamNameOf(table: string, taken: readonly string[]): string {
+  const plain = table
+    .replace(/^public\./, '')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .slice(0, 60)
+    .replaceAll(/^-|-$/g, '');
+  const base = plain === '' ? 'table' : plain;
+  for (let at = 1; ; at += 1) {
+    const name = at === 1 ? base : `${base}-${at}`;
+    if (!taken.includes(name)) return name;
+  }
+}
+
+/** Returns the column that events of a table are ordered by: the first of its primary key, else its first column. */
+export const keyColumnOf = ({ columns }: Pick<DatabaseTable, 'columns'>): string =>
+  (columns.find(({ key }) => key) ?? columns[0])?.name ?? '';
+
+/** Path of a column in an event, as `from` names it: `event.id`. */
+export const keyPathOf = (column: string): string => pathText(['event', column]);
+
+/** Returns the streams that read the chosen tables. */
+export function streamsOf(integration: string, chosen: readonly ChosenTable[], layout: Layout): readonly NewStream[] {
+  const stream = (name: string, tables: readonly ChosenTable[]): NewStream => {
+    const without = tables.flatMap(({ table, without: columns }) => columns.map((column) => `${table}.${column}`));
+    return {
+      name,
+      body: {
+        from: {
+          integration,
+          tables: Object.fromEntries(tables.map(({ table, key }) => [table, keyPathOf(key)])),
+          ...(without.length > 0 && { without }),
+        },
+      },
+    };
+  };
+  if (layout.kind === 'one') return chosen.length === 0 ? [] : [stream(layout.name, chosen)];
+  return chosen.map((table) => stream(layout.names[table.table] ?? streamNameOf(table.table, []), [table]));
+}
+
+const PLAIN_NAME = /^[a-z_][a-z0-9_]*$/;
+const quoted = (name: string): string => (PLAIN_NAME.test(name) ? name : `"${name.replaceAll('"', '""')}"`);
+
+/** SQL that makes the database send the whole row before an update or delete. */
+export function fullSql(table: string): string {
+  const dot = table.indexOf('.');
+  return `ALTER TABLE ${quoted(table.slice(0, dot))}.${quoted(table.slice(dot + 1))} REPLICA IDENTITY FULL;`;
+}

@@ -1,0 +1,101 @@
+import type { ReactNode } from 'react';
+import { cls } from '../../ui/class-names.ts';
+import { NativeSelect } from '../../ui/native-select.tsx';
+import { Quiet } from '../../ui/page.tsx';
+import { Code } from '../../ui/text.tsx';
+import { Checkbox } from '../../ui/toggle.tsx';
+import { counted } from '../drafts/change-words.ts';
+import { ProblemFix } from './problem-fix.tsx';
+import type { DatabaseTable } from './queries.ts';
+import { fullSql, keyColumnOf, keyPathOf, type ChosenTable } from './stream-drafts.ts';
+import styles from './sources.module.css';
+
+/** A table to choose; a chosen one with its key and columns. One that cannot be read has the reason and the SQL. */
+export function TableRow({
+  table,
+  chosen,
+  onChange,
+}: {
+  readonly table: DatabaseTable;
+  /** Null if it is not chosen. */
+  readonly chosen: ChosenTable | null;
+  readonly onChange: (next: ChosenTable | null) => void;
+}): ReactNode {
+  const { table: name, columns, identity, problem } = table;
+  return (
+    <li className={cls(styles.table)}>
+      <Checkbox
+        isOn={chosen !== null}
+        isDisabled={problem !== null}
+        onChange={(isOn) => onChange(isOn ? { table: name, key: keyColumnOf(table), without: [] } : null)}
+      >
+        <bdi>{name}</bdi> <Quiet>{counted(columns.length, 'column', 'columns')}</Quiet>
+      </Checkbox>
+      {problem !== null && <ProblemFix {...problem} of={name} />}
+      {chosen !== null && (
+        <div role="group" aria-label={`Settings of ${name}`} className={cls(styles.settings)}>
+          {identity !== 'full' && <NotFull table={name} />}
+          <NativeSelect
+            label="Key"
+            note="Changes with one key are evaluated in order. It cannot be changed later."
+            options={columns.map(({ name: column }) => ({ id: column, name: keyPathOf(column) }))}
+            value={chosen.key}
+            onChange={(key) => onChange({ ...chosen, key, without: chosen.without.filter((column) => column !== key) })}
+          />
+          <Columns table={table} chosen={chosen} onChange={onChange} />
+        </div>
+      )}
+    </li>
+  );
+}
+
+function NotFull({ table }: { readonly table: string }): ReactNode {
+  return (
+    <div className={cls(styles.problem)}>
+      <p>
+        PostgreSQL sends the key of the row before an update, and not its other columns. Rules see the new values only:
+        <i> changed</i>, <i>changed to</i> and <i>previous</i> fail. This statement makes PostgreSQL send the whole row.
+        It then writes more WAL for each update and delete.
+      </p>
+      <Code text={fullSql(table)} what={`the SQL for the row before of ${table}`} />
+    </div>
+  );
+}
+
+function Columns({
+  table: { table, columns },
+  chosen,
+  onChange,
+}: {
+  readonly table: DatabaseTable;
+  readonly chosen: ChosenTable;
+  readonly onChange: (next: ChosenTable) => void;
+}): ReactNode {
+  const { without } = chosen;
+  return (
+    <details>
+      <summary>
+        Columns
+        {without.length > 0 && <Quiet>, {counted(without.length, 'column is', 'columns are')} left out</Quiet>}
+      </summary>
+      <fieldset className={cls(styles.columns)}>
+        <legend>Columns of {table} that Carillon keeps on its log</legend>
+        {columns.map(({ name, type }) => (
+          <Checkbox
+            key={name}
+            isOn={!without.includes(name)}
+            isDisabled={name === chosen.key}
+            onChange={(isOn) =>
+              onChange({
+                ...chosen,
+                without: isOn ? without.filter((column) => column !== name) : [...without, name],
+              })
+            }
+          >
+            <bdi>{name}</bdi> <Quiet>{name === chosen.key ? `${type}, the key` : type}</Quiet>
+          </Checkbox>
+        ))}
+      </fieldset>
+    </details>
+  );
+}

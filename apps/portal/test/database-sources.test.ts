@@ -1,0 +1,113 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { changeText, unknownText, valueText } from '../src/screens/sources/change-text.ts';
+import type { Source } from '../src/screens/sources/queries.ts';
+import { bytesText, lagText, needingAttention } from '../src/screens/sources/source-text.ts';
+import { fullSql, keyColumnOf, keyPathOf, streamNameOf, streamsOf } from '../src/screens/sources/stream-drafts.ts';
+import { NAME } from '../src/screens/setup/parts.ts';
+
+const column = (name: string, key = false) => ({ name, type: 'text', key });
+
+describe('the stream of a table', () => {
+  it.each([
+    ['public.orders', 'orders'],
+    ['crm.contacts', 'crm-contacts'],
+    ['public.Order Items', 'order-items'],
+    ['public.заказы', 'table'],
+  ])('is named after %s: %s', (table, name) => {
+    expect(streamNameOf(table, [])).toBe(name);
+  });
+
+  it('has a name that is free and valid, whatever the table is called', () => {
+    fc.assert(
+      fc.property(fc.string({ maxLength: 80 }), fc.subarray(['a', 'table', 'a-2']), (text, taken) => {
+        const name = streamNameOf(`public.${text}`, taken);
+        expect(name).toMatch(NAME);
+        expect(taken).not.toContain(name);
+      }),
+    );
+  });
+
+  it('has the first column of the primary key as its key, else the first column', () => {
+    expect(keyColumnOf({ columns: [column('note'), column('id', true), column('line', true)] })).toBe('id');
+    expect(keyColumnOf({ columns: [column('note'), column('id')] })).toBe('note');
+    expect(keyPathOf('id')).toBe('event.id');
+    expect(keyPathOf('Order No')).toBe('event["Order No"]');
+  });
+
+  it('reads all chosen tables if one stream was asked for', () => {
+    const chosen = [
+      { table: 'public.orders', key: 'id', without: ['card'] },
+      { table: 'public.payments', key: 'order_id', without: [] },
+    ];
+    expect(streamsOf('shop-db', chosen, { kind: 'one', name: 'flow' })).toEqual([
+      {
+        name: 'flow',
+        body: {
+          from: {
+            integration: 'shop-db',
+            tables: { 'public.orders': 'event.id', 'public.payments': 'event.order_id' },
+            without: ['public.orders.card'],
+          },
+        },
+      },
+    ]);
+    expect(streamsOf('shop-db', [], { kind: 'one', name: 'flow' })).toEqual([]);
+  });
+
+  it('needs SQL that quotes names which PostgreSQL would fold', () => {
+    expect(fullSql('public.orders')).toBe('ALTER TABLE public.orders REPLICA IDENTITY FULL;');
+    expect(fullSql('Sales.my "x"')).toBe('ALTER TABLE "Sales"."my ""x""" REPLICA IDENTITY FULL;');
+  });
+});
+
+describe('a source', () => {
+  it.each([
+    [0, '0 bytes'],
+    [999, '999 bytes'],
+    [1_000, '1 kB'],
+    [1_534_000, '1.5 MB'],
+    [999_950_000, '1000 MB'],
+    [2_000_000_000_000, '2 TB'],
+  ])('writes %i bytes as %s', (bytes, words) => {
+    expect(bytesText(bytes)).toBe(words);
+  });
+
+  it('says how far it is behind, and nothing if that is unknown', () => {
+    expect(lagText({ lag_seconds: null, lag_bytes: 5 })).toBeNull();
+    expect(lagText({ lag_seconds: 1, lag_bytes: 5 })).toBe('None');
+    expect(lagText({ lag_seconds: 75, lag_bytes: 1_534_000 })).toBe('1 min 15 s, 1.5 MB not read yet');
+    expect(lagText({ lag_seconds: 75, lag_bytes: null })).toBe('1 min 15 s');
+  });
+
+  it('needs attention unless it runs, and most if it is stopped', () => {
+    const sources = (['leaving', 'running', 'waiting', 'stopped'] as const).map((state) => ({ state }) as Source);
+    expect(needingAttention(sources).map(({ state }) => state)).toEqual(['stopped', 'waiting', 'leaving']);
+  });
+});
+
+describe('a change', () => {
+  const known = { op: 'update' as const, unknown: [], before_known: true };
+
+  it('is said by what happened and where', () => {
+    expect(changeText({ op: 'delete', table: 'public.orders' })).toBe('Deleted in public.orders');
+  });
+
+  it.each([
+    ['"paid"', 'paid'],
+    ['""', '""'],
+    ['12.50', '12.50'],
+    [null, 'nothing'],
+    ['null', 'null'],
+    ['"cut …', '"cut …'],
+  ])('shows the value %s as %s', (json, words) => {
+    expect(valueText(json)).toBe(words);
+  });
+
+  it('names the values that the database did not send', () => {
+    expect(unknownText(known)).toBeNull();
+    expect(unknownText({ ...known, unknown: ['notes', 'photo'] })).toBe('Unknown: notes, photo.');
+    expect(unknownText({ ...known, before_known: false })).toMatch(/^The row before is unknown\./);
+    expect(unknownText({ ...known, op: 'create', before_known: false })).toBeNull();
+  });
+});

@@ -1,0 +1,133 @@
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { expectAccessible, expectToFit } from '../portal/accessible.ts';
+import { problem, type Call } from './scripted-api.ts';
+import { serveDatabase, serveSources, sourceWith } from './scripted-sources.ts';
+import { testScreens } from './test-screens.ts';
+
+const RESET = 'POST /v1/workspaces/{workspace}/sources/{name}/reset';
+const SENTENCE =
+  'Changes since 09:12:04 UTC were not read: the slot was dropped. `carillon sources reset shop-db` begins again now.';
+
+testScreens('Sources', ({ api, guard, open }) => {
+  const main = (page: Page) => page.locator('main');
+  const region = (page: Page, name: string) => main(page).getByRole('region', { name, exact: true });
+  const dialog = (page: Page) => page.getByRole('dialog');
+  const press = (page: Page, name: string) => dialog(page).getByRole('button', { name, exact: true }).click();
+
+  /** Serves a source whose slot was dropped. */
+  function serveStopped(readUntil = '2026-11-28T09:12:04.000Z'): void {
+    serveSources(
+      api,
+      sourceWith(api, {
+        state: 'stopped',
+        reason: 'slot_gone',
+        sentence: SENTENCE,
+        fix: 'npx carillon sources reset shop-db --workspace shop --reason TEXT',
+        read_until: readUntil,
+        continues_at: 'now',
+        span: `Changes from ${readUntil.slice(11, 19)} UTC to the moment of the reset will never be read.`,
+      }),
+    );
+  }
+
+  it('stand in the overview while they wait or are stopped, with the sentence of their state', async () => {
+    serveSources(
+      api,
+      sourceWith(api, { state: 'waiting', reason: 'unreachable', sentence: 'The database does not answer.' }),
+      sourceWith(api, { name: 'crm-db', state: 'stopped', sentence: SENTENCE, continues_at: 'now', span: 'All.' }),
+      sourceWith(api, { name: 'well-db' }),
+    );
+    const page = await open('/workspaces/shop');
+    const waits = region(page, 'Waits for you');
+    await waits.getByRole('link', { name: 'crm-db: Changes since 09:12:04 UTC were not read' }).waitFor();
+    await waits.getByRole('link', { name: 'shop-db: The database does not answer.' }).waitFor();
+    expect(await waits.getByRole('button', { name: 'Reset the source' }).count()).toBe(1);
+    expect(await waits.textContent()).not.toContain('well-db');
+    await expectAccessible(page, 'the overview with sources that are not read');
+    await expectToFit(page, 390);
+  });
+
+  it('are reset with a reason and the span that was shown', async () => {
+    serveDatabase(api);
+    serveStopped();
+    let body: unknown;
+    api.answer(RESET, (call: Call) => {
+      ({ body } = call);
+      serveSources(api, sourceWith(api, {}));
+      return sourceWith(api, {});
+    });
+    const page = await open('/workspaces/shop/integrations', { as: 'operator' });
+    await main(page).getByRole('button', { name: 'Reset the source' }).click();
+    await dialog(page).getByText('Changes from 09:12:04 UTC to the moment of the reset will never be read.').waitFor();
+    await dialog(page).getByText('Now, at a new publication and replication slot').waitFor();
+    expect(await dialog(page).getByRole('button', { name: 'Reset the source' }).isDisabled()).toBe(true);
+    await dialog(page).getByLabel('Reason').fill('The slot was dropped by mistake');
+    await expectAccessible(page, 'the reset of a source');
+    await expectToFit(page, 390);
+    await press(page, 'Reset the source');
+    await dialog(page).waitFor({ state: 'detached' });
+    await main(page).getByRole('button', { name: 'Reset the source' }).waitFor({ state: 'detached' });
+    expect(body).toEqual({ reason: 'The slot was dropped by mistake', from: '2026-11-28T09:12:04.000Z' });
+  });
+
+  it('show the new span if it has changed before the reset was confirmed', async () => {
+    guard.allowStatus(409);
+    serveDatabase(api);
+    serveStopped();
+    api.answer(RESET, () => {
+      serveStopped('2026-11-28T10:30:00.000Z');
+      return problem(409, 'conflict', 'The span has changed.');
+    });
+    const page = await open('/workspaces/shop/integrations');
+    await main(page).getByRole('button', { name: 'Reset the source' }).click();
+    await dialog(page).getByLabel('Reason').fill('Slot dropped');
+    await press(page, 'Reset the source');
+    await dialog(page).getByText('Changes from 10:30:00 UTC to the moment of the reset will never be read.').waitFor();
+    await dialog(page).getByRole('alert').getByText('The span has changed since it was shown').waitFor();
+    await press(page, 'Reset the source');
+    await expect
+      .poll(() => api.calls(RESET).map(({ body }) => (body as { from: string }).from))
+      .toEqual(['2026-11-28T09:12:04.000Z', '2026-11-28T10:30:00.000Z']);
+  });
+
+  it('that leave ask whether the slot is dropped or the database gone', async () => {
+    serveDatabase(api);
+    serveSources(
+      api,
+      sourceWith(api, {
+        state: 'leaving',
+        sentence: 'The source was removed from the configuration, but its replication slot could not be dropped.',
+        fix: "SELECT pg_drop_replication_slot('carillon_shop_db');",
+        read_until: '2026-11-28T09:12:04.000Z',
+        span: 'Carillon forgets this source.',
+        streams: [],
+      }),
+    );
+    api.answer(RESET, () => {
+      serveSources(api);
+      return sourceWith(api, { state: 'leaving' });
+    });
+    const page = await open('/workspaces/shop/integrations');
+    await main(page).getByRole('button', { name: 'Remove the source' }).click();
+    await dialog(page).getByRole('group', { name: 'the SQL that drops the slot' }).getByText('pg_drop_rep').waitFor();
+    await dialog(page).getByLabel('Reason').fill('The server is gone');
+    expect(await dialog(page).getByRole('button', { name: 'Remove the source' }).isDisabled()).toBe(true);
+    await dialog(page).getByText('The slot is dropped, or the database is gone').click();
+    await expectAccessible(page, 'the removal of a source');
+    await press(page, 'Remove the source');
+    await dialog(page).waitFor({ state: 'detached' });
+    expect(api.calls(RESET).map(({ body }) => body)).toEqual([
+      { reason: 'The server is gone', from: '2026-11-28T09:12:04.000Z', gone: true },
+    ]);
+  });
+
+  it('keep the reset from a viewer, with the reason', async () => {
+    serveDatabase(api);
+    serveStopped();
+    const page = await open('/workspaces/shop/integrations', { as: 'viewer' });
+    const reset = main(page).getByRole('button', { name: 'Reset the source' });
+    await reset.waitFor();
+    expect(await reset.getAttribute('aria-disabled')).toBe('true');
+  });
+});
