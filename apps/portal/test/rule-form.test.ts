@@ -48,6 +48,9 @@ const condition: fc.Arbitrary<Condition> = fc.oneof(
   }),
   fc.record({ kind: fc.constant('true'), path, not }),
   fc.record({ kind: fc.constant('has'), path, not }),
+  fc.record({ kind: fc.constant('changed'), path, not }),
+  fc.record({ kind: fc.constant('changed_to'), path, value, not }),
+  fc.record({ kind: fc.constant('changed_from_to'), path, from: value, value, not }),
   fc.record({ kind: fc.constant('size'), path, op, value: fc.integer() }),
   fc.record({
     kind: fc.constant('some'),

@@ -23,6 +23,7 @@ import { compilePlan, prepare } from './compiler/preparation.ts';
 import type { Frame, Run } from './compiler/program.ts';
 import { fieldReferences, isFieldPath, mentions } from './compiler/references.ts';
 import { requirementOf } from './compiler/requirements.ts';
+import { frameWithUnknown, unknownReasonOf } from './runtime/changes.ts';
 import { Meter, TOO_COMPLEX } from './runtime/meter.ts';
 import { toJson } from './runtime/output.ts';
 import { instantToTimestamp } from './runtime/time.ts';
@@ -32,6 +33,9 @@ const EVENT = [
   ['event', 'map<string, dyn>'],
   ['event_id', 'string'],
   ['time', 'google.protobuf.Timestamp'],
+  ['previous', 'map<string, dyn>'],
+  ['op', 'string'],
+  ['source', 'map<string, dyn>'],
 ] as const;
 const ITEM = ['item', 'dyn'] as const;
 const VARIABLES = ['variables', 'map<string, dyn>'] as const;
@@ -137,8 +141,10 @@ function makeExpression(source: string, place: ExpressionPlace, plan: Plan, gene
   const steps = turnCost(plan);
   const meter = new Meter();
   const usesTime = mentions(plan, 'time');
-  const frameOf = (bindings: Bindings): Frame =>
-    usesTime ? { ...bindings, time: instantToTimestamp(bindings.time) } : bindings;
+  const frameOf = (bindings: Bindings): Frame => {
+    const frame = bindings.unknown === undefined ? bindings : frameWithUnknown(bindings, bindings.unknown);
+    return usesTime ? { ...frame, time: instantToTimestamp(bindings.time) } : frame;
+  };
   let parts: readonly Part[] | null = null;
   const explained = (): readonly Part[] => (parts ??= partsToExplain(source, plan));
   return {
@@ -189,5 +195,7 @@ function evaluateRun(run: Run, steps: number, frame: Frame, meter: Meter, budget
 
 function toEvaluated(meter: Meter, value: Json | CelError): Evaluated {
   if (meter.left < 0) return REFUSED;
-  return value instanceof CelError ? { ok: false, error: value.text } : { ok: true, value };
+  if (!(value instanceof CelError)) return { ok: true, value };
+  const reason = unknownReasonOf(value);
+  return { ok: false, error: value.text, ...(reason !== undefined && { reason }) };
 }

@@ -42,6 +42,10 @@ const step = fc.oneof(name, fc.nat(9));
 const path: fc.Arbitrary<FormPath> = fc
   .tuple(fc.constantFrom('event', 'item'), fc.array(step, { minLength: 1, maxLength: 3 }))
   .map(([root, steps]) => [root, ...steps] as const);
+/** `changed` takes names of fields only. */
+const rowPath: fc.Arbitrary<FormPath> = fc
+  .array(name, { minLength: 1, maxLength: 3 })
+  .map((names) => ['event', ...names] as const);
 const text = fc.oneof(name, fc.constantFrom('" || true || "', "'", '\n', '\u2028', '😀'));
 const value = fc.oneof(
   text,
@@ -54,6 +58,9 @@ const op = fc.constantFrom(...COMPARISONS);
 const condition: fc.Arbitrary<FormCondition> = fc.oneof(
   fc.record({ kind: fc.constant('compare' as const), path, op: fc.constantFrom('==' as const, '!=' as const), value }),
   fc.record({ kind: fc.constant('compare' as const), path, op, value: fc.integer() }),
+  fc.record({ kind: fc.constant('changed' as const), path: rowPath, not: fc.boolean() }),
+  fc.record({ kind: fc.constant('changed_to' as const), path: rowPath, value, not: fc.boolean() }),
+  fc.record({ kind: fc.constant('changed_from_to' as const), path: rowPath, from: value, value, not: fc.boolean() }),
   fc.record({
     kind: fc.constant('one_of' as const),
     path,

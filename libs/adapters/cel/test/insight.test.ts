@@ -67,11 +67,23 @@ describe('what a condition requires', () => {
         return `${field} ${not}holds ${JSON.stringify(one.value)}`;
       case 'present':
         return `${field} ${not}there`;
+      case 'differs':
+        return `${field} differs`;
     }
   };
 
   it.each([
     ['event.status == "paid" && event.total > 100', 'all(event.status in ["paid"], event.total > 100)'],
+    [
+      'changedTo(event.status, "paid")',
+      'all(op. in ["update"], event.status in ["paid"], previous.status not in ["paid"])',
+    ],
+    [
+      'changedFromTo(event.n, 1, 2) && changed(event.a)',
+      'all(all(op. in ["update"], event.n in [2], previous.n in [1]), all(op. in ["update"], previous.a differs))',
+    ],
+    ['!changedTo(event.a, 1)', 'any(op. not in ["update"], event.a not in [1], previous.a in [1])'],
+    ['!changed(event.a)', '?'],
     ['100 < event.total || !(event.a == 1)', 'any(event.total > 100, event.a not in [1])'],
     ['!(event.a > 1 && event.b)', 'any(event.a <= 1, event.b in [false])'],
     ['event.kind in ["a", "b"] && !has(event.gone)', 'all(event.kind in ["a","b"], event.gone not there)'],

@@ -17,6 +17,9 @@ const conditionShapes = [
   z.strictObject({ kind: z.literal('text'), path, test: z.enum(TEXT_TESTS), value: z.string().max(4096), not }),
   z.strictObject({ kind: z.literal('true'), path, not }),
   z.strictObject({ kind: z.literal('has'), path, not }),
+  z.strictObject({ kind: z.literal('changed'), path, not }),
+  z.strictObject({ kind: z.literal('changed_to'), path, value, not }),
+  z.strictObject({ kind: z.literal('changed_from_to'), path, from: value, value, not }),
   z.strictObject({ kind: z.literal('size'), path, op, value: z.int() }),
   z.strictObject({
     kind: z.literal('some'),
@@ -80,7 +83,7 @@ export const expressionCheckRequest = z.strictObject({
     .describe('Changes the form of the source first; everything else in it stays to the letter'),
 });
 
-const fieldName = z.enum(['event', 'item', 'variables']);
+const fieldName = z.enum(['event', 'item', 'variables', 'previous', 'op', 'source']);
 export const expressionCheckBody = z
   .object({
     source: z.string().describe('With the change'),

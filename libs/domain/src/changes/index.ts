@@ -4,3 +4,4 @@ export * from './exact-values.ts';
 export * from './source-position.ts';
 export * from './source-state.ts';
 export * from './source-words.ts';
+export * from './visible-change.ts';

@@ -25,6 +25,15 @@ export type FormCondition =
     }
   | { readonly kind: 'true'; readonly path: FormPath; readonly not: boolean }
   | { readonly kind: 'has'; readonly path: FormPath; readonly not: boolean }
+  | { readonly kind: 'changed'; readonly path: FormPath; readonly not: boolean }
+  | { readonly kind: 'changed_to'; readonly path: FormPath; readonly value: FormValue; readonly not: boolean }
+  | {
+      readonly kind: 'changed_from_to';
+      readonly path: FormPath;
+      readonly from: FormValue;
+      readonly value: FormValue;
+      readonly not: boolean;
+    }
   | { readonly kind: 'size'; readonly path: FormPath; readonly op: Comparison; readonly value: number }
   | {
       /** Some element of the list at `path` compares so; `name` stands for the element. */
@@ -97,6 +106,12 @@ export function conditionText(condition: FormCondition): string {
       return no + path;
     case 'has':
       return `${no}has(${path})`;
+    case 'changed':
+      return `${no}changed(${path})`;
+    case 'changed_to':
+      return `${no}changedTo(${path}, ${valueText(condition.value)})`;
+    case 'changed_from_to':
+      return `${no}changedFromTo(${path}, ${valueText(condition.from)}, ${valueText(condition.value)})`;
     case 'size':
       return `size(${path}) ${condition.op} ${condition.value}`;
     case 'some': {

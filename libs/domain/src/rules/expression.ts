@@ -1,4 +1,5 @@
 import type { Instant, Json } from '@carillon/kernel';
+import type { UnknownReason, VisibleChange } from '../changes/visible-change.ts';
 import type { FieldStep, JsonType } from '../events/field-path.ts';
 import type { StepBudget } from './budget.ts';
 import type { ExpressionForm, TextRange } from './expression-form.ts';
@@ -15,8 +16,11 @@ export type ExpressionPlace =
   | 'answer'
   | 'digest_key';
 
-/** What the names mean for one evaluation. `item` only under `for_each`, `variables` only in `where` and after a lookup. */
-export type Bindings = {
+/**
+ * What the names mean for one evaluation. `item` only under `for_each`, `variables` only in `where` and after a lookup, the
+ * names of a change only if the event is one.
+ */
+export type Bindings = Partial<VisibleChange> & {
   readonly event: Json;
   readonly event_id: string;
   readonly time: Instant;
@@ -25,7 +29,10 @@ export type Bindings = {
 };
 
 /** A value, or the error in the CEL sense that the expression ended in. Timestamps and durations come as text. */
-export type Evaluated = { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly error: string };
+export type Evaluated =
+  | { readonly ok: true; readonly value: Json }
+  /** `reason`: the expression asked for a value that the database did not send. */
+  | { readonly ok: false; readonly error: string; readonly reason?: UnknownReason };
 
 /** One sub-expression with its value, outermost first: what `rule test` shows. */
 export type Explained = { readonly source: string; readonly depth: number; readonly result: Evaluated };

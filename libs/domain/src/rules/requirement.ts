@@ -2,7 +2,7 @@ import type { Json } from '@carillon/kernel';
 import type { FieldStep } from '../events/field-path.ts';
 
 /** What a path in an expression begins with. */
-export type FieldRoot = 'event' | 'item' | 'variables';
+export type FieldRoot = 'event' | 'item' | 'variables' | 'previous' | 'op' | 'source';
 
 /** A field that a requirement is about; a step that is null: some element of the list, or each. */
 export type RequiredField = { readonly root: FieldRoot; readonly steps: readonly FieldStep[] };
@@ -30,4 +30,6 @@ export type FieldRequirement = { readonly field: RequiredField } & (
   /** The field is a list, and the value is in it. */
   | { readonly kind: 'includes'; readonly value: Json; readonly holds: boolean }
   | { readonly kind: 'present'; readonly holds: boolean }
+  /** The field is one of `previous`, and its value is not that of the same field of the event. */
+  | { readonly kind: 'differs' }
 );

@@ -16,7 +16,7 @@ export type FieldSolution =
 export function solveField(requirements: readonly FieldRequirement[], usual: Json): FieldSolution {
   const absent = requirements.filter((one) => one.kind === 'present' && !one.holds);
   if (absent.length > 0) return absent.length === requirements.length ? { kind: 'absent' } : null;
-  const telling = requirements.filter((one) => one.kind !== 'present');
+  const telling = requirements.filter((one) => one.kind !== 'present' && one.kind !== 'differs');
   if (telling.length === 0) return { kind: 'any' };
   const free = telling.every((one) => one.kind !== 'order' && !one.holds);
   if (free && telling.every((one) => meets(usual, one))) return { kind: 'any' };
@@ -47,6 +47,8 @@ function meets(value: Json, one: FieldRequirement): boolean {
       return Array.isArray(value) && value.some((item: Json) => same(item, one.value)) === one.holds;
     case 'present':
       return one.holds;
+    case 'differs':
+      return true;
   }
 }
 

@@ -26,6 +26,12 @@ export const TESTS = {
   'not has': 'is not there',
   true: 'is true',
   'not true': 'is not true',
+  changed: 'changed',
+  'not changed': 'did not change',
+  changed_to: 'changed to',
+  'not changed_to': 'did not change to',
+  changed_from_to: 'changed from, to',
+  'not changed_from_to': 'did not change from, to',
   'size ==': 'has as many entries as',
   'size !=': 'has not as many entries as',
   'size >': 'has more entries than',
@@ -48,7 +54,7 @@ export type Row = {
   readonly entry: { readonly field: string; readonly test: Compared; readonly name: string };
 };
 
-export const takesValue = (test: Test): boolean => !/^(?:not )?(?:has|true)$/.test(test);
+export const takesValue = (test: Test): boolean => !/^(?:not )?(?:has|true|changed)$/.test(test);
 
 const PLAIN = /^[A-Za-z_]\w*/;
 const WORDS = new Set(['in', 'true', 'false', 'null']);
@@ -81,6 +87,8 @@ function stepsIn(text: string): (string | number)[] | null {
   return steps;
 }
 
+const ROOTS = new Set(['event', 'item', 'variables', 'event_id', 'time', 'previous', 'op', 'source']);
+
 /** A path as somebody types it; a name alone is a field of the event. Null: it is none. */
 export function readPath(text: string): Path | null {
   const typed = text.trim();
@@ -88,7 +96,7 @@ export function readPath(text: string): Path | null {
   if (root === undefined) return null;
   const steps = stepsIn(typed.slice(root.length));
   if (steps === null) return null;
-  if (['event', 'item', 'variables', 'event_id', 'time'].includes(root)) {
+  if (ROOTS.has(root)) {
     return steps.length === 0 && root === 'event' ? null : [root, ...steps];
   }
   return ['event', root, ...steps];
@@ -155,7 +163,12 @@ export function rowOf(condition: Condition): Row | null {
       return { ...row, test: `${no}${condition.test}`, value: showValue(condition.value) };
     case 'true':
     case 'has':
+    case 'changed':
       return { ...row, test: `${no}${condition.kind}` };
+    case 'changed_to':
+      return { ...row, test: `${no}changed_to`, value: showValue(condition.value) };
+    case 'changed_from_to':
+      return { ...row, test: `${no}changed_from_to`, value: showValues([condition.from, condition.value]) };
     case 'size':
       return { ...row, test: `size ${condition.op}`, value: String(condition.value) };
     case 'some': {
@@ -185,7 +198,17 @@ export function conditionOf({ field, test, value, entry }: Row): Written {
       return done({ kind: 'one_of', path, values: [...readValues(value)], not });
     case 'has':
     case 'true':
+    case 'changed':
       return done({ kind: plain, path, not });
+    case 'changed_to':
+      return done({ kind: plain, path, value: readValue(value), not });
+    case 'changed_from_to': {
+      const [from, to, ...more] = readValues(value);
+      if (from === undefined || to === undefined || more.length > 0) {
+        return refused('value', 'Give two values with a comma between them, such as open, paid.');
+      }
+      return done({ kind: plain, path, from, value: to, not });
+    }
     case 'startsWith':
     case 'endsWith':
     case 'contains':

@@ -7,7 +7,8 @@ import { turnCost } from './cost.ts';
 import { listed, nearest } from './faults.ts';
 import type { Lowers, Scope } from './lowered-part.ts';
 import { compilePattern } from './pattern.ts';
-import type { Plan } from './plan.ts';
+import { partOf, type Plan } from './plan.ts';
+import { isFieldPath } from './references.ts';
 
 const MAX_LOOPS = 2;
 
@@ -21,6 +22,7 @@ export function lowerFunction(to: Lowers, call: Call, scope: Scope): Plan {
   const { node, name, args } = call;
   const [first, second] = args;
   if (name === 'has' && args.length === 1 && first) return lowerHas(to, node, first, scope);
+  if (Object.hasOwn(CHANGED_ARGUMENTS, name)) return lowerChanged(to, call, scope);
   if (name === 'matches' && args.length === 2 && first && second) return lowerMatches(to, node, first, second, scope);
   return lowerCall(to, call, { name, method: false, args: args.length }, scope);
 }
@@ -69,7 +71,47 @@ function lowerHas(to: Lowers, node: ASTNode, of: ASTNode, scope: Scope): Plan {
   if (of.op !== '.' && of.op !== '.?') {
     return to.refuse(node, '`has` tests a field', 'write `has(event.name)`; for an index `"name" in event`');
   }
-  return { op: 'has', of: to.lower(of.args[0], scope), key: of.args[1], ...to.range(node) };
+  return { op: 'has', of: partOf(to.lower(of.args[0], scope)), key: of.args[1], ...to.range(node) };
+}
+
+/** What follows the path in a call of each. */
+const CHANGED_ARGUMENTS: Readonly<Record<string, string>> = {
+  changed: '',
+  changedTo: ', "paid"',
+  changedFromTo: ', "open", "paid"',
+};
+
+/** Not a call: the path is read in `event` and in `previous`, and may lead nowhere. */
+function lowerChanged(to: Lowers, { node, name, args }: Call, scope: Scope): Plan {
+  const [first, ...others] = args.map((arg) => to.lower(arg, scope));
+  const counts = { changed: 0, changedTo: 1, changedFromTo: 2 } as const;
+  const expected = counts[name as keyof typeof counts];
+  const form = `write \`${name}(event.status${CHANGED_ARGUMENTS[name]})\``;
+  if (!first || others.length !== expected) {
+    return to.refuse(node, `\`${name}\` takes ${expected + 1} ${expected === 0 ? 'argument' : 'arguments'}`, form);
+  }
+  if (!isFieldPath(first)) return to.refuse(first, `\`${name}\` compares a field of the event`, form);
+  return {
+    op: 'changed',
+    of: first,
+    before: inPrevious(first),
+    path: keysOf(first),
+    from: expected === 2 ? (others[0] ?? null) : null,
+    to: others.at(-1) ?? null,
+    ...to.range(node),
+  };
+}
+
+/** The same path of `previous`. */
+function inPrevious(path: Plan): Plan {
+  if (path.op === 'root') return { ...path, name: 'previous' };
+  return 'of' in path && path.op !== 'changed' ? { ...path, of: inPrevious(path.of) } : path;
+}
+
+function keysOf(path: Plan): readonly string[] {
+  if (path.op === 'field') return [...keysOf(path.of), path.key];
+  const key = path.op === 'index' && path.at.op === 'literal' ? path.at.value : undefined;
+  return path.op === 'index' && typeof key === 'string' ? [...keysOf(path.of), key] : [];
 }
 
 function lowerMatches(to: Lowers, node: ASTNode, of: ASTNode, pattern: ASTNode, scope: Scope): Plan {

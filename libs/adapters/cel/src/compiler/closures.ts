@@ -1,13 +1,14 @@
 import { negateValue, notValue } from '../runtime/arithmetic.ts';
 import { access, has, maybeAccess, or, orValue } from '../runtime/access.ts';
+import { changed, changedFromTo, changedTo } from '../runtime/changes.ts';
 import { makeList, makeMap } from '../runtime/construction.ts';
 import { andRest, notTest, orRest } from '../runtime/logic.ts';
 import { LOOPS } from '../runtime/loops.ts';
 import type { Meter } from '../runtime/meter.ts';
-import { BINARY_OPERATIONS, unsetName } from '../runtime/operations.ts';
+import { BINARY_OPERATIONS, unsetName, wholeName } from '../runtime/operations.ts';
 import { CelError } from '../runtime/values.ts';
 import type { Value } from '../runtime/values.ts';
-import type { LoopPlan, Plan } from './plan.ts';
+import type { ChangedPlan, LoopPlan, Plan } from './plan.ts';
 import type { Frame, Run } from './program.ts';
 
 type State = { readonly frame: Frame; readonly meter: Meter; readonly slots: Value[] };
@@ -28,7 +29,8 @@ function close(plan: Plan): Step {
     case 'root': {
       const { name } = plan;
       const unset = unsetName(name);
-      return ({ frame }) => frame[name] ?? (frame[name] === null ? null : unset);
+      const read = ({ frame }: State): Value => frame[name] ?? (frame[name] === null ? null : unset);
+      return plan.whole ? (state) => state.frame[wholeName(name)] ?? read(state) : read;
     }
     case 'local': {
       const { slot } = plan;
@@ -72,6 +74,8 @@ function close(plan: Plan): Step {
     }
     case 'bind':
       return closeBind(plan.slot, close(plan.value), close(plan.body));
+    case 'changed':
+      return closeChanged(plan);
     case 'loop':
       return closeLoop(plan);
     case 'field':
@@ -113,6 +117,14 @@ function closeOperand(plan: Operand): Step {
     case 'matches':
       return (state) => plan.pattern.matches(state.meter, of(state));
   }
+}
+
+function closeChanged({ path, from, to }: ChangedPlan): Step {
+  if (to === null) return ({ meter, frame }) => changed(meter, frame, path);
+  const reached = close(to);
+  if (from === null) return (state) => changedTo(state.meter, state.frame, path, reached(state));
+  const left = close(from);
+  return (state) => changedFromTo(state.meter, state.frame, path, left(state), reached(state));
 }
 
 function closeLogic(deciding: boolean, left: Step, right: Step): Step {

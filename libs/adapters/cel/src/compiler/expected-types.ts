@@ -54,6 +54,10 @@ export function expectedTypes(plan: Plan): readonly Expected[] {
       return partsOf(plan).map(() => (ON_TEXT.has(plan.name) ? 'string' : null));
     case 'loop':
       return ['array', plan.kind === 'map' ? null : 'boolean'];
+    case 'changed': {
+      const type = plan.to && literalType(plan.to);
+      return [type, type];
+    }
     case 'binary':
       return operandTypes(plan);
     case 'literal':

@@ -22,11 +22,11 @@ const isAccess = ({ op }: Plan): boolean =>
  */
 export function partsToExplain(source: string, plan: Plan): readonly Part[] {
   const parts: Part[] = [];
-  const walk = (each: Plan, depth: number): void => {
+  const walk = (each: Plan, depth: number, nameOf = (text: string): string => text): void => {
     if (each.op === 'literal' && depth > 0) return;
     const { start, end } = each;
     parts.push({
-      source: source.slice(start, end).trim(),
+      source: nameOf(source.slice(start, end).trim()),
       start,
       end,
       depth,
@@ -34,6 +34,13 @@ export function partsToExplain(source: string, plan: Plan): readonly Part[] {
       steps: turnCost(each),
     });
     if (each.op === 'bind') return;
+    if (each.op === 'changed') {
+      walk(each.of, depth + 1);
+      // Stands at the place of the path of the event, which is its only text.
+      walk(each.before, depth + 1, (text) => text.replace('event', 'previous'));
+      for (const value of [each.from, each.to]) if (value) walk(value, depth + 1);
+      return;
+    }
     const inner =
       each.op === 'loop' ? [each.over] : partsOf(isAccess(each) || each.op === 'has' ? endOfPath(each) : each);
     for (const part of inner) walk(part, depth + 1);

@@ -12,7 +12,7 @@ import {
   type TextTest,
 } from '@carillon/domain/rules';
 import { PlacedText, type Link } from './chain.ts';
-import type { LoopPlan, Plan } from './plan.ts';
+import type { ChangedPlan, LoopPlan, Plan } from './plan.ts';
 
 /** What an expression says as a form: the members of its outermost chain, and one level of chains in it. */
 export function formOf(source: string, plan: Plan): ExpressionForm {
@@ -49,6 +49,7 @@ function conditionOf(source: string, plan: Plan): FormCondition | null {
     const path = pathOf(asked);
     return path && { kind: 'has', path, not };
   }
+  if (asked.op === 'changed') return changeOf(asked, not);
   if (asked.op !== 'field' && asked.op !== 'index') return null;
   const path = pathOf(asked);
   return path && { kind: 'true', path, not };
@@ -81,6 +82,16 @@ function textOf(source: string, plan: Extract<Plan, { op: 'call' | 'matches' }>,
   return { kind: 'text', path, test, value, not };
 }
 
+function changeOf({ of, from, to }: ChangedPlan, not: boolean): FormCondition | null {
+  const path = pathOf(of);
+  if (!path || to === null) return path && { kind: 'changed', path, not };
+  const value = valueOf(to);
+  if (value === undefined) return null;
+  if (from === null) return { kind: 'changed_to', path, value, not };
+  const left = valueOf(from);
+  return left === undefined ? null : { kind: 'changed_from_to', path, from: left, value, not };
+}
+
 /** `event.items.exists(i, i.qty > 2)` */
 function someOf(source: string, plan: LoopPlan): FormCondition | null {
   const { kind, over, test, slot } = plan;
@@ -94,7 +105,7 @@ function someOf(source: string, plan: LoopPlan): FormCondition | null {
 }
 
 /** Roots whose fields a form can name; times are compared with functions. */
-const ROOTS: ReadonlySet<string> = new Set(['event', 'event_id', 'item', 'variables']);
+const ROOTS: ReadonlySet<string> = new Set(['event', 'event_id', 'item', 'variables', 'previous', 'op', 'source']);
 
 const pathOf = (plan: Plan): FormPath | null => {
   const steps = stepsOf(plan, (root) => root.op === 'root' && ROOTS.has(root.name));

@@ -1,15 +1,16 @@
 import { negateValue, notValue } from '../runtime/arithmetic.ts';
 import { access, has, hasUnread, maybeAccess, or, orValue } from '../runtime/access.ts';
+import { changed, changedFromTo, changedTo } from '../runtime/changes.ts';
 import { makeList, makeMap } from '../runtime/construction.ts';
 import { andRest, notTest, orRest } from '../runtime/logic.ts';
 import { itemsOf, LOOPS } from '../runtime/loops.ts';
 import { TOO_COMPLEX } from '../runtime/meter.ts';
 import { CALL, TEXT_READ } from '../runtime/prices.ts';
-import { BINARY_OPERATIONS, unsetName } from '../runtime/operations.ts';
+import { BINARY_OPERATIONS, unsetName, wholeName } from '../runtime/operations.ts';
 import { contains } from '../runtime/text.ts';
 import { BUILTIN_NAMES, CelError, noOverload } from '../runtime/values.ts';
 import type { Value } from '../runtime/values.ts';
-import type { BinaryName, LoopPlan, Plan } from './plan.ts';
+import type { BinaryName, ChangedPlan, LoopPlan, Plan } from './plan.ts';
 import type { Run } from './program.ts';
 
 /** What generated code may call, under names of ours. Nothing else is in its reach but its arguments. */
@@ -32,6 +33,9 @@ const SHARED = {
   itemsOf,
   noOverload,
   TOO_COMPLEX,
+  changed,
+  changedTo,
+  changedFromTo,
 };
 const SHARED_NAMES = Object.keys(SHARED);
 
@@ -74,6 +78,8 @@ const NUMBER_SIGNS: Readonly<Record<string, string>> = {
 const CALCULATED: ReadonlySet<BinaryName> = new Set(['+', '-', '*', '/']);
 /** Methods of CEL that JavaScript's texts have too, but for what they cost. */
 const TEXT_QUESTIONS: ReadonlySet<string> = new Set(['contains', 'startsWith', 'endsWith']);
+/** Rows of a change, of which some values may be unknown. */
+const ROWS: ReadonlySet<string> = new Set(['event', 'previous']);
 const SAFE_KEY = /^[A-Za-z_]\w*$/;
 
 class Generator {
@@ -114,7 +120,7 @@ class Generator {
       case 'literal':
         return this.#literal(plan.value);
       case 'root':
-        return this.#root(plan.name);
+        return this.#root(plan.name, plan.whole);
       case 'local':
         return `v${plan.slot}`;
       case 'field':
@@ -157,9 +163,18 @@ class Generator {
         const body = this.#lazily(`v${plan.slot}`, plan.body);
         return `((${value} = ${this.part(plan.value)}) instanceof CelError ? ${value} : ${body}(${value}))`;
       }
+      case 'changed':
+        return this.#changed(plan);
       case 'loop':
         return this.#loop(plan);
     }
+  }
+
+  #changed({ path, from, to }: ChangedPlan): string {
+    const parts = ['m', 'frame', this.#constant(path)];
+    if (to === null) return `changed(${parts.join(', ')})`;
+    if (from === null) return `changedTo(${[...parts, this.part(to)].join(', ')})`;
+    return `changedFromTo(${[...parts, this.part(from), this.part(to)].join(', ')})`;
   }
 
   #literal(value: Value): string {
@@ -170,9 +185,10 @@ class Generator {
     return plain ? `(${JSON.stringify(value)})` : this.#constant(value);
   }
 
-  #root(name: string): string {
+  #root(name: string, whole: boolean): string {
     const value = this.#temporary();
-    return `((${value} = frame[${quoted(name)}]) === undefined ? ${this.#constant(unsetName(name))} : ${value})`;
+    const read = `((${value} = frame[${quoted(name)}]) === undefined ? ${this.#constant(unsetName(name))} : ${value})`;
+    return whole && ROWS.has(name) ? `(frame[${quoted(wholeName(name))}] ?? ${read})` : read;
   }
 
   /** A name that no built-in object has is read plainly; only where nothing is found the careful way follows. */
@@ -194,9 +210,12 @@ class Generator {
   /** An entry that is there is found by reading it; of an object of JSON, one that reads as nothing is not there. */
   #has(of: Plan, key: string): string {
     if (BUILTIN_NAMES.has(key) || !SAFE_KEY.test(key)) return `has(${this.part(of)}, ${quoted(key)})`;
-    const object = this.#temporary();
+    const [object, value] = [this.#temporary(), this.#temporary()];
     const isObject = `(${object} = ${this.part(of)}) !== null && typeof ${object} === "object"`;
-    return `(${isObject} ? ${object}[${quoted(key)}] !== undefined || hasUnread(${object}, ${quoted(key)}) : has(${object}, ${quoted(key)}))`;
+    const found = `(${value} = ${object}[${quoted(key)}]) !== undefined`;
+    // An unknown value is an error in the place of the value.
+    const isThere = `${value} instanceof CelError ? ${value} : true`;
+    return `(${isObject} ? ${found} ? ${isThere} : hasUnread(${object}, ${quoted(key)}) : has(${object}, ${quoted(key)}))`;
   }
 
   /** Methods that ask a text about another are called on it right here; what they cost is what `declare` takes. */

@@ -12,7 +12,7 @@ import { COST_LIMIT, staticCost } from './cost.ts';
 import { faultAt, listed, nearest } from './faults.ts';
 import type { Lowers, Scope } from './lowered-part.ts';
 import type { Names, Parsed } from './parser.ts';
-import type { BinaryName, Plan } from './plan.ts';
+import { partOf, type BinaryName, type Plan } from './plan.ts';
 
 const MAX_DEPTH = 80;
 
@@ -65,11 +65,11 @@ export class Lowering implements Lowers {
       case '.':
         return this.#field(node, scope, range);
       case '.?':
-        return { op: 'optional_field', of: this.lower(node.args[0], scope), key: node.args[1], ...range };
+        return { op: 'optional_field', of: partOf(this.lower(node.args[0], scope)), key: node.args[1], ...range };
       case '[]':
       case '[?]': {
         const op = node.op === '[]' ? 'index' : 'optional_index';
-        return { op, of: this.lower(node.args[0], scope), at: this.lower(node.args[1], scope), ...range };
+        return { op, of: partOf(this.lower(node.args[0], scope)), at: this.lower(node.args[1], scope), ...range };
       }
       case 'call':
         return lowerFunction(this, { node, name: node.args[0], args: node.args[1] }, scope);
@@ -155,6 +155,7 @@ export class Lowering implements Lowers {
     const right = this.lower(node.args[1], scope);
     if (node.op === '&&') return { op: 'and', left, right, ...range };
     if (node.op === '||') return { op: 'or', left, right, ...range };
+    if (node.op === 'in') return { op: 'binary', name: 'in', left, right: partOf(right), ...range };
     if (BINARY.has(node.op)) return { op: 'binary', name: node.op, left, right, ...range };
     return this.refuse(node, 'this operator is not supported', 'leave it out');
   }
@@ -183,7 +184,7 @@ export class Lowering implements Lowers {
   #name(node: ASTNode, name: string, scope: Scope, range: Range): Plan {
     const slot = scope.slots.get(name);
     if (slot !== undefined) return { op: 'local', slot, ...range };
-    if (this.#names.has(name)) return { op: 'root', name, ...range };
+    if (this.#names.has(name)) return { op: 'root', name, whole: true, ...range };
     if (TYPE_NAMES.has(name)) return { op: 'literal', value: new TypeValue(name), ...range };
     const known = [...scope.slots.keys(), ...this.#names.keys()];
     const near = nearest(name, known);
@@ -202,7 +203,7 @@ export class Lowering implements Lowers {
     if (inner === 'google.protobuf' && (key === 'Timestamp' || key === 'Duration')) {
       return { op: 'literal', value: new TypeValue(`google.protobuf.${key}`), ...range };
     }
-    return { op: 'field', of: this.lower(of, scope), key, ...range };
+    return { op: 'field', of: partOf(this.lower(of, scope)), key, ...range };
   }
 }
 

@@ -53,6 +53,9 @@ const BEYOND = [
   'duration(google.protobuf.Duration): google.protobuf.Duration',
   'matches(string, string): bool',
   'string.matches(string): bool',
+  'changed(dyn): bool',
+  'changedTo(dyn, dyn): bool',
+  'changedFromTo(dyn, dyn, dyn): bool',
 ];
 
 const UNUSED = (): never => {

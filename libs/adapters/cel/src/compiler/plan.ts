@@ -16,7 +16,8 @@ type Placed = { readonly start: number; readonly end: number };
 export type Plan = Placed &
   (
     | { readonly op: 'literal'; readonly value: Value }
-    | { readonly op: 'root'; readonly name: string }
+    /** `whole`: neither a field of it is read nor a name looked for in it. */
+    | { readonly op: 'root'; readonly name: string; readonly whole: boolean }
     | { readonly op: 'local'; readonly slot: number }
     | { readonly op: 'field' | 'optional_field' | 'has'; readonly of: Plan; readonly key: string }
     | { readonly op: 'index' | 'optional_index'; readonly of: Plan; readonly at: Plan }
@@ -34,8 +35,20 @@ export type Plan = Placed &
         readonly optional: ReadonlySet<number> | null;
       }
     | { readonly op: 'bind'; readonly slot: number; readonly value: Plan; readonly body: Plan }
+    | ChangedPlan
     | LoopPlan
   );
+
+/** `changed(of)`, `changedTo(of, to)`, `changedFromTo(of, from, to)`. */
+export type ChangedPlan = {
+  readonly op: 'changed';
+  /** The path of the event, and the same path of `previous`. */
+  readonly of: Plan;
+  readonly before: Plan;
+  readonly path: readonly string[];
+  readonly from: Plan | null;
+  readonly to: Plan | null;
+};
 
 export type LoopPlan = {
   readonly op: 'loop';
@@ -48,6 +61,9 @@ export type LoopPlan = {
   /** Steps of one turn. */
   readonly cost: number;
 };
+
+/** What a field or a name is looked for in. */
+export const partOf = (plan: Plan): Plan => (plan.op === 'root' ? { ...plan, whole: false } : plan);
 
 /** Parts in the order in which they are written; those of a loop or a binding see a name of their own. */
 export function partsOf(plan: Plan): readonly Plan[] {
@@ -74,6 +90,8 @@ export function partsOf(plan: Plan): readonly Plan[] {
       return plan.items;
     case 'bind':
       return [plan.value, plan.body];
+    case 'changed':
+      return [plan.of, plan.before, ...[plan.from, plan.to].filter((part) => part !== null)];
     case 'loop':
       return plan.make === null ? [plan.over, plan.test] : [plan.over, plan.test, plan.make];
     case 'field':

@@ -1,7 +1,7 @@
 import type { RequiredField, Requirement } from '@carillon/domain/rules';
 import type { Json } from '@carillon/kernel';
 import { jsonOfLiteral } from './expected-types.ts';
-import type { Plan } from './plan.ts';
+import type { ChangedPlan, Plan } from './plan.ts';
 import { isPath, referenceOf, withElement, type Locals } from './references.ts';
 
 const UNKNOWN: Requirement = { kind: 'unknown' };
@@ -47,6 +47,8 @@ export function requirementOf(plan: Plan, holds = true, locals: Locals = new Map
     case 'optional_index':
     case 'fallback':
       return about(plan, locals, (field) => oneOf(field, [holds], true));
+    case 'changed':
+      return changeOf(plan, holds, locals);
     case 'matches':
     case 'negate':
     case 'list':
@@ -106,6 +108,27 @@ function membership(left: Plan, right: Plan, holds: boolean, locals: Locals): Re
     if (field.steps.length === 0) return member;
     return both('any', list, member);
   });
+}
+
+/** An update from one value to another. The opposite is no update, or one of the values is another. */
+function changeOf({ of, before, from, to }: ChangedPlan, holds: boolean, locals: Locals): Requirement {
+  const [left, reached] = [from, to].map((value) => (value === null ? undefined : jsonOfLiteral(value)));
+  if ((from !== null && left === undefined) || (to !== null && reached === undefined)) return UNKNOWN;
+  const update: Requirement = oneOf({ root: 'op', steps: [] }, ['update'], holds);
+  if (reached === undefined) {
+    return holds
+      ? both(
+          'all',
+          update,
+          about(before, locals, (field) => ({ kind: 'differs', field })),
+        )
+      : UNKNOWN;
+  }
+  const now = about(of, locals, (field) => oneOf(field, [reached], holds));
+  const earlier = about(before, locals, (field) =>
+    left === undefined ? oneOf(field, [reached], !holds) : oneOf(field, [left], holds),
+  );
+  return both(holds ? 'all' : 'any', update, now, earlier);
 }
 
 function textTest({ name, args }: Extract<Plan, { op: 'call' }>, holds: boolean, locals: Locals): Requirement {

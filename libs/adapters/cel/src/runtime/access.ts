@@ -43,7 +43,9 @@ export function has(of: Value, key: string): Value {
   if (of instanceof CelError) return of;
   const inner = of instanceof Optional ? of.held : of;
   if (inner === undefined) return false;
-  return isMap(inner) ? lookup(inner, key) !== undefined : noOverload('has', inner);
+  if (!isMap(inner)) return noOverload('has', inner);
+  const found = lookup(inner, key);
+  return found instanceof CelError ? found : found !== undefined;
 }
 
 /** `has` of an object in which a name was read that no built-in object has, and nothing was found. */

@@ -158,5 +158,7 @@ export function contained(meter: Meter, item: Value, container: Value): boolean 
     }
     return false;
   }
-  return isMap(container) ? lookup(container, item) !== undefined : noOverload('in', item, container);
+  if (!isMap(container)) return noOverload('in', item, container);
+  const found = lookup(container, item);
+  return found instanceof CelError ? found : found !== undefined;
 }

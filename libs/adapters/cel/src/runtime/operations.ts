@@ -22,5 +22,8 @@ export const BINARY_OPERATIONS = {
   '%': remainder,
 } as const satisfies Record<string, Operation>;
 
+/** The name under which a frame has an error in place of a row that is used as a whole. */
+export const wholeName = (name: string): string => `whole_${name}`;
+
 /** The error of a name that this evaluation does not set, such as `item` without `for_each`. */
 export const unsetName = (name: string): CelError => new CelError(`${name} is not set here`);

@@ -1,0 +1,57 @@
+import type { JsonObject } from '@carillon/kernel';
+import type { Change, ChangeOp, ChangeSource } from './change.ts';
+
+/** What expressions see of a change beside `event` and `time`. */
+export type VisibleChange = {
+  readonly op: ChangeOp;
+  /** The row before. Without fields on create and snapshot. Undefined: the database did not send it. */
+  readonly previous?: JsonObject;
+  readonly source: Omit<ChangeSource, 'at'>;
+  /** Undefined: every value is known. */
+  readonly unknown?: UnknownValues;
+};
+
+/** Values of a change that the log does not have. */
+export type UnknownValues = {
+  /** A row that lacks a field of these names may have had any value there. */
+  readonly fields: readonly string[];
+  readonly table: string;
+};
+
+/** Why a value of a change is not known: of a field, or of the whole row before. */
+export const UNKNOWN_REASONS = ['field_unknown', 'before_unknown'] as const;
+export type UnknownReason = (typeof UNKNOWN_REASONS)[number];
+
+const NO_FIELDS: JsonObject = Object.freeze(Object.create(null) as JsonObject);
+
+/** Returns what expressions see of a change. */
+export function visibleChange({ op, previous, unknown: fields, source }: Change): VisibleChange {
+  const { integration, table, tx, position } = source;
+  const before = previous === null ? NO_FIELDS : previous;
+  return {
+    op,
+    source: { integration, table, tx, position },
+    ...(before !== undefined && { previous: before }),
+    ...((fields.length > 0 || before === undefined) && { unknown: { fields, table } }),
+  };
+}
+
+/** Returns the row before for a message. Undefined on create and snapshot, and if the database did not send it. */
+export const rowBefore = ({ op, previous }: Pick<VisibleChange, 'op' | 'previous'>): JsonObject | undefined =>
+  op === 'create' || op === 'snapshot' ? undefined : previous;
+
+/** Returns the error of a value that is not known, with the SQL that makes the database send it. */
+export function unknownText(reason: UnknownReason, field: string, { table }: UnknownValues): string {
+  const fix = `${replicaIdentitySql(table)} makes the database send the whole row before each change.`;
+  return reason === 'before_unknown'
+    ? `before_unknown: the database did not send the row before. ${fix}`
+    : `field_unknown: ${field.slice(0, 100)} did not change and was not sent, or has more than 64 KiB. ${fix}`;
+}
+
+/** SQL after which the database sends the whole row before a change. `table` is `schema.table`. */
+export function replicaIdentitySql(table: string): string {
+  const [schema = '', ...name] = table.split('.');
+  return `ALTER TABLE ${[schema, name.join('.')].map(quoted).join('.')} REPLICA IDENTITY FULL;`;
+}
+
+const quoted = (name: string): string => (/^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`);
