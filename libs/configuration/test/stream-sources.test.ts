@@ -104,6 +104,32 @@ describe('a stream that reads a database', () => {
     expect(placesOf(withText(from, to))).toEqual([expected]);
   });
 
+  it.each([
+    ['when: event.status == "paid"', 'when: previous.status == "open"', 'previous'],
+    ['when: event.status == "paid"', 'when: changedTo(event.status, "paid") && op == "update"', 'changedTo'],
+    ['email: event.customer.email', 'email: source.table', 'source'],
+  ])('refuses %j as %j on a stream without changes, with its name', (from, to, name) => {
+    const text = goodFolder[NOTIFICATION] ?? '';
+    expect(text).toContain(from);
+    const files = { [NOTIFICATION]: text.replace(from, to) };
+    expect(placesOf(files)).toEqual([expect.stringMatching(/ not_a_change$/)]);
+    expect(faultsOf(files)[0]).toMatchObject({
+      message: `${name} is known only for changes of a database, and the stream orders reads none`,
+      fix: `leave ${name} out, or put the rule on a stream with from`,
+    });
+    expect(faultsOf({ ...GOOD, [NOTIFICATION]: (GOOD[NOTIFICATION] ?? '').replace(from, to) })).toEqual([]);
+  });
+
+  it('refuses the name of a change in the digest key and in the delay if one of the rules has no changes', () => {
+    const text = goodFolder[NOTIFICATION] ?? '';
+    const cadence = 'cadence: { digest: { key: previous.id, window: { fixed: 1h } }, delay: { until: previous.at } }\n';
+    const places = placesOf({ [NOTIFICATION]: cadence + text });
+    expect(places.filter((place) => place.endsWith(' not_a_change'))).toEqual([
+      'order-paid.yaml:1 cadence.delay.until not_a_change',
+      'order-paid.yaml:1 cadence.digest.key not_a_change',
+    ]);
+  });
+
   it('refuses an integration that is no source', () => {
     const lookup = 'kind: lookup\nurl: https://a.example\nauthorization: { key: { secret: A } }\n';
     expect(placesOf({ ...GOOD, [DATABASE]: lookup })).toEqual([

@@ -61,6 +61,7 @@ export const FAULT_FACTS = {
   integration_without_recipients: ['integration'],
   integration_without_cohorts: ['integration'],
   changes_unused: ['stream'],
+  not_a_change: ['name', 'stream'],
   cohort_not_listed: ['integration', 'cohort'],
   cohort_and_stream: [],
   cohort_without_lookup: [],

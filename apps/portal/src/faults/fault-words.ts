@@ -208,6 +208,12 @@ const WORDS: { readonly [Code in FaultCode]: Phrase<Code> } = {
       : `Changes are chosen, and the event stream ${quoted(stream)} reads no database`,
     'Choose none, or an event stream that reads a database.',
   ],
+  not_a_change: ({ name, stream }) => [
+    stream === ''
+      ? `${quoted(name)} is known only for changes of a database, and the rule is on no event stream that reads one`
+      : `${quoted(name)} is known only for changes of a database, and the event stream ${quoted(stream)} reads none`,
+    'Choose an event stream that reads a database, or leave it out of the condition.',
+  ],
   cohort_not_listed: ({ integration, cohort }) => [
     `${quoted(integration)} does not follow the cohort ${quoted(cohort)}`,
     'Add it to the cohorts of that integration.',

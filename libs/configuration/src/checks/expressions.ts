@@ -1,4 +1,4 @@
-import type { Recipients, RuleBody, Security } from '@carillon/domain/configuration';
+import { takesChanges, type Recipients, type RuleBody, type Security } from '@carillon/domain/configuration';
 import {
   MAX_RECIPIENTS,
   neverAKey,
@@ -10,15 +10,15 @@ import {
 import { isKind } from '../resource.ts';
 import type { ValuePath } from '../value-path.ts';
 import type { Report } from './finding.ts';
-import type { Check, ExpressionCheck } from './check-context.ts';
+import type { Check, CheckedAgainst, ExpressionCheck } from './check-context.ts';
 
 type Placed = readonly [path: ValuePath, place: ExpressionPlace, source: string];
 
 const RESERVED: ReadonlySet<string> = new Set(['event_id', 'trigger_id']);
-const CHANGED = /\bchanged(?:To|FromTo)?\s*\(/;
 
 /** Compiles every expression of a resource; a fault says where in the text of the expression it stands. */
-export const checkExpressions: Check = (resource, { language }, report) => {
+export const checkExpressions: Check = (resource, around, report) => {
+  const { language } = around;
   const path = (at: ValuePath, text: string | undefined): void => {
     if (text !== undefined) compile([at, 'path', text], language, report);
   };
@@ -33,6 +33,8 @@ export const checkExpressions: Check = (resource, { language }, report) => {
   }
   if (isKind(resource, 'notification')) {
     claims(resource.body.security);
+    const rules = Object.entries(resource.body.rules);
+    const withoutChanges = rules.filter(([, rule]) => !mayHaveChanges(rule, resource.ref.workspace, around));
     const delay = resource.body.cadence?.delay;
     if (typeof delay === 'object' && 'until' in delay) {
       // Every rule of the notification uses it; those with a lookup see the partner's variables, the others the event's item.
@@ -40,15 +42,24 @@ export const checkExpressions: Check = (resource, { language }, report) => {
       for (const from of new Set(kinds)) {
         const place = from === 'lookup' ? 'answer' : 'recipient';
         const until = compile([UNTIL, place, delay.until], language, report);
+        const without = withoutChanges.find(([, { recipients }]) => recipients.from === from);
+        if (without) refuseChangeNames(UNTIL, until, without[1], report);
         if (until) refuseConstant(UNTIL, neverATime(until), 'a time that the event says', 'event.starts_at', report);
       }
     }
     const digestKey = resource.body.cadence?.digest?.key;
     if (digestKey !== undefined) {
       const key = compile([KEY, 'digest_key', digestKey], language, report);
+      if (withoutChanges[0]) refuseChangeNames(KEY, key, withoutChanges[0][1], report);
       if (key) refuseConstant(KEY, neverAKey(key), 'a text or number that the event says', 'event.project', report);
     }
-    for (const [name, rule] of Object.entries(resource.body.rules)) checkRule(name, rule, language, report);
+    for (const entry of rules) {
+      const [name, rule] = entry;
+      const refuseNames: RefuseNames = (at, expression) => {
+        if (withoutChanges.includes(entry)) refuseChangeNames(at, expression, rule, report);
+      };
+      checkRule(name, rule, language, refuseNames, report);
+    }
   }
 };
 
@@ -63,16 +74,51 @@ function refuseConstant(path: ValuePath, why: string | null, expected: string, e
   report.fault(path, { code: 'expression_constant', facts: { why, example }, message, expected, fix });
 }
 
-function checkRule(name: string, rule: RuleBody, language: ExpressionCheck, report: Report): void {
+/** A rule whose stream is missing may have changes: the stream is reported where the rule names it. */
+function mayHaveChanges({ stream: name }: RuleBody, workspace: string, around: CheckedAgainst): boolean {
+  if (name === undefined) return false;
+  const stream = around.stream(workspace, name);
+  return stream === undefined || takesChanges(stream);
+}
+
+/** Names that mean something only for a change. */
+const CHANGE_NAMES: ReadonlySet<string> = new Set(['previous', 'op', 'source']);
+
+/** Refuses an expression that asks for a change, in a rule whose stream has none. */
+function refuseChangeNames(at: ValuePath, expression: Expression | null, { stream }: RuleBody, report: Report): void {
+  const field = expression?.fields.find(({ root }) => CHANGE_NAMES.has(root));
+  if (!expression || !field) return;
+  const name = /\bchanged(?:To|FromTo)?(?=\s*\()/.exec(expression.source)?.[0] ?? field.root;
+  const where = stream === undefined ? 'this rule is on no stream that reads one' : `the stream ${stream} reads none`;
+  report.fault(at, {
+    code: 'not_a_change',
+    facts: { name, stream: stream ?? '' },
+    message: `${name} is known only for changes of a database, and ${where}`,
+    expected: 'event, event_id or time',
+    fix: `leave ${name} out, or put the rule on a stream with from`,
+  });
+}
+
+type RefuseNames = (at: ValuePath, expression: Expression | null) => void;
+
+function checkRule(
+  name: string,
+  rule: RuleBody,
+  language: ExpressionCheck,
+  refuseNames: RefuseNames,
+  report: Report,
+): void {
   const { recipients } = rule;
   const at = ['rules', name, 'recipients'] as const;
   const steps = { once: 0, each: 0 };
   if (rule.when !== undefined) {
     const when = compile([['rules', name, 'when'], 'when', rule.when], language, report);
+    refuseNames(['rules', name, 'when'], when);
     steps.once += when?.largeSteps ?? 0;
   }
   for (const placed of expressionsOf(at, recipients)) {
     const expression = compile(placed, language, report);
+    refuseNames(placed[0], expression);
     steps[ONCE.has(placed[1]) ? 'once' : 'each'] += expression?.largeSteps ?? 0;
     const each = recipients.from === 'event' && recipients.for_each !== undefined;
     if (expression?.usesItem && !each && placed[1] !== 'for_each') {
@@ -159,15 +205,9 @@ function compile([path, place, text]: Placed, language: ExpressionCheck, report:
   if (path.at(-1) === 'unique_id' && RESERVED.has(text)) return null;
   const compiled = language.compile(text, place);
   if (compiled.ok) return compiled.value;
-  for (const fault of compiled.error) {
-    const later = CHANGED.test(text) && /changed/.test(fault.message);
-    const message = later ? 'changed(…) comes in a later version (rules with state and time)' : fault.message;
-    const fix = later ? 'remove it until then' : fault.fix;
-    const { line, column } = fault;
-    const coded = later
-      ? ({ code: 'planned', facts: { what: 'rules with state and time' } } as const)
-      : ({ code: 'expression_invalid', facts: { message, fix } } as const);
-    report.fault(path, { ...coded, message, expected: 'a valid expression (CEL)', fix }, { line, column });
+  for (const { message, fix, line, column } of compiled.error) {
+    const words = { message, expected: 'a valid expression (CEL)', fix };
+    report.fault(path, { code: 'expression_invalid', facts: { message, fix }, ...words }, { line, column });
   }
   return null;
 }

@@ -1,5 +1,5 @@
 import { EMPTY_CONFIGURATION } from '@carillon/domain/configuration';
-import type { Expression, ExpressionFault } from '@carillon/domain/rules';
+import type { Expression, ExpressionFault, FieldRoot } from '@carillon/domain/rules';
 import { err, ok } from '@carillon/kernel';
 import type { ExpressionCheck, CheckContext, TemplateCheck } from '@carillon/configuration';
 
@@ -18,8 +18,8 @@ export const smallLanguage: ExpressionCheck = {
     }));
     const expression: Expression = {
       source,
-      fields: [...source.matchAll(/\bevent((?:\.\w+)*)/g)].map(([, path = '']) => ({
-        root: 'event',
+      fields: [...source.matchAll(/\b(event|previous|op|source)\b((?:\.\w+)*)/g)].map(([, root, path = '']) => ({
+        root: root as FieldRoot,
         path: path.slice(1),
         steps: [],
         type: null,
