@@ -1,7 +1,8 @@
+import type { ChangeOp, UnknownValues, VisibleChange } from '@carillon/domain/changes';
 import type { Trigger } from '@carillon/domain/lookups';
 import type { EventId, JsonObject, TriggerId } from '@carillon/kernel';
 import type { RecordKind } from './record-kind.ts';
-import { listOf, objectOf, readPersonal, textOf, writePersonal } from './personal.ts';
+import { listOf, objectOf, readPersonal, textOf, wordOf, writePersonal } from './personal.ts';
 
 /** A trigger without what is personal in it: the record of its own, and the part of a lookup. */
 export type WireTriggerFacts = {
@@ -44,7 +45,11 @@ export const writeTriggerFacts = (trigger: Trigger): WireTriggerFacts => ({
 });
 
 /** Whom it asks about and what of the event goes with it. */
-export const personalOfTrigger = ({ userIds, event }: Trigger) => ({ user_ids: userIds, event });
+export const personalOfTrigger = ({ userIds, event, change }: Trigger): JsonObject => ({
+  user_ids: userIds,
+  event,
+  ...(change && { change }),
+});
 
 export const readTrigger = (wire: WireTriggerFacts, personal: JsonObject): Trigger => ({
   id: wire.id as TriggerId,
@@ -65,6 +70,32 @@ export const readTrigger = (wire: WireTriggerFacts, personal: JsonObject): Trigg
   causedAt: wire.caused_at,
   notAfter: wire.not_after,
   traceparent: wire.traceparent,
+  ...(personal['change'] !== undefined && { change: readVisibleChange(objectOf(personal['change'], 'change')) }),
+});
+
+const OPS: Readonly<Record<ChangeOp, true>> = { create: true, update: true, delete: true, snapshot: true };
+
+/** As the evaluate stage wrote it, without what a release after this one may have added. */
+function readVisibleChange(change: JsonObject): VisibleChange {
+  const source = objectOf(change['source'], 'source');
+  const { previous, unknown } = change;
+  const { integration, table, tx, position } = source;
+  return {
+    op: wordOf(textOf(change['op'], 'op'), OPS, 'op'),
+    source: {
+      integration: textOf(integration, 'integration'),
+      table: textOf(table, 'table'),
+      tx: typeof tx === 'number' ? tx : 0,
+      position: textOf(position, 'position'),
+    },
+    ...(previous !== undefined && { previous: objectOf(previous, 'previous') }),
+    ...(unknown !== undefined && { unknown: readUnknown(objectOf(unknown, 'unknown')) }),
+  };
+}
+
+const readUnknown = ({ fields, table }: JsonObject): UnknownValues => ({
+  fields: listOf(fields, 'fields').map((name) => textOf(name, 'a field')),
+  table: textOf(table, 'table'),
 });
 
 export const triggerRecord = {
@@ -104,7 +135,7 @@ export const triggerRecord = {
       {
         name: 'personal',
         type: 'bytes',
-        doc: 'JSON {user_ids, event}: the ids to ask about, and the fields of the event that rule and templates refer to. Clear text begins with `{`; any other first byte is reserved for an encrypted form.',
+        doc: 'JSON {user_ids, event, change}: the ids to ask about, the fields of the event that rule and templates refer to, and what rules see of a change. Clear text begins with `{`; any other first byte is reserved for an encrypted form.',
       },
     ],
   },

@@ -1,3 +1,4 @@
+import { CHANGE_OPS, type VisibleChange } from '@carillon/domain/changes';
 import type { LogRecordKind, LogRecords } from '@carillon/contracts';
 import { AUDIT_OUTCOMES, type AuditRecord } from '@carillon/domain/audit';
 import type { CohortMessage } from '@carillon/domain/cohorts';
@@ -63,7 +64,17 @@ export const intents: Arbitrary<Intent> = fc
   .tuple(ordinaryIntents, fc.option(fc.record({ by: text }), { nil: undefined }))
   .map(([intent, test]) => (test ? { ...intent, test } : intent));
 
-const triggers: Arbitrary<Trigger> = fc.record({
+const visibleChanges: Arbitrary<VisibleChange> = fc.record(
+  {
+    op: fc.constantFrom(...CHANGE_OPS),
+    source: fc.record({ integration: text, table: text, tx: count, position: text }),
+    previous: fc.dictionary(text, json),
+    unknown: fc.record({ fields: fc.array(text, { maxLength: 3 }), table: text }),
+  },
+  { requiredKeys: ['op', 'source'] },
+);
+
+const plainTriggers: Arbitrary<Trigger> = fc.record({
   id: id<Trigger['id']>(),
   workspace: text,
   notification: text,
@@ -83,6 +94,11 @@ const triggers: Arbitrary<Trigger> = fc.record({
   notAfter: instant,
   traceparent: nullable(text),
 });
+
+/** Of changes among them. */
+const triggers: Arbitrary<Trigger> = fc
+  .tuple(plainTriggers, fc.option(visibleChanges, { nil: undefined }))
+  .map(([trigger, change]) => (change ? { ...trigger, change } : trigger));
 
 const problemKind = fc.constantFrom('missing', 'extra', 'duplicate', 'invalid', 'invalid_address', 'not_in_order');
 export const lookups: Arbitrary<Lookup> = fc.record({

@@ -94,21 +94,25 @@ const REASONS: Readonly<Record<DeliveryReason, ReasonWords>> = {
 };
 
 /** The same for codes of a story that no delivery has: why a person was dropped, or a rule did not fire. */
-const OTHERS: Readonly<Record<DropReason | 'no_channel' | 'disabled' | 'when_false', string | null>> = {
-  rule_error: 'rule error',
-  where_false: 'where false',
-  no_unique_id: 'no unique_id',
-  too_many_recipients: 'too many recipients',
-  too_large: 'too large',
-  no_user_ids: 'no user ids',
-  invalid_user_id: 'invalid user id',
-  too_many_user_ids: 'too many user ids',
-  too_complex: 'too complex',
-  no_channel: 'no channel',
-  // The text of the step says it.
-  disabled: null,
-  when_false: null,
-};
+const OTHERS: Readonly<Record<DropReason | 'no_channel' | 'disabled' | 'when_false' | 'other_change', string | null>> =
+  {
+    rule_error: 'rule error',
+    where_false: 'where false',
+    no_unique_id: 'no unique_id',
+    too_many_recipients: 'too many recipients',
+    too_large: 'too large',
+    no_user_ids: 'no user ids',
+    invalid_user_id: 'invalid user id',
+    too_many_user_ids: 'too many user ids',
+    too_complex: 'too complex',
+    field_unknown: 'field not sent by the database',
+    before_unknown: 'row before not sent by the database',
+    no_channel: 'no channel',
+    // The text of the step says it.
+    disabled: null,
+    when_false: null,
+    other_change: null,
+  };
 
 export const DELIVERY_REASONS = Object.keys(REASONS) as readonly DeliveryReason[];
 

@@ -10,6 +10,7 @@ import {
   madeOf,
   personOf,
   refusedBy,
+  refusedByUnknown,
   uniqueIdOf,
   digestKeyOf,
   untilOf,
@@ -37,6 +38,7 @@ export function* findRecipientsOf(
       event_id: trigger.eventId,
       time: trigger.time,
       variables: item.variables,
+      ...trigger.change,
     };
     const made = makeRecipient(rule, item, bindings, trigger, budget);
     if (budget.exhausted) {
@@ -60,7 +62,7 @@ function makeRecipient(
   trigger: Lookup['trigger'],
   budget: StepBudget,
 ): Made {
-  const refused = refusedBy(rule.where, bindings, budget);
+  const refused = refusedByUnknown(rule, bindings, budget) ?? refusedBy(rule.where, bindings, budget);
   if (refused) return refused;
   // Records of earlier versions have addresses as the partner wrote them.
   const to = addressesOf(written);

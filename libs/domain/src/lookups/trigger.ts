@@ -1,4 +1,5 @@
 import type { DeriveId, EventId, Instant, JsonObject, TriggerId } from '@carillon/kernel';
+import type { VisibleChange } from '../changes/visible-change.ts';
 
 /**
  * "This rule fired for this event", where a partner has to say who is told. It carries what is needed once the answer is
@@ -25,6 +26,8 @@ export type Trigger = {
   readonly userIds: readonly string[];
   /** The fields of the event that the rule and its templates refer to. */
   readonly event: JsonObject;
+  /** What rules see of the change that the event is. Undefined: it is none. */
+  readonly change?: VisibleChange;
   /** The event's time, as the rule sees it. */
   readonly time: Instant;
   /** Append time of the cause. */

@@ -1,4 +1,6 @@
+import { DEFAULTS } from '@carillon/shapes/values';
 import { err, ok, type Json, type Result } from '@carillon/kernel';
+import type { ChangeOp } from '../changes/change.ts';
 import { conditionOf, userIdsOf } from '../cohorts/cohort-rules.ts';
 import type { EventRecipients, LookupRecipients } from '../configuration/resources.ts';
 import type { PlacedRule } from '../configuration/streams.ts';
@@ -23,6 +25,8 @@ export type Remembered = {
 /** What all published rules are made of, with their expressions checked and compiled; made once per rule version. */
 type RuleParts = {
   readonly placed: PlacedRule;
+  /** Which changes the rule looks at. An event that is no change is always looked at. */
+  readonly changes: readonly ChangeOp[];
   readonly when: Expression;
   readonly uniqueId: Expression | 'event_id' | 'trigger_id' | null;
   readonly person: Expression | null;
@@ -79,7 +83,7 @@ export function compileRule(
     faults.push(...compiled.error.map((fault) => ({ field, ...fault })));
     return null;
   };
-  const { recipients } = placed.body;
+  const { recipients, changes = DEFAULTS.rule.changes } = placed.body;
   const when = read('when', conditionOf(placed.body), 'when');
   const rule = recipients.from === 'lookup' ? readLookup(read, recipients) : readEventRecipients(read, recipients);
   const delay = placed.notification.body.cadence?.delay;
@@ -90,14 +94,14 @@ export function compileRule(
   const digestKey = read(DIGEST_KEY, placed.notification.body.cadence?.digest?.key, 'digest_key');
   return when === null || rule === null || faults.length > 0
     ? err(faults)
-    : ok({ placed, when, until, digestKey, memory: null, ...rule });
+    : ok({ placed, changes, when, until, digestKey, memory: null, ...rule });
 }
 
 /** Where they stand in the file of the notification. */
 const UNTIL = 'cadence.delay.until';
 const DIGEST_KEY = 'cadence.digest.key';
 
-type Own<Rule extends CompiledRule> = Omit<Rule, 'placed' | 'when' | 'until' | 'digestKey' | 'memory'>;
+type Own<Rule extends CompiledRule> = Omit<Rule, 'placed' | 'changes' | 'when' | 'until' | 'digestKey' | 'memory'>;
 
 function readEventRecipients(read: Read, recipients: EventRecipients): Own<EventRule> {
   const { email, phone, token } = recipients.to;

@@ -1,9 +1,9 @@
 import { parseInstant, type Instant, type Json } from '@carillon/kernel';
 import { LONGEST_DELAY } from '../cadence/delay.ts';
-import { firstAddress, type Addresses } from '../channels/channel.ts';
+import { ADDRESS_KINDS, firstAddress, type Addresses } from '../channels/channel.ts';
 import { STEPS_SPENT, type StepBudget } from './budget.ts';
 import type { CompiledRule } from './program.ts';
-import type { Bindings, Expression } from './expression.ts';
+import type { Bindings, Evaluated, Expression } from './expression.ts';
 import { MAX_RECIPIENT_CHARACTERS, type Dropped, type DropReason, type Recipient } from './recipient.ts';
 
 /** What recipients named by an event and recipients of a lookup have in common. */
@@ -11,13 +11,19 @@ import { MAX_RECIPIENT_CHARACTERS, type Dropped, type DropReason, type Recipient
 export type Refused = { readonly ok: false; readonly reason: DropReason; readonly detail: string };
 export type Made = { readonly ok: true; readonly recipient: Recipient } | Refused;
 
+const ruleError = (field: string, { reason, error }: Extract<Evaluated, { ok: false }>): Refused => ({
+  ok: false,
+  reason: reason ?? 'rule_error',
+  detail: `${field}: ${error}`,
+});
+
 type Until = { readonly ok: true; readonly value: Instant | null } | Refused;
 
 /** When a message is due by the event's own word; a recipient for whom it is no time is dropped. */
 export function untilOf(until: Expression | null, bindings: Bindings, causedAt: Instant, budget: StepBudget): Until {
   if (until === null) return { ok: true, value: null };
   const result = until.evaluate(bindings, budget);
-  if (!result.ok) return { ok: false, reason: 'rule_error', detail: `cadence.delay.until: ${result.error}` };
+  if (!result.ok) return ruleError('cadence.delay.until', result);
   const at = typeof result.value === 'string' ? parseInstant(result.value) : undefined;
   if (at !== undefined && at - causedAt > LONGEST_DELAY) {
     return { ok: false, reason: 'rule_error', detail: 'cadence.delay.until is more than 366 days ahead' };
@@ -35,7 +41,7 @@ export const MAX_DIGEST_KEY = 1000;
 export function digestKeyOf(key: Expression | null, bindings: Bindings, budget: StepBudget): DigestKey {
   if (key === null) return { ok: true, value: null };
   const result = key.evaluate(bindings, budget);
-  if (!result.ok) return { ok: false, reason: 'rule_error', detail: `cadence.digest.key: ${result.error}` };
+  if (!result.ok) return ruleError('cadence.digest.key', result);
   const value = identifier(result.value);
   if (value === null) {
     const detail = 'cadence.digest.key is null, empty, or neither text nor number';
@@ -57,7 +63,7 @@ export const beyondBudget = (index: number, all: number): Dropped => ({
 export function refusedBy(where: Expression | null, bindings: Bindings, budget: StepBudget): Refused | null {
   const kept = where?.evaluate(bindings, budget);
   if (!kept) return null;
-  if (!kept.ok) return { ok: false, reason: 'rule_error', detail: `where: ${kept.error}` };
+  if (!kept.ok) return ruleError('where', kept);
   if (kept.value === false) return { ok: false, reason: 'where_false', detail: where?.source ?? '' };
   return kept.value === true ? null : { ok: false, reason: 'rule_error', detail: 'where is not true or false' };
 }
@@ -84,6 +90,27 @@ function isWithin(values: readonly Json[], most: number): boolean {
     });
   };
   return values.every(take);
+}
+
+/**
+ * Refuses a recipient of whom an address, the person or a variable is a value that the database did not send. A missing
+ * field is null there, but whether this one is missing is unknown. Costs nothing if all values are known.
+ */
+export function refusedByUnknown(rule: CompiledRule, bindings: Bindings, budget: StepBudget): Refused | null {
+  if (bindings.unknown === undefined) return null;
+  const parts: readonly (readonly [string, Expression | null])[] =
+    rule.from === 'lookup'
+      ? [['person', rule.person]]
+      : [
+          ...ADDRESS_KINDS.map((kind) => [`to.${kind}`, rule.to[kind]] as const),
+          ['person', rule.person],
+          ...rule.variables.map(([name, expression]) => [`variables.${name}`, expression] as const),
+        ];
+  for (const [field, expression] of parts) {
+    const result = expression?.evaluate(bindings, budget);
+    if (result?.ok === false && result.reason !== undefined) return ruleError(field, result);
+  }
+  return null;
 }
 
 /** In `to` and `variables` a missing field is null (docs/recipients.md). */
@@ -123,7 +150,7 @@ export function uniqueIdOf(
     return { ok: false, reason: 'no_unique_id', detail: 'neither an address nor a unique_id' };
   }
   const result = rule.uniqueId.evaluate(bindings, budget);
-  if (!result.ok) return { ok: false, reason: 'rule_error', detail: `unique_id: ${result.error}` };
+  if (!result.ok) return ruleError('unique_id', result);
   const value = identifier(result.value);
   if (value !== null) return { ok: true, value };
   return { ok: false, reason: 'rule_error', detail: 'unique_id is null, empty, or neither text nor number' };

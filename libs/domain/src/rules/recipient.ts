@@ -1,4 +1,5 @@
 import type { Instant, JsonObject } from '@carillon/kernel';
+import type { UnknownReason } from '../changes/visible-change.ts';
 import type { Addresses } from '../channels/channel.ts';
 
 /** Somebody whom a fired rule tells. */
@@ -29,7 +30,8 @@ export type DropReason =
   | 'no_user_ids'
   | 'invalid_user_id'
   | 'too_many_user_ids'
-  | 'too_complex';
+  | 'too_complex'
+  | UnknownReason;
 
 export type Dropped = {
   readonly index: number;

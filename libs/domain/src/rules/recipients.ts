@@ -1,5 +1,6 @@
 import { runToCompletion, type Coroutine, type Json } from '@carillon/kernel';
 import { addressesBy, addressOrText, type AddressKind } from '../channels/channel.ts';
+import { visibleChange, type UnknownReason } from '../changes/visible-change.ts';
 import type { SourceEvent } from '../events/source-event.ts';
 import { STEPS_SPENT, StepBudget } from './budget.ts';
 import type { CompiledRule, EventRule, Remembered, RuleMemory } from './program.ts';
@@ -11,6 +12,7 @@ import {
   madeOf,
   personOf,
   refusedBy,
+  refusedByUnknown,
   uniqueIdOf,
   digestKeyOf,
   untilOf,
@@ -18,10 +20,13 @@ import {
   type Made,
 } from './recipient-parts.ts';
 
+export type FailureReason = 'rule_error' | 'too_complex' | UnknownReason;
+
 export type RuleOutcome =
-  | { readonly kind: 'not_fired' }
+  /** `because`: the rule does not look at such changes. */
+  | { readonly kind: 'not_fired'; readonly because?: 'other_change' }
   | { readonly kind: 'disabled' }
-  | { readonly kind: 'failed'; readonly reason: 'rule_error' | 'too_complex'; readonly error: string }
+  | { readonly kind: 'failed'; readonly reason: FailureReason; readonly error: string }
   | { readonly kind: 'fired'; readonly recipients: readonly Recipient[]; readonly dropped: readonly Dropped[] }
   /** Fired, and a partner has to say who is told: each id once. */
   | { readonly kind: 'asks'; readonly userIds: readonly string[]; readonly dropped: readonly Dropped[] };
@@ -31,14 +36,13 @@ export const MAX_RECIPIENTS = 500;
 
 /** Most rules come to this for most events: one value for all, since making it took as long as the condition. */
 export const NOT_FIRED: RuleOutcome = Object.freeze({ kind: 'not_fired' });
+/** What a rule comes to for a change that is not of its `changes`. */
+export const OTHER_CHANGE: RuleOutcome = Object.freeze({ kind: 'not_fired', because: 'other_change' });
 const DISABLED: RuleOutcome = Object.freeze({ kind: 'disabled' });
 
 /** What the expressions of a rule see of an event; the same for all rules. */
-export const bindingsOf = (event: SourceEvent): Bindings => ({
-  event: event.body,
-  event_id: event.id,
-  time: event.time,
-});
+export const bindingsOf = ({ body, id, time, change }: SourceEvent): Bindings =>
+  change === null ? { event: body, event_id: id, time } : { event: body, event_id: id, time, ...visibleChange(change) };
 
 /** Evaluates a rule for an event, without a pause and on a budget of its own. */
 export const evaluateRule = (rule: CompiledRule, event: SourceEvent, triggerId: () => string): RuleOutcome =>
@@ -61,10 +65,11 @@ export function* evaluateRuleCoroutine(
 /** What the condition alone comes to; null: the rule fires, and `fireRule` says for whom. */
 export function outcomeWithoutFiring(rule: CompiledRule, bindings: Bindings, budget: StepBudget): RuleOutcome | null {
   if (!rule.placed.enabled) return DISABLED;
+  if (bindings.op !== undefined && !rule.changes.includes(bindings.op)) return OTHER_CHANGE;
   const fired = rule.when.evaluate(bindings, budget);
-  if (!fired.ok) return failure(fired.error, budget);
+  if (!fired.ok) return failure(fired, budget);
   if (fired.value === true) return null;
-  return fired.value === false ? NOT_FIRED : failure('when is not true or false', budget);
+  return fired.value === false ? NOT_FIRED : failure({ error: 'when is not true or false' }, budget);
 }
 
 /** One event for one rule: what it came to, and what the rule keeps of the entity afterwards. */
@@ -101,10 +106,12 @@ export function* fireRule(
   return yield* findRecipients(rule, event, triggerId(), bindings, budget);
 }
 
-const failure = (error: string, budget: StepBudget): RuleOutcome => ({
+type Failure = { readonly error: string; readonly reason?: UnknownReason };
+
+const failure = ({ error, reason }: Failure, budget: StepBudget, field = ''): RuleOutcome => ({
   kind: 'failed',
-  reason: budget.exhausted ? 'too_complex' : 'rule_error',
-  error: budget.exhausted ? STEPS_SPENT : error,
+  reason: budget.exhausted ? 'too_complex' : (reason ?? 'rule_error'),
+  error: budget.exhausted ? STEPS_SPENT : field + error,
 });
 
 /** One event asks about at most this many ids; the rest are dropped with a reason, never silently. */
@@ -113,7 +120,7 @@ const MAX_ID_LENGTH = 255;
 
 function findUserIds(expression: Expression, bindings: Bindings, budget: StepBudget): RuleOutcome {
   const found = expression.evaluate(bindings, budget);
-  if (!found.ok) return failure(`user_ids: ${found.error}`, budget);
+  if (!found.ok) return failure(found, budget, 'user_ids: ');
   const values = Array.isArray(found.value) ? (found.value as readonly Json[]) : [found.value];
   const userIds = new Set<string>();
   const dropped: Dropped[] = [];
@@ -146,7 +153,7 @@ function* findRecipients(
   budget: StepBudget,
 ): Coroutine<RuleOutcome> {
   const items = listItems(rule.forEach, bindings, budget);
-  if (!items.ok) return failure(`for_each: ${items.error}`, budget);
+  if (!items.ok) return failure(items, budget, 'for_each: ');
   const recipients: Recipient[] = [];
   const dropped: Dropped[] = [];
   const all = items.value.length;
@@ -170,7 +177,7 @@ function* findRecipients(
   return { kind: 'fired', recipients, dropped };
 }
 
-type Items = { ok: true; value: readonly Json[] } | { ok: false; error: string };
+type Items = { ok: true; value: readonly Json[] } | ({ ok: false } & Failure);
 
 function listItems(forEach: Expression | null, bindings: Bindings, budget: StepBudget): Items {
   if (!forEach) return { ok: true, value: [null] };
@@ -188,6 +195,8 @@ function makeRecipient(
   triggerId: string,
   budget: StepBudget,
 ): Made {
+  const unknown = refusedByUnknown(rule, bindings, budget);
+  if (unknown) return unknown;
   const variables = Object.fromEntries(
     rule.variables.map(([name, expression]) => [name, valueOrNull(expression, bindings, budget)]),
   );

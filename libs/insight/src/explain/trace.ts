@@ -1,4 +1,5 @@
-import { ruleIdOf, ruleTitle, type Configuration } from '@carillon/domain/configuration';
+import type { Change } from '@carillon/domain/changes';
+import { ruleIdOf, ruleTitle, type Configuration, type PlacedRule } from '@carillon/domain/configuration';
 import type { Delivery, Intent, TestSend } from '@carillon/domain/deliveries';
 import { formatPosition, type SourceEvent } from '@carillon/domain/events';
 import { bindingsOf, StepBudget, whoIsDropped, type Dropped } from '@carillon/domain/rules';
@@ -275,12 +276,17 @@ async function traceRule(
   const bindings = bindingsOf(event);
   if (ports.slice.isExpired()) await ports.slice.yield();
   const hasFired = outcome.kind === 'fired' || outcome.kind === 'asks';
-  const explained = hasFired ? [] : (rule?.when.explain(bindings) ?? []);
+  const isSkipped = outcome.kind === 'not_fired' && outcome.because !== undefined;
+  // Of a change both values are told, also if the rule fired.
+  const isToExplain = event.change === null ? !hasFired : !isSkipped;
+  const explained = isToExplain ? (rule?.when.explain(bindings) ?? []) : [];
   const lines = explained.map(({ source, depth, result }) => {
     const value = result.ok ? JSON.stringify(result.value, bigintText) : `error: ${result.error}`;
     return `${'  '.repeat(depth)}${source}  →  ${value}`;
   });
-  const steps = [ruleStep(evaluated, row, lines)];
+  const steps = [
+    isSkipped ? skippedStep(placed, row, rule?.changes ?? [], event.change) : ruleStep(evaluated, row, lines),
+  ];
   if (outcome.kind === 'fired') {
     const list = rule?.from === 'event' ? rule.forEach?.evaluate(bindings, new StepBudget()) : undefined;
     const items = list?.ok && Array.isArray(list.value) ? (list.value as readonly Json[]) : undefined;
@@ -325,6 +331,13 @@ function countWords(evaluatedRules: readonly EvaluatedRule[]): string {
   return `${evaluatedRules.length} ${evaluatedRules.length === 1 ? 'rule' : 'rules'} saw it, ${fired} fired`;
 }
 
+/** A rule that does not look at changes of this sort. */
+function skippedStep(placed: PlacedRule, row: EventRow, changes: readonly string[], change: Change | null): TraceStep {
+  const text = `did not fire: it looks at ${changes.join(', ')}, and this is a ${change?.op ?? 'change'}`;
+  const more = { rule: ruleTitle(placed), ruleVersion: placed.version, configNumber: row.configNumber };
+  return step('rule', row.at, text, { ...more, reason: 'other_change' });
+}
+
 function ruleStep({ placed, outcome, triggerId }: EvaluatedRule, row: EventRow, lines: readonly string[]): TraceStep {
   const rule = ruleTitle(placed);
   const more = { rule, ruleVersion: placed.version, configNumber: row.configNumber, lines };
@@ -340,13 +353,13 @@ function ruleStep({ placed, outcome, triggerId }: EvaluatedRule, row: EventRow, 
       const drops = dropWords('user id', dropped);
       const partner = placed.body.recipients.from === 'lookup' ? placed.body.recipients.integration : '';
       const text = `fired: asks ${partner} about ${userIds.length} user ${userIds.length === 1 ? 'id' : 'ids'}`;
-      return step('rule', row.at, text, { ...more, lines: drops });
+      return step('rule', row.at, text, { ...more, lines: [...lines, ...drops] });
     }
     case 'fired': {
       const { recipients, dropped } = outcome;
       const drops = dropWords('recipient', dropped);
       const text = `fired: ${recipients.length} ${recipients.length === 1 ? 'recipient' : 'recipients'}`;
-      return step('trigger', row.at, text, { ...more, id: triggerId, lines: drops });
+      return step('trigger', row.at, text, { ...more, id: triggerId, lines: [...lines, ...drops] });
     }
   }
 }

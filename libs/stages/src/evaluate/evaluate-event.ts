@@ -7,6 +7,7 @@ import {
   EventBudget,
   fireRule,
   NOT_FIRED,
+  OTHER_CHANGE,
   outcomeWithoutFiring,
   stepRule,
   type Bindings,
@@ -18,7 +19,14 @@ import {
 } from '@carillon/domain/rules';
 import { runToCompletion, type DeriveId, type Coroutine, type JsonObject, type TriggerId } from '@carillon/kernel';
 import { isKeyed, NO_ENTITY, type EntityStates } from './entity-states.ts';
-import { causeOfEvent, makeIntents, namesAfterLookup, templateContext, type IntentContext } from './make-intents.ts';
+import {
+  causeOfEvent,
+  changeAfterLookup,
+  makeIntents,
+  namesAfterLookup,
+  templateContext,
+  type IntentContext,
+} from './make-intents.ts';
 import type { BookRule, RuleBook } from './rule-book.ts';
 
 /** What one rule made of one event: intents where the event names the recipients, triggers where a partner has to. */
@@ -40,11 +48,15 @@ const nothingOf = (placed: PlacedRule, outcome: RuleOutcome): EvaluatedRule => (
 });
 
 /** What most rules make of most events is the same each time: made once for the rules of a stream, not for each event. */
-const quiet = new WeakMap<readonly BookRule[], readonly EvaluatedRule[]>();
-function quietRules(entries: readonly BookRule[]): readonly EvaluatedRule[] {
+type Quiet = { readonly unfired: readonly EvaluatedRule[]; readonly skipped: readonly EvaluatedRule[] };
+const quiet = new WeakMap<readonly BookRule[], Quiet>();
+function quietRules(entries: readonly BookRule[]): Quiet {
   let known = quiet.get(entries);
   if (!known) {
-    known = entries.map(({ placed }) => nothingOf(placed, NOT_FIRED));
+    known = {
+      unfired: entries.map(({ placed }) => nothingOf(placed, NOT_FIRED)),
+      skipped: entries.map(({ placed }) => nothingOf(placed, OTHER_CHANGE)),
+    };
     quiet.set(entries, known);
   }
   return known;
@@ -112,7 +124,7 @@ function evaluateQuietRules(
   progress: Progress,
 ): void {
   const { evaluatedRules } = progress;
-  const unfired = quietRules(entries);
+  const { unfired, skipped } = quietRules(entries);
   progress.fires = false;
   for (; progress.at < entries.length; progress.at += 1) {
     const entry = entries[progress.at];
@@ -128,8 +140,8 @@ function evaluateQuietRules(
       progress.fires = true;
       return;
     }
-    const same = nothing === NOT_FIRED ? unfired[progress.at] : undefined;
-    evaluatedRules.push(same ?? nothingOf(entry.placed, nothing));
+    const same = nothing === NOT_FIRED ? unfired : nothing === OTHER_CHANGE ? skipped : undefined;
+    evaluatedRules.push(same?.[progress.at] ?? nothingOf(entry.placed, nothing));
   }
 }
 
@@ -206,7 +218,9 @@ export function makeTriggers(
 ): readonly Trigger[] {
   const { placed, integration } = rule;
   const { notification, workspace } = placed;
-  const carried: JsonObject = templateContext(event.body, {}, namesAfterLookup(rule, configuration, book));
+  const names = namesAfterLookup(rule, configuration, book);
+  const carried: JsonObject = templateContext(event.body, {}, names);
+  const { change } = event;
   const parts = partsOf(userIds);
   return parts.map((ids, part) => ({
     id: triggerIdOf(derive, ruleIdOf(placed), event.id, { part, runId }),
@@ -223,6 +237,7 @@ export function makeTriggers(
     parts: parts.length,
     userIds: ids,
     event: carried,
+    ...(change !== null && { change: changeAfterLookup(rule, change, names) }),
     time: event.time,
     causedAt: event.appendedAt,
     notAfter: event.appendedAt + deliverySettings(notification.body).expires,

@@ -1,4 +1,5 @@
 import { dueAt } from '@carillon/domain/cadence';
+import { rowBefore, visibleChange, type Change, type VisibleChange } from '@carillon/domain/changes';
 import { CHANNELS, channelOf, channelsOf, type ChannelName } from '@carillon/domain/channels';
 import {
   localityOf,
@@ -13,7 +14,7 @@ import { deliverySettings, type Intent } from '@carillon/domain/deliveries';
 import { digestSettings } from '@carillon/domain/digests';
 import { formatPosition, type SourceEvent } from '@carillon/domain/events';
 import type { Trigger } from '@carillon/domain/lookups';
-import type { CompiledRule, Recipient } from '@carillon/domain/rules';
+import type { CompiledRule, Expression, Recipient } from '@carillon/domain/rules';
 import type { DeriveId, EventId, Instant, IntentId, Json, JsonObject, TriggerId } from '@carillon/kernel';
 import type { TemplateNames } from '@carillon/ports';
 import type { RuleBook } from './rule-book.ts';
@@ -26,6 +27,8 @@ export type Cause = {
   readonly eventId: EventId;
   readonly eventPosition: string;
   readonly body: JsonObject;
+  /** The row before a change, if there is one. */
+  readonly previous: JsonObject | undefined;
   readonly causedAt: Instant;
   readonly notAfter: Instant;
   readonly traceparent: string | null;
@@ -35,12 +38,17 @@ export const causeOfEvent = (event: SourceEvent, { notification }: PlacedRule): 
   eventId: event.id,
   eventPosition: formatPosition(event.position),
   body: event.body,
+  previous: event.change?.previous ?? undefined,
   causedAt: event.appendedAt,
   notAfter: event.appendedAt + deliverySettings(notification.body).expires,
   traceparent: event.traceparent,
 });
 
-export const causeOfTrigger = ({ event, ...trigger }: Trigger): Cause => ({ ...trigger, body: event });
+export const causeOfTrigger = ({ event, change, ...trigger }: Trigger): Cause => ({
+  ...trigger,
+  body: event,
+  previous: change && rowBefore(change),
+});
 
 /** What intents and triggers are made with. */
 export type IntentContext = {
@@ -84,6 +92,7 @@ export function makeIntents(
         cause.body,
         recipient.variables,
         namesNeeded(configuration, workspace, notification.body, channel, book),
+        cause.previous,
       ),
       template: said.template,
       templateVersion: template.version,
@@ -124,32 +133,53 @@ function namesNeeded(
   };
 }
 
-/** The fields and variables that the template refers to, a variable before a field of the same name; nothing else. */
-export function templateContext(event: JsonObject, variables: JsonObject, names: TemplateNames): JsonObject {
-  if (names.all) return { ...event, ...variables };
+/** The name under which templates see the row before a change. */
+const PREVIOUS = 'previous';
+
+/**
+ * The fields and variables that the template refers to, a variable before a field of the same name; nothing else. The row
+ * before is `previous`, unless a field or a variable has this name.
+ */
+export function templateContext(
+  event: JsonObject,
+  variables: JsonObject,
+  names: TemplateNames,
+  previous?: JsonObject,
+): JsonObject {
+  const own: JsonObject = previous === undefined ? {} : { [PREVIOUS]: previous };
+  if (names.all) return { ...own, ...event, ...variables };
   return Object.fromEntries(
     [...names.names, ...RESERVED].flatMap((name): [string, Json][] => {
-      const holder = [variables, event].find((one) => Object.hasOwn(one, name));
+      const holder = [variables, event, own].find((one) => Object.hasOwn(one, name));
       const value = holder?.[name];
       return value === undefined ? [] : [[name, value]];
     }),
   );
 }
 
+/** What of a change goes with its trigger: the row before only if an expression or a template still reads it. */
+export function changeAfterLookup(rule: CompiledRule, change: Change, names: TemplateNames): VisibleChange {
+  const { previous, ...rest } = visibleChange(change);
+  const isRead = names.all || names.names.includes(PREVIOUS) || afterLookup(rule).some(readsPrevious);
+  return previous !== undefined && isRead ? { ...rest, previous } : rest;
+}
+
+const readsPrevious = ({ fields }: Expression): boolean => fields.some(({ root }) => root === PREVIOUS);
+
+/** Expressions that are evaluated with the answer of the partner. */
+const afterLookup = ({ where, until, digestKey, uniqueId, person }: CompiledRule): readonly Expression[] =>
+  [where, until, digestKey, typeof uniqueId === 'string' ? null : uniqueId, person].filter((each) => each !== null);
+
 /** The event's fields that are still needed after a lookup: those of the rule's expressions and of its templates. */
-export function namesAfterLookup(
-  { placed, where, until, digestKey, uniqueId, person }: CompiledRule,
-  configuration: Configuration,
-  book: RuleBook,
-): TemplateNames {
+export function namesAfterLookup(rule: CompiledRule, configuration: Configuration, book: RuleBook): TemplateNames {
+  const { placed } = rule;
   const { body } = placed.notification;
   const templates = channelsOf(body).map(([channel]) =>
     namesNeeded(configuration, placed.workspace, body, channel, book),
   );
   const names = templates.flatMap((one) => one.names);
   const all = templates.some((one) => one.all);
-  const expressions = [where, until, digestKey, typeof uniqueId === 'string' ? null : uniqueId, person];
-  const paths = expressions.flatMap((one) => one?.fields.filter(({ root }) => root === 'event') ?? []);
+  const paths = afterLookup(rule).flatMap(({ fields }) => fields.filter(({ root }) => root === 'event'));
   const tops = paths.map(({ path }) => /^[A-Za-z_]\w*/.exec(path)?.[0]);
   return {
     names: [...new Set([...names, ...tops.filter((name) => name !== undefined)])],

@@ -1,4 +1,5 @@
 import { createExpressionLanguage } from '@carillon/adapter-cel';
+import { readChange, writeChange, type Change, type ChangeSource } from '@carillon/domain/changes';
 import {
   streamTable,
   type EventRecipients,
@@ -68,4 +69,23 @@ export function givenEvent(body: { readonly [name: string]: Json }, id = 'evt_1'
     time: MORNING,
     traceparent: null,
   };
+}
+
+/** A change of `public.orders` that reaches `shop/orders`; an update from one row to another unless told otherwise. */
+export function givenChange(
+  { previous, ...given }: Partial<Change> & Pick<Change, 'event'>,
+  id = 'evt_1',
+  offset = 5,
+): SourceEvent {
+  const source: ChangeSource = {
+    integration: 'shop-db',
+    table: 'public.orders',
+    tx: 728,
+    position: '0/1948580:3',
+    at: '2026-11-28T06:30:00.123456Z',
+  };
+  const change: Change = { op: 'update', unknown: [], source, ...given, ...(previous !== undefined && { previous }) };
+  const read = readChange(writeChange(change));
+  if (!read.ok) throw new Error(read.error.detail);
+  return { ...givenEvent({}, id, offset), body: read.value.event, change: read.value, time: Date.parse(source.at) };
 }

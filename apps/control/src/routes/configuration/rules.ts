@@ -19,6 +19,7 @@ import {
   triggerIdOf,
 } from '@carillon/domain/lookups';
 import {
+  bindingsOf,
   evaluateRuleCoroutine,
   whoIsDropped,
   type CompiledRule,
@@ -217,8 +218,7 @@ async function testRule(
   const enabled = { ...rule, placed: { ...placed, enabled: true } };
   const work = evaluateRuleCoroutine(enabled, event, () => triggerId);
   const outcome = await runYielding(work, slice);
-  const bindings = { event: event.body, event_id: event.id, time: event.time };
-  const explained = rule.when.explain(bindings).map(({ source, depth, result }) => ({
+  const explained = rule.when.explain(bindingsOf(event)).map(({ source, depth, result }) => ({
     source,
     depth,
     value: result.ok ? stringifyJson(result.value) : `error: ${result.error}`,
