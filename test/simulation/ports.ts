@@ -1,7 +1,7 @@
 import { noRuleStates, neverYield } from '@carillon/testing/given';
 import type { DeliveryPorts } from '@carillon/delivery';
 import type { EnginePorts } from '@carillon/engine';
-import type { ConsentStore, Ids } from '@carillon/ports';
+import type { ConsentStore, Ids, SourceStore } from '@carillon/ports';
 import { createConfigurationView, type FollowedConfiguration } from '@carillon/stages';
 import type { Process } from './scheduler.ts';
 import type { Shared, World } from './world.ts';
@@ -12,6 +12,14 @@ export type Ports = Omit<EnginePorts & DeliveryPorts, 'watch' | 'configuration'>
   /** Where it is written down what a person wants no more. */
   readonly deciding: ConsentStore;
   readonly watch: EnginePorts['watch'] & DeliveryPorts['watch'];
+};
+
+const NO_SOURCES: SourceStore = {
+  load: async () => null,
+  list: async () => [],
+  advance: async () => 'stale',
+  requestReset: async () => 'stale',
+  remove: async () => 'stale',
 };
 
 /** A bug, or none: the ports of a process as its roles get them. Made anew for each process, as its memory is. */
@@ -69,6 +77,10 @@ export function portsOf(process: Process, world: World, shared: Shared, plant: P
     partners: world.partner.connect(wire),
     senders: [world.provider.factory(wire, 'smtp'), world.provider.factory(wire, 'twilio')],
     secrets: { resolve: async () => 'secret' },
+    sources: NO_SOURCES,
+    changeSources: async () => {
+      throw new Error('no database is read here');
+    },
     cohortPages: { page: async () => ({ kind: 'refused', detail: 'no platform has to be asked here' }) },
     watch: {
       consumes: () => undefined,
@@ -86,6 +98,10 @@ export function portsOf(process: Process, world: World, shared: Shared, plant: P
       partnerState: () => undefined,
       partnerAlert: (partner, detail) => note('an alert')(`${partner} ${detail}`),
       trouble: (where, error) => note(where)(error),
+      sourceState: () => undefined,
+      sourceLeft: () => undefined,
+      sourceChanges: () => undefined,
+      sourceReset: () => undefined,
       attempt: () => () => undefined,
       accountState: () => undefined,
       sends: () => undefined,

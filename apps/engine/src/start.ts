@@ -1,5 +1,6 @@
 import type {
   BatchStage,
+  ChangeSources,
   CheckpointStore,
   Clock,
   CohortPages,
@@ -16,6 +17,7 @@ import type {
   RuleStateStore,
   Run,
   Secrets,
+  SourceStore,
   TemplateRenderer,
   TopicName,
   EventLoopSlice,
@@ -45,6 +47,8 @@ import {
 import { startCaller } from './asking/caller.ts';
 import type { AskWatch } from './asking/watch.ts';
 import { startPoller, type PollerPorts } from './polling/poller.ts';
+import type { SourceWatch } from './sources/source-ports.ts';
+import { startSources } from './sources/sources.ts';
 
 export type EnginePorts = {
   readonly log: EventLog;
@@ -64,12 +68,17 @@ export type EnginePorts = {
   readonly secrets: Secrets;
   readonly cohorts: CohortStore;
   readonly cohortPages: CohortPages;
+  readonly sources: SourceStore;
+  /** Loads the readers of databases. Called for the first source. */
+  readonly changeSources: () => Promise<ChangeSources>;
+  /** No other process has this store open. */
+  readonly aloneOnStore?: boolean;
   /** What a restore called off (`carillon restore --cancel-unsent`). */
   readonly calledOffCohortsBelow?: CalledOff;
   readonly watch: EngineWatch;
 };
 
-export type EngineWatch = ConsumerWatch & AskWatch & PollerPorts['watch'];
+export type EngineWatch = ConsumerWatch & AskWatch & PollerPorts['watch'] & SourceWatch;
 
 export type EngineRole = { close(): Promise<void> };
 
@@ -105,6 +114,7 @@ export async function startEngine(ports: EnginePorts): Promise<EngineRole> {
     handleBytes: COHORT_BATCH_BYTES,
   });
   const poller = startPoller(ports);
+  const sources = startSources({ ...ports, progress });
   const holder = ports.ids.random('request');
   let repeatedNumber = -1;
   let repeatedAt = 0;
@@ -129,7 +139,7 @@ export async function startEngine(ports: EnginePorts): Promise<EngineRole> {
   return {
     async close() {
       await keeper.stop();
-      await Promise.all([evaluating.stop(), asking.stop(), following.stop(), poller.stop()]);
+      await Promise.all([evaluating.stop(), asking.stop(), following.stop(), poller.stop(), sources.stop()]);
       await caller.stop();
       await resolving.stop();
       await ports.leases.release('clock', holder).catch((error: unknown) => watch.trouble('release the lease', error));

@@ -15,6 +15,10 @@ export type WatchedEngine = EngineRole & {
   openCalls(): number;
 };
 
+const noSources = async (): Promise<never> => {
+  throw new Error('the configuration names no source');
+};
+
 /** The engine role over a topology, with what it tells kept for the test. */
 export async function startEngineOn(topology: Topology, more: Partial<EnginePorts> = {}): Promise<WatchedEngine> {
   const troubles: unknown[] = [];
@@ -33,8 +37,12 @@ export async function startEngineOn(topology: Topology, more: Partial<EnginePort
     asking: () => undefined,
     membersSkipped: (name, count) => void skipped.push(`${name} ${count}`),
     partnerState: (partner, state) => void states.push(`${partner} ${state}`),
+    sourceState: () => undefined,
+    sourceLeft: () => undefined,
+    sourceChanges: () => undefined,
+    sourceReset: () => undefined,
     partnerAlert: (partner, detail) => void alerts.push(`${partner} ${detail}`),
   };
-  const engine = await startEngine({ ...topology.ports, watch, ...more });
+  const engine = await startEngine({ ...topology.ports, changeSources: noSources, watch, ...more });
   return { ...engine, troubles, alerts, states, skipped, outcomes, openCalls: () => begun - outcomes.length };
 }

@@ -143,6 +143,7 @@ export async function openFoundation(
     cohortReaders: createCohortReaders(),
     cohortPages: createPostHog(outboundHttp),
     cohorts: backend.cohorts,
+    sources: backend.sources,
     /** Loaded when a database is first checked or read, because most deployments read none. */
     changeSources: loadOnce(async (): Promise<ChangeSources> => {
       const { createPostgresSources } = await import('@carillon/adapter-postgres');

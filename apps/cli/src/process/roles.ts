@@ -32,6 +32,7 @@ export async function startEngineRole(foundation: Foundation, closing: Closing):
     ...foundation,
     leases,
     calledOffCohortsBelow,
+    aloneOnStore: foundation.backend.alone,
     watch: foundation.watches.engine,
   });
   closing.add(() => engine.close());

@@ -19,8 +19,10 @@ import {
   type ReadinessCheck,
   type Telemetry,
 } from '@carillon/runtime';
+import { systemClock } from '@carillon/adapter-system';
 import { VERSION } from '../version.ts';
 import type { ProcessSettings } from './settings.ts';
+import { watchSources } from './watch-sources.ts';
 
 const LEVELS: Readonly<Record<ProcessSettings['logLevel'], LogLevel>> = {
   debug: 'debug',
@@ -61,7 +63,13 @@ export function createWatches(config: ProcessSettings, serviceName: string) {
       ),
   };
   const platforms = watchPlatforms(telemetry, logger);
-  const engine: EngineWatch = { ...consumer, ...watchAsking(telemetry), ...platforms, trouble };
+  const engine: EngineWatch = {
+    ...consumer,
+    ...watchAsking(telemetry),
+    ...watchSources(telemetry, logger, systemClock),
+    ...platforms,
+    trouble,
+  };
   return {
     logger,
     telemetry,

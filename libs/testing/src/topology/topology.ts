@@ -185,6 +185,7 @@ export class Topology {
       limits,
       digestHeads,
       leases,
+      sources,
     } = data;
     const { readModels, inbox, tasks, claims } = data;
     const { clock, ids } = this;
@@ -205,6 +206,7 @@ export class Topology {
       digestHeads,
       links: createLinkTokens(LINK_KEY),
       leases,
+      sources,
       readModels,
       inbox,
       tasks,

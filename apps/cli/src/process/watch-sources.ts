@@ -1,0 +1,53 @@
+import type { SourceState } from '@carillon/domain/changes';
+import type { EngineWatch } from '@carillon/engine';
+import { formatInstant } from '@carillon/kernel';
+import type { Clock } from '@carillon/ports';
+import type { Logger, Telemetry } from '@carillon/runtime';
+
+type SourceWatch = Pick<EngineWatch, 'sourceState' | 'sourceLeft' | 'sourceChanges' | 'sourceReset'>;
+type Labels = { readonly state: SourceState['kind']; readonly reason: string };
+
+/** Binds what the engine reports of sources to metrics and log. A change of state is logged once. */
+export function watchSources({ metrics }: Telemetry, logger: Logger, clock: Clock): SourceWatch {
+  const shown = new Map<string, Labels>();
+  return {
+    sourceState(integration, { state, readUntil, lagBytes }) {
+      const labels = { state: state.kind, reason: 'reason' in state ? state.reason : '' };
+      const before = shown.get(integration);
+      const isNew = before?.state !== labels.state || before.reason !== labels.reason;
+      if (isNew && before) metrics.sourceState.with({ integration, ...before }).set(0);
+      metrics.sourceState.with({ integration, ...labels }).set(1);
+      shown.set(integration, labels);
+      if (readUntil !== null) {
+        metrics.sourceLagSeconds.with({ integration }).set(Math.max(0, clock.now() - readUntil) / 1000);
+      }
+      if (lagBytes !== null) metrics.sourceLagBytes.with({ integration }).set(lagBytes);
+      if (isNew) logState(logger, integration, state);
+    },
+    sourceLeft(integration) {
+      const labels = shown.get(integration);
+      if (!labels) return;
+      shown.delete(integration);
+      metrics.sourceState.with({ integration, ...labels }).remove();
+      metrics.sourceLagSeconds.with({ integration }).remove();
+      metrics.sourceLagBytes.with({ integration }).remove();
+    },
+    sourceChanges: (integration, result, count) => metrics.sourceChanges.with({ integration, result }).inc(count),
+    sourceReset: (integration, { from, to }) =>
+      logger.warn(
+        { resource: `integration ${integration}`, detail: `not read: ${formatInstant(from)} to ${formatInstant(to)}` },
+        'a database was reset',
+      ),
+  };
+}
+
+function logState(logger: Logger, integration: string, state: SourceState): void {
+  const resource = `integration ${integration}`;
+  if (state.kind === 'running') return logger.info({ resource }, 'a database is read');
+  const detail = state.detail ?? undefined;
+  const facts = { resource, ...(detail !== undefined && { detail }) };
+  if (state.kind === 'leaving') return logger.warn(facts, 'the slot of a removed database could not be dropped');
+  const coded = { ...facts, code: state.reason };
+  if (state.kind === 'waiting') return logger.warn(coded, 'a database cannot be read yet: it is tried again');
+  logger.error(coded, 'a database is not read until a person resets it: carillon sources');
+}
