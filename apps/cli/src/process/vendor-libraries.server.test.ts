@@ -18,7 +18,7 @@ console.log(JSON.stringify([...loaded]));
 process.exit(0);
 `;
 
-it('A process starts without the libraries of Twilio and Google, which the first account of theirs loads, and without the compiler of MJML, which a thread loads', async () => {
+it('A process starts without the libraries of Twilio, Google and PostgreSQL, which the first account or source of theirs loads, and without the compiler of MJML, which a thread loads', async () => {
   const foundation = new URL('./foundation.ts', import.meta.url).href;
   const { stdout } = await promisify(execFile)(process.execPath, [
     '--input-type=module',
@@ -30,7 +30,16 @@ it('A process starts without the libraries of Twilio and Google, which the first
   expect(loaded).toContain('handlebars');
   expect(
     loaded.filter((name) =>
-      ['twilio', 'google-auth-library', 'firebase-admin', 'mjml', 'mjml-core', 'juice'].includes(name),
+      [
+        'twilio',
+        'google-auth-library',
+        'firebase-admin',
+        'mjml',
+        'mjml-core',
+        'juice',
+        'pg',
+        'pg-logical-replication',
+      ].includes(name),
     ),
   ).toEqual([]);
 }, 120_000);

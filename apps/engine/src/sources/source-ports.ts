@@ -57,8 +57,8 @@ export type SourcePorts = ChangePorts & {
 };
 
 export const DEFAULT_TIMING: SourceTiming = {
-  roundMs: 2_000,
-  firstPauseMs: 1_000,
+  roundMs: 1_000,
+  firstPauseMs: 500,
   longestPauseMs: 10_000,
   reportMs: 10_000,
 };
