@@ -77,27 +77,12 @@ export async function composed(
   { brokers = 1 }: { readonly brokers?: 1 | 3 } = {},
 ): Promise<Composed> {
   const background: ChildProcess[] = [];
-  const start = (program: string, ...args: readonly string[]): void => {
+  const start: Start = (program, ...args) => {
     background.push(spawn(program, args, { stdio: 'ignore' }));
   };
-  const environment = { ...process.env };
-  if (engine === 'podman' && environment['DOCKER_HOST'] === undefined) {
-    const socket = join(socketFolder, 'podman.sock');
-    environment['DOCKER_HOST'] = `unix://${socket}`;
-    start('podman', 'system', 'service', '--time', '0', environment['DOCKER_HOST']);
-    await untilFound('the socket of podman', () => existsSync(socket) || undefined, 30_000);
-  }
+  const environment = await environmentOf(engine, socketFolder, start);
   for (const role of ROLES) await buildImage(engine, role, { say: () => undefined });
-  const standsIn = await run(engine, ['image', 'inspect', STAND_IN]).then(
-    () => true,
-    () => false,
-  );
-  const files = [
-    'compose.yaml',
-    ...(brokers === 3 ? ['compose.three-brokers.yaml'] : []),
-    ...(standsIn ? ['compose.stand-ins.yaml'] : []),
-    ...(standsIn && brokers === 3 ? [standInsOfMoreBrokers(socketFolder)] : []),
-  ].flatMap((file) => ['-f', file]);
+  const files = (await composeFiles(engine, brokers, socketFolder)).flatMap((file) => ['-f', file]);
 
   const call = async (words: readonly string[], timeout = 120_000): Promise<string> => {
     const [program = '', ...args] = words;
@@ -191,6 +176,34 @@ export async function composed(
       }
     },
   };
+}
+
+type Start = (program: string, ...args: readonly string[]) => void;
+
+/** Returns the environment in which Compose runs. Starts the service that podman answers Compose with, unless one is named. */
+async function environmentOf(engine: Engine, socketFolder: string, start: Start): Promise<NodeJS.ProcessEnv> {
+  const environment = { ...process.env };
+  if (engine === 'podman' && environment['DOCKER_HOST'] === undefined) {
+    const socket = join(socketFolder, 'podman.sock');
+    environment['DOCKER_HOST'] = `unix://${socket}`;
+    start('podman', 'system', 'service', '--time', '0', environment['DOCKER_HOST']);
+    await untilFound('the socket of podman', () => existsSync(socket) || undefined, 30_000);
+  }
+  return environment;
+}
+
+/** Returns the files of Compose. Uses images that stand in for those of the servers if they were made. */
+async function composeFiles(engine: Engine, brokers: 1 | 3, folder: string): Promise<readonly string[]> {
+  const standsIn = await run(engine, ['image', 'inspect', STAND_IN]).then(
+    () => true,
+    () => false,
+  );
+  return [
+    'compose.yaml',
+    ...(brokers === 3 ? ['compose.three-brokers.yaml'] : []),
+    ...(standsIn ? ['compose.stand-ins.yaml'] : []),
+    ...(standsIn && brokers === 3 ? [standInsOfMoreBrokers(folder)] : []),
+  ];
 }
 
 /** A file of Compose beside the stand-ins, which names the brokers that one broker has not. */

@@ -112,19 +112,7 @@ export async function openRunningShop(env: Readonly<Record<string, string>> = {}
       'folder of the program': ROOT,
       'folder of the data': shop.dataDir,
     },
-    async fillIn({ to, request }) {
-      const headEnd = request.indexOf('\r\n\r\n');
-      const [head, body] = headEnd < 0 ? [request, ''] : [request.slice(0, headEnd), request.slice(headEnd)];
-      const here: Record<string, string> = { ...words, host: `127.0.0.1:${ports[to]}`, port: String(ports[to]) };
-      if (head.includes('{hmac}')) {
-        const bytes = Buffer.from(body.slice(4), 'latin1');
-        here['hmac'] = createHmac('sha1', COHORT_SECRET).update(bytes).digest('hex');
-      }
-      const [whole, parts] = /\{signed:([\w-]+)\}/.exec(head) ?? [];
-      const signed = whole === undefined ? head : head.replace(whole, await sign(signing, parts ?? ''));
-      const filled = signed.replaceAll(/\{(\w+)\}/g, (placeholder, name: string) => here[name] ?? placeholder);
-      return Buffer.from(filled + body, 'latin1');
-    },
+    fillIn: (place) => fillIn(place, { words, ports, signing }),
     newInLog() {
       const text = product.stderr().slice(logged);
       logged += text.length;
@@ -146,21 +134,8 @@ export async function openRunningShop(env: Readonly<Record<string, string>> = {}
     },
     ran: () => schedule(product.pid).cpu / 1_000_000,
     async wellness() {
-      if (exited !== null) return exited;
-      try {
-        await shop.apply(files);
-        const told = await shop.delivered(await shop.send(order(`last-${Date.now()}`)), 'SENT');
-        const inbox = await shop.api<{ items: InboxMessageBody[] }>('GET', '/v1/inbox?limit=500');
-        const arrived = inbox.body.items.some((one) => one.delivery_id === told.id);
-        const ready = await Promise.all([product.gatewayUrl, product.controlUrl].map((url) => fetch(`${url}/readyz`)));
-        if (!arrived) return 'the message of a good event is not in the inbox';
-        const report = statusReport('ada@example.com', '4.4.7', '450 4.4.7 given up');
-        const reply = await bringMail(bounces, `${token}@${BOUNCE_DOMAIN}`, report);
-        if (!reply.startsWith('250')) return `a good report is not taken: ${reply}`;
-        return ready.every(({ ok }) => ok) ? exited : 'it is not ready';
-      } catch (error) {
-        return exited ?? `a good event is not told: ${String(error)}`;
-      }
+      const shopFault = exited === null ? await faultOfShop(shop, files, bounces, token) : null;
+      return exited ?? shopFault;
     },
     async close() {
       await shop.close();
@@ -168,6 +143,54 @@ export async function openRunningShop(env: Readonly<Record<string, string>> = {}
       await keySet.close();
     },
   };
+}
+
+type FilledWith = {
+  readonly words: Readonly<Record<string, string>>;
+  readonly ports: Target['ports'];
+  readonly signing: SigningKey;
+};
+
+/** Returns the bytes of a request, with what its placeholders stand for. */
+async function fillIn(
+  { to, request }: Parameters<Target['fillIn']>[0],
+  { words, ports, signing }: FilledWith,
+): Promise<Buffer> {
+  const headEnd = request.indexOf('\r\n\r\n');
+  const [head, body] = headEnd < 0 ? [request, ''] : [request.slice(0, headEnd), request.slice(headEnd)];
+  const here: Record<string, string> = { ...words, host: `127.0.0.1:${ports[to]}`, port: String(ports[to]) };
+  if (head.includes('{hmac}')) {
+    const bytes = Buffer.from(body.slice(4), 'latin1');
+    here['hmac'] = createHmac('sha1', COHORT_SECRET).update(bytes).digest('hex');
+  }
+  const [whole, parts] = /\{signed:([\w-]+)\}/.exec(head) ?? [];
+  const signed = whole === undefined ? head : head.replace(whole, await sign(signing, parts ?? ''));
+  const filled = signed.replaceAll(/\{(\w+)\}/g, (placeholder, name: string) => here[name] ?? placeholder);
+  return Buffer.from(filled + body, 'latin1');
+}
+
+/** Returns what is wrong with the shop after the fuzzing: a good event or report that it does not take. Null if nothing is. */
+async function faultOfShop(
+  shop: Awaited<ReturnType<typeof openShop>>,
+  files: ReturnType<typeof fuzzedFiles>,
+  bounces: number,
+  token: string,
+): Promise<string | null> {
+  const { product } = shop;
+  try {
+    await shop.apply(files);
+    const told = await shop.delivered(await shop.send(order(`last-${Date.now()}`)), 'SENT');
+    const inbox = await shop.api<{ items: InboxMessageBody[] }>('GET', '/v1/inbox?limit=500');
+    const arrived = inbox.body.items.some((one) => one.delivery_id === told.id);
+    const ready = await Promise.all([product.gatewayUrl, product.controlUrl].map((url) => fetch(`${url}/readyz`)));
+    if (!arrived) return 'the message of a good event is not in the inbox';
+    const report = statusReport('ada@example.com', '4.4.7', '450 4.4.7 given up');
+    const reply = await bringMail(bounces, `${token}@${BOUNCE_DOMAIN}`, report);
+    if (!reply.startsWith('250')) return `a good report is not taken: ${reply}`;
+    return ready.every(({ ok }) => ok) ? null : 'it is not ready';
+  } catch (error) {
+    return `a good event is not told: ${String(error)}`;
+  }
 }
 
 /** The token that a placeholder asks for. What the library will not sign is sent without a signature. */

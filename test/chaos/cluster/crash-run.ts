@@ -113,6 +113,36 @@ type Parts = {
   readonly providers: Providers;
 };
 
+/** What faults can reach. */
+const siteOf = (
+  { services, seed }: ClusterCrashOptions,
+  { cluster, supervisor, partner, smtp }: Parts,
+  posters: ReturnType<typeof startPosters>,
+): Site => ({
+  cluster,
+  services,
+  supervisor,
+  chance: createChance(seed ^ 0x5eed),
+  taken: () => posters.taken(),
+  openPorts: () => [
+    ...partner.calls.filter(({ endedAt }) => endedAt === Number.POSITIVE_INFINITY).map(({ port }) => port),
+    ...smtp.underWay(),
+    ...posters.requests.filter(({ until }) => until === Number.POSITIVE_INFINITY).map(({ port }) => port),
+  ],
+});
+
+type Through = (edge: Edge, address: string) => Promise<string>;
+
+/** The servers beside the cluster, as its roles reach them. */
+async function neighboursOf({ partner, smtp, providers }: Parts, through: Through) {
+  const mailServer = await through('delivery-smtp', `127.0.0.1:${smtp.port}`);
+  return {
+    smtpPort: Number(mailServer.split(':')[1]),
+    partnerUrl: await through('engine-partner', partner.url),
+    providers: providers.places,
+  };
+}
+
 async function crash(
   options: ClusterCrashOptions,
   folder: string,
@@ -121,15 +151,9 @@ async function crash(
 ): Promise<ClusterCrashReport> {
   const { cluster, supervisor, smtp, partner, providers } = parts;
   const { services, seed, network } = options;
-  const through = async (edge: Edge, address: string): Promise<string> =>
-    network ? network.through(edge, address) : address;
+  const through: Through = async (edge, address) => (network ? network.through(edge, address) : address);
   const gateways = await Promise.all(cluster.of('gateway').map(({ address }) => through('clients-gateway', address)));
-  const mailServer = await through('delivery-smtp', `127.0.0.1:${smtp.port}`);
-  const neighbours = {
-    smtpPort: Number(mailServer.split(':')[1]),
-    partnerUrl: await through('engine-partner', partner.url),
-    providers: providers.places,
-  };
+  const neighbours = await neighboursOf(parts, through);
   let turn = 0;
   // As a load balancer would, without looking who is well.
   const balanced = (): Promise<string> => Promise.resolve(gateways[(turn += 1) % gateways.length] ?? '');
@@ -146,19 +170,7 @@ async function crash(
   });
   const reporter = createReporter({ seed, gateway: balanced, optedOut: posters.posts.optedOut });
   onSms.tell = reporter.onSms;
-  const site: Site = {
-    cluster,
-    services,
-    supervisor,
-    chance: createChance(seed ^ 0x5eed),
-    taken: () => posters.taken(),
-    openPorts: () => [
-      ...partner.calls.filter(({ endedAt }) => endedAt === Number.POSITIVE_INFINITY).map(({ port }) => port),
-      ...smtp.underWay(),
-      ...posters.requests.filter(({ until }) => until === Number.POSITIVE_INFINITY).map(({ port }) => port),
-    ],
-  };
-  await options.faults(site);
+  await options.faults(siteOf(options, parts, posters));
   const lastFault = Date.now();
   const given: Finding[] = [];
   const postedAt = await posters.finish().catch((error: unknown) => {

@@ -112,6 +112,9 @@ const ANSWERS: readonly (readonly [ProviderVerdict, boolean])[] = [
   ['refused_content', false],
 ];
 
+type Go = (to: Worker, from?: State) => State;
+type Sender = Extract<Worker, { at: 'steps' | 'asks whose' | 'sends' | 'settles' | 'gives back' }>;
+
 class LimitModel {
   readonly #steps: LimitSteps;
   readonly #bounds: LimitBounds;
@@ -132,7 +135,7 @@ class LimitModel {
 
   *#worker(state: State, index: Which): Generator<readonly [string, State]> {
     const worker = state.workers[index];
-    const go = (to: Worker, from: State = state): State => put(from, index, to);
+    const go: Go = (to, from = state) => put(from, index, to);
     const token = `t${state.tokens}`;
     const revision = `r${state.writes}`;
     switch (worker.at) {
@@ -214,22 +217,42 @@ class LimitModel {
         ];
         return;
       }
-      case 'marks': {
-        const { document, found } = worker;
-        if (!document || state.document?.revision !== document.revision) {
-          yield ['marks nothing: somebody was faster', go({ ...worker, at: 'judges' })];
-          return;
-        }
-        const sets = { sure: new Set(found.sure), gone: new Set(found.gone) };
-        const marked = withFound(document, sets, pruning(revision));
-        yield ['marks', go({ ...worker, at: 'judges' }, { ...state, writes: state.writes + 1, document: marked })];
+      case 'marks':
+        yield* this.#marks(state, worker, go);
         return;
-      }
       case 'drops': {
         const next = endUnsent(worker.seen, 'SUPPRESSED', 'capped', '', moment);
         yield ['drops it', go(IDLE, (next && replaced(state, next)) ?? state)];
         return;
       }
+      case 'steps':
+      case 'asks whose':
+      case 'sends':
+      case 'settles':
+      case 'gives back':
+        yield* this.#sender(state, worker, go);
+    }
+  }
+
+  *#marks(
+    state: State,
+    worker: Extract<Worker, { readonly found: unknown }>,
+    go: Go,
+  ): Generator<readonly [string, State]> {
+    const { document, found } = worker;
+    if (!document || state.document?.revision !== document.revision) {
+      yield ['marks nothing: somebody was faster', go({ ...worker, at: 'judges' })];
+      return;
+    }
+    const sets = { sure: new Set(found.sure), gone: new Set(found.gone) };
+    const marked = withFound(document, sets, pruning(`r${state.writes}`));
+    yield ['marks', go({ ...worker, at: 'judges' }, { ...state, writes: state.writes + 1, document: marked })];
+  }
+
+  /** The worker once it has decided to send. */
+  *#sender(state: State, worker: Sender, go: Go): Generator<readonly [string, State]> {
+    const revision = `r${state.writes}`;
+    switch (worker.at) {
       case 'steps': {
         const { which, seen } = worker;
         const start = {
