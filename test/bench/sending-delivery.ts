@@ -127,22 +127,6 @@ export async function startSendingDelivery(
     seen.add(deliveryId);
     accepted.set(name, (accepted.get(name) ?? 0) + 1);
   };
-  /** There is one account where they are real. */
-  const realSenders = real && {
-    ...real.senders,
-    create: (...given: Parameters<SenderFactory['create']>) => {
-      const sender = real.senders.create(...given);
-      return {
-        check: () => sender.check(),
-        close: () => sender.close(),
-        async send(...message: Parameters<typeof sender.send>) {
-          const result = await sender.send(...message);
-          if (result.verdict === 'accepted') counted(message[1].deliveryId, names[0] ?? '');
-          return result;
-        },
-      };
-    },
-  };
   const timers: SenderFactory = {
     kind: 'smtp',
     create: (body) => ({
@@ -169,7 +153,8 @@ export async function startSendingDelivery(
   };
   // `topology.ports` makes its ports on each access.
   const { ports } = topology;
-  const senders = [realSenders ?? timers];
+  // There is one account where they are real.
+  const senders = [real ? countedSenders(real.senders, (deliveryId) => counted(deliveryId, names[0] ?? '')) : timers];
   const started = await Promise.all(
     Array.from({ length: roles }, () =>
       startDelivery({ aloneOnStore: roles === 1 }, { ...ports, limits: { ...ports.limits }, senders, watch }),
@@ -180,47 +165,14 @@ export async function startSendingDelivery(
     await decideConsents('shop', person, [STOPS_SOMETHING_ELSE], { ...ports, ids, clock });
   }
 
-  function recordOf(name: string, n: number): NewRecord {
-    const configuration = ports.configuration.current();
-    const placed = findRule(configuration, 'shop', { notification: name, rule: 'paid' });
-    if (!placed) throw new Error(`there is no notification ${name}`);
-    const now = clock.now();
-    const to = addressOf(channel, people === undefined ? n : n % people);
-    const intent: Intent = {
-      ...deliveryOf().intent,
-      id: `int_${name}_${n}` as IntentId,
-      slot: {
-        workspace: 'shop',
-        notificationId: notificationIdOf(placed.notification),
-        channel,
-        uniqueId: `order-${n}`,
-      },
-      notification: name,
-      rule: ruleTitle(placed),
-      ruleId: ruleIdOf(placed),
-      configNumber: configuration.number,
-      to,
-      person: to,
-      causedAt: now,
-      sendAt: now,
-      notAfter: now + DAY,
-    };
-    const key = ids.keyed('slot', ...slotParts(intent));
-    const partition = partitionOf(key, topology.data.log.partitions('carillon.intents'));
-    return {
-      topic: 'carillon.intents',
-      partition,
-      key,
-      value: ports.codecs.intent.encode(intent),
-      headers: {},
-    };
-  }
-
+  const recipients: Recipients = { topology, channel, people };
   return {
     async intend(name, count) {
       const from = intended.get(name) ?? 0;
       intended.set(name, from + count);
-      await topology.data.log.append(Array.from({ length: count }, (_, at) => recordOf(name, from + at)));
+      await topology.data.log.append(
+        Array.from({ length: count }, (_, at) => intentRecord(name, from + at, recipients)),
+      );
     },
     intended: (name) => intended.get(name) ?? 0,
     accepted: (name) => accepted.get(name) ?? 0,
@@ -232,3 +184,65 @@ export async function startSendingDelivery(
     },
   };
 }
+
+type Recipients = {
+  readonly topology: Awaited<ReturnType<typeof openTopology>>;
+  readonly channel: ChannelName;
+  /** Defaults to a person for each message. */
+  readonly people: number | undefined;
+};
+
+/** Makes the record of an intent of a notification. */
+function intentRecord(name: string, n: number, { topology, channel, people }: Recipients): NewRecord {
+  const { ids, clock, ports } = topology;
+  const configuration = ports.configuration.current();
+  const placed = findRule(configuration, 'shop', { notification: name, rule: 'paid' });
+  if (!placed) throw new Error(`there is no notification ${name}`);
+  const now = clock.now();
+  const to = addressOf(channel, people === undefined ? n : n % people);
+  const intent: Intent = {
+    ...deliveryOf().intent,
+    id: `int_${name}_${n}` as IntentId,
+    slot: {
+      workspace: 'shop',
+      notificationId: notificationIdOf(placed.notification),
+      channel,
+      uniqueId: `order-${n}`,
+    },
+    notification: name,
+    rule: ruleTitle(placed),
+    ruleId: ruleIdOf(placed),
+    configNumber: configuration.number,
+    to,
+    person: to,
+    causedAt: now,
+    sendAt: now,
+    notAfter: now + DAY,
+  };
+  const key = ids.keyed('slot', ...slotParts(intent));
+  const partition = partitionOf(key, topology.data.log.partitions('carillon.intents'));
+  return {
+    topic: 'carillon.intents',
+    partition,
+    key,
+    value: ports.codecs.intent.encode(intent),
+    headers: {},
+  };
+}
+
+/** Wraps real senders, and counts what a provider accepts. */
+const countedSenders = (senders: SenderFactory, counted: (deliveryId: string) => void): SenderFactory => ({
+  ...senders,
+  create: (...given: Parameters<SenderFactory['create']>) => {
+    const sender = senders.create(...given);
+    return {
+      check: () => sender.check(),
+      close: () => sender.close(),
+      async send(...message: Parameters<typeof sender.send>) {
+        const result = await sender.send(...message);
+        if (result.verdict === 'accepted') counted(message[1].deliveryId);
+        return result;
+      },
+    };
+  },
+});
