@@ -1,4 +1,4 @@
-import type { SourceState } from '@carillon/domain';
+import type { SourceState } from '@carillon/domain/changes';
 import {
   text,
   integer,

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { OWNER_ACTOR } from '@carillon/domain';
+import { OWNER_ACTOR } from '@carillon/domain/people';
 import { COLLECTIONS, createSourceStore } from '@carillon/stores';
 import { storedSourceOf } from '@carillon/testing';
 import { MORNING } from '@carillon/testing/given';

@@ -1,4 +1,5 @@
-import { OWNER_ACTOR, type SourcePosition } from '@carillon/domain';
+import type { SourcePosition } from '@carillon/domain/changes';
+import { OWNER_ACTOR } from '@carillon/domain/people';
 import type { EventLog, NewRecord, ResetRequest, SourceStore, StoredSource } from '@carillon/ports';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { freshFor, freshName, type UnderTest } from './under-test.ts';
