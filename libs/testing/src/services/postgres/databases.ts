@@ -7,7 +7,7 @@ export type PostgresDatabase = {
   /** As the role `postgres`, which may do anything. */
   readonly url: string;
   readonly name: string;
-  /** Runs statements on a connection of its own, in the session that `run` always uses. Returns the rows of the last. */
+  /** Runs statements, always in one session until the server is restarted. Returns the rows of the last. */
   run(sql: string, values?: readonly unknown[]): Promise<readonly Row[]>;
   /** The URL of another role, which is made with a random password if it is not there. `attributes`: such as `REPLICATION`. */
   createRole(attributes?: string): Promise<{ readonly role: string; readonly password: string; readonly url: string }>;
@@ -15,11 +15,33 @@ export type PostgresDatabase = {
   drop(): Promise<void>;
 };
 
-async function connect(url: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: url });
-  client.on('error', () => undefined);
-  await client.connect();
-  return client;
+/** One connection, which is made again after the server was restarted. */
+class Session {
+  readonly #url: string;
+  #client: Promise<pg.Client> | undefined;
+
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  async query(sql: string, values?: readonly unknown[]): Promise<readonly Row[]> {
+    this.#client ??= this.#connect();
+    const client = await this.#client;
+    const result = await client.query<Row>(sql, values && [...values]);
+    return [result].flat().at(-1)?.rows ?? [];
+  }
+
+  async end(): Promise<void> {
+    await (await this.#client)?.end();
+  }
+
+  async #connect(): Promise<pg.Client> {
+    const client = new pg.Client({ connectionString: this.#url });
+    client.on('error', () => undefined);
+    client.on('end', () => (this.#client = undefined));
+    await client.connect();
+    return client;
+  }
 }
 
 const randomName = (): string => `t${randomBytes(6).toString('hex')}`;
@@ -27,19 +49,16 @@ const randomName = (): string => `t${randomBytes(6).toString('hex')}`;
 /** Makes an empty database on a server of tests. `server`: the URL of its role `postgres`. */
 export async function createPostgresDatabase(server: string): Promise<PostgresDatabase> {
   const name = randomName();
-  const admin = await connect(server);
+  const admin = new Session(server);
   await admin.query(`CREATE DATABASE ${name}`);
   const url = new URL(server);
   url.pathname = `/${name}`;
-  const client = await connect(url.href);
+  const session = new Session(url.href);
   const roles: string[] = [];
   return {
     url: url.href,
     name,
-    async run(sql, values) {
-      const result = await client.query<Row>(sql, values && [...values]);
-      return [result].flat().at(-1)?.rows ?? [];
-    },
+    run: (sql, values) => session.query(sql, values),
     async createRole(attributes = '') {
       const role = randomName();
       const password = randomBytes(12).toString('hex');
@@ -51,8 +70,8 @@ export async function createPostgresDatabase(server: string): Promise<PostgresDa
       return { role, password, url: own.href };
     },
     async drop() {
-      for (const role of roles) await client.query(`DROP OWNED BY ${role} CASCADE`);
-      await client.end();
+      for (const role of roles) await session.query(`DROP OWNED BY ${role} CASCADE`);
+      await session.end();
       await admin.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [name]);
       await dropSlots(admin, name);
       await admin.query(`DROP DATABASE ${name} WITH (FORCE)`);
@@ -63,7 +82,7 @@ export async function createPostgresDatabase(server: string): Promise<PostgresDa
 }
 
 /** A slot stays in use for a moment after its reader was ended. */
-async function dropSlots(admin: pg.Client, database: string): Promise<void> {
+async function dropSlots(admin: Session, database: string): Promise<void> {
   for (let attempt = 0; ; attempt += 1) {
     try {
       await admin.query('SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE database = $1', [
