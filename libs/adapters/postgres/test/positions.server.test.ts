@@ -4,12 +4,6 @@ import { sharedServer } from '../../../../test/support/shared-servers.ts';
 import { parseLsn } from '../src/reading/lsn.ts';
 import { ReadingDatabase, sourcesFor } from './support/reading-database.ts';
 
-/** A promise that the test settles. */
-const gate = (): { readonly passed: Promise<void>; readonly open: () => void } => {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  return { passed: promise, open: resolve };
-};
-
 describeWith('postgres', 'the position of a reader', () => {
   let database: ReadingDatabase;
   beforeEach(async () => {
@@ -33,9 +27,8 @@ describeWith('postgres', 'the position of a reader', () => {
     ]);
 
   it('is acknowledged once it is durable and never before, however often the timer tells the server', async () => {
-    const { passed, open } = gate();
     const reader = await database.open(['public.kept']);
-    database.log.beforeTake = ({ changes }) => (changes.length > 0 ? passed : Promise.resolve());
+    database.log.block();
     const before = saved();
     await database.run("INSERT INTO kept VALUES (1, 'a')");
     const [row] = await database.run('SELECT pg_current_wal_flush_lsn()::text AS lsn');
@@ -53,7 +46,7 @@ describeWith('postgres', 'the position of a reader', () => {
     expect((await slot()).confirmed).toBeLessThan(parseLsn(String(row?.['lsn'])));
     expect(saved()).toBeGreaterThanOrEqual(before);
     await cut();
-    open();
+    database.log.unblock();
     expect(await reader.ended).toMatchObject({ kind: 'waiting', reason: 'unreachable' });
     await database.open(['public.kept']);
     await database.run("INSERT INTO kept VALUES (2, 'b')");
@@ -103,16 +96,15 @@ describeWith('postgres', 'the position of a reader', () => {
 
   it('stays behind a blocked append, while the server keeps the connection', async () => {
     await database.run(`ALTER DATABASE ${database.database.name} SET wal_sender_timeout = '500ms'`);
-    const { passed, open } = gate();
     await database.open(['public.kept'], sourcesFor({ statusMs: 60_000 }));
-    database.log.beforeTake = ({ changes }) => (changes.length > 0 ? passed : Promise.resolve());
+    database.log.block();
     await database.run("INSERT INTO kept SELECT i, repeat('x', 1000) FROM generate_series(1, 20000) i");
     const { pid } = await slot();
     const reports = database.log.reports.length;
     // A report every 150 ms: three times the timeout of the server.
     await expect.poll(() => database.log.reports.length, { timeout: 10_000 }).toBeGreaterThan(reports + 10);
     expect((await slot()).pid).toBe(pid);
-    open();
+    database.log.unblock();
     await database.log.waitForRows(20_000);
     expect((await slot()).pid).toBe(pid);
     expect(ids()).toEqual(Array.from({ length: 20_000 }, (_, index) => index + 1));
@@ -140,13 +132,12 @@ describeWith('postgres', 'the position of a reader', () => {
   });
 
   it('is not beyond what was taken when the reader is closed', async () => {
-    const { passed, open } = gate();
     const reader = await database.open(['public.kept']);
-    database.log.beforeTake = ({ changes }) => (changes.length > 0 ? passed : Promise.resolve());
+    database.log.block();
     await database.run("INSERT INTO kept VALUES (1, 'a')");
     await expect.poll(async () => (await database.run('SELECT 1 FROM kept')).length).toBe(1);
     const closed = reader.close();
-    open();
+    database.log.unblock();
     await closed;
     expect(await reader.ended).toEqual({ kind: 'closed', error: null });
     database.log.beforeTake = () => Promise.resolve();

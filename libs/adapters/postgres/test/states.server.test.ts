@@ -178,6 +178,27 @@ describeWith('postgres', 'states of a source', () => {
     });
   });
 
+  it('are foreseen by a check, which changes nothing and warns of a slot that fills the disk', async () => {
+    const fine = await sourcesFor().check(database.target);
+    expect(fine).toMatchObject({ problems: [], server: expect.stringMatching(/^PostgreSQL 15\.\d+$/) as string });
+    expect(fine.warnings).toEqual([
+      {
+        detail:
+          'max_slot_wal_keep_size is unlimited, so a replication slot that is not read fills the disk of the database.',
+        fix: "ALTER SYSTEM SET max_slot_wal_keep_size = '10GB'; SELECT pg_reload_conf();",
+      },
+    ]);
+    const { url, role } = await database.database.createRole();
+    const poor = await sourcesFor().check(targetOf(url));
+    expect(poor.problems).toEqual([
+      { reason: 'may_not_replicate', detail: null, fix: `ALTER ROLE "${role}" REPLICATION;` },
+    ]);
+    expect(poor.warnings[1]?.fix).toBe(`GRANT CREATE ON DATABASE "${database.database.name}" TO "${role}";`);
+    const made =
+      'SELECT slot_name::text FROM pg_replication_slots WHERE database = current_database() UNION SELECT pubname::text FROM pg_publication';
+    expect(await database.run(made)).toEqual([]);
+  });
+
   it('continues with a slot that was made right before a crash, whose position was not saved', async () => {
     let takes = 0;
     database.log.beforeTake = () => ((takes += 1) === 2 ? Promise.reject(new Error('crash')) : Promise.resolve());

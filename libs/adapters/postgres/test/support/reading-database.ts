@@ -41,6 +41,17 @@ export class MemoryLog {
   position: SourcePosition | null = null;
   /** Awaited before a batch counts as durable. */
   beforeTake: (batch: ReadBatch) => Promise<void> = () => Promise.resolve();
+  #block = Promise.withResolvers<void>();
+
+  /** Keeps batches with changes from becoming durable until `unblock`. */
+  block(): void {
+    this.#block = Promise.withResolvers<void>();
+    this.beforeTake = ({ changes }) => (changes.length > 0 ? this.#block.promise : Promise.resolve());
+  }
+
+  unblock(): void {
+    this.#block.resolve();
+  }
 
   readonly handlers = {
     take: async (batch: ReadBatch): Promise<void> => {
@@ -69,7 +80,7 @@ export class MemoryLog {
 export class ReadingDatabase {
   readonly database: PostgresDatabase;
   readonly log = new MemoryLog();
-  readonly #readers: SourceReader[] = [];
+  readonly readers: SourceReader[] = [];
 
   constructor(database: PostgresDatabase) {
     this.database = database;
@@ -108,12 +119,13 @@ export class ReadingDatabase {
 
   start(tables: readonly string[], sources = sourcesFor(), target = this.target): SourceReader {
     const reader = sources.open(target, tables, this.log.position, this.log.handlers);
-    this.#readers.push(reader);
+    this.readers.push(reader);
     return reader;
   }
 
   async drop(): Promise<void> {
-    await Promise.all(this.#readers.map((reader) => reader.close()));
+    this.log.unblock();
+    await Promise.all(this.readers.map((reader) => reader.close()));
     await this.database.drop();
   }
 }

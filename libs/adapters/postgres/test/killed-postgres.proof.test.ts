@@ -1,0 +1,138 @@
+import type { SourcePosition } from '@carillon/domain/changes';
+import type { ReadBatch, SourceReader } from '@carillon/ports';
+import { startPostgres, type PostgresService } from '@carillon/testing/services';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeWith } from '../../../../test/support/requirements.ts';
+import { ReadingDatabase, sourcesFor } from './support/reading-database.ts';
+
+const MINUTES = 60_000;
+/** `CARILLON_KILLS=60` is the whole proof. */
+const KILLS = Number(process.env['CARILLON_KILLS'] ?? 20);
+const WRITERS = 4;
+
+describeWith('postgres', 'a PostgreSQL that is killed', () => {
+  let server: PostgresService;
+  let database: ReadingDatabase;
+  beforeAll(async () => {
+    server = await startPostgres({ settings: { fsync: 'on' } });
+    database = await ReadingDatabase.create(server.url);
+  }, MINUTES);
+  afterAll(() => server?.stop());
+
+  it(
+    'loses no committed change, repeats none, and keeps the order of each row',
+    async () => {
+      await database.run('CREATE TABLE counters (id int PRIMARY KEY, n int NOT NULL)');
+      await database.run('ALTER TABLE counters REPLICA IDENTITY FULL');
+      await database.run(`INSERT INTO counters SELECT i, 0 FROM generate_series(1, ${WRITERS * 10}) i`);
+      await database.open(['public.counters']);
+      let isWriting = true;
+      let isReading = true;
+      const writers = Array.from({ length: WRITERS }, (_, writer) =>
+        write(database.database.url, writer, () => isWriting),
+      );
+      const reading = keepReading(database, () => isReading);
+      for (let kill = 0; kill < KILLS; kill += 1) {
+        const before = database.log.batches.length;
+        await expect.poll(() => database.log.batches.length, { timeout: MINUTES }).toBeGreaterThan(before + 3);
+        await server.kill();
+        await server.restart();
+      }
+      isWriting = false;
+      await Promise.all(writers);
+      const rows = (await database.run('SELECT id, n FROM counters')) as readonly { id: number; n: number }[];
+      const total = rows.reduce((sum, { n }) => sum + n, 0);
+      await expect.poll(() => database.log.changes.length, { timeout: MINUTES }).toBeGreaterThanOrEqual(total);
+      isReading = false;
+      await Promise.all(database.readers.map((reader) => reader.close()));
+      await reading;
+      // Each update adds one, so each row's log is 1, 2, 3 … up to what the table holds.
+      const seen = new Map<number, number>();
+      for (const { change } of database.log.changes) {
+        const { id, n } = change.event as { id: number; n: number };
+        expect(n, `row ${id}`).toBe((seen.get(id) ?? 0) + 1);
+        expect(change.previous).toMatchObject({ id, n: n - 1 });
+        seen.set(id, n);
+      }
+      for (const { id, n } of rows) expect(seen.get(id) ?? 0).toBe(n);
+      console.info(`${database.log.changes.length} changes over ${KILLS} kills`);
+    },
+    20 * MINUTES,
+  );
+});
+
+/** Updates its own ten rows in transactions of one to ten updates; a lost connection is made again. */
+async function write(url: string, writer: number, isWriting: () => boolean): Promise<void> {
+  while (isWriting()) {
+    const client = new pg.Client(url);
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      for (let turn = 0; isWriting(); turn += 1) {
+        const first = writer * 10 + 1;
+        await client.query('UPDATE counters SET n = n + 1 WHERE id BETWEEN $1 AND $2', [first, first + (turn % 10)]);
+      }
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  }
+}
+
+/** Opens the reader again as the engine does, after each end that is no stop. */
+async function keepReading(database: ReadingDatabase, isReading: () => boolean): Promise<void> {
+  let reader: SourceReader | undefined = database.readers.at(-1);
+  while (reader !== undefined) {
+    const end = await reader.ended;
+    if (!isReading()) return;
+    if (end.kind !== 'waiting') throw new Error(`the reader ended: ${JSON.stringify(end)}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    reader = database.start(['public.counters'], sourcesFor());
+  }
+}
+
+describeWith('postgres', 'a transaction of a million rows', () => {
+  const ROWS = Number(process.env['CARILLON_ROWS'] ?? 1_000_000);
+  let server: PostgresService;
+  let database: ReadingDatabase;
+  beforeAll(async () => {
+    server = await startPostgres();
+    database = await ReadingDatabase.create(server.url);
+  }, MINUTES);
+  afterAll(() => server?.stop());
+
+  it(
+    'is read once and whole in bounded memory, although the reader is killed in its middle',
+    async () => {
+      await database.run('CREATE TABLE wide (id int PRIMARY KEY, note text)');
+      let position: SourcePosition | null = null;
+      let count = 0;
+      let largest = 0;
+      const open = (stopAt: number): SourceReader =>
+        sourcesFor().open(database.target, ['public.wide'], position, {
+          take(batch: ReadBatch) {
+            if (count >= stopAt) return Promise.reject(new Error('killed'));
+            for (const { change } of batch.changes) expect(change.event['id']).toBe((count += 1));
+            position = batch.position;
+            largest = Math.max(largest, process.memoryUsage.rss());
+            return Promise.resolve();
+          },
+          report: () => undefined,
+        });
+      const first = open(ROWS / 2);
+      await expect.poll(() => position?.lsn ?? '0/0', { timeout: MINUTES }).not.toBe('0/0');
+      const before = process.memoryUsage.rss();
+      await database.run(`INSERT INTO wide SELECT i, repeat('x', 200) FROM generate_series(1, ${ROWS}) i`);
+      expect(await first.ended).toMatchObject({ kind: 'closed', error: { message: 'killed' } });
+      expect(count).toBeLessThan(ROWS);
+      const second = open(Number.POSITIVE_INFINITY);
+      await expect.poll(() => count, { timeout: 10 * MINUTES, interval: 200 }).toBe(ROWS);
+      await second.close();
+      console.info(`${Math.round(before / 2 ** 20)} MiB before, ${Math.round(largest / 2 ** 20)} MiB at most`);
+      expect(largest).toBeLessThan(300 * 2 ** 20);
+    },
+    20 * MINUTES,
+  );
+});
