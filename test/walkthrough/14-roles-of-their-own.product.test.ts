@@ -1,10 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { cli, untilFound, type CliAnswer } from '@carillon/testing';
-import { startCluster, startClusterServices, type Cluster, type ClusterServices } from '@carillon/testing/cluster';
+import { startCluster, type Cluster } from '@carillon/testing/cluster';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../support/requirements.ts';
+import { clusterHome, type Home } from './places.ts';
 import { ORDER, type Delivery } from './support.ts';
 
 /*
@@ -19,24 +18,21 @@ const DEMO = resolve(import.meta.dirname, '../../docs/examples/demo');
 const START_TIMEOUT = 300_000;
 
 describeWith(['kafka', 'mongodb', 'registry'], '14. Roles of their own', () => {
-  let folder = '';
-  let services: ClusterServices;
+  let home: Home;
   let cluster: Cluster;
   let key = '';
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'carillon-walkthrough-'));
-    services = await startClusterServices();
+    home = await clusterHome();
     // Four processes: `carillon run ROLE`, each with the same settings and the same keys.
-    cluster = await startCluster({ services, dataDir: join(folder, 'carillon-data') });
+    cluster = await startCluster({ dataDir: join(home.folder, 'carillon-data'), env: home.settings });
   }, START_TIMEOUT);
   afterAll(async () => {
     await cluster?.stop();
-    await services?.stop();
-    await rm(folder, { recursive: true, force: true });
+    await home?.leave();
   }, START_TIMEOUT);
 
   const run = (args: readonly string[], input = ''): Promise<CliAnswer> =>
-    cli(args, { cwd: folder, input, env: { CARILLON_API_KEY: key } });
+    cli(args, { cwd: home.folder, input, env: { CARILLON_API_KEY: key } });
   const send = async (order: string): Promise<string> => {
     const event = JSON.stringify({ ...ORDER, order_id: order });
     const { stdout, stderr } = await run(['send', 'shop/orders'], event);

@@ -101,7 +101,8 @@ export async function embeddedHome(): Promise<Home> {
   };
 }
 
-async function clusterHome(): Promise<Home> {
+/** On the servers of this run, for as long as no other test has topics there. */
+export async function clusterHome(): Promise<Home> {
   const [{ brokers }, { url: mongodb }, { url: registry }] = await Promise.all([
     sharedServer('kafka'),
     sharedServer('mongodb'),

@@ -6,7 +6,8 @@ import type { ClusterServices } from './cluster-services.ts';
 import { createMember, type Member, type RoleName } from './member.ts';
 
 export type ClusterOptions = {
-  readonly services: ClusterServices;
+  /** What the members use. Left out: `env` says where it is. */
+  readonly services?: ClusterServices;
   /** Keys, owner token and logs; what all members share. `cli(…, { dataDir })` finds the cluster by it. */
   readonly dataDir: string;
   /** How many processes of each role; one of each unless told. */
@@ -46,7 +47,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   await mkdir(logs, { recursive: true });
   const [gatewayPort = 0] = await freePorts(1);
   const gatewayUrl = `http://127.0.0.1:${gatewayPort}`;
-  const env = { ...settingsFor(services), CARILLON_DATA_DIR: dataDir, ...options.env };
+  const env = { ...(services && settingsFor(services)), CARILLON_DATA_DIR: dataDir, ...options.env };
 
   const all: Member[] = [];
   const started = new Map<RoleName, number>();
