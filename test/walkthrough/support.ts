@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { cli, untilFound } from '@carillon/testing';
+import { cli, PROGRAM, untilFound } from '@carillon/testing';
 import type { Home } from './places.ts';
 
 /*
@@ -9,7 +9,6 @@ import type { Home } from './places.ts';
  * Nothing in here knows the product from the inside.
  */
 
-const PROGRAM = resolve(import.meta.dirname, '../../apps/cli/src/main.ts');
 const DEMO = resolve(import.meta.dirname, '../../docs/examples/demo');
 
 /** On a cluster the first start makes ten topics and all collections; on a machine at its limit that takes a while. */

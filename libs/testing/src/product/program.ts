@@ -1,7 +1,11 @@
 import { fileURLToPath } from 'node:url';
 
-/** The command as it stands in the checkout: what runs is the source, as everywhere. */
-export const PROGRAM = fileURLToPath(new URL('../../../../apps/cli/src/main.ts', import.meta.url));
+/**
+ * The program under test: the source of this checkout, unless `CARILLON_TEST_PROGRAM` names another file. `npm test` names the
+ * bundle, which starts in half the processor time.
+ */
+export const PROGRAM =
+  process.env['CARILLON_TEST_PROGRAM'] ?? fileURLToPath(new URL('../../../../apps/cli/src/main.ts', import.meta.url));
 
 /** Settings of the one who runs the tests must not reach what is tested, nor may those of the test runner. */
 const FOREIGN = /^(CARILLON_|OTEL_|VITEST|NODE_OPTIONS$|NODE_ENV$)/;
