@@ -17,6 +17,8 @@ export type Addresses = {
   readonly mongodb: { readonly url: string };
   readonly postgres: { readonly url: string };
   readonly registry: { readonly url: string };
+  /** The product in one process, with the demo. */
+  readonly product: { readonly control: string; readonly gateway: string; readonly ownerToken: string };
 };
 
 declare module 'vitest' {
@@ -27,7 +29,7 @@ declare module 'vitest' {
 }
 
 /** In a container where an engine answers; who kills a server starts one of their own, which is a process of this machine. */
-type Started = { readonly service: Service; readonly addresses: Addresses[keyof Addresses] };
+type Started = { readonly service: Pick<Service, 'stop'>; readonly addresses: Addresses[keyof Addresses] };
 
 const START: Readonly<Record<keyof Addresses, () => Promise<Started>>> = {
   async kafka() {
@@ -47,6 +49,12 @@ const START: Readonly<Record<keyof Addresses, () => Promise<Started>>> = {
   async registry() {
     const service = (await startInContainer('registry')) ?? (await startRegistry());
     return { service, addresses: { url: service.url } };
+  },
+  async product() {
+    const { startDemo } = await import('../e2e/portal/support.ts');
+    const demo = await startDemo();
+    const { control, gateway, ownerToken } = demo;
+    return { service: { stop: () => demo.stop() }, addresses: { control, gateway, ownerToken } };
   },
 };
 const isServer = (name: string): name is keyof Addresses => Object.hasOwn(START, name);

@@ -1,16 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startDemo, type Demo } from './support.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { sharedDemo } from './shared-demo.ts';
+import type { SharedDemo } from './support.ts';
 import { request, type IncomingHttpHeaders } from 'node:http';
 
 type Answer = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly text: string };
 
 describe('who gets in, and what every answer says', () => {
-  let demo: Demo;
+  let demo: SharedDemo;
   let cookie: string;
   beforeAll(async () => {
-    demo = await startDemo();
+    demo = await sharedDemo();
   });
-  afterAll(() => demo?.stop());
 
   /** The path goes out exactly as it is written here; `fetch` would tidy it up first. */
   const ask = (path: string, headers: Record<string, string> = {}, method = 'GET', body?: string): Promise<Answer> =>
@@ -110,7 +110,8 @@ describe('who gets in, and what every answer says', () => {
     expect(answer.status).toBe(429);
     expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
     expect(Number(answer.headers['retry-after'])).toBeLessThanOrEqual(60);
-    expect((await signIn(demo.welcome)).status).toBe(200);
+    const { word } = await demo.ask<{ word: string }>('/v1/owner-links', {});
+    expect((await signIn(word)).status).toBe(200);
     // Who is signed in, and every program, goes on.
     expect((await ask('/v1/status', { cookie })).status).toBe(200);
   });

@@ -3,13 +3,14 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
 import { expectAccessible } from './accessible.ts';
 import { guardPages } from './guard.ts';
-import { closeContexts, sharedBrowser, startDemo, type Demo } from './support.ts';
+import { sharedDemoWith } from './shared-demo.ts';
+import { closeContexts, sharedBrowser, type SharedDemo } from './support.ts';
 
 const ORDER = { order_id: 'A-1', status: 'paid', total: 120, customer: { name: 'Ada', email: 'ada@example.com' } };
-const NOTIFICATION = '/workspaces/shop/notifications/order-paid';
+const NOTIFICATION = '/workspaces/builders/notifications/order-paid';
 
 describeWith('chromium', 'building a notification in the portal', () => {
-  let demo: Demo;
+  let demo: SharedDemo;
   let browser: Browser;
   let context: BrowserContext;
   let page: Page;
@@ -21,10 +22,10 @@ describeWith('chromium', 'building a notification in the portal', () => {
   const button = (name: string | RegExp) => main().getByRole('button', { name });
   const go = (path: string) => page.goto(`${demo.control}${path}`);
   const published = async <Body = { rules: { paid: { when: string } } }>(): Promise<Body> =>
-    (await demo.ask<{ body: Body }>('/v1/workspaces/shop/notifications/order-paid')).body;
+    (await demo.ask<{ body: Body }>('/v1/workspaces/builders/notifications/order-paid')).body;
   /** Saves a draft as a colleague would who works over the API. */
   const saveDraft = async (kind: string, name: string, change: (body: never) => object): Promise<void> => {
-    const at = `/v1/workspaces/shop/${kind}/${name}`;
+    const at = `/v1/workspaces/builders/${kind}/${name}`;
     const { body, number } = await demo.ask<{ body: never; number: number }>(at);
     const draft = await fetch(`${demo.control}${at}/draft`, {
       method: 'PUT',
@@ -46,11 +47,11 @@ describeWith('chromium', 'building a notification in the portal', () => {
   const untilSaved = () => page.locator('[data-draft="saved"]').waitFor();
 
   beforeAll(async () => {
-    [demo, browser] = await Promise.all([startDemo(), sharedBrowser()]);
-    key = await demo.makeKey('shop', 'second');
+    [demo, browser] = await Promise.all([sharedDemoWith('builders'), sharedBrowser()]);
+    key = await demo.makeKey('builders', 'second');
     await demo.apply({
-      'workspaces/shop/streams/orders.yaml': 'key: event.order_id\nsecurity: { api_keys: [backend, second] }\n',
-      'workspaces/shop/jwt-providers/auth.yaml':
+      'workspaces/builders/streams/orders.yaml': 'key: event.order_id\nsecurity: { api_keys: [backend, second] }\n',
+      'workspaces/builders/jwt-providers/auth.yaml':
         'jwks_url: https://auth.example.com/jwks.json\nissuer: https://auth.example.com/\n',
     });
     context = await browser.newContext({
@@ -63,12 +64,12 @@ describeWith('chromium', 'building a notification in the portal', () => {
   });
   afterAll(async () => {
     await closeContexts();
-    await demo?.stop();
   });
   it('leads from the start page to Secure your endpoint: a key or a provider is chosen, and the code follows at once', async () => {
     await go('/');
     await page.getByRole('link', { name: 'Carillon, workspaces' }).click();
-    await main().getByRole('link', { name: 'shop', exact: true }).click();
+    await main().getByRole('link', { name: 'builders', exact: true }).click();
+    await main().getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
     await page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Notifications' }).click();
     await main().getByRole('link', { name: 'Order paid' }).click();
     await main().getByRole('link', { name: 'Secure your endpoint' }).click();
@@ -96,14 +97,15 @@ describeWith('chromium', 'building a notification in the portal', () => {
     await expect.poll(() => code.textContent(), { timeout: 60_000 }).toContain('CARILLON_API_KEY');
     await main().locator('label', { hasText: 'second' }).click();
     // Both keys again: that is what counts already, so no draft is left of it.
-    const drafts = async () => (await demo.ask<{ items: object[] }>('/v1/workspaces/shop/drafts')).items.length;
+    const drafts = async () => (await demo.ask<{ items: object[] }>('/v1/workspaces/builders/drafts')).items.length;
     await expect.poll(drafts, { timeout: 60_000 }).toBe(0);
     await expectAccessible(page, 'secure your endpoint');
   });
 
   it('leads from the start page to the event stream of a rule: URL, minimum fields, code to copy, and an event sent now', async () => {
     await go('/workspaces');
-    await main().getByRole('link', { name: 'shop', exact: true }).click();
+    await main().getByRole('link', { name: 'builders', exact: true }).click();
+    await main().getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
     await page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Notifications' }).click();
     await main().getByRole('link', { name: 'Order paid' }).click();
     await main()
@@ -111,7 +113,7 @@ describeWith('chromium', 'building a notification in the portal', () => {
       .click();
     await main().getByRole('link', { name: 'paid', exact: true }).click();
     const stream = main().getByRole('region', { name: 'Event stream' });
-    await stream.getByText(`${demo.gateway}/events/shop/orders`).first().waitFor();
+    await stream.getByText(`${demo.gateway}/events/builders/orders`).first().waitFor();
     const fields = stream.getByRole('group', { name: 'Minimum fields' });
     for (const field of ['order_id', 'status', 'total', 'customer.email'])
       await fields.getByText(field, { exact: true }).waitFor();
@@ -125,14 +127,14 @@ describeWith('chromium', 'building a notification in the portal', () => {
       await expect.poll(() => stream.getByRole('group', { name: `the code in ${name}` }).textContent()).toContain(word);
     }
     await stream.getByRole('button', { name: 'Copy the code in curl' }).click();
-    expect(await page.evaluate<string>('navigator.clipboard.readText()')).toContain('/events/shop/orders');
+    expect(await page.evaluate<string>('navigator.clipboard.readText()')).toContain('/events/builders/orders');
     await stream.getByRole('button', { name: 'Send this event now' }).click();
     const sent = stream.getByRole('link', { name: /^evt_/ });
     await sent.waitFor();
     await sent.click();
     await main().getByText('Story').first().waitFor();
     await expect
-      .poll(async () => (await demo.ask<{ items: object[] }>('/v1/workspaces/shop/deliveries')).items.length, {
+      .poll(async () => (await demo.ask<{ items: object[] }>('/v1/workspaces/builders/deliveries')).items.length, {
         timeout: 30_000,
       })
       .toBe(1);
@@ -191,7 +193,7 @@ describeWith('chromium', 'building a notification in the portal', () => {
 
   it('runs and saves what is on the screen while a field still has the focus', async () => {
     guard.allowStatus(404);
-    const draft = () => demo.ask<object>('/v1/workspaces/shop/notifications/order-paid/draft').then(JSON.stringify);
+    const draft = () => demo.ask<object>('/v1/workspaces/builders/notifications/order-paid/draft').then(JSON.stringify);
     const total = main().getByLabel('Value of condition 2');
     const typeOver = async (text: string): Promise<void> => {
       await total.click();
@@ -249,16 +251,16 @@ describeWith('chromium', 'building a notification in the portal', () => {
       .getByText(/^When an event .*event\.total > 50.*tell customer\.email by email/)
       .waitFor();
     expect(await main().getByRole('link', { name: 'Open', exact: true }).count()).toBe(2);
-    expect(await main().getByText('workspaces/shop/').first().isVisible()).toBe(false);
+    expect(await main().getByText('workspaces/builders/').first().isVisible()).toBe(false);
     await main().getByText('Template order-paid').first().waitFor();
     await expectAccessible(page, 'review');
     await page.getByLabel('What it is about').fill('Smaller orders too');
     await publish('2 changes');
     expect((await published()).rules.paid.when).toContain('event.total > 50');
 
-    await demo.send('shop/orders', key, { ...ORDER, order_id: 'A-77', total: 60 });
+    await demo.send('builders/orders', key, { ...ORDER, order_id: 'A-77', total: 60 });
     await expect
-      .poll(async () => JSON.stringify(await demo.ask('/v1/inbox')), { timeout: 30_000 })
+      .poll(async () => JSON.stringify(await demo.ask('/v1/workspaces/builders/inbox')), { timeout: 30_000 })
       .toContain('New words for A-77');
   });
 
@@ -284,7 +286,7 @@ describeWith('chromium', 'building a notification in the portal', () => {
 
     // `apply` comes in between.
     await demo.apply({
-      'workspaces/shop/notifications/order-paid.yaml': [
+      'workspaces/builders/notifications/order-paid.yaml': [
         'name: Order paid',
         'category: orders',
         'channels: { email: { template: order-paid } }',
@@ -296,7 +298,7 @@ describeWith('chromium', 'building a notification in the portal', () => {
         '',
       ].join('\n'),
     });
-    await go('/workspaces/shop/drafts');
+    await go('/workspaces/builders/drafts');
     await main()
       .getByRole('heading', { name: /was changed by somebody else/ })
       .waitFor();
@@ -304,7 +306,7 @@ describeWith('chromium', 'building a notification in the portal', () => {
     const conflict = main().getByRole('region', { name: /^Conflict/ });
     await conflict.getByText('As YAML').click();
     const fileOf = async (whose: 'Theirs' | 'Mine'): Promise<string | null> =>
-      conflict.getByRole('group', { name: new RegExp(`^${whose}: workspaces.shop.notifications`) }).textContent();
+      conflict.getByRole('group', { name: new RegExp(`^${whose}: workspaces.builders.notifications`) }).textContent();
     expect(await fileOf('Theirs')).toMatch(/when: event\.total > 5$/m);
     expect(await fileOf('Mine')).toContain('event.total > 75');
     await expectAccessible(page, 'conflict');
@@ -366,7 +368,7 @@ describeWith('chromium', 'building a notification in the portal', () => {
   it('makes a notification from a sentence, publishes it, and sends it to the sandbox', async () => {
     // Its own stream is not there before it is published, and its sample not before its template is.
     guard.allowStatus(400, 404);
-    await go('/workspaces/shop/notifications');
+    await go('/workspaces/builders/notifications');
     await button('New notification').click();
     const dialog = page.getByRole('dialog', { name: 'New notification' });
     await expectAccessible(page, 'new notification');
@@ -384,11 +386,11 @@ describeWith('chromium', 'building a notification in the portal', () => {
     await undo().click();
     await main().getByText('Notification order-paid').waitFor({ state: 'detached' });
     await publish('2 changes');
-    await go('/workspaces/shop/notifications/invoice-overdue/rules/first');
+    await go('/workspaces/builders/notifications/invoice-overdue/rules/first');
     await button('Send this event now').click();
     await main().getByRole('link', { name: /^evt_/ }).waitFor();
     await expect
-      .poll(async () => JSON.stringify(await demo.ask('/v1/inbox')), { timeout: 30_000 })
+      .poll(async () => JSON.stringify(await demo.ask('/v1/workspaces/builders/inbox')), { timeout: 30_000 })
       .toContain('Invoice overdue');
   });
 });

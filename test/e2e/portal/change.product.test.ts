@@ -2,7 +2,8 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
 import { guardPages } from './guard.ts';
-import { closeContexts, sharedBrowser, startDemo, type Demo } from './support.ts';
+import { sharedDemoWith } from './shared-demo.ts';
+import { closeContexts, sharedBrowser, type SharedDemo } from './support.ts';
 
 type Kept = { readonly channel: string; readonly to: string; readonly subject: string | null; readonly text: string };
 
@@ -15,7 +16,7 @@ const order = (id: string): object => ({
 });
 
 describeWith('chromium', 'changing a notification in the portal', () => {
-  let demo: Demo;
+  let demo: SharedDemo;
   let browser: Browser;
   let page: Page;
   let key = '';
@@ -23,10 +24,10 @@ describeWith('chromium', 'changing a notification in the portal', () => {
   const main = () => page.locator('main');
   const screens = () => page.getByRole('navigation', { name: 'Screens' });
   const untilSaved = () => page.locator('[data-draft="saved"]').waitFor();
-  const send = (id: string): Promise<string> => demo.send('shop/orders', key, order(id));
-  const kept = (): Promise<readonly Kept[]> => demo.inbox<Kept>();
+  const send = (id: string): Promise<string> => demo.send('changes/orders', key, order(id));
+  const kept = (): Promise<readonly Kept[]> => demo.inbox<Kept>('changes');
   const states = async (): Promise<string> =>
-    (await demo.ask<{ items: { state: string }[] }>('/v1/workspaces/shop/deliveries')).items
+    (await demo.ask<{ items: { state: string }[] }>('/v1/workspaces/changes/deliveries')).items
       .map(({ state }) => state)
       .join(' ');
   const openNotification = async (tab: string | RegExp): Promise<void> => {
@@ -36,19 +37,18 @@ describeWith('chromium', 'changing a notification in the portal', () => {
   };
 
   beforeAll(async () => {
-    [demo, browser] = await Promise.all([startDemo(), sharedBrowser()]);
-    key = await demo.makeKey('shop', 'second');
+    [demo, browser] = await Promise.all([sharedDemoWith('changes'), sharedBrowser()]);
+    key = await demo.makeKey('changes', 'second');
     await demo.apply({
-      'workspaces/shop/streams/orders.yaml': 'key: event.order_id\nsecurity: { api_keys: [backend, second] }\n',
+      'workspaces/changes/streams/orders.yaml': 'key: event.order_id\nsecurity: { api_keys: [backend, second] }\n',
     });
     const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
     await context.request.post(`${demo.control}/v1/session`, { data: { word: demo.ownerToken } });
     page = await guard.openPage(context);
-    await page.goto(`${demo.control}/workspaces/shop`);
+    await page.goto(`${demo.control}/workspaces/changes`);
   });
   afterAll(async () => {
     await closeContexts();
-    await demo?.stop();
   });
 
   it('changes rule, template, channel and cadence, publishes them together, and asks nothing of the sender', async () => {

@@ -1,20 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, relative, resolve } from 'node:path';
+import { join } from 'node:path';
 import { startCluster, startClusterServices, type Cluster, type ClusterServices } from '@carillon/testing/cluster';
+import { demoFiles } from './demo-files.ts';
 import { demoAt, type RestartedDemo } from './support.ts';
-
-const DEMO = resolve(import.meta.dirname, '../../../docs/examples/demo');
-
-/** The files of the demo, as its folder is applied. */
-const demoFiles = (): Record<string, string> =>
-  Object.fromEntries(
-    readdirSync(DEMO, { recursive: true, withFileTypes: true })
-      .filter((one) => one.isFile() && one.name !== 'README.md')
-      .map((one) => join(one.parentPath, one.name))
-      .map((path) => [relative(DEMO, path), readFileSync(path, 'utf8')]),
-  );
 
 /** The same product as roles of their own on Kafka and MongoDB, with the demo; what is killed is the role that serves the portal. */
 export async function startClusterDemo(): Promise<RestartedDemo> {
@@ -33,12 +22,14 @@ export async function startClusterDemo(): Promise<RestartedDemo> {
     const { controlUrl: control, gatewayUrl: gateway, token } = cluster;
     const [member] = cluster.of('control');
     if (!member) throw new Error('a cluster has a control role');
-    const first = demoAt({ control, gateway, welcome: '' }, token, stop);
-    await first.makeKey('shop', 'backend');
-    await first.apply(demoFiles());
-    const { word } = await first.ask<{ word: string }>('/v1/owner-links', {});
+    const demo = demoAt({ control, gateway }, token);
+    await demo.makeKey('shop', 'backend');
+    await demo.apply(demoFiles());
+    const { word } = await demo.ask<{ word: string }>('/v1/owner-links', {});
     return {
-      ...demoAt({ control, gateway, welcome: word }, token, stop),
+      ...demo,
+      welcome: word,
+      stop,
       kill: () => member.kill(),
       comeBack: () => member.restart(),
     };

@@ -4,14 +4,15 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
 import { expectAccessible, expectToFit } from './accessible.ts';
 import { guardPages } from './guard.ts';
-import { closeContexts, sharedBrowser, startDemo, type Demo } from './support.ts';
+import { sharedDemo } from './shared-demo.ts';
+import { closeContexts, sharedBrowser, type SharedDemo } from './support.ts';
 
 const AT = 'workspaces/mail';
 const BODY =
   '<!doctype html><html lang="en"><body><p>Hello {{ name }}</p><a href="https://shop.example.com/a?x=1&amp;y=2">Order</a></body></html>\n';
 
 describeWith('chromium', 'the inbox of the sandbox in a browser', () => {
-  let demo: Demo;
+  let demo: SharedDemo;
   let browser: Browser;
   let context: BrowserContext;
   let page: Page;
@@ -21,7 +22,7 @@ describeWith('chromium', 'the inbox of the sandbox in a browser', () => {
   const frame = () => page.locator('iframe');
 
   beforeAll(async () => {
-    [demo, browser] = await Promise.all([startDemo(), sharedBrowser()]);
+    [demo, browser] = await Promise.all([sharedDemo(), sharedBrowser()]);
     const key = await demo.makeKey('mail', 'backend');
     await demo.apply({
       [`${AT}/workspace.yaml`]: 'name: Mail\n',
@@ -61,7 +62,6 @@ rules:
   });
   afterAll(async () => {
     await closeContexts();
-    await demo?.stop();
   });
 
   it('finds messages by the beginning of an address and by channel, and keeps that in the address of the page', async () => {

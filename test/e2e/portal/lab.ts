@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { startScriptedSmtp, untilFound } from '@carillon/testing';
-import type { Demo } from './support.ts';
+import type { Demo, SharedDemo } from './support.ts';
 
 /** A listener that should never hear from anybody. */
 export type Trap = { readonly origin: string; visits(): number; stop(): Promise<void> };
@@ -68,7 +68,7 @@ export type Lab = {
 };
 
 /** A second workspace in which things go wrong: hostile templates, doubts, duplicates. */
-export async function openLab(demo: Demo, trap: Trap): Promise<Lab> {
+export async function openLab(demo: SharedDemo, trap: Trap): Promise<Lab> {
   // The connection breaks off after the whole message came: nobody can say whether it was accepted.
   const smtp = await startScriptedSmtp({
     script: ({ stage }) => (stage === 'dot' ? { ending: 'drop' } : undefined),
@@ -76,7 +76,6 @@ export async function openLab(demo: Demo, trap: Trap): Promise<Lab> {
   const key = await demo.makeKey('lab', 'backend');
   const at = 'workspaces/lab';
   await demo.apply({
-    'carillon.yaml': 'backend: embedded\n',
     [`${at}/workspace.yaml`]: 'name: Lab\n',
     [`${at}/streams/orders.yaml`]: 'security: { api_keys: [backend] }\n',
     [`${at}/accounts/flaky.yaml`]: `kind: smtp\nhost: 127.0.0.1\nport: ${smtp.port}\ntls: none\nfrom: lab@example.com\n`,

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
 import { expectAccessible, expectToFit } from './accessible.ts';
 import { guardPages } from './guard.ts';
-import { closeContexts, sharedBrowser, startDemo, type Demo } from './support.ts';
+import { sharedDemo } from './shared-demo.ts';
+import { closeContexts, sharedBrowser, type SharedDemo } from './support.ts';
 
 /* What readers meet: an SMS and a push notification as the inbox shows them, and the pages behind the links of a message. */
 
@@ -34,7 +35,7 @@ rules:
 type Kept = { readonly channel: string; readonly to: string; readonly text: string | null };
 
 describeWith('chromium', 'what readers meet, in a browser', () => {
-  let demo: Demo;
+  let demo: SharedDemo;
   let key: string;
   let browser: Browser;
   let context: BrowserContext;
@@ -57,7 +58,8 @@ describeWith('chromium', 'what readers meet, in a browser', () => {
   }
   /** The links in the newest mail to somebody. */
   async function linksTo(email: string): Promise<{ readonly unsubscribe: string; readonly preferences: string }> {
-    const text = (await demo.inbox<Kept>()).find(({ channel, to }) => channel === 'email' && to === email)?.text ?? '';
+    const text =
+      (await demo.inbox<Kept>('club')).find(({ channel, to }) => channel === 'email' && to === email)?.text ?? '';
     const [, unsubscribe = '', preferences = ''] = /No more: (\S+)\s+What you get: (\S+)/.exec(text) ?? [];
     expect([unsubscribe, preferences].every((one) => one.startsWith(demo.gateway))).toBe(true);
     return { unsubscribe, preferences };
@@ -69,7 +71,7 @@ describeWith('chromium', 'what readers meet, in a browser', () => {
   const heading = (on: Page, name: string | RegExp) => on.getByRole('heading', { level: 1, name });
 
   beforeAll(async () => {
-    [demo, browser] = await Promise.all([startDemo(), sharedBrowser()]);
+    [demo, browser] = await Promise.all([sharedDemo(), sharedBrowser()]);
     key = await demo.makeKey('club', 'backend');
     await demo.apply(filesOf(demo.gateway));
     expect(await tell('ada@example.com')).toEqual(['email SENT accepted', 'push SENT accepted', 'sms SENT accepted']);
@@ -79,7 +81,6 @@ describeWith('chromium', 'what readers meet, in a browser', () => {
   });
   afterAll(async () => {
     await closeContexts();
-    await demo?.stop();
   });
 
   it.each([
@@ -89,7 +90,7 @@ describeWith('chromium', 'what readers meet, in a browser', () => {
     'shows %s as a phone does, found and opened by the keyboard alone, and fits one',
     async (name, shown, more, words) => {
       await page.goto('about:blank');
-      await page.goto(`${demo.control}/inbox`);
+      await page.goto(`${demo.control}/workspaces/club/inbox`);
       const row = page.locator('main [data-key]', { hasText: `${name} ·` });
       await row.waitFor();
       await press(page, 'Tab', 'a[href="#main"]');

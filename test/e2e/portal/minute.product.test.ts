@@ -3,7 +3,8 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
 import { guardPages } from './guard.ts';
 import { openLab, startTrap, type Lab, type Trap } from './lab.ts';
-import { closeContexts, sharedBrowser, startDemo, type Demo } from './support.ts';
+import { sharedDemo } from './shared-demo.ts';
+import { closeContexts, sharedBrowser, type SharedDemo } from './support.ts';
 
 /** In milliseconds: an operator has an answer within it, and people are slower than a script. */
 const MINUTE = 60_000;
@@ -11,7 +12,7 @@ const MINUTE = 60_000;
 const CLICKS = 5;
 
 describeWith('chromium', 'an operator at night, in a browser', () => {
-  let demo: Demo;
+  let demo: SharedDemo;
   let trap: Trap;
   let lab: Lab;
   let browser: Browser;
@@ -38,7 +39,7 @@ describeWith('chromium', 'an operator at night, in a browser', () => {
     demo.send('lab/orders', lab.key, { kind, email, subject: 'Paid', name: 'A' });
 
   beforeAll(async () => {
-    [demo, trap, browser] = await Promise.all([startDemo(), startTrap(), sharedBrowser()]);
+    [demo, trap, browser] = await Promise.all([sharedDemo(), startTrap(), sharedBrowser()]);
     lab = await openLab(demo, trap);
     await demo.ask('/v1/workspaces/lab/suppressions', {
       channel: 'email',
@@ -71,7 +72,6 @@ describeWith('chromium', 'an operator at night, in a browser', () => {
     await closeContexts();
     await lab?.stop();
     await trap?.stop();
-    await demo?.stop();
   });
 
   it(

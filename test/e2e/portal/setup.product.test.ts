@@ -6,13 +6,14 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
 import { expectAccessible, expectToFit } from './accessible.ts';
 import { guardPages } from './guard.ts';
-import { closeContexts, sharedBrowser, startDemo, type Demo } from './support.ts';
+import { sharedDemoWith } from './shared-demo.ts';
+import { closeContexts, sharedBrowser, type SharedDemo } from './support.ts';
 
 /** Where pictures of each screen are kept for somebody to look at; unset: none are taken. */
 const PICTURES = process.env['PORTAL_PICTURES'];
 
 describeWith('chromium', 'what a workspace is set up with, in a browser', () => {
-  let demo: Demo;
+  let demo: SharedDemo;
   let browser: Browser;
   let page: Page;
   let smtp: ScriptedSmtp;
@@ -22,7 +23,7 @@ describeWith('chromium', 'what a workspace is set up with, in a browser', () => 
 
   beforeAll(async () => {
     [demo, browser, smtp, twilio, partner] = await Promise.all([
-      startDemo(),
+      sharedDemoWith('senders'),
       sharedBrowser(),
       startScriptedSmtp(),
       startScriptedTwilio(),
@@ -34,7 +35,6 @@ describeWith('chromium', 'what a workspace is set up with, in a browser', () => 
   });
   afterAll(async () => {
     await closeContexts();
-    await demo?.stop();
     await Promise.all([smtp?.stop(), twilio?.stop(), partner?.stop()]);
   });
 
@@ -44,7 +44,8 @@ describeWith('chromium', 'what a workspace is set up with, in a browser', () => 
   async function fromTheStart(screen: string): Promise<void> {
     await page.goto(demo.control);
     await page.getByRole('link', { name: 'Workspaces', exact: true }).first().click();
-    await main().getByRole('link', { name: 'shop', exact: true }).click();
+    await main().getByRole('link', { name: 'senders', exact: true }).click();
+    await main().getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
     await page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: screen, exact: true }).click();
     await heading(screen);
   }
@@ -169,16 +170,16 @@ describeWith('chromium', 'what a workspace is set up with, in a browser', () => 
     await page.getByRole('button', { name: /^Publish \d+ changes?$/ }).click();
     const accounts = async (): Promise<unknown> => {
       type Body = { body: { channels: { email: { accounts?: string[] } } } };
-      return (await demo.ask<Body>('/v1/workspaces/shop/notifications/order-paid')).body.channels.email.accounts;
+      return (await demo.ask<Body>('/v1/workspaces/senders/notifications/order-paid')).body.channels.email.accounts;
     };
     await expect.poll(accounts).toEqual(['own-mail', 'backup-mail']);
     // It is used: the next message goes over it.
-    const key = await demo.makeKey('shop', 'setup');
+    const key = await demo.makeKey('senders', 'setup');
     await demo.apply({
-      'workspaces/shop/streams/orders.yaml': 'key: event.order_id\nsecurity: { api_keys: [backend, setup] }\n',
+      'workspaces/senders/streams/orders.yaml': 'key: event.order_id\nsecurity: { api_keys: [backend, setup] }\n',
     });
     const customer = { name: 'Ada', email: 'ada@example.com' };
-    await demo.send('shop/orders', key, { order_id: 'S-1', status: 'paid', total: 120, customer });
+    await demo.send('senders/orders', key, { order_id: 'S-1', status: 'paid', total: 120, customer });
     await expect.poll(() => smtp.accepted.length, { timeout: 30_000 }).toBe(1);
   });
 
@@ -245,7 +246,7 @@ describeWith('chromium', 'what a workspace is set up with, in a browser', () => 
 
   it('tries a rule on what the partner answers now, once somebody has confirmed that it is asked', async () => {
     await demo.apply({
-      'workspaces/shop/notifications/asked.yaml': [
+      'workspaces/senders/notifications/asked.yaml': [
         'name: Asked',
         'channels: { email: { template: order-paid } }',
         'rules:',
@@ -256,7 +257,7 @@ describeWith('chromium', 'what a workspace is set up with, in a browser', () => 
         '',
       ].join('\n'),
     });
-    await page.goto(`${demo.control}/workspaces/shop/notifications/asked/rules/r`);
+    await page.goto(`${demo.control}/workspaces/senders/notifications/asked/rules/r`);
     await page.getByRole('radio', { name: 'Pasted' }).click();
     await page.getByRole('textbox', { name: 'Event as JSON' }).click();
     await page.keyboard.press('ControlOrMeta+A');
@@ -284,7 +285,7 @@ describeWith('chromium', 'what a workspace is set up with, in a browser', () => 
     await page.getByLabel('Name', { exact: true }).fill('feed');
     await button('Begin a draft').click();
     await heading('feed');
-    const address = `${demo.gateway}/cohorts/shop/feed`;
+    const address = `${demo.gateway}/cohorts/senders/feed`;
     await page.getByText(address).waitFor();
     await button('Make the secret').click();
     await button('Store it').click();
@@ -333,14 +334,16 @@ describeWith('chromium', 'what a workspace is set up with, in a browser', () => 
       response.writeHead(503).end();
       return undefined;
     });
-    const { id } = await demo.ask<{ id: string }>('/v1/workspaces/shop/streams/orders/send', {
+    const { id } = await demo.ask<{ id: string }>('/v1/workspaces/senders/streams/orders/send', {
       event: JSON.stringify({ status: 'open', order_id: 'A-9', total: 120, watchers: ['ada'] }),
     });
     await expect
-      .poll(async () => (await demo.ask<{ items: object[] }>('/v1/workspaces/shop/waiting')).items, { timeout: 30_000 })
+      .poll(async () => (await demo.ask<{ items: object[] }>('/v1/workspaces/senders/waiting')).items, {
+        timeout: 30_000,
+      })
       .toMatchObject([{ integration: 'crm', events: 1, last_failure: { status: 503 } }]);
     const words = /crm has not answered since .*503.*, 1 event waits, (?:next attempt|a call is under way)/;
-    await page.goto(`${demo.control}/workspaces/shop`);
+    await page.goto(`${demo.control}/workspaces/senders`);
     await page.getByRole('region', { name: 'Waits for you' }).getByText(words).waitFor();
     await fromTheStart('Integrations');
     await look('integrations-silent');

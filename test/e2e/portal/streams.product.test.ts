@@ -3,10 +3,11 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
 import { expectAccessible } from './accessible.ts';
 import { guardPages } from './guard.ts';
-import { closeContexts, sharedBrowser, startDemo, type Demo } from './support.ts';
+import { sharedDemoWith } from './shared-demo.ts';
+import { closeContexts, sharedBrowser, type SharedDemo } from './support.ts';
 
 describeWith('chromium', 'changes to event streams in the portal', () => {
-  let demo: Demo;
+  let demo: SharedDemo;
   let browser: Browser;
   let context: BrowserContext;
   let page: Page;
@@ -17,7 +18,7 @@ describeWith('chromium', 'changes to event streams in the portal', () => {
   const go = (path: string) => page.goto(`${demo.control}${path}`);
 
   beforeAll(async () => {
-    [demo, browser] = await Promise.all([startDemo(), sharedBrowser()]);
+    [demo, browser] = await Promise.all([sharedDemoWith('intake'), sharedBrowser()]);
     context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
     await context.request.post(`${demo.control}/v1/session`, { data: { word: demo.ownerToken } });
     page = await guard.openPage(context);
@@ -25,11 +26,10 @@ describeWith('chromium', 'changes to event streams in the portal', () => {
   });
   afterAll(async () => {
     await closeContexts();
-    await demo?.stop();
   });
 
   it('is changed as a draft, that says its mistakes where they stand and counts once it is published', async () => {
-    await go('/workspaces/shop/streams/orders');
+    await go('/workspaces/intake/streams/orders');
     expect(await main().getByLabel('Key', { exact: true }).isDisabled()).toBe(true);
     const most = card('Settings').getByRole('group', { name: 'At most, from all senders together' });
     await most.getByLabel('Events a second').fill('-3');
@@ -44,21 +44,21 @@ describeWith('chromium', 'changes to event streams in the portal', () => {
     await page.getByRole('button', { name: 'Review and publish' }).click();
     await main().getByRole('button', { name: 'Publish 1 change' }).click();
     await page.getByText(/Published as configuration \d+/).waitFor();
-    const { body } = await demo.ask<{ body: object }>('/v1/workspaces/shop/streams/orders');
+    const { body } = await demo.ask<{ body: object }>('/v1/workspaces/intake/streams/orders');
     expect(body).toMatchObject({
       key: 'event.order_id',
       rate: { per_second: 50 },
       cors_origins: ['https://app.example.com', 'https://two.example.com'],
     });
-    await go('/workspaces/shop/streams/orders');
+    await go('/workspaces/intake/streams/orders');
     await main().getByText('As YAML').click();
     await main().getByRole('group', { name: 'the file' }).getByText('per_second: 50').waitFor();
   });
 
   it('is made from the list, and removed again only where no rule hears it', async () => {
-    await go('/workspaces/shop/streams/orders');
+    await go('/workspaces/intake/streams/orders');
     expect(await main().getByRole('button', { name: 'Remove this stream' }).isDisabled()).toBe(true);
-    await go('/workspaces/shop/streams');
+    await go('/workspaces/intake/streams');
     await main().getByRole('button', { name: 'New event stream' }).click();
     await page.getByRole('dialog').getByLabel('Name').fill('returns');
     await page.getByRole('dialog').getByRole('button', { name: 'Begin a draft' }).click();
@@ -69,7 +69,7 @@ describeWith('chromium', 'changes to event streams in the portal', () => {
     await page.getByRole('button', { name: 'Review and publish' }).click();
     await main().getByRole('button', { name: 'Publish 1 change' }).click();
     await page.getByText(/Published as configuration \d+/).waitFor();
-    await go('/workspaces/shop/streams');
+    await go('/workspaces/intake/streams');
     await main().getByText('No rule hears it · The key backend may send').waitFor();
     await main().getByRole('link', { name: 'returns' }).click();
     await card('Send an event').getByText('return_id').first().waitFor();
@@ -80,15 +80,15 @@ describeWith('chromium', 'changes to event streams in the portal', () => {
     await main().getByRole('button', { name: 'Publish 1 change' }).click();
     await page.getByText(/Published as configuration \d+/).waitFor();
     guard.allowStatus(404);
-    await go('/workspaces/shop/streams/returns');
+    await go('/workspaces/intake/streams/returns');
     await main().getByRole('heading', { name: 'There is no event stream returns' }).waitFor();
     await expectAccessible(page, 'no such stream');
   });
 
   it('has every resource that is set up in the portal as its file too', async () => {
     await demo.apply({
-      'workspaces/shop/accounts/mail.yaml': 'kind: smtp\nhost: mail.example.com\nport: 587\nfrom: shop@example.com\n',
-      'workspaces/shop/integrations/crm.yaml':
+      'workspaces/intake/accounts/mail.yaml': 'kind: smtp\nhost: mail.example.com\nport: 587\nfrom: shop@example.com\n',
+      'workspaces/intake/integrations/crm.yaml':
         'kind: lookup\nurl: https://crm.example.com/who\nauthorization: { key: { secret: CRM_KEY } }\n',
     });
     for (const [path, words] of [
@@ -97,7 +97,7 @@ describeWith('chromium', 'changes to event streams in the portal', () => {
       ['accounts/mail', 'host: mail.example.com'],
       ['integrations/crm', 'url: https://crm.example.com/who'],
     ] as const) {
-      await go(`/workspaces/shop/${path}`);
+      await go(`/workspaces/intake/${path}`);
       await main().getByText('As YAML').click();
       await main().getByRole('group', { name: 'the file' }).getByText(words).waitFor();
       await expectAccessible(page, `${path} as its file`);

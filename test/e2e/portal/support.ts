@@ -2,13 +2,12 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { untilFound } from '@carillon/testing';
+import { PROGRAM, untilFound } from '@carillon/testing';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { PROGRAMS } from '../../support/programs.ts';
 
-const MAIN = resolve(import.meta.dirname, '../../../apps/cli/src/main.ts');
 const READY_WITHIN = 120_000;
 
 /**
@@ -68,29 +67,33 @@ export async function hinder(page: Page): Promise<void> {
   });
 }
 
-/** A deployment that a test looks at through its portal. */
-export type Demo = {
+/** A product that other files of this run use at the same time: a file changes and reads workspaces of its own only. */
+export type SharedDemo = {
   readonly control: string;
   readonly gateway: string;
-  readonly welcome: string;
   readonly ownerToken: string;
   /** Asks the management API as its owner. */
   ask<T>(path: string, body?: object): Promise<T>;
-  /** Reads all messages of the sandbox with their bodies, newest first. Reads each by its id, because a list has no bodies. */
-  inbox<T>(): Promise<readonly T[]>;
+  /**
+   * Reads the messages in the sandbox of a workspace, or of all, with their bodies, newest first. Reads each by its id, because
+   * a list has no bodies.
+   */
+  inbox<T>(workspace?: string): Promise<readonly T[]>;
   /** Makes a key of a workspace that may send events. */
   makeKey(workspace: string, name: string): Promise<string>;
   /** Puts files into force, next to what is there. */
   apply(files: Readonly<Record<string, string>>): Promise<void>;
   /** Sends an event; answers its id. */
   send(stream: string, key: string, event: object): Promise<string>;
-  stop(): Promise<void>;
 };
+
+/** A deployment that a test looks at through its portal. */
+export type Demo = SharedDemo & { readonly welcome: string; stop(): Promise<void> };
 
 type Addresses = { readonly control: string; readonly gateway: string; readonly welcome: string };
 
 /** What a test asks of a deployment whose addresses and owner are known. */
-export function demoAt({ control, gateway, welcome }: Addresses, ownerToken: string, stop: Demo['stop']): Demo {
+export function demoAt({ control, gateway }: Omit<Addresses, 'welcome'>, ownerToken: string): SharedDemo {
   const ask = async <T>(path: string, body?: object): Promise<T> => {
     const answer = await fetch(`${control}${path}`, {
       method: body ? 'POST' : 'GET',
@@ -103,12 +106,12 @@ export function demoAt({ control, gateway, welcome }: Addresses, ownerToken: str
   return {
     control,
     gateway,
-    welcome,
     ownerToken,
     ask,
-    stop,
-    async inbox<T>() {
-      const { items } = await ask<{ items: readonly { readonly id: string }[] }>('/v1/inbox?limit=100');
+    async inbox<T>(workspace?: string) {
+      const at = workspace === undefined ? '/v1/inbox' : `/v1/workspaces/${workspace}/inbox`;
+      type Listed = { readonly items: readonly { readonly id: string }[] };
+      const { items } = await ask<Listed>(`${at}?limit=100`);
       return Promise.all(items.map(({ id }) => ask<T>(`/v1/inbox/${id}`)));
     },
     async makeKey(workspace, name) {
@@ -151,7 +154,7 @@ export async function startDemo(): Promise<RestartedDemo & { readonly dataDir: s
   const start = (gatewayPort: string, controlPort: string): ChildProcess =>
     spawn(
       process.execPath,
-      [MAIN, 'up', '--demo', '--gateway-port', gatewayPort, '--control-port', controlPort, '--json'],
+      [PROGRAM, 'up', '--demo', '--gateway-port', gatewayPort, '--control-port', controlPort, '--json'],
       {
         cwd: folder,
         // The account of the workspace in trouble is a mail server of this machine. What was compiled once is compiled for all.
@@ -177,7 +180,9 @@ export async function startDemo(): Promise<RestartedDemo & { readonly dataDir: s
     const addresses = await readAddresses(child);
     const ownerToken = (await readFile(join(folder, 'carillon-data/owner-token'), 'utf8')).trim();
     return {
-      ...demoAt(addresses, ownerToken, stop),
+      ...demoAt(addresses, ownerToken),
+      welcome: addresses.welcome,
+      stop,
       dataDir: join(folder, 'carillon-data'),
       kill: () => end('SIGKILL'),
       async comeBack() {

@@ -5,33 +5,33 @@ import { describeWith } from '../../support/requirements.ts';
 import { expectAccessible, expectToFit } from './accessible.ts';
 import { guardPages } from './guard.ts';
 import { holdBack } from './hold-back.ts';
-import { closeContexts, sharedBrowser, startDemo, type Demo } from './support.ts';
+import { sharedDemoWith } from './shared-demo.ts';
+import { closeContexts, sharedBrowser, type SharedDemo } from './support.ts';
 
 /** Where pictures of each screen are kept for somebody to look at; unset: none are taken. */
 const PICTURES = process.env['PORTAL_PICTURES'];
 
 describeWith('chromium', 'templates in a browser', () => {
-  let demo: Demo;
+  let demo: SharedDemo;
   let browser: Browser;
   let page: Page;
   const guard = guardPages(() => [demo.control]);
 
   beforeAll(async () => {
-    [demo, browser] = await Promise.all([startDemo(), sharedBrowser()]);
+    [demo, browser] = await Promise.all([sharedDemoWith('letters'), sharedBrowser()]);
     const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: 'en-GB' });
     await context.request.post(`${demo.control}/v1/session`, { data: { word: demo.ownerToken } });
     page = await guard.openPage(context);
   });
   afterAll(async () => {
     await closeContexts();
-    await demo?.stop();
   });
 
   const button = (name: string) => page.getByRole('button', { name, exact: true });
   const main = () => page.locator('main');
   const saved = () => page.locator('[data-draft="saved"]').waitFor();
   async function open(name: string): Promise<void> {
-    await page.goto(demo.control);
+    await page.goto(`${demo.control}/workspaces/letters`);
     await page
       .getByRole('navigation', { name: 'Screens' })
       .getByRole('link', { name: 'Templates', exact: true })
@@ -77,7 +77,7 @@ describeWith('chromium', 'templates in a browser', () => {
     await open('order-paid');
     await page.locator('[data-preview="new"]').waitFor();
     expect(await page.locator('iframe').getAttribute('sandbox')).toBe('');
-    expect(await page.locator('iframe').getAttribute('src')).toMatch(/^\/previews\/shop\/order-paid\/html\?/);
+    expect(await page.locator('iframe').getAttribute('src')).toMatch(/^\/previews\/letters\/order-paid\/html\?/);
     await page.getByText('Used', { exact: true }).waitFor();
     await look('template');
     // There is no event yet, so the preview uses the sample of the rule.
@@ -123,16 +123,16 @@ describeWith('chromium', 'templates in a browser', () => {
   });
 
   it('counts what the newest events lack, with a link to such an event', async () => {
-    const key = await demo.makeKey('shop', 'sender');
+    const key = await demo.makeKey('letters', 'sender');
     await demo.apply({
-      'workspaces/shop/streams/orders.yaml': 'key: event.order_id\nsecurity: { api_keys: [backend, sender] }\n',
+      'workspaces/letters/streams/orders.yaml': 'key: event.order_id\nsecurity: { api_keys: [backend, sender] }\n',
     });
     const order = { status: 'paid', total: 120, customer: { name: 'Ada', email: 'ada@example.com' } };
-    await demo.send('shop/orders', key, { ...order, order_id: 'A-1', not_there: 'it is' });
-    const without = await demo.send('shop/orders', key, { ...order, order_id: 'A-2' });
-    await demo.send('shop/orders', key, { ...order, order_id: 'A-3', total: 1 });
+    await demo.send('letters/orders', key, { ...order, order_id: 'A-1', not_there: 'it is' });
+    const without = await demo.send('letters/orders', key, { ...order, order_id: 'A-2' });
+    await demo.send('letters/orders', key, { ...order, order_id: 'A-3', total: 1 });
     await untilFound('all are in the list', async () => {
-      const { items } = await demo.ask<{ items: readonly object[] }>('/v1/workspaces/shop/events');
+      const { items } = await demo.ask<{ items: readonly object[] }>('/v1/workspaces/letters/events');
       return items.length >= 3 ? items : undefined;
     });
     await page.reload();
@@ -196,7 +196,7 @@ describeWith('chromium', 'templates in a browser', () => {
     guard.allowStatus(400, 404);
     // Chromium’s own editing keeps the colour of text that is typed over by a style, which the policy refuses.
     guard.allowWords(/Applying inline style|style-src-attr inline/);
-    await page.goto(`${demo.control}/workspaces/shop/templates`);
+    await page.goto(`${demo.control}/workspaces/letters/templates`);
     await button('New template').click();
     await page.getByLabel('Name', { exact: true }).fill('fresh');
     await button('Begin a draft').click();
@@ -238,14 +238,14 @@ describeWith('chromium', 'templates in a browser', () => {
   });
 
   it('previews a body in a layout that is a draft, and warns of a body that is a whole page', async () => {
-    await page.goto(`${demo.control}/workspaces/shop/templates`);
+    await page.goto(`${demo.control}/workspaces/letters/templates`);
     await button('New layout').click();
     await page.getByLabel('Name', { exact: true }).fill('frame');
     await button('Begin a draft').click();
     await main().getByRole('heading', { name: 'frame', exact: true, level: 1 }).waitFor();
     await write('HTML', '<html><body><h1>The frame</h1>{{{body}}}</body></html>');
     await saved();
-    await page.goto(`${demo.control}/workspaces/shop/templates/fresh`);
+    await page.goto(`${demo.control}/workspaces/letters/templates/fresh`);
     await page.getByLabel('Layout').selectOption({ label: 'frame (draft)' });
     await frame().getByText('The frame').waitFor();
     await frame().getByText('All good again').waitFor();
@@ -254,12 +254,12 @@ describeWith('chromium', 'templates in a browser', () => {
     await page.locator('[data-warning="html"]').getByText('The body has its own <html>').waitFor();
     await look('template-layout');
     // The page of the layout shows it in the template that is a draft too.
-    await page.goto(`${demo.control}/workspaces/shop/layouts/frame`);
+    await page.goto(`${demo.control}/workspaces/letters/layouts/frame`);
     await frame().getByText('A page of its own').waitFor();
   });
 
   it('says what an SMS costs and which character makes it dear', async () => {
-    await page.goto(`${demo.control}/workspaces/shop/templates/fresh`);
+    await page.goto(`${demo.control}/workspaces/letters/templates/fresh`);
     await button('SMS').click();
     await page.locator('[data-segments]').waitFor();
     const text = page.getByRole('textbox', { name: 'Text' });
