@@ -12,7 +12,16 @@ afterEach(async () => {
 });
 
 const SHOP = { ref: { kind: 'workspace', workspace: 'shop', name: '' }, body: {} } as const;
-const FIELD = { workspace: 'shop', stream: 'shop/orders', partition: 0, offset: 1, firstAt: 1, lastAt: 2, count: 3 };
+const FIELD = {
+  workspace: 'shop',
+  stream: 'shop/orders',
+  partition: 0,
+  offset: 1,
+  firstAt: 1,
+  lastAt: 2,
+  count: 3,
+  tables: [],
+};
 
 /** Asks about expressions of a shop whose orders have a text as their status and a number as their total. */
 async function openShop() {

@@ -93,6 +93,8 @@ export type FieldRow = {
   /** Events that had the field. */
   readonly count: number;
   readonly types: readonly JsonType[];
+  /** Tables, as `schema.table`, whose changes had the field. Empty for events that were sent. */
+  readonly tables: readonly string[];
   /** Beginning of the newest value as JSON text; null where only objects, lists and null were seen. */
   readonly sample: string | null;
   readonly firstAt: Instant;

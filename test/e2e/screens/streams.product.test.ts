@@ -17,7 +17,7 @@ testScreens('the event streams of a workspace', ({ api, guard, open }) => {
   /** Serves a stream to which no event came. */
   function serveNoEvent(): void {
     api.answer(EVENTS, { items: [], next: null });
-    api.answer(FIELDS, { stream: 'shop/orders', items: [], next: null });
+    api.answer(FIELDS, { stream: 'shop/orders', source: null, items: [], next: null });
   }
 
   it('lead from the start page to a stream, say that nothing came yet, and copy its address with one key', async () => {

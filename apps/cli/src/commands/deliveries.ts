@@ -6,7 +6,7 @@ import { clean, jsonText, paint, paintState, say, shortTime, table } from '../ou
 import { answer, command, follow, needs, pageText } from './api-command.ts';
 import { answerNamed } from './person-names.ts';
 import { actOnMany, type BulkOptions } from './bulk.ts';
-import { fieldsCommand } from './rule-sample.ts';
+import { fieldsCommand } from './stream-fields.ts';
 
 type ListOptions = CommonOptions & {
   readonly recipient?: string;

@@ -1,8 +1,8 @@
-import type { RuleSampleBody, StreamFieldBody } from '@carillon/contracts';
+import type { RuleSampleBody } from '@carillon/contracts';
 import { Option, type Command } from 'commander';
 import { seg, type CommonOptions } from '../client.ts';
-import { paint, shortTime, table } from '../output.ts';
-import { answer, command, readWhole } from './api-command.ts';
+import { paint, table } from '../output.ts';
+import { answer, command } from './api-command.ts';
 
 const LANGUAGES = ['curl', 'javascript', 'python', 'go'] as const;
 type Language = (typeof LANGUAGES)[number];
@@ -57,28 +57,3 @@ function showSample(body: RuleSampleBody): string {
 }
 
 const shortened = (value: string): string => (value.length > 40 ? `${value.slice(0, 39)}…` : value);
-
-/** `events fields STREAM`: what events of the stream were seen to hold. */
-export function fieldsCommand(events: Command): void {
-  command(events, 'fields <stream>', 'fields seen on a stream (its EVENT_PATH), with types and samples').action(
-    async (stream: string, _local: unknown, self: Command) => {
-      await answer(
-        self.optsWithGlobals<CommonOptions>(),
-        (client) =>
-          readWhole<StreamFieldBody>(client, `/v1/workspaces/${seg(client.reach)}/streams/${seg(stream)}/fields`),
-        ({ items }) =>
-          items.length === 0
-            ? paint('dim', 'no fields: no event has come yet')
-            : table(items.map(fieldRow), ['field', 'types', 'events', 'last seen', 'sample']),
-      );
-    },
-  );
-}
-
-const fieldRow = (one: StreamFieldBody): string[] => [
-  one.path,
-  one.types.join(', '),
-  String(one.count),
-  shortTime(one.last_seen),
-  one.sample ?? '',
-];

@@ -103,7 +103,16 @@ export const TRYING_EXAMPLES = {
   listStreamFields: {
     answers: {
       stream: 'shop/orders',
-      ...page({ path: 'total', types: ['number'], sample: '120', first_seen: AT, last_seen: LATER, count: 1204 }),
+      source: null,
+      ...page({
+        path: 'total',
+        types: ['number'],
+        sample: '120',
+        first_seen: AT,
+        last_seen: LATER,
+        count: 1204,
+        tables: [],
+      }),
     },
   },
 };

@@ -76,6 +76,7 @@ function asBeforeIntentsStoodApart(file: string): void {
     CREATE INDEX deliveries_state ON deliveries (workspace, state, created_at, id, notification, person);
     CREATE INDEX deliveries_unique_id ON deliveries (unique_id, created_at, id);
     DROP TABLE delivery_intents;
+    ALTER TABLE field_rows DROP COLUMN tables;
     PRAGMA user_version = ${MIGRATIONS.indexOf(DELIVERIES_INTENT_APART)};
   `);
   db.close();

@@ -84,7 +84,7 @@ describe('retention', () => {
     };
     await embedded.log.append(topics.map((topic) => logRecord('old', { topic })));
     const seen = { workspace: 'shop', stream: 'shop/orders', partition: 0, offset: 0, count: 1, sample: '"x"' };
-    const field = { ...seen, types: ['string'], firstAt: now - 90 * DAY } as const;
+    const field = { ...seen, types: ['string'], tables: [], firstAt: now - 90 * DAY } as const;
     await embedded.readModels.put({
       events: [{ ...row, at: now, reused: false, traceId: null }],
       fields: [

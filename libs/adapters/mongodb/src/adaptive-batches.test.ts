@@ -57,6 +57,7 @@ const writers: Record<string, () => Promise<unknown>> = {
       offset: 1,
       count: 1,
       types: ['string'],
+      tables: [],
       sample: null,
       firstAt: 1,
       lastAt: 1,

@@ -127,7 +127,8 @@ export type EvaluationDocument = EvaluationRow & {
   readonly hasFailures: boolean;
   readonly writtenAt: number;
 };
-export type FieldDocument = FieldRow & { readonly _id: string };
+/** Documents from before changes were read have no tables. */
+export type FieldDocument = Omit<FieldRow, 'tables'> & Partial<Pick<FieldRow, 'tables'>> & { readonly _id: string };
 
 /** One key of several parts, in which no two different lists of parts look the same. */
 export const keyOf = (...parts: readonly (string | number)[]): string => JSON.stringify(parts);

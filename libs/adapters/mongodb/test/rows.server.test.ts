@@ -32,7 +32,7 @@ describeWith('mongodb', 'rows in MongoDB', () => {
       { user: 'bob', inside: false, since: null, newest, offset: 1 },
     ]);
     const seen = { workspace: 'shop', stream: 'shop/orders', partition: 0, offset: 0, count: 1, sample: null };
-    const field = { ...seen, types: ['null'], firstAt: 1 } as const;
+    const field = { ...seen, types: ['null'], tables: [], firstAt: 1 } as const;
     await stores.readModels.put({
       fields: [
         { ...field, path: 'gone', lastAt: 10 },

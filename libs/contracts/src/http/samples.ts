@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { next } from './fields.ts';
-import { OPEN } from './privacy.ts';
+import { OPEN, open } from './privacy.ts';
 
 /** What a client of a rule's stream has to send, and code that sends it. */
 export const ruleSampleBody = z
@@ -52,11 +52,21 @@ export const streamFieldBody = z
     first_seen: z.string().describe('RFC 3339, UTC, milliseconds'),
     last_seen: z.string().describe('RFC 3339, UTC, milliseconds'),
     count: z.int().describe('Events that had it'),
+    tables: z
+      .array(open(z.string()))
+      .describe('Tables whose changes had it, as `schema.table`; empty for events that were sent'),
   })
   .meta({ id: 'StreamField' });
 export const streamFieldPage = z
   .object({
     stream: z.string().describe('Its EVENT_PATH'),
+    source: z
+      .object({
+        integration: open(z.string()).describe('Its tables have the columns: `integrations/{name}/tables`'),
+        tables: z.array(z.object({ table: open(z.string()), key: z.string().describe('Path of the key') })),
+      })
+      .nullable()
+      .describe('Database whose changes are its events; null for a stream to which events are sent'),
     items: z.array(streamFieldBody),
     next,
   })
@@ -85,6 +95,7 @@ export const answerFieldPage = z
   })
   .meta({ id: 'AnswerFieldPage' });
 export type StreamFieldBody = z.infer<typeof streamFieldBody>;
+export type StreamFieldPage = z.infer<typeof streamFieldPage>;
 
 /** What the messages of a template would lack, over the newest events whose rules send it. */
 export const missingVariablesBody = z

@@ -35,7 +35,8 @@ export async function answerFields(
       for (const { variables } of items.slice(0, MAX_PEOPLE)) {
         // Each person counts once: an offset says which one it is.
         const offset = seen.length;
-        seen.push({ workspace, stream: integration, partition: 0, offset, at: answeredAt, body: variables });
+        const at = answeredAt;
+        seen.push({ workspace, stream: integration, partition: 0, offset, at, body: variables, table: null });
       }
     }
   }

@@ -19,6 +19,8 @@ export type SeenEvent = {
   readonly offset: number;
   readonly at: Instant;
   readonly body: JsonObject;
+  /** Table of a change. Null for an event that was sent. */
+  readonly table: string | null;
 };
 
 /**
@@ -35,6 +37,7 @@ export function tallyFields(known: readonly FieldRow[], events: readonly SeenEve
 type Tally = {
   readonly before: FieldRow | null;
   readonly types: Set<JsonType>;
+  readonly tables: Set<string>;
   /** How many events of the batch have it, and the first and the last of them. */
   count: number;
   first: SeenEvent | null;
@@ -48,6 +51,7 @@ type Scalar = string | number | bigint | boolean;
 const tallyFrom = (before: FieldRow | null): Tally => ({
   before,
   types: new Set(before?.types),
+  tables: new Set(before?.tables),
   count: 0,
   first: null,
   last: null,
@@ -80,6 +84,7 @@ function tallyEvent(event: SeenEvent, tallies: Map<string, Tally>): void {
       tally.last = event;
     }
     tally.types.add(jsonTypeOf(value));
+    if (event.table !== null) tally.tables.add(event.table);
     if (typeof value === 'object' || tally.sampled === event) return;
     tally.sample = value;
     tally.sampled = event;
@@ -89,7 +94,7 @@ function tallyEvent(event: SeenEvent, tallies: Map<string, Tally>): void {
 
 const NEVER = { offset: -1 };
 
-function rowOf(path: string, { before, types, count, first, sample }: Tally, last: SeenEvent): FieldRow {
+function rowOf(path: string, { before, types, tables, count, first, sample }: Tally, last: SeenEvent): FieldRow {
   const { workspace, stream, partition, offset, at } = last;
   return {
     workspace,
@@ -99,6 +104,7 @@ function rowOf(path: string, { before, types, count, first, sample }: Tally, las
     offset,
     count: (before?.count ?? 0) + count,
     types: [...types].toSorted(),
+    tables: [...tables].toSorted(),
     sample: sample === null ? (before?.sample ?? null) : shortened(stringifyJson(sample)),
     firstAt: before?.firstAt ?? first?.at ?? at,
     lastAt: at,
@@ -109,17 +115,18 @@ const shortened = (text: string): string =>
   text.length <= LONGEST_SAMPLE ? text : `${text.slice(0, LONGEST_SAMPLE - 1).toWellFormed()}…`;
 
 /** What is known of one path over all partitions of a stream. */
-export type StreamField = Pick<FieldRow, 'path' | 'types' | 'sample' | 'firstAt' | 'lastAt' | 'count'>;
+export type StreamField = Pick<FieldRow, 'path' | 'types' | 'tables' | 'sample' | 'firstAt' | 'lastAt' | 'count'>;
 
 /** Rows of all partitions as one list, by path. */
 export function mergeFields(rows: readonly FieldRow[]): readonly StreamField[] {
   const fields = new Map<string, StreamField>();
-  for (const { path, types, sample, firstAt, lastAt, count } of rows) {
+  for (const { path, types, tables, sample, firstAt, lastAt, count } of rows) {
     const other = fields.get(path);
     const newest = other && other.lastAt > lastAt ? other.sample : sample;
     fields.set(path, {
       path,
       types: [...new Set([...(other?.types ?? []), ...types])].toSorted(),
+      tables: [...new Set([...(other?.tables ?? []), ...tables])].toSorted(),
       sample: newest ?? other?.sample ?? sample,
       firstAt: Math.min(firstAt, other?.firstAt ?? firstAt),
       lastAt: Math.max(lastAt, other?.lastAt ?? lastAt),

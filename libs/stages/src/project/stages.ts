@@ -102,7 +102,7 @@ function createEventsProjection({ log, readModels, slice }: ProjectPorts): Batch
         const sameId = { inBatch: byId.get(event.id) ?? [], projected: projected.get(event.id) ?? [] };
         const row = await rowOf(record, event, configNumber, sameId);
         events.push(row);
-        seen.push({ ...row, body: event.body });
+        seen.push({ ...row, body: event.body, table: event.change?.source.table ?? null });
       }
       const fields: FieldRow[] = [];
       for (const [stream, ofStream] of Map.groupBy(seen, (one) => one.stream)) {

@@ -11,6 +11,7 @@ const seen = (body: JsonObject, offset = 5, at = offset * 10): SeenEvent => ({
   offset,
   at,
   body,
+  table: null,
 });
 const shown = (rows: readonly FieldRow[]): readonly string[] =>
   rows.map(({ path, types, sample, count }) => `${path} ${types.join('|')} ${sample} ${count}`);
@@ -36,6 +37,18 @@ describe('the fields of events', () => {
     ]);
     expect(rows[0]).toMatchObject({ offset: 6, firstAt: 50, lastAt: 60 });
     expect(rows[1]).toMatchObject({ offset: 5, firstAt: 50, lastAt: 50 });
+  });
+
+  it('say which tables have them, over all partitions', () => {
+    const order = { ...seen({ id: 1, status: 'open' }, 5), table: 'public.orders' };
+    const payment = { ...seen({ id: 2, amount: 3 }, 6), table: 'public.payments' };
+    const rows = tallyFields([], [payment, { ...order, offset: 7 }]);
+    const elsewhere = tallyFields([], [{ ...seen({ amount: 4 }, 5), table: 'public.refunds', partition: 1 }]);
+    expect(mergeFields([...rows, ...elsewhere]).map(({ path, tables }) => [path, tables])).toEqual([
+      ['amount', ['public.payments', 'public.refunds']],
+      ['id', ['public.orders', 'public.payments']],
+      ['status', ['public.orders']],
+    ]);
   });
 
   it('stay few: beyond the limit new paths are not looked at, known ones are', () => {
@@ -67,7 +80,7 @@ describe('the fields of events', () => {
       [second, first],
     ]) {
       expect(mergeFields(rows)).toEqual([
-        { path: 'a', types: ['number', 'string'], sample: '"x"', firstAt: 50, lastAt: 900, count: 2 },
+        { path: 'a', types: ['number', 'string'], tables: [], sample: '"x"', firstAt: 50, lastAt: 900, count: 2 },
       ]);
     }
   });

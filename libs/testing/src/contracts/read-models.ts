@@ -95,6 +95,7 @@ const field = (workspace: string, more: Partial<FieldRow> = {}): FieldRow => ({
   offset: 5,
   count: 3,
   types: ['string'],
+  tables: ['public.orders', 'public.people'],
   sample: '"ada@example.com"',
   firstAt: 10,
   lastAt: 20,

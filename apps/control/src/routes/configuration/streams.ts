@@ -1,5 +1,5 @@
 import { streamFieldPage } from '@carillon/contracts';
-import type { Configuration } from '@carillon/domain/configuration';
+import { streamTable, tablesOf, type Configuration, type EventStream } from '@carillon/domain/configuration';
 import { formatInstant, similarTo } from '@carillon/kernel';
 import { mergeFields } from '@carillon/stages';
 import { z } from 'zod';
@@ -61,9 +61,11 @@ export function streamRoutes(app: ApiServer, ports: Pick<ControlPorts, 'configur
       const { rows, next } = pageOfAll(fields, (field) => field.path, request.query);
       return {
         stream: path,
-        items: rows.map(({ firstAt, lastAt, types, sample, ...field }) => ({
+        source: sourceOf(streamTable(configuration).streams.get(path)),
+        items: rows.map(({ firstAt, lastAt, types, tables, sample, ...field }) => ({
           ...field,
           types: [...types],
+          tables: [...tables],
           sample: maySeeBodies ? sample : null,
           first_seen: formatInstant(firstAt),
           last_seen: formatInstant(lastAt),
@@ -73,3 +75,9 @@ export function streamRoutes(app: ApiServer, ports: Pick<ControlPorts, 'configur
     },
   );
 }
+
+/** Returns the database that a stream reads, with its tables. */
+const sourceOf = (stream: EventStream | undefined) =>
+  stream?.from
+    ? { integration: stream.from.integration, tables: tablesOf(stream).map(({ table, key }) => ({ table, key })) }
+    : null;

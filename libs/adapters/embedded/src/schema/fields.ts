@@ -15,3 +15,8 @@ export const FIELDS_SCHEMA = `
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX field_rows_last ON field_rows (last_at);
 `;
+
+/** Tables whose changes had the field. */
+export const FIELDS_OF_TABLES = `
+  ALTER TABLE field_rows ADD COLUMN tables TEXT NOT NULL DEFAULT '[]';
+`;

@@ -17,7 +17,7 @@ import {
 } from './deliveries.ts';
 import { DIGEST_HEADS_SCHEMA } from './digest-heads.ts';
 import { DRAFTS_SCHEMA } from './drafts.ts';
-import { FIELDS_SCHEMA } from './fields.ts';
+import { FIELDS_OF_TABLES, FIELDS_SCHEMA } from './fields.ts';
 import { JOBS_SCHEMA } from './jobs.ts';
 import { KEPT_ANSWERS_SCHEMA } from './kept-answers.ts';
 import { KEY_USES_SCHEMA } from './key-uses.ts';
@@ -78,6 +78,7 @@ export const MIGRATIONS: readonly string[] = [
   DELIVERIES_BY_PHASE,
   DELIVERIES_IN_FEWER_INDEXES,
   DELIVERIES_NEW_APART,
+  FIELDS_OF_TABLES,
 ];
 
 const pragma = (db: DatabaseSync, name: string): number => Number(db.prepare(`PRAGMA ${name}`).get()?.[name]);

@@ -118,6 +118,7 @@ export type FieldTableRow = {
   sample: string | null;
   first_at: number;
   last_at: number;
+  tables: string;
 };
 export const fieldOf = (row: FieldTableRow): FieldRow => ({
   workspace: row.workspace,
@@ -127,6 +128,7 @@ export const fieldOf = (row: FieldTableRow): FieldRow => ({
   offset: row.record_offset,
   count: row.count,
   types: JSON.parse(row.types) as FieldRow['types'],
+  tables: JSON.parse(row.tables) as FieldRow['tables'],
   sample: row.sample,
   firstAt: row.first_at,
   lastAt: row.last_at,

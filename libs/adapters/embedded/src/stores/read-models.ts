@@ -97,9 +97,10 @@ function putEvaluation(sql: Sql, row: EvaluationRow, now: number): void {
 
 function putField(sql: Sql, row: FieldRow): void {
   sql.run(
-    `INSERT INTO field_rows VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    `INSERT INTO field_rows VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT DO UPDATE SET record_offset = excluded.record_offset, count = excluded.count,
-       types = excluded.types, sample = excluded.sample, first_at = excluded.first_at, last_at = excluded.last_at
+       types = excluded.types, sample = excluded.sample, first_at = excluded.first_at, last_at = excluded.last_at,
+       tables = excluded.tables
      WHERE excluded.record_offset > record_offset`,
     row.stream,
     row.partition,
@@ -111,6 +112,7 @@ function putField(sql: Sql, row: FieldRow): void {
     row.sample,
     row.firstAt,
     row.lastAt,
+    JSON.stringify(row.tables),
   );
 }
 

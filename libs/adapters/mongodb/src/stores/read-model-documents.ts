@@ -85,7 +85,7 @@ export const evaluationDocument = (row: EvaluationRow, writtenAt: number): Evalu
   writtenAt,
 });
 
-export const fieldOf = (row: FieldRow): FieldRow => ({
+export const fieldOf = (row: Omit<FieldDocument, '_id'>): FieldRow => ({
   workspace: row.workspace,
   stream: row.stream,
   partition: row.partition,
@@ -93,6 +93,7 @@ export const fieldOf = (row: FieldRow): FieldRow => ({
   offset: row.offset,
   count: row.count,
   types: row.types,
+  tables: row.tables ?? [],
   sample: row.sample,
   firstAt: row.firstAt,
   lastAt: row.lastAt,
