@@ -58,7 +58,8 @@ export type Consumption = {
 
 /**
  * The append-only log: topics of numbered partitions. Order holds within a partition only, and nothing ties the log to
- * a store: no transaction spans the two, but for a move of a delivery where both are one file (`DeliveryLedger.replace`).
+ * a store: no transaction spans the two, except where both are one file: a move of a delivery
+ * (`DeliveryLedger.replace`) and the position of a source (`SourceStore.advance`).
  */
 export type EventLog = {
   /** Made with the topics; positions of another log id never compare. */

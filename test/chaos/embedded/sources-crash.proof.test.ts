@@ -1,0 +1,148 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { openEmbedded } from '@carillon/adapter-embedded';
+import { systemClock } from '@carillon/adapter-system';
+import { readChange } from '@carillon/domain/changes';
+import { cli, launchProduct, startProduct, untilFound } from '@carillon/testing';
+import { createPostgresDatabase, type PostgresDatabase } from '@carillon/testing/services';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { planting } from '../../harness/planting.ts';
+import { scratch } from '../../integration/product/shop.ts';
+import { describeWith } from '../../support/requirements.ts';
+import { sharedServer } from '../../support/shared-servers.ts';
+import { READING_PLACES, type ReadingOrder } from '../killed-reading.ts';
+import { connectTo, createHistoryTables, readHistory, writeUntil, type HistoryEntry } from '../table-history.ts';
+
+/*
+ * The product is killed at random while four connections write: from outside, and from inside before and after append and
+ * position, and after the acknowledgement. CARILLON_SOURCE_KILLS and CARILLON_SOURCE_TRANSACTIONS make the run shorter.
+ */
+
+const KILLS = Number(process.env['CARILLON_SOURCE_KILLS'] ?? 60);
+const TRANSACTIONS = Number(process.env['CARILLON_SOURCE_TRANSACTIONS'] ?? 100_000);
+const CONNECTIONS = 4;
+const TWENTY_MINUTES = 1_200_000;
+
+const HELPER = JSON.stringify(new URL('../killed-reading.ts', import.meta.url).href);
+const KILLABLE = planting([
+  {
+    file: 'apps/cli/src/process/foundation.ts',
+    from: 'return createPostgresSources({ guard });',
+    to: `const { killedReading } = await import(${HELPER});
+      return killedReading(createPostgresSources({ guard }), env['KILL_READING']);`,
+  },
+]);
+
+const FILES: Readonly<Record<string, string>> = {
+  'workspaces/shop/workspace.yaml': 'name: Shop\n',
+  'workspaces/shop/integrations/shop-db.yaml': 'kind: postgres\nurl: { secret: SHOP_DB }\n',
+  'workspaces/shop/streams/orders.yaml': 'from: { integration: shop-db, tables: { public.orders: event.id } }\n',
+};
+
+describeWith('postgres', 'An embedded engine that is killed while it reads', () => {
+  let place: Awaited<ReturnType<typeof scratch>>;
+  let database: PostgresDatabase;
+  beforeAll(async () => {
+    place = await scratch();
+    database = await createPostgresDatabase((await sharedServer('postgres')).url);
+    const client = await connectTo(database.url);
+    await createHistoryTables(client);
+    await client.end();
+  }, 120_000);
+  afterAll(async () => {
+    await database.drop();
+    await place.remove();
+  });
+
+  const dataDir = (): string => join(place.folder, 'data');
+  const environment = (order?: ReadingOrder): Readonly<Record<string, string>> => ({
+    ...(order && { ...KILLABLE, KILL_READING: JSON.stringify(order) }),
+    CARILLON_SECRET_SHOP__SHOP_DB: database.url,
+    CARILLON_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.1',
+  });
+
+  async function begin(): Promise<void> {
+    const product = await startProduct({ dataDir: dataDir(), env: environment() });
+    const folder = join(place.folder, 'configuration');
+    for (const [path, text] of Object.entries(FILES)) {
+      await mkdir(dirname(join(folder, path)), { recursive: true });
+      await writeFile(join(folder, path), text);
+    }
+    const applied = await cli(['apply', '-f', folder], { dataDir: dataDir() });
+    expect(applied).toMatchObject({ code: 0 });
+    await untilFound('the slot', async () => (await slot()) ?? undefined);
+    await product.kill('SIGTERM');
+  }
+
+  async function slot(): Promise<{ readonly left: number } | null> {
+    const [row] = await database.run(
+      `SELECT (pg_current_wal_flush_lsn() - confirmed_flush_lsn)::bigint::int AS left FROM pg_replication_slots
+       WHERE database = current_database() AND confirmed_flush_lsn IS NOT NULL`,
+    );
+    return row === undefined ? null : { left: Number(row['left']) };
+  }
+
+  /** One life of the product, which ends by SIGKILL. */
+  async function killOnce(): Promise<void> {
+    const chosen = READING_PLACES[Math.floor(Math.random() * READING_PLACES.length)] ?? 'before';
+    const nth = 1 + Math.floor(Math.random() * 20);
+    const product = launchProduct({ dataDir: dataDir(), env: environment({ place: chosen, nth }) });
+    await product.ready.catch(() => undefined);
+    const late = new Promise((resolve) => setTimeout(resolve, 500 + Math.random() * 6_000));
+    await Promise.race([product.exited, late]);
+    await product.kill('SIGKILL');
+  }
+
+  async function changesOnLog(): Promise<ReadonlyMap<number, readonly HistoryEntry[]>> {
+    const data = await openEmbedded({ dataDir: dataDir(), clock: systemClock });
+    const byRow = new Map<number, HistoryEntry[]>();
+    const ids = new Set<string>();
+    for (let partition = 0; partition < data.log.partitions('carillon.events'); partition += 1) {
+      for (let next = 0; ;) {
+        const records = await data.log.read('carillon.events', partition, next, 1000);
+        const last = records.at(-1);
+        if (!last) break;
+        next = last.offset + 1;
+        for (const { headers, value } of records) {
+          if (headers['shape'] !== 'change') continue;
+          const change = readChange(value);
+          if (!change.ok) throw new Error(change.error.detail);
+          const { op, event, previous = null } = change.value;
+          const row = Number(event['id']);
+          const entries = byRow.get(row) ?? [];
+          byRow.set(row, entries);
+          entries.push([op, { ...event }, previous && { ...previous }]);
+          expect(ids.has(headers['event_id'] ?? '')).toBe(false);
+          ids.add(headers['event_id'] ?? '');
+        }
+      }
+    }
+    await data.close();
+    return byRow;
+  }
+
+  it(
+    'has each change of the table’s own history on the log once, in the order of its row',
+    async () => {
+      await begin();
+      let kills = 0;
+      let written = 0;
+      const isOver = (): boolean => kills >= KILLS && (written += 1) > TRANSACTIONS;
+      const writers = Array.from({ length: CONNECTIONS }, () => writeUntil(database.url, isOver));
+      for (; kills < KILLS; kills += 1) await killOnce();
+      const transactions = (await Promise.all(writers)).reduce((sum, count) => sum + count, 0);
+      const product = await startProduct({ dataDir: dataDir(), env: environment() });
+      await untilFound('everything read', async () => ((await slot())?.left === 0 ? true : undefined), TWENTY_MINUTES);
+      await product.kill('SIGTERM');
+
+      const client = await connectTo(database.url);
+      const history = await readHistory(client);
+      await client.end();
+      const log = await changesOnLog();
+      expect(log.size).toBe(history.size);
+      for (const [row, entries] of history) expect(log.get(row)).toEqual(entries);
+      console.info(`${transactions} transactions, ${kills} kills, ${[...history.values()].flat().length} changes`);
+    },
+    TWENTY_MINUTES,
+  );
+});
