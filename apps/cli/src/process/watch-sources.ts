@@ -3,8 +3,10 @@ import type { EngineWatch } from '@carillon/engine';
 import { formatInstant } from '@carillon/kernel';
 import type { Clock } from '@carillon/ports';
 import type { Logger, Telemetry } from '@carillon/runtime';
+import type { ChangeResult } from '@carillon/stages';
 
 type SourceWatch = Pick<EngineWatch, 'sourceState' | 'sourceLeft' | 'sourceChanges' | 'sourceReset'>;
+const RESULTS = Object.keys({ appended: 0, without_key: 0, dead_letter: 0 } satisfies Record<ChangeResult, 0>);
 type Labels = { readonly state: SourceState['kind']; readonly reason: string };
 
 /** Binds what the engine reports of sources to metrics and log. A change of state is logged once. */
@@ -15,6 +17,8 @@ export function watchSources({ metrics }: Telemetry, logger: Logger, clock: Cloc
       const labels = { state: state.kind, reason: 'reason' in state ? state.reason : '' };
       const before = shown.get(integration);
       const isNew = before?.state !== labels.state || before.reason !== labels.reason;
+      // A counter that appears with its first event did not grow, as Prometheus sees it.
+      if (!before) for (const result of RESULTS) metrics.sourceChanges.with({ integration, result }).inc(0);
       if (isNew && before) metrics.sourceState.with({ integration, ...before }).set(0);
       metrics.sourceState.with({ integration, ...labels }).set(1);
       shown.set(integration, labels);
