@@ -128,6 +128,23 @@ describe('The readers of sources', () => {
     await untilFound('the facts', () => (facts.get('shop/shop-db')?.readUntil === 5 ? true : undefined));
   });
 
+  it('append a large batch only after the events of the last one are evaluated', async () => {
+    await publish();
+    const progress = new Progress();
+    for (const partition of [0, 1]) progress.reached(partition, 0);
+    start({ progress });
+    const first = await reader();
+    await read(first);
+    const changes = Array.from({ length: 100 }, (_, id) => change(id));
+    await first.handlers.take({ changes, position: positionAt('0/200') });
+    const second = first.handlers.take({ changes: [change(100)], position: positionAt('0/300') });
+    await new Promise((resolve) => setTimeout(resolve, 10 * TIMING.roundMs));
+    expect(await events()).toHaveLength(100);
+    for (const partition of [0, 1]) progress.reached(partition, 1000);
+    await second;
+    expect(await events()).toHaveLength(101);
+  });
+
   it('continue at the stored position after a restart', async () => {
     await publish();
     const engine = start();
