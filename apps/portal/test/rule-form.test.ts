@@ -102,7 +102,13 @@ describe('a line of the form', () => {
   });
 
   it('says which part cannot be meant', () => {
-    const row = { field: 'event.a', test: '==', value: '1', entry: { field: '', test: '==', name: 'i' } } as const;
+    const row = {
+      field: 'event.a',
+      test: '==',
+      value: '1',
+      from: '',
+      entry: { field: '', test: '==', name: 'i' },
+    } as const;
     for (const field of ['', 'event', 'a b', 'event..a', '1a', 'event[x]']) {
       expect(conditionOf({ ...row, field })).toMatchObject({ ok: false, part: 'field' });
     }
@@ -211,6 +217,20 @@ describe('a change of a form in words', () => {
     [
       { kind: 'add', at: [], condition: { kind: 'has', path: ['event', 'coupon'], not: true } as never },
       'added: event.coupon is not there',
+    ],
+    [
+      {
+        kind: 'add',
+        at: [],
+        condition: {
+          kind: 'changed_from_to',
+          path: ['event', 'status'],
+          from: 'open',
+          value: 'paid',
+          not: false,
+        } as never,
+      },
+      'added: event.status changed from open to paid',
     ],
   ] as const)('says %j as “%s”', (change, words) => {
     expect(formChangeWords({ ...change, at: [...change.at] })).toBe(words);

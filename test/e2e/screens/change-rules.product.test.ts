@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { expectAccessible } from '../portal/accessible.ts';
+import { expectAccessible, expectToFit } from '../portal/accessible.ts';
 import type { Call } from './scripted-api.ts';
-import { serveReadStream } from './scripted-sources.ts';
+import { serveReadStream, serveSources, sourceWith } from './scripted-sources.ts';
 import { testScreens } from './test-screens.ts';
 
 const CHECK = 'POST /v1/workspaces/{workspace}/expressions/check';
@@ -13,6 +13,8 @@ const TEST = 'POST /v1/workspaces/{workspace}/rules/{name}/test';
 const RULE = '/workspaces/shop/notifications/order-paid/rules/paid';
 const SOURCE = 'event.status == "paid"';
 
+type Change = { readonly kind: string; readonly condition: { readonly [field: string]: unknown } };
+
 testScreens('A rule on a stream that reads a database', ({ api, open }) => {
   const main = (page: Page) => page.locator('main');
   const condition = { kind: 'compare', path: ['event', 'status'], op: '==', value: 'paid' };
@@ -20,6 +22,7 @@ testScreens('A rule on a stream that reads a database', ({ api, open }) => {
   /** Serves the form of the rule. A change of it replaces its only condition. */
   function serveRule(): void {
     serveReadStream(api);
+    serveSources(api, sourceWith(api, {}));
     const resource = api.example(NOTIFICATION) as { readonly body: { readonly rules: object } };
     const rules = {
       paid: {
@@ -29,19 +32,50 @@ testScreens('A rule on a stream that reads a database', ({ api, open }) => {
       },
     };
     api.answer(NOTIFICATION, { ...resource, body: { ...resource.body, rules } });
-    api.answer(CHECK, {
-      ...api.example(CHECK),
-      source: SOURCE,
-      form: { match: 'all', conditions: [{ ...condition, start: 0, end: SOURCE.length }] },
-      faults: [],
-      warnings: [],
+    let shown: object = condition;
+    api.answer(CHECK, ({ body }: Call) => {
+      const { source, change } = body as { readonly source: string; readonly change?: Change };
+      if (change) shown = change.condition;
+      const written = change ? `changed by ${change.condition['kind'] as string}` : source;
+      const form = { match: 'all', conditions: [{ ...shown, start: 0, end: written.length }] };
+      return { ...api.example(CHECK), source: written, form, faults: [], warnings: [] };
     });
     api.answer(SAVE, ({ body }: Call) => ({ ...api.example(SAVE), body: (body as { body: object }).body }));
   }
 
+  const changes = (): readonly Change[] =>
+    api.calls(CHECK).flatMap(({ body }) => {
+      const { change } = body as { readonly change?: Change };
+      return change ? [change] : [];
+    });
   const savedRule = (): { readonly changes?: readonly string[] } | undefined =>
     (api.calls(SAVE).at(-1)?.body as { body: { rules: { paid: { changes?: readonly string[] } } } } | undefined)?.body
       .rules.paid;
+
+  it('compares a field with the row before by the form', async () => {
+    serveRule();
+    const page = await open(RULE);
+    const compares = main(page).getByLabel('How condition 1 compares');
+    await main(page).getByText('Created rows').waitFor();
+    await compares.selectOption({ label: 'changed from … to' });
+    await main(page).getByLabel('Value before of condition 1').fill('open');
+    await main(page).getByLabel('Value of condition 1').fill('paid');
+    await expect
+      .poll(() => changes().at(-1)?.condition)
+      .toEqual({ kind: 'changed_from_to', path: ['event', 'status'], from: 'open', value: 'paid', not: false });
+    await expectAccessible(page, 'a condition on a change');
+    await expectToFit(page, 390);
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await compares.selectOption({ label: 'changed to' });
+    await expect
+      .poll(() => changes().at(-1)?.condition)
+      .toEqual({ kind: 'changed_to', path: ['event', 'status'], value: 'paid', not: false });
+    await compares.selectOption({ label: 'changed' });
+    await expect
+      .poll(() => changes().at(-1)?.condition)
+      .toEqual({ kind: 'changed', path: ['event', 'status'], not: false });
+    expect(await main(page).getByLabel('Value of condition 1').count()).toBe(0);
+  });
 
   it('evaluates the changes that are checked, and creates and updates unless the user says otherwise', async () => {
     serveRule();

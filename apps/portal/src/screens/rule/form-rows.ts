@@ -26,12 +26,6 @@ export const TESTS = {
   'not has': 'is not there',
   true: 'is true',
   'not true': 'is not true',
-  changed: 'changed',
-  'not changed': 'did not change',
-  changed_to: 'changed to',
-  'not changed_to': 'did not change to',
-  changed_from_to: 'changed from, to',
-  'not changed_from_to': 'did not change from, to',
   'size ==': 'has as many entries as',
   'size !=': 'has not as many entries as',
   'size >': 'has more entries than',
@@ -39,8 +33,19 @@ export const TESTS = {
   'size <': 'has fewer entries than',
   'size <=': 'has at most as many entries as',
   some: 'has an entry where',
+  changed: 'changed',
+  'not changed': 'did not change',
+  changed_to: 'changed to',
+  'not changed_to': 'did not change to',
+  changed_from_to: 'changed from … to',
+  'not changed_from_to': 'did not change from … to',
 } as const;
 export type Test = keyof typeof TESTS;
+
+/** Whether a test compares the row of a change with the row before. Only a stream that reads a database has both. */
+export const isOfChanges = (test: Test): boolean => /^(?:not )?changed/.test(test);
+/** Whether a test takes the value before as well. */
+export const takesFrom = (test: Test): boolean => test.endsWith('changed_from_to');
 export const COMPARED = ['==', '!=', '>', '>=', '<', '<='] as const;
 export type Compared = (typeof COMPARED)[number];
 
@@ -50,6 +55,8 @@ export type Row = {
   readonly test: Test;
   /** Empty where the test takes none. */
   readonly value: string;
+  /** The value before, where the test takes it. */
+  readonly from: string;
   /** What `some` tests: the field within an entry, empty for the entry itself, and how it compares with the value. */
   readonly entry: { readonly field: string; readonly test: Compared; readonly name: string };
 };
@@ -87,16 +94,17 @@ function stepsIn(text: string): (string | number)[] | null {
   return steps;
 }
 
-const ROOTS = new Set(['event', 'item', 'variables', 'event_id', 'time', 'previous', 'op', 'source']);
+const ROOTS = ['event', 'item', 'variables', 'event_id', 'time'];
+const CHANGE_ROOTS = ['previous', 'source', 'op'];
 
-/** A path as somebody types it; a name alone is a field of the event. Null: it is none. */
-export function readPath(text: string): Path | null {
+/** A path as somebody types it; a name alone is a field of the event. Null: it is none. `hasChanges`: the event is a change. */
+export function readPath(text: string, hasChanges = false): Path | null {
   const typed = text.trim();
   const root = PLAIN.exec(typed)?.[0];
   if (root === undefined) return null;
   const steps = stepsIn(typed.slice(root.length));
   if (steps === null) return null;
-  if (ROOTS.has(root)) {
+  if (ROOTS.includes(root) || (hasChanges && CHANGE_ROOTS.includes(root))) {
     return steps.length === 0 && root === 'event' ? null : [root, ...steps];
   }
   return ['event', root, ...steps];
@@ -152,7 +160,7 @@ const NO_ENTRY = { field: '', test: '==', name: 'entry' } as const;
 export function rowOf(condition: Condition): Row | null {
   if (condition.kind === 'expression') return null;
   const field = pathText(condition.path);
-  const row = { field, entry: NO_ENTRY, value: '' };
+  const row = { field, entry: NO_ENTRY, value: '', from: '' };
   const no = 'not' in condition && condition.not ? 'not ' : '';
   switch (condition.kind) {
     case 'compare':
@@ -168,7 +176,12 @@ export function rowOf(condition: Condition): Row | null {
     case 'changed_to':
       return { ...row, test: `${no}changed_to`, value: showValue(condition.value) };
     case 'changed_from_to':
-      return { ...row, test: `${no}changed_from_to`, value: showValues([condition.from, condition.value]) };
+      return {
+        ...row,
+        test: `${no}changed_from_to`,
+        from: showValue(condition.from),
+        value: showValue(condition.value),
+      };
     case 'size':
       return { ...row, test: `size ${condition.op}`, value: String(condition.value) };
     case 'some': {
@@ -186,9 +199,9 @@ export type Written =
 
 const refused = (part: 'field' | 'value' | 'entry', fault: string): Written => ({ ok: false, part, fault });
 
-/** A line of the form as a condition. */
-export function conditionOf({ field, test, value, entry }: Row): Written {
-  const path = readPath(field);
+/** A line of the form as a condition. `hasChanges`: the event is a change. */
+export function conditionOf({ field, test, value, from, entry }: Row, hasChanges = false): Written {
+  const path = readPath(field, hasChanges);
   if (path === null) return refused('field', 'Name a field, such as event.status.');
   const done = (condition: unknown): Written => ({ ok: true, condition: condition as Condition });
   const not = test.startsWith('not ');
@@ -202,13 +215,8 @@ export function conditionOf({ field, test, value, entry }: Row): Written {
       return done({ kind: plain, path, not });
     case 'changed_to':
       return done({ kind: plain, path, value: readValue(value), not });
-    case 'changed_from_to': {
-      const [from, to, ...more] = readValues(value);
-      if (from === undefined || to === undefined || more.length > 0) {
-        return refused('value', 'Give two values with a comma between them, such as open, paid.');
-      }
-      return done({ kind: plain, path, from, value: to, not });
-    }
+    case 'changed_from_to':
+      return done({ kind: plain, path, from: readValue(from), value: readValue(value), not });
     case 'startsWith':
     case 'endsWith':
     case 'contains':

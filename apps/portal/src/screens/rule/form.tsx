@@ -26,6 +26,8 @@ export type FormViewProps = {
   readonly check: Check | undefined;
   readonly error: Error | null;
   readonly stream: string | undefined;
+  /** The stream reads a database. */
+  readonly hasChanges: boolean;
   readonly fields: readonly SeenField[];
   readonly complete: Complete;
   readonly onWrite: (source: string) => void;
@@ -50,7 +52,7 @@ function useSteadyForm(form: Form | null, typedAt: string | null, isBusy: boolea
  * and what no line can say stands as an expression in its place.
  */
 export function ExpressionFormView(props: FormViewProps): ReactNode {
-  const { workspace, form: name, source, check, error, stream, fields, complete, onWrite } = props;
+  const { workspace, form: name, source, check, error, stream, hasChanges, fields, complete, onWrite } = props;
   const listId = useId();
   const isBlank = source.trim() === '' || source.trim() === 'true';
   const read = isBlank ? EMPTY : (check?.form ?? null);
@@ -122,6 +124,7 @@ export function ExpressionFormView(props: FormViewProps): ReactNode {
         form={name}
         refusedAt={fault?.at ?? null}
         listId={listId}
+        hasChanges={hasChanges}
         fields={fields}
         complete={complete}
         onType={setTypedAt}
@@ -158,7 +161,7 @@ export function ExpressionFormView(props: FormViewProps): ReactNode {
   );
 }
 
-type LinesProps = Pick<FormViewProps, 'form' | 'fields' | 'complete'> & {
+type LinesProps = Pick<FormViewProps, 'form' | 'hasChanges' | 'fields' | 'complete'> & {
   readonly conditions: readonly Part[];
   readonly match: 'all' | 'any';
   /** Where the group of these lines stands; empty: it is the form itself. */
@@ -194,6 +197,7 @@ function Lines({ conditions, match, at, ...rest }: LinesProps): ReactNode {
                 form={rest.form}
                 isRefused={rest.refusedAt === here.join()}
                 listId={rest.listId}
+                hasChanges={rest.hasChanges}
                 fields={rest.fields}
                 complete={rest.complete}
                 onType={(isTyping) => rest.onType(isTyping ? here.join() : null)}

@@ -8,7 +8,18 @@ import type { Complete } from '../../ui/code-words.ts';
 import { NativeSelect } from '../../ui/native-select.tsx';
 import field from '../../ui/field.module.css';
 import type { SeenField } from './completion.ts';
-import { COMPARED, conditionOf, rowOf, takesValue, TESTS, type Condition, type Row, type Test } from './form-rows.ts';
+import {
+  COMPARED,
+  conditionOf,
+  isOfChanges,
+  rowOf,
+  takesFrom,
+  takesValue,
+  TESTS,
+  type Condition,
+  type Row,
+  type Test,
+} from './form-rows.ts';
 import styles from './rule.module.css';
 
 export type ConditionRowProps = {
@@ -20,6 +31,8 @@ export type ConditionRowProps = {
   /** The server refused what was typed here: it stays, to be corrected. */
   readonly isRefused: boolean;
   readonly listId: string;
+  /** The stream reads a database, so that an event has a row before. */
+  readonly hasChanges: boolean;
   readonly fields: readonly SeenField[];
   readonly complete: Complete;
   /** Called when the focus comes into the fields of the line, and when it leaves them. */
@@ -29,7 +42,8 @@ export type ConditionRowProps = {
   readonly onRemove: () => void;
 };
 
-const OPTIONS = (Object.keys(TESTS) as Test[]).map((id) => ({ id, name: TESTS[id] }));
+const ALL_OPTIONS = (Object.keys(TESTS) as Test[]).map((id) => ({ id, name: TESTS[id] }));
+const OPTIONS = ALL_OPTIONS.filter(({ id }) => !isOfChanges(id));
 const ENTRY_OPTIONS = COMPARED.map((id) => ({ id, name: TESTS[id] }));
 
 /** One line: a field, how it is compared, and with what; or the expression that no line can say. */
@@ -76,13 +90,13 @@ function Chip({ condition, what, isRefused, complete, onType, onReplace }: Condi
 }
 
 function Line(props: ConditionRowProps & { readonly given: Row }): ReactNode {
-  const { given, what, form, isRefused, listId, fields, onType, onReplace } = props;
+  const { given, what, form, isRefused, listId, hasChanges, fields, onType, onReplace } = props;
   const [row, setRow] = useState(given);
   // Faults are shown when the user leaves the line, so that half a word is not reported.
   const [isLeft, setLeft] = useState(false);
   const givenText = JSON.stringify(given);
   const [shown, setShown] = useState(givenText);
-  const written = conditionOf(row);
+  const written = conditionOf(row, hasChanges);
   // A new version of the expression replaces the line's content, unless that content is unfinished or refused. The focus stays.
   if (shown !== givenText) {
     setShown(givenText);
@@ -96,7 +110,7 @@ function Line(props: ConditionRowProps & { readonly given: Row }): ReactNode {
     setRow(next);
     setLeft(false);
     onType(true);
-    const condition = conditionOf(next);
+    const condition = conditionOf(next, hasChanges);
     if (condition.ok) onReplace(condition.condition);
   };
   const enter = (event: KeyboardEvent): void => {
@@ -124,7 +138,9 @@ function Line(props: ConditionRowProps & { readonly given: Row }): ReactNode {
       onKeyDown={enter}
     />
   );
-  const pick = (test: Test): void => write({ test, ...(!takesValue(test) && { value: '' }) });
+  const pick = (test: Test): void =>
+    write({ test, ...(!takesValue(test) && { value: '' }), ...(!takesFrom(test) && { from: '' }) });
+  const options = hasChanges || isOfChanges(row.test) ? ALL_OPTIONS : OPTIONS;
   const leave = (): void => {
     setLeft(true);
     onType(false);
@@ -132,7 +148,7 @@ function Line(props: ConditionRowProps & { readonly given: Row }): ReactNode {
   return (
     <div className={cls(styles.row)} onFocus={() => onType(true)} onBlur={leave}>
       {input('Field', 'field', row.field, (text) => ({ field: text }))}
-      <NativeSelect label={`How ${what} compares`} hidesLabel options={OPTIONS} value={row.test} onChange={pick} />
+      <NativeSelect label={`How ${what} compares`} hidesLabel options={options} value={row.test} onChange={pick} />
       {row.test === 'some' && (
         <>
           {input('Field of an entry', 'entry', row.entry.field, (text) => ({ entry: { ...row.entry, field: text } }))}
@@ -145,6 +161,7 @@ function Line(props: ConditionRowProps & { readonly given: Row }): ReactNode {
           />
         </>
       )}
+      {takesFrom(row.test) && input('Value before', 'value', row.from, (text) => ({ from: text }))}
       {takesValue(row.test) && input('Value', 'value', row.value, (text) => ({ value: text }))}
       {fault !== null && (
         <p role="alert" className={cls(styles.fault)}>

@@ -89,6 +89,7 @@ export function When({ draft, name, rule, stream, change }: RuleProps): ReactNod
           check={said}
           error={check.error}
           stream={stream}
+          hasChanges={hasChanges}
           fields={seen}
           complete={complete}
           onWrite={write}
