@@ -161,6 +161,18 @@ testScreens('The tables of a database', ({ api, open }) => {
     await expectAccessible(page, 'tables with problems');
   });
 
+  it('stay chosen while they are listed again, and lose their warning once FULL is set', async () => {
+    serveTables(api, { table: 'public.orders', identity: 'key' });
+    const page = await openTables();
+    await card(page).getByText('public.orders').click();
+    const sql = card(page).getByRole('group', { name: 'the SQL for the row before of public.orders' });
+    await sql.waitFor();
+    serveTables(api, { table: 'public.orders', identity: 'full' });
+    await card(page).getByRole('button', { name: 'List the tables' }).click();
+    await sql.waitFor({ state: 'detached' });
+    await settings(page, 'public.orders').waitFor();
+  });
+
   it('say why the database cannot be reached', async () => {
     serveDatabase(api);
     api.answer(TABLES, {

@@ -28,7 +28,10 @@ export function Tables({
   saveNow,
 }: Pick<EditedDraft<'integrations'>, 'workspace' | 'name' | 'hasDraft' | 'saveNow'>): ReactNode {
   const off = useMay('configure', workspace);
+  // The newest list stays while the next one is read, so that nothing chosen is lost.
+  const [tables, setTables] = useState<readonly DatabaseTable[]>([]);
   const list = useMutation({
+    onSuccess: ({ items }) => setTables(items),
     mutationFn: async () => {
       await saveNow();
       return readTables(workspace, name, hasDraft);
@@ -43,14 +46,12 @@ export function Tables({
         </Button>
       </Actions>
       {list.error && <Problem error={list.error} onRetry={() => list.mutate()} />}
-      {list.isPending && <Loading what="tables" />}
+      {list.isPending && tables.length === 0 && <Loading what="tables" />}
       {list.data?.problem && <ProblemFix {...list.data.problem} of="the database" />}
       {list.data && list.data.problem === null && list.data.items.length === 0 && (
         <p role="status">The database has no table that its role may see.</p>
       )}
-      {list.data && list.data.items.length > 0 && (
-        <TableChoice workspace={workspace} integration={name} tables={list.data.items} />
-      )}
+      {tables.length > 0 && <TableChoice workspace={workspace} integration={name} tables={tables} />}
       <Curl call={tablesCall(workspace, name, hasDraft)} />
     </Card>
   );
@@ -65,7 +66,11 @@ function TableChoice({
   readonly integration: string;
   readonly tables: readonly DatabaseTable[];
 }): ReactNode {
-  const [chosen, setChosen] = useState<readonly ChosenTable[]>([]);
+  const [all, setChosen] = useState<readonly ChosenTable[]>([]);
+  // A table may be gone or unreadable since it was chosen.
+  const chosen = all.filter((choice) =>
+    tables.some(({ table, problem }) => table === choice.table && problem === null),
+  );
   const [made, setMade] = useState<readonly string[]>([]);
   const [sought, setSought] = useState('');
   const isChosen = (table: string): boolean => chosen.some((choice) => choice.table === table);
