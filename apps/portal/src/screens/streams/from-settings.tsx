@@ -10,7 +10,7 @@ import { FaultGroup } from '../../ui/held-fault.tsx';
 import { NativeSelect } from '../../ui/native-select.tsx';
 import { integrationsQuery } from '../integrations/queries.ts';
 import { isSource } from '../integrations/integration-kinds.ts';
-import type { StreamDraft } from './stream-settings.tsx';
+import type { StreamDraft } from './stream-draft.ts';
 import styles from './streams.module.css';
 
 export type From = NonNullable<Bodies['streams']['from']>;

@@ -1,6 +1,5 @@
 import { useState, type ReactNode } from 'react';
 import { useMay } from '../../api/me.ts';
-import type { EditedDraft } from '../../api/use-draft.ts';
 import { FormFaults } from '../../faults/form-faults.tsx';
 import { faultText } from '../../faults/fault-text.ts';
 import { FaultGroup, FaultScope } from '../../ui/held-fault.tsx';
@@ -10,10 +9,9 @@ import { Field } from '../../ui/field.tsx';
 import { Actions, Card } from '../../ui/page.tsx';
 import { SecurityChoice } from '../notifications/security-choice.tsx';
 import { FromSettings } from './from-settings.tsx';
+import type { StreamDraft } from './stream-draft.ts';
 import { textAt, withText, type Part } from '../setup/parts.ts';
 import styles from './streams.module.css';
-
-export type StreamDraft = EditedDraft<'streams'>;
 
 const ONCE: readonly Part[] = [
   {

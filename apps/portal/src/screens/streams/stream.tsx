@@ -23,7 +23,7 @@ import { NewestEvents } from './newest-events.tsx';
 import { streamsQuery } from './queries.ts';
 import { SeenFields } from './seen-fields.tsx';
 import { SendEvent } from './send-event.tsx';
-import type { StreamDraft } from './stream-settings.tsx';
+import type { StreamDraft } from './stream-draft.ts';
 import styles from './streams.module.css';
 
 // Both stand below what is looked at first, and bring tabs, choices and fields with them.

@@ -1,0 +1,3 @@
+import type { EditedDraft } from '../../api/use-draft.ts';
+
+export type StreamDraft = EditedDraft<'streams'>;
