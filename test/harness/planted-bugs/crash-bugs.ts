@@ -56,7 +56,7 @@ export const CRASH_BUGS = {
     changes: [
       {
         file: 'libs/adapters/embedded/src/log/partition-runner.ts',
-        from: "needsPerson = error instanceof CarillonError && error.code === 'wrong_log';",
+        from: 'needsPerson = stopsPartition(error);',
         to: 'needsPerson = true;',
       },
     ],
