@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { createExpressionLanguage } from '@carillon/adapter-cel';
 import { createTemplateRenderer } from '@carillon/adapter-handlebars';
 import { readConfigurationFolder } from '@carillon/configuration';
+import { readTriedChange, visibleChange } from '@carillon/domain/changes';
 import { EMPTY_CONFIGURATION, type NotificationBody } from '@carillon/domain/configuration';
 import { readEvent } from '@carillon/domain/events';
 import { evaluateRule, StepBudget } from '@carillon/domain/rules';
@@ -36,14 +37,26 @@ const evaluate = (source: string, text: string): string => {
   return result.ok ? stringifyJson(result.value) : `error: ${result.error}`;
 };
 
+/** A change is read as `rule test --event` reads it. */
+const evaluateChange = (source: string, text: string): string => {
+  const from = { integration: 'shop-db', table: 'public.orders', tx: 1, position: '0/1:1', at: '2026-11-28T06:30:00Z' };
+  const change = readTriedChange(new TextEncoder().encode(text), from);
+  if (!change.ok) return `refused: ${change.error.detail}`;
+  const compiled = language.compile(source, 'recipient');
+  if (!compiled.ok) return `refused: ${compiled.error[0]?.message}`;
+  const bindings = { event: change.value.event, event_id: 'evt_1', time: MORNING, ...visibleChange(change.value) };
+  const result = compiled.value.evaluate(bindings, new StepBudget());
+  return result.ok ? stringifyJson(result.value) : `error: ${result.error}`;
+};
+
 describe('every expression on the page gives what stands beside it', () => {
-  const blocks = [...page.matchAll(/^```cel\nevent = (.+)\n\n([^`]*?)^```$/gm)];
-  it('finds the blocks', () => expect(blocks.length).toBeGreaterThanOrEqual(6));
-  for (const [, event = '', body = ''] of blocks) {
+  const blocks = [...page.matchAll(/^```cel\n(event|change) = (.+)\n\n([^`]*?)^```$/gm)];
+  it('finds the blocks', () => expect(blocks.length).toBeGreaterThanOrEqual(9));
+  for (const [, kind = '', text = '', body = ''] of blocks) {
     for (const line of body.trim().split('\n')) {
       const [source = '', expected = ''] = line.split('→').map((part) => part.trim());
-      it(`${source} gives ${expected}`, () => {
-        const found = evaluate(source, event);
+      it(`${source} gives ${expected} for ${kind} ${text.slice(0, 20)}`, () => {
+        const found = kind === 'event' ? evaluate(source, text) : evaluateChange(source, text);
         if (expected.startsWith('error: ')) expect(found).toContain(expected);
         else expect(JSON.parse(found), found).toEqual(JSON.parse(expected));
       });

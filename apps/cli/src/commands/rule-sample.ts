@@ -52,7 +52,9 @@ function showSample(body: RuleSampleBody): string {
     '',
     body.code.curl.trimEnd(),
     '',
-    paint('dim', `other languages: --language ${LANGUAGES.filter((one) => one !== 'curl').join('|')}`),
+    ...(body.change !== null
+      ? []
+      : [paint('dim', `other languages: --language ${LANGUAGES.filter((one) => one !== 'curl').join('|')}`)]),
   ].join('\n');
 }
 

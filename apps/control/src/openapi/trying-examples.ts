@@ -14,6 +14,7 @@ export const TRYING_EXAMPLES = {
       url: 'http://127.0.0.1:7400/events/shop/orders',
       credential: { kind: 'api_key', variable: 'CARILLON_API_KEY', advice: 'an API key of the stream: backend' },
       event: '{"status":"paid","total":101,"customer":{"email":"ada@example.com"}}',
+      change: null,
       fires: true,
       recipients: 1,
       asks: null,

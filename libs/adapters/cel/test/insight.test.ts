@@ -76,7 +76,7 @@ describe('what a condition requires', () => {
     ['event.status == "paid" && event.total > 100', 'all(event.status in ["paid"], event.total > 100)'],
     [
       'changedTo(event.status, "paid")',
-      'all(op. in ["update"], event.status in ["paid"], previous.status not in ["paid"])',
+      'all(op. in ["update"], event.status in ["paid"], previous.status not in ["paid"], previous.status differs)',
     ],
     [
       'changedFromTo(event.n, 1, 2) && changed(event.a)',

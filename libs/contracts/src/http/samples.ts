@@ -8,13 +8,19 @@ export const ruleSampleBody = z
     rule: z.string(),
     rule_version: z.int(),
     stream: z.string(),
-    url: z.string().describe('Where events of the stream are posted'),
+    url: z.string().describe('Where events of the stream are posted. Empty for changes of a database'),
     credential: z.object({
       kind: z.enum(['api_key', 'jwt']),
       variable: z.string().describe('Environment variable that the code reads it from'),
       advice: z.string(),
     }),
     event: z.string().describe('JSON text with the fewest fields that the rule and its templates can use'),
+    change: z
+      .string()
+      .nullable()
+      .describe(
+        'JSON text of a change with `event` as its row, for testing the rule. Null: events of the stream are sent',
+      ),
     fires: z.boolean().describe('Whether the rule, tried with exactly this event, fires'),
     recipients: z.int().describe('How many people it tells then, or how many user ids it asks a partner about'),
     asks: z.string().nullable().describe('The integration that says who they are, where the event does not'),

@@ -46,6 +46,27 @@ export function readChange(bytes: Uint8Array): Result<Change, ChangeFault> {
   return read.ok ? changeOf(read.value.body) : read;
 }
 
+/**
+ * Reads a change that a person wrote to try a rule: `op` and `event`, and as far as they matter `previous`, `unknown` and
+ * names of `source`. Without `previous` an update is one of which the database did not send the row before.
+ */
+export function readTriedChange(bytes: Uint8Array, source: ChangeSource): Result<Change, ChangeFault> {
+  const read = readEvent(bytes, CHANGE_LIMITS);
+  if (!read.ok) return read;
+  const { body } = read.value;
+  if (!isOp(body['op'])) return err({ code: 'invalid_change', detail: NO_OP });
+  const isFirst = body['op'] === 'create' || body['op'] === 'snapshot';
+  const given = body['source'];
+  return changeOf({
+    ...(isFirst && { previous: null }),
+    unknown: [],
+    ...body,
+    source: { ...source, ...(isJsonObject(given) && given) },
+  });
+}
+
+const NO_OP = `The stream reads a database. Write a change: {"op": "update", "event": {…}, "previous": {…}}; op is one of ${CHANGE_OPS.join(', ')}.`;
+
 function changeOf({ op, event, previous, unknown, source }: JsonObject): Result<Change, ChangeFault> {
   if (!isOp(op)) return invalid(`op is not ${CHANGE_OPS.join(', ')}`);
   if (!isJsonObject(event)) return invalid('event is not an object');

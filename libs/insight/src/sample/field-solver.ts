@@ -17,13 +17,22 @@ export function solveField(requirements: readonly FieldRequirement[], usual: Jso
   const absent = requirements.filter((one) => one.kind === 'present' && !one.holds);
   if (absent.length > 0) return absent.length === requirements.length ? { kind: 'absent' } : null;
   const telling = requirements.filter((one) => one.kind !== 'present' && one.kind !== 'differs');
-  if (telling.length === 0) return { kind: 'any' };
-  const free = telling.every((one) => one.kind !== 'order' && !one.holds);
+  const differs = requirements.some((one) => one.kind === 'differs');
+  if (telling.length === 0) return differs ? { kind: 'value', value: otherThan(usual) } : { kind: 'any' };
+  const free = !differs && telling.every((one) => one.kind !== 'order' && !one.holds);
   if (free && telling.every((one) => meets(usual, one))) return { kind: 'any' };
   for (const value of candidates(telling, usual)) {
+    if (differs && same(value, usual)) continue;
     if (telling.every((one) => meets(value, one))) return { kind: 'value', value };
   }
   return null;
+}
+
+/** A value that stood there before. */
+function otherThan(value: Json): Json {
+  if (typeof value === 'boolean') return !value;
+  if (typeof value === 'number') return value - 1;
+  return value === 'before' ? 'earlier' : 'before';
 }
 
 type Numeric = number | bigint;

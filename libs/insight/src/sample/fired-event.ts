@@ -1,6 +1,6 @@
+import type { SourceEvent } from '@carillon/domain/events';
 import { ruleIdOf } from '@carillon/domain/configuration';
 import { evaluateRule, type CompiledRule } from '@carillon/domain/rules';
-import type { JsonObject } from '@carillon/kernel';
 import type { DeliveryLedger, EventLog, EventRow, ReadModels } from '@carillon/ports';
 import { hasFired } from './rule-sample.ts';
 import { readSourceRecord } from '@carillon/stages';
@@ -11,27 +11,30 @@ export type FiredEventPorts = {
   readonly ledger: Pick<DeliveryLedger, 'list'>;
 };
 
+/** What of an event goes into a sample. */
+export type FiredEvent = Pick<SourceEvent, 'body' | 'change'>;
+
 /** Deliveries of the notification that are looked through. */
 const LOOKED_AT = 50;
 
 /** The newest event, as far as deliveries tell, that made this rule fire and would do so today; null: none is there. */
-export async function newestFiredEvent(rule: CompiledRule, ports: FiredEventPorts): Promise<JsonObject | null> {
+export async function newestFiredEvent(rule: CompiledRule, ports: FiredEventPorts): Promise<FiredEvent | null> {
   const { workspace, notification } = rule.placed;
   const page = await ports.ledger.list({ workspace, notification: notification.ref.name }, LOOKED_AT);
   const own = page.items.filter(({ intent }) => intent.ruleId === ruleIdOf(rule.placed));
   for (const id of new Set(own.map(({ intent }) => intent.eventId))) {
     const row = (await ports.readModels.event(id)).at(-1);
-    const body = row ? await firedBody(rule, row, ports) : null;
-    if (body) return body;
+    const fired = row ? await firedEvent(rule, row, ports) : null;
+    if (fired) return fired;
   }
   return null;
 }
 
-async function firedBody(rule: CompiledRule, row: EventRow, { log }: FiredEventPorts): Promise<JsonObject | null> {
+async function firedEvent(rule: CompiledRule, row: EventRow, { log }: FiredEventPorts): Promise<FiredEvent | null> {
   const [record] = await log.read('carillon.events', row.partition, row.offset, 1);
   const read = record?.offset === row.offset ? readSourceRecord(record, log.logId) : undefined;
   if (!read?.ok || read.value.kind !== 'event') return null;
   const enabled = { ...rule, placed: { ...rule.placed, enabled: true } };
   const outcome = evaluateRule(enabled, read.value.event, () => 'trg_sample');
-  return hasFired(outcome) ? read.value.event.body : null;
+  return hasFired(outcome) ? read.value.event : null;
 }

@@ -1,6 +1,14 @@
 import { isAddressKind } from '@carillon/domain/channels';
-import { pathText, readEvent, type FieldStep } from '@carillon/domain/events';
-import { evaluateRule, type CompiledRule, type Requirement, type RuleOutcome } from '@carillon/domain/rules';
+import { readChange, writeChange, type Change } from '@carillon/domain/changes';
+import type { PlacedRule } from '@carillon/domain/configuration';
+import { pathText, readEvent, type FieldStep, type SourceEvent } from '@carillon/domain/events';
+import {
+  evaluateRule,
+  type CompiledRule,
+  type RequiredField,
+  type Requirement,
+  type RuleOutcome,
+} from '@carillon/domain/rules';
 import {
   runToCompletion,
   stringifyJson,
@@ -12,7 +20,9 @@ import {
 } from '@carillon/kernel';
 import { buildEvent, placeholder, pruneEvent, valueAt, type ShapeField } from './event-shape.ts';
 import { eventSteps, type Minimum, type MinimumField } from './minimum-fields.ts';
-import { triedEvent } from './tried-event.ts';
+import { triedChange, triedEvent, triedSource } from './tried-event.ts';
+import { buildChange, changeSteps, ofPart, usualOfChange } from './change-sample.ts';
+import type { FiredEvent } from './fired-event.ts';
 import { solve, type Assignment } from './solver.ts';
 
 /** Where a value of a sample comes from. `absent`: the field is not in the sample. */
@@ -26,6 +36,8 @@ export type SampleField = MinimumField & {
 
 export type RuleSample = {
   readonly event: JsonObject;
+  /** The change whose row `event` is. Null: the rule's stream has no changes. */
+  readonly change: Change | null;
   readonly fields: readonly SampleField[];
   /** Whether the rule was seen to fire for exactly this event. */
   readonly fires: boolean;
@@ -40,7 +52,7 @@ const MAX_PROPOSALS = 200;
 export const sampleRule = (
   rule: CompiledRule,
   minimum: Minimum,
-  firedEvent: JsonObject | null,
+  firedEvent: FiredEvent | null,
   now: Instant,
 ): RuleSample => runToCompletion(sampleRuleCoroutine(rule, minimum, firedEvent, now));
 
@@ -53,19 +65,19 @@ export const sampleRule = (
 export function* sampleRuleCoroutine(
   rule: CompiledRule,
   minimum: Minimum,
-  firedEvent: JsonObject | null,
+  firedEvent: FiredEvent | null,
   now: Instant,
 ): Coroutine<RuleSample> {
   let best: RuleSample | null = null;
   for (const assignments of proposalsFor(rule, minimum, now).take(MAX_PROPOSALS)) {
-    const sample = judged(rule, minimum, proposed(minimum, assignments, now), now);
+    const sample = judged(rule, minimum, proposed(rule, minimum, assignments, now), now);
     if (better(sample, best)) best = sample;
     if (best !== null && best.recipients > 0) break;
     yield;
   }
   if (best) return best;
   const recorded = firedEvent && judged(rule, minimum, taken(minimum, firedEvent, now), now);
-  return recorded?.fires ? recorded : judged(rule, minimum, proposed(minimum, [], now), now);
+  return recorded?.fires ? recorded : judged(rule, minimum, proposed(rule, minimum, [], now), now);
 }
 
 /** One that tells somebody is better than one that only fires. */
@@ -74,13 +86,16 @@ const better = (found: RuleSample, best: RuleSample | null): boolean =>
 
 /** First what satisfies `where` too, then `when` alone. */
 function* proposalsFor(rule: CompiledRule, minimum: Minimum, now: Instant): Generator<readonly Assignment[]> {
+  const source = triedSource(minimum, now);
+  const usual = (steps: readonly FieldStep[]): Json => {
+    const path = pathText(steps);
+    const type = minimum.fields.find((field) => field.path === path)?.type ?? null;
+    return placeholder(type, steps, now);
+  };
   const around = {
-    stepsOf: ({ field }: { readonly field: Parameters<typeof eventSteps>[1] }) => eventSteps(rule, field),
-    usual: (steps: readonly FieldStep[]) => {
-      const path = pathText(steps);
-      const type = minimum.fields.find((field) => field.path === path)?.type ?? null;
-      return placeholder(type, steps, now);
-    },
+    stepsOf: ({ field }: { readonly field: RequiredField }) =>
+      source ? changeSteps(rule, field) : eventSteps(rule, field),
+    usual: (steps: readonly FieldStep[]) => (source ? usualOfChange(steps, rule, source, usual) : usual(steps)),
   };
   const when = rule.when.requirement();
   if (rule.where) {
@@ -90,29 +105,38 @@ function* proposalsFor(rule: CompiledRule, minimum: Minimum, now: Instant): Gene
   yield* solve(when, around);
 }
 
-type Proposal = { readonly event: JsonObject; readonly originOf: (field: MinimumField) => ValueOrigin };
+type Proposal = {
+  readonly event: JsonObject;
+  readonly change: Change | null;
+  readonly originOf: (field: MinimumField) => ValueOrigin;
+};
 
-function proposed(minimum: Minimum, assignments: readonly Assignment[], now: Instant): Proposal {
-  const assigned = new Map(assignments.map((one) => [pathText(one.steps), one] as const));
-  const fields: readonly ShapeField[] = [
-    ...minimum.fields.map(({ steps, type }) => ({ steps, type })),
-    ...assignments.map((one) => ({ type: null, ...one })),
-  ];
+function proposed(rule: CompiledRule, minimum: Minimum, assignments: readonly Assignment[], now: Instant): Proposal {
+  const source = triedSource(minimum, now);
+  const own = source ? ofPart(assignments, 'event') : assignments;
+  const assigned = new Set(own.map(({ steps }) => pathText(steps)));
+  const fields: readonly ShapeField[] = minimum.fields.map(({ steps, type }) => ({ steps, type }));
+  const change = source && buildChange(rule, fields, assignments, source, now);
   return {
-    event: buildEvent(fields, now),
+    event: change?.event ?? buildEvent([...fields, ...own.map((one) => ({ type: null, ...one }))], now),
+    change,
     originOf: ({ path }) => (assigned.has(path) ? 'condition' : 'placeholder'),
   };
 }
 
 /** Fields of an event that really came. Addresses only where the rule would not fire without them. */
-function taken(minimum: Minimum, event: JsonObject, now: Instant): Proposal {
+function taken(minimum: Minimum, { body, change }: FiredEvent, now: Instant): Proposal {
   const invented = new Set(minimum.fields.filter(isOnlyAddress).map(({ path }) => path));
   const fields = minimum.fields.map(({ path, steps, type }): ShapeField => {
     if (!invented.has(path)) return { steps, type };
     return { steps, type, value: placeholder(type, steps, now) };
   });
+  const pruned = (row: JsonObject): JsonObject => (minimum.whole.length > 0 ? row : pruneEvent(row, fields));
+  const event = pruned(body);
+  const previous = change?.previous;
   return {
-    event: minimum.whole.length > 0 ? event : pruneEvent(event, fields),
+    event,
+    change: change && { ...change, event, ...(previous && { previous: pruned(previous) }) },
     originOf: ({ path }) => (invented.has(path) ? 'placeholder' : 'fired_event'),
   };
 }
@@ -121,14 +145,15 @@ const isOnlyAddress = ({ type, usedBy }: MinimumField): boolean =>
   isAddressKind(type) && !usedBy.some((by) => by === 'when' || by === 'for_each' || by === 'where');
 
 /** Reads the event as the intake would, and lets the rule judge it; what is switched off still has a sample. */
-function judged(rule: CompiledRule, minimum: Minimum, { event, originOf }: Proposal, now: Instant): RuleSample {
+function judged(rule: CompiledRule, minimum: Minimum, proposal: Proposal, now: Instant): RuleSample {
+  const { event, change, originOf } = proposal;
   const { placed } = rule;
-  const read = readEvent(new TextEncoder().encode(stringifyJson(event)));
-  const sample = read.ok ? triedEvent(placed, read.value.body, now, 'evt_sample' as EventId) : null;
+  const sample = triedSample(placed, proposal, now);
   const enabled = { ...rule, placed: { ...placed, enabled: true } };
   const outcome = sample && evaluateRule(enabled, sample, () => 'trg_sample');
   return {
     event,
+    change,
     fields: minimum.fields.map((field) => {
       const value = valueAt(event, field.steps);
       return { ...field, value: value ?? null, origin: value === undefined ? 'absent' : originOf(field) };
@@ -136,6 +161,16 @@ function judged(rule: CompiledRule, minimum: Minimum, { event, originOf }: Propo
     fires: outcome !== null && hasFired(outcome),
     recipients: countTold(outcome),
   };
+}
+
+function triedSample(placed: PlacedRule, { event, change }: Proposal, now: Instant): SourceEvent | null {
+  const id = 'evt_sample' as EventId;
+  if (change) {
+    const read = readChange(writeChange(change));
+    return read.ok ? triedChange(placed, read.value, now, id) : null;
+  }
+  const read = readEvent(new TextEncoder().encode(stringifyJson(event)));
+  return read.ok ? triedEvent(placed, read.value.body, now, id) : null;
 }
 
 export const hasFired = ({ kind }: RuleOutcome): boolean => kind === 'fired' || kind === 'asks';

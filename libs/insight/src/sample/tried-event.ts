@@ -1,6 +1,7 @@
-import type { PlacedRule } from '@carillon/domain/configuration';
+import type { Change, ChangeSource } from '@carillon/domain/changes';
+import type { EventStream, PlacedRule } from '@carillon/domain/configuration';
 import type { SourceEvent } from '@carillon/domain/events';
-import type { EventId, Instant, JsonObject, LogId } from '@carillon/kernel';
+import { formatInstant, type EventId, type Instant, type JsonObject, type LogId } from '@carillon/kernel';
 
 /** An event that a rule is tried out with: it stands on no log. */
 export const triedEvent = (placed: PlacedRule, body: JsonObject, now: Instant, id: EventId): SourceEvent => ({
@@ -15,3 +16,16 @@ export const triedEvent = (placed: PlacedRule, body: JsonObject, now: Instant, i
   time: now,
   traceparent: null,
 });
+
+/** The same of a change. */
+export const triedChange = (placed: PlacedRule, change: Change, now: Instant, id: EventId): SourceEvent => ({
+  ...triedEvent(placed, change.event, now, id),
+  change,
+});
+
+/** Where a change could come from with which a rule of the stream is tried. Null: the stream has no changes. */
+export function triedSource(stream: Pick<EventStream, 'from'> | undefined, now: Instant): ChangeSource | null {
+  if (!stream?.from) return null;
+  const [table = ''] = Object.keys(stream.from.tables);
+  return { integration: stream.from.integration, table, tx: 1, position: '0/1:1', at: formatInstant(now) };
+}

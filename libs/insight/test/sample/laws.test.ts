@@ -102,7 +102,7 @@ const satisfiable: fc.Arbitrary<string> = hiddenEvent
 
 const sampleFor = (when: string, fired: JsonObject | null = null) => {
   const rule = givenRule({ to: { email: '"ada@example.com"' } }, { when });
-  return sampleRule(rule, minimumFields(rule, undefined, []), fired, MORNING);
+  return sampleRule(rule, minimumFields(rule, undefined, []), fired && { body: fired, change: null }, MORNING);
 };
 
 test('a condition of comparisons with literals that something fires has a sample that fires', () => {

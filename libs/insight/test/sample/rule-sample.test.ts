@@ -23,7 +23,8 @@ function sampleOf({ recipients, template = '', fired, stream, ...rule }: Given):
     security: { api_keys: [] },
     ...stream,
   };
-  return sampleRule(compiled, minimumFields(compiled, around, [givenTemplateNeeds(template)]), fired ?? null, MORNING);
+  const event = fired ? { body: fired, change: null } : null;
+  return sampleRule(compiled, minimumFields(compiled, around, [givenTemplateNeeds(template)]), event, MORNING);
 }
 
 const originsOf = ({ fields }: RuleSample): readonly string[] =>
@@ -159,5 +160,42 @@ describe('given a rule that asks a partner', () => {
     const sample = sampleRule(rule, minimum, null, MORNING);
     expect(sample).toMatchObject({ fires: true, recipients: 1 });
     expect(sample.event).toEqual({ watchers: ['<watchers>'], open: true, title: '<title>' });
+  });
+});
+
+describe('the sample of a rule on changes', () => {
+  const from = { integration: 'shop-db', tables: { 'public.orders': 'event.id', 'public.payments': 'event.order_id' } };
+  const to = { email: 'event.email' };
+  const change = (when: string, more: Partial<Given> = {}) => {
+    const sample = sampleOf({ when, recipients: { to, unique_id: 'event.id' }, stream: { from }, ...more });
+    expect(sample.fires).toBe(true);
+    expect(sample.change?.event).toEqual(sample.event);
+    return sample.change;
+  };
+
+  it.each([
+    ['changedTo(event.status, "paid")', { op: 'update', event: { status: 'paid' } }],
+    ['changedFromTo(event.status, "open", "paid")', { event: { status: 'paid' }, previous: { status: 'open' } }],
+    ['changed(event.status)', { op: 'update', previous: { status: 'before' } }],
+    ['changed(event.total) && event.total > 100', { event: { total: 101 } }],
+    ['op == "create" && event.status == "open"', { op: 'create', event: { status: 'open' }, previous: null }],
+    ['op == "create" || changedTo(event.status, "paid")', { op: 'create' }],
+    ['previous.total < 10 && event.total >= 10', { op: 'update' }],
+    ['!changedTo(event.status, "paid") && event.status == "paid"', { event: { status: 'paid' } }],
+    ['source.table == "public.payments"', { source: { table: 'public.payments' } }],
+  ])('fires for %s', (when, expected) => {
+    expect(change(when)).toMatchObject(expected);
+  });
+
+  it('is of the changes that the rule looks at', () => {
+    expect(change('event.status == "paid"', { changes: ['delete'] })).toMatchObject({ op: 'delete' });
+    expect(change('event.status == "paid"', { changes: ['snapshot'] })).toMatchObject({
+      op: 'snapshot',
+      previous: null,
+    });
+  });
+
+  it('has the key of the first table', () => {
+    expect(change('changedTo(event.status, "paid")')?.event).toHaveProperty('id');
   });
 });

@@ -1,5 +1,6 @@
 import { ruleSampleBody, type RuleSampleBody } from '@carillon/contracts';
 import { channelsOf } from '@carillon/domain/channels';
+import type { Change } from '@carillon/domain/changes';
 import { ruleTitle, streamTable, type PlacedRule, type Security } from '@carillon/domain/configuration';
 import { jsonTypeOf } from '@carillon/domain/events';
 import type { CompiledRule } from '@carillon/domain/rules';
@@ -7,6 +8,7 @@ import { findTemplates } from '@carillon/domain/templates';
 import { CarillonError, stringifyJson } from '@carillon/kernel';
 import {
   codeSample,
+  type CodeFacts,
   credentialOf,
   minimumFields,
   newestFiredEvent,
@@ -120,13 +122,16 @@ function showSample(
   const credential = credentialOf(security);
   const notes = [...notesOf(placed, sample), ...claimNotes(security)];
   const facts = { url, event: sample.event, credential, notes };
+  const written = sample.change && writtenChange(sample.change);
+  const code = written === null ? codesOf(facts) : codesOfChange(ruleTitle(placed), written);
   return {
     rule: ruleTitle(placed),
     rule_version: placed.version,
     stream: placed.stream,
-    url,
+    url: written === null ? url : '',
     credential,
     event: stringifyJson(sample.event),
+    change: written,
     fires: sample.fires,
     recipients: sample.recipients,
     asks: rule.from === 'lookup' ? rule.integration : null,
@@ -139,13 +144,26 @@ function showSample(
       origin,
     })),
     whole_event: [...minimum.whole],
-    code: {
-      curl: codeSample('curl', facts),
-      javascript: codeSample('javascript', facts),
-      python: codeSample('python', facts),
-      go: codeSample('go', facts),
-    },
+    code,
   };
+}
+
+const codesOf = (facts: CodeFacts): RuleSampleBody['code'] => ({
+  curl: codeSample('curl', facts),
+  javascript: codeSample('javascript', facts),
+  python: codeSample('python', facts),
+  go: codeSample('go', facts),
+});
+
+/** As `rule test --event` takes it. */
+const writtenChange = ({ op, event, previous = null, source: { table } }: Change): string =>
+  stringifyJson({ op, event, ...(op === 'update' && { previous }), source: { table } });
+
+/** Nobody sends a change. The code tries it out. */
+function codesOfChange(rule: string, change: string): RuleSampleBody['code'] {
+  const quoted = `'${change.replaceAll("'", String.raw`'\''`)}'`;
+  const code = `# Carillon reads these changes from the database. This tries the rule without one.\nprintf '%s' ${quoted} | npx carillon rule test ${rule} --event -\n`;
+  return { curl: code, javascript: code, python: code, go: code };
 }
 
 /** What somebody has to know who pastes the code. */

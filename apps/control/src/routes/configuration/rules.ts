@@ -9,7 +9,7 @@ import {
   type PlacedRule,
 } from '@carillon/domain/configuration';
 import { givesSlotAway, type Intent } from '@carillon/domain/deliveries';
-import { countJsonValues, EVENT_LIMITS, readEvent, readJson, type SourceEvent } from '@carillon/domain/events';
+import { CHANGE_LIMITS, countJsonValues, readJson, type SourceEvent } from '@carillon/domain/events';
 import {
   attribute,
   attributionOf,
@@ -28,26 +28,30 @@ import {
   type Recipient,
   type RuleOutcome,
 } from '@carillon/domain/rules';
-import { CarillonError, stringifyJson, type EventId, type Json, type TriggerId } from '@carillon/kernel';
-import { personName, triedEvent } from '@carillon/insight';
-import { causeOfEvent, deliveryIdOf, runYielding, makeIntents, makeTriggers, readSourceRecord } from '@carillon/stages';
-import type { FastifyRequest } from 'fastify';
+import { CarillonError, stringifyJson, type Json, type TriggerId } from '@carillon/kernel';
+import { personName } from '@carillon/insight';
+import { causeOfEvent, deliveryIdOf, runYielding, makeIntents, makeTriggers } from '@carillon/stages';
 import { z } from 'zod';
 import { draftOf, sightOver } from '../../draft.ts';
 import { configurationWithDrafts } from '../../drafts/with-drafts.ts';
 import type { PlanningPorts, RoutePorts } from '../../ports.ts';
 import { previewIntent } from '../../preview.ts';
-import { lacking } from '../../access/guard.ts';
 import { CHECKS, type Permission } from '../../access/permission.ts';
-import { principalOf, type Principal } from '../../access/principal.ts';
-import { auditContentRead } from '../../audit/hook.ts';
+import { principalOf } from '../../access/principal.ts';
 import { visibleScopeOf, type VisibleScope } from '../../access/visible-scope.ts';
 import { placeOf, rulesOf } from '../../names.ts';
 import { answerWords, askPartner, readPartnerSecrets } from '../../partner-calls.ts';
 import { notFound, withNameAcross, type ApiServer } from '../app.ts';
+import { demandOneOf, eventToTry } from './event-to-try.ts';
 
 const testRequest = z.strictObject({
-  event: z.string().max(EVENT_LIMITS.bytes).optional().describe('The event as JSON text, read as the intake would'),
+  event: z
+    .string()
+    .max(CHANGE_LIMITS.bytes)
+    .optional()
+    .describe(
+      'The event as JSON text, read as the intake would. On a stream that reads a database a change: `{"op": "update", "event": {…}, "previous": {…}}`',
+    ),
   event_id: z.string().max(100).optional().describe('Instead of it: an event that is on the log'),
   files: configurationFiles
     .optional()
@@ -131,7 +135,7 @@ export function ruleRoutes(
         throw new CarillonError('invalid_request', 'ask_partner: leave it out, or answer: not both');
       }
       if (body.ask_partner) demandOneOf(body.files ? PUBLISHES : CHECKS, principal, placed.workspace);
-      const event = await eventToTry(placed, body, request, ports);
+      const event = await eventToTry(placed, body, request, { ...ports, configuration: judgedBy });
       const entry = ports.compileRule(placed);
       if (!entry.ok) throw new CarillonError('invalid_configuration', entry.error.map((one) => one.message).join('; '));
       const partner: PartnerSays = body.ask_partner ? { asked: true } : { asked: false, pasted: body.answer };
@@ -158,49 +162,6 @@ const DRAFTS = ['configure', 'bodies'] as const satisfies readonly Permission[];
 
 /** A folder says where a partner is, and the workspace's own secret would go there: for whoever could publish that. */
 const PUBLISHES = ['configure'] as const satisfies readonly Permission[];
-
-/** Throws `forbidden_role` with who could. */
-function demandOneOf(enough: readonly Permission[], principal: Principal, workspace: string): void {
-  if (!enough.some((one) => principal.may(one, workspace))) throw lacking(enough);
-}
-
-/** The event that was sent along, or the one on the log that was named, for whoever may see what that one holds. */
-async function eventToTry(
-  placed: PlacedRule,
-  { event, event_id: id }: z.infer<typeof testRequest>,
-  request: FastifyRequest,
-  { clock, ids, log, readModels }: Pick<RoutePorts, 'clock' | 'ids' | 'log' | 'readModels'>,
-): Promise<SourceEvent> {
-  if ((event === undefined) === (id === undefined)) {
-    throw new CarillonError('invalid_request', 'event: give the event, or the event_id of one that is on the log');
-  }
-  if (id !== undefined) {
-    const { body, time } = await eventOnLog(id, request, { log, readModels });
-    return triedEvent(placed, body, time, id as EventId);
-  }
-  const read = readEvent(new TextEncoder().encode(event));
-  if (!read.ok) {
-    const { code, ...fault } = read.error;
-    throw new CarillonError(code, `event: ${fault.detail}`, fault);
-  }
-  return triedEvent(placed, read.value.body, clock.now(), ids.random('event') as EventId);
-}
-
-/** Returns an event by its id, for whoever may see its contents, and writes that on the audit. Throws `not_found` and `forbidden_role`. */
-export async function eventOnLog(
-  id: string,
-  request: FastifyRequest,
-  { log, readModels }: Pick<RoutePorts, 'log' | 'readModels'>,
-): Promise<Pick<SourceEvent, 'body' | 'time'>> {
-  const sight = visibleScopeOf(request);
-  const row = (await readModels.event(id)).findLast(({ workspace }) => sight.sees(workspace));
-  if (row) demandOneOf(['bodies'], principalOf(request), row.workspace);
-  const [record] = row ? await log.read('carillon.events', row.partition, row.offset, 1) : [];
-  const found = row && record?.offset === row.offset ? readSourceRecord(record, log.logId) : undefined;
-  if (!row || !found?.ok || found.value.kind !== 'event') throw notFound(`event ${id} on the log`);
-  await auditContentRead(request, { workspace: row.workspace, target: id });
-  return found.value.event;
-}
 
 /** Where the answer of a partner comes from: from itself, or from whoever tries the rule; undefined: from nowhere. */
 type PartnerSays = { readonly asked: true } | { readonly asked: false; readonly pasted: string | undefined };
@@ -238,7 +199,10 @@ async function testRule(
   if (outcome.kind === 'failed') return { ...shown, fired: false, outcome: 'failed', error: outcome.error };
   if (outcome.kind === 'asks' && rule.from === 'lookup')
     return { ...shown, ...(await testLookup(rule, event, outcome, partner, ports)) };
-  if (outcome.kind !== 'fired') return { ...shown, fired: false, outcome: outcome.kind };
+  if (outcome.kind !== 'fired') {
+    const because = outcome.kind === 'not_fired' ? outcome.because : undefined;
+    return { ...shown, explained: because ? [] : explained, fired: false, outcome: because ?? outcome.kind };
+  }
   const recipients = [];
   for (const recipient of outcome.recipients)
     recipients.push(await preview(placed, event, recipient, triggerId, ports));

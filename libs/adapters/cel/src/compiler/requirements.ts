@@ -115,20 +115,14 @@ function changeOf({ of, before, from, to }: ChangedPlan, holds: boolean, locals:
   const [left, reached] = [from, to].map((value) => (value === null ? undefined : jsonOfLiteral(value)));
   if ((from !== null && left === undefined) || (to !== null && reached === undefined)) return UNKNOWN;
   const update: Requirement = oneOf({ root: 'op', steps: [] }, ['update'], holds);
-  if (reached === undefined) {
-    return holds
-      ? both(
-          'all',
-          update,
-          about(before, locals, (field) => ({ kind: 'differs', field })),
-        )
-      : UNKNOWN;
-  }
+  const differs = about(before, locals, (field) => ({ kind: 'differs', field }));
+  if (reached === undefined) return holds ? both('all', update, differs) : UNKNOWN;
   const now = about(of, locals, (field) => oneOf(field, [reached], holds));
   const earlier = about(before, locals, (field) =>
     left === undefined ? oneOf(field, [reached], !holds) : oneOf(field, [left], holds),
   );
-  return both(holds ? 'all' : 'any', update, now, earlier);
+  if (!holds) return both('any', update, now, earlier);
+  return left === undefined ? both('all', update, now, earlier, differs) : both('all', update, now, earlier);
 }
 
 function textTest({ name, args }: Extract<Plan, { op: 'call' }>, holds: boolean, locals: Locals): Requirement {
