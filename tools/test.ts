@@ -25,6 +25,7 @@ const HELP = `npm test [-- [--install] [--lane LANE] [--under-load] [what vitest
 
 CI=true implies --install; then a test that is skipped counts as failed. One or two failed files of the product lane are
 run a second time, by themselves. What passes then is printed as unsteady, with its first failure.
+A run of the whole product lane starts the bundle; a run of single files, and the proof lane, start the sources.
 What failed is named once more at the end. The last line is: N passed, N failed`;
 
 const root = resolve(import.meta.dirname, '..');
