@@ -1,6 +1,13 @@
 import type { ConfiguredSource } from '@carillon/domain/configuration';
 import type { Duration } from '@carillon/kernel';
-import type { ChangeSources, SourceEnd, SourceHandlers, SourceReport, SourceTarget } from '@carillon/ports';
+import type {
+  ChangeSources,
+  SourceEnd,
+  SourceHandlers,
+  SourceReport,
+  SourceTarget,
+  TableReading,
+} from '@carillon/ports';
 import { prepareChange, type ChangeResult, type PreparedChange } from '@carillon/stages';
 import type { SavedSource } from './saved-source.ts';
 import { nameOf, type SourcePorts, type SourceTiming } from './source-ports.ts';
@@ -64,14 +71,22 @@ function createHandlers(
       paced = pace(prepared, ports).catch(() => undefined);
     },
     report(report) {
-      latest = report;
       const { state, reportedAt, tables } = saved.current();
+      const known = { ...report, tables: withKnownTimes(report.tables, tables) };
+      latest = known;
       const isDue = clock.now() - reportedAt >= timing.reportMs;
-      if (state.kind === 'running' && !isDue && JSON.stringify(tables) === JSON.stringify(report.tables)) return;
-      saved.save({ state: { kind: 'running' }, secrets, ...report, moved: false }).catch(failed);
+      if (state.kind === 'running' && !isDue && JSON.stringify(tables) === JSON.stringify(known.tables)) return;
+      saved.save({ state: { kind: 'running' }, secrets, ...known, moved: false }).catch(failed);
     },
   };
 }
+
+/** A reader does not know since when a table is read that was published before it opened. The source does. */
+const withKnownTimes = (reported: readonly TableReading[], stored: readonly TableReading[]): readonly TableReading[] =>
+  reported.map((reading) => {
+    if (reading.since !== null || reading.problem !== null) return reading;
+    return { ...reading, since: stored.find(({ table }) => table === reading.table)?.since ?? null };
+  });
 
 /** A reader ends, because the configuration reads its source in another way now. */
 export class ReadingEnded extends Error {

@@ -152,7 +152,13 @@ describe('The readers of sources', () => {
     await engine.stop();
     expect((await reader()).isClosed()).toBe(true);
     start();
-    expect((await reader(2)).from?.lsn).toBe('0/100');
+    const second = await reader(2);
+    expect(second.from?.lsn).toBe('0/100');
+    // A table that was published before is read since then.
+    const published = REPORT.tables.map((table) => ({ ...table, since: null }));
+    second.handlers.report({ ...REPORT, tables: published });
+    await second.handlers.take({ changes: [], position: positionAt('0/150') });
+    expect((await stored())?.tables).toEqual(REPORT.tables);
   });
 
   it('open a reader again when tables change', async () => {
@@ -263,7 +269,13 @@ describe('The readers of sources', () => {
     await new Promise((resolve) => setTimeout(resolve, 10 * TIMING.roundMs));
     expect(database.readers).toHaveLength(1);
     await engine.stop();
-    expect((await reader(2)).from?.lsn).toBe('0/100');
+    const second = await reader(2);
+    expect(second.from?.lsn).toBe('0/100');
+    // A table that was published before is read since then.
+    const published = REPORT.tables.map((table) => ({ ...table, since: null }));
+    second.handlers.report({ ...REPORT, tables: published });
+    await second.handlers.take({ changes: [], position: positionAt('0/150') });
+    expect((await stored())?.tables).toEqual(REPORT.tables);
   });
 
   it('refuse the changes of a reader that another engine has overtaken', async () => {
