@@ -32,6 +32,9 @@ const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
  * if 15 significant digits are enough, else the text. `NaN` and `Infinity` stay text.
  */
 export function exactNumber(text: string): number | bigint | string {
+  // Most numbers are short integers.
+  const short = text.length <= DOUBLE_DIGITS ? Number(text) : Number.NaN;
+  if (Number.isInteger(short) && String(short) === text) return short;
   const [, sign, whole, fraction = '', exponent = '0'] = DECIMAL.exec(text) ?? [];
   if (sign === undefined || whole === undefined) return text;
   const digits = (whole + fraction).replace(/^0+/, '');
