@@ -121,6 +121,15 @@ describeWith('postgres', 'tables of a source', () => {
     await database.log.waitForRows(1);
   });
 
+  it('are in the SQL of a publication that a person has to make, as far as they can be read', async () => {
+    const { url } = await database.database.createRole('REPLICATION');
+    const names = ['good', 'bare', 'seen', 'parts', 'parts_1', 'missing'].map((name) => `public.${name}`);
+    const end = await database.start(names, sourcesFor(), targetOf(url)).ended;
+    expect('fix' in end ? end.fix : null).toMatch(
+      /^CREATE PUBLICATION "carillon_\w+" FOR TABLE ONLY "public"\."good", ONLY "public"\."parts" WITH \(/,
+    );
+  });
+
   it('are listed with columns, keys and what is sent of the row before', async () => {
     await database.run(
       'CREATE TABLE "z Last" (id int, "the key" numeric(12,2) PRIMARY KEY, twice int GENERATED ALWAYS AS (id * 2) STORED)',

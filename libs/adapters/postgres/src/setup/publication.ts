@@ -1,15 +1,10 @@
 import { codeOf, quoteName } from '../connection/connection-errors.ts';
 import type { Connection } from '../connection/connect.ts';
 import { waiting } from '../connection/source-failure.ts';
-import type { Publication } from './published-tables.ts';
+import { findReadable, quoteTable, type Publication } from './published-tables.ts';
 
 /** Truncates never arrive, and a partitioned table has one name. */
 const OPTIONS = "publish = 'insert, update, delete', publish_via_partition_root = true";
-
-const quoteListed = (table: string): string => {
-  const dot = table.indexOf('.');
-  return `${quoteName(table.slice(0, dot))}.${quoteName(table.slice(dot + 1))}`;
-};
 
 export async function findPublication(connection: Connection, name: string): Promise<Publication | null> {
   const [row] = await connection.query('SELECT oid::int8::text AS oid FROM pg_publication WHERE pubname = $1', [name]);
@@ -28,7 +23,8 @@ export async function ensurePublication(
     await connection.query(`CREATE PUBLICATION ${quoteName(name)} WITH (${OPTIONS})`);
   } catch (error) {
     if (codeOf(error) !== '42501') throw error;
-    const list = tables.length === 0 ? '' : ` FOR TABLE ONLY ${tables.map(quoteListed).join(', ONLY ')}`;
+    const readable = (await findReadable(connection, tables)).map(quoteTable);
+    const list = readable.length === 0 ? '' : ` FOR TABLE ONLY ${readable.join(', ONLY ')}`;
     throw waiting('may_not_publish', null, `CREATE PUBLICATION ${quoteName(name)}${list} WITH (${OPTIONS});`);
   }
   const made = await findPublication(connection, name);

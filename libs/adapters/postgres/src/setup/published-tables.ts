@@ -42,7 +42,8 @@ export const RELATION_COLUMNS = `
     WHERE b.oid = $1 AND pg_has_role(b.pubowner, 'USAGE')) AS may_publish`;
 
 const FIND = `SELECT ${RELATION_COLUMNS} FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-  WHERE n.nspname || '.' || c.relname = ANY ($2::text[]) AND c.relkind IN ('r', 'p', 'v', 'm', 'f')`;
+  WHERE n.nspname || '.' || c.relname = ANY ($2::text[]) AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+  ORDER BY n.nspname, c.relname`;
 
 /** Empty if the role may not change the publication. */
 const FIND_PUBLISHED = `SELECT n.nspname::text AS schema, c.relname::text AS name
@@ -95,6 +96,13 @@ function identityFix(relation: Relation): string {
 }
 
 export type Publication = { readonly name: string; readonly oid: number };
+
+/** Returns those of the listed tables that can be published. */
+export async function findReadable(connection: Connection, tables: readonly string[]): Promise<readonly Relation[]> {
+  const listed = new Set(tables);
+  const relations = (await connection.query(FIND, [0, tables])) as readonly Relation[];
+  return relations.filter((relation) => problemOf(relation, listed) === null);
+}
 
 /**
  * Brings a publication in line with the listed tables: adds those that can be read, and takes out those that are listed no
