@@ -9,6 +9,8 @@ export type Timing = {
   readonly silenceMs: number;
   /** Milliseconds after which a position without changes is saved. */
   readonly idleMs: number;
+  /** Milliseconds for which a slot may stay in use after its reader was closed. */
+  readonly releaseMs: number;
   /** Milliseconds between two looks at the tables and the lag. */
   readonly reportMs: number;
 };
@@ -18,6 +20,7 @@ export const DEFAULT_TIMING: Timing = {
   statusMs: 5_000,
   silenceMs: 60_000,
   idleMs: 10_000,
+  releaseMs: 2_000,
   reportMs: 5_000,
 };
 

@@ -68,13 +68,16 @@ describeWith('postgres', 'two transactions whose commits are adjacent in the WAL
   /** Resolves once the slot stands at a position. */
   const waitForSlot = (lsn: bigint): Promise<void> =>
     expect
-      .poll(async () => {
-        const [row] = await database.run(
-          'SELECT confirmed_flush_lsn::text AS lsn FROM pg_replication_slots WHERE slot_name = $1',
-          [SLOT(database)],
-        );
-        return String(row?.['lsn']);
-      })
+      .poll(
+        async () => {
+          const [row] = await database.run(
+            'SELECT confirmed_flush_lsn::text AS lsn FROM pg_replication_slots WHERE slot_name = $1',
+            [SLOT(database)],
+          );
+          return String(row?.['lsn']);
+        },
+        { timeout: 10_000 },
+      )
       .toBe(formatLsn(lsn));
 
   async function makeAdjacentCommits(): Promise<{ readonly firstEnd: bigint; readonly secondBegin: bigint }> {

@@ -93,6 +93,31 @@ async function keepReading(database: ReadingDatabase, isReading: () => boolean):
   }
 }
 
+// PostgreSQL 18 comes with FerretDB.
+describeWith('mongodb', 'PostgreSQL 18', () => {
+  let server: PostgresService;
+  let database: ReadingDatabase;
+  beforeAll(async () => {
+    server = await startPostgres({ version: 18 });
+    database = await ReadingDatabase.create(server.url);
+  }, MINUTES);
+  afterAll(() => server?.stop());
+
+  it(
+    'is read by a slot that a standby may follow',
+    async () => {
+      await database.run('CREATE TABLE kept (id int PRIMARY KEY, twice int GENERATED ALWAYS AS (id * 2) STORED)');
+      await database.open(['public.kept']);
+      expect(await database.run('SELECT failover FROM pg_replication_slots')).toEqual([{ failover: true }]);
+      await database.run('INSERT INTO kept VALUES (1)');
+      await database.log.waitForRows(1);
+      expect(database.log.rows).toEqual([{ id: 1 }]);
+      await database.drop();
+    },
+    MINUTES,
+  );
+});
+
 describeWith('postgres', 'a transaction of a million rows', () => {
   const ROWS = Number(process.env['CARILLON_ROWS'] ?? 1_000_000);
   let server: PostgresService;

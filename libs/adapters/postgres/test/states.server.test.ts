@@ -166,7 +166,7 @@ describeWith('postgres', 'states of a source', () => {
 
     it('is in_use while another process reads the slot', async () => {
       await database.open(['public.kept']);
-      const second = database.start(['public.kept']);
+      const second = database.start(['public.kept'], sourcesFor({ releaseMs: 0 }));
       expect(await second.ended).toEqual({ kind: 'waiting', reason: 'in_use', detail: null, fix: null });
       const { position } = database.log;
       expect(position).not.toBeNull();

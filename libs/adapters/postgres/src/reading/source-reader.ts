@@ -67,7 +67,7 @@ class SourceRun {
       await this.#read();
       return { kind: 'closed', error: null };
     } catch (error) {
-      if (error instanceof ClosingError) return { kind: 'closed', error: error.cause };
+      if (error instanceof ClosingError) return { kind: 'closed', error: error.cause ?? null };
       if (this.#isClosed) return { kind: 'closed', error: null };
       return await this.#endAfter(error);
     } finally {
@@ -90,7 +90,8 @@ class SourceRun {
   async #endAfter(cause: unknown): Promise<SourceEnd> {
     if (cause instanceof SourceFailure) return cause.failure;
     const [sql] = this.#connections;
-    if (sql === undefined) return { kind: 'closed', error: cause };
+    const isOurs = cause instanceof TypeError || cause instanceof RangeError;
+    if (sql === undefined || isOurs) return { kind: 'closed', error: cause };
     const code = codeOf(cause);
     if (this.#position !== null && isMade(this.#position) && ['42704', '55000', '58P01'].includes(code)) {
       const problem = await findSlotProblem(sql, this.#position).catch(() => null);

@@ -7,8 +7,6 @@ import type { Server } from '../setup/positions.ts';
 import { parseLsn } from './lsn.ts';
 import { ReplicationStream } from './replication-stream.ts';
 
-/** A slot stays in use for a moment after its reader was closed. */
-const RELEASE_MS = 2000;
 const RELEASE_INTERVAL_MS = 100;
 
 /** Starts reading at a position. Rejects with SourceFailure `in_use` while another process reads the slot. */
@@ -27,7 +25,7 @@ export async function startStream(
       { slot, publication, from: parseLsn(lsn) },
       { statusMs, silenceMs: timing.silenceMs },
     );
-  for (const deadline = performance.now() + RELEASE_MS; ; await pause(RELEASE_INTERVAL_MS)) {
+  for (const deadline = performance.now() + timing.releaseMs; ; await pause(RELEASE_INTERVAL_MS)) {
     try {
       return await start();
     } catch (error) {
