@@ -1,3 +1,4 @@
+import type { Change } from '@carillon/domain/changes';
 import { describeReason, type Delivery } from '@carillon/domain/deliveries';
 import type { Instant } from '@carillon/kernel';
 
@@ -49,6 +50,14 @@ export const step = (
   lines: [],
   ...more,
 });
+
+export const traceLines = (traceId: string | null): readonly string[] => (traceId === null ? [] : [`trace ${traceId}`]);
+
+/** Where a change comes from: what happened, table, transaction and database. */
+export function changeLines({ op, source }: Change): readonly string[] {
+  const { table, tx, integration, at, position } = source;
+  return [`${op} of ${table} in transaction ${tx} of ${integration}, committed at ${at}, position ${position}`];
+}
 
 /** The story of a delivery: custody, each attempt, each move, of every intent that held the slot or of one. */
 export function deliverySteps(delivery: Delivery, intentId?: string): TraceStep[] {

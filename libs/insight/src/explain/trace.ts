@@ -34,7 +34,7 @@ import {
   type PeopleCounts,
   type PersonStory,
 } from './people.ts';
-import { byTime, deliverySteps, inOrder, step, type TraceStep } from './steps.ts';
+import { byTime, changeLines, deliverySteps, inOrder, step, traceLines, type TraceStep } from './steps.ts';
 
 export type TracePorts = LookupTracePorts & {
   readonly readModels: ReadModels;
@@ -187,8 +187,6 @@ const testStep = ({ intent, intentPosition }: Delivery, { by }: TestSend, pinned
     lines: traceLines(traceIdOf(intent.traceparent)),
   });
 
-const traceLines = (traceId: string | null): readonly string[] => (traceId === null ? [] : [`trace ${traceId}`]);
-
 /** `pinned`: the configuration that judged the event, where it is at hand. */
 function intentWords(intent: Intent, pinned: Configuration | null): string {
   const { slot, template, variables } = intent;
@@ -209,13 +207,9 @@ export async function traceRow(row: EventRow, index: number, ports: TracePorts):
   const position = formatPosition({ logId: ports.log.logId, topic: 'carillon.events', ...row });
   const again =
     index === 0 ? '' : row.reused ? '; its id was used before with another body' : '; a repeat of the same event';
-  const steps = [
-    step('event', row.at, `received on ${row.stream}, ${row.bytes} bytes${again}`, {
-      id: row.id,
-      position,
-      lines: traceLines(row.traceId),
-    }),
-  ];
+  const lines = traceLines(row.traceId);
+  const received = `received on ${row.stream}, ${row.bytes} bytes${again}`;
+  const steps = [step('event', row.at, received, { id: row.id, position, lines })];
   const [record] = await ports.log.read('carillon.events', row.partition, row.offset, 1);
   const endingIn = (last: TraceStep): RowStory => ({ steps: [...steps, last], people: [], body: null });
   if (!record || record.offset !== row.offset) {
@@ -237,6 +231,12 @@ export async function traceRow(row: EventRow, index: number, ports: TracePorts):
     return { steps: [...steps, ...(parked.length > 0 ? parked : [unknown])], people: [], body: null };
   }
   const { event } = read.value;
+  if (event.change)
+    steps[0] = step('event', row.at, received, {
+      id: row.id,
+      position,
+      lines: [...lines, ...changeLines(event.change)],
+    });
   const configuration = await ports.configuration.at(row.configNumber);
   const work = evaluateEventCoroutine(event, configuration, ports.book, ports.ids.derive);
   const evaluatedRules = await runYielding(work, ports.slice);
