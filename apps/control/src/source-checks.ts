@@ -1,7 +1,15 @@
-import { describeSource, describeTable, describeWaiting } from '@carillon/domain/changes';
+import {
+  describeSource,
+  describeTable,
+  describeWaiting,
+  type SourceProblem,
+  type WaitingReason,
+} from '@carillon/domain/changes';
 import { listResources, type Configuration, type SourceIntegration } from '@carillon/domain/configuration';
+import { err, formatDuration } from '@carillon/kernel';
 import type { ChangeSources, SourceCheck, SourceTarget, StoredSource } from '@carillon/ports';
 import type { Check, ControlPorts } from './ports.ts';
+import { CHECK_PATIENCE } from './routes/configuration/cohorts.ts';
 import { missingSecret } from './secret-places.ts';
 
 /** Tables that `ChangeSources.tables` returns at most. A table that it leaves out may exist. */
@@ -26,6 +34,29 @@ export async function findTarget(
   return { target: { workspace, integration, url: address, ca } };
 }
 
+const LATE: SourceProblem<WaitingReason> = {
+  reason: 'unreachable',
+  detail: `No answer came within the ${formatDuration(CHECK_PATIENCE)} that a check may take.`,
+  fix: null,
+};
+const UNANSWERED: SourceCheck = { server: null, problems: [LATE], warnings: [] };
+
+/** Resolves as `work` does, or to `otherwise` if the deadline comes first. */
+function before<Value>(deadline: AbortSignal, work: Promise<Value>, otherwise: Value): Promise<Value> {
+  const late = new Promise<Value>((resolve) => {
+    if (deadline.aborted) resolve(otherwise);
+    else deadline.addEventListener('abort', () => resolve(otherwise), { once: true });
+  });
+  return Promise.race([work, late]);
+}
+
+/** Returns the tables of a database, or why they could not be read in time. */
+export const readTables = (
+  changeSources: Pick<ChangeSources, 'tables'>,
+  target: SourceTarget,
+  deadline = AbortSignal.timeout(CHECK_PATIENCE),
+): ReturnType<ChangeSources['tables']> => before(deadline, changeSources.tables(target), err(LATE));
+
 /** Looks at a database as the engine would, and says what keeps it from being read. Changes nothing there. */
 export async function checkDatabase(
   ref: Ref,
@@ -37,10 +68,11 @@ export async function checkDatabase(
   const found = await findTarget(ref, body, ports);
   if ('missing' in found) return [...steps, ...found.missing.map((detail) => ({ step: 'secret', ok: false, detail }))];
   const changeSources = await ports.changeSources();
-  const check = await changeSources.check(found.target);
+  const deadline = AbortSignal.timeout(CHECK_PATIENCE);
+  const check = await before(deadline, changeSources.check(found.target), UNANSWERED);
   steps.push(...checkSteps(check));
   if (check.problems.length > 0) return steps;
-  return [...steps, ...(await tableSteps(found.target, tablesNamed(ref, configuration), changeSources))];
+  return [...steps, ...(await tableSteps(found.target, tablesNamed(ref, configuration), { changeSources, deadline }))];
 }
 
 function checkSteps({ server, problems, warnings }: SourceCheck): Check[] {
@@ -68,10 +100,13 @@ const tablesNamed = ({ workspace, integration }: Ref, configuration: Configurati
 async function tableSteps(
   target: SourceTarget,
   names: readonly string[],
-  changeSources: Pick<ChangeSources, 'tables'>,
+  {
+    changeSources,
+    deadline,
+  }: { readonly changeSources: Pick<ChangeSources, 'tables'>; readonly deadline: AbortSignal },
 ): Promise<Check[]> {
   if (names.length === 0) return [];
-  const tables = await changeSources.tables(target);
+  const tables = await readTables(changeSources, target, deadline);
   if (!tables.ok)
     return [{ step: tables.error.reason, ok: false, detail: describeWaiting(tables.error), fix: tables.error.fix }];
   const known = new Map(tables.value.map((table) => [table.table, table]));

@@ -8,7 +8,7 @@ import { visibleScopeOf } from '../../access/visible-scope.ts';
 import { configurationTried } from '../../drafts/with-drafts.ts';
 import { namesOf, placeOf } from '../../names.ts';
 import type { ControlPorts, PlanningPorts } from '../../ports.ts';
-import { findTarget } from '../../source-checks.ts';
+import { findTarget, readTables } from '../../source-checks.ts';
 import { listPaging, pageOfAll } from '../../whole-lists.ts';
 import { withNameAcross, type ApiServer } from '../app.ts';
 
@@ -58,7 +58,7 @@ export function sourceTableRoute(app: ApiServer, ports: TablePorts): void {
       if (!body) throw new CarillonError('not_found', `there is no database ${name}`);
       const found = await findTarget({ workspace, integration: name }, body, ports);
       if ('missing' in found) throw new CarillonError('secret_missing', found.missing.join('; '));
-      const tables = await (await ports.changeSources()).tables(found.target);
+      const tables = await readTables(await ports.changeSources(), found.target);
       if (!tables.ok) {
         const { reason, fix } = tables.error;
         return { items: [], next: null, problem: { reason, sentence: describeWaiting(tables.error), fix } };
