@@ -5,6 +5,7 @@ import type {
   ConfigurationView,
   EventLog,
   LeaseStore,
+  RecordCodecs,
   Secrets,
   SourceRef,
   SourceStore,
@@ -42,6 +43,7 @@ export type SourceTiming = {
 };
 
 export type SourcePorts = ChangePorts & {
+  readonly codecs: Pick<RecordCodecs, 'audit'>;
   readonly sources: SourceStore;
   /** Loads the adapters. Called for the first source, so that an engine without sources loads none. */
   readonly changeSources: () => Promise<ChangeSources>;

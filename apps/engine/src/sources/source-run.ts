@@ -7,6 +7,7 @@ import { leaveSource } from './leave-source.ts';
 import { ReadingEnded, readSource } from './read-source.ts';
 import { createSavedSource, newSource, StaleSource, type SavedSource } from './saved-source.ts';
 import { createSourceLease, NO_LEASE, type SourceLease } from './source-lease.ts';
+import { resetRecord } from './reset-record.ts';
 import { nameOf, type SourcePorts, type SourceTiming } from './source-ports.ts';
 import { readingOf, resolveTarget, secretsOf, tableNamesOf } from './source-target.ts';
 
@@ -158,18 +159,20 @@ class SourceRun {
 
   /** A source whose reset fails stays stopped, and says what the reset waits for. */
   async #reset(source: ConfiguredSource, saved: SavedSource, state: StoppedState): Promise<Step> {
-    const { position: from } = saved.current();
+    const { position: from, reset: request } = saved.current();
     const waits = ({ detail, fix }: Missing): Promise<void> =>
       this.#enter(saved, source, { ...state, detail: `The reset waits: ${detail}`, fix });
     const target = await this.#targetOf(source, waits);
-    if (target === null || from === null) return 'retry';
+    if (target === null || from === null || request === null) return 'retry';
     const begun = await (await this.#ports.changeSources()).reset(target, tableNamesOf(source), from);
     if (!begun.ok) {
       const { detail, reason, fix } = begun.error;
       await waits({ detail: detail ?? reason, fix });
       return 'retry';
     }
-    await saved.save({ position: begun.value, state: { kind: 'running' }, reset: null, secrets: secretsOf(source) });
+    const record = resetRecord({ ref: this.#options.ref, request, from, to: begun.value }, this.#ports);
+    const position = begun.value;
+    await saved.save({ position, state: { kind: 'running' }, reset: null, secrets: secretsOf(source) }, [record]);
     this.#ports.watch.sourceReset(this.#name, { from: from.at, to: begun.value.at });
     return 'again';
   }

@@ -211,6 +211,15 @@ describe('The readers of sources', () => {
     expect((await reader(2)).from?.lsn).toBe('0/900');
     expect(await stored()).toMatchObject({ reset: null, state: { kind: 'running' } });
     expect(counts).toEqual(['reset 1000 9000']);
+    const [record] = await topology.records('carillon.audit');
+    const audited = topology.ports.codecs.audit.decode(record?.value ?? new Uint8Array());
+    expect(audited.ok && audited.value).toMatchObject({
+      what: 'source.reset',
+      workspace: 'shop',
+      target: 'shop-db',
+      actor: OWNER_ACTOR,
+      detail: expect.stringMatching(/^not read from 0\/100 \(1970.*\) to 0\/900 \(1970.*\) of .*; looked$/) as string,
+    });
   });
 
   it('drop the slot of a source that was removed', async () => {

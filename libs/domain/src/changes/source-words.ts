@@ -164,6 +164,11 @@ export function spanOnAudit({ state, position }: SpanOnAudit, now: Instant): str
     resetStart(state) === 'slot' ? 'the position of that slot' : `a new slot (${formatInstant(now)} or later)`;
   return `not read from ${from} to ${start}`;
 }
+
+/** Returns what a reset that is done passed over, as the audit keeps it. */
+export const describeDoneReset = (from: SourcePosition, to: SourcePosition): string =>
+  `not read from ${from.lsn} (${formatInstant(from.at)}) to ${to.lsn} (${formatInstant(to.at)}) of ${to.slot}`;
+
 type SpanOnAudit = {
   readonly state: SourceState;
   readonly position: Pick<SourcePosition, 'lsn' | 'at' | 'slot'> | null;

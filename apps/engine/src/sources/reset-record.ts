@@ -1,0 +1,34 @@
+import { describeDoneReset, type SourcePosition } from '@carillon/domain/changes';
+import type { Clock, Ids, NewRecord, RecordCodecs, ResetRequest, SourceRef } from '@carillon/ports';
+
+type DoneReset = {
+  readonly ref: SourceRef;
+  readonly request: ResetRequest;
+  readonly from: SourcePosition;
+  readonly to: SourcePosition;
+};
+
+/** Returns the audit record of a reset that is done. It names what was not read, up to the position at which reading begins again. */
+export function resetRecord(
+  { ref, request, from, to }: DoneReset,
+  { ids, clock, codecs }: { readonly ids: Ids; readonly clock: Clock; readonly codecs: Pick<RecordCodecs, 'audit'> },
+): NewRecord {
+  const value = codecs.audit.encode({
+    kind: 'entry',
+    id: ids.random('audit'),
+    at: clock.now(),
+    actor: request.by,
+    what: 'source.reset',
+    target: ref.integration,
+    workspace: ref.workspace,
+    from: { address: null, userAgent: null },
+    requestId: null,
+    number: null,
+    before: null,
+    after: null,
+    detail: `${describeDoneReset(from, to)}; ${request.reason}`,
+    outcome: 'done',
+    code: null,
+  });
+  return { topic: 'carillon.audit', partition: 0, key: 'audit', value, headers: {} };
+}
