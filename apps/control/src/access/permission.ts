@@ -11,7 +11,8 @@ export const PERMISSION_WORDS: Readonly<Record<Permission, string>> = {
   read: 'see everything but whole addresses, and what events, messages and answers of providers hold',
   bodies: 'see these too',
   configure: 'change how it works, publish, send tests',
-  operate: 'decide about single messages and records: resend, dismiss, redrive, suppressions, opt-outs',
+  operate:
+    'decide about single messages, records and databases: resend, dismiss, redrive, reset, suppressions, opt-outs',
   people: 'decide who may do what; tokens; take backups and exchange the master key, as owner of the deployment',
   audit: 'see who did what, and verify it',
 };
