@@ -19,6 +19,7 @@ const OWN_PAGES = [
   'docs/recipients.md',
   'docs/rules.md',
   'docs/send-every-change.md',
+  'docs/databases.md',
   'docs/errors.md',
   'docs/securing-a-stream.md',
   'docs/people.md',
