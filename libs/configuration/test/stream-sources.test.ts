@@ -125,8 +125,8 @@ describe('a stream that reads a database', () => {
     const cadence = 'cadence: { digest: { key: previous.id, window: { fixed: 1h } }, delay: { until: previous.at } }\n';
     const places = placesOf({ [NOTIFICATION]: cadence + text });
     expect(places.filter((place) => place.endsWith(' not_a_change'))).toEqual([
-      'order-paid.yaml:1 cadence.delay.until not_a_change',
       'order-paid.yaml:1 cadence.digest.key not_a_change',
+      'order-paid.yaml:1 cadence.delay.until not_a_change',
     ]);
   });
 
