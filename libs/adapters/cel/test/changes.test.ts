@@ -112,6 +112,11 @@ describe('changed, changedTo and changedFromTo', () => {
     const expressions = [
       ['changed(event.a)', (now: JsonObject, before: JsonObject) => !sameField(now, before)],
       ['changed(event.a.x)', (now: JsonObject, before: JsonObject) => !same(at(now['a']), at(before['a']))],
+      ['changedTo(event.a, "a")', (now: JsonObject, before: JsonObject) => now['a'] === 'a' && !sameField(now, before)],
+      [
+        'changedFromTo(event.a, "b", "a")',
+        (now: JsonObject, before: JsonObject) => now['a'] === 'a' && before['a'] === 'b',
+      ],
       ['changedTo(event.a, event.b)', (now: JsonObject, before: JsonObject) => reached(now, before)],
       [
         'changedFromTo(event.a, previous.b, event.b)',

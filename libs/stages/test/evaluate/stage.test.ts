@@ -2,7 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { EVENT_LIMITS } from '@carillon/domain/events';
 import { stopsPartition } from '@carillon/kernel';
 import type { LogRecord, BatchResult, PartitionState } from '@carillon/ports';
-import { ORDER_PAID, notification, neverYield, orderShop } from '@carillon/testing/given';
+import { writeChange } from '@carillon/domain/changes';
+import { givenChange, ORDER_PAID, notification, neverYield, orderShop } from '@carillon/testing/given';
 import { openTopology, untilFound, type Topology } from '@carillon/testing/topology';
 import { createEncoder, createEvaluateStage, ENGINE_SEMANTICS, markerRecord } from '../../src/index.ts';
 
@@ -40,6 +41,28 @@ function readOutputs({ outputs }: Pick<BatchResult, 'outputs'>) {
   };
 }
 const off = { ...ORDER_PAID, enabled: false };
+
+describe('a change of a database', () => {
+  it('that needs a value which was not sent is counted as failed, with the statement that helps', async () => {
+    const rule = ORDER_PAID.rules['paid'];
+    if (!rule) throw new Error('there is a rule');
+    const rules = { paid: { ...rule, when: 'changedTo(event.status, "paid")' } };
+    await topology.publish(...orderShop({ ...ORDER_PAID, rules }));
+    await topology.event(paid('A-1'));
+    const { change } = givenChange({ event: paid('A-1') });
+    if (!change) throw new Error('it is a change');
+    const records = (await events()).map((record) =>
+      record.headers['kind'] === 'event'
+        ? { ...record, value: writeChange(change), headers: { ...record.headers, shape: 'change' } }
+        : record,
+    );
+    const { evaluations, intents } = readOutputs(await evaluate(records));
+    expect(intents).toEqual([]);
+    const tallies = evaluations.flatMap((evaluation) => evaluation.rules);
+    expect(tallies).toMatchObject([{ rule: 'order-paid.paid', fired: 0, failed: 1 }]);
+    expect(tallies[0]?.sampleError).toMatch(/^before_unknown: .* ALTER TABLE public\.orders REPLICA IDENTITY FULL;/);
+  });
+});
 
 describe('an event', () => {
   it('is judged by the newest marker before it in its own partition, not by what is newest', async () => {

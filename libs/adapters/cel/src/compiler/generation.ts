@@ -170,11 +170,23 @@ class Generator {
     }
   }
 
-  #changed({ path, from, to }: ChangedPlan): string {
-    const parts = ['m', 'frame', this.#constant(path)];
-    if (to === null) return `changed(${parts.join(', ')})`;
-    if (from === null) return `changedTo(${[...parts, this.part(to)].join(', ')})`;
-    return `changedFromTo(${[...parts, this.part(from), this.part(to)].join(', ')})`;
+  /** Texts of an update at a name that no built-in object has are compared right here. */
+  #changed(plan: ChangedPlan): string {
+    const { path, from, to } = plan;
+    const name = to === null ? 'changed' : from === null ? 'changedTo' : 'changedFromTo';
+    const values = [from, to].filter((value) => value !== null);
+    const parts = ['m', 'frame', this.#constant(path), ...values.map((value) => this.part(value))];
+    const general = `${name}(${parts.join(', ')})`;
+    const [key = ''] = path;
+    const texts = values.every((value) => value.op === 'literal' && typeof value.value === 'string');
+    if (path.length !== 1 || !texts || BUILTIN_NAMES.has(key) || !SAFE_KEY.test(key)) return general;
+    const [now, before] = [this.#temporary(), this.#temporary()];
+    const read = (row: string, value: string): string =>
+      `typeof (${value} = frame["${row}"]?.[${quoted(key)}]) === "string"`;
+    const isText = `frame["op"] === "update" && ${read('event', now)} && ${read('previous', before)}`;
+    const wanted = [to && `${now} === ${this.part(to)}`, from && `${before} === ${this.part(from)}`];
+    const compared = [...wanted.filter((test) => test !== null), `${now} !== ${before}`].join(' && ');
+    return `(${isText} ? ${compared} : ${general})`;
   }
 
   #literal(value: Value): string {
