@@ -30,7 +30,7 @@ export type SourceTable = {
   /** `schema.table`. */
   readonly table: string;
   readonly columns: readonly SourceColumn[];
-  /** What the database sends of the row before an update. `nothing`: the table has neither primary key nor replica identity. */
+  /** Columns that the database sends of the row before an update: all, the key, or none for want of key and replica identity. */
   readonly identity: 'full' | 'key' | 'nothing';
   /** Why it cannot be read. Null if it can. */
   readonly problem: SourceProblem<TableReason> | null;

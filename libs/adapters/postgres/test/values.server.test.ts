@@ -69,7 +69,7 @@ const COLUMNS: readonly (readonly [string, string, unknown])[] = [
   ['point3', "'(1,2)'", '(1,2)'],
 ];
 
-/** Of the settings of a database, none may shape values. */
+/** Settings that shape the text of values unless the session overrides them. */
 const SETTINGS = [
   "timezone = 'America/New_York'",
   "datestyle = 'SQL, DMY'",

@@ -8,7 +8,7 @@ export type SourcePosition = {
   readonly timeline: number;
   readonly slot: string;
   readonly publication: string;
-  /** Object id of the publication, which tells it from one that was made again under its name. 0 until it is made. */
+  /** Object id of the publication. A new publication of the same name has another. 0 until it is made. */
   readonly publicationOid: number;
   /** End of the last transaction that is on the log whole. Written as `0/1948580`. `0/0` until the slot is made. */
   readonly lsn: string;

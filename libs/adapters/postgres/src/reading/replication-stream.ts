@@ -36,8 +36,8 @@ const XLOG_HEADER = 25;
 const POSTGRES_EPOCH_MS = 946_684_800_000;
 
 /**
- * The messages of one replication slot. Tells the server only positions that were acknowledged; a timer repeats the last of
- * them, so that the server keeps the connection while the caller is busy.
+ * Reads the messages of a replication slot and reports acknowledged positions to the server. A timer repeats the newest
+ * acknowledged position, so that the server keeps the connection while the caller is busy.
  */
 export class ReplicationStream {
   readonly #connection: Connection;

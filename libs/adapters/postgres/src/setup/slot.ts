@@ -23,7 +23,7 @@ export async function findSlot(sql: Connection, name: string): Promise<Slot | nu
   return { confirmed: typeof confirmed === 'string' ? confirmed : '0/0', isLost: lost === true, isOurs: ours === true };
 }
 
-/** SNAPSHOT 'nothing' in the words of each release. From 17 on, a standby keeps a copy of the slot. */
+/** Returns the options of a slot without a snapshot, in the syntax of the release. From 17 on, standbys copy the slot. */
 function optionsFor(version: number): string {
   if (version < 150_000) return 'NOEXPORT_SNAPSHOT';
   return version < 170_000 ? "(SNAPSHOT 'nothing')" : "(SNAPSHOT 'nothing', FAILOVER true)";

@@ -106,7 +106,7 @@ async function build({ out, downloads, log, say }: Workplace, recipe: Recipe): P
   await writeFile(join(out, 'packages.txt'), `${unpacked.join('\n')}\n`);
 }
 
-/** From packages of a Debian that need not be the machine's: nothing is installed, and programs run on the C library that they bring. */
+/** Returns a release that is unpacked from packages of Debian. Its programs run on the C library of their own Debian. */
 const release = (recipe: Recipe): PostgresRelease => ({
   name: recipe.name,
   title: recipe.title,
