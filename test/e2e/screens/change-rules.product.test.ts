@@ -9,6 +9,7 @@ const CHECK = 'POST /v1/workspaces/{workspace}/expressions/check';
 const NOTIFICATION = 'GET /v1/workspaces/{workspace}/notifications/{name}';
 const SAVE = 'PUT /v1/workspaces/{workspace}/{kind}/{name}/draft';
 const DISCARD = 'DELETE /v1/workspaces/{workspace}/{kind}/{name}/draft';
+const SAMPLE = 'GET /v1/workspaces/{workspace}/rules/{name}/sample';
 const TEST = 'POST /v1/workspaces/{workspace}/rules/{name}/test';
 const RULE = '/workspaces/shop/notifications/order-paid/rules/paid';
 const SOURCE = 'event.status == "paid"';
@@ -109,6 +110,17 @@ testScreens('A rule on a stream that reads a database', ({ api, open }) => {
     await expect
       .poll(() => api.calls(TEST).map(({ body }) => JSON.parse((body as { event: string }).event) as object))
       .toEqual([change]);
+  });
+
+  it('is tried on the smallest change that fires it', async () => {
+    serveRule();
+    const change = '{"op":"update","event":{"status":"paid"},"previous":{"status":"open"}}';
+    api.answer(SAMPLE, { ...api.example(SAMPLE), event: '{"status":"paid"}', change });
+    api.answer(TEST, api.example(TEST));
+    const page = await open(RULE);
+    await main(page).getByRole('radio', { name: 'Minimum event' }).click();
+    await main(page).getByRole('button', { name: /^Run/ }).click();
+    await expect.poll(() => api.calls(TEST).map(({ body }) => (body as { event: string }).event)).toEqual([change]);
   });
 
   it('has neither an address nor an event to send', async () => {

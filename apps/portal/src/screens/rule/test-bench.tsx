@@ -16,7 +16,7 @@ import { lazyPart, Part } from '../../ui/part.tsx';
 import { Segments } from '../../ui/segments.tsx';
 import { useSettings } from '../../ui/settings.ts';
 import { useFrom } from '../streams/use-from.ts';
-import { newestEventsQuery, sampleQuery } from './queries.ts';
+import { newestEventsQuery, sampleQuery, type Sample } from './queries.ts';
 import { savingOf, isListening, type RuleProps } from './rule-props.ts';
 import { decidingPart, verdictOf, type Tested } from './verdict.ts';
 import styles from './rule.module.css';
@@ -75,7 +75,7 @@ export function TestBench({
     ...(answer.trim() !== '' && { answer }),
     drafts,
   });
-  const body = bodyOn(sample.data?.event ?? '', hasDraft);
+  const body = bodyOn(minimumOf(sample.data), hasDraft);
   // The newest good result stays, greyed, while the next one is worked out or was refused, and where it is of another rule or event.
   const [good, setGood] = useState<{ readonly tested: Tested; readonly of: string } | null>(null);
   const isOld = good !== null && good.of !== JSON.stringify([rule, body]);
@@ -89,7 +89,7 @@ export function TestBench({
         source === 'minimum' && saved.faults.length === 0
           ? await queryClient.fetchQuery({ ...sampleQuery(workspace, title, savingOf(saved)), staleTime: 60_000 })
           : sample.data;
-      const now = bodyOn(minimum?.event ?? '', saved.hasDraft);
+      const now = bodyOn(minimumOf(minimum), saved.hasDraft);
       const { answer: _pasted, ...unanswered } = now;
       const tested = await bodyOf(
         api.POST('/v1/workspaces/{workspace}/rules/{name}/test', {
@@ -139,7 +139,7 @@ export function TestBench({
           language="json"
           isReadOnly
           minLines={3}
-          value={sample.data ? pretty(sample.data.event) : ''}
+          value={pretty(minimumOf(sample.data))}
           onChange={() => undefined}
         />
       )}
@@ -186,6 +186,9 @@ export function TestBench({
     </Card>
   );
 }
+
+/** The smallest event or change that fires the rule, as JSON text. Empty: it is not known yet. */
+const minimumOf = (sample: Sample | undefined): string => sample?.change ?? sample?.event ?? '';
 
 /** The same JSON over several lines; text that is none stays. */
 function pretty(text: string): string {

@@ -36,6 +36,3 @@ export const needingAttention = (sources: readonly Source[]): readonly Source[] 
     .filter(({ state }) => state !== 'running')
     .toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state));
 };
-
-/** Tables of a running source that are not read. */
-export const unreadTables = ({ tables }: Source): Source['tables'] => tables.filter(({ problem }) => problem !== null);
