@@ -1,8 +1,8 @@
-import type { SourceEvent } from '@carillon/domain/events';
 import { ruleIdOf } from '@carillon/domain/configuration';
 import { evaluateRule, type CompiledRule } from '@carillon/domain/rules';
 import type { DeliveryLedger, EventLog, EventRow, ReadModels } from '@carillon/ports';
 import { hasFired } from './rule-sample.ts';
+import type { FiredEvent } from './tried-event.ts';
 import { readSourceRecord } from '@carillon/stages';
 
 export type FiredEventPorts = {
@@ -10,9 +10,6 @@ export type FiredEventPorts = {
   readonly readModels: Pick<ReadModels, 'event'>;
   readonly ledger: Pick<DeliveryLedger, 'list'>;
 };
-
-/** What of an event goes into a sample. */
-export type FiredEvent = Pick<SourceEvent, 'body' | 'change'>;
 
 /** Deliveries of the notification that are looked through. */
 const LOOKED_AT = 50;

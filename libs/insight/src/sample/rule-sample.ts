@@ -20,9 +20,8 @@ import {
 } from '@carillon/kernel';
 import { buildEvent, placeholder, pruneEvent, valueAt, type ShapeField } from './event-shape.ts';
 import { eventSteps, type Minimum, type MinimumField } from './minimum-fields.ts';
-import { triedChange, triedEvent, triedSource } from './tried-event.ts';
+import { triedChange, triedEvent, triedSource, type FiredEvent } from './tried-event.ts';
 import { buildChange, changeSteps, ofPart, usualOfChange } from './change-sample.ts';
-import type { FiredEvent } from './fired-event.ts';
 import { solve, type Assignment } from './solver.ts';
 
 /** Where a value of a sample comes from. `absent`: the field is not in the sample. */

@@ -3,6 +3,9 @@ import type { EventStream, PlacedRule } from '@carillon/domain/configuration';
 import type { SourceEvent } from '@carillon/domain/events';
 import { formatInstant, type EventId, type Instant, type JsonObject, type LogId } from '@carillon/kernel';
 
+/** What of an event that fired goes into a sample. */
+export type FiredEvent = Pick<SourceEvent, 'body' | 'change'>;
+
 /** An event that a rule is tried out with: it stands on no log. */
 export const triedEvent = (placed: PlacedRule, body: JsonObject, now: Instant, id: EventId): SourceEvent => ({
   id,
