@@ -62,7 +62,7 @@ export function createSourceStore(documents: Documents, writeWithRecords: WriteW
   };
 }
 
-/** For a log that is no part of the documents' store: a crash between the two writes repeats records and loses none. */
+/** Appends before it writes the document, because log and documents are two stores. A crash in between repeats records and loses none. */
 export const appendBeforeWrite =
   (log: Pick<EventLog, 'append'>, documents: Documents): WriteWithRecords =>
   async (collection, item, expected, records) => {

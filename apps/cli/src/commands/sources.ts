@@ -78,7 +78,7 @@ export function showSources({ items }: Items<SourceBody>, isWide: boolean): stri
   return [table(rows, head), ...items.flatMap(notes)].join('\n');
 }
 
-/** What a person should know of a source: its state in words, and the tables that are not read, each with what ends it. */
+/** Returns the lines that describe a source: its state in words, then each table that is not read with the SQL that ends it. */
 function notes(source: SourceBody): readonly string[] {
   const state =
     source.state === 'running' ? [] : [note(source.state, `${source.name}: ${source.sentence}`, source.fix)];

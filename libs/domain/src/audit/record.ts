@@ -12,7 +12,7 @@ export type AuditOutcome = (typeof AUDIT_OUTCOMES)[number];
 /** Where a request came from, as far as it is known; both bounded. */
 export type AuditSource = { readonly address: string | null; readonly userAgent: string | null };
 
-/** What somebody did. */
+/** The action. */
 export type AuditEntry = {
   readonly kind: 'entry';
   /** The same in the record before an action and in the one that tells its outcome. */
@@ -33,7 +33,7 @@ export type AuditEntry = {
   /** Digests of what was there before and of what is there since; null: not told, or nothing. */
   readonly before: string | null;
   readonly after: string | null;
-  /** What a person gave as a reason, and what the action covers. Null if nothing was given. */
+  /** Reason that a person gave, and the span that the action covers. Null if no reason was given. */
   readonly detail: string | null;
   readonly outcome: AuditOutcome;
   /** Code of the problem that was answered; null: none was. */

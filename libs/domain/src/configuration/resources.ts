@@ -80,7 +80,7 @@ export type Origin = (typeof ORIGINS)[number];
 export type ChangeOrigin = {
   readonly actor: Actor;
   readonly origin: Origin;
-  /** What its author wrote about it; null: nothing. */
+  /** The author's note. Null if there is none. */
   readonly message: string | null;
   /** The request that it came with; null: none, or from before it was written down. */
   readonly requestId: string | null;

@@ -20,7 +20,7 @@ const STATES: Readonly<Record<DeliveryState, string>> = {
 /** `short` fits a list. It is null if the state says the same. `sentence` starts in lower case and has no full stop. */
 type ReasonWords = { readonly short: string | null; readonly sentence: string };
 
-/** What each reason means, in the words that API, commands and portal show. */
+/** The text of each reason, as API, commands and portal show it. */
 const REASONS: Readonly<Record<DeliveryReason, ReasonWords>> = {
   new: { short: null, sentence: 'taken into custody' },
   rule_withdrawn: {

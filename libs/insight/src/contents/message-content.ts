@@ -10,7 +10,7 @@ export type MessageContentPorts = RenderingPorts & { readonly ledger: Pick<Deliv
 /** A part of a message, under the name that it has in its template. */
 export type MessagePart = { readonly name: string; readonly text: string };
 
-/** What a provider said to one call, in its own words. */
+/** The provider's response to one call, as it sent it. */
 export type ProviderReply = {
   readonly attemptId: string;
   readonly at: Instant;

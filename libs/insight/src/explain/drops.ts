@@ -32,7 +32,7 @@ export type DropRow = {
   /** `recipient 3`, `user ids 501 to 612`, `item 2`, `everybody`. */
   readonly who: string;
   readonly reason: string;
-  /** In words; quotes no address. */
+  /** Text for people. It quotes no address. */
   readonly detail: string;
   readonly count: number;
   /** How many the same event and rule did tell, or ask about. */

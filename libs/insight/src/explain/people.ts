@@ -127,7 +127,7 @@ const ENDS: Readonly<Record<DeliveryState, PersonOutcome>> = {
 
 type Ending = Pick<PersonStory, 'outcome' | 'state' | 'reason' | 'text'>;
 
-/** What came of one whom an event names, as the ledger has it now. */
+/** The current state in the ledger of a person whom an event names. */
 export async function personStory(named: NamedPerson, ledger: Pick<DeliveryLedger, 'get'>): Promise<PersonStory> {
   const { message, dropped } = named;
   if (dropped) return { ...named, outcome: 'not_told', state: null, reason: dropped.reason, text: dropped.detail };

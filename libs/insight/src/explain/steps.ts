@@ -104,7 +104,7 @@ function holderAt(time: Instant, { history, intent }: Delivery): string {
   return history.findLast(({ at }) => at <= time)?.intentId ?? history[0]?.intentId ?? intent.id;
 }
 
-/** That another event took over the slot of an intent; nothing while it holds it. */
+/** Returns the step that another event took over the slot of an intent. Empty while the intent holds the slot. */
 function takenOverBy(intentId: string, { id, history, intent }: Delivery): TraceStep[] {
   const last = history.findLastIndex((entry) => entry.intentId === intentId);
   const taker = last < 0 ? undefined : history[last + 1];

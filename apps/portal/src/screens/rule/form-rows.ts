@@ -97,7 +97,7 @@ function stepsIn(text: string): (string | number)[] | null {
 const ROOTS = ['event', 'item', 'variables', 'event_id', 'time'];
 const CHANGE_ROOTS = ['previous', 'source', 'op'];
 
-/** A path as somebody types it; a name alone is a field of the event. Null: it is none. `hasChanges`: the event is a change. */
+/** Reads a typed path. A name alone is a field of the event. Returns null if it is no path. `hasChanges`: the event is a change. */
 export function readPath(text: string, hasChanges = false): Path | null {
   const typed = text.trim();
   const root = PLAIN.exec(typed)?.[0];

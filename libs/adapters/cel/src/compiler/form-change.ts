@@ -5,7 +5,7 @@ import { PlacedText, type Link } from './chain.ts';
 import { faultAt } from './faults.ts';
 import type { Plan } from './plan.ts';
 
-/** Plans a text on its own, so that what somebody typed cannot reach beyond its place. */
+/** Plans a text on its own, so that typed text cannot end the expression around it. */
 export type PlanText = (source: string) => Result<Plan, readonly ExpressionFault[]>;
 
 type Splice = Range & { readonly text: string };
