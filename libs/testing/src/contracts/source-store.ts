@@ -165,9 +165,11 @@ export function describeSourceStore(
       expect(await sources().advance(source(), [])).toBe('done');
     });
 
-    it('keeps writes whose answers are lost', async ({ skip }) => {
+    // A store in the process of its caller loses no answers.
+    if (isOneCommit) return;
+    it('keeps writes whose answers are lost', async () => {
       const lossy = faults();
-      if (!lossy?.loseAnswers) return skip('this adapter loses no answers');
+      if (!lossy?.loseAnswers) throw new Error('this adapter cannot lose answers');
       await sources().advance(source(), []);
       lossy.loseAnswers(0.5);
       for (let tries = 0, version = 1; version < 6 && tries < 100; tries += 1) {
