@@ -154,7 +154,7 @@ chapter('18. Every fate told', (newHome) => {
       180_000,
     );
     printed.push(story);
-    expect(story.split('\n')[0]).toBe('497 told, 3 not: 1 rule error, 1 invalid address, 1 refused recipient');
+    expect(story.split('\n')[0]).toBe('497 told, 3 not: 1 rule error, 1 invalid address, 1 recipient refused');
     for (const [who, why] of [
       [`p${UNKNOWN}@example.com`, /FAILED \(refused_recipient\).*550 5\.1\.1/],
       ['not an address', /SUPPRESSED \(invalid_address\)/],

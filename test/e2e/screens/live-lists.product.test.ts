@@ -1,3 +1,4 @@
+import { stateText } from '@carillon/domain/deliveries';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { expectAccessible, picture } from '../portal/accessible.ts';
@@ -24,7 +25,7 @@ testScreens('a list that shows changes as they come', ({ api, guard, open }) => 
     const [example] = api.example(LIST)['items'] as readonly Delivery[];
     const id = `dlv_${String(at).padStart(26, '0')}`;
     const to = `reader-${String(at).padStart(3, '0')}@example.com`;
-    return { ...example, id, to, state, created_at: time, updated_at: time };
+    return { ...example, id, to, state, state_words: stateText(state), created_at: time, updated_at: time };
   };
   /** Serves this many deliveries, newest first, in pages as the portal asks for them. */
   function serve(count: number, oldest = delivery(1)): void {
@@ -136,7 +137,7 @@ testScreens('a list that shows changes as they come', ({ api, guard, open }) => 
       .toBe(1);
     await row.scrollIntoViewIfNeeded();
     expect(await row.textContent()).toContain('In doubt');
-    put({ ...doubtful, state: 'SENT', updated_at: '2026-11-22T11:00:00.000Z' });
+    put({ ...doubtful, state: 'SENT', state_words: stateText('SENT'), updated_at: '2026-11-22T11:00:00.000Z' });
     await expect.poll(() => row.textContent()).toContain('Sent');
   });
 
