@@ -1,8 +1,8 @@
-import type { CheckBody, DatabaseTablesBody } from '@carillon/contracts';
+import type { CheckBody, DatabaseTablesBody, StreamFieldPage } from '@carillon/contracts';
 import { err, ok } from '@carillon/kernel';
 import type { ChangeSources, SourceCheck, SourceTable, SourceTarget } from '@carillon/ports';
 import { integration, stream, workspaceOf } from '@carillon/testing/given';
-import { createMemoryStores } from '@carillon/testing/memory';
+import { createDirectWire, createMemoryReadModels, createMemoryStores } from '@carillon/testing/memory';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deploymentOwner } from '../src/access/principal.ts';
 import { accessOf, auditEntries, openControl, personWith, publishWishes, type Fixture } from './control-fixture.ts';
@@ -42,6 +42,7 @@ async function open(who = deploymentOwner('session')): Promise<void> {
   fixture = await openControl(accessOf(who), {
     sources,
     drafts,
+    readModels: createMemoryReadModels().connect(createDirectWire()),
     changeSources: async () => changeSources,
     secrets: places as never,
   });
@@ -169,6 +170,20 @@ describe('the tables of a database', () => {
     await open(personWith('bob', ['read', 'operate'], 'shop'));
     expect((await listed()).status).toBe(403);
     expect(targets).toEqual([]);
+  });
+});
+
+describe('the fields of a stream that reads a database', () => {
+  it('come with its tables, their keys and the columns that no event has', async () => {
+    const leavesOut = {
+      integration: 'shop-db',
+      tables: { 'public.orders': 'event.id' },
+      without: ['public.orders.card'],
+    };
+    await publishWishes(fixture, [stream('paid', { from: leavesOut })]);
+    const { source } = (await ask<StreamFieldPage>('GET', 'shop/streams/paid/fields')).body;
+    const orders = { table: 'public.orders', key: 'event.id', without: ['card'] };
+    expect(source).toEqual({ integration: 'shop-db', tables: [orders] });
   });
 });
 

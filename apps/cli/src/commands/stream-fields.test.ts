@@ -5,12 +5,13 @@ import { readFields, showFields } from './stream-fields.ts';
 
 const FIELDS = '/v1/workspaces/-/streams/shop%2Frows/fields';
 const TABLES = '/v1/workspaces/shop/integrations/shop-db/tables';
-const source = { integration: 'shop-db', tables: [{ table: 'public.orders', key: 'event.id' }] };
+const source = { integration: 'shop-db', tables: [{ table: 'public.orders', key: 'event.id', without: ['card'] }] };
 const table = (name: string) => ({
   table: name,
   columns: [
     { name: 'id', type: 'bigint', key: true },
     { name: 'status', type: 'text', key: false },
+    { name: 'card', type: 'text', key: false },
   ],
 });
 
@@ -27,7 +28,7 @@ const textOf = async (answers: Readonly<Record<string, unknown>>): Promise<strin
   showFields(await readFields(clientWith(answers), 'shop/rows'));
 
 describe('events fields', () => {
-  it('shows the columns of the listed tables before the first change', async () => {
+  it('shows the columns of the listed tables that events will have before the first change', async () => {
     const text = await textOf({
       [FIELDS]: { stream: 'shop/rows', source, items: [], next: null },
       [TABLES]: { items: [table('public.orders'), table('public.people')], next: null, problem: null },
@@ -36,6 +37,7 @@ describe('events fields', () => {
     expect(text).toMatch(/id +bigint +key +public\.orders/);
     expect(text).toMatch(/status +text +public\.orders/);
     expect(text).not.toContain('people');
+    expect(text).not.toContain('card');
   });
 
   it('says why the columns are not known', async () => {

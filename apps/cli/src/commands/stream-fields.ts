@@ -34,11 +34,11 @@ export async function readFields(client: Client, stream: string): Promise<Stream
   if (items.length > 0) return { items, columns: [], problem: null };
   const { stream: found, source } = await client.get<StreamFieldPage>(path);
   if (source === null) return { items, columns: [], problem: null };
-  const names = new Set(source.tables.map((each) => each.table));
+  const leftOut = new Map(source.tables.map((each) => [each.table, each.without]));
   const [workspace = ''] = found.split('/');
   const tables = `/v1/workspaces/${seg(workspace)}/integrations/${seg(source.integration)}/tables`;
   try {
-    return { items, ...(await readColumns(client, tables, names)) };
+    return { items, ...(await readColumns(client, tables, leftOut)) };
   } catch (error) {
     if (!(error instanceof CommandError) || error.problem?.status !== 403) throw error;
     return { items, columns: [], problem: 'who may configure the workspace sees the columns of its tables' };
@@ -48,13 +48,17 @@ export async function readFields(client: Client, stream: string): Promise<Stream
 async function readColumns(
   client: Client,
   path: string,
-  names: ReadonlySet<string>,
+  /** Columns that no event has, by table of the stream. */
+  leftOut: ReadonlyMap<string, readonly string[]>,
 ): Promise<Pick<StreamFields, 'columns' | 'problem'>> {
   const columns: Column[] = [];
   for (let cursor: string | undefined; ;) {
     const page: DatabaseTablesBody = await client.get(path, { cursor });
     for (const { table: name, columns: own } of page.items) {
-      if (names.has(name)) columns.push(...own.map((column) => ({ table: name, ...column })));
+      const without = leftOut.get(name);
+      if (without === undefined) continue;
+      const coming = own.filter((column) => !without.includes(column.name));
+      columns.push(...coming.map((column) => ({ table: name, ...column })));
     }
     if (page.next === null) return { columns, problem: page.problem?.sentence ?? null };
     cursor = page.next;

@@ -69,7 +69,13 @@ export const streamFieldPage = z
     source: z
       .object({
         integration: open(z.string()).describe('Its tables have the columns: `integrations/{name}/tables`'),
-        tables: z.array(z.object({ table: open(z.string()), key: z.string().describe('Path of the key') })),
+        tables: z.array(
+          z.object({
+            table: open(z.string()),
+            key: z.string().describe('Path of the key'),
+            without: z.array(open(z.string())).describe('Its columns that no event has'),
+          }),
+        ),
       })
       .nullable()
       .describe('Database whose changes are its events; null for a stream to which events are sent'),

@@ -79,5 +79,8 @@ export function streamRoutes(app: ApiServer, ports: Pick<ControlPorts, 'configur
 /** Returns the database that a stream reads, with its tables. */
 const sourceOf = (stream: EventStream | undefined) =>
   stream?.from
-    ? { integration: stream.from.integration, tables: tablesOf(stream).map(({ table, key }) => ({ table, key })) }
+    ? {
+        integration: stream.from.integration,
+        tables: tablesOf(stream).map(({ without, ...table }) => ({ ...table, without: [...without] })),
+      }
     : null;
