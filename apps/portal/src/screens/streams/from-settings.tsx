@@ -71,7 +71,7 @@ function TableList({
   const table = added.trim();
   const canAdd = table !== '' && !Object.hasOwn(tables, table);
   const add = (): void => {
-    onChange({ ...tables, [table]: published[table] ?? 'event.id' });
+    onChange({ ...tables, [table]: published[table] ?? '' });
     setAdded('');
   };
   return (
@@ -83,6 +83,7 @@ function TableList({
             <Field
               label={`Key of ${name}`}
               isMono
+              placeholder="event.id"
               isDisabled={isOff || Object.hasOwn(published, name)}
               value={String(key)}
               onChange={(path) => onChange({ ...tables, [name]: path })}
