@@ -2,10 +2,12 @@ import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { expectAccessible, expectToFit } from '../portal/accessible.ts';
 import type { Call } from './scripted-api.ts';
-import { serveReadStream, serveSources, sourceWith } from './scripted-sources.ts';
+import { serveReadStream, serveSources, serveTables, sourceWith } from './scripted-sources.ts';
 import { testScreens } from './test-screens.ts';
 
 const EVENTS = 'GET /v1/workspaces/{workspace}/events';
+const FIELDS = 'GET /v1/workspaces/{workspace}/streams/{name}/fields';
+const TABLES = 'GET /v1/workspaces/{workspace}/integrations/{name}/tables';
 const SAVE = 'PUT /v1/workspaces/{workspace}/{kind}/{name}/draft';
 const NOTIFICATIONS = 'GET /v1/workspaces/{workspace}/notifications';
 const AT = '/workspaces/shop/streams/orders';
@@ -78,6 +80,51 @@ testScreens('A stream that reads a database', ({ api, open }) => {
     await expectAccessible(page, 'changes of a stream');
   });
 
+  /** Serves the fields seen of `public.orders`, whose card number is left out. */
+  function serveFields(...items: readonly object[]): void {
+    const tables = [{ table: 'public.orders', key: 'event.id', without: ['card_number'] }];
+    api.answer(FIELDS, { stream: 'shop/orders', source: { integration: 'shop-db', tables }, items, next: null });
+  }
+
+  it('shows the table of each field seen', async () => {
+    serveReadStream(api);
+    const [field] = api.example(FIELDS)['items'] as readonly object[];
+    serveFields({ ...field, tables: ['public.orders', 'public.payments'] });
+    const page = await open(AT);
+    const fields = region(page, 'Fields seen');
+    await fields.getByRole('columnheader', { name: 'Table' }).waitFor();
+    await fields.getByRole('cell', { name: 'public.orders, public.payments' }).waitFor();
+    expect(api.calls(TABLES)).toEqual([]);
+    await expectAccessible(page, 'fields seen of a database');
+    await expectToFit(page, 390);
+  });
+
+  it('lists the columns that its changes will have, with type and key, before the first change', async () => {
+    serveReadStream(api);
+    serveFields();
+    serveTables(api, { table: 'public.orders' }, { table: 'public.people', columns: [['email', 'text']] });
+    const page = await open(AT);
+    const rows = region(page, 'Fields seen').getByRole('row');
+    await rows.first().waitFor();
+    expect(await rows.allTextContents()).toEqual([
+      'ColumnTypeKeyTable',
+      'idbigintkeypublic.orders',
+      'statustext–public.orders',
+    ]);
+    await expectAccessible(page, 'columns of a stream');
+    await expectToFit(page, 390);
+  });
+
+  it('says who can see the columns, and does not read them for others', async () => {
+    serveReadStream(api);
+    serveFields();
+    const page = await open(AT, { as: 'viewer' });
+    await region(page, 'Fields seen')
+      .getByText('an owner or editor of the workspace shop can do it.', { exact: false })
+      .waitFor();
+    expect(api.calls(TABLES)).toEqual([]);
+  });
+
   it('is edited by its tables, keys and columns to leave out', async () => {
     serveReadStream(api);
     serveSources(api, sourceWith(api, {}));
@@ -95,6 +142,8 @@ testScreens('A stream that reads a database', ({ api, open }) => {
     expect(await region(page, 'Who may send').count()).toBe(0);
     await settings.getByLabel('Table to add').fill('public.payments');
     await settings.getByRole('button', { name: 'Add the table' }).click();
+    // The key is fixed once it is published, so it is never guessed.
+    expect(await settings.getByLabel('Key of public.payments').inputValue()).toBe('');
     await settings.getByLabel('Key of public.payments').fill('event.order_id');
     await settings.getByLabel('Columns to leave out').fill('public.orders.card_number\n');
     await expect

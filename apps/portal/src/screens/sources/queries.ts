@@ -21,7 +21,7 @@ export const sourcesQuery = (workspace: string) =>
 
 const PAGE_SIZE = 500;
 
-/** Reads all tables of the database behind an integration. It connects to the database, so it runs on request only. */
+/** Reads all tables of the database behind an integration. It connects to the database. */
 export async function readTables(workspace: string, name: string, hasDraft: boolean): Promise<Tables> {
   const items: DatabaseTable[] = [];
   for (let cursor: string | null = null; ;) {
@@ -38,6 +38,15 @@ export async function readTables(workspace: string, name: string, hasDraft: bool
     if (cursor === null) return { items, problem: page.problem };
   }
 }
+
+/** Tables behind a published integration. They stay fresh for five minutes, because each read connects to the database. */
+export const tablesQuery = (workspace: string, name: string) =>
+  queryOptions({
+    queryKey: ['/v1/workspaces/{workspace}/integrations/{name}/tables', workspace, name],
+    queryFn: () => readTables(workspace, name, false),
+    staleTime: 300_000,
+    retry: false,
+  });
 
 /** The same call for a shell. */
 export const tablesCall = (workspace: string, name: string, hasDraft: boolean): Call => ({

@@ -7,6 +7,7 @@ import { Card } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { mostSeen } from '../rule/completion.ts';
 import { fieldsQuery } from '../rule/queries.ts';
+import { TableColumns } from './table-columns.tsx';
 import styles from './streams.module.css';
 
 /** Fields that events were seen to have: rules and templates are completed from them. */
@@ -14,11 +15,18 @@ export function SeenFields({ workspace, path }: { readonly workspace: string; re
   const { data, error, refetch } = useQuery({ ...fieldsQuery(workspace, path), refetchInterval: 10_000 });
   const bodies = useMay('bodies', workspace);
   const most = mostSeen(data?.items ?? []);
+  const source = data?.source ?? null;
   return (
     <Card title="Fields seen">
       {error && <Problem error={error} onRetry={() => void refetch()} />}
       {!data && !error && <Loading what="fields" rows={4} />}
-      {data?.items.length === 0 && <p>None yet: they are read from the events that come.</p>}
+      {data?.items.length === 0 && source === null && <p>None yet: they are read from the events that come.</p>}
+      {data?.items.length === 0 && source !== null && (
+        <>
+          <p>None yet: no change has come. Changes have the columns of their tables.</p>
+          <TableColumns workspace={workspace} source={source} />
+        </>
+      )}
       {data && data.items.length > 0 && (
         <>
           <div className={cls(styles.scroll)} tabIndex={0} role="group" aria-label="Fields seen, as a table">
@@ -27,6 +35,7 @@ export function SeenFields({ workspace, path }: { readonly workspace: string; re
                 <tr>
                   <th scope="col">Field</th>
                   <th scope="col">Type</th>
+                  {source !== null && <th scope="col">Table</th>}
                   <th scope="col">In how many events</th>
                   <th scope="col">Newest value</th>
                   <th scope="col">Last seen</th>
@@ -39,6 +48,7 @@ export function SeenFields({ workspace, path }: { readonly workspace: string; re
                       <code>{field.path}</code>
                     </th>
                     <td>{field.types.join(' or ')}</td>
+                    {source !== null && <td>{field.tables.join(', ')}</td>}
                     <td>
                       {/* A share of the most frequent field’s count: events are not counted by themselves. */}
                       {Math.round((field.count / most) * 100)} % <small>{field.count.toLocaleString('en')}</small>
