@@ -73,6 +73,21 @@ describeWith('postgres', 'rows of PostgreSQL', () => {
     expect(database.log.changes[3]?.change.event).toMatchObject({ id: 4, body: 'small' });
   });
 
+  it('name a field whose value before has more than 64 KiB, though the value after is known', async () => {
+    await database.run('CREATE TABLE files (id int PRIMARY KEY, body text)');
+    await database.run('ALTER TABLE files REPLICA IDENTITY FULL');
+    await database.open(['public.files']);
+    await database.run(`INSERT INTO files VALUES (1, repeat('a', ${65 * KIB}))`);
+    await database.run("UPDATE files SET body = 'small'");
+    await database.log.waitForRows(2);
+    expect(facts()[1]).toEqual({
+      op: 'update',
+      event: { id: 1, body: 'small' },
+      previous: { id: 1 },
+      unknown: ['body'],
+    });
+  });
+
   it('may have any names of columns, and 1,600 of them', async () => {
     const names = ['constructor', '__proto__', 'event', 'a.b', 'Größe', 'sp ace', 'qu"ote'];
     const many = Array.from({ length: 1600 - names.length }, (_, index) => `c${index}`);

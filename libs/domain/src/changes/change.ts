@@ -24,7 +24,7 @@ export type Change = {
   readonly event: JsonObject;
   /** The row before the change. Null on `create` and `snapshot`. Undefined if the database did not send it. */
   readonly previous?: JsonObject | null;
-  /** Names of fields of `event` whose values the database did not send, or that were left out because of their size. */
+  /** Names of fields that `event` or `previous` lacks although the row has them. A row that has the field knows its value. */
   readonly unknown: readonly string[];
   readonly source: ChangeSource;
 };

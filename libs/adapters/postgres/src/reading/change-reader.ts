@@ -160,6 +160,9 @@ export class ChangeReader {
   }
 }
 
+const union = (some: readonly string[], others: readonly string[]): readonly string[] =>
+  others.length === 0 ? some : [...new Set([...some, ...others])];
+
 type Rows = Pick<ReadChange['change'], 'op' | 'event' | 'previous' | 'unknown'>;
 
 /** Without REPLICA IDENTITY FULL the database sends no row before an update, and of a deleted row its key only. */
@@ -171,8 +174,9 @@ function rowsOf(message: MessageInsert | MessageUpdate | MessageDelete, columns:
     }
     case 'update': {
       const { row, unknown } = readRow(columns, message.new);
-      const previous = message.old === null ? {} : { previous: readRow(columns, message.old).row };
-      return { op: 'update', event: row, ...previous, unknown };
+      if (message.old === null) return { op: 'update', event: row, unknown };
+      const before = readRow(columns, message.old);
+      return { op: 'update', event: row, previous: before.row, unknown: union(unknown, before.unknown) };
     }
     case 'delete': {
       const { row, unknown } = readRow(columns, message.old ?? message.key ?? {});
