@@ -191,9 +191,20 @@ describe('an unknown value', () => {
     expect(answer).toMatchObject({ ok: false, reason: 'field_unknown' });
     expect(answer.ok ? '' : answer.error).toBe(
       'field_unknown: notes did not change and was not sent, or has more than 64 KiB. ' +
+        'If the value has more than 64 KiB, Carillon never keeps it. Otherwise ' +
         'ALTER TABLE public.orders REPLICA IDENTITY FULL; makes the database send the whole row before each change.',
     );
   });
+
+  it.each(['event.constructor', 'event["__proto__"]', 'has(previous.constructor)', '"__proto__" in previous'])(
+    'is an error in %s, whose column is never kept',
+    (source) => {
+      const change = update({ id: 1 }, { id: 1 }, ['constructor', '__proto__']);
+      const answer = evaluate(source, '{}', change);
+      expect(answer).toMatchObject({ ok: false, reason: 'field_unknown' });
+      expect(answer.ok ? '' : answer.error).toContain('Rename the column.');
+    },
+  );
 
   it.each([
     'previous',

@@ -1,4 +1,5 @@
 import type { JsonObject } from '@carillon/kernel';
+import { FORBIDDEN_NAMES } from '../events/limits.ts';
 import type { Change, ChangeOp, ChangeSource } from './change.ts';
 
 /** What expressions see of a change beside `event` and `time`. */
@@ -40,12 +41,15 @@ export function visibleChange({ op, previous, unknown: fields, source }: Change)
 export const rowBefore = ({ op, previous }: Pick<VisibleChange, 'op' | 'previous'>): JsonObject | undefined =>
   op === 'create' || op === 'snapshot' ? undefined : previous;
 
-/** Returns the error of a value that is not known, with the SQL that makes the database send it. */
+/** Returns the error of a value that is not known, with what makes it known. */
 export function unknownText(reason: UnknownReason, field: string, { table }: UnknownValues): string {
   const fix = `${replicaIdentitySql(table)} makes the database send the whole row before each change.`;
   return reason === 'before_unknown'
     ? `before_unknown: the database did not send the row before. ${fix}`
-    : `field_unknown: ${field.slice(0, 100)} did not change and was not sent, or has more than 64 KiB. ${fix}`;
+    : FORBIDDEN_NAMES.includes(field)
+      ? `field_unknown: Carillon never keeps a column named ${field}. Rename the column.`
+      : `field_unknown: ${field.slice(0, 100)} did not change and was not sent, or has more than 64 KiB. ` +
+        `If the value has more than 64 KiB, Carillon never keeps it. Otherwise ${fix}`;
 }
 
 /** SQL after which the database sends the whole row before a change. `table` is `schema.table`. */

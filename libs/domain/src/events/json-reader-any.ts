@@ -1,6 +1,6 @@
 import { err, isJsonObject, ok, type Json, type JsonObject, type Result } from '@carillon/kernel';
 import { placeOf, type JsonFault, type JsonFaultCode } from './json-reader-fault.ts';
-import type { JsonLimits } from './limits.ts';
+import { FORBIDDEN_NAMES, type JsonLimits } from './limits.ts';
 import { expectedPlace, expectNext, hashOf, MAX_LOOKUPS, nameAt, placeOfName } from './json-reader-names.ts';
 import { exactNumber, INT64_RANGE, readDouble, readInteger } from './json-reader-numbers.ts';
 import { pointerTo } from './json-reader-path.ts';
@@ -195,7 +195,7 @@ class Reader {
     };
     if (++this.#keys > this.#limits.keys)
       refuse('too_many_keys', `An event may have ${this.#limits.keys} fields in all its objects together.`);
-    if (key === '__proto__' || key === 'constructor')
+    if (FORBIDDEN_NAMES.includes(key))
       refuse('forbidden_key', 'Fields may not be named __proto__ or constructor. Rename the field.');
     if (key in body) refuse('duplicate_key', 'This object names the same field twice. Send each field once.');
     return key;

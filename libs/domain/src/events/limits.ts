@@ -3,6 +3,9 @@ export type JsonLimits = { readonly depth: number; readonly keys: number };
 /** The same, with the bytes of its text. */
 export type BodyLimits = JsonLimits & { readonly bytes: number };
 
+/** Names that no object may have, because they mean something to JavaScript. */
+export const FORBIDDEN_NAMES: readonly string[] = ['__proto__', 'constructor'];
+
 /**
  * Limits of an event. The intake and the log's readers use the same ones, so that an accepted event can be read again. An order of a shop
  * system with 12 lines has 2,100 fields. What 20,000 cost stands in docs/operations.md.

@@ -1,7 +1,7 @@
-import { writeChange, type Change, type ReadChange } from '@carillon/domain/changes';
+import { readChange, writeChange, type Change, type ChangeFault, type ReadChange } from '@carillon/domain/changes';
 import type { SourceStream, TableOfStream } from '@carillon/domain/configuration';
-import { CHANGE_LIMITS, partitionOf, type DeadLetter } from '@carillon/domain/events';
-import type { EventId, JsonObject } from '@carillon/kernel';
+import { CHANGE_LIMITS, FORBIDDEN_NAMES, partitionOf, type DeadLetter } from '@carillon/domain/events';
+import type { EventId, Json, JsonObject } from '@carillon/kernel';
 import type { Clock, EventLog, Ids, NewRecord, RecordCodecs } from '@carillon/ports';
 import { deadLetterRecord } from '../dead-letters.ts';
 import { entityAt, readTime } from './prepare-append.ts';
@@ -13,7 +13,7 @@ export type ChangePorts = {
   readonly codecs: Pick<RecordCodecs, 'deadLetter'>;
 };
 
-/** `without_key`: the row has no usable value at the key path. `dead_letter`: the change is too large for an event. */
+/** `without_key`: the row has no usable value at the key path. `dead_letter`: the change is above a limit. */
 export type ChangeResult = 'appended' | 'without_key' | 'dead_letter';
 export type PreparedChange = { readonly record: NewRecord; readonly result: ChangeResult };
 
@@ -30,7 +30,7 @@ export function prepareChange(
     const table = tables.find((one) => one.table === change.source.table);
     if (table === undefined) return [];
     const id = ports.ids.derive('event', stream.path, 'change', ...identity) as EventId;
-    return [recordOf(withoutColumns(change, table), { id, stream, table }, ports)];
+    return [recordOf(keptColumns(change, table), { id, stream, table }, ports)];
   });
 }
 
@@ -54,8 +54,9 @@ function recordOf(change: Change, { id, stream, table }: Placed, ports: ChangePo
     ...(time?.ok && time.value),
   };
   const value = writeChange(change);
-  if (value.length > CHANGE_LIMITS.bytes) {
-    const letter = tooLarge(change, { key, headers, bytes: value.length }, ports);
+  const fault = faultOf(change, value);
+  if (fault !== null) {
+    const letter = refusedChange(change, { key, headers, fault }, ports);
     return { record: deadLetterRecord(letter, ports), result: 'dead_letter' };
   }
   const partition = partitionOf(key, log.partitions('carillon.events'));
@@ -63,24 +64,54 @@ function recordOf(change: Change, { id, stream, table }: Placed, ports: ChangePo
   return { record, result: entity === null ? 'without_key' : 'appended' };
 }
 
-/** Leaves out the columns that never reach the log. */
-function withoutColumns(change: Change, { without }: TableOfStream): Change {
-  if (without.length === 0) return change;
-  const left = (row: JsonObject): JsonObject =>
-    Object.fromEntries(Object.entries(row).filter(([name]) => !without.includes(name)));
-  const { previous } = change;
+/** Leaves out the columns that never reach the log. Those whose names no object may have are unknown. */
+function keptColumns(change: Change, { without }: TableOfStream): Change {
+  const { event, previous } = change;
+  const forbidden = FORBIDDEN_NAMES.filter(
+    (name) => !without.includes(name) && [event, previous ?? {}].some((row) => Object.hasOwn(row, name)),
+  );
+  if (without.length === 0 && forbidden.length === 0) return change;
+  const kept = (row: JsonObject): JsonObject =>
+    Object.fromEntries(Object.entries(row).filter(([name]) => !without.includes(name) && !forbidden.includes(name)));
+  const unknown = change.unknown.filter((name) => !without.includes(name));
   return {
     ...change,
-    event: left(change.event),
-    ...(previous !== undefined && { previous: previous && left(previous) }),
-    unknown: change.unknown.filter((name) => !without.includes(name)),
+    event: kept(event),
+    ...(previous !== undefined && { previous: previous && kept(previous) }),
+    unknown: [...new Set([...unknown, ...forbidden])],
   };
 }
 
-/** The bytes are left out, because they are too large for a dead letter too. */
-function tooLarge(
+/** Bytes that a record with too many names has at least: each name has two quotes, a colon and a value. */
+const BYTES_OF_TOO_MANY_NAMES = CHANGE_LIMITS.keys * 4;
+
+/** Returns why the engine would refuse the record. Only a record that may be above a limit is read for that. */
+function faultOf({ event, previous }: Change, value: Uint8Array): ChangeFault | null {
+  const isSuspect =
+    value.length > BYTES_OF_TOO_MANY_NAMES || [event, previous ?? null].some((row) => isDeeper(row, MOST_LEVELS));
+  if (!isSuspect) return null;
+  const read = readChange(value);
+  return read.ok ? null : read.error;
+}
+
+/** The record of a change is one level around its rows. */
+const MOST_LEVELS = CHANGE_LIMITS.depth - 1;
+
+const isDeeper = (value: Json, levels: number): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  (levels === 0 || Object.values(value).some((item: Json) => isDeeper(item, levels - 1)));
+
+const REASONS: Readonly<Record<string, string>> = {
+  body_too_large: 'change_too_large',
+  too_deep: 'change_too_deep',
+  too_many_keys: 'change_too_many_names',
+};
+
+/** The bytes are left out, because they may be too large for a dead letter too. */
+function refusedChange(
   { source }: Change,
-  { key, headers, bytes }: Pick<NewRecord, 'key' | 'headers'> & { readonly bytes: number },
+  { key, headers, fault }: Pick<NewRecord, 'key' | 'headers'> & { readonly fault: ChangeFault },
   { ids, clock }: ChangePorts,
 ): DeadLetter {
   return {
@@ -93,10 +124,10 @@ function tooLarge(
     key,
     headers,
     value: new Uint8Array(),
-    reason: 'change_too_large',
+    reason: REASONS[fault.code] ?? 'change_refused',
     detail:
-      `The change ${source.position} of ${source.table} has ${bytes} bytes. A change may have ${CHANGE_LIMITS.bytes}. ` +
-      'Leave large columns out: name them in `without` of the stream.',
+      `The change ${source.position} of ${source.table} can never be read again. ${fault.detail} ` +
+      'Leave columns out: name them in `without` of the stream.',
     at: clock.now(),
   };
 }

@@ -1,6 +1,8 @@
 import type { Change, ReadChange } from '@carillon/domain/changes';
 import type { EventStream, SourceStream } from '@carillon/domain/configuration';
-import type { EventId, LogId } from '@carillon/kernel';
+import { evaluateRule } from '@carillon/domain/rules';
+import type { EventId, Json, JsonObject, LogId } from '@carillon/kernel';
+import { givenRule } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { prepareChange, readSourceRecord, type PreparedChange } from '../../src/index.ts';
@@ -120,5 +122,61 @@ describe('prepareChange', () => {
       },
     });
     expect(letter?.ok && letter.value.detail).toContain('0/1948580:3');
+  });
+
+  const manyNames = (count: number) => ({
+    id: 1,
+    list: Object.fromEntries(Array.from({ length: count }, (_, at) => [`n${at}`, 0])),
+  });
+  /** `op`, `event`, `previous`, `unknown`, `source` and its five names, `id` and `list`. */
+  const OWN_NAMES = 12;
+  const levels = (count: number) => ({ id: 1, list: JSON.parse('['.repeat(count) + ']'.repeat(count)) as Json });
+  const created = (event: Change['event']) =>
+    prepare(read(changeOf({ op: 'create', event, previous: null }), 'a'), reading('orders'))[0];
+
+  it.each([
+    ['change_too_many_names', manyNames(20_001 - OWN_NAMES)],
+    ['change_too_deep', levels(31)],
+  ])('makes a dead letter %s of a change that the engine would refuse', (reason, event) => {
+    const first = created(event);
+    expect(first?.result).toBe('dead_letter');
+    expect(first && topology.ports.codecs.deadLetter.decode(first.record.value)).toMatchObject({
+      ok: true,
+      value: { stage: 'append', reason },
+    });
+  });
+
+  it.each([
+    ['20,000 names', manyNames(20_000 - OWN_NAMES)],
+    ['32 levels', levels(30)],
+  ])('appends a change with %s', (_, event) => {
+    const first = created(event);
+    expect(first?.result).toBe('appended');
+    expect(first && eventOf(first).body).toEqual(event);
+  });
+
+  it('leaves out columns whose names no event may have, and names them as unknown', () => {
+    const row = (status: string) =>
+      JSON.parse(`{"id":1,"status":"${status}","constructor":1,"__proto__":2}`) as JsonObject;
+    const change = changeOf({ event: row('paid'), previous: row('open'), unknown: ['notes'] });
+    const [first] = prepare(read(change, 'a'), reading('orders', ['__proto__']));
+    const [both] = prepare(read(change, 'a'), reading('orders'));
+    expect(first && eventOf(first).change?.unknown).toEqual(['notes', 'constructor']);
+    expect(both && eventOf(both).change).toEqual({
+      ...change,
+      event: { id: 1, status: 'paid' },
+      previous: { id: 1, status: 'open' },
+      unknown: ['notes', '__proto__', 'constructor'],
+    });
+    if (!both) throw new Error('the change has a record');
+    const run = (when: string) =>
+      evaluateRule(
+        givenRule({ to: { email: '"a@example.com"' }, unique_id: 'event_id' }, { when }),
+        eventOf(both),
+        () => 'trg_1',
+      );
+    expect(run('event.constructor == 1')).toMatchObject({ kind: 'failed', reason: 'field_unknown' });
+    expect(run('changed(event["__proto__"])')).toMatchObject({ kind: 'failed', reason: 'field_unknown' });
+    expect(run('changedTo(event.status, "paid")')).toMatchObject({ kind: 'fired' });
   });
 });
