@@ -49,6 +49,10 @@ export async function redriveLetter(
  */
 export async function redrivenRecord(letter: DeadLetter, asking: string, ports: RedrivePorts): Promise<NewRecord> {
   const { topic, partition, offset } = letter;
+  if (letter.stage === 'append') {
+    const why = 'the log does not have the change, because it is above a limit';
+    throw new CarillonError('wrong_state', `${why}: npx carillon receipts dismiss ${letter.id}`);
+  }
   if (!isRedriven(topic)) {
     throw new CarillonError('wrong_state', `records of ${topic} are not redriven: mend the cause and rebuild`);
   }

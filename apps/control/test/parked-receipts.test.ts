@@ -129,6 +129,25 @@ describe('receipts that nobody could place', () => {
     });
   });
 
+  it('have their dismissal in common with changes above a limit, which are not redriven', async () => {
+    const more = { ownOffset: 0, receipt: null, workspace: 'shop', at: 0 };
+    await readModels.put({
+      deadLetters: [
+        { ...letter, ...more, id: 'ddl_change', stage: 'append', topic: 'source shop-db', partition: 0, offset: 0 },
+        { ...letter, ...more, id: 'ddl_rule', stage: 'evaluate', topic: 'carillon.events' },
+      ],
+    });
+    const { ask, idsOf } = await openFor(owner);
+    expect(await idsOf('shop/receipts')).toEqual([]);
+    expect((await ask('shop/dead-letters/count')).body).toMatchObject({ count: 1, receipts: 0 });
+    expect(await ask('shop/receipts/ddl_rule/dismiss', 'POST')).toMatchObject({ status: 404 });
+    expect(await ask('shop/receipts/ddl_change/dismiss', 'POST')).toMatchObject({
+      status: 200,
+      body: { id: 'ddl_change', dismissed_by: 'owner' },
+    });
+    expect(await readModels.deadLetter('ddl_change')).toMatchObject({ dismissedBy: 'owner' });
+  });
+
   it('are not shown to whoever may only read, who sees no addresses and no words of providers elsewhere either', async () => {
     await park();
     const { ask } = await openFor(personIn('shop', 'read'));

@@ -58,4 +58,10 @@ describe('What was parked because it could not be read, or because nobody could 
   ])('%s does not', async (_, value, reason, why) => {
     await expect(redriven(parked('carillon.receipts', value(), reason))).rejects.toThrow(why);
   });
+
+  it('a database change above a limit does not, because the log does not have it', async () => {
+    const letter = parked('carillon.receipts', new Uint8Array(), 'change_too_large');
+    const refused: DeadLetter = { ...letter, stage: 'append', topic: 'source shop-db' };
+    await expect(redriven(refused)).rejects.toThrow(`npx carillon receipts dismiss ${refused.id}`);
+  });
 });

@@ -11,6 +11,7 @@ const LIST = 'GET /v1/workspaces/{workspace}/dead-letters';
 const COUNT = 'GET /v1/workspaces/{workspace}/dead-letters/count';
 const REDRIVE = 'POST /v1/dead-letters/{id}/redrive';
 const REDRIVE_MANY = 'POST /v1/workspaces/{workspace}/dead-letters/redrive';
+const DISMISS = 'POST /v1/workspaces/{workspace}/receipts/{id}/dismiss';
 const AT = '/workspaces/shop/deliveries/dead-letters';
 const LOST = { item: 'ddl_00000000000000000000000003', code: 'gone', detail: 'its bytes have left the log' };
 
@@ -62,6 +63,22 @@ testScreens('the dead letters of a workspace', ({ api, guard, open }) => {
     await page.getByText('The record is processed again.').waitFor();
     await panel.getByText('Redriven', { exact: true }).waitFor();
     expect(api.calls(REDRIVE).map(({ params }) => params['id'])).toEqual([letter(1).id]);
+  });
+
+  it('of changes above a limit are dismissed, and never redriven', async () => {
+    let change: Letter = { ...letter(1), stage: 'append', redrive: null, dismissed_at: null, dismissed_by: null };
+    api.answer(LIST, () => ({ items: [change], next: null }));
+    api.answer(DISMISS, () => {
+      change = { ...change, dismissed_at: '2026-11-22T10:43:00.000Z', dismissed_by: 'owner' };
+      return { ...api.example(DISMISS), id: change.id };
+    });
+    const page = await open(`${AT}?open=${change.id}`);
+    const panel = page.getByRole('region', { name: 'Dead letter' });
+    await panel.getByText('it cannot be redriven').waitFor();
+    expect(await panel.getByRole('button', { name: 'Redrive' }).count()).toBe(0);
+    await panel.getByRole('button', { name: 'Dismiss' }).click();
+    await panel.getByText('Dismissed', { exact: true }).waitFor();
+    expect(api.calls(DISMISS).map(({ params }) => params)).toEqual([{ workspace: 'shop', id: change.id }]);
   });
 
   it('show a new record as the server tells of it', async () => {

@@ -1,7 +1,7 @@
 import { DECISION_STATES, type Delivery, type DeliveryState, type OperatorDecision } from '@carillon/domain/deliveries';
 import { MAX_JOB_ITEMS } from '@carillon/domain/jobs';
 import { CarillonError, type DeliveryId } from '@carillon/kernel';
-import type { DeliveryFilter, EventLoopSlice } from '@carillon/ports';
+import type { DeadLetterRow, DeliveryFilter, EventLoopSlice } from '@carillon/ports';
 import { forEachConcurrently } from '@carillon/stages';
 import type { ControlPorts } from '../ports.ts';
 
@@ -92,9 +92,13 @@ export async function chooseDeliveries(
   return chosenOf(rows, more);
 }
 
+/** Whether an operator may say of a dead letter that nothing is to be done: it is a receipt, or a change that is on no log. */
+export const isDismissable = ({ stage }: Pick<DeadLetterRow, 'stage'>): boolean =>
+  stage === 'receipts' || stage === 'append';
+
 /**
  * The dead letters of a workspace that nobody has redriven or dismissed, the newest first. Parked receipts are counted apart: most would fit
- * no better the next time, and each is looked at by itself.
+ * no better the next time, and each is looked at by itself. Changes that are on no log are left out: they cannot be redriven.
  */
 export async function chooseDeadLetters(
   filter: Pick<Parameters<ControlPorts['readModels']['deadLetters']>[0], 'since' | 'before'> & { workspace: string },
@@ -103,7 +107,7 @@ export async function chooseDeadLetters(
   const open = (ofReceipts: boolean) =>
     upToTheCeiling(
       (limit, cursor) => readModels.deadLetters({ ...filter, ofReceipts, open: true }, limit, cursor),
-      ({ id }) => id,
+      ({ id, stage }) => (stage === 'append' ? null : id),
       slice,
     );
   const { rows, more } = await open(false);

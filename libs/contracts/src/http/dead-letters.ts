@@ -27,7 +27,10 @@ export const deadLetterBody = z
     redriven_at: nullable(time),
     redriven_by: z.string().nullable().describe('Who put its record on the log once more'),
     dismissed_at: nullable(time),
-    dismissed_by: z.string().nullable().describe('Who said that nothing is to be done about it; receipts alone'),
+    dismissed_by: z
+      .string()
+      .nullable()
+      .describe('Who said that nothing is to be done about it; receipts and refused changes (stage `append`) alone'),
     ...deadLetterFacts,
   })
   .meta({ id: 'DeadLetter' });

@@ -3,7 +3,7 @@ import { CarillonError } from '@carillon/kernel';
 import { z } from 'zod';
 import { redriveLetter } from '../../redriving.ts';
 import { readRange, timeRange } from '../../routes/app.ts';
-import { chooseDeadLetters, readChoice, requireExpected } from '../choose.ts';
+import { chooseDeadLetters, isDismissable, readChoice, requireExpected } from '../choose.ts';
 import { eachItem, jobKind } from '../kind.ts';
 
 export const redriveDeadLetters = jobKind({
@@ -38,7 +38,7 @@ export const redriveDeadLetters = jobKind({
     }),
 });
 
-/** Takes named receipts only, because an operator inspects a receipt before dismissing it. */
+/** Takes named letters only, because an operator inspects a receipt or a refused change before dismissing it. */
 export const dismissReceipts = jobKind({
   action: 'dismiss_receipts',
   permission: 'operate',
@@ -55,7 +55,7 @@ export const dismissReceipts = jobKind({
   do: ({ job: { workspace, byName } }, { readModels, clock, watch }) =>
     eachItem({ watch }, async (id) => {
       const row = await readModels.deadLetter(id);
-      if (row?.stage !== 'receipts' || row.workspace !== workspace) {
+      if (!row || !isDismissable(row) || row.workspace !== workspace) {
         throw new CarillonError('not_found', `there is no parked receipt ${id} in workspace ${workspace ?? ''}`);
       }
       // Keeps the first author, so that a repeated item changes nothing.

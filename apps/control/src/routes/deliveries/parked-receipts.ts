@@ -7,6 +7,7 @@ import { principalOf } from '../../access/principal.ts';
 import { visibleScopeOf, type VisibleScope } from '../../access/visible-scope.ts';
 import { audited } from '../../audit/facts.ts';
 import { showParkedReceipt } from '../../bodies.ts';
+import { isDismissable } from '../../jobs/choose.ts';
 import { shownPage } from '../../pages-in-sight.ts';
 import type { ControlPorts } from '../../ports.ts';
 import {
@@ -114,7 +115,8 @@ function dismissParkedReceiptRoute(app: ApiServer, ports: ParkedReceiptPorts): v
       schema: {
         operationId: 'dismissParkedReceipt',
         tags: ['Receipts'],
-        summary: 'Says that nothing is to be done about a receipt that nobody could place; moves no delivery',
+        summary:
+          'Says that nothing is to be done about a receipt that nobody could place, or a change above a limit; moves no delivery',
         params: withIdAcross,
         body: noBody,
         response: { 200: parkedReceiptBody },
@@ -160,7 +162,7 @@ function reopenParkedReceiptRoute(app: ApiServer, ports: ParkedReceiptPorts): vo
 async function findReceipt(sight: VisibleScope, id: string, ports: ParkedReceiptPorts): Promise<DeadLetterRow> {
   const { readModels } = ports;
   const row = await readModels.deadLetter(id);
-  if (row?.stage === 'receipts' && sight.sees(row.workspace)) return row;
+  if (row && isDismissable(row) && sight.sees(row.workspace)) return row;
   throw notFound(`parked receipt ${id}`);
 }
 

@@ -19,6 +19,7 @@ import { Facts, Id } from '../../ui/text.tsx';
 import { Time } from '../../ui/time.tsx';
 import { say } from '../../ui/notices.ts';
 import { useLetter } from '../../ui/use-letter.ts';
+import { DismissChange } from './dismiss-change.tsx';
 import { letterWords, peopleWords } from './letter-words.ts';
 import { Queues } from './queues.tsx';
 
@@ -133,21 +134,8 @@ function Letter({
 }
 
 function LetterFacts({ letter, isChoosing }: { readonly letter: DeadLetter; readonly isChoosing: boolean }): ReactNode {
-  const { id, workspace, stage, position, reason, at } = letter;
-  const off = useMay('operate', workspace);
+  const { workspace, stage, position, reason, at } = letter;
   const who = useWho(letter.redriven_by, letter.dismissed_by);
-  const redrive = useMutation({
-    mutationFn: () => bodyOf(api.POST('/v1/dead-letters/{id}/redrive', { params: { path: { id } }, body: {} })),
-    onSuccess: () => say('The record is processed again.'),
-    onSettled: () => queryClient.invalidateQueries({ queryKey: [LETTERS] }),
-  });
-  const [isAsked, setAsked] = useState(false);
-  const go = (): void => {
-    if (off === null && !redrive.isPending) setAsked(true);
-  };
-  useLetter('R', () => {
-    if (!isChoosing) go();
-  });
   return (
     <>
       <p>{reason}</p>
@@ -186,6 +174,28 @@ function LetterFacts({ letter, isChoosing }: { readonly letter: DeadLetter; read
           ],
         ]}
       />
+      {stage === 'append' ? <DismissChange letter={letter} /> : <Redrive letter={letter} isChoosing={isChoosing} />}
+    </>
+  );
+}
+
+function Redrive({ letter, isChoosing }: { readonly letter: DeadLetter; readonly isChoosing: boolean }): ReactNode {
+  const { id, workspace } = letter;
+  const off = useMay('operate', workspace);
+  const redrive = useMutation({
+    mutationFn: () => bodyOf(api.POST('/v1/dead-letters/{id}/redrive', { params: { path: { id } }, body: {} })),
+    onSuccess: () => say('The record is processed again.'),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: [LETTERS] }),
+  });
+  const [isAsked, setAsked] = useState(false);
+  const go = (): void => {
+    if (off === null && !redrive.isPending) setAsked(true);
+  };
+  useLetter('R', () => {
+    if (!isChoosing) go();
+  });
+  return (
+    <>
       <p>
         {letter.redrive === null
           ? 'A redrive does nothing: the record cannot be read any more.'

@@ -119,7 +119,8 @@ export function ChosenLetters({
   );
   const [asked, setAsked] = useState<readonly Group[] | null>(null);
   const isOfOne = chosen.every(({ workspace }) => workspace !== null);
-  const fitting = isOfOne && chosen.every((one) => one.dismissed_at === null && one.stage !== 'receipts');
+  const fitting =
+    isOfOne && chosen.every((one) => one.dismissed_at === null && !['receipts', 'append'].includes(one.stage));
   const ask = (): void => setAsked(groups);
   const count = (asked ?? []).reduce((sum, { ids }) => sum + ids.length, 0);
   useLetter('R', () => {
@@ -135,7 +136,7 @@ export function ChosenLetters({
         ) : (
           <Quiet>
             {isOfOne
-              ? 'Some of them are dismissed, or receipts: each receipt is looked at by itself, under Receipts.'
+              ? 'Some of them are dismissed, or receipts or refused changes: each is looked at by itself.'
               : 'Some of them belong to no workspace: each is redriven by itself.'}
           </Quiet>
         )}
