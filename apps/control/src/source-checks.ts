@@ -7,13 +7,10 @@ import {
 } from '@carillon/domain/changes';
 import { listResources, type Configuration, type SourceIntegration } from '@carillon/domain/configuration';
 import { err, formatDuration } from '@carillon/kernel';
-import type { ChangeSources, SourceCheck, SourceTarget, StoredSource } from '@carillon/ports';
+import type { ChangeSources, SourceCheck, SourceTarget, StoredSource, TableCheck } from '@carillon/ports';
 import type { Check, ControlPorts } from './ports.ts';
 import { CHECK_PATIENCE } from './routes/configuration/cohorts.ts';
 import { missingSecret } from './secret-places.ts';
-
-/** Tables that `ChangeSources.tables` returns at most. A table that it leaves out may exist. */
-const MAX_TABLES = 1_000;
 
 type Ref = { readonly workspace: string; readonly integration: string };
 /** A database with its secrets, or a sentence for each secret that is not set. */
@@ -39,7 +36,7 @@ const LATE: SourceProblem<WaitingReason> = {
   detail: `No answer came within the ${formatDuration(CHECK_PATIENCE)} that a check may take.`,
   fix: null,
 };
-const UNANSWERED: SourceCheck = { server: null, problems: [LATE], warnings: [] };
+const UNANSWERED: SourceCheck = { server: null, problems: [LATE], warnings: [], tables: [] };
 
 /** Resolves as `work` does, or to `otherwise` if the deadline comes first. */
 function before<Value>(deadline: AbortSignal, work: Promise<Value>, otherwise: Value): Promise<Value> {
@@ -54,8 +51,8 @@ function before<Value>(deadline: AbortSignal, work: Promise<Value>, otherwise: V
 export const readTables = (
   changeSources: Pick<ChangeSources, 'tables'>,
   target: SourceTarget,
-  deadline = AbortSignal.timeout(CHECK_PATIENCE),
-): ReturnType<ChangeSources['tables']> => before(deadline, changeSources.tables(target), err(LATE));
+): ReturnType<ChangeSources['tables']> =>
+  before(AbortSignal.timeout(CHECK_PATIENCE), changeSources.tables(target), err(LATE));
 
 /** Looks at a database as the engine would, and says what keeps it from being read. Changes nothing there. */
 export async function checkDatabase(
@@ -64,18 +61,15 @@ export async function checkDatabase(
   configuration: Configuration,
   ports: Pick<ControlPorts, 'secrets' | 'changeSources'>,
 ): Promise<Check[]> {
-  const steps: Check[] = [{ step: 'integration', ok: true, detail: `kind ${body.kind}` }];
+  const steps: readonly Check[] = [{ step: 'integration', ok: true, detail: `kind ${body.kind}` }];
   const found = await findTarget(ref, body, ports);
   if ('missing' in found) return [...steps, ...found.missing.map((detail) => ({ step: 'secret', ok: false, detail }))];
   const changeSources = await ports.changeSources();
-  const deadline = AbortSignal.timeout(CHECK_PATIENCE);
-  const check = await before(deadline, changeSources.check(found.target), UNANSWERED);
-  steps.push(...checkSteps(check));
-  if (check.problems.length > 0) return steps;
-  return [...steps, ...(await tableSteps(found.target, tablesNamed(ref, configuration), { changeSources, deadline }))];
+  const looked = changeSources.check(found.target, tablesNamed(ref, configuration));
+  return [...steps, ...checkSteps(await before(AbortSignal.timeout(CHECK_PATIENCE), looked, UNANSWERED))];
 }
 
-function checkSteps({ server, problems, warnings }: SourceCheck): Check[] {
+function checkSteps({ server, problems, warnings, tables }: SourceCheck): Check[] {
   return [
     ...(server === null ? [] : [{ step: 'server', ok: true, detail: server }]),
     ...problems.map((problem) => ({
@@ -85,6 +79,7 @@ function checkSteps({ server, problems, warnings }: SourceCheck): Check[] {
       fix: problem.fix,
     })),
     ...warnings.map(({ detail, fix }) => ({ step: 'warning', ok: true, detail, fix })),
+    ...tables.map(tableStep),
   ];
 }
 
@@ -97,29 +92,10 @@ const tablesNamed = ({ workspace, integration }: Ref, configuration: Configurati
   ),
 ];
 
-async function tableSteps(
-  target: SourceTarget,
-  names: readonly string[],
-  {
-    changeSources,
-    deadline,
-  }: { readonly changeSources: Pick<ChangeSources, 'tables'>; readonly deadline: AbortSignal },
-): Promise<Check[]> {
-  if (names.length === 0) return [];
-  const tables = await readTables(changeSources, target, deadline);
-  if (!tables.ok)
-    return [{ step: tables.error.reason, ok: false, detail: describeWaiting(tables.error), fix: tables.error.fix }];
-  const known = new Map(tables.value.map((table) => [table.table, table]));
-  return names.map((name) => {
-    const step = `table ${name}`;
-    const table = known.get(name);
-    if (!table && tables.value.length < MAX_TABLES) {
-      const problem = { reason: 'no_table', detail: null, fix: null } as const;
-      return { step, ok: false, detail: describeTable(name, problem) };
-    }
-    if (table?.problem) return { step, ok: false, detail: describeTable(name, table.problem), fix: table.problem.fix };
-    return { step, ok: true, detail: table?.identity === 'full' ? 'can be read, with the row before' : 'can be read' };
-  });
+function tableStep({ table, identity, problem }: TableCheck): Check {
+  const step = `table ${table}`;
+  if (problem) return { step, ok: false, detail: describeTable(table, problem), fix: problem.fix };
+  return { step, ok: true, detail: identity === 'full' ? 'can be read, with the row before' : 'can be read' };
 }
 
 /** What the doctor says of sources that wait, are stopped or leave, and of tables that are not read. */

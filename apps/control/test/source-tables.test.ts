@@ -1,6 +1,6 @@
 import type { CheckBody, DatabaseTablesBody, StreamFieldPage } from '@carillon/contracts';
 import { err, ok } from '@carillon/kernel';
-import type { ChangeSources, SourceCheck, SourceTable, SourceTarget } from '@carillon/ports';
+import type { ChangeSources, SourceCheck, SourceTable, SourceTarget, TableCheck } from '@carillon/ports';
 import { integration, stream, workspaceOf } from '@carillon/testing/given';
 import { createDirectWire, createMemoryReadModels, createMemoryStores } from '@carillon/testing/memory';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -26,12 +26,18 @@ const LOG: SourceTable = { table: 'public.log', columns: [], identity: 'nothing'
 let fixture: Fixture;
 let targets: SourceTarget[] = [];
 let secrets: Readonly<Record<string, string>> = {};
-let check: SourceCheck;
+let check: Omit<SourceCheck, 'tables'>;
+let checkedTables: readonly TableCheck[];
+let asked: readonly string[] = [];
 let tables: Awaited<ReturnType<ChangeSources['tables']>>;
 
 async function open(who = deploymentOwner('session')): Promise<void> {
   const changeSources = {
-    check: async (target: SourceTarget) => (targets.push(target), check),
+    check: async (target: SourceTarget, names: readonly string[]) => {
+      targets.push(target);
+      asked = names;
+      return { ...check, tables: check.problems.length > 0 ? [] : checkedTables };
+    },
     tables: async (target: SourceTarget) => (targets.push(target), tables),
   };
   const places = {
@@ -59,6 +65,7 @@ beforeEach(async () => {
   targets = [];
   secrets = { SHOP_DB: URL_OF, SHOP_CA: 'PEM' };
   check = { server: 'PostgreSQL 15.18', problems: [], warnings: [] };
+  checkedTables = [ORDERS, LOG];
   tables = ok([LOG, ORDERS]);
   await open();
 });
@@ -96,6 +103,8 @@ describe('the check of a database', () => {
         fix: NO_IDENTITY.fix,
       },
     ]);
+    expect(asked).toEqual(['public.orders', 'public.log']);
+    expect(targets).toHaveLength(1);
     expect(targets[0]).toEqual({ workspace: 'shop', integration: 'shop-db', url: URL_OF, ca: 'PEM' });
   });
 
@@ -116,13 +125,23 @@ describe('the check of a database', () => {
     expect(targets).toEqual([]);
   });
 
-  it('names tables of streams that do not exist', async () => {
-    tables = ok([ORDERS]);
-    expect((await checked()).at(-1)).toMatchObject({
-      step: 'table public.log',
-      ok: false,
-      detail: 'No table is called public.log. Create it, or remove it from the stream.',
-    });
+  it('says of tables that do not exist, and of views, what a reader would say', async () => {
+    checkedTables = [
+      { table: 'public.orders', identity: 'nothing', problem: { reason: 'is_view', detail: null, fix: null } },
+      { table: 'public.log', identity: 'nothing', problem: { reason: 'no_table', detail: null, fix: null } },
+    ];
+    expect((await checked()).slice(-2)).toMatchObject([
+      {
+        step: 'table public.orders',
+        ok: false,
+        detail: 'The view public.orders has no changes of its own. Name the tables behind it.',
+      },
+      {
+        step: 'table public.log',
+        ok: false,
+        detail: 'No table is called public.log. Create it, or remove it from the stream.',
+      },
+    ]);
   });
 });
 

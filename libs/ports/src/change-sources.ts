@@ -36,6 +36,9 @@ export type SourceTable = {
   readonly problem: SourceProblem<TableReason> | null;
 };
 
+/** Whether the changes of a table can be read. */
+export type TableCheck = Pick<SourceTable, 'table' | 'identity' | 'problem'>;
+
 /** The result of a check. It changes nothing in the database. */
 export type SourceCheck = {
   /** Such as `PostgreSQL 15.18`. Null if it was not reached. */
@@ -44,6 +47,8 @@ export type SourceCheck = {
   readonly problems: readonly SourceProblem<WaitingReason>[];
   /** Sentences about what works but should be changed, each with its SQL. */
   readonly warnings: readonly { readonly detail: string; readonly fix: string | null }[];
+  /** The tables that were asked about, as a reader of these tables would find them. Empty if there are problems. */
+  readonly tables: readonly TableCheck[];
 };
 
 /** A table that is read, or why it is not. */
@@ -90,8 +95,8 @@ export type SourceReader = {
  * Reads the changes of databases. One reader of a source may run at a time; the database refuses a second one (`in_use`).
  */
 export type ChangeSources = {
-  /** Looks at the server, and at nothing else. Never rejects because of the server. */
-  check(target: SourceTarget): Promise<SourceCheck>;
+  /** Looks at the server and at these tables, and changes nothing. Never rejects because of the server. */
+  check(target: SourceTarget, tables: readonly string[]): Promise<SourceCheck>;
   /** Returns the tables that the role may see, by name, at most 1,000. */
   tables(target: SourceTarget): Promise<Result<readonly SourceTable[], SourceProblem<WaitingReason>>>;
   /**

@@ -41,7 +41,7 @@ export function createScriptedSources() {
     },
   };
   const sources: ChangeSources = {
-    check: async () => ({ server: null, problems: [], warnings: [] }),
+    check: async () => ({ server: null, problems: [], warnings: [], tables: [] }),
     tables: async () => ok([]),
     open(target, tables, from, handlers) {
       const { promise, resolve } = Promise.withResolvers<SourceEnd>();

@@ -23,7 +23,7 @@ export type PostgresSourcesOptions = {
 export function createPostgresSources({ guard, timing }: PostgresSourcesOptions): ChangeSources {
   const access: Access = { guard, timing: { ...DEFAULT_TIMING, ...timing } };
   return {
-    check: (target) => checkServer(access, target),
+    check: (target, tables) => checkServer(access, target, tables),
     tables: (target) => withSql(access, target, listTables),
     open: (target, tables, from, handlers) => openReader({ access, target, tables, from, handlers }),
     reset: (target, tables, from) =>

@@ -87,7 +87,7 @@ describe('an address that the guard refuses', () => {
   const check = async (host: string, reason: 'refused_address' | 'unresolved'): Promise<unknown> => {
     const guard: AddressGuard = { resolve: () => Promise.resolve(err({ reason, detail: '' })) };
     const target = { workspace: 'shop', integration: 'shop-db', url: `postgres://me:canary@${host}/d`, ca: null };
-    return (await createPostgresSources({ guard }).check(target)).problems;
+    return (await createPostgresSources({ guard }).check(target, [])).problems;
   };
 
   it('prints the line of the configuration that allows it', async () => {
@@ -115,12 +115,8 @@ describe('an address that the guard refuses', () => {
       },
     };
     const url = 'postgres://me:canary@no-such-host.invalid:1/d';
-    const { problems } = await createPostgresSources({ guard }).check({
-      workspace: 'a',
-      integration: 'b',
-      url,
-      ca: null,
-    });
+    const target = { workspace: 'a', integration: 'b', url, ca: null };
+    const { problems } = await createPostgresSources({ guard }).check(target, []);
     expect(problems).toEqual([{ reason: 'unreachable', detail: 'No server listens at the address.', fix: null }]);
     expect(asked).toEqual(['no-such-host.invalid']);
   });

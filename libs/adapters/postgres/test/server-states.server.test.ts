@@ -46,7 +46,7 @@ describeWith('postgres', 'a server of few slots and little WAL', () => {
 
   it('is read over TLS with the certificate of an authority of the user’s own, at public addresses with nothing less', async () => {
     const check = async (address: string, ca: string | null, guard?: AddressGuard): Promise<unknown> => {
-      const { server: version, problems } = await sourcesFor({}, guard).check(targetOf(address, ca));
+      const { server: version, problems } = await sourcesFor({}, guard).check(targetOf(address, ca), []);
       return problems[0]?.reason === undefined ? version?.slice(0, 13) : `${problems[0].reason}: ${problems[0].detail}`;
     };
     const { cert } = certificate;
@@ -78,7 +78,7 @@ describeWith('postgres', 'a server of few slots and little WAL', () => {
     for (const name of ['one', 'two'])
       await database.run("SELECT pg_create_logical_replication_slot($1, 'pgoutput')", [name]);
     const fix = 'ALTER SYSTEM SET max_replication_slots = 20; -- then restart PostgreSQL';
-    expect((await sourcesFor().check(database.target)).problems).toEqual([
+    expect((await sourcesFor().check(database.target, [])).problems).toEqual([
       { reason: 'no_slot_free', detail: null, fix },
     ]);
     expect(await database.start(['public.kept']).ended).toMatchObject({ kind: 'waiting', reason: 'no_slot_free', fix });
@@ -113,7 +113,7 @@ describeWith('postgres', 'a server of few slots and little WAL', () => {
     await server.kill('SIGINT');
     await writeFile(join(server.dataDir, 'postgres/data/standby.signal'), '');
     await server.restart();
-    expect((await sourcesFor().check(database.target)).problems.map(({ reason }) => reason)).toContain('standby');
+    expect((await sourcesFor().check(database.target, [])).problems.map(({ reason }) => reason)).toContain('standby');
     expect(await database.start(['public.kept']).ended).toEqual({
       kind: 'waiting',
       reason: 'standby',
@@ -135,7 +135,7 @@ describeWith('postgres', 'a server of few slots and little WAL', () => {
     await database.run('ALTER SYSTEM SET wal_level = replica');
     await server.restart();
     const fix = 'ALTER SYSTEM SET wal_level = logical; -- then restart PostgreSQL';
-    const { problems, warnings } = await sourcesFor().check(database.target);
+    const { problems, warnings } = await sourcesFor().check(database.target, []);
     expect(problems).toEqual([{ reason: 'not_logical', detail: null, fix }]);
     expect(warnings).toEqual([]);
     expect(await database.start(['public.kept']).ended).toMatchObject({ kind: 'waiting', reason: 'not_logical', fix });
@@ -174,7 +174,7 @@ describeWith('postgres', 'what is no server that replicates', () => {
     ['refused_login', '28000', 'no pg_hba.conf entry for host "x", user "me", database "d", no encryption'],
     ['unreachable', 'XX000', 'canary'],
   ])('is %s after %s %s', async (reason, code, message) => {
-    const { server, problems } = await sourcesFor().check(targetOf(await scripted(code, message)));
+    const { server, problems } = await sourcesFor().check(targetOf(await scripted(code, message)), []);
     expect(server).toBeNull();
     expect(problems).toMatchObject([{ reason }]);
     expect(JSON.stringify(problems)).not.toContain('canary');
@@ -186,7 +186,7 @@ describeWith('postgres', 'what is no server that replicates', () => {
     await new Promise<void>((listening) => other.listen(0, '127.0.0.1', listening));
     const { port } = other.address() as AddressInfo;
     for (const place of [`127.0.0.1:${port}`, '127.0.0.1:1']) {
-      const { problems } = await sourcesFor().check(targetOf(`postgres://me:canary@${place}/d`));
+      const { problems } = await sourcesFor().check(targetOf(`postgres://me:canary@${place}/d`), []);
       expect(problems).toMatchObject([{ reason: 'unreachable' }]);
     }
   });

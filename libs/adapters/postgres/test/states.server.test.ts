@@ -179,7 +179,7 @@ describeWith('postgres', 'states of a source', () => {
   });
 
   it('are foreseen by a check, which changes nothing and warns of a slot that fills the disk', async () => {
-    const fine = await sourcesFor().check(database.target);
+    const fine = await sourcesFor().check(database.target, []);
     expect(fine).toMatchObject({ problems: [], server: expect.stringMatching(/^PostgreSQL 15\.\d+$/) as string });
     expect(fine.warnings).toEqual([
       {
@@ -189,7 +189,7 @@ describeWith('postgres', 'states of a source', () => {
       },
     ]);
     const { url, role } = await database.database.createRole();
-    const poor = await sourcesFor().check(targetOf(url));
+    const poor = await sourcesFor().check(targetOf(url), []);
     expect(poor.problems).toEqual([
       { reason: 'may_not_replicate', detail: null, fix: `ALTER ROLE "${role}" REPLICATION;` },
     ]);

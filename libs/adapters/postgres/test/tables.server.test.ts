@@ -47,7 +47,13 @@ describeWith('postgres', 'tables of a source', () => {
       'seen',
       'missing',
     ];
-    await database.open(names.map((name) => `public.${name}`));
+    const tables = names.map((name) => `public.${name}`);
+    const { tables: checked } = await sourcesFor().check(database.target, tables);
+    await database.open(tables);
+    expect(Object.fromEntries(checked.map(({ table, problem }) => [table, problem?.reason ?? null]))).toEqual(
+      problems(),
+    );
+    expect(checked.filter(({ identity }) => identity === 'full').map(({ table }) => table)).toEqual(['public.whole']);
     expect(problems()).toEqual({
       'public.good': null,
       'public.bare': 'no_identity',
@@ -75,6 +81,21 @@ describeWith('postgres', 'tables of a source', () => {
     }
     const { since } = database.log.reports[0]?.tables[0] ?? {};
     expect(Math.abs(Date.now() - (since ?? 0))).toBeLessThan(60_000);
+  });
+
+  it('are found by a check as a reader finds them: a partition can be read if its table is not listed', async () => {
+    const tables = ['public.parts_1', 'public.seen'];
+    const { tables: checked } = await sourcesFor().check(database.target, tables);
+    expect(checked).toEqual([
+      { table: 'public.parts_1', identity: 'key', problem: null },
+      {
+        table: 'public.seen',
+        identity: expect.any(String) as string,
+        problem: { reason: 'is_view', detail: null, fix: null },
+      },
+    ]);
+    await database.open(tables);
+    expect(problems()).toEqual({ 'public.parts_1': null, 'public.seen': 'is_view' });
   });
 
   it('are added and taken out while they are read', async () => {

@@ -3,6 +3,7 @@ import type { Access } from '../access.ts';
 import { connect, type Connection } from '../connection/connect.ts';
 import { quoteName } from '../connection/connection-errors.ts';
 import { waiting, waitingProblem, type WaitingProblem } from '../connection/source-failure.ts';
+import { checkTables } from './published-tables.ts';
 import { findServerProblem, identifySystem } from './start-checks.ts';
 
 type Warning = SourceCheck['warnings'][number];
@@ -15,21 +16,26 @@ const SERVER = `SELECT current_setting('server_version') AS version, current_set
   (SELECT count(*) FROM pg_replication_slots) >= current_setting('max_replication_slots')::int
     AND NOT EXISTS (SELECT FROM pg_replication_slots WHERE slot_name LIKE 'carillon\\_%') AS full`;
 
-/** Looks at a server and changes nothing in it. */
-export async function checkServer(access: Access, target: SourceTarget): Promise<SourceCheck> {
+/** Looks at a server and at tables, and changes nothing there. */
+export async function checkServer(
+  access: Access,
+  target: SourceTarget,
+  tables: readonly string[],
+): Promise<SourceCheck> {
   let sql: Connection;
   try {
     sql = await connect(access, target, 'sql');
   } catch (error) {
-    return { server: null, problems: [waitingProblem(error)], warnings: [] };
+    return { server: null, problems: [waitingProblem(error)], warnings: [], tables: [] };
   }
   try {
     const found = await findServerProblem(sql);
     const refusal = await findReplicationProblem(access, target);
     const problems = [...(found === null ? [] : [waitingProblem(found)]), ...(refusal === null ? [] : [refusal])];
-    return await describeServer(sql, problems);
+    const server = await describeServer(sql, problems);
+    return { ...server, tables: server.problems.length > 0 ? [] : await checkTables(sql, tables) };
   } catch (error) {
-    return { server: null, problems: [waitingProblem(sql.failure(error))], warnings: [] };
+    return { server: null, problems: [waitingProblem(sql.failure(error))], warnings: [], tables: [] };
   } finally {
     await sql.end();
   }
@@ -49,7 +55,10 @@ async function findReplicationProblem(access: Access, target: SourceTarget): Pro
   }
 }
 
-async function describeServer(sql: Connection, problems: readonly WaitingProblem[]): Promise<SourceCheck> {
+async function describeServer(
+  sql: Connection,
+  problems: readonly WaitingProblem[],
+): Promise<Omit<SourceCheck, 'tables'>> {
   const [row] = await sql.query(SERVER);
   const isFull = row?.['full'] === true && problems.length === 0;
   const full = waiting('no_slot_free', null, 'ALTER SYSTEM SET max_replication_slots = 20; -- then restart PostgreSQL');

@@ -1,10 +1,12 @@
 import type { SourceProblem, TableReason } from '@carillon/domain/changes';
 import type { Instant } from '@carillon/kernel';
-import type { TableReading } from '@carillon/ports';
+import type { TableCheck, TableReading } from '@carillon/ports';
 import { codeOf, quoteName } from '../connection/connection-errors.ts';
 import type { Connection } from '../connection/connect.ts';
 
 type TableProblem = SourceProblem<TableReason>;
+
+const NO_TABLE: TableProblem = { reason: 'no_table', detail: null, fix: null };
 
 /** A relation of the database, as far as it decides whether it can be published. */
 export type Relation = {
@@ -104,6 +106,17 @@ export async function findReadable(connection: Connection, tables: readonly stri
   return relations.filter((relation) => problemOf(relation, listed) === null);
 }
 
+/** Returns each listed table with what keeps it from being read, as `publishTables` would find. */
+export async function checkTables(connection: Connection, tables: readonly string[]): Promise<readonly TableCheck[]> {
+  const listed = new Set(tables);
+  const relations = (await connection.query(FIND, [0, tables])) as readonly Relation[];
+  return tables.map((table) => {
+    const relation = relations.find((candidate) => tableOf(candidate) === table);
+    if (relation === undefined) return { table, identity: 'nothing', problem: NO_TABLE };
+    return { table, identity: identityOf(relation), problem: problemOf(relation, listed) };
+  });
+}
+
 /**
  * Brings a publication in line with the listed tables: adds those that can be read, and takes out those that are listed no
  * longer or whose UPDATEs would fail. Returns each listed table with the time since when it is read, if that is new.
@@ -134,7 +147,7 @@ async function publish(
   relation: Relation | undefined,
   listed: ReadonlySet<string>,
 ): Promise<Omit<TableReading, 'table'>> {
-  if (relation === undefined) return { since: null, problem: { reason: 'no_table', detail: null, fix: null } };
+  if (relation === undefined) return { since: null, problem: NO_TABLE };
   const problem = problemOf(relation, listed);
   if (problem !== null || relation.published) return { since: null, problem };
   const refusal = relation.may_publish
