@@ -89,7 +89,8 @@ export const streamShape = keys({
     example: 'event.order_id',
   }),
   time: said(expression().exactOptional(), {
-    description: 'Path of the event’s own time (RFC 3339). Left out, the time of arrival counts. Fixed at creation.',
+    description:
+      'Path of the event’s own time (RFC 3339). Left out, the time of arrival counts, and for a change of a database its commit time. Fixed at creation.',
     example: 'event.updated_at',
   }),
   format: said(z.literal('json').exactOptional(), { description: 'What the events are.', default: 'json' }),

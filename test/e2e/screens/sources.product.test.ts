@@ -7,7 +7,7 @@ import { testScreens } from './test-screens.ts';
 
 const RESET = 'POST /v1/workspaces/{workspace}/sources/{name}/reset';
 const SENTENCE =
-  'Changes since 09:12:04 UTC were not read: the slot was dropped. `carillon sources reset shop-db` begins again now.';
+  'Changes since 09:12:04 UTC were not read: the slot was dropped. `carillon sources reset shop-db --reason "…"` begins again now.';
 
 testScreens('Sources', ({ api, guard, open }) => {
   const main = (page: Page) => page.locator('main');

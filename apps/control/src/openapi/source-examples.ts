@@ -9,7 +9,7 @@ const SOURCE = {
   state: 'stopped',
   reason: 'slot_gone',
   sentence:
-    'Changes since 09:12:04 UTC were not read: the slot was dropped. `carillon sources reset shop-db` begins again now.',
+    'Changes since 09:12:04 UTC were not read: the slot was dropped. `carillon sources reset shop-db --reason "…"` begins again now.',
   fix: 'npx carillon sources reset shop-db --workspace shop --reason TEXT',
   since: SINCE,
   lag_seconds: 540,
@@ -31,7 +31,7 @@ export const SOURCE_EXAMPLES = {
     takes: { reason: 'dropped while the disk was full; orders were checked by hand', from: READ_UNTIL },
     answers: {
       ...SOURCE,
-      sentence: 'A person reset it at 09:21:04 UTC, and Carillon does so as soon as it can.',
+      sentence: 'A reset was requested at 09:21:04 UTC. Carillon carries it out as soon as the database answers.',
       fix: null,
       continues_at: null,
       span: null,

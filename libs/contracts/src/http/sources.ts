@@ -28,7 +28,7 @@ export const sourceBody = z
     sentence: open(z.string()).describe('Its state in words'),
     fix: nullable(open(z.string())).describe('SQL, command or configuration line that ends the state'),
     since: time.describe('Since when it is in this state'),
-    lag_seconds: nullable(z.number()).describe('Seconds since everything was read'),
+    lag_seconds: nullable(z.number()).describe('Seconds between now and `read_until`. 0 if nothing is unread.'),
     lag_bytes: nullable(z.number()).describe('Bytes of the WAL that are not read yet'),
     last_change_at: nullable(time),
     read_until: nullable(time).describe('Everything up to this time was read. `from` of a reset'),

@@ -126,8 +126,9 @@ export function describeSource(source: DescribedSource, now: Instant): SourceWor
     return { state: kind, reason: state.reason, sentence: describeWaiting(state), fix: state.fix };
   const reason = kind === 'stopped' ? state.reason : null;
   if (reset) {
-    const what = `a person reset it at ${timeText(reset.at, now)}, and Carillon does so as soon as it can`;
-    return { state: kind, reason, sentence: sentenceOf(what, state.detail), fix: state.fix };
+    const what = `a reset was requested at ${timeText(reset.at, now)}`;
+    const end = 'Carillon carries it out as soon as the database answers.';
+    return { state: kind, reason, sentence: sentenceOf(what, state.detail, end), fix: state.fix };
   }
   if (kind === 'leaving') return { state: kind, reason, sentence: leavingText(source), fix: state.fix };
   return { state: kind, reason, sentence: stoppedText(source, state, now), fix: state.fix ?? resetCommand(source) };
@@ -187,7 +188,7 @@ function stoppedText(
 ): string {
   const { what, continues } = STOPPED[reason];
   const since = position === null ? 'Changes' : `Changes since ${timeText(position.at, now)}`;
-  const end = `\`carillon sources reset ${integration}\` begins again ${continues === 'now' ? 'now' : 'at the slot'}.`;
+  const end = `\`carillon sources reset ${integration} --reason "…"\` begins again ${continues === 'now' ? 'now' : 'at the slot'}.`;
   return sentenceOf(`${since} were not read: ${what}`, detail, end);
 }
 
@@ -195,7 +196,7 @@ function leavingText({ integration, state }: DescribedSource): string {
   const what = 'the source was removed from the configuration, but its replication slot could not be dropped';
   const end =
     'Until somebody drops it, the slot keeps WAL. Carillon retries. ' +
-    `If the database is gone or this SQL has been run: \`carillon sources reset ${integration} --gone\`.`;
+    `If the database is gone or this SQL has been run: \`carillon sources reset ${integration} --gone --reason "…"\`.`;
   return sentenceOf(what, state.kind === 'leaving' ? state.detail : null, end);
 }
 

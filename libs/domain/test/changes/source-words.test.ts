@@ -37,7 +37,7 @@ describe('the words of a stopped source', () => {
       state: 'stopped',
       reason: 'slot_gone',
       sentence:
-        'Changes since 09:12:04 UTC were not read: the slot was dropped. `carillon sources reset shop-db` begins again now.',
+        'Changes since 09:12:04 UTC were not read: the slot was dropped. `carillon sources reset shop-db --reason "…"` begins again now.',
       fix: 'npx carillon sources reset shop-db --workspace shop --reason TEXT',
     });
   });
@@ -46,7 +46,7 @@ describe('the words of a stopped source', () => {
     const position = { at: Date.parse('2026-11-27T23:59:59Z') };
     expect(sentence(stopped('slot_ahead', 'It is at 0/5000000.'), { position })).toBe(
       'Changes since 2026-11-27 23:59:59 UTC were not read: the slot is beyond the position that Carillon saved, ' +
-        'as after a restored backup of Carillon (It is at 0/5000000). `carillon sources reset shop-db` begins again at the slot.',
+        'as after a restored backup of Carillon (It is at 0/5000000). `carillon sources reset shop-db --reason "…"` begins again at the slot.',
     );
   });
 
@@ -57,7 +57,9 @@ describe('the words of a stopped source', () => {
     const waiting = describeSource(source(waits, { reset: { at: NOW } }), NOW);
     expect(waiting).toMatchObject({ fix: 'SELECT 1;' });
     expect(waiting.sentence).toContain('(The reset waits: connection refused).');
-    expect(words.sentence).toBe('A person reset it at 10:00:00 UTC, and Carillon does so as soon as it can.');
+    expect(words.sentence).toBe(
+      'A reset was requested at 10:00:00 UTC. Carillon carries it out as soon as the database answers.',
+    );
   });
 
   it('continue at the slot for an intact slot alone', () => {
@@ -97,7 +99,7 @@ describe('the words of the other states', () => {
   it('tell how a source that leaves can end, with the SQL', () => {
     const words = describeSource(source({ kind: 'leaving', detail: null, fix: 'SELECT 1;' }), NOW);
     expect(words).toMatchObject({ state: 'leaving', reason: null, fix: 'SELECT 1;' });
-    expect(words.sentence).toContain('`carillon sources reset shop-db --gone`');
+    expect(words.sentence).toContain('`carillon sources reset shop-db --gone --reason "…"`');
   });
 });
 
