@@ -55,7 +55,7 @@ export function buildChange(
   return { ...rest, previous: buildEvent([...before, ...kept], now) };
 }
 
-/** A value that is no operation stands for any but an update. */
+/** If the condition compares `op` with an unknown text, the sample uses another operation than update. */
 function opOf(rule: CompiledRule, assignments: readonly Assignment[]): ChangeOp {
   const assigned = assignments.find((one) => 'value' in one);
   if (!assigned || !('value' in assigned)) return usualOp(rule);

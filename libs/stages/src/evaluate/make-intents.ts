@@ -157,7 +157,7 @@ export function templateContext(
   );
 }
 
-/** What of a change goes with its trigger: the row before only if an expression or a template still reads it. */
+/** Returns the part of a change that a trigger carries. It includes the row before only if an expression or a template still reads it. */
 export function changeAfterLookup(rule: CompiledRule, change: Change, names: TemplateNames): VisibleChange {
   const { previous, ...rest } = visibleChange(change);
   const isRead = names.all || names.names.includes(PREVIOUS) || afterLookup(rule).some(readsPrevious);
