@@ -1,7 +1,10 @@
+import { writeChange, type Change } from '@carillon/domain/changes';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { accessOf, openControl, personWith } from './control-fixture.ts';
 import { useDrafts } from './draft-fixture.ts';
 
 const under = useDrafts();
+const RULE_ID = 'rul_4HJSY0JPM18WMM0XCCC3D165WW';
 const NEW = { 'if-none-match': '*' };
 const save = (kind: string, name: string, body: object) =>
   under.ask('PUT', `${kind}/${name}/draft`, { body, based_on: null }, NEW);
@@ -15,14 +18,17 @@ beforeAll(async () => {
   const recipients = { from: 'event', to: { email: 'event.email' }, unique_id: 'string(event.id)' };
   const saved = await save('notifications', 'row-paid', {
     channels: { email: { template: 'changed' } },
-    rules: { paid: { stream: 'rows', when: 'changedTo(event.status, "paid")', recipients } },
+    rules: {
+      paid: { stream: 'rows', when: 'changedTo(event.status, "paid")', recipients },
+      matched: { id: RULE_ID, stream: 'rows', when: 'event.status.matches("^p.*d$")', recipients },
+    },
   });
   expect(saved).toMatchObject({ status: 200, body: { faults: [] } });
 });
 
 const ROW = { id: 1, email: 'ada@example.com' };
-const tried = (event: unknown) =>
-  under.ask('POST', 'rules/row-paid.paid/test', { event: JSON.stringify(event), drafts: true });
+const tried = (event: unknown, rule = 'row-paid.paid') =>
+  under.ask('POST', `rules/${rule}/test`, { event: JSON.stringify(event), drafts: true });
 
 describe('a try of a rule on a stream that reads a database', () => {
   it('takes a change, and shows both values and the message', async () => {
@@ -68,6 +74,55 @@ describe('a try of a rule on a stream that reads a database', () => {
     };
     expect(sample.fires).toBe(true);
     expect(sample.code.curl).toContain('carillon rule test row-paid.paid --event -');
+    expect(JSON.parse(sample.change)).toMatchObject({
+      unknown: [],
+      source: { integration: 'shop-db', table: 'public.orders', tx: 1, position: '0/1:1' },
+    });
     expect(await tried(JSON.parse(sample.change))).toMatchObject({ body: { fired: true } });
   });
+
+  it('fires for a sample of a change without the row before, and with unknown values', async () => {
+    const source = {
+      integration: 'shop-db',
+      table: 'public.orders',
+      tx: 7,
+      position: '0/9:2',
+      at: '2026-11-28T09:12:04Z',
+    };
+    const change: Change = { op: 'update', event: { ...ROW, status: 'paid' }, unknown: ['notes'], source };
+    const control = await controlWith(change);
+    const url = '/v1/workspaces/shop/rules/row-paid.matched/sample?drafts=true';
+    const sample = (await control.app.inject({ method: 'GET', url })).json<{ change: string; fires: boolean }>();
+    await control.app.close();
+    expect(sample.fires).toBe(true);
+    const printed = JSON.parse(sample.change) as object;
+    expect(printed).toMatchObject({ op: 'update', unknown: ['notes'], source });
+    expect(printed).not.toHaveProperty('previous');
+    const answer = await tried(printed, 'row-paid.matched');
+    expect(answer).toMatchObject({ status: 200, body: { fired: true } });
+  });
 });
+
+/** Opens a control for which the rule `matched` has fired once, for this change. */
+async function controlWith(change: Change) {
+  const { ports } = under.fixture;
+  const headers = {
+    kind: 'event',
+    enc: '0',
+    shape: 'change',
+    event_id: 'evt_1',
+    workspace: 'shop',
+    stream: 'shop/rows',
+  };
+  const record = { topic: 'carillon.events', partition: 0, key: 'evt_1', value: writeChange(change), headers } as const;
+  const [offset = 0] = await ports.log.append([record]);
+  const row = { workspace: 'shop', partition: 0, offset };
+  const intent = { ruleId: RULE_ID, eventId: 'evt_1' };
+  const seen = {
+    ...ports,
+    ledger: { ...ports.ledger, list: async () => ({ items: [{ intent }], next: null }) },
+    readModels: { ...ports.readModels, fields: async () => [], event: async () => [row] },
+  };
+  const { control } = await openControl(accessOf(personWith('eve', ['read', 'configure', 'bodies'])), seen as never);
+  return control;
+}

@@ -1,7 +1,7 @@
 import type { Change, ChangeSource } from '@carillon/domain/changes';
 import type { EventStream, PlacedRule } from '@carillon/domain/configuration';
 import type { SourceEvent } from '@carillon/domain/events';
-import { formatInstant, type EventId, type Instant, type JsonObject, type LogId } from '@carillon/kernel';
+import { formatInstant, parseInstant, type EventId, type Instant, type JsonObject, type LogId } from '@carillon/kernel';
 
 /** What of an event that fired goes into a sample. */
 export type FiredEvent = Pick<SourceEvent, 'body' | 'change'>;
@@ -20,13 +20,14 @@ export const triedEvent = (placed: PlacedRule, body: JsonObject, now: Instant, i
   traceparent: null,
 });
 
-/** The same of a change. */
+/** Returns a change with which a rule is tried. It is on no log. */
 export const triedChange = (placed: PlacedRule, change: Change, now: Instant, id: EventId): SourceEvent => ({
   ...triedEvent(placed, change.event, now, id),
   change,
+  time: parseInstant(change.source.at) ?? now,
 });
 
-/** Where a change could come from with which a rule of the stream is tried. Null: the stream has no changes. */
+/** Returns the source of an invented change: the first table of the stream. Null if the stream has no changes. */
 export function triedSource(stream: Pick<EventStream, 'from'> | undefined, now: Instant): ChangeSource | null {
   if (!stream?.from) return null;
   const [table = ''] = Object.keys(stream.from.tables);

@@ -1,7 +1,7 @@
 import { readTriedChange } from '@carillon/domain/changes';
 import { streamTable, type Configuration, type PlacedRule } from '@carillon/domain/configuration';
 import { EVENT_LIMITS, readEvent, type SourceEvent } from '@carillon/domain/events';
-import { CarillonError, parseInstant, type EventId } from '@carillon/kernel';
+import { CarillonError, type EventId } from '@carillon/kernel';
 import { triedChange, triedEvent, triedSource } from '@carillon/insight';
 import { readSourceRecord } from '@carillon/stages';
 import type { FastifyRequest } from 'fastify';
@@ -41,8 +41,7 @@ export async function eventToTry(
   if (source) {
     const change = readTriedChange(bytes, source);
     if (!change.ok) throw new CarillonError('invalid_request', `event: ${change.error.detail}`);
-    const time = parseInstant(change.value.source.at) ?? now;
-    return { ...triedChange(placed, change.value, now, ids.random('event') as EventId), time };
+    return triedChange(placed, change.value, now, ids.random('event') as EventId);
   }
   if (bytes.length > EVENT_LIMITS.bytes) {
     throw new CarillonError('invalid_request', `event: an event has at most ${EVENT_LIMITS.bytes} bytes`);

@@ -1,6 +1,6 @@
 import { ruleSampleBody, type RuleSampleBody } from '@carillon/contracts';
 import { channelsOf } from '@carillon/domain/channels';
-import type { Change } from '@carillon/domain/changes';
+import { writeChange } from '@carillon/domain/changes';
 import { ruleTitle, streamTable, type PlacedRule, type Security } from '@carillon/domain/configuration';
 import { jsonTypeOf } from '@carillon/domain/events';
 import type { CompiledRule } from '@carillon/domain/rules';
@@ -122,7 +122,7 @@ function showSample(
   const credential = credentialOf(security);
   const notes = [...notesOf(placed, sample), ...claimNotes(security)];
   const facts = { url, event: sample.event, credential, notes };
-  const written = sample.change && writtenChange(sample.change);
+  const written = sample.change && new TextDecoder().decode(writeChange(sample.change));
   const code = written === null ? codesOf(facts) : codesOfChange(ruleTitle(placed), written);
   return {
     rule: ruleTitle(placed),
@@ -154,10 +154,6 @@ const codesOf = (facts: CodeFacts): RuleSampleBody['code'] => ({
   python: codeSample('python', facts),
   go: codeSample('go', facts),
 });
-
-/** As `rule test --event` takes it. */
-const writtenChange = ({ op, event, previous = null, source: { table } }: Change): string =>
-  stringifyJson({ op, event, ...(op === 'update' && { previous }), source: { table } });
 
 /** Nobody sends a change. The code tries it out. */
 function codesOfChange(rule: string, change: string): RuleSampleBody['code'] {
