@@ -1,4 +1,4 @@
-import type { SourceState } from '@carillon/domain/changes';
+import { NOWHERE, type SourcePosition, type SourceState } from '@carillon/domain/changes';
 import {
   text,
   integer,
@@ -29,11 +29,22 @@ export const SOURCES: Collection<StoredSource> = {
     // The restored log lacks the changes that the newer folder read. A slot of which the backup knows nothing would fill the
     // database's disk unseen.
     carryOver: (theirs, ours) =>
-      ours !== null || theirs.position === null ? null : { ...theirs, state: SLOT_AHEAD, reset: null },
-    // The span that the person saw ended when the backup was made.
-    settle: (source) => (source.reset === null ? source : { ...source, version: source.version + 1, reset: null }),
+      theirs.position === null || readsSlot(ours, theirs.position)
+        ? null
+        : { ...theirs, state: SLOT_AHEAD, reset: null },
+    // The span that a person saw ended when the backup was made. A slot that was made since then may have been read.
+    settle: (source) => {
+      const isUnmade = source.position?.lsn === NOWHERE && source.state.kind !== 'stopped';
+      if (source.reset === null && !isUnmade) return source;
+      const state = isUnmade ? SLOT_AHEAD : source.state;
+      return { ...source, version: source.version + 1, state, reset: null };
+    },
   },
 };
+
+/** Returns true if the source has a position in this slot, so that the reader sees what is missing. */
+const readsSlot = (source: StoredSource | null, { slot }: SourcePosition): boolean =>
+  source?.position?.slot === slot && source.position.lsn !== NOWHERE;
 
 const keyOf = ({ workspace, integration }: SourceRef) => [workspace, integration] as const;
 const doneOrStale = (answer: string): 'done' | 'stale' => (answer === 'done' ? 'done' : 'stale');

@@ -15,6 +15,11 @@ const open = (name: string) => openEmbedded({ dataDir: at(name), clock: wallCloc
 const sourcesOf = ({ documents, writeWithRecords }: Embedded) => createSourceStore(documents, writeWithRecords);
 const moment = { now: MORNING, derive: (...parts: readonly string[]) => parts.join('/') };
 const inBackup = storedSourceOf();
+const made = storedSourceOf({ integration: 'made-db' });
+const names = { ...made.position!, publicationOid: 0, lsn: '0/0' };
+const moved = storedSourceOf({ integration: 'moved-db' });
+const otherSlot = { ...moved.position!, slot: 'carillon_other' };
+const slotAhead = { kind: 'stopped', reason: 'slot_ahead', detail: null, fix: null } as const;
 const ref = { workspace: 'shop', integration: 'shop-db' };
 
 describe('A restored backup', () => {
@@ -24,20 +29,29 @@ describe('A restored backup', () => {
     const sources = sourcesOf(data);
     await sources.advance(inBackup, []);
     await sources.requestReset(ref, 1, { by: OWNER_ACTOR, reason: 'r', at: 1, from: inBackup.position, gone: false });
+    await sources.advance({ ...made, position: names }, []);
+    await sources.advance(moved, []);
     await data.backup(at('copy.backup'));
     const read = { ...inBackup, version: 3, position: { ...storedSourceOf().position!, lsn: '0/2948580' } };
     await sources.advance(read, []);
     await sources.advance(storedSourceOf({ integration: 'stock-db' }), []);
+    await sources.advance({ ...made, version: 2 }, []);
+    await sources.advance({ ...moved, version: 2, position: otherSlot }, []);
     await sources.advance(storedSourceOf({ integration: 'new-db', position: null }), []);
     await data.close();
 
     await restoreBackup(at('copy.backup'), at('alone'), { moment, collections: COLLECTIONS, readers: [] });
     const alone = await open('alone');
-    expect(await sourcesOf(alone).list()).toEqual([{ ...inBackup, version: 3 }]);
+    // The slot of a source with names only may have been made and read since the backup.
+    expect(await sourcesOf(alone).list()).toEqual([
+      { ...made, version: 2, position: names, state: slotAhead },
+      moved,
+      { ...inBackup, version: 3 },
+    ]);
     await alone.close();
   });
 
-  it('stops sources that only the newer folder knows', async () => {
+  it('stops sources whose slot only the newer folder knows', async () => {
     await restoreBackup(at('copy.backup'), at('newer'), {
       moment,
       collections: COLLECTIONS,
@@ -46,11 +60,10 @@ describe('A restored backup', () => {
     });
     const restored = await open('newer');
     expect(await sourcesOf(restored).list()).toEqual([
+      { ...made, version: 2, state: slotAhead },
+      { ...moved, version: 2, position: otherSlot, state: slotAhead },
       { ...inBackup, version: 3 },
-      storedSourceOf({
-        integration: 'stock-db',
-        state: { kind: 'stopped', reason: 'slot_ahead', detail: null, fix: null },
-      }),
+      storedSourceOf({ integration: 'stock-db', state: slotAhead }),
     ]);
     await restored.close();
   });

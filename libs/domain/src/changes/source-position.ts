@@ -1,5 +1,8 @@
 import type { Instant } from '@carillon/kernel';
 
+/** The `lsn` of a position whose slot is not made yet. */
+export const NOWHERE = '0/0';
+
 /** How far a PostgreSQL source is on the log. */
 export type SourcePosition = {
   readonly kind: 'postgres';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { SourcePosition } from '@carillon/domain/changes';
+import { NOWHERE, type SourcePosition } from '@carillon/domain/changes';
 import type { TableReading } from '@carillon/ports';
 import type { Connection } from '../connection/connect.ts';
 import { ensurePublication } from './publication.ts';
@@ -14,9 +14,6 @@ export type Server = {
 };
 
 export type Prepared = { readonly position: SourcePosition; readonly readings: readonly TableReading[] };
-
-/** Position of a slot that is not made yet. */
-const NOWHERE = '0/0';
 
 export const isMade = ({ lsn }: SourcePosition): boolean => lsn !== NOWHERE;
 
