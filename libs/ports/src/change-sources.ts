@@ -119,7 +119,7 @@ export type ChangeSources = {
     tables: readonly string[],
     from: SourcePosition,
   ): Promise<Result<SourcePosition, SourceProblem<WaitingReason>>>;
-  /** Drops slot and publication. Idempotent. */
+  /** Drops slot and publication. Idempotent. Refused if the URL leads to another server than that of the position. */
   drop(target: SourceTarget, position: SourcePosition): Promise<Result<null, SourceProblem<WaitingReason>>>;
   /** SQL that drops slot and publication by hand. */
   dropSql(position: SourcePosition): string;

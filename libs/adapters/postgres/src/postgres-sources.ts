@@ -4,13 +4,14 @@ import type { AddressGuard, ChangeSources, SourceTarget } from '@carillon/ports'
 import { DEFAULT_TIMING, type Access, type Timing } from './access.ts';
 import { quoteName } from './connection/connection-errors.ts';
 import { connect, type Connection } from './connection/connect.ts';
-import { waitingProblem, type WaitingProblem } from './connection/source-failure.ts';
+import { waiting, waitingProblem, type WaitingProblem } from './connection/source-failure.ts';
 import { openReader } from './reading/source-reader.ts';
 import { checkServer } from './setup/check.ts';
 import { listTables } from './setup/list-tables.ts';
 import { dropPublication } from './setup/publication.ts';
 import { resetPosition } from './setup/reset.ts';
 import { dropSlot } from './setup/slot.ts';
+import { identifySystem } from './setup/start-checks.ts';
 
 export type PostgresSourcesOptions = {
   /** Decides which addresses may be connected to. */
@@ -28,7 +29,7 @@ export function createPostgresSources({ guard, timing }: PostgresSourcesOptions)
     open: (target, tables, from, handlers) => openReader({ access, target, tables, from, handlers }),
     reset: (target, tables, from) =>
       withSql(access, target, (sql) => resetPosition(access, target, sql, { tables, from })),
-    drop: (target, position) => withSql(access, target, (sql) => dropAll(sql, position)),
+    drop: (target, position) => withSql(access, target, (sql) => dropAll(access, target, sql, position)),
     dropSql,
   };
 }
@@ -51,10 +52,26 @@ async function withSql<Value>(
 }
 
 /** The slot first: without its publication it could not be read any more, but would hold WAL. */
-async function dropAll(sql: Connection, position: SourcePosition): Promise<null> {
+async function dropAll(access: Access, target: SourceTarget, sql: Connection, position: SourcePosition): Promise<null> {
+  await refuseOtherServer(access, target, position);
   await dropSlot(sql, position.slot);
   await dropPublication(sql, position.publication);
   return null;
+}
+
+/** On another server nothing would be dropped, and the slot would stay where it is. */
+async function refuseOtherServer(access: Access, target: SourceTarget, { systemId }: SourcePosition): Promise<void> {
+  const replication = await connect(access, target, 'replication');
+  try {
+    const found = await identifySystem(replication);
+    if (found.systemId === systemId) return;
+    throw waiting(
+      'unreachable',
+      `The URL leads to the server with system id ${found.systemId}, but the slot is on the server with system id ${systemId}.`,
+    );
+  } finally {
+    await replication.end();
+  }
 }
 
 function dropSql({ slot, publication }: SourcePosition): string {

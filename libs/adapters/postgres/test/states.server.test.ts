@@ -212,6 +212,30 @@ describeWith('postgres', 'states of a source', () => {
     ).toEqual([{ n: 1 }]);
   });
 
+  it('makes a new slot in a reset of a position that has only names', async () => {
+    const position = await begin();
+    const again = await reset({ ...position, publicationOid: 0, lsn: '0/0' });
+    expect(again).toMatchObject({ slot: position.slot, partial: null });
+    expect(again.publicationOid).not.toBe(position.publicationOid);
+    expect(again.lsn).not.toBe('0/0');
+    expect(
+      await database.run('SELECT count(*)::int AS n FROM pg_replication_slots WHERE database = current_database()'),
+    ).toEqual([{ n: 1 }]);
+  });
+
+  it('drops nothing on another server than that of the slot', async () => {
+    const position = await begin();
+    expect(await sourcesFor().drop(database.target, { ...position, systemId: '8' })).toMatchObject({
+      ok: false,
+      error: { detail: expect.stringContaining('the slot is on the server with system id 8') as string },
+    });
+    expect(
+      await database.run('SELECT slot_name::text AS name FROM pg_replication_slots WHERE slot_name = $1', [
+        position.slot,
+      ]),
+    ).toHaveLength(1);
+  });
+
   it('drops slot and publication, also twice, and prints the SQL for it', async () => {
     const position = await begin();
     expect(await sourcesFor().drop(database.target, position)).toEqual({ ok: true, value: null });
