@@ -28,8 +28,9 @@ export async function leaveSource(
     detail = dropped.error.detail ?? dropped.error.reason;
   }
   const state: SourceState = { kind: 'leaving', detail, fix: adapter.dropSql(position) };
-  if (JSON.stringify(state) === JSON.stringify(stored.state)) return stored;
+  if (stored.reset === null && JSON.stringify(state) === JSON.stringify(stored.state)) return stored;
   const saved = createSavedSource(stored, ports);
-  await saved.save({ state });
+  // A request that was made before the source was removed asks for something else.
+  await saved.save({ state, reset: null });
   return saved.current();
 }

@@ -1,7 +1,7 @@
-import type { SourceState } from '@carillon/domain/changes';
+import type { SourcePosition, SourceState } from '@carillon/domain/changes';
 import type { ConfiguredSource } from '@carillon/domain/configuration';
 import { isCarillonError, type Duration } from '@carillon/kernel';
-import type { SourceEnd, SourceRef, SourceTarget, StoredSource } from '@carillon/ports';
+import type { SourceEnd, SourceRef, SourceTarget, StoredSource, TableReading } from '@carillon/ports';
 import { pause } from '@carillon/runtime';
 import { leaveSource } from './leave-source.ts';
 import { ReadingEnded, readSource } from './read-source.ts';
@@ -88,7 +88,10 @@ class SourceRun {
     const saved = createSavedSource(stored ?? newSource(source, this.#ports.clock.now()), this.#ports);
     if (stored?.state.kind !== 'stopped') return this.#read(source, saved);
     this.#show(stored);
-    return stored.reset === null ? 'idle' : this.#reset(source, saved, stored.state);
+    if (stored.reset === null) return 'idle';
+    if (!stored.reset.gone) return this.#reset(source, saved, stored.state);
+    await saved.save({ reset: null });
+    return 'idle';
   }
 
   #show(source: StoredSource): void {
@@ -118,6 +121,8 @@ class SourceRun {
 
   async #read(source: ConfiguredSource, saved: SavedSource): Promise<Step> {
     const { configured, signal, timing } = this.#options;
+    // A person asked for it while the source was leaving. Kept, it would end a later stop.
+    if (saved.current().reset !== null) await saved.save({ reset: null });
     const target = await this.#targetOf(source, (problem) =>
       this.#enter(saved, source, { kind: 'waiting', reason: 'refused_login', ...problem }),
     );
@@ -159,21 +164,24 @@ class SourceRun {
 
   /** A source whose reset fails stays stopped, and says what the reset waits for. */
   async #reset(source: ConfiguredSource, saved: SavedSource, state: StoppedState): Promise<Step> {
-    const { position: from, reset: request } = saved.current();
+    const { position: from, reset: request, tables } = saved.current();
     const waits = ({ detail, fix }: Missing): Promise<void> =>
       this.#enter(saved, source, { ...state, detail: `The reset waits: ${detail}`, fix });
     const target = await this.#targetOf(source, waits);
     if (target === null || from === null || request === null) return 'retry';
-    const begun = await (await this.#ports.changeSources()).reset(target, tableNamesOf(source), from);
+    const adapter = await this.#ports.changeSources();
+    const begun = await adapter.reset(target, tableNamesOf(source), from);
     if (!begun.ok) {
       const { detail, reason, fix } = begun.error;
       await waits({ detail: detail ?? reason, fix });
       return 'retry';
     }
-    const record = resetRecord({ ref: this.#options.ref, request, from, to: begun.value }, this.#ports);
     const position = begun.value;
-    await saved.save({ position, state: { kind: 'running' }, reset: null, secrets: secretsOf(source) }, [record]);
-    this.#ports.watch.sourceReset(this.#name, { from: from.at, to: begun.value.at });
+    const dropSql = adapter.dropSql(from);
+    const record = resetRecord({ ref: this.#options.ref, request, from, to: position, dropSql }, this.#ports);
+    const read = { position, tables: readSince(tables, from, position), secrets: secretsOf(source) };
+    await saved.save({ ...read, state: { kind: 'running' }, reset: null }, [record]);
+    this.#ports.watch.sourceReset(this.#name, { from: from.at, to: position.at });
     return 'again';
   }
 
@@ -195,3 +203,11 @@ class SourceRun {
     }
   }
 }
+
+/** Returns tables as they are read after a reset: without a gap since the new position at the earliest. */
+const readSince = (
+  tables: readonly TableReading[],
+  from: SourcePosition,
+  to: SourcePosition,
+): readonly TableReading[] =>
+  tables.map((table) => (table.since === null || to.at === from.at ? table : { ...table, since: to.at }));

@@ -248,6 +248,56 @@ describe('The readers of sources', () => {
     expect(database.dropped).toEqual([]);
   });
 
+  it('forget that a leaving source is gone when it is published again, so that a later stop stays', async () => {
+    await publish();
+    const engine = start();
+    await read(await reader());
+    database.drop = err({ reason: 'unreachable', detail: 'no connection', fix: null });
+    await remove();
+    await inState('leaving');
+    await engine.stop();
+    await requestReset(true);
+    await publish();
+    start();
+    await read(await reader(2));
+    expect(await stored()).toMatchObject({ state: { kind: 'running' }, reset: null });
+    (await reader(2)).end({ kind: 'stopped', reason: 'slot_lost', detail: null, fix: null });
+    await inState('stopped');
+    await new Promise((resolve) => setTimeout(resolve, 10 * TIMING.roundMs));
+    expect([await inState('stopped'), database.readers.length]).toMatchObject([{ reset: null }, 2]);
+  });
+
+  it('forget a reset that waits when the source is removed, so that a person can say that it is gone', async () => {
+    await publish();
+    start();
+    await read(await reader());
+    (await reader()).end({ kind: 'stopped', reason: 'slot_gone', detail: null, fix: null });
+    await inState('stopped');
+    const away = err({ reason: 'unreachable' as const, detail: 'no connection', fix: null });
+    database.reset = away;
+    database.drop = away;
+    await requestReset();
+    await untilStored('the failed reset', ({ state }) => 'detail' in state && state.detail !== null);
+    await remove();
+    expect(await inState('leaving')).toMatchObject({ reset: null });
+  });
+
+  it('name the slot on the old server, and read tables since the reset', async () => {
+    await publish();
+    start();
+    await read(await reader());
+    (await reader()).end({ kind: 'stopped', reason: 'other_database', detail: null, fix: null });
+    await inState('stopped');
+    database.reset = { ok: true, value: { ...positionAt('0/900', 9000), systemId: '8' } };
+    await requestReset();
+    expect((await reader(2)).from?.systemId).toBe('8');
+    expect((await stored())?.tables).toEqual([{ table: 'public.orders', since: 9000, problem: null }]);
+    const [record] = await topology.records('carillon.audit');
+    expect(new TextDecoder().decode(record?.value)).toContain(
+      "system id 7301234567890123456 keeps WAL until somebody runs there: SELECT pg_drop_replication_slot('carillon_1')",
+    );
+  });
+
   it('wait while the log is full, and append the changes afterwards', async () => {
     await publish();
     let isFull = true;
