@@ -12,7 +12,7 @@ import { Actions } from '../../ui/page.tsx';
 
 const LETTERS = '/v1/workspaces/{workspace}/dead-letters';
 
-/** What an operator can do about a change that is above a limit: say that nothing is to be done. */
+/** Dismisses a change that is above a limit. */
 export function DismissChange({ letter }: { readonly letter: Schemas['DeadLetter'] }): ReactNode {
   const { id, workspace: own, dismissed_at: dismissedAt } = letter;
   const workspace = own ?? EVERY_WORKSPACE;
