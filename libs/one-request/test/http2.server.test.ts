@@ -70,7 +70,7 @@ describe('a session', () => {
       resolve: async () => {
         asked += 1;
         if (asked === 1) throw new Error('the resolver broke');
-        return { ok: true, value: [{ address: '127.0.0.1', family: 4, listed: true }] };
+        return { ok: true, value: [{ address: '127.0.0.1', family: 4, listed: true, isPublic: false }] };
       },
     });
     expect(await session.post(POST, never())).toMatchObject({ kind: 'unsent' });

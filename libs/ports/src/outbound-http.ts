@@ -25,6 +25,8 @@ export type GuardedAddress = {
   readonly family: 4 | 6;
   /** The deployment lists it: it may be private, and reached in the clear and on any port. */
   readonly listed: boolean;
+  /** On the internet, also if the deployment lists it. */
+  readonly isPublic: boolean;
 };
 
 /**

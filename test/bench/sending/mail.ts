@@ -30,7 +30,7 @@ const mailSide = (name: string, connectTo: (place: Place) => Promise<ProviderCli
 const messageId = (n: number): string => `<mail-${n}@example.com>`;
 
 const everywhere: AddressGuard = {
-  resolve: async (address) => ok([{ address, family: 4, listed: true }]),
+  resolve: async (address) => ok([{ address, family: 4, listed: true, isPublic: false }]),
 };
 
 /** What makes a mail dearer: a signature, an envelope sender of its own, and a link. */

@@ -14,7 +14,7 @@ import { Topology, untilFound } from '@carillon/testing/topology';
 import { startEngineOn } from '../../../apps/engine/test/engine-role.ts';
 
 const LOOPBACK: AddressGuard = {
-  resolve: async () => ok([{ address: '127.0.0.1', family: 4, listed: true }]),
+  resolve: async () => ok([{ address: '127.0.0.1', family: 4, listed: true, isPublic: false }]),
 };
 export const REF = { workspace: 'shop', integration: 'shop-db' };
 const TABLE = 'CREATE TABLE orders (id bigint PRIMARY KEY, status text); ALTER TABLE orders REPLICA IDENTITY FULL';

@@ -37,8 +37,9 @@ export function createAddressGuard(options: AddressGuardOptions): AddressGuard {
     const address = readAddress(text);
     if (!address) return null;
     const listed = isListed(address, ranges);
-    if (!listed && !isPublic(address)) return null;
-    return { address: address.toString(), family: address.kind() === 'ipv4' ? 4 : 6, listed };
+    const onInternet = isPublic(address);
+    if (!listed && !onInternet) return null;
+    return { address: address.toString(), family: address.kind() === 'ipv4' ? 4 : 6, listed, isPublic: onInternet };
   }
 
   function ask(host: string): ReturnType<ResolveName> {

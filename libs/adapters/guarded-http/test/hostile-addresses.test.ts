@@ -135,6 +135,10 @@ describe('the addresses that a deployment lists', () => {
     ] as const) {
       expect([host, (await guard.resolve(host)).ok]).toEqual([host, ok]);
     }
+    expect(await createAddressGuard({ allowed: ['0.0.0.0/0'] }).resolve('93.184.215.14')).toMatchObject({
+      value: [{ listed: true, isPublic: true }],
+    });
+    expect(await guard.resolve('10.1.2.3')).toMatchObject({ value: [{ listed: true, isPublic: false }] });
     for (const wrong of ['10', '10.0.0.0/33', 'localhost', '', '0x0a.0.0.0/8', '10.0.0.1/']) {
       expect(() => createAddressGuard({ allowed: [wrong] })).toThrow(/no range of addresses/);
     }
@@ -144,7 +148,7 @@ describe('the addresses that a deployment lists', () => {
     const guard = createAddressGuard({ allowed: [] });
     expect(await guard.resolve('93.184.215.14')).toEqual({
       ok: true,
-      value: [{ address: '93.184.215.14', family: 4, listed: false }],
+      value: [{ address: '93.184.215.14', family: 4, listed: false, isPublic: true }],
     });
     const http = httpWith([], async () => [{ address: '93.184.215.14' }]);
     for (const url of ['http://partner.example/', 'https://partner.example:22/', 'http://partner.example:443/']) {

@@ -111,7 +111,7 @@ describe('an address that the guard refuses', () => {
     const guard: AddressGuard = {
       resolve(host) {
         asked.push(host);
-        return Promise.resolve(ok([{ address: '127.0.0.1', family: 4, listed: true }]));
+        return Promise.resolve(ok([{ address: '127.0.0.1', family: 4, listed: true, isPublic: false }]));
       },
     };
     const url = 'postgres://me:canary@no-such-host.invalid:1/d';

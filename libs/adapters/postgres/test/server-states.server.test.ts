@@ -12,7 +12,7 @@ import { parseLsn } from '../src/reading/lsn.ts';
 import { ReadingDatabase, sourcesFor, targetOf } from './support/reading-database.ts';
 
 const PUBLIC: AddressGuard = {
-  resolve: () => Promise.resolve(ok([{ address: '127.0.0.1', family: 4, listed: false }])),
+  resolve: () => Promise.resolve(ok([{ address: '127.0.0.1', family: 4, listed: false, isPublic: true }])),
 };
 
 describeWith('postgres', 'a server of few slots and little WAL', () => {

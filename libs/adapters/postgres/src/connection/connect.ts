@@ -46,7 +46,7 @@ export async function connect({ guard, timing }: Access, target: SourceTarget, k
   const tls = chooseTls(
     url,
     target.ca,
-    addresses.every(({ listed }) => listed),
+    addresses.every(({ isPublic }) => !isPublic),
   );
   let error: unknown;
   for (const { address } of addresses) {

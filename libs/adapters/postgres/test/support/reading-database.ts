@@ -15,7 +15,7 @@ import { DEFAULT_TIMING, type Access } from '../../src/access.ts';
 import { createPostgresSources, type Timing } from '../../src/index.ts';
 
 const LOOPBACK: AddressGuard = {
-  resolve: () => Promise.resolve(ok([{ address: '127.0.0.1', family: 4, listed: true }])),
+  resolve: () => Promise.resolve(ok([{ address: '127.0.0.1', family: 4, listed: true, isPublic: false }])),
 };
 
 /** Times that keep tests short. */

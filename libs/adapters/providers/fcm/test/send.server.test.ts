@@ -147,7 +147,7 @@ describe('a push notification', () => {
 
   it.each<[string, AddressGuard]>([
     ['nowhere', { resolve: async () => err({ reason: 'refused_address', detail: 'not there' }) }],
-    ['the clear', { resolve: async () => ok([{ address: '127.0.0.1', family: 4, listed: false }]) }],
+    ['the clear', { resolve: async () => ok([{ address: '127.0.0.1', family: 4, listed: false, isPublic: true }]) }],
   ])(
     'whose key file leads for tokens to %s, as the guard sees it, asks nobody, whoever owns the account',
     async (_, tokenGuard) => {

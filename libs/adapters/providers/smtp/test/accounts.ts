@@ -22,7 +22,7 @@ export const account = (
 export const guardOf = (...allowed: readonly string[]): AddressGuard => ({
   resolve: async (address) =>
     allowed.includes(address)
-      ? ok([{ address, family: address.includes(':') ? 6 : 4, listed: true }])
+      ? ok([{ address, family: address.includes(':') ? 6 : 4, listed: true, isPublic: false }])
       : err({ reason: 'refused_address', detail: 'private' }),
 });
 

@@ -49,7 +49,7 @@ describe('The mail server of a workspace', () => {
       const elsewhere: AddressGuard = {
         resolve: async (name) => {
           asked.push(name);
-          return ok([{ address: '127.0.0.1', family: 4, listed: true }]);
+          return ok([{ address: '127.0.0.1', family: 4, listed: true, isPublic: false }]);
         },
       };
       const { result, steps } = await use(host, elsewhere);

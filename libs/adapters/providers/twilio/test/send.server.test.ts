@@ -193,7 +193,8 @@ describe('the address of a workspace’s own account', () => {
     resolve: () => Promise.resolve({ ok: false, error: { reason: 'refused_address', detail: '' } }),
   };
   const toHere: AddressGuard = {
-    resolve: () => Promise.resolve({ ok: true, value: [{ address: '127.0.0.1', family: 4, listed: true }] }),
+    resolve: () =>
+      Promise.resolve({ ok: true, value: [{ address: '127.0.0.1', family: 4, listed: true, isPublic: false }] }),
   };
 
   it('is asked of the guard, be it a name or a number', async () => {

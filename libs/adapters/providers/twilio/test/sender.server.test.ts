@@ -106,7 +106,7 @@ describe('an account of Twilio', () => {
 
   it('of a workspace is reached in the clear only where the deployment lists the address', async () => {
     const unlisted = {
-      resolve: async () => ({ ok: true, value: [{ address: '127.0.0.1', family: 4, listed: false }] }),
+      resolve: async () => ({ ok: true, value: [{ address: '127.0.0.1', family: 4, listed: false, isPublic: true }] }),
     };
     const factory = createTwilioSenderFactory({ clock: { now: () => NOW }, guard: unlisted as never });
     const url = `http://sms.example.com:${new URL(twilio.url).port}`;

@@ -184,7 +184,7 @@ describe('a Vonage account', () => {
 
   it('of a workspace is not reached in the clear unless the deployment lists the address', async () => {
     const unlisted = {
-      resolve: async () => ({ ok: true, value: [{ address: '127.0.0.1', family: 4, listed: false }] }),
+      resolve: async () => ({ ok: true, value: [{ address: '127.0.0.1', family: 4, listed: false, isPublic: true }] }),
     };
     const factory = createVonageSenderFactory({ clock: { now: () => NOW }, guard: unlisted as never });
     const url = `http://sms.example.com:${new URL(vonage.url).port}`;
