@@ -104,6 +104,39 @@ describeWith('postgres', 'states of a source', () => {
   });
 
   describe('waiting', () => {
+    it('is may_not_publish while the options of the publication leave changes out, also while it is read', async () => {
+      const reader = await database.open(['public.kept']);
+      const { publication = '' } = database.log.position ?? {};
+      const expected = {
+        kind: 'waiting',
+        reason: 'may_not_publish',
+        fix: `ALTER PUBLICATION "${publication}" SET (publish = 'insert, update, delete', publish_via_partition_root = true);`,
+      };
+      await database.run(`ALTER PUBLICATION ${publication} SET (publish = 'insert')`);
+      expect(await reader.ended).toMatchObject(expected);
+      await database.run(
+        `ALTER PUBLICATION ${publication} SET (publish = 'insert, update, delete', publish_via_partition_root = false)`,
+      );
+      const end = await ended(database.log.position);
+      expect(end).toMatchObject(expected);
+      await database.run(('fix' in end && end.fix) || '');
+      await database.open(['public.kept']);
+      await database.run("INSERT INTO kept VALUES (1, 'read')");
+      await database.log.waitForRows(1);
+    });
+
+    it('is unreachable if the stream breaks and the database cannot be asked why', async () => {
+      const reader = await database.open(['public.kept'], sourcesFor({ reportMs: 600_000 }));
+      await database.run(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+         WHERE datname = current_database() AND application_name = 'carillon' AND backend_type = 'client backend'`,
+      );
+      await database.run(`DROP PUBLICATION ${database.log.position?.publication}`);
+      await database.run("INSERT INTO kept VALUES (1, 'a')");
+      expect(await reader.ended).toMatchObject({ kind: 'waiting', reason: 'unreachable' });
+      expect(await ended(database.log.position)).toMatchObject({ kind: 'stopped', reason: 'publication_gone' });
+    });
+
     it('is refused_login for a wrong password, an unknown role and an unknown database', async () => {
       const { url } = await database.database.createRole('REPLICATION');
       const wrong = new URL(url);

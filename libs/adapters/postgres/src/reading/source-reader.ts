@@ -6,7 +6,7 @@ import { connect, type Connection } from '../connection/connect.ts';
 import { SourceFailure, stopped } from '../connection/source-failure.ts';
 import { codeOf } from '../connection/connection-errors.ts';
 import { continueAt, isMade, makeSlot, namePosition, type Prepared, type Server } from '../setup/positions.ts';
-import { findPublication } from '../setup/publication.ts';
+import { findPublication, optionsProblem } from '../setup/publication.ts';
 import { publishTables, serverTime, type Publication } from '../setup/published-tables.ts';
 import { findServerProblem, findSlotProblem, identifySystem } from '../setup/start-checks.ts';
 import { loadTypes } from '../values/load-types.ts';
@@ -52,6 +52,8 @@ class SourceRun {
   #stream: ReplicationStream | null = null;
   #reportTimer: NodeJS.Timeout | undefined;
   #isClosed = false;
+  /** From the command that starts the stream on. */
+  #isStreaming = false;
   /** Where the server's WAL ended, and when, for ends that the stream has not reached yet. */
   readonly #samples: { readonly lsn: bigint; readonly at: Instant }[] = [];
   readonly #since = new Map<string, Instant>();
@@ -90,11 +92,10 @@ class SourceRun {
   async #endAfter(cause: unknown): Promise<SourceEnd> {
     if (cause instanceof SourceFailure) return cause.failure;
     const [sql] = this.#connections;
-    const isOurs = cause instanceof TypeError || cause instanceof RangeError;
-    if (sql === undefined || isOurs) return { kind: 'closed', error: cause };
+    if (sql === undefined || isOurs(cause)) return { kind: 'closed', error: cause };
     const code = codeOf(cause);
-    if (this.#position !== null && isMade(this.#position) && ['42704', '55000', '58P01'].includes(code)) {
-      const problem = await findSlotProblem(sql, this.#position).catch(() => null);
+    if (this.#isStreaming && this.#position !== null && ['42704', '55000', '58P01'].includes(code)) {
+      const problem = await findSlotProblem(sql, this.#position).catch((error: unknown) => sql.failure(error));
       return (problem ?? stopped(code === '42704' ? 'publication_gone' : 'slot_lost')).failure;
     }
     return sql.failure(cause).failure;
@@ -115,9 +116,12 @@ class SourceRun {
     const replication = await this.#connect('replication');
     const server = { sql, replication, system: await identifySystem(replication) };
     const { position, readings } = await this.#prepare(server);
+    this.#isStreaming = true;
     this.#stream = await startStream(server, position, access.timing);
     if (this.#isClosed) throw new ClosingError();
-    await this.#report(sql, position, readings);
+    await this.#report(sql, position, readings).catch((error: unknown) => {
+      throw statementError(sql, error);
+    });
     const changes = new ChangeReader({
       integration: target.integration,
       tables: new Set(tables),
@@ -191,7 +195,7 @@ class SourceRun {
         .then((readings) => this.#report(sql, position, readings))
         .then(
           () => this.#scheduleReport(sql, changes),
-          (error: unknown) => this.#stream?.stop(error),
+          (error: unknown) => this.#stream?.stop(statementError(sql, error)),
         );
     }, access.timing.reportMs);
   }
@@ -217,8 +221,16 @@ class SourceRun {
 async function findKnownPublication(sql: Connection, position: SourcePosition): Promise<Publication> {
   const found = await findPublication(sql, position.publication);
   if (found?.oid !== position.publicationOid) throw stopped('publication_gone');
+  const problem = optionsProblem(found);
+  if (problem !== null) throw problem;
   return found;
 }
+
+/** Errors of this program, not of the database. */
+const isOurs = (error: unknown): boolean => error instanceof TypeError || error instanceof RangeError;
+
+/** While the stream runs, the code of another statement's error says nothing about the slot. */
+const statementError = (sql: Connection, error: unknown): unknown => (isOurs(error) ? error : sql.failure(error));
 
 /** What a reader cannot read is an error of ours, not of the database. */
 async function readOrEnd(changes: ChangeReader, message: Buffer): Promise<ReadChange | null> {

@@ -1,14 +1,30 @@
 import { codeOf, quoteName } from '../connection/connection-errors.ts';
 import type { Connection } from '../connection/connect.ts';
-import { waiting } from '../connection/source-failure.ts';
+import { waiting, type SourceFailure } from '../connection/source-failure.ts';
 import { findReadable, quoteTable, type Publication } from './published-tables.ts';
 
 /** Truncates never arrive, and a partitioned table has one name. */
 const OPTIONS = "publish = 'insert, update, delete', publish_via_partition_root = true";
 
-export async function findPublication(connection: Connection, name: string): Promise<Publication | null> {
-  const [row] = await connection.query('SELECT oid::int8::text AS oid FROM pg_publication WHERE pubname = $1', [name]);
-  return row === undefined ? null : { name, oid: Number(row['oid']) };
+export type FoundPublication = Publication & {
+  /** It has the options above. */
+  readonly sendsAll: boolean;
+};
+
+export async function findPublication(connection: Connection, name: string): Promise<FoundPublication | null> {
+  const [row] = await connection.query(
+    `SELECT oid::int8::text AS oid, pubinsert AND pubupdate AND pubdelete AND pubviaroot AS sends_all
+     FROM pg_publication WHERE pubname = $1`,
+    [name],
+  );
+  return row === undefined ? null : { name, oid: Number(row['oid']), sendsAll: row['sends_all'] === true };
+}
+
+/** Returns a failure with the SQL if the options of a publication were changed so that changes are missing. */
+export function optionsProblem({ name, sendsAll }: FoundPublication): SourceFailure | null {
+  if (sendsAll) return null;
+  const detail = 'The options of the publication were changed. Changes that it left out do not come again.';
+  return waiting('may_not_publish', detail, `ALTER PUBLICATION ${quoteName(name)} SET (${OPTIONS});`);
 }
 
 /** Returns a publication, which it makes without tables if it is not there. Rejects with `may_not_publish`. */
@@ -18,7 +34,11 @@ export async function ensurePublication(
   tables: readonly string[],
 ): Promise<Publication> {
   const found = await findPublication(connection, name);
-  if (found !== null) return found;
+  if (found !== null) {
+    const problem = optionsProblem(found);
+    if (problem !== null) throw problem;
+    return found;
+  }
   try {
     await connection.query(`CREATE PUBLICATION ${quoteName(name)} WITH (${OPTIONS})`);
   } catch (error) {

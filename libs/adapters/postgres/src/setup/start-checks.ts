@@ -3,7 +3,7 @@ import { codeOf } from '../connection/connection-errors.ts';
 import type { Connection } from '../connection/connect.ts';
 import { stopped, waiting, type SourceFailure } from '../connection/source-failure.ts';
 import { parseLsn } from '../reading/lsn.ts';
-import { findPublication } from './publication.ts';
+import { findPublication, optionsProblem } from './publication.ts';
 import { findSlot } from './slot.ts';
 
 export type SystemIdentity = {
@@ -68,7 +68,7 @@ export async function findSlotProblem(sql: Connection, position: SourcePosition)
   if (parseLsn(slot.confirmed) > parseLsn(position.lsn)) {
     return stopped('slot_ahead', `It is at ${slot.confirmed}, beyond ${position.lsn}.`);
   }
-  return null;
+  return optionsProblem(publication);
 }
 
 /** Returns where `timeline` left `old`. Null if it does not come from it. */
