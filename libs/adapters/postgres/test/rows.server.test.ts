@@ -52,7 +52,7 @@ describeWith('postgres', 'rows of PostgreSQL', () => {
   });
 
   it('leave out fields above 64 KiB and name them', async () => {
-    await database.run('CREATE TABLE files (id int PRIMARY KEY, body text, bytes bytea, list text[])');
+    await database.run('CREATE TABLE files (id int PRIMARY KEY, body text, bytes bytea, list text[], tree jsonb)');
     await database.open(['public.files']);
     await database.run(
       `INSERT INTO files VALUES (1, repeat('a', ${64 * KIB}), decode(repeat('00', ${48 * KIB}), 'hex'), NULL)`,
@@ -62,12 +62,16 @@ describeWith('postgres', 'rows of PostgreSQL', () => {
     );
     await database.run(`INSERT INTO files VALUES (3, repeat('a', ${5 * KIB * KIB}), NULL, NULL)`);
     await database.run("INSERT INTO files VALUES (4, 'small', NULL, NULL)");
-    await database.log.waitForRows(4);
+    await database.run(
+      `INSERT INTO files (id, list, tree) SELECT 5, array_agg(md5(i::text)), jsonb_agg(md5(i::text)) FROM generate_series(1, ${(5 * KIB * KIB) / 32}) i`,
+    );
+    await database.log.waitForRows(5);
     expect(database.log.changes.map(({ change }) => change.unknown)).toEqual([
       [],
       ['body', 'bytes', 'list'],
       ['body'],
       [],
+      ['list', 'tree'],
     ]);
     expect(database.log.changes[0]?.change.event['body']).toHaveLength(64 * KIB);
     expect(database.log.changes[3]?.change.event).toMatchObject({ id: 4, body: 'small' });

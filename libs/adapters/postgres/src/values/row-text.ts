@@ -6,12 +6,18 @@ type BinaryReader = {
   read(length: number): Buffer;
 };
 
-/** Text of each column by its name. Null is SQL's null; undefined means that the database did not send the value. */
+/** Text of each column by its name. Null is SQL's null; undefined means that the database did not send the value, or that it is too large. */
 export type RowText = Readonly<Record<string, string | null | undefined>>;
 
 const NULL = 0x6e;
 const UNCHANGED = 0x75;
 const TEXT = 0x74;
+
+/**
+ * Bytes of a value's text above which it is not decoded. Every value within the 64 KiB of a field is shorter; only a JSON
+ * string with many escapes could be longer.
+ */
+export const MAX_TEXT_BYTES = 132 * 1024;
 
 /**
  * Reads one row of pgoutput as text. It replaces `readTuple` of the library's parser, which turns values into JavaScript's types
@@ -30,8 +36,10 @@ export function readRowText(
     const kind = reader.readUint8();
     if (kind === NULL) row[name] = null;
     else if (kind === UNCHANGED) row[name] = old?.[name];
-    else if (kind === TEXT) row[name] = reader.read(reader.readInt32()).toString('utf8');
-    else throw new Error(`unknown kind of value ${kind}`);
+    else if (kind === TEXT) {
+      const bytes = reader.read(reader.readInt32());
+      row[name] = bytes.length > MAX_TEXT_BYTES ? undefined : bytes.toString('utf8');
+    } else throw new Error(`unknown kind of value ${kind}`);
   }
   return row;
 }
