@@ -1,10 +1,15 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { err, ok } from '@carillon/kernel';
-import type { AddressGuard } from '@carillon/ports';
-import { describe, expect, it } from 'vitest';
+import type { AddressGuard, SourceTarget } from '@carillon/ports';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { DEFAULT_TIMING } from '../src/access.ts';
+import { connect } from '../src/connection/connect.ts';
 import { failureOf } from '../src/connection/connection-errors.ts';
 import { readSourceUrl, type SourceUrl } from '../src/connection/source-url.ts';
 import { chooseTls } from '../src/connection/tls.ts';
 import { createPostgresSources } from '../src/index.ts';
+import { ReplicationStream } from '../src/reading/replication-stream.ts';
 
 const read = (text: string): SourceUrl => {
   const url = readSourceUrl(text);
@@ -122,7 +127,82 @@ describe('an address that the guard refuses', () => {
   });
 });
 
+describe('a public address that the deployment lists', () => {
+  it('is checked like any other public address', async () => {
+    const guard: AddressGuard = {
+      resolve: () =>
+        Promise.resolve(
+          ok([
+            { address: '127.0.0.1', family: 4, listed: true, isPublic: true },
+            { address: '127.0.0.1', family: 4, listed: true, isPublic: false },
+          ]),
+        ),
+    };
+    const url = 'postgres://me:canary@db.test:1/d?sslmode=disable';
+    const target = { workspace: 'a', integration: 'b', url, ca: null };
+    const { problems } = await createPostgresSources({ guard }).check(target, []);
+    expect(problems).toMatchObject([{ reason: 'refused_certificate' }]);
+  });
+});
+
+describe('a server that falls silent', () => {
+  let server: Server;
+  const sockets: Socket[] = [];
+  /** Accepts every login, then neither answers nor closes. */
+  beforeEach(async () => {
+    server = createServer({ allowHalfOpen: true }, (socket) => {
+      sockets.push(socket);
+      socket.on('error', () => undefined);
+      socket.once('data', () => socket.write(Buffer.from('5200000008000000005a0000000549', 'hex')));
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+  });
+  afterEach(async () => {
+    for (const socket of sockets.splice(0)) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  const guard: AddressGuard = {
+    resolve: () => Promise.resolve(ok([{ address: '127.0.0.1', family: 4, listed: true, isPublic: false }])),
+  };
+  const timing = { ...DEFAULT_TIMING, answerMs: 50 };
+  const target = (): SourceTarget => {
+    const { port } = server.address() as AddressInfo;
+    return { workspace: 'a', integration: 'b', url: `postgres://me@127.0.0.1:${port}/d?sslmode=disable`, ca: null };
+  };
+
+  it.each(['sql', 'replication'] as const)('fails a statement on a connection for %s as unreachable', async (kind) => {
+    const connection = await connect({ guard, timing }, target(), kind);
+    const failure = await connection.query('SELECT 1').catch((error: unknown) => connection.failure(error).failure);
+    expect(failure).toMatchObject({ reason: 'unreachable', detail: 'The server did not answer in time.' });
+    await connection.end();
+  });
+
+  it('does not keep a connection from ending', async () => {
+    const connection = await connect({ guard, timing }, target(), 'sql');
+    await connection.end();
+    expect(connection.client).toMatchObject({ connection: { stream: { destroyed: true } } });
+  });
+
+  it('does not keep the start of a stream waiting', async () => {
+    const connection = await connect({ guard, timing }, target(), 'replication');
+    const start = ReplicationStream.start(
+      connection,
+      { slot: 's', publication: 'p', from: 0n },
+      { statusMs: 1000, silenceMs: 50 },
+    );
+    await expect(start).rejects.toThrow();
+    await connection.end();
+  });
+});
+
 describe('errors of a connection', () => {
+  it('quote at most 500 characters of the server', () => {
+    const error = Object.assign(new Error('x'.repeat(10_000)), { code: 'XX000' });
+    const { detail } = failureOf(error, read('postgres://me@h/d')).failure;
+    expect(detail).toMatch(/: x{500}$/);
+  });
+
   it('never hold the password', () => {
     const url = read('postgres://me:p%40canary@h/d');
     for (const code of [

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { AddressGuard, GuardedAddress, SourceTarget } from '@carillon/ports';
 import pg from 'pg';
 import type { Access } from '../access.ts';
@@ -19,6 +20,9 @@ const SESSION = {
 
 const CONNECT_TIMEOUT_MS = 10_000;
 const STATEMENT_TIMEOUT_MS = 30_000;
+const KEEP_ALIVE_DELAY_MS = 10_000;
+/** Time for which a server may take to close a connection. */
+const END_TIMEOUT_MS = 2_000;
 
 /** `replication` streams changes and takes replication commands; `sql` takes statements. */
 type Kind = 'sql' | 'replication';
@@ -52,7 +56,7 @@ export async function connect({ guard, timing }: Access, target: SourceTarget, k
   for (const { address } of addresses) {
     try {
       const client = await connectTo(address, url, tls, { kind, lockTimeoutMs: timing.lockTimeoutMs });
-      return connectionOf(client, url);
+      return connectionOf(client, url, timing.answerMs);
     } catch (caught) {
       error = caught;
       if (!isNetworkError(caught)) break;
@@ -106,6 +110,7 @@ async function open(address: string, url: SourceUrl, ssl: pg.ClientConfig['ssl']
       .join(' '),
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS,
     ...(wish.kind === 'replication' && { replication: 'database' }),
   });
   // Without a listener, an error between two statements would end the process.
@@ -114,13 +119,22 @@ async function open(address: string, url: SourceUrl, ssl: pg.ClientConfig['ssl']
   return client;
 }
 
-const connectionOf = (client: pg.Client, url: SourceUrl): Connection => ({
+const connectionOf = (client: pg.Client, url: SourceUrl, answerMs: number): Connection => ({
   client,
   url,
   failure: (error) => failureOf(error, url),
   async query(sql, values) {
-    const result = values === undefined ? await client.query<Row>(sql) : await client.query<Row>(sql, [...values]);
-    return result.rows;
+    // `pg` reads the timeout of a single query, which its types leave out.
+    const query = { text: sql, query_timeout: answerMs, ...(values !== undefined && { values: [...values] }) };
+    return (await client.query<Row>(query)).rows;
   },
-  end: () => client.end().catch(() => undefined),
+  end: () => endClient(client),
 });
+
+/** Does not wait for a host that is gone. */
+async function endClient(client: pg.Client): Promise<void> {
+  const { stream } = (client as unknown as { readonly connection: { readonly stream: Socket } }).connection;
+  const timer = setTimeout(() => stream.destroy(), END_TIMEOUT_MS);
+  await client.end().catch(() => undefined);
+  clearTimeout(timer);
+}

@@ -5,7 +5,9 @@ type ServerError = Error & { readonly code?: string; readonly severity?: string 
 
 /** Messages of `pg` for which it has no code. */
 const NO_TLS = 'The server does not support SSL connections';
-const LATE = 'timeout expired';
+const LATE: readonly string[] = ['timeout expired', 'Query read timeout'];
+/** Characters of the server's message that are shown. */
+const MAX_MESSAGE_LENGTH = 500;
 const NO_PASSWORD = /client password must be/;
 
 export const offersNoTls = (error: unknown): boolean => error instanceof Error && error.message === NO_TLS;
@@ -44,7 +46,7 @@ export function failureOf(error: unknown, url: SourceUrl): SourceFailure {
     return waiting('refused_certificate', CERTIFICATES[code] ?? `Its check ended with ${code}.`);
   }
   if (NO_PASSWORD.test(messageOf(error))) return waiting('refused_login', 'The URL has no password.');
-  if (messageOf(error) === LATE) return waiting('unreachable', NETWORK['ETIMEDOUT']);
+  if (LATE.includes(messageOf(error))) return waiting('unreachable', NETWORK['ETIMEDOUT']);
   if (isNetworkError(error)) return waiting('unreachable', NETWORK[code] ?? 'The connection broke.');
   return serverFailure(code, messageOf(error), url);
 }
@@ -78,7 +80,10 @@ function serverFailure(code: string, message: string, url: SourceUrl): SourceFai
     case '53400':
       return waiting('no_slot_free', null, 'ALTER SYSTEM SET max_replication_slots = 20; -- then restart PostgreSQL');
     default:
-      return waiting('unreachable', `PostgreSQL refused with ${code}: ${withoutSecrets(message, url)}`);
+      return waiting(
+        'unreachable',
+        `PostgreSQL refused with ${code}: ${withoutSecrets(message, url).slice(0, MAX_MESSAGE_LENGTH)}`,
+      );
   }
 }
 

@@ -85,7 +85,8 @@ export class ReplicationStream {
       },
     );
     // A later error of the query is kept in `#end`.
-    await Promise.race([started, query]);
+    const late = setTimeout(() => this.#lose(), this.#timing.silenceMs);
+    await Promise.race([started, query]).finally(() => clearTimeout(late));
     this.#lastReceived = performance.now();
     this.#timer = setInterval(() => this.#tick(), this.#timing.statusMs);
   }
@@ -152,12 +153,16 @@ export class ReplicationStream {
   #tick(): void {
     const isSilent = performance.now() - this.#lastReceived > this.#timing.silenceMs;
     if (isSilent && !this.#raw.stream.isPaused()) {
-      this.stop(waiting('unreachable', `The server was silent for ${this.#timing.silenceMs / 1000} s.`));
-      this.#raw.stream.destroy();
+      this.#lose();
       return;
     }
     // The answer shows that the server is there, and how far it is.
     this.#sendStatus(true);
+  }
+
+  #lose(): void {
+    this.stop(waiting('unreachable', `The server was silent for ${this.#timing.silenceMs / 1000} s.`));
+    this.#raw.stream.destroy();
   }
 
   #sendStatus(wantsAnswer: boolean): void {
