@@ -68,7 +68,7 @@ function createHandlers(
       const records = prepared.map(({ record }) => record);
       await saved.save({ position, secrets, lastChangeAt, ...latest, moved: false }, records);
       for (const [result, count] of countsOf(prepared)) watch.sourceChanges(name, result, count);
-      paced = pace(prepared, ports).catch(() => undefined);
+      paced = pace(prepared, ports).catch((error: unknown) => watch.trouble(`pace ${name}`, error));
     },
     report(report) {
       const { state, reportedAt, tables } = saved.current();

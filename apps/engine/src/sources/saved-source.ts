@@ -60,6 +60,7 @@ export function createSavedSource(
     current: () => current,
     save(fields, records = []) {
       const written = last.then(() => write(fields, records));
+      // The caller gets the error. The next write only waits for this one.
       last = written.catch(() => undefined);
       return written;
     },

@@ -59,7 +59,7 @@ async function dropAll(access: Access, target: SourceTarget, sql: Connection, po
   return null;
 }
 
-/** On another server nothing would be dropped, and the slot would stay where it is. */
+/** The slot stays on its own server if the URL now leads to another one. */
 async function refuseOtherServer(access: Access, target: SourceTarget, { systemId }: SourcePosition): Promise<void> {
   const replication = await connect(access, target, 'replication');
   try {
