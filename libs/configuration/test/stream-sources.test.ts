@@ -197,13 +197,27 @@ describe('a plan', () => {
     ]);
   });
 
-  it('adds and removes tables, columns and other integrations', () => {
+  it('adds and removes tables and columns', () => {
     expect(faults('public.payments: event.order_id', 'public.lines: event.id')).toEqual([]);
     expect(faults('    public.payments: event.order_id\n', '')).toEqual([]);
     expect(faults('card_number', 'note')).toEqual([]);
   });
 
-  it('keeps a stream at its database, and another without one', () => {
+  it('keeps a stream at its database', () => {
+    const other = { ...GOOD, [DATABASE.replace('shop-db', 'other-db')]: GOOD[DATABASE] ?? '' };
+    const text = (GOOD[STREAM] ?? '').replace('integration: shop-db', 'integration: other-db');
+    expect(plan(read({ ...other, [STREAM]: text }).resources).faults).toMatchObject([
+      {
+        path: ['from', 'integration'],
+        code: 'fixed_at_creation',
+        facts: { what: 'database' },
+        expected: 'shop-db',
+        fix: 'write it as it was, or make another stream',
+      },
+    ]);
+  });
+
+  it('keeps a stream that reads a database and another that takes events as they are', () => {
     const posted = read({ ...GOOD, [STREAM]: 'time: event.updated_at\nsecurity: { api_keys: [backend] }\n' });
     expect(plan(posted.resources.filter(({ ref }) => ref.name !== 'order-paid')).faults).toMatchObject([
       { path: ['from'], code: 'fixed_at_creation', facts: { what: 'origin' } },

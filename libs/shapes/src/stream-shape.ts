@@ -52,7 +52,7 @@ const FEW_TABLES = `one table, at most ${MAX_TABLES}`;
 
 export const fromShape = keys({
   integration: said(slug, {
-    description: 'Name of the database (integrations/<name>.yaml, of kind `postgres`).',
+    description: 'Name of the database (integrations/<name>.yaml, of kind `postgres`). Fixed at creation.',
     example: 'shop-db',
   }),
   tables: said(

@@ -15,7 +15,7 @@ export type SourceRunOptions = {
   readonly ref: SourceRef;
   /** Names this process in leases. */
   readonly holder: string;
-  /** Returns the source as it is configured now. Null: it was removed. */
+  /** Returns the source as it is configured now. Null: its integration was removed. */
   readonly configured: () => ConfiguredSource | null;
   readonly signal: AbortSignal;
   readonly timing: SourceTiming;
@@ -30,7 +30,7 @@ type Step = 'again' | 'retry' | 'idle' | 'ended';
 
 /**
  * Reads one source until `signal` ends or the source is gone: takes its lease, reads, waits, stays stopped until a person asks
- * for a reset, and drops the slot once the source was removed. Never rejects.
+ * for a reset, and drops the slot once the integration was removed. Never rejects.
  */
 export const runSource = (options: SourceRunOptions, ports: SourcePorts): Promise<void> =>
   new SourceRun(options, ports).run();
@@ -85,7 +85,16 @@ class SourceRun {
     const source = configured();
     const stored = await this.#ports.sources.load(ref);
     if (source === null) return stored === null || stored.moved ? 'ended' : this.#leave(stored);
+    // A slot that was made is read also without streams: it would hold WAL, and nobody could see that changes are missing.
+    if (source.streams.length === 0 && (stored === null || stored.position === null)) {
+      return stored === null ? 'ended' : this.#leave(stored);
+    }
     const saved = createSavedSource(stored ?? newSource(source, this.#ports.clock.now()), this.#ports);
+    if (stored?.state.kind === 'leaving' && stored.state.stopped !== undefined) {
+      const state: SourceState = { kind: 'stopped', reason: stored.state.stopped, detail: null, fix: null };
+      await saved.save({ state, reset: null, secrets: secretsOf(source) });
+      return 'again';
+    }
     if (stored?.state.kind !== 'stopped') return this.#read(source, saved);
     this.#show(stored);
     if (stored.reset === null) return 'idle';

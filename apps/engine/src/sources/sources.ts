@@ -7,8 +7,8 @@ import { runSource } from './source-run.ts';
 export type SourceReaders = { stop(): Promise<void> };
 
 /**
- * Reads the databases that streams name, each in a run of its own. Looks into the store only at the start and after a new
- * configuration, where sources may have been removed. Without sources it does nothing else.
+ * Reads the databases that streams name, and those that they named before, each in a run of its own. Looks into the store only
+ * at the start and after a new configuration, where sources may have been removed. Without sources it does nothing else.
  */
 export function startSources(ports: SourcePorts, timing: SourceTiming = DEFAULT_TIMING): SourceReaders {
   const { configuration, sources, watch, ids } = ports;
@@ -18,10 +18,11 @@ export function startSources(ports: SourcePorts, timing: SourceTiming = DEFAULT_
   let listedNumber: number | null = null;
 
   function configured({ workspace, integration }: SourceRef): ConfiguredSource | null {
-    const found = sourcesOf(configuration.current()).find(
-      (source) => source.workspace === workspace && source.name === integration,
+    return (
+      sourcesOf(configuration.current()).find(
+        (source) => source.workspace === workspace && source.name === integration,
+      ) ?? null
     );
-    return found !== undefined && found.streams.length > 0 ? found : null;
   }
 
   function begin(ref: SourceRef): void {

@@ -297,7 +297,7 @@ const WORDS: { readonly [Code in FaultCode]: Phrase<Code> } = {
   fixed_at_creation: ({ what }) => [
     what === 'origin'
       ? 'An event stream reads a database from its beginning, or never'
-      : `The ${what === 'time' ? 'time' : 'key'} of an event stream is fixed when the stream is made`,
+      : `The ${what === 'time' || what === 'database' ? what : 'key'} of an event stream is fixed when the stream is made`,
     'Enter it as it was, or make another stream.',
   ],
   from_and_setting: (_facts, { label }) => [

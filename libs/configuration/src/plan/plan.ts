@@ -126,6 +126,10 @@ function fixedAtCreation(current: Configuration, { ref, body }: WantedResource<'
     const old = before[name];
     if (old !== body[name]) refuse([name], name, 'a stream', old ?? `no ${name}`);
   }
+  const database = before.from?.integration;
+  if (!isMoved && database !== undefined && database !== body.from?.integration) {
+    refuse(['from', 'integration'], 'database', 'a stream', database);
+  }
   for (const [table, old] of Object.entries(before.from?.tables ?? {})) {
     const key = body.from?.tables[table];
     if (key !== undefined && key !== old) refuse(['from', 'tables', table], 'key', `the table ${table}`, old);

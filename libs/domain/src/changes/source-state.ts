@@ -44,5 +44,17 @@ export type SourceState =
   | { readonly kind: 'running' }
   | ({ readonly kind: 'waiting' } & SourceProblem<WaitingReason>)
   | ({ readonly kind: 'stopped' } & SourceProblem<StoppedReason>)
-  /** Removed from the configuration. `fix` drops slot and publication by hand. */
-  | { readonly kind: 'leaving'; readonly detail: string | null; readonly fix: string | null };
+  /** Its integration was removed. `fix` drops slot and publication by hand. */
+  | {
+      readonly kind: 'leaving';
+      readonly detail: string | null;
+      readonly fix: string | null;
+      /** Why it was stopped before, so that it is stopped again if its integration comes back. Absent: it was not. */
+      readonly stopped?: StoppedReason;
+    };
+
+/** Returns why changes may be missing, also if the source leaves meanwhile. Null if none are. */
+export function stoppedReasonOf(state: SourceState): StoppedReason | null {
+  if (state.kind === 'stopped') return state.reason;
+  return state.kind === 'leaving' ? (state.stopped ?? null) : null;
+}

@@ -1,6 +1,13 @@
 import { formatInstant, type Instant } from '@carillon/kernel';
 import type { SourcePosition } from './source-position.ts';
-import type { SourceProblem, SourceState, StoppedReason, TableReason, WaitingReason } from './source-state.ts';
+import {
+  stoppedReasonOf,
+  type SourceProblem,
+  type SourceState,
+  type StoppedReason,
+  type TableReason,
+  type WaitingReason,
+} from './source-state.ts';
 
 /** What is wrong, and what ends it. */
 type Words = { readonly what: string; readonly end: string };
@@ -130,7 +137,7 @@ export function describeSource(source: DescribedSource, now: Instant): SourceWor
     const end = 'Carillon carries it out as soon as the database answers.';
     return { state: kind, reason, sentence: sentenceOf(what, state.detail, end), fix: state.fix };
   }
-  if (kind === 'leaving') return { state: kind, reason, sentence: leavingText(source), fix: state.fix };
+  if (kind === 'leaving') return { state: kind, reason, sentence: leavingText(source, now), fix: state.fix };
   return { state: kind, reason, sentence: stoppedText(source, state, now), fix: state.fix ?? resetCommand(source) };
 }
 
@@ -170,6 +177,12 @@ export function spanOnAudit({ state, position }: SpanOnAudit, now: Instant): str
 export const describeDoneReset = (from: SourcePosition, to: SourcePosition): string =>
   `not read from ${from.lsn} (${formatInstant(from.at)}) to ${to.lsn} (${formatInstant(to.at)}) of ${to.slot}`;
 
+/** Returns what a stopped source whose integration was removed has not read, as the audit keeps it. */
+export const describeLeft = (position: SourcePosition | null): string =>
+  position === null
+    ? 'not read at all'
+    : `not read after ${position.lsn} (${formatInstant(position.at)}) of ${position.slot}`;
+
 type SpanOnAudit = {
   readonly state: SourceState;
   readonly position: Pick<SourcePosition, 'lsn' | 'at' | 'slot'> | null;
@@ -192,12 +205,16 @@ function stoppedText(
   return sentenceOf(`${since} were not read: ${what}`, detail, end);
 }
 
-function leavingText({ integration, state }: DescribedSource): string {
+function leavingText({ integration, state, position }: DescribedSource, now: Instant): string {
   const what = 'the source was removed from the configuration, but its replication slot could not be dropped';
   const end =
     'Until somebody drops it, the slot keeps WAL. Carillon retries. ' +
     `If the database is gone or this SQL has been run: \`carillon sources reset ${integration} --gone --reason "…"\`.`;
-  return sentenceOf(what, state.kind === 'leaving' ? state.detail : null, end);
+  const unread =
+    stoppedReasonOf(state) === null || position === null
+      ? ''
+      : ` Changes since ${timeText(position.at, now)} were not read.`;
+  return sentenceOf(what, state.kind === 'leaving' ? state.detail : null, end) + unread;
 }
 
 function sentenceOf(what: string, detail: string | null, end = ''): string {
