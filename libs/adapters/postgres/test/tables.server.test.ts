@@ -129,6 +129,27 @@ describeWith('postgres', 'tables of a source', () => {
     expect(database.log.rows).toEqual([{ note: 'read' }]);
   });
 
+  it('may all be taken out: the slot follows, and they come back', async () => {
+    await (await database.open(['public.good'])).close();
+    const empty = await database.open([]);
+    await expect.poll(published).toEqual([]);
+    await database.run('INSERT INTO good VALUES (1)');
+    const [written] = await database.run('SELECT pg_current_wal_flush_lsn()::text AS lsn');
+    const follows = async (): Promise<unknown> =>
+      (
+        await database.run(
+          `SELECT bool_and(confirmed_flush_lsn >= '${String(written?.['lsn'])}') AS follows FROM pg_replication_slots
+            WHERE database = current_database()`,
+        )
+      )[0]?.['follows'];
+    await expect.poll(follows, { timeout: 10_000 }).toSatisfy((value) => String(value).startsWith('t'));
+    await empty.close();
+    await database.open(['public.good']);
+    await database.run('INSERT INTO good VALUES (2)');
+    await database.log.waitForRows(1);
+    expect(database.log.rows).toEqual([{ id: 2 }]);
+  });
+
   it('of another owner are not published, with the SQL for the owner', async () => {
     const { url, role } = await database.database.createRole('REPLICATION');
     await database.run(`GRANT CREATE ON DATABASE ${database.database.name} TO ${role}`);
