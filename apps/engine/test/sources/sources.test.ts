@@ -1,102 +1,29 @@
-import type { ReadChange } from '@carillon/domain/changes';
 import { OWNER_ACTOR } from '@carillon/domain/people';
 import { CarillonError, err } from '@carillon/kernel';
-import type { SourceStore, StoredSource } from '@carillon/ports';
+import type { SourceStore } from '@carillon/ports';
 import { Progress } from '@carillon/runtime';
-import { integration, stream } from '@carillon/testing/given';
-import { openTopology, untilFound, type Topology } from '@carillon/testing/topology';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { SourceFacts, SourcePorts } from '../../src/sources/source-ports.ts';
-import { startSources, type SourceReaders } from '../../src/sources/sources.ts';
-import { createScriptedSources, positionAt, type OpenedReader } from './scripted-sources.ts';
-
-const REF = { workspace: 'shop', integration: 'shop-db' };
-const TIMING = { roundMs: 5, firstPauseMs: 5, longestPauseMs: 20, reportMs: 10_000 };
-const REPORT = { tables: [{ table: 'public.orders', since: 1, problem: null }], lagBytes: 7 };
-
-let topology: Topology;
-let database: ReturnType<typeof createScriptedSources>;
-let troubles: unknown[];
-let facts: Map<string, SourceFacts>;
-let counts: string[];
-let engines: SourceReaders[];
-
-beforeEach(async () => {
-  topology = await openTopology({ partitions: 2, secrets: { SHOP_DB: 'postgres://shop' } });
-  database = createScriptedSources();
-  troubles = [];
-  facts = new Map();
-  counts = [];
-  engines = [];
-});
-afterEach(async () => {
-  await Promise.all(engines.splice(0).map((engine) => engine.stop()));
-  await topology.close();
-});
-
-function start(more: Partial<SourcePorts> = {}): SourceReaders {
-  const engine = startSources(
-    {
-      ...topology.ports,
-      sources: topology.data.sources,
-      changeSources: database.load,
-      progress: new Progress(),
-      watch: {
-        trouble: (_where, error) => void troubles.push(error),
-        sourceState: (name, fact) => void facts.set(name, fact),
-        sourceLeft: (name) => void facts.delete(name),
-        sourceChanges: (_name, result, count) => void counts.push(`${result} ${count}`),
-        sourceReset: (_name, { from, to }) => void counts.push(`reset ${from} ${to}`),
-      },
-      ...more,
-    },
-    TIMING,
-  );
-  engines.push(engine);
-  return engine;
-}
-const publish = (tables: Readonly<Record<string, string>> = { 'public.orders': 'event.id' }) =>
-  topology.publish(
-    integration('shop-db', { kind: 'postgres', url: { secret: 'SHOP_DB' } }),
-    stream('orders', { from: { integration: 'shop-db', tables } }),
-  );
-const remove = () => topology.publish(stream('orders', null), integration('shop-db', null));
-const reader = (number = 1): Promise<OpenedReader> =>
-  untilFound(`reader ${number}`, () => database.readers[number - 1]);
-const stored = () => topology.data.sources.load(REF);
-const untilStored = (what: string, fits: (source: StoredSource) => boolean): Promise<StoredSource> =>
-  untilFound(what, async () => {
-    const source = await stored();
-    return source !== null && fits(source) ? source : undefined;
-  });
-const inState = (state: string) => untilStored(state, (source) => source.state.kind === state);
-const change = (id: number | null): ReadChange => ({
-  change: {
-    op: 'create',
-    event: { id },
-    previous: null,
-    unknown: [],
-    source: {
-      integration: 'shop-db',
-      table: 'public.orders',
-      tx: 1,
-      position: `0/1:${id}`,
-      at: '2026-11-28T06:30:00Z',
-    },
-  },
-  identity: [String(id)],
-});
-const events = async () =>
-  (await topology.records('carillon.events')).filter(({ headers }) => headers['kind'] === 'event');
-async function read(from: OpenedReader): Promise<void> {
-  from.handlers.report(REPORT);
-  await from.handlers.take({ changes: [], position: positionAt('0/100') });
-}
-async function requestReset(gone = false): Promise<void> {
-  const source = await stored();
-  const request = { by: OWNER_ACTOR, reason: 'looked', at: 1, from: source?.position ?? null, gone };
-  expect(await topology.data.sources.requestReset(REF, source?.version ?? 0, request)).toBe('done');
-}
+import { stream } from '@carillon/testing/given';
+import { untilFound } from '@carillon/testing/topology';
+import { positionAt } from './scripted-sources.ts';
+import { describe, expect, it } from 'vitest';
+import {
+  TIMING,
+  REPORT,
+  topology,
+  database,
+  facts,
+  counts,
+  start,
+  publish,
+  reader,
+  stored,
+  untilStored,
+  inState,
+  change,
+  events,
+  read,
+  requestReset,
+} from './reading-fixture.ts';
 
 describe('The readers of sources', () => {
   it('do nothing in an engine without sources', async () => {
@@ -220,136 +147,6 @@ describe('The readers of sources', () => {
       actor: OWNER_ACTOR,
       detail: expect.stringMatching(/^not read from 0\/100 \(1970.*\) to 0\/900 \(1970.*\) of .*; looked$/) as string,
     });
-  });
-
-  it('leave a stopped source stopped when its last stream is removed and added again', async () => {
-    await publish();
-    start();
-    await read(await reader());
-    (await reader()).end({ kind: 'stopped', reason: 'slot_gone', detail: null, fix: null });
-    const stopped = await inState('stopped');
-    await topology.publish(stream('orders', null));
-    await new Promise((resolve) => setTimeout(resolve, 10 * TIMING.roundMs));
-    await publish();
-    await new Promise((resolve) => setTimeout(resolve, 10 * TIMING.roundMs));
-    expect(await stored()).toEqual(stopped);
-    expect([database.readers.length, database.dropped]).toEqual([1, []]);
-  });
-
-  it('read no tables of a source without streams, so that its slot follows', async () => {
-    await publish();
-    const engine = start();
-    await read(await reader());
-    await topology.publish(stream('orders', null));
-    const second = await reader(2);
-    expect([second.tables, second.from?.lsn, database.dropped]).toEqual([[], '0/100', []]);
-    second.handlers.report({ tables: [], lagBytes: 0 });
-    await second.handlers.take({ changes: [], position: positionAt('0/200') });
-    await engine.stop();
-    start();
-    const third = await reader(3);
-    expect([third.tables, third.from?.lsn]).toEqual([[], '0/200']);
-    await publish();
-    expect((await reader(4)).tables).toEqual(['public.orders']);
-  });
-
-  it('make nothing in a database that no stream reads', async () => {
-    await topology.publish(integration('shop-db', { kind: 'postgres', url: { secret: 'SHOP_DB' } }));
-    start();
-    await new Promise((resolve) => setTimeout(resolve, 10 * TIMING.roundMs));
-    expect([database.loads, await stored()]).toEqual([0, null]);
-  });
-
-  it('keep that a source was stopped while its integration is away, and audit what was not read at its end', async () => {
-    await publish();
-    start();
-    await read(await reader());
-    (await reader()).end({ kind: 'stopped', reason: 'slot_gone', detail: null, fix: null });
-    await inState('stopped');
-    database.drop = err({ reason: 'unreachable', detail: 'no connection', fix: null });
-    await remove();
-    expect(await inState('leaving')).toMatchObject({ state: { stopped: 'slot_gone' }, position: { lsn: '0/100' } });
-    await publish();
-    expect((await inState('stopped')).state).toMatchObject({ reason: 'slot_gone' });
-    expect(database.readers).toHaveLength(1);
-
-    database.drop = { ok: true, value: null };
-    await remove();
-    await untilFound('the end', async () => ((await stored()) === null ? true : undefined));
-    const records = await topology.records('carillon.audit');
-    const audited = records.map(({ value }) => topology.ports.codecs.audit.decode(value));
-    expect(audited).toMatchObject([
-      {
-        value: {
-          what: 'source.reset',
-          target: 'shop-db',
-          actor: { kind: 'system' },
-          detail: expect.stringMatching(
-            /^not read after 0\/100 \(1970.*\) of carillon_1; the integration was removed$/,
-          ) as string,
-        },
-      },
-    ]);
-  });
-
-  it('drop the slot of a source that was removed', async () => {
-    await publish();
-    start();
-    await read(await reader());
-    await remove();
-    await untilFound('the end', async () => ((await stored()) === null ? true : undefined));
-    expect(database.dropped).toEqual(['postgres://shop carillon_1']);
-    expect((await reader()).isClosed()).toBe(true);
-  });
-
-  it('list a removed source as leaving while its database is away, until a person says that it is gone', async () => {
-    await publish();
-    start();
-    await read(await reader());
-    database.drop = err({ reason: 'unreachable', detail: 'no connection', fix: null });
-    await remove();
-    expect((await inState('leaving')).state).toEqual({
-      kind: 'leaving',
-      detail: 'no connection',
-      fix: "SELECT pg_drop_replication_slot('carillon_1')",
-    });
-    await requestReset(true);
-    await untilFound('the end', async () => ((await stored()) === null ? true : undefined));
-    expect(database.dropped).toEqual([]);
-  });
-
-  it('forget that a leaving source is gone when it is published again, so that a later stop stays', async () => {
-    await publish();
-    const engine = start();
-    await read(await reader());
-    database.drop = err({ reason: 'unreachable', detail: 'no connection', fix: null });
-    await remove();
-    await inState('leaving');
-    await engine.stop();
-    await requestReset(true);
-    await publish();
-    start();
-    await read(await reader(2));
-    expect(await stored()).toMatchObject({ state: { kind: 'running' }, reset: null });
-    (await reader(2)).end({ kind: 'stopped', reason: 'slot_lost', detail: null, fix: null });
-    await inState('stopped');
-    await new Promise((resolve) => setTimeout(resolve, 10 * TIMING.roundMs));
-    expect([await inState('stopped'), database.readers.length]).toMatchObject([{ reset: null }, 2]);
-  });
-
-  it('forget a reset that waits when the source is removed, so that a person can say that it is gone', async () => {
-    await publish();
-    start();
-    await read(await reader());
-    (await reader()).end({ kind: 'stopped', reason: 'slot_gone', detail: null, fix: null });
-    await inState('stopped');
-    const away = err({ reason: 'unreachable' as const, detail: 'no connection', fix: null });
-    database.reset = away;
-    database.drop = away;
-    await requestReset();
-    await untilStored('the failed reset', ({ state }) => 'detail' in state && state.detail !== null);
-    await remove();
-    expect(await inState('leaving')).toMatchObject({ reset: null });
   });
 
   it('name the slot on the old server, and read tables since the reset', async () => {
