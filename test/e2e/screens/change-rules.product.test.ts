@@ -59,7 +59,9 @@ testScreens('A rule on a stream that reads a database', ({ api, open }) => {
     const compares = main(page).getByLabel('How condition 1 compares');
     await main(page).getByText('Created rows').waitFor();
     await compares.selectOption({ label: 'changed from … to' });
+    await expect.poll(() => changes().at(-1)?.condition['kind']).toBe('changed_from_to');
     await main(page).getByLabel('Value before of condition 1').fill('open');
+    await expect.poll(() => changes().at(-1)?.condition['from']).toBe('open');
     await main(page).getByLabel('Value of condition 1').fill('paid');
     await expect
       .poll(() => changes().at(-1)?.condition)
@@ -105,7 +107,9 @@ testScreens('A rule on a stream that reads a database', ({ api, open }) => {
     const field = main(page).getByRole('textbox', { name: 'Change as JSON' });
     expect(JSON.parse((await field.innerText()) || '{}')).toEqual({ op: 'update', event: {}, previous: {} });
     const change = { op: 'update', event: { status: 'paid' }, previous: { status: 'open' } };
-    await field.fill(JSON.stringify(change));
+    await page.locator('[data-code-field="Change as JSON"] .cm-content').click();
+    await page.keyboard.press('ControlOrMeta+a');
+    await page.keyboard.insertText(JSON.stringify(change));
     await main(page).getByRole('button', { name: /^Run/ }).click();
     await expect
       .poll(() => api.calls(TEST).map(({ body }) => JSON.parse((body as { event: string }).event) as object))
