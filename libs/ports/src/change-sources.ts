@@ -4,6 +4,7 @@ import type {
   SourceProblem,
   StoppedReason,
   TableReason,
+  UnreadableChange,
   WaitingReason,
 } from '@carillon/domain/changes';
 import type { Instant, Result } from '@carillon/kernel';
@@ -60,7 +61,10 @@ export type TableReading = {
 };
 
 /** Changes that were read, in commit order, and the position after them. Without changes only the position moved on. */
-export type ReadBatch = { readonly changes: readonly ReadChange[]; readonly position: SourcePosition };
+export type ReadBatch = {
+  readonly changes: readonly (ReadChange | UnreadableChange)[];
+  readonly position: SourcePosition;
+};
 
 export type SourceReport = {
   readonly tables: readonly TableReading[];

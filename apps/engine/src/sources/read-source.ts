@@ -66,6 +66,8 @@ function createHandlers(
       const prepared = changes.flatMap((change) => prepareChange(change, configured.streams, ports));
       const lastChangeAt = changes.length > 0 ? clock.now() : saved.current().lastChangeAt;
       const records = prepared.map(({ record }) => record);
+      const refused = prepared.find(({ error }) => error !== undefined);
+      if (refused !== undefined) watch.trouble(`read a change of ${name}`, refused.error);
       await saved.save({ position, secrets, lastChangeAt, ...latest, moved: false }, records);
       for (const [result, count] of countsOf(prepared)) watch.sourceChanges(name, result, count);
       paced = pace(prepared, ports).catch((error: unknown) => watch.trouble(`pace ${name}`, error));

@@ -1,8 +1,9 @@
 import type { SourcePosition, SourceState } from '@carillon/domain/changes';
 import type { ConfiguredSource } from '@carillon/domain/configuration';
-import { isCarillonError, type Duration } from '@carillon/kernel';
+import type { Duration } from '@carillon/kernel';
 import type { SourceEnd, SourceRef, SourceTarget, StoredSource, TableReading } from '@carillon/ports';
 import { pause } from '@carillon/runtime';
+import { failedState } from './failed-state.ts';
 import { leaveSource } from './leave-source.ts';
 import { ReadingEnded, readSource } from './read-source.ts';
 import { createSavedSource, newSource, StaleSource, type SavedSource } from './saved-source.ts';
@@ -59,7 +60,9 @@ class SourceRun {
     try {
       while (!signal.aborted) {
         const next = await this.#step().catch((error: unknown): Step => {
-          if (!(error instanceof StaleSource)) watch.trouble(`read ${this.#name}`, error);
+          if (error instanceof StaleSource) return 'retry';
+          watch.trouble(`read ${this.#name}`, error);
+          this.#showFailure(error);
           return 'retry';
         });
         if (next === 'ended') return;
@@ -107,6 +110,13 @@ class SourceRun {
     this.#shown = source;
     const { state, position, lagBytes } = source;
     this.#ports.watch.sourceState(this.#name, { state, readUntil: position?.at ?? null, lagBytes });
+  }
+
+  /** A store that rejects stores no state, but metrics and log show it. A stopped source stays stopped there too. */
+  #showFailure(error: unknown): void {
+    const source = this.#shown;
+    if (source === null || source.state.kind === 'stopped' || source.state.kind === 'leaving') return;
+    this.#show({ ...source, state: failedState(error, this.#ports.aloneOnStore) });
   }
 
   /** Stores a state. If the store refuses too, as on a full disk, metrics and log still show the state. */
@@ -161,13 +171,7 @@ class SourceRun {
     if (error === null || error instanceof ReadingEnded) return 'again';
     if (error instanceof StaleSource) return 'retry';
     this.#ports.watch.trouble(`read ${this.#name}`, error);
-    const isFull = isCarillonError(error) && error.code === 'log_unavailable';
-    await this.#enter(saved, source, {
-      kind: 'waiting',
-      reason: isFull ? 'log_full' : 'unreachable',
-      detail: isFull ? error.detail : 'The reader failed, and the log of the engine says why.',
-      fix: null,
-    });
+    await this.#enter(saved, source, failedState(error, this.#ports.aloneOnStore));
     return 'retry';
   }
 

@@ -13,6 +13,7 @@ import {
   database,
   facts,
   counts,
+  troubles,
   start,
   publish,
   reader,
@@ -173,7 +174,7 @@ describe('The readers of sources', () => {
       if (isFull && records.length > 0) throw new CarillonError('log_unavailable', 'the disk is full');
       return sources.advance(next, records);
     };
-    start({ sources: { ...sources, advance } });
+    start({ sources: { ...sources, advance }, aloneOnStore: true });
     const first = await reader();
     await read(first);
     const failure = await first.handlers.take({ changes: [change(1)], position: positionAt('0/200') }).catch(String);
@@ -185,6 +186,71 @@ describe('The readers of sources', () => {
     expect(second.from?.lsn).toBe('0/100');
     await second.handlers.take({ changes: [change(1)], position: positionAt('0/200') });
     expect(await events()).toHaveLength(1);
+  });
+
+  it.each([
+    [new TypeError('a bug'), null],
+    [new CarillonError('store_unavailable', 'db-7.internal is away'), 'Its database does not answer.'],
+    [new CarillonError('log_unavailable', 'kafka-7.internal is away'), 'Its log takes no records now.'],
+  ])('say that Carillon itself failed, not the database: %s', async (error, detail) => {
+    await publish();
+    start();
+    const first = await reader();
+    await read(first);
+    first.end({ kind: 'closed', error });
+    expect((await inState('waiting')).state).toEqual({ kind: 'waiting', reason: 'carillon_failed', detail, fix: null });
+    expect(troubles).toContain(error);
+  });
+
+  it('show that Carillon itself failed while its store rejects', async () => {
+    await publish();
+    let isAway = false;
+    const { sources } = topology.data;
+    const rejects: SourceStore['advance'] = async (next, records) => {
+      if (isAway) throw new CarillonError('store_unavailable', 'away');
+      return sources.advance(next, records);
+    };
+    start({ sources: { ...sources, advance: rejects } });
+    const first = await reader();
+    await read(first);
+    await untilFound('running', () => facts.get('shop/shop-db')?.state.kind === 'running' || undefined);
+    isAway = true;
+    const taken = first.handlers.take({ changes: [change(1)], position: positionAt('0/200') });
+    await expect(taken).rejects.toThrow('away');
+    first.end({ kind: 'closed', error: await taken.catch((error: unknown) => error) });
+    const shown = () => facts.get('shop/shop-db')?.state;
+    await untilFound('the failure', () => shown()?.kind === 'waiting' || undefined);
+    expect(shown()).toMatchObject({ reason: 'carillon_failed', detail: 'Its database does not answer.' });
+  });
+
+  it('put changes that cannot be processed among the dead letters, and read on behind them', async () => {
+    await publish();
+    start();
+    const first = await reader();
+    await read(first);
+    const { identity, change: readable } = change(2);
+    const unreadable = { source: readable.source, identity, error: new Error('row text 4711') };
+    const fails = (): never => {
+      throw new Error('value 4711');
+    };
+    const event = Object.defineProperty({ id: 3 }, 'note', { enumerable: true, get: fails });
+    const odd = { ...change(3), change: { ...change(3).change, event } };
+    const changes = [change(1), unreadable, odd, change(4)];
+    await first.handlers.take({ changes, position: positionAt('0/200') });
+    expect((await events()).map(({ headers }) => headers['key'])).toEqual(expect.arrayContaining(['1', '4']));
+    expect(await events()).toHaveLength(2);
+    const letters = (await topology.records('carillon.dead-letters')).map(({ value }) =>
+      topology.ports.codecs.deadLetter.decode(value),
+    );
+    expect(letters.map((letter) => letter.ok && [letter.value.reason, letter.value.detail])).toEqual(
+      expect.arrayContaining([
+        ['change_unreadable', expect.stringContaining('The change 0/1:2 of public.orders') as string],
+        ['change_unreadable', expect.stringContaining('The change 0/1:3 of public.orders') as string],
+      ]),
+    );
+    expect(JSON.stringify(letters)).not.toContain('4711');
+    expect([await stored(), counts]).toMatchObject([{ position: { lsn: '0/200' } }, ['appended 2', 'dead_letter 2']]);
+    expect(troubles).toHaveLength(1);
   });
 
   it('let one of two engines read', async () => {

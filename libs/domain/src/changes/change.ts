@@ -31,3 +31,10 @@ export type Change = {
 
 /** A change as a reader hands it over. `identity` is the same each time the same change is read; event ids derive from it. */
 export type ReadChange = { readonly change: Change; readonly identity: readonly string[] };
+
+/** A change that its reader could not read. It becomes a dead letter, and reading continues behind it. */
+export type UnreadableChange = Pick<ReadChange, 'identity'> & {
+  readonly source: ChangeSource;
+  /** For the log of the engine only: its text may hold values of the row. */
+  readonly error: unknown;
+};

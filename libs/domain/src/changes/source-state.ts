@@ -17,6 +17,7 @@ export const WAITING_REASONS = [
   'making_slot',
   'in_use',
   'log_full',
+  'carillon_failed',
 ] as const;
 export type WaitingReason = (typeof WAITING_REASONS)[number];
 

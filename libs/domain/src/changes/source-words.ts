@@ -53,6 +53,10 @@ const WAITING: Readonly<Record<WaitingReason, Words>> = {
   },
   in_use: { what: 'another process reads the replication slot', end: 'Stop that process.' },
   log_full: { what: 'the log of Carillon has no space', end: 'Free space on the disk of Carillon.' },
+  carillon_failed: {
+    what: 'Carillon itself failed while it read the changes',
+    end: 'Carillon retries. The log of the engine has the error.',
+  },
 };
 
 /** Where a reset continues: at the slot that is there, or at a publication and slot that are made then. */

@@ -1,4 +1,12 @@
-import { readChange, writeChange, type Change, type ChangeFault, type ReadChange } from '@carillon/domain/changes';
+import {
+  readChange,
+  writeChange,
+  type Change,
+  type ChangeFault,
+  type ChangeSource,
+  type ReadChange,
+  type UnreadableChange,
+} from '@carillon/domain/changes';
 import type { SourceStream, TableOfStream } from '@carillon/domain/configuration';
 import { CHANGE_LIMITS, FORBIDDEN_NAMES, partitionOf, type DeadLetter } from '@carillon/domain/events';
 import type { EventId, Json, JsonObject } from '@carillon/kernel';
@@ -13,50 +21,67 @@ export type ChangePorts = {
   readonly codecs: Pick<RecordCodecs, 'deadLetter'>;
 };
 
-/** `without_key`: the row has no usable value at the key path. `dead_letter`: the change is above a limit. */
+/** `without_key`: the row has no usable value at the key path. `dead_letter`: the change is above a limit or cannot be processed. */
 export type ChangeResult = 'appended' | 'without_key' | 'dead_letter';
-export type PreparedChange = { readonly record: NewRecord; readonly result: ChangeResult };
+export type PreparedChange = {
+  readonly record: NewRecord;
+  readonly result: ChangeResult;
+  /** Why the change cannot be processed, for the log of the engine. Absent if it can, or if it is above a limit. */
+  readonly error?: unknown;
+};
 
 /**
  * Append (flow table, stage 1) for changes: returns the record of a change for each stream that names its table. The id derives
  * from the stream and the identity of the change, so that a repeated change has the same id.
  */
 export function prepareChange(
-  { change, identity }: ReadChange,
+  read: ReadChange | UnreadableChange,
   streams: readonly SourceStream[],
   ports: ChangePorts,
 ): readonly PreparedChange[] {
+  const source = 'change' in read ? read.change.source : read.source;
   return streams.flatMap(({ stream, tables }) => {
-    const table = tables.find((one) => one.table === change.source.table);
+    const table = tables.find((one) => one.table === source.table);
     if (table === undefined) return [];
-    const id = ports.ids.derive('event', stream.path, 'change', ...identity) as EventId;
-    return [recordOf(keptColumns(change, table), { id, stream, table }, ports)];
+    const id = ports.ids.derive('event', stream.path, 'change', ...read.identity) as EventId;
+    const placed = { id, stream, table };
+    if (!('change' in read)) return [unreadable(source, placed, read.error, ports)];
+    try {
+      return [recordOf(keptColumns(read.change, table), placed, ports)];
+    } catch (error) {
+      return [unreadable(source, placed, error, ports)];
+    }
   });
 }
 
 type Placed = { readonly id: EventId; readonly stream: SourceStream['stream']; readonly table: TableOfStream };
 
-function recordOf(change: Change, { id, stream, table }: Placed, ports: ChangePorts): PreparedChange {
+const headersOf = ({ integration }: ChangeSource, { id, stream }: Placed): Readonly<Record<string, string>> => ({
+  kind: 'event',
+  enc: '0',
+  shape: 'change',
+  event_id: id,
+  workspace: stream.workspace,
+  stream: stream.path,
+  principal: `source:${integration}`,
+});
+
+function recordOf(change: Change, placed: Placed, ports: ChangePorts): PreparedChange {
+  const { id, stream, table } = placed;
   const { ids, log, clock } = ports;
   const entity = entityAt(change.event, table.key);
   const time = stream.time === null ? null : readTime(change.event, stream.time, clock.now());
   const key = ids.keyed('events', stream.path, entity ?? id);
   const headers = {
-    kind: 'event',
-    enc: '0',
-    shape: 'change',
-    event_id: id,
-    workspace: stream.workspace,
-    stream: stream.path,
+    ...headersOf(change.source, placed),
     ...(entity !== null && { key: encodeURIComponent(entity) }),
-    principal: `source:${change.source.integration}`,
     // A row without a time at the path has that of its commit.
     ...(time?.ok && time.value),
   };
   const value = writeChange(change);
   const fault = faultOf(change, value);
   if (fault !== null) {
-    const letter = refusedChange(change, { key, headers, fault }, ports);
+    const letter = refusedChange(change.source, { key, headers, ...reasonOf(fault) }, ports);
     return { record: deadLetterRecord(letter, ports), result: 'dead_letter' };
   }
   const partition = partitionOf(key, log.partitions('carillon.events'));
@@ -108,26 +133,44 @@ const REASONS: Readonly<Record<string, string>> = {
   too_many_keys: 'change_too_many_names',
 };
 
+const reasonOf = ({ code, detail }: ChangeFault): Pick<DeadLetter, 'reason' | 'detail'> => ({
+  reason: REASONS[code] ?? 'change_refused',
+  detail: `${detail} Leave columns out: name them in \`without\` of the stream.`,
+});
+
+/** A change that was not expected to fail. The letter does not hold the text of the error, which may have values of the row. */
+function unreadable(source: ChangeSource, placed: Placed, error: unknown, ports: ChangePorts): PreparedChange {
+  const letter = refusedChange(
+    source,
+    {
+      key: ports.ids.keyed('events', placed.stream.path, placed.id),
+      headers: headersOf(source, placed),
+      reason: 'change_unreadable',
+      detail: 'Carillon failed to read it: the log of the engine has the error.',
+    },
+    ports,
+  );
+  return { record: deadLetterRecord(letter, ports), result: 'dead_letter', error };
+}
+
 /** The bytes are left out, because they may be too large for a dead letter too. */
 function refusedChange(
-  { source }: Change,
-  { key, headers, fault }: Pick<NewRecord, 'key' | 'headers'> & { readonly fault: ChangeFault },
+  { integration, position, table }: ChangeSource,
+  { key, headers, reason, detail }: Pick<DeadLetter, 'key' | 'headers' | 'reason' | 'detail'>,
   { ids, clock }: ChangePorts,
 ): DeadLetter {
   return {
     id: ids.derive('deadLetter', 'append', headers['event_id'] ?? ''),
     stage: 'append',
     workspace: headers['workspace'] ?? null,
-    topic: `source ${source.integration}`,
+    topic: `source ${integration}`,
     partition: 0,
     offset: 0,
     key,
     headers,
     value: new Uint8Array(),
-    reason: REASONS[fault.code] ?? 'change_refused',
-    detail:
-      `The change ${source.position} of ${source.table} can never be read again. ${fault.detail} ` +
-      'Leave columns out: name them in `without` of the stream.',
+    reason,
+    detail: `The change ${position} of ${table} can never be read again. ${detail}`,
     at: clock.now(),
   };
 }

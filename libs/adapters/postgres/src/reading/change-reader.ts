@@ -1,7 +1,13 @@
-import { formatMicroseconds, type ReadChange, type SourcePosition } from '@carillon/domain/changes';
+import {
+  formatMicroseconds,
+  type ReadChange,
+  type SourcePosition,
+  type UnreadableChange,
+} from '@carillon/domain/changes';
 import type { Instant } from '@carillon/kernel';
 import { PgoutputParser } from 'pg-logical-replication/dist/output-plugins/pgoutput/pgoutput-parser.js';
 import type {
+  Message,
   MessageBegin,
   MessageDelete,
   MessageInsert,
@@ -13,6 +19,11 @@ import type { ValueReaders } from '../values/read-value.ts';
 import { readRowText } from '../values/row-text.ts';
 import { formatLsn, parseLsn } from './lsn.ts';
 import { readRow, type ReadColumn } from './read-row.ts';
+
+/** Insert, update and delete. */
+const ROW_MESSAGES: ReadonlySet<string> = new Set(['I', 'U', 'D']);
+
+type RowMessage = MessageInsert | MessageUpdate | MessageDelete;
 
 type Table = { readonly name: string; readonly columns: readonly ReadColumn[] };
 
@@ -64,7 +75,8 @@ export class ChangeReader {
   }
 
   /** Reads one message. Null: it is no change of a table that is read, or the change is on the log already. */
-  async read(message: Buffer): Promise<ReadChange | null> {
+  async read(message: Buffer): Promise<ReadChange | UnreadableChange | null> {
+    if (ROW_MESSAGES.has(message.toString('latin1', 0, 1))) return this.#change(message);
     const read = this.#parser.parse(message);
     switch (read.tag) {
       case 'begin':
@@ -79,7 +91,6 @@ export class ChangeReader {
       case 'insert':
       case 'update':
       case 'delete':
-        return this.#change(read);
       case 'origin':
       case 'type':
       case 'message':
@@ -133,9 +144,15 @@ export class ChangeReader {
     });
   }
 
-  #change(message: MessageInsert | MessageUpdate | MessageDelete): ReadChange | null {
+  #parseRow(message: Buffer): RowMessage {
+    const read = this.#parser.parse(message);
+    if (!isRow(read)) throw new Error(`${read.tag} is no change of a row`);
+    return read;
+  }
+
+  #change(message: Buffer): ReadChange | UnreadableChange | null {
     const transaction = this.#transaction;
-    const table = this.#tables.get(message.relation.relationOid);
+    const table = this.#tables.get(message.readInt32BE(1));
     if (transaction === null || table === undefined) throw new Error('a change came outside a transaction');
     transaction.changes += 1;
     if (transaction.changes <= transaction.known) return null;
@@ -153,12 +170,16 @@ export class ChangeReader {
       position: `${commitLsn}:${changes}`,
       at: formatMicroseconds(committedAt),
     };
-    return {
-      change: { ...rowsOf(message, table.columns), source },
-      identity: [this.#position.systemId, commitLsn, String(committedAt), String(changes)],
-    };
+    const identity = [this.#position.systemId, commitLsn, String(committedAt), String(changes)];
+    try {
+      return { change: { ...rowsOf(this.#parseRow(message), table.columns), source }, identity };
+    } catch (error) {
+      return { source, identity, error };
+    }
   }
 }
+
+const isRow = (message: Message): message is RowMessage => ['insert', 'update', 'delete'].includes(message.tag);
 
 const union = (some: readonly string[], others: readonly string[]): readonly string[] =>
   others.length === 0 ? some : [...new Set([...some, ...others])];
@@ -166,7 +187,7 @@ const union = (some: readonly string[], others: readonly string[]): readonly str
 type Rows = Pick<ReadChange['change'], 'op' | 'event' | 'previous' | 'unknown'>;
 
 /** Without REPLICA IDENTITY FULL the database sends no row before an update, and of a deleted row its key only. */
-function rowsOf(message: MessageInsert | MessageUpdate | MessageDelete, columns: readonly ReadColumn[]): Rows {
+function rowsOf(message: RowMessage, columns: readonly ReadColumn[]): Rows {
   switch (message.tag) {
     case 'insert': {
       const { row, unknown } = readRow(columns, message.new);

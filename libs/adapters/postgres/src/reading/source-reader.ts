@@ -1,6 +1,6 @@
-import type { ReadChange, SourcePosition } from '@carillon/domain/changes';
+import type { SourcePosition } from '@carillon/domain/changes';
 import type { Instant } from '@carillon/kernel';
-import type { SourceEnd, SourceHandlers, SourceReader, SourceTarget, TableReading } from '@carillon/ports';
+import type { ReadBatch, SourceEnd, SourceHandlers, SourceReader, SourceTarget, TableReading } from '@carillon/ports';
 import type { Access } from '../access.ts';
 import { connect, type Connection } from '../connection/connect.ts';
 import { SourceFailure, stopped } from '../connection/source-failure.ts';
@@ -20,6 +20,8 @@ const BATCH_BYTES = 1024 * 1024;
 const BATCH_CHANGES = 1000;
 /** Ends of the WAL that are remembered until the stream reaches them. */
 const MAX_SAMPLES = 100;
+
+type Changes = ReadBatch['changes'];
 
 export type ReadingOrder = {
   readonly access: Access;
@@ -146,7 +148,7 @@ class SourceRun {
   async #pump(stream: ReplicationStream, changes: ChangeReader): Promise<void> {
     for (;;) {
       const items = await stream.next(BATCH_BYTES);
-      let batch: ReadChange[] = [];
+      let batch: Changes[number][] = [];
       for (const item of items) {
         if (item.kind === 'position') changes.advance(item.lsn, this.#readUntil(item.lsn));
         else {
@@ -163,7 +165,7 @@ class SourceRun {
   }
 
   /** Hands a batch over, and acknowledges it once it is durable. */
-  async #take(changes: readonly ReadChange[], position: SourcePosition): Promise<void> {
+  async #take(changes: Changes, position: SourcePosition): Promise<void> {
     if (this.#isClosed) throw new ClosingError();
     try {
       await this.#order.handlers.take({ changes, position });
@@ -233,7 +235,7 @@ const isOurs = (error: unknown): boolean => error instanceof TypeError || error 
 const statementError = (sql: Connection, error: unknown): unknown => (isOurs(error) ? error : sql.failure(error));
 
 /** What a reader cannot read is an error of ours, not of the database. */
-async function readOrEnd(changes: ChangeReader, message: Buffer): Promise<ReadChange | null> {
+async function readOrEnd(changes: ChangeReader, message: Buffer): Promise<Changes[number] | null> {
   try {
     return await changes.read(message);
   } catch (error) {

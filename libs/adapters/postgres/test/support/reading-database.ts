@@ -34,6 +34,12 @@ export const targetOf = (url: string, ca: string | null = null): SourceTarget =>
   ca,
 });
 
+/** Returns a change. Throws if it could not be read. */
+export function readable(read: ReadBatch['changes'][number]): ReadChange {
+  if ('change' in read) return read;
+  throw new Error(`change ${read.source.position} could not be read`, { cause: read.error });
+}
+
 /** A log in memory: what readers handed over, and the position that was saved with it. */
 export class MemoryLog {
   readonly batches: ReadBatch[] = [];
@@ -63,7 +69,7 @@ export class MemoryLog {
   };
 
   get changes(): readonly ReadChange[] {
-    return this.batches.flatMap(({ changes }) => changes);
+    return this.batches.flatMap(({ changes }) => changes.map(readable));
   }
 
   /** The rows after each change. */
