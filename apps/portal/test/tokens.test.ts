@@ -61,3 +61,57 @@ it.each(READ)('%s can be told from %s, at least %f to 1, in light and dark', (in
     expect(contrast(PAIRS.get(ink)?.[theme] ?? '', PAIRS.get(on)?.[theme] ?? '')).toBeGreaterThanOrEqual(least);
   }
 });
+
+/** Tokens of text, and tokens on which text stands. */
+const TEXTS = [
+  'ink',
+  'quiet',
+  'faint',
+  'accent',
+  ...STATES,
+  'syn-field',
+  'syn-string',
+  'syn-number',
+  'syn-keyword',
+  'syn-function',
+];
+const GROUNDS = ['ground', 'sheet', 'raised', 'sunken', 'hover', 'chosen', ...STATES.map((state) => `${state}-tint`)];
+
+// Browser tests ask axe about the contrast in the light theme only, because of this.
+it.each(TEXTS)(
+  '%s can be read in the dark theme on every ground on which it can be read in the light theme',
+  (text) => {
+    const readableOn = (theme: 0 | 1): readonly string[] =>
+      GROUNDS.filter((on) => contrast(PAIRS.get(text)?.[theme] ?? '', PAIRS.get(on)?.[theme] ?? '') >= 4.5);
+    const inLight = readableOn(0);
+    expect(inLight).toEqual(expect.arrayContaining(['ground', 'sheet', 'raised']));
+    expect(inLight.filter((on) => !readableOn(1).includes(on))).toEqual([]);
+  },
+);
+
+it.each(['accent-fill', 'accent-fill-hover'])('%s carries --on-accent in both themes', (fill) => {
+  for (const colour of PAIRS.get(fill) ?? ['']) expect(contrast('#ffffff', colour)).toBeGreaterThanOrEqual(4.5);
+});
+
+/** Tokens that fill what carries no text, and the main button, whose text is `--on-accent`. */
+const FILLS = [
+  'accent-fill',
+  'accent-fill-hover',
+  'on-accent',
+  'veil',
+  'control',
+  'paper',
+  ...STATES.map((state) => `c-${state}`),
+];
+
+it.each([
+  ['color', [...TEXTS, 'on-accent']],
+  ['background(?:-color)?', [...GROUNDS, ...FILLS]],
+] as const)('declares %s with tokens whose contrast is tested above', (property, tested) => {
+  const declaration = new RegExp(`[{;\\s]${property}:[^;}]*?var\\(--([\\w-]+)`, 'g');
+  const used = files
+    .filter((name) => name.endsWith('.css'))
+    .flatMap((name) => [...textOf(name).matchAll(declaration)].map(([, token = '']) => token));
+  expect(used.length).toBeGreaterThan(50);
+  expect(used.filter((token) => !tested.includes(token))).toEqual([]);
+});
