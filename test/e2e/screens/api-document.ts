@@ -86,14 +86,21 @@ function operationOf({
 }): Operation {
   const pattern = new RegExp(`^${path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`);
   const success = Object.entries(described.responses).find(([status]) => status.startsWith('2'));
-  const checkParameter = ({ in: place, name, required, schema }: Parameter, asked: Asked): readonly string[] => {
+  const checks = new Map<Parameter, ValidateFunction>();
+  const checkOf = (parameter: Parameter): ValidateFunction => {
+    const check =
+      checks.get(parameter) ?? parameters.compile({ type: 'object', properties: { value: parameter.schema } });
+    checks.set(parameter, check);
+    return check;
+  };
+  const checkParameter = (parameter: Parameter, asked: Asked): readonly string[] => {
+    const { in: place, name, required, schema } = parameter;
     if (place === 'header') return [];
     const given = place === 'path' ? [asked.params[name] ?? ''] : asked.query.getAll(name);
     if (given.length === 0) return required ? [`${name}: is missing`] : [];
     // A list is the parameter several times, or once with commas.
     const isList = (schema as { readonly type?: unknown }).type === 'array';
-    const check = parameters.compile({ type: 'object', properties: { value: schema } });
-    return errorsOf(check, { value: isList ? given.flatMap((text) => text.split(',')) : given[0] }, name);
+    return errorsOf(checkOf(parameter), { value: isList ? given.flatMap((text) => text.split(',')) : given[0] }, name);
   };
   const checkBody = ({ contentType, body }: Asked): readonly string[] => {
     const { requestBody } = described;
