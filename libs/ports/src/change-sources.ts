@@ -115,13 +115,14 @@ export type ChangeSources = {
     handlers: SourceHandlers,
   ): SourceReader;
   /**
-   * Returns the position at which a reset continues: at the slot if it can be used, else at a publication and slot that it
-   * makes now.
+   * Returns the position at which a reset continues: at `from` if its cause is gone, at the slot if that can be used, else at a
+   * publication and slot that it makes now. `reason`: why the source stopped.
    */
   reset(
     target: SourceTarget,
     tables: readonly string[],
     from: SourcePosition,
+    reason: StoppedReason,
   ): Promise<Result<SourcePosition, SourceProblem<WaitingReason>>>;
   /** Drops slot and publication. Idempotent. Refused if the URL leads to another server than that of the position. */
   drop(target: SourceTarget, position: SourcePosition): Promise<Result<null, SourceProblem<WaitingReason>>>;

@@ -183,7 +183,7 @@ class SourceRun {
     const target = await this.#targetOf(source, waits);
     if (target === null || from === null || request === null) return 'retry';
     const adapter = await this.#ports.changeSources();
-    const begun = await adapter.reset(target, tableNamesOf(source), from);
+    const begun = await adapter.reset(target, tableNamesOf(source), from, state.reason);
     if (!begun.ok) {
       const { detail, reason, fix } = begun.error;
       await waits({ detail: detail ?? reason, fix });

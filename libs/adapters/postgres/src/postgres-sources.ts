@@ -27,8 +27,8 @@ export function createPostgresSources({ guard, timing }: PostgresSourcesOptions)
     check: (target, tables) => checkServer(access, target, tables),
     tables: (target) => withSql(access, target, listTables),
     open: (target, tables, from, handlers) => openReader({ access, target, tables, from, handlers }),
-    reset: (target, tables, from) =>
-      withSql(access, target, (sql) => resetPosition(access, target, sql, { tables, from })),
+    reset: (target, tables, from, reason) =>
+      withSql(access, target, (sql) => resetPosition(access, target, sql, { tables, from, reason })),
     drop: (target, position) => withSql(access, target, (sql) => dropAll(access, target, sql, position)),
     dropSql,
   };

@@ -44,6 +44,46 @@ describe('ChangeReader', () => {
     expect(reader.position).toMatchObject({ lsn: '0/300', partial: null });
   });
 
+  /** Milliseconds since 1970 of the messages' commit time. */
+  const COMMITTED = 946_684_800_000 + 800_000_000_000;
+  const readAll = async (reader: ChangeReader, ...messages: readonly Buffer[]): Promise<readonly unknown[]> => {
+    const changes: unknown[] = [];
+    for (const message of messages) changes.push(await reader.read(message));
+    return changes.filter((read) => read !== null);
+  };
+
+  it('skips transactions that come again, and reads on behind the position', async () => {
+    const reader = readerFrom({ lsn: '0/300', at: COMMITTED });
+    const again = [begin(0x200n, 1), ORDERS, insert(7, '1'), commit(0x200n, 0x300n)];
+    expect(await readAll(reader, ...again)).toEqual([]);
+    expect(reader.position).toMatchObject({ lsn: '0/300', at: COMMITTED });
+    // Its commit begins where the one before ends.
+    const next = [begin(0x300n, 2), insert(7, '2'), commit(0x300n, 0x400n)];
+    expect(await readAll(reader, ...next)).toMatchObject([{ change: { event: { id: 2 } } }]);
+    expect(reader.position.lsn).toBe('0/400');
+  });
+
+  it('stops at a transaction before the position that was committed after it: the database was set back', async () => {
+    const wentBack = { failure: { kind: 'stopped', reason: 'went_back' } };
+    const whole = readerFrom({ lsn: '0/300', at: COMMITTED - 1 });
+    await expect(whole.read(begin(0x200n, 1))).rejects.toMatchObject(wentBack);
+    const partial = readerFrom({ lsn: '0/100', partial: { commitLsn: '0/200', changes: 1 }, at: COMMITTED - 1 });
+    await expect(partial.read(begin(0x200n, 1))).rejects.toMatchObject(wentBack);
+    expect(await readerFrom({ lsn: '0/200', at: COMMITTED - 1 }).read(begin(0x200n, 1))).toBeNull();
+  });
+
+  it('stops if a transaction that is on the log in part does not come again', async () => {
+    const from = { lsn: '0/100', partial: { commitLsn: '0/200', changes: 1 }, at: COMMITTED };
+    const reader = readerFrom(from);
+    reader.advance(0x200n, null);
+    expect(reader.position).toMatchObject(from);
+    expect(() => reader.advance(0x201n, null)).toThrow('The transaction at 0/200 does not come again.');
+    await expect(readerFrom(from).read(begin(0x300n, 1))).rejects.toThrow('does not come again');
+    expect(await readAll(readerFrom(from), begin(0x200n, 1), ORDERS, insert(7, '1'), insert(7, '2'))).toMatchObject([
+      { change: { event: { id: 2 } } },
+    ]);
+  });
+
   it('rejects a row of a table that was not announced', async () => {
     const reader = readerFrom();
     await reader.read(begin(0x200n, 728));

@@ -95,7 +95,7 @@ describeWith('postgres', 'a server of few slots and little WAL', () => {
     expect(await database.start(['public.kept']).ended).toMatchObject({ kind: 'stopped', reason: 'slot_lost' });
     const { position } = database.log;
     if (position === null) throw new Error('no position was saved');
-    const made = await sourcesFor().reset(database.target, ['public.kept'], position);
+    const made = await sourcesFor().reset(database.target, ['public.kept'], position, 'slot_lost');
     if (!made.ok) throw new Error(made.error.reason);
     expect(parseLsn(made.value.lsn)).toBeGreaterThan(parseLsn(position.lsn));
     database.log.position = made.value;

@@ -1,4 +1,4 @@
-import type { SourcePosition } from '@carillon/domain/changes';
+import type { SourcePosition, StoppedReason } from '@carillon/domain/changes';
 import type { SourceEnd } from '@carillon/ports';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -31,8 +31,8 @@ describeWith('postgres', 'states of a source', () => {
     database.log.position = from;
     return database.start(['public.kept'], sourcesFor(timing), targetOf(url)).ended;
   };
-  const reset = async (from: SourcePosition): Promise<SourcePosition> => {
-    const result = await sourcesFor().reset(database.target, ['public.kept'], from);
+  const reset = async (from: SourcePosition, reason: StoppedReason = 'slot_gone'): Promise<SourcePosition> => {
+    const result = await sourcesFor().reset(database.target, ['public.kept'], from, reason);
     if (!result.ok) throw new Error(result.error.reason);
     return result.value;
   };
@@ -89,6 +89,27 @@ describeWith('postgres', 'states of a source', () => {
         { id: 1, note: 'read by the position of later' },
         { id: 2, note: 'next' },
       ]);
+    });
+
+    it('is went_back if the WAL of a database that was set back has grown past the position', async () => {
+      const { systemId, ...before } = await begin();
+      await database.run("INSERT INTO kept VALUES (1, 'after the copy was restored')");
+      const [row] = await database.run('SELECT pg_current_wal_flush_lsn()::text AS lsn');
+      const lsn = String(row?.['lsn']);
+      // The slot came back with the copy. The position was saved earlier, in WAL that is gone.
+      expect(await ended({ systemId, ...before, lsn })).toMatchObject({ kind: 'stopped', reason: 'went_back' });
+      const partial = { commitLsn: 'FFFFFF/0', changes: 1 };
+      expect(await ended({ systemId, ...before, partial })).toMatchObject({ kind: 'stopped', reason: 'went_back' });
+      // Read before it was saved: the slot is behind because the server forgot the acknowledgement.
+      database.log.position = { systemId, ...before, lsn, at: Date.now() + 60_000 };
+      await database.open(['public.kept']);
+      await database.run("INSERT INTO kept VALUES (2, 'read')");
+      await database.log.waitForRows(1);
+      expect(database.log.rows).toEqual([{ id: 2, note: 'read' }]);
+      await Promise.all(database.readers.map((reader) => reader.close()));
+      // Nothing that can be seen now is wrong with it. The person who resets it was told that reading begins now.
+      const made = await reset(database.log.position, 'went_back');
+      expect(made.publicationOid).not.toBe(before.publicationOid);
     });
 
     it('is other_database for another system id, and went_back for a WAL that ends or branched before the position', async () => {

@@ -75,7 +75,7 @@ const STOPPED: Readonly<Record<StoppedReason, { readonly what: string; readonly 
     continues: 'slot',
   },
   went_back: {
-    what: 'the database is behind the position that Carillon saved, as after a restored backup or a failover',
+    what: 'the database was set back to before the position that Carillon saved, as by a restored backup or a failover',
     continues: 'now',
   },
 };

@@ -14,7 +14,7 @@ import type {
   MessageRelation,
   MessageUpdate,
 } from 'pg-logical-replication/dist/output-plugins/pgoutput/pgoutput.types.js';
-import { stopped } from '../connection/source-failure.ts';
+import { stopped, type SourceFailure } from '../connection/source-failure.ts';
 import type { ValueReaders } from '../values/read-value.ts';
 import { readRowText } from '../values/row-text.ts';
 import { formatLsn, parseLsn } from './lsn.ts';
@@ -35,7 +35,7 @@ type Transaction = {
   readonly tx: number;
   /** Changes that came so far, of all published tables. */
   changes: number;
-  /** Changes at its beginning that are on the log already. */
+  /** Changes at its beginning that are on the log already. Infinity: it is on the log whole. */
   readonly known: number;
 };
 
@@ -101,32 +101,45 @@ export class ChangeReader {
 
   /**
    * Moves the position to where the server is, as far as no transaction is under way. `readAt`: the server had no later
-   * change then.
+   * change then. Throws SourceFailure if the server is past a transaction that is on the log in part.
    */
   advance(lsn: bigint, readAt: Instant | null): void {
-    if (this.#transaction !== null || lsn < parseLsn(this.#position.lsn) || this.#position.partial !== null) return;
+    const { partial } = this.#position;
+    if (this.#transaction !== null || lsn < parseLsn(this.#position.lsn)) return;
+    if (partial !== null && lsn > parseLsn(partial.commitLsn)) throw missing(partial.commitLsn);
+    if (partial !== null) return;
     const at = Math.max(this.#position.at, readAt ?? 0);
     this.#position = { ...this.#position, lsn: formatLsn(lsn), at };
   }
 
+  /**
+   * The server sends transactions again that are on the log, if it does not know how far they were acknowledged. Those were
+   * committed before the position was saved. A later commit time means that the database was set back and its WAL has grown
+   * past the position since.
+   */
   #begin({ commitLsn, commitTime, xid }: MessageBegin): void {
     const lsn = lsnOf(commitLsn);
-    const { partial } = this.#position;
-    if (partial !== null && partial.commitLsn !== lsn) {
-      throw stopped('went_back', `The transaction at ${partial.commitLsn} does not come again.`);
-    }
-    this.#transaction = {
+    const { partial, lsn: saved, at } = this.#position;
+    const isWhole = parseLsn(lsn) < parseLsn(saved);
+    if (!isWhole && partial !== null && partial.commitLsn !== lsn) throw missing(partial.commitLsn);
+    const transaction = {
       commitLsn: lsn,
       committedAt: BigInt(commitTime.toString()),
       tx: xid >>> 0,
       changes: 0,
-      known: partial?.changes ?? 0,
+      known: isWhole ? Number.POSITIVE_INFINITY : (partial?.changes ?? 0),
     };
+    if (transaction.known > 0 && this.#commitInstant(transaction) > at) {
+      throw stopped('went_back', `The transaction at ${lsn} is another one than Carillon read there.`);
+    }
+    this.#transaction = transaction;
   }
 
   #commit(endLsn: string): void {
-    const at = this.#transaction === null ? this.#position.at : this.#commitInstant(this.#transaction);
+    const transaction = this.#transaction;
     this.#transaction = null;
+    if (transaction?.known === Number.POSITIVE_INFINITY) return;
+    const at = transaction === null ? this.#position.at : this.#commitInstant(transaction);
     this.#position = { ...this.#position, lsn: endLsn, partial: null, at };
   }
 
@@ -178,6 +191,9 @@ export class ChangeReader {
     }
   }
 }
+
+const missing = (commitLsn: string): SourceFailure =>
+  stopped('went_back', `The transaction at ${commitLsn} does not come again.`);
 
 const isRow = (message: Message): message is RowMessage => ['insert', 'update', 'delete'].includes(message.tag);
 

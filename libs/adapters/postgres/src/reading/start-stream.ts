@@ -4,15 +4,18 @@ import type { Timing } from '../access.ts';
 import { codeOf } from '../connection/connection-errors.ts';
 import { waiting } from '../connection/source-failure.ts';
 import type { Server } from '../setup/positions.ts';
-import { parseLsn } from './lsn.ts';
 import { ReplicationStream } from './replication-stream.ts';
 
 const RELEASE_INTERVAL_MS = 100;
 
-/** Starts reading at a position. Rejects with SourceFailure `in_use` while another process reads the slot. */
+/**
+ * Starts reading where the slot is, which may be before the position: the reader compares what comes again with the position.
+ * Until then nothing is acknowledged. Rejects with SourceFailure `in_use` while another process reads the
+ * slot.
+ */
 export async function startStream(
   { sql, replication }: Server,
-  { slot, publication, lsn }: SourcePosition,
+  { slot, publication }: SourcePosition,
   timing: Timing,
 ): Promise<ReplicationStream> {
   const [row] = await sql.query("SELECT setting::int8::text AS ms FROM pg_settings WHERE name = 'wal_sender_timeout'");
@@ -20,11 +23,7 @@ export async function startStream(
   // The server ends a connection that is silent for so long.
   const statusMs = timeout > 0 ? Math.min(timing.statusMs, timeout / 3) : timing.statusMs;
   const start = (): Promise<ReplicationStream> =>
-    ReplicationStream.start(
-      replication,
-      { slot, publication, from: parseLsn(lsn) },
-      { statusMs, silenceMs: timing.silenceMs },
-    );
+    ReplicationStream.start(replication, { slot, publication, from: 0n }, { statusMs, silenceMs: timing.silenceMs });
   for (const deadline = performance.now() + timing.releaseMs; ; await pause(RELEASE_INTERVAL_MS)) {
     try {
       return await start();

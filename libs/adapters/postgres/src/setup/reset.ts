@@ -1,4 +1,4 @@
-import type { SourcePosition } from '@carillon/domain/changes';
+import type { SourcePosition, StoppedReason } from '@carillon/domain/changes';
 import type { SourceTarget } from '@carillon/ports';
 import type { Access } from '../access.ts';
 import { connect, type Connection } from '../connection/connect.ts';
@@ -11,7 +11,12 @@ import { findGap, findServerProblem, identifySystem } from './start-checks.ts';
 /** Slots that were read further, or elsewhere, are intact. In every other case changes are missing between slot and position. */
 const USABLE: readonly string[] = ['slot_ahead', 'other_database'];
 
-export type ResetOrder = { readonly tables: readonly string[]; readonly from: SourcePosition };
+export type ResetOrder = {
+  readonly tables: readonly string[];
+  readonly from: SourcePosition;
+  /** Why the source stopped. */
+  readonly reason: StoppedReason;
+};
 
 /**
  * Returns the position at which a reset continues: at the slot if that is intact, else at a publication and slot that it makes
@@ -28,16 +33,17 @@ export async function resetPosition(
   const replication = await connect(access, target, 'replication');
   try {
     const server = { sql, replication, system: await identifySystem(replication) };
-    return (await positionOfSlot(server, order.from)) ?? (await beginAgain(server, order));
+    return (await positionOfSlot(server, order)) ?? (await beginAgain(server, order));
   } finally {
     await replication.end();
   }
 }
 
-async function positionOfSlot(server: Server, from: SourcePosition): Promise<SourcePosition | null> {
+async function positionOfSlot(server: Server, { from, reason }: ResetOrder): Promise<SourcePosition | null> {
   const { sql, system } = server;
   const gap = await findGap(server, from);
-  if (gap === null) return from;
+  // A database that was set back looks intact once its WAL has grown past the position.
+  if (gap === null) return reason === 'went_back' ? null : from;
   const slot = await findSlot(sql, from.slot);
   const publication = await findPublication(sql, from.publication);
   if (!USABLE.includes(gap.failure.reason) || slot === null || !slot.isOurs || slot.isLost) return null;

@@ -34,7 +34,7 @@ export async function findServerProblem(sql: Connection): Promise<SourceFailure 
 
 /**
  * Returns why reading cannot continue at a position without a gap. Null if it can: the server is the known one, its WAL
- * reaches the position on a timeline that did not branch before it, slot and publication are there, and the slot is not beyond
+ * reaches the position, with the transaction that is on the log in part, on a timeline that did not branch before it, slot and publication are there, and the slot is not beyond
  * the position. Beyond it, PostgreSQL would leave changes out without an error.
  */
 export async function findGap(
@@ -46,14 +46,15 @@ export async function findGap(
   position: SourcePosition,
 ): Promise<SourceFailure | null> {
   if (system.systemId !== position.systemId) return stopped('other_database');
-  const saved = parseLsn(position.lsn);
-  if (parseLsn(system.end) < saved) {
-    return stopped('went_back', `Its WAL ends at ${system.end}, before ${position.lsn}.`);
-  }
-  if (system.timeline !== position.timeline) {
-    const branch = await branchOf(replication, system.timeline, position.timeline);
-    if (branch === null) return stopped('went_back', `Timeline ${position.timeline} is not part of its history.`);
-    if (branch < saved) return stopped('went_back', `Timeline ${position.timeline} ended before ${position.lsn}.`);
+  const { partial, timeline } = position;
+  const isBefore = (end: bigint): boolean =>
+    end < parseLsn(position.lsn) || (partial !== null && end <= parseLsn(partial.commitLsn));
+  const place = partial?.commitLsn ?? position.lsn;
+  if (isBefore(parseLsn(system.end))) return stopped('went_back', `Its WAL ends at ${system.end}, before ${place}.`);
+  if (system.timeline !== timeline) {
+    const branch = await branchOf(replication, system.timeline, timeline);
+    if (branch === null) return stopped('went_back', `Timeline ${timeline} is not part of its history.`);
+    if (isBefore(branch)) return stopped('went_back', `Timeline ${timeline} ended before ${place}.`);
   }
   return findSlotProblem(sql, position);
 }
