@@ -11,6 +11,7 @@ import { rules } from './benches/rules.ts';
 import { sending } from './benches/sending.ts';
 import { slowOne } from './benches/slow-one.ts';
 import { soak } from './benches/soak.ts';
+import { sources } from './benches/sources.ts';
 import { start } from './benches/start.ts';
 import type { Bench } from './harness/bench.ts';
 
@@ -25,6 +26,7 @@ export const BENCHES: readonly Bench[] = [
   claims,
   receipts,
   sending,
+  sources,
   management,
   slowOne,
   start,

@@ -29,6 +29,7 @@ export const MEASURED_IN: Readonly<Record<Measure, (counted: string) => string>>
   rate: (counted) => `${counted} per second`,
   seconds: () => 'seconds',
   cpu: (counted) => `CPU seconds per 1,000 ${counted}`,
+  memory: () => 'resident memory, MiB',
   p50: () => 'median delay, ms',
   p95: () => 'p95 of the delay, ms',
   p99: () => 'p99 of the delay, ms',

@@ -49,8 +49,8 @@ export type Side = {
   open(): Promise<OpenSide>;
 };
 
-/** `cpu`: CPU seconds of all its processes for a thousand done. Delays in milliseconds. */
-export type Measure = 'rate' | 'seconds' | 'cpu' | 'p50' | 'p95' | 'p99' | 'max';
+/** `cpu`: CPU seconds of all its processes for a thousand done. `memory`: resident MiB of all its processes. Delays in milliseconds. */
+export type Measure = 'rate' | 'seconds' | 'cpu' | 'memory' | 'p50' | 'p95' | 'p99' | 'max';
 
 /** What the bench is for: one number, most of which have a floor and a goal. */
 export type Comparison = {
