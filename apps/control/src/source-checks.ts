@@ -5,7 +5,7 @@ import {
   type SourceProblem,
   type WaitingReason,
 } from '@carillon/domain/changes';
-import { listResources, type Configuration, type SourceIntegration } from '@carillon/domain/configuration';
+import { listResources, type Configuration, type DatabaseIntegration } from '@carillon/domain/configuration';
 import { err, formatDuration } from '@carillon/kernel';
 import type { ChangeSources, SourceCheck, SourceTarget, StoredSource, TableCheck } from '@carillon/ports';
 import type { Check, ControlPorts } from './ports.ts';
@@ -18,7 +18,7 @@ export type FoundTarget = { readonly target: SourceTarget } | { readonly missing
 
 export async function findTarget(
   { workspace, integration }: Ref,
-  { url, tls }: SourceIntegration,
+  { url, tls }: DatabaseIntegration,
   { secrets }: Pick<ControlPorts, 'secrets'>,
 ): Promise<FoundTarget> {
   const names = [url.secret, ...(tls ? [tls.ca.secret] : [])];
@@ -57,7 +57,7 @@ export const readTables = (
 /** Looks at a database as the engine would, and says what keeps it from being read. Changes nothing there. */
 export async function checkDatabase(
   ref: Ref,
-  body: SourceIntegration,
+  body: DatabaseIntegration,
   configuration: Configuration,
   ports: Pick<ControlPorts, 'secrets' | 'changeSources'>,
 ): Promise<Check[]> {
@@ -87,7 +87,7 @@ function checkSteps({ server, problems, warnings, tables }: SourceCheck): Check[
 const tablesNamed = ({ workspace, integration }: Ref, configuration: Configuration): readonly string[] => [
   ...new Set(
     listResources(configuration, 'stream', workspace).flatMap(({ body }) =>
-      body.from?.integration === integration ? Object.keys(body.from.tables) : [],
+      body.from?.integration === integration ? Object.keys(body.from.tables ?? {}) : [],
     ),
   ),
 ];

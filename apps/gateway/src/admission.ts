@@ -1,4 +1,10 @@
-import { streamTable, takesChanges, type Configuration, type EventStream } from '@carillon/domain/configuration';
+import {
+  readsSource,
+  streamTable,
+  takesChanges,
+  type Configuration,
+  type EventStream,
+} from '@carillon/domain/configuration';
 import { CarillonError, similarTo, type Instant, type JsonObject } from '@carillon/kernel';
 import { findApiKey } from './api-keys.ts';
 import type { Permit } from './admission-control.ts';
@@ -53,11 +59,13 @@ export function admit(
   return { stream, principal: `api_key:${key.ref.name}/${keyId}`, claims: null, keyId };
 }
 
-/** Returns the stream at a path. A stream that reads a database has no address. */
+/** Returns the stream at a path. A stream that reads a source has no address. */
 export function addressedStream(configuration: Configuration, path: string): EventStream | undefined {
   const stream = streamTable(configuration).streams.get(path);
-  return stream === undefined || takesChanges(stream) ? undefined : stream;
+  return stream !== undefined && takesEvents(stream) ? stream : undefined;
 }
+
+const takesEvents = (stream: EventStream): boolean => !readsSource(stream) && !takesChanges(stream);
 
 async function admitToken(
   configuration: Configuration,
@@ -84,7 +92,7 @@ async function admitToken(
 function notFound(configuration: Configuration, workspace: string, path: string): CarillonError {
   const endOf = (one: string): string => one.slice(one.indexOf('/') + 1);
   const streams = [...streamTable(configuration).streams.values()].filter(
-    (one) => one.workspace === workspace && !takesChanges(one),
+    (one) => one.workspace === workspace && takesEvents(one),
   );
   const near = similarTo(
     endOf(path),

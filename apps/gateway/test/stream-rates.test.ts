@@ -9,6 +9,7 @@ const streamWith = (path: string, perSecond: number): EventStream => ({
   from: null,
   key: null,
   time: null,
+  format: 'json',
   security: { api_keys: ['backend'] },
   rate: { per_second: perSecond, burst: 1 },
 });
@@ -42,6 +43,7 @@ const tokens = (more: Partial<EventStream> = {}): EventStream => ({
   from: null,
   key: null,
   time: null,
+  format: 'json',
   security: { jwt_provider: 'auth' },
   ...more,
 });

@@ -214,12 +214,6 @@ describe('what comes in a later version is refused by its name', () => {
     ['unless', notificationWith(WHEN, `${WHEN}\n    unless: { within: 1h }`)],
     ['aggregates', notificationWith(WHEN, `${WHEN}\n    aggregates: {}`)],
     ['rearm', notificationWith(WHEN, `${WHEN}\n    rearm: once`)],
-    ['format: debezium', { 'workspaces/shop/streams/orders.yaml': 'format: debezium\nsecurity: { api_keys: [a] }\n' }],
-    [
-      'webhook_secret',
-      { 'workspaces/shop/streams/orders.yaml': 'security: { webhook_secret: { secret: A }, api_keys: [a] }\n' },
-    ],
-    ['kind: kafka', { 'workspaces/shop/integrations/bus.yaml': 'kind: kafka\nbrokers: [kafka:9092]\n' }],
     ['limits', { 'carillon.yaml': 'limits: { body: 1MiB }\n' }],
   ])('%s', (what, changes) => {
     expect(onlyFault(changes).message).toMatch(new RegExp(`^${what} comes in a later version`));

@@ -1,20 +1,13 @@
-import {
-  type GivenResource,
-  planChanges,
-  readResourceBodies,
-  type FileFault,
-  type WantedResource,
-} from '@carillon/configuration';
-import { type Configuration, type Resource, resourceKey } from '@carillon/domain/configuration';
+import { planChanges, type WantedResource } from '@carillon/configuration';
 import { describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
+import { configurationOf, placesOf, withTextOf, type Files } from './support/faults-of-sources.ts';
 import { faultsOf, goodFolder, read } from './support/folder.ts';
 import { reading } from './support/small-language.ts';
 
 const DATABASE = 'workspaces/shop/integrations/shop-db.yaml';
 const STREAM = 'workspaces/shop/streams/changes.yaml';
 const NOTIFICATION = 'workspaces/shop/notifications/order-paid.yaml';
-const GOOD: Readonly<Record<string, string>> = {
+const GOOD: Files = {
   [DATABASE]: 'kind: postgres\nurl: { secret: SHOP_DB }\ntls: { ca: { secret: SHOP_CA } }\n',
   [STREAM]: [
     'from:',
@@ -29,36 +22,7 @@ const GOOD: Readonly<Record<string, string>> = {
   [NOTIFICATION]: (goodFolder[NOTIFICATION] ?? '').replace('stream: orders', 'stream: changes\n    changes: [update]'),
 };
 
-/** The good files with one text replaced. */
-function withText(from: string, to: string): Readonly<Record<string, string>> {
-  const found = Object.entries(GOOD).filter(([, text]) => text.includes(from));
-  if (found.length === 0) throw new Error(`no such text: ${from}`);
-  return { ...GOOD, ...Object.fromEntries(found.map(([file, text]) => [file, text.replace(from, () => to)])) };
-}
-/** The bodies of the same files, as the API takes them. */
-function bodiesOf(files: Readonly<Record<string, string>>): readonly GivenResource[] {
-  const others = read({}).resources.filter(({ ref }) => ref.name !== 'order-paid' || ref.kind === 'template');
-  const own = Object.entries(files).map(([file, text]): GivenResource => {
-    const [, folder = '', name = ''] = /(\w+)\/([\w-]+)\.yaml$/.exec(file) ?? [];
-    const kind = folder.slice(0, -1) as 'stream' | 'integration' | 'notification';
-    return { ref: { kind, workspace: 'shop', name }, body: parse(text) as unknown };
-  });
-  return [...others, ...own];
-}
-/** Place and code of each mistake, the same in files and in bodies. */
-function placesOf(files: Readonly<Record<string, string>>): readonly string[] {
-  const inFiles = faultsOf(files);
-  const inBodies = readResourceBodies(bodiesOf(files), reading).faults;
-  const said = ({ path, message, expected, fix }: Pick<FileFault, 'path' | 'message' | 'expected' | 'fix'>) =>
-    [path, message, expected, fix].join(' | ');
-  expect(inFiles.map(said).toSorted()).toEqual(inBodies.map(said).toSorted());
-  const codes = new Map<string, string>(inBodies.map((fault) => [said(fault), fault.code]));
-  expect(inFiles.filter(({ fix }) => fix === '')).toEqual([]);
-  expect(JSON.stringify([inFiles, inBodies])).not.toContain('canary');
-  return inFiles.map(
-    (fault) => `${fault.file.split('/').at(-1) ?? ''}:${fault.line} ${fault.path} ${codes.get(said(fault)) ?? ''}`,
-  );
-}
+const withText = (from: string, to: string): Files => withTextOf(GOOD, from, to);
 
 describe('a stream that reads a database', () => {
   it('reads as it is written', () => {
@@ -89,7 +53,7 @@ describe('a stream that reads a database', () => {
     ['card_number', 'id', 'changes.yaml:6 from.without[0] column_needed'],
     ['card_number', 'updated_at', 'changes.yaml:6 from.without[0] column_needed'],
     ['public.orders.card_number', 'public.people.name', 'changes.yaml:6 from.without[0] column_unknown'],
-    ['public.orders.card_number', 'public.orders', 'changes.yaml:6 from.without[0] value_invalid'],
+    ['public.orders.card_number', 'public.orders', 'changes.yaml:6 from.without[0] column_unknown'],
     ['public.orders.card_number', 'card_number', 'changes.yaml:6 from.without[0] value_invalid'],
     ['public.payments: event.order_id', 'payments: event.order_id', 'changes.yaml:5 from.tables.payments name_invalid'],
     ['public.payments:', 'a.public.payments:', 'changes.yaml:5 from.tables.a.public.payments name_invalid'],
@@ -114,8 +78,8 @@ describe('a stream that reads a database', () => {
     const files = { [NOTIFICATION]: text.replace(from, to) };
     expect(placesOf(files)).toEqual([expect.stringMatching(/ not_a_change$/)]);
     expect(faultsOf(files)[0]).toMatchObject({
-      message: `${name} is known only for changes of a database, and the stream orders reads none`,
-      fix: `leave ${name} out, or put the rule on a stream with from`,
+      message: `${name} is known only for changes, and the stream orders has none`,
+      fix: `leave ${name} out, or put the rule on a stream that reads tables or has format: debezium`,
     });
     expect(faultsOf({ ...GOOD, [NOTIFICATION]: (GOOD[NOTIFICATION] ?? '').replace(from, to) })).toEqual([]);
   });
@@ -210,7 +174,7 @@ describe('a plan', () => {
       {
         path: ['from', 'integration'],
         code: 'fixed_at_creation',
-        facts: { what: 'database' },
+        facts: { what: 'integration' },
         expected: 'shop-db',
         fix: 'write it as it was, or make another stream',
       },
@@ -244,11 +208,3 @@ describe('a plan', () => {
     ]);
   });
 });
-
-function configurationOf(resources: readonly WantedResource[]): Configuration {
-  const all = resources.map(({ ref, body }): [string, Resource] => [
-    resourceKey(ref),
-    { ref, body, number: 1, version: 1, ruleVersions: {} },
-  ]);
-  return { number: 1, resources: new Map(all) };
-}

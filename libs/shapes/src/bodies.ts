@@ -12,7 +12,7 @@ import type { INTEGRATIONS, IntegrationRole } from './integrations/index.ts';
 import type { channelShape, inDoubt, retryShape } from './notification-shape.ts';
 import type { eventRecipients, lookupRecipients } from './recipients-shape.ts';
 import type { cohortShape, ruleShape } from './rule-shape.ts';
-import type { jwtAlgorithm, security } from './security-shapes.ts';
+import type { jwtAlgorithm, streamSecurity } from './security-shapes.ts';
 import type { secret } from './shape-parts.ts';
 import type { identityProviderShape } from './sign-in-shape.ts';
 import type { FILE_SHAPES, FileKind, RESOURCE_SHAPES } from './shapes.ts';
@@ -55,7 +55,10 @@ export type WebhookIntegration = IntegrationOf<'cohort_webhook'>;
 export type PolledIntegration = IntegrationOf<'cohort_api'>;
 export type CohortIntegration = WebhookIntegration | PolledIntegration;
 /** A database whose changes streams read. */
-export type SourceIntegration = IntegrationOf<'source'>;
+export type DatabaseIntegration = IntegrationOf<'database'>;
+/** A cluster whose topics streams read. */
+export type TopicsIntegration = IntegrationOf<'topics'>;
+export type SourceIntegration = DatabaseIntegration | TopicsIntegration;
 export type EmailTemplate = Of<typeof emailTemplateShape>;
 export type EventRecipients = Of<typeof eventRecipients>;
 /** An identity provider at which people sign in. */
@@ -75,9 +78,10 @@ export type RuleBody = Of<typeof ruleShape>;
 /** An account of the deployment, one of several. */
 export type NamedAccount = Of<typeof namedAccountShape>;
 export type SecretReference = Of<typeof secret>;
-export type Security = Of<typeof security>;
+/** Who may send. Only a stream of its own has `webhook_secret`. */
+export type Security = Of<typeof streamSecurity>;
 export type WorkspaceLimitBody = Of<typeof workspaceLimitShape>;
-/** What a stream reads of a database. */
+/** What a stream reads of a source. */
 export type StreamFrom = Of<typeof fromShape>;
 /** What both kinds of event stream may set. */
 export type StreamSettings = Of<z.ZodObject<typeof streamSettings>>;

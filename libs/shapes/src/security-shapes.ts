@@ -1,14 +1,13 @@
 import { parseDuration } from '@carillon/kernel';
 import { z } from 'zod';
-import { duration, expression, keys, said, slug, text } from './shape-parts.ts';
+import { duration, expression, keys, said, secret, slug, text } from './shape-parts.ts';
 import { DEFAULTS, JWT_ALGORITHMS } from './values.ts';
 
 /** Who may send: the part of streams and notifications that says so, and the JWT providers that it may name. */
 
 const CLAIM_NAME = /^(?!__proto__$|constructor$)[^\s"\\]{1,200}$/;
 
-/** That exactly one of the two stands here, `check-security.ts` says, because it can say what to do. */
-export const security = keys({
+const senders = {
   api_keys: said(
     z
       .array(slug)
@@ -37,6 +36,18 @@ export const security = keys({
       example: { sub: 'event.user_id' },
     },
   ),
+};
+
+/** `checks/security.ts` checks that exactly one kind of credential is set, because it can say what to do. */
+export const security = keys(senders);
+
+export const streamSecurity = keys({
+  ...senders,
+  webhook_secret: said(secret.exactOptional(), {
+    description:
+      'With `format: debezium`: reference to the secret with which the sender signs each request (Standard Webhooks), as the HTTP sink of Debezium Server does. In place of `api_keys` and `jwt_provider`.',
+    example: { secret: 'DEBEZIUM' },
+  }),
 });
 
 const webAddress = z.string().max(2048, { error: 'at most 2048 characters' }).refine(isWebAddress, {

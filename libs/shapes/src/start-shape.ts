@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { broker, saslOf, urlOf } from './broker-shapes.ts';
 import { keys, said, secret, text } from './shape-parts.ts';
 
 /** `tls` of a connection. Files are read when a process starts. */
@@ -14,20 +15,8 @@ const tls = keys({
   key_file: said(text(4096).exactOptional(), { description: 'File with the key of our own certificate.' }),
 });
 
-export const BROKER = /^[A-Za-z0-9_.-]+:\d{1,5}$/;
-const broker = z.string().regex(BROKER, { error: 'host:port, such as kafka-1:9092' });
-
 /** An address of this machine and a port: `127.0.0.1:7425`, `[::1]:7425`, `mail.internal:25`. */
 export const LISTEN = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9_.-]+):(\d{1,5})$/;
-
-/** A URL with a password would be a secret in a file. */
-const urlOf = (pattern: RegExp, example: string) =>
-  z
-    .string()
-    .regex(pattern, { error: `an address such as ${example}` })
-    .refine((url) => !/^[^/]*\/\/[^/@]*:[^/@]*@/.test(url), {
-      error: 'an address without a password: write username and password: { secret: NAME } beside it',
-    });
 
 const username = said(text(256).exactOptional(), { description: 'User name, where one is asked for.' });
 const password = said(secret.exactOptional(), { description: 'Reference to the password: an environment variable.' });
@@ -53,16 +42,9 @@ export const startKeys = {
   kafka: said(
     keys({
       tls: said(tls.exactOptional(), { description: 'Reach brokers by TLS; `tls: { ca_file: … }`.' }),
-      sasl: said(
-        keys({
-          mechanism: said(z.enum(['plain', 'scram-sha-256', 'scram-sha-512']), {
-            description: 'How the password is proved.',
-          }),
-          username: said(text(256), { description: 'User name.' }),
-          password: said(secret, { description: 'Reference to the password: an environment variable.' }),
-        }).exactOptional(),
-        { description: 'How we prove who we are.' },
-      ),
+      sasl: said(saslOf('Reference to the password: an environment variable.').exactOptional(), {
+        description: 'How we prove who we are.',
+      }),
     }).exactOptional(),
     { description: 'How brokers are reached.' },
   ),

@@ -1,8 +1,8 @@
 import { CONTROL } from '@carillon/kernel';
 import { z } from 'zod';
-import { security } from './security-shapes.ts';
+import { streamSecurity } from './security-shapes.ts';
 import { expression, keys, said, slug } from './shape-parts.ts';
-import { DEFAULTS } from './values.ts';
+import { DEFAULTS, STREAM_FORMATS } from './values.ts';
 
 const origin = z.string().regex(/^https?:\/\/[^/\s]+$/, { error: 'an origin such as https://app.example.com' });
 const rate = keys({
@@ -42,37 +42,53 @@ const nameLike = (pattern: string, error: string) =>
     .regex(new RegExp(`^${pattern}$`), { error })
     .refine((text) => !CONTROL.test(text), { error });
 const table = nameLike(String.raw`${NAME}\.${NAME}`, 'schema.table, such as public.orders');
-const column = nameLike(
-  String.raw`${NAME}\.${NAME}\.[^\n]{1,63}`,
-  'schema.table.column, such as public.orders.card_number',
-);
+const topic = z
+  .string()
+  .regex(/^(?!\.{1,2}$)[A-Za-z0-9._-]{1,249}$/, { error: 'a topic of letters, digits, ., - and _, at most 249' });
+/** The check of the stream says which table or topic it belongs to. */
+const column = z
+  .string()
+  .max(320, { error: 'at most 320 characters' })
+  .regex(/^[^\n.]+\.[^\n]+$/, { error: 'schema.table.column, such as public.orders.card_number' });
 
 const MAX_TABLES = 100;
-const FEW_TABLES = `one table, at most ${MAX_TABLES}`;
+/** Keys by the name of a table or topic. */
+const keyed = (name: z.ZodString, one: string) =>
+  z.record(name, expression()).refine((of) => Object.keys(of).length > 0 && Object.keys(of).length <= MAX_TABLES, {
+    error: `${one}, at most ${MAX_TABLES}`,
+  });
 
 export const fromShape = keys({
   integration: said(slug, {
-    description: 'Name of the database (integrations/<name>.yaml, of kind `postgres`). Fixed at creation.',
+    description:
+      'Name of the database or Kafka cluster (integrations/<name>.yaml, of kind `postgres` or `kafka`). Fixed at creation.',
     example: 'shop-db',
   }),
-  tables: said(
-    z
-      .record(table, expression())
-      .refine((tables) => Object.keys(tables).length > 0 && Object.keys(tables).length <= MAX_TABLES, {
-        error: FEW_TABLES,
-      }),
-    {
-      description:
-        'Tables as `schema.table`, each with the path of its key: rows with one key are judged in order, across tables. Tables may be added and removed; the path of a table is fixed while it is listed.',
-      example: { 'public.orders': 'event.id', 'public.payments': 'event.order_id' },
-    },
-  ),
+  tables: said(keyed(table, 'one table').exactOptional(), {
+    description:
+      'Tables as `schema.table`, each with the path of its key: rows with one key are judged in order, across tables. Tables may be added and removed; the path of a table is fixed while it is listed.',
+    example: { 'public.orders': 'event.id', 'public.payments': 'event.order_id' },
+  }),
+  topics: said(keyed(topic, 'one topic').exactOptional(), {
+    description:
+      'In place of `tables`: topics, each with the path of its key: records with one key are judged in order, across topics. A new topic is read from its end. Topics may be added and removed; the path of a topic is fixed while it is listed.',
+    example: { 'app.public.orders': 'event.id' },
+  }),
   without: said(z.array(column).exactOptional(), {
-    description: 'Columns that never reach Carillon’s log, as `schema.table.column`.',
+    description:
+      'Columns that never reach Carillon’s log, as `schema.table.column`; with `format: debezium` as `topic.column`. Not for topics of JSON.',
     default: [],
     example: ['public.orders.card_number'],
   }),
+}).refine(hasTablesOrTopics, {
+  path: ['tables'],
+  error: 'tables: { schema.table: event.id }, or topics: { topic: event.id }',
+  when: () => true,
 });
+
+function hasTablesOrTopics(from: unknown): boolean {
+  return typeof from !== 'object' || from === null || Object.hasOwn(from, 'tables') || Object.hasOwn(from, 'topics');
+}
 
 const EITHER = 'security: { api_keys: [name] } or { jwt_provider: name }, or from: { integration: name, tables: … }';
 const hasOrigin = (body: unknown): boolean =>
@@ -81,7 +97,7 @@ const hasOrigin = (body: unknown): boolean =>
 export const streamShape = keys({
   from: said(fromShape.exactOptional(), {
     description:
-      'Database whose changes are the events of this stream. Nobody sends events here then: `security`, `key`, `cors_origins`, `rate` and `rate_per_credential` are refused beside it. Fixed at creation.',
+      'Database or Kafka cluster from which Carillon takes the events of this stream. Nobody sends events here then: `security`, `key`, `cors_origins`, `rate` and `rate_per_credential` are refused beside it. Fixed at creation.',
   }),
   key: said(expression().exactOptional(), {
     description:
@@ -90,11 +106,15 @@ export const streamShape = keys({
   }),
   time: said(expression().exactOptional(), {
     description:
-      'Path of the event’s own time (RFC 3339). Left out, the time of arrival counts, and for a change of a database its commit time. Fixed at creation.',
+      'Path of the event’s own time (RFC 3339). Left out, the time of arrival counts, for a change its commit time, and for a record of a topic the time of the record. Fixed at creation.',
     example: 'event.updated_at',
   }),
-  format: said(z.literal('json').exactOptional(), { description: 'What the events are.', default: 'json' }),
-  security: said(security.exactOptional(), {
+  format: said(z.enum(STREAM_FORMATS).exactOptional(), {
+    description:
+      'What is sent or read. `json`: an event. `debezium`: the envelope of a change, as Debezium writes it; rules see the row, and `previous` and `op`. Fixed at creation.',
+    default: DEFAULTS.stream.format,
+  }),
+  security: said(streamSecurity.exactOptional(), {
     description: 'Who may send events here. Required, unless the stream has `from`.',
   }),
   ...streamSettings,

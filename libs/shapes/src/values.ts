@@ -35,6 +35,9 @@ export const LIMIT_BOUNDS = { max: 1000, shortest: '1m', longest: '92d', limits:
 /** What can happen to a row. `snapshot`: a connector read a row that was there already. */
 export const CHANGE_OPS = ['create', 'update', 'delete', 'snapshot'] as const;
 
+/** What the events of a stream are written as. */
+export const STREAM_FORMATS = ['json', 'debezium'] as const;
+
 /** What counts where a key is left out. Durations as in files. */
 export const DEFAULTS = {
   notification: {
@@ -44,6 +47,7 @@ export const DEFAULTS = {
     in_doubt: 'hold',
   },
   rule: { enabled: true, changes: ['create', 'update'] },
+  stream: { format: 'json' },
   quiet_hours: { then: 'hold' },
   digest: { when: 'always', max_items: 100 },
   token_stream: { rate_per_credential: { per_second: 10, burst: 100 } },

@@ -1,4 +1,4 @@
-import type { ConfiguredSource } from '@carillon/domain/configuration';
+import type { DatabaseSource } from '@carillon/domain/configuration';
 import type { Duration } from '@carillon/kernel';
 import type {
   ChangeSources,
@@ -19,7 +19,7 @@ const UNPACED = 25;
 const PACE_PATIENCE: Duration = 2_000;
 
 export type Reading = {
-  readonly configured: ConfiguredSource;
+  readonly configured: DatabaseSource;
   readonly target: SourceTarget;
   readonly saved: SavedSource;
   /** Returns true as long as the source is to be read as it is configured here. */

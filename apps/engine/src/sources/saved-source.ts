@@ -1,5 +1,5 @@
 import type { SourceState } from '@carillon/domain/changes';
-import type { ConfiguredSource } from '@carillon/domain/configuration';
+import type { DatabaseSource } from '@carillon/domain/configuration';
 import type { Instant } from '@carillon/kernel';
 import type { Clock, NewRecord, SourceStore, StoredSource } from '@carillon/ports';
 
@@ -21,7 +21,7 @@ export type SavedSource = {
 };
 
 /** A source that is not stored yet. By the time of its first position the database has said what it waits for. */
-export function newSource({ workspace, name, body }: ConfiguredSource, now: Instant): StoredSource {
+export function newSource({ workspace, name, body }: DatabaseSource, now: Instant): StoredSource {
   return {
     workspace,
     integration: name,

@@ -1,5 +1,5 @@
 import type { SourcePosition, SourceState } from '@carillon/domain/changes';
-import type { ConfiguredSource } from '@carillon/domain/configuration';
+import type { DatabaseSource } from '@carillon/domain/configuration';
 import type { Duration } from '@carillon/kernel';
 import type { SourceEnd, SourceRef, SourceTarget, StoredSource, TableReading } from '@carillon/ports';
 import { pause } from '@carillon/runtime';
@@ -17,7 +17,7 @@ export type SourceRunOptions = {
   /** Names this process in leases. */
   readonly holder: string;
   /** Returns the source as it is configured now. Null: its integration was removed. */
-  readonly configured: () => ConfiguredSource | null;
+  readonly configured: () => DatabaseSource | null;
   readonly signal: AbortSignal;
   readonly timing: SourceTiming;
 };
@@ -120,16 +120,13 @@ class SourceRun {
   }
 
   /** Stores a state. If the store refuses too, as on a full disk, metrics and log still show the state. */
-  async #enter(saved: SavedSource, source: ConfiguredSource, state: SourceState): Promise<void> {
+  async #enter(saved: SavedSource, source: DatabaseSource, state: SourceState): Promise<void> {
     this.#show({ ...saved.current(), state });
     await saved.save({ state, secrets: secretsOf(source), moved: false });
   }
 
   /** Returns the database. `missing` is told if a secret is not set. */
-  async #targetOf(
-    source: ConfiguredSource,
-    missing: (problem: Missing) => Promise<void>,
-  ): Promise<SourceTarget | null> {
+  async #targetOf(source: DatabaseSource, missing: (problem: Missing) => Promise<void>): Promise<SourceTarget | null> {
     const { ref } = this.#options;
     const target = await resolveTarget(ref, secretsOf(source), this.#ports.secrets);
     if (target.ok) return (this.#lastTarget = target.value);
@@ -138,7 +135,7 @@ class SourceRun {
     return null;
   }
 
-  async #read(source: ConfiguredSource, saved: SavedSource): Promise<Step> {
+  async #read(source: DatabaseSource, saved: SavedSource): Promise<Step> {
     const { configured, signal, timing } = this.#options;
     // A person asked for it while the source was leaving. Kept, it would end a later stop.
     if (saved.current().reset !== null) await saved.save({ reset: null });
@@ -162,7 +159,7 @@ class SourceRun {
     return this.#afterEnd(end, source, saved);
   }
 
-  async #afterEnd(end: SourceEnd, source: ConfiguredSource, saved: SavedSource): Promise<Step> {
+  async #afterEnd(end: SourceEnd, source: DatabaseSource, saved: SavedSource): Promise<Step> {
     if (end.kind !== 'closed') {
       await this.#enter(saved, source, end);
       return end.kind === 'stopped' ? 'idle' : 'retry';
@@ -176,7 +173,7 @@ class SourceRun {
   }
 
   /** A source whose reset fails stays stopped, and says what the reset waits for. */
-  async #reset(source: ConfiguredSource, saved: SavedSource, state: StoppedState): Promise<Step> {
+  async #reset(source: DatabaseSource, saved: SavedSource, state: StoppedState): Promise<Step> {
     const { position: from, reset: request, tables } = saved.current();
     const waits = ({ detail, fix }: Missing): Promise<void> =>
       this.#enter(saved, source, { ...state, detail: `The reset waits: ${detail}`, fix });

@@ -1,8 +1,8 @@
-import type { ConfiguredSource } from '@carillon/domain/configuration';
+import type { DatabaseSource } from '@carillon/domain/configuration';
 import { err, ok, type Result } from '@carillon/kernel';
 import type { Secrets, SourceRef, SourceTarget, StoredSource } from '@carillon/ports';
 
-export const secretsOf = ({ body: { url, tls } }: ConfiguredSource): StoredSource['secrets'] => ({
+export const secretsOf = ({ body: { url, tls } }: DatabaseSource): StoredSource['secrets'] => ({
   url: url.secret,
   ca: tls?.ca.secret ?? null,
 });
@@ -21,9 +21,9 @@ export async function resolveTarget(
 }
 
 /** Tables that streams take from a source, each once. */
-export const tableNamesOf = ({ streams }: ConfiguredSource): readonly string[] =>
+export const tableNamesOf = ({ streams }: DatabaseSource): readonly string[] =>
   [...new Set(streams.flatMap(({ tables }) => tables.map(({ table }) => table)))].toSorted();
 
 /** Equal for configurations by which a reader reads the same in the same way. */
-export const readingOf = ({ body, streams }: ConfiguredSource): string =>
+export const readingOf = ({ body, streams }: DatabaseSource): string =>
   JSON.stringify([body, streams.map(({ stream: { path, time }, tables }) => [path, time, tables])]);

@@ -1,8 +1,11 @@
-import { sourcesOf, type ConfiguredSource } from '@carillon/domain/configuration';
+import { isDatabaseSource, sourcesOf, type Configuration, type DatabaseSource } from '@carillon/domain/configuration';
 import type { SourceRef } from '@carillon/ports';
 import { startLoop } from '@carillon/runtime';
 import { DEFAULT_TIMING, nameOf, type SourcePorts, type SourceTiming } from './source-ports.ts';
 import { runSource } from './source-run.ts';
+
+const databasesOf = (configuration: Configuration): readonly DatabaseSource[] =>
+  sourcesOf(configuration).filter(isDatabaseSource);
 
 export type SourceReaders = { stop(): Promise<void> };
 
@@ -17,9 +20,9 @@ export function startSources(ports: SourcePorts, timing: SourceTiming = DEFAULT_
   const runs = new Map<string, Promise<void>>();
   let listedNumber: number | null = null;
 
-  function configured({ workspace, integration }: SourceRef): ConfiguredSource | null {
+  function configured({ workspace, integration }: SourceRef): DatabaseSource | null {
     return (
-      sourcesOf(configuration.current()).find(
+      databasesOf(configuration.current()).find(
         (source) => source.workspace === workspace && source.name === integration,
       ) ?? null
     );
@@ -37,7 +40,7 @@ export function startSources(ports: SourcePorts, timing: SourceTiming = DEFAULT_
 
   async function round(): Promise<void> {
     const current = configuration.current();
-    for (const { workspace, name, streams } of sourcesOf(current)) {
+    for (const { workspace, name, streams } of databasesOf(current)) {
       if (streams.length > 0) begin({ workspace, integration: name });
     }
     if (listedNumber === current.number) return;

@@ -1,5 +1,7 @@
-import type { FaultCode, FaultFacts } from '@carillon/kernel';
+import type { FaultCode } from '@carillon/kernel';
 import { channelLabel, channelLabels, fieldLabel, kindLabel } from './field-labels.ts';
+import { quoted, type Phrase, type Place } from './phrase.ts';
+import { SOURCE_WORDS } from './source-fault-words.ts';
 
 /** A mistake or warning as the API returns it. */
 export type CodedFault = {
@@ -13,18 +15,6 @@ export type CodedFault = {
 /** `message`: the fault, a sentence without its full stop. `fix`: what to do, a sentence, or empty if the message says it. */
 export type FaultWords = { readonly message: string; readonly fix: string };
 
-type Place = {
-  /** The field that is wrong, as its form labels it. */
-  readonly label: string;
-  readonly kind: string;
-  readonly name: string;
-};
-type Phrase<Code extends FaultCode> = (
-  facts: FaultFacts<Code>,
-  place: Place,
-) => readonly [message: string, fix?: string];
-
-const quoted = (text: string): string => `“${text.replace(/^"(.*)"$/s, '$1')}”`;
 const meantOr = (meant: string, otherwise: string): string =>
   meant === '' ? otherwise : `Did you mean ${quoted(meant)}?`;
 const sentence = (text: string): string =>
@@ -204,15 +194,15 @@ const WORDS: { readonly [Code in FaultCode]: Phrase<Code> } = {
   ],
   changes_unused: ({ stream }) => [
     stream === ''
-      ? 'Changes are chosen, and the rule is on no event stream that reads a database'
-      : `Changes are chosen, and the event stream ${quoted(stream)} reads no database`,
-    'Choose none, or an event stream that reads a database.',
+      ? 'Changes are chosen, and the rule is on no event stream of changes'
+      : `Changes are chosen, and the events of ${quoted(stream)} are no changes`,
+    'Choose none, or an event stream of changes.',
   ],
   not_a_change: ({ name, stream }) => [
     stream === ''
-      ? `${quoted(name)} is known only for changes of a database, and the rule is on no event stream that reads one`
-      : `${quoted(name)} is known only for changes of a database, and the event stream ${quoted(stream)} reads none`,
-    'Choose an event stream that reads a database, or leave it out of the condition.',
+      ? `${quoted(name)} is known only for changes, and the rule is on no event stream that has some`
+      : `${quoted(name)} is known only for changes, and the event stream ${quoted(stream)} has none`,
+    'Choose an event stream of changes, or leave it out of the condition.',
   ],
   cohort_not_listed: ({ integration, cohort }) => [
     `${quoted(integration)} does not follow the cohort ${quoted(cohort)}`,
@@ -238,6 +228,10 @@ const WORDS: { readonly [Code in FaultCode]: Phrase<Code> } = {
   ],
   security_missing: () => ['Nobody may send its events yet', 'Choose who may send, or a shared event stream.'],
   security_twice: () => ['Events come with API keys or with tokens, not both', 'Choose one of them.'],
+  webhook_secret_unused: () => [
+    'Only changes as Debezium sends them are signed',
+    'Choose an API key or a JWT provider.',
+  ],
   security_empty: () => ['Nobody may send its events yet', 'Choose an API key or a JWT provider.'],
   claims_without_provider: () => ['API keys have no claims', 'Choose a JWT provider, or remove the claims.'],
   claims_missing: ({ provider }) => [
@@ -294,29 +288,7 @@ const WORDS: { readonly [Code in FaultCode]: Phrase<Code> } = {
     `Choose an end of ${step} or later.`,
   ],
   time_repeated: ({ time }) => [`${time} is in the list twice`, 'Remove one of them.'],
-  fixed_at_creation: ({ what }) => [
-    what === 'origin'
-      ? 'An event stream reads a database from its beginning, or never'
-      : `The ${what === 'time' || what === 'database' ? what : 'key'} of an event stream is fixed when the stream is made`,
-    'Enter it as it was, or make another stream.',
-  ],
-  from_and_setting: (_facts, { label }) => [
-    `${label}: nobody sends events to a stream that reads a database`,
-    'Remove it.',
-  ],
-  integration_without_changes: ({ integration }) => [`${quoted(integration)} has no tables`, 'Choose a database.'],
-  breaks_stream: ({ stream }) => [
-    `The event stream ${quoted(stream)} reads this integration, which has no tables then`,
-    'Change the event stream as well.',
-  ],
-  column_unknown: ({ column }) => [
-    `The column ${quoted(column)} is in no table of this event stream`,
-    'Choose its table, or remove the column.',
-  ],
-  column_needed: ({ column, by }) => [
-    `The column ${quoted(column)} is the ${by === 'time' ? 'time' : 'key'} of its rows`,
-    'Keep the column.',
-  ],
+  ...SOURCE_WORDS,
   insecure_url: (_facts, { label }) => [
     `${label}: http sends keys and messages unencrypted`,
     'Use https, unless the address is on this machine.',

@@ -28,7 +28,9 @@ export const checkExpressions: Check = (resource, around, report) => {
   if (isKind(resource, 'stream')) {
     path(['key'], resource.body.key);
     path(['time'], resource.body.time);
-    for (const [table, text] of Object.entries(resource.body.from?.tables ?? {})) path(['from', 'tables', table], text);
+    for (const kind of ['tables', 'topics'] as const) {
+      for (const [name, text] of Object.entries(resource.body.from?.[kind] ?? {})) path(['from', kind, name], text);
+    }
     claims(resource.body.security);
   }
   if (isKind(resource, 'notification')) {
@@ -89,13 +91,13 @@ function refuseChangeNames(at: ValuePath, expression: Expression | null, { strea
   const field = expression?.fields.find(({ root }) => CHANGE_NAMES.has(root));
   if (!expression || !field) return;
   const name = /\bchanged(?:To|FromTo)?(?=\s*\()/.exec(expression.source)?.[0] ?? field.root;
-  const where = stream === undefined ? 'this rule is on no stream that reads one' : `the stream ${stream} reads none`;
+  const where = stream === undefined ? 'this rule is on no stream that has some' : `the stream ${stream} has none`;
   report.fault(at, {
     code: 'not_a_change',
     facts: { name, stream: stream ?? '' },
-    message: `${name} is known only for changes of a database, and ${where}`,
+    message: `${name} is known only for changes, and ${where}`,
     expected: 'event, event_id or time',
-    fix: `leave ${name} out, or put the rule on a stream with from`,
+    fix: `leave ${name} out, or put the rule on a stream that reads tables or has format: debezium`,
   });
 }
 

@@ -31,6 +31,8 @@ export function faultsOfTexts(
   for (const check of [checkExpressions, checkTemplate]) check(resource, around, reportOn(resource.ref, faults, []));
   const inTexts = faults.filter(({ spot }) => typeof spot === 'object');
   const ofStream: Fault[] = [];
-  if (isKind(resource, 'stream')) checkFrom(resource.body, reportOn(resource.ref, ofStream, []));
+  if (isKind(resource, 'stream') && resource.body.from !== undefined) {
+    checkFrom(resource.body, resource.body.from, reportOn(resource.ref, ofStream, []));
+  }
   return [...inTexts, ...ofStream];
 }

@@ -44,7 +44,7 @@ const EITHER = 'security: { api_keys: [name] } or { jwt_provider: name }';
 
 /** One kind of credential, and the names that go with it. */
 export function checkSecurity(security: Security, workspace: string, around: CheckedAgainst, report: Report): void {
-  const { api_keys: apiKeys, jwt_provider: provider, claims } = security;
+  const { api_keys: apiKeys, jwt_provider: provider, webhook_secret: secret, claims } = security;
   const fault = (key: string | null, code: PlainCode, words: Words): void =>
     report.fault(key === null ? ['security'] : ['security', key], { code, facts: {}, ...words }, 'key');
   if (apiKeys !== undefined && provider !== undefined) {
@@ -54,7 +54,14 @@ export function checkSecurity(security: Security, workspace: string, around: Che
       fix: 'remove one; for both kinds of senders make two streams',
     });
   }
-  if (apiKeys === undefined && provider === undefined) {
+  if (secret !== undefined && (apiKeys !== undefined || provider !== undefined)) {
+    fault('webhook_secret', 'security_twice', {
+      message: 'a stream takes signed requests, API keys or tokens: one of them',
+      expected: `${EITHER} or { webhook_secret: { secret: NAME } }`,
+      fix: 'remove one; for both kinds of senders make two streams',
+    });
+  }
+  if (apiKeys === undefined && provider === undefined && secret === undefined) {
     const message = 'nobody is allowed to send here';
     fault(null, 'security_empty', { message, expected: EITHER, fix: 'name an API key or a JWT provider' });
   }

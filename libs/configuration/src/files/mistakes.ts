@@ -129,6 +129,7 @@ const SECRETS: readonly (readonly [where: RegExp, example: string])[] = [
   [/^dkim\.key$/, 'DKIM_KEY'],
   [/^authorization\.(?:.*_)?key$/, 'CRM_KEY'],
   [/^tls\.ca$/, 'SHOP_CA'],
+  [/^webhook_secret$/, 'DEBEZIUM'],
 ];
 
 /** Address of a database, with a password in it. */

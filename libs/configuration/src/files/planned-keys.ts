@@ -1,15 +1,13 @@
 import type { FileKind } from '@carillon/shapes';
 import type { ValuePath } from '../value-path.ts';
 
-/** Keys that the design names and this version does not carry out. `*` stands for any name. A value may be given too. */
+/** Keys that the design names and this version does not carry out. `*` stands for any name. */
 const LATER: readonly (readonly [kind: FileKind, path: string, what: string])[] = [
   ['deployment', 'limits', 'limits of the deployment'],
   ...['events', 'deliveries', 'inbox'].map(
     (key) => ['deployment', `retention.${key}`, 'retention by configuration'] as const,
   ),
   ['workspace', 'audit', 'the audit log'],
-  ['stream', 'from.topics', 'topics of Kafka'],
-  ['stream', 'security.webhook_secret', 'signed requests'],
   ['stream', 'grace', 'timers'],
   ['notification', 'max_staleness', 'timers'],
   ...[
@@ -29,11 +27,6 @@ const LATER: readonly (readonly [kind: FileKind, path: string, what: string])[] 
   ['notification', 'rules.*.max_staleness', 'rules with state and time'],
 ];
 
-const LATER_VALUES: readonly (readonly [kind: FileKind, path: string, values: readonly string[], what: string])[] = [
-  ['stream', 'format', ['debezium'], 'changes that Debezium sends'],
-  ['integration', 'kind', ['kafka'], 'topics of Kafka'],
-];
-
 const matches = (pattern: string, path: ValuePath): boolean => {
   const steps = pattern.split('.');
   return steps.length === path.length && steps.every((step, index) => step === '*' || step === path[index]);
@@ -42,9 +35,3 @@ const matches = (pattern: string, path: ValuePath): boolean => {
 /** What a key would do in a later version, if it is one of those. */
 export const laterKey = (kind: FileKind, path: ValuePath): string | null =>
   LATER.find(([of, pattern]) => of === kind && matches(pattern, path))?.[2] ?? null;
-
-export const laterValue = (kind: FileKind, path: ValuePath, value: unknown): string | null =>
-  LATER_VALUES.find(
-    ([of, pattern, values]) =>
-      of === kind && matches(pattern, path) && typeof value === 'string' && values.includes(value),
-  )?.[3] ?? null;

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { laterKey, laterValue } from './planned-keys.ts';
+import { laterKey } from './planned-keys.ts';
 import { mistakesOf } from './mistakes.ts';
 import { pathText, type ValuePath } from '../value-path.ts';
 import type { FileFault, ShapeFault } from './place.ts';
@@ -61,20 +61,18 @@ export function withoutLater(
   const kept: [string, unknown][] = [];
   for (const [name, item] of Object.entries(value)) {
     const at = [...path, name];
-    const key = laterKey(kind, at);
-    const what = key ?? laterValue(kind, at, item);
+    const what = laterKey(kind, at);
     if (what === null) {
       kept.push([name, withoutLater(kind, item, at, source, faults)]);
       continue;
     }
-    const found = key === null ? `${name}: ${String(item)}` : name;
     faults.push({
       code: 'planned',
       facts: { what },
       file: source.file,
       path: pathText(at),
-      ...(key === null ? source.valuePlace(at) : source.keyPlace(at)),
-      message: `${found} comes in a later version (${what})`,
+      ...source.keyPlace(at),
+      message: `${name} comes in a later version (${what})`,
       expected: 'only what this version carries out',
       fix: `remove it until then`,
     });

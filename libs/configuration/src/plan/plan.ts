@@ -9,9 +9,10 @@ import {
   resourceKey,
   type ResourceRef,
   type ResourceKind,
-  takesChanges,
+  type StreamBody,
 } from '@carillon/domain/configuration';
 import { runToCompletion, type Coroutine } from '@carillon/kernel';
+import { DEFAULTS } from '@carillon/shapes/values';
 import { type Fault, reportOn } from '../checks/finding.ts';
 import { isKind, isWritten, type WantedResource, type WrittenKind } from '../resource.ts';
 import type { ValuePath } from '../value-path.ts';
@@ -104,8 +105,8 @@ function planOne(
 }
 
 /**
- * A stream's key decides where its events stand in the log, its time and its origin what they mean: they never change. Tables of
- * a database come and go, and each keeps the path of its key.
+ * A stream's key decides where its events stand in the log; its time, its origin and its format decide what they mean. None of them
+ * ever changes. Tables and topics come and go, and each keeps the path of its key.
  */
 function fixedAtCreation(current: Configuration, { ref, body }: WantedResource<'stream'>, faults: Fault[]): void {
   const before = findResource(current, 'stream', ref.workspace, ref.name)?.body;
@@ -118,22 +119,39 @@ function fixedAtCreation(current: Configuration, { ref, body }: WantedResource<'
       expected,
       fix: 'write it as it was, or make another stream',
     });
-  const isMoved = takesChanges(before) !== takesChanges(body);
-  if (isMoved) {
-    refuse(['from'], 'origin', 'a stream', takesChanges(before) ? 'a stream that reads a database' : 'no from');
-  }
+  const origin = originOf(before);
+  const isMoved = origin !== originOf(body);
+  if (isMoved) refuse(['from'], 'origin', 'a stream', ORIGINS[origin]);
   for (const name of isMoved ? (['time'] as const) : (['key', 'time'] as const)) {
     const old = before[name];
     if (old !== body[name]) refuse([name], name, 'a stream', old ?? `no ${name}`);
   }
-  const database = before.from?.integration;
-  if (!isMoved && database !== undefined && database !== body.from?.integration) {
-    refuse(['from', 'integration'], 'database', 'a stream', database);
+  const format = before.format ?? DEFAULTS.stream.format;
+  if (!isMoved && format !== (body.format ?? DEFAULTS.stream.format)) {
+    refuse(['format'], 'format', 'a stream', `format: ${format}`);
   }
-  for (const [table, old] of Object.entries(before.from?.tables ?? {})) {
-    const key = body.from?.tables[table];
-    if (key !== undefined && key !== old) refuse(['from', 'tables', table], 'key', `the table ${table}`, old);
+  const integration = before.from?.integration;
+  if (!isMoved && integration !== undefined && integration !== body.from?.integration) {
+    refuse(['from', 'integration'], 'integration', 'a stream', integration);
   }
+  for (const kind of ['tables', 'topics'] as const) {
+    for (const [name, old] of Object.entries(before.from?.[kind] ?? {})) {
+      const key = body.from?.[kind]?.[name];
+      if (key !== undefined && key !== old)
+        refuse(['from', kind, name], 'key', `the ${kind.slice(0, -1)} ${name}`, old);
+    }
+  }
+}
+
+const ORIGINS = {
+  tables: 'a stream that reads a database',
+  topics: 'a stream that reads topics',
+  senders: 'no from',
+} as const;
+
+function originOf({ from }: StreamBody): keyof typeof ORIGINS {
+  if (!from) return 'senders';
+  return from.topics === undefined ? 'tables' : 'topics';
 }
 
 /** Senders know the address of a rule, so it stays as long as the rule's id does. */

@@ -1,10 +1,12 @@
 import { integrationGroupOf, integrationKindOf } from '@carillon/shapes/integrations';
 import type {
   CohortIntegration,
+  DatabaseIntegration,
   IntegrationBody,
   LookupIntegration,
   PolledIntegration,
   SourceIntegration,
+  TopicsIntegration,
   WebhookIntegration,
 } from './resources.ts';
 
@@ -22,6 +24,14 @@ export const hasCohorts = (body: IntegrationBody): body is CohortIntegration => 
 
 /** Returns true if an integration is read, so that a stream may take its events from it. */
 export const isSource = (body: IntegrationBody): body is SourceIntegration => integrationGroupOf(body) === 'source';
+
+/** Returns true if streams read tables of an integration. */
+export const isDatabase = (body: IntegrationBody): body is DatabaseIntegration =>
+  integrationKindOf(body).role === 'database';
+
+/** Returns true if streams read topics of an integration. */
+export const hasTopics = (body: IntegrationBody): body is TopicsIntegration =>
+  integrationKindOf(body).role === 'topics';
 
 /** Returns true if a platform sends who is in its cohorts. */
 export const isWebhook = (body: IntegrationBody): body is WebhookIntegration =>

@@ -12,6 +12,7 @@ export type {
   ChannelBody,
   CohortBody,
   CohortIntegration,
+  DatabaseIntegration,
   DeploymentBody,
   EmailTemplate,
   EventRecipients,
@@ -43,6 +44,7 @@ export type {
   StreamFrom,
   StreamSettings,
   TemplateBody,
+  TopicsIntegration,
   WebhookIntegration,
   WorkspaceBody,
 } from '@carillon/shapes';

@@ -1,6 +1,6 @@
 import { listResources, type Configuration } from './configuration.ts';
-import { isSource } from './integrations.ts';
-import type { SourceIntegration } from './resources.ts';
+import { isDatabase, isSource } from './integrations.ts';
+import type { DatabaseIntegration, SourceIntegration } from './resources.ts';
 import { streamTable, type EventStream } from './streams.ts';
 
 /** A table as one stream reads it. */
@@ -13,17 +13,36 @@ export type TableOfStream = {
   readonly without: readonly string[];
 };
 
-export type SourceStream = { readonly stream: EventStream; readonly tables: readonly TableOfStream[] };
+/** A topic as one stream reads it. */
+export type TopicOfStream = {
+  readonly topic: string;
+  /** Path of the key of its records, such as `event.id`. */
+  readonly key: string;
+  /** Names of columns that never reach the log. Empty for topics of JSON. */
+  readonly without: readonly string[];
+};
+
+/** A stream that reads a source. It has tables of a database or topics of a cluster; `format` of the stream says what a record is. */
+export type SourceStream = {
+  readonly stream: EventStream;
+  readonly tables: readonly TableOfStream[];
+  readonly topics: readonly TopicOfStream[];
+};
 
 /** An integration that is read, with the streams that read it. */
-export type ConfiguredSource = {
+export type ConfiguredSource<Body extends SourceIntegration = SourceIntegration> = {
   readonly workspace: string;
   /** Name of the integration. */
   readonly name: string;
-  readonly body: SourceIntegration;
+  readonly body: Body;
   /** By EVENT_PATH. Empty if no stream reads it. */
   readonly streams: readonly SourceStream[];
 };
+
+export type DatabaseSource = ConfiguredSource<DatabaseIntegration>;
+
+/** Returns true if streams read tables of a source. */
+export const isDatabaseSource = (source: ConfiguredSource): source is DatabaseSource => isDatabase(source.body);
 
 const known = new WeakMap<Configuration, readonly ConfiguredSource[]>();
 
@@ -39,19 +58,31 @@ function buildSources(configuration: Configuration): readonly ConfiguredSource[]
   return listResources(configuration, 'integration').flatMap(({ ref: { workspace, name }, body }) => {
     if (!isSource(body)) return [];
     const reading = streams.filter((stream) => stream.workspace === workspace && stream.from?.integration === name);
-    return [{ workspace, name, body, streams: reading.map((stream) => ({ stream, tables: tablesOf(stream) })) }];
+    return [{ workspace, name, body, streams: reading.map(sourceStreamOf) }];
   });
 }
 
-/** Returns the tables of a stream, in the order of the file. */
-export function tablesOf({ from }: Pick<EventStream, 'from'>): readonly TableOfStream[] {
-  const { tables = {}, without = [] } = from ?? {};
-  return Object.entries(tables).map(([table, key]) => ({
-    table,
-    key,
-    without: without.flatMap((column) => (isColumnOf(table, column) ? [column.slice(table.length + 1)] : [])),
-  }));
-}
+const sourceStreamOf = (stream: EventStream): SourceStream => ({
+  stream,
+  tables: tablesOf(stream),
+  topics: topicsOf(stream),
+});
 
-/** Returns true if `schema.table.column` names a column of this table. */
-export const isColumnOf = (table: string, column: string): boolean => column.startsWith(`${table}.`);
+type From = Pick<EventStream, 'from'>;
+
+/** Returns the tables of a stream, in the order of the file. */
+export const tablesOf = ({ from }: From): readonly TableOfStream[] =>
+  Object.entries(from?.tables ?? {}).map(([table, key]) => ({ table, key, without: columnsOf(table, from?.without) }));
+
+/** Returns the topics of a stream, in the order of the file. */
+export const topicsOf = ({ from }: From): readonly TopicOfStream[] =>
+  Object.entries(from?.topics ?? {}).map(([topic, key]) => ({ topic, key, without: columnsOf(topic, from?.without) }));
+
+const columnsOf = (place: string, without: readonly string[] = []): readonly string[] =>
+  without.flatMap((column) => columnOf(place, column) ?? []);
+
+/** Returns the name of a column that is written after its table or topic. Null if it belongs to another. */
+export function columnOf(place: string, column: string): string | null {
+  const name = column.startsWith(`${place}.`) ? column.slice(place.length + 1) : '';
+  return name === '' ? null : name;
+}

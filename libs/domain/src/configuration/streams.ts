@@ -1,8 +1,11 @@
-import { DEFAULTS } from '@carillon/shapes/values';
+import { DEFAULTS, type STREAM_FORMATS } from '@carillon/shapes/values';
 import { cohortStream } from '../cohorts/cohort-message.ts';
 import type { Configuration, Resource } from './configuration.ts';
 import { listResources } from './configuration.ts';
 import type { RuleBody, Security, StreamFrom, StreamSettings } from './resources.ts';
+
+/** What the events of a stream are written as. */
+export type StreamFormat = (typeof STREAM_FORMATS)[number];
 
 /** Where events come in: a shared stream, or the one that a rule has for itself. */
 export type EventStream = StreamSettings & {
@@ -13,13 +16,20 @@ export type EventStream = StreamSettings & {
   readonly time: string | null;
   /** Empty for a stream with `from`: nobody sends events there. */
   readonly security: Security;
-  /** Database whose changes are the events. Null if they are sent to an address. */
+  /** What is sent or read. */
+  readonly format: StreamFormat;
+  /** Tables or topics that Carillon reads the events from. Null if they are sent to an address. */
   readonly from: StreamFrom | null;
 };
 
+type Origin = { readonly from?: StreamFrom | null | undefined; readonly format?: StreamFormat | undefined };
+
+/** Returns true if Carillon reads the events of a stream from a source, so that nobody sends them. */
+export const readsSource = ({ from }: Origin): boolean => from !== undefined && from !== null;
+
 /** Returns true if the events of a stream are changes, so that rules see `op` and `previous`. */
-export const takesChanges = ({ from }: { readonly from?: StreamFrom | null | undefined }): boolean =>
-  from !== undefined && from !== null;
+export const takesChanges = ({ from, format }: Origin): boolean =>
+  format === 'debezium' || (from?.tables !== undefined && from.topics === undefined);
 
 /**
  * What one credential may send on a stream. Holders of tokens are many and seldom ours, so none of them is without a
@@ -93,8 +103,8 @@ function buildTable(configuration: Configuration): StreamTable {
   const rules = new Map<string, PlacedRule[]>();
   for (const { ref, body } of listResources(configuration, 'stream')) {
     const path = `${ref.workspace}/${ref.name}`;
-    const { from = null, key = null, time = null, security = {}, ...rest } = body;
-    streams.set(path, { ...rest, path, workspace: ref.workspace, from, key, time, security });
+    const { from = null, key = null, time = null, format = DEFAULTS.stream.format, security = {}, ...rest } = body;
+    streams.set(path, { ...rest, path, workspace: ref.workspace, from, key, time, format, security });
   }
   for (const notification of listResources(configuration, 'notification')) {
     const { workspace, name: title } = notification.ref;
@@ -126,6 +136,7 @@ function ownStream(notification: Resource<'notification'>, path: string): EventS
     from: null,
     key: null,
     time: null,
+    format: DEFAULTS.stream.format,
     security: security ?? {},
     ...(cors_origins && { cors_origins }),
     ...(rate && { rate }),

@@ -1,6 +1,6 @@
 import { configurationOf, integration, ORDERS, stream } from '@carillon/testing/given';
 import { describe, expect, it } from 'vitest';
-import { sourcesOf, streamTable, takesChanges } from '../../src/configuration/index.ts';
+import { isDatabaseSource, readsSource, sourcesOf, streamTable, takesChanges } from '../../src/configuration/index.ts';
 
 const database = { kind: 'postgres', url: { secret: 'SHOP_DB' } } as const;
 const lookup = { kind: 'lookup', url: 'https://crm.example.com', authorization: { key: { secret: 'K' } } } as const;
@@ -44,6 +44,41 @@ describe('the sources of a configuration', () => {
       ['shop/unread', []],
     ]);
     expect(sourcesOf(configuration)).toBe(sourcesOf(configuration));
+  });
+
+  it('have topics with key paths and omitted columns', () => {
+    const [bus] = sourcesOf(
+      configurationOf([
+        integration('bus', { kind: 'kafka', brokers: ['kafka:9092'] }),
+        stream('refunds', { from: { integration: 'bus', topics: { refunds: 'event.order.id' } } }),
+        stream('changes', {
+          format: 'debezium',
+          from: {
+            integration: 'bus',
+            topics: { 'app.orders': 'event.id' },
+            without: ['app.orders.card', 'app.orders.'],
+          },
+        }),
+        stream('sent', { format: 'debezium', key: 'event.id', security: { webhook_secret: { secret: 'DEBEZIUM' } } }),
+      ]),
+    );
+    expect(bus && isDatabaseSource(bus)).toBe(false);
+    expect(bus?.streams.map(({ stream: { path, format }, tables, topics }) => [path, format, tables, topics])).toEqual([
+      ['shop/changes', 'debezium', [], [{ topic: 'app.orders', key: 'event.id', without: ['card'] }]],
+      ['shop/refunds', 'json', [], [{ topic: 'refunds', key: 'event.order.id', without: [] }]],
+    ]);
+  });
+
+  it('are read, and have changes if they are tables or written by Debezium', () => {
+    const from = { integration: 'bus', topics: { refunds: 'event.id' } };
+    const facts = [{ from }, { from, format: 'debezium' }, { format: 'debezium' }, {}, { from: null }] as const;
+    expect(facts.map((each) => [readsSource(each), takesChanges(each)])).toEqual([
+      [true, false],
+      [true, true],
+      [false, true],
+      [false, false],
+      [false, false],
+    ]);
   });
 
   it('give their streams changes and no senders', () => {

@@ -17,8 +17,8 @@ export type MinimumField = {
 };
 
 export type Minimum = {
-  /** Tables whose changes are the events. Null: the events are sent. */
-  readonly from: EventStream['from'];
+  /** Null if the rule has no stream. */
+  readonly stream: EventStream | null;
   readonly fields: readonly MinimumField[];
   /** Where the event is used as a whole, so that no list of fields is the minimum. */
   readonly whole: readonly string[];
@@ -61,7 +61,7 @@ export function minimumFields(
   if (templates.some((one) => one.all)) whole.push('template');
   const typed = [...fields.values()].map((field) => ({ ...field, type: field.type ?? seenType(seen.get(field.path)) }));
   const answered = needed.filter(isAnswered).map(({ steps }) => pathText(steps.slice(0, 1)));
-  return { from: stream?.from ?? null, fields: typed, whole: [...new Set(whole)], answered: [...new Set(answered)] };
+  return { stream: stream ?? null, fields: typed, whole: [...new Set(whole)], answered: [...new Set(answered)] };
 }
 
 /** The one type that was seen, besides null. */
@@ -83,8 +83,8 @@ export function streamFields(stream: EventStream | undefined): Used[] {
   };
   return [
     ...at(stream.key, null, 'key'),
-    // Each table has a key of its own; a sample is a row of the first.
-    ...at(Object.values(stream.from?.tables ?? {})[0], null, 'key'),
+    // Each table or topic has a key of its own; a sample is of the first.
+    ...at(Object.values(stream.from?.tables ?? stream.from?.topics ?? {})[0], null, 'key'),
     ...at(stream.time, 'time', 'time'),
     ...Object.values(stream.security.claims ?? {}).flatMap((path) => at(path, null, 'security')),
   ];

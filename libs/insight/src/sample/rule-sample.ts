@@ -85,7 +85,7 @@ const better = (found: RuleSample, best: RuleSample | null): boolean =>
 
 /** First what satisfies `where` too, then `when` alone. */
 function* proposalsFor(rule: CompiledRule, minimum: Minimum, now: Instant): Generator<readonly Assignment[]> {
-  const source = triedSource(minimum, now);
+  const source = triedSource(minimum.stream, now);
   const usual = (steps: readonly FieldStep[]): Json => {
     const path = pathText(steps);
     const type = minimum.fields.find((field) => field.path === path)?.type ?? null;
@@ -111,7 +111,7 @@ type Proposal = {
 };
 
 function proposed(rule: CompiledRule, minimum: Minimum, assignments: readonly Assignment[], now: Instant): Proposal {
-  const source = triedSource(minimum, now);
+  const source = triedSource(minimum.stream, now);
   const own = source ? ofPart(assignments, 'event') : assignments;
   const assigned = new Set(own.map(({ steps }) => pathText(steps)));
   const fields: readonly ShapeField[] = minimum.fields.map(({ steps, type }) => ({ steps, type }));

@@ -1,5 +1,5 @@
 import type { Change, ChangeSource } from '@carillon/domain/changes';
-import type { EventStream, PlacedRule } from '@carillon/domain/configuration';
+import { takesChanges, type EventStream, type PlacedRule } from '@carillon/domain/configuration';
 import type { SourceEvent } from '@carillon/domain/events';
 import { formatInstant, parseInstant, type EventId, type Instant, type JsonObject, type LogId } from '@carillon/kernel';
 
@@ -27,9 +27,10 @@ export const triedChange = (placed: PlacedRule, change: Change, now: Instant, id
   time: parseInstant(change.source.at) ?? now,
 });
 
-/** Returns the source of an invented change: the first table of the stream. Null if the stream has no changes. */
-export function triedSource(stream: Pick<EventStream, 'from'> | undefined, now: Instant): ChangeSource | null {
-  if (!stream?.from) return null;
-  const [table = ''] = Object.keys(stream.from.tables);
-  return { integration: stream.from.integration, table, tx: 1, position: '0/1:1', at: formatInstant(now) };
+/** Returns the source of an invented change: the first table or topic of the stream. Null if the stream has no changes. */
+export function triedSource(stream: EventStream | null, now: Instant): ChangeSource | null {
+  if (stream === null || !takesChanges(stream)) return null;
+  const { from, path } = stream;
+  const [table = ''] = Object.keys(from?.tables ?? from?.topics ?? {});
+  return { integration: from?.integration ?? path, table, tx: 1, position: '0/1:1', at: formatInstant(now) };
 }

@@ -20,6 +20,7 @@ function sampleOf({ recipients, template = '', fired, stream, ...rule }: Given):
     from: null,
     key: null,
     time: null,
+    format: 'json' as const,
     security: { api_keys: [] },
     ...stream,
   };

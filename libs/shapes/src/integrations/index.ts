@@ -3,6 +3,7 @@ import type { Of } from '../body-of.ts';
 import { amplitude } from './amplitude.ts';
 import { generic } from './generic.ts';
 import { INTEGRATION_GROUPS, type Integration } from './integration.ts';
+import { kafka } from './kafka.ts';
 import { lookup } from './lookup.ts';
 import { mixpanel } from './mixpanel.ts';
 import { postgres } from './postgres.ts';
@@ -14,7 +15,7 @@ export { DEFAULT_TIMEOUTS } from './lookup.ts';
 export { DEFAULT_POLL_INTERVAL } from './posthog.ts';
 
 /** Every kind of integration, in the order in which people read them. */
-export const INTEGRATIONS = [lookup, mixpanel, amplitude, segment, generic, posthog, postgres] as const;
+export const INTEGRATIONS = [lookup, mixpanel, amplitude, segment, generic, posthog, postgres, kafka] as const;
 
 type Shapes<Kinds extends readonly { readonly shape: z.ZodType }[]> = {
   -readonly [Index in keyof Kinds]: Kinds[Index]['shape'];

@@ -7,16 +7,18 @@ type SecretReference = { readonly secret: string };
 
 /**
  * What Carillon does with an integration. `partner`: calls it to look people up. `cohort_webhook`: takes its messages about
- * cohorts. `cohort_api`: asks it for cohorts. `source`: reads it, and makes events of what it reads.
+ * cohorts. `cohort_api`: asks it for cohorts. `database`: reads its tables, and makes events of their changes. `topics`: reads its
+ * topics, and makes events of their records.
  */
-export type IntegrationRole = 'partner' | 'cohort_webhook' | 'cohort_api' | 'source';
+export type IntegrationRole = 'partner' | 'cohort_webhook' | 'cohort_api' | 'database' | 'topics';
 
 /** The group of each role: who names recipients, who has cohorts, and what streams read. */
 export const INTEGRATION_GROUPS = {
   partner: 'partner',
   cohort_webhook: 'cohorts',
   cohort_api: 'cohorts',
-  source: 'source',
+  database: 'source',
+  topics: 'source',
 } as const satisfies Readonly<Record<IntegrationRole, string>>;
 
 type Definition<

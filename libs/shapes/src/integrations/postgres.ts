@@ -3,7 +3,7 @@ import { defineIntegration } from './integration.ts';
 
 export const postgres = defineIntegration({
   kind: 'postgres',
-  role: 'source',
+  role: 'database',
   title: 'PostgreSQL database',
   summary: 'Carillon reads which rows of its tables are created, updated and deleted.',
   description:

@@ -28,6 +28,7 @@ const orders: EventStream = {
   from: null,
   key: null,
   time: null,
+  format: 'json',
   security: { api_keys: [] },
 };
 

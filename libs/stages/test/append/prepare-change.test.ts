@@ -22,6 +22,7 @@ const streamOf = (name: string, more: Partial<EventStream> = {}): EventStream =>
   workspace: 'shop',
   key: null,
   time: null,
+  format: 'json',
   security: {},
   from: { integration: 'shop-db', tables: { [ORDERS]: 'event.id' } },
   ...more,
@@ -29,6 +30,7 @@ const streamOf = (name: string, more: Partial<EventStream> = {}): EventStream =>
 const reading = (name: string, without: readonly string[] = [], more: Partial<EventStream> = {}): SourceStream => ({
   stream: streamOf(name, more),
   tables: [{ table: ORDERS, key: 'event.id', without }],
+  topics: [],
 });
 const changeOf = (more: Partial<Change> = {}): Change => ({
   op: 'update',

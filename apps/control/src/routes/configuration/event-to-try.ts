@@ -37,7 +37,7 @@ export async function eventToTry(
   }
   const now = clock.now();
   const bytes = new TextEncoder().encode(event);
-  const source = triedSource(streamTable(configuration).streams.get(placed.stream), now);
+  const source = triedSource(streamTable(configuration).streams.get(placed.stream) ?? null, now);
   if (source) {
     const change = readTriedChange(bytes, source);
     if (!change.ok) throw new CarillonError('invalid_request', `event: ${change.error.detail}`);

@@ -1,6 +1,6 @@
 import { databaseTablesBody, type DatabaseTablesBody } from '@carillon/contracts';
 import { describeTable, describeWaiting } from '@carillon/domain/changes';
-import { findResource, isSource, type Configuration, type SourceIntegration } from '@carillon/domain/configuration';
+import { findResource, isDatabase, type Configuration, type DatabaseIntegration } from '@carillon/domain/configuration';
 import type { SourceTable } from '@carillon/ports';
 import { CarillonError } from '@carillon/kernel';
 import { z } from 'zod';
@@ -15,9 +15,13 @@ import { withNameAcross, type ApiServer } from '../app.ts';
 type TablePorts = PlanningPorts & Pick<ControlPorts, 'changeSources' | 'drafts'>;
 
 /** Returns the database of this name, if the integration is one. */
-export function findDatabase(configuration: Configuration, workspace: string, name: string): SourceIntegration | null {
+export function findDatabase(
+  configuration: Configuration,
+  workspace: string,
+  name: string,
+): DatabaseIntegration | null {
   const found = findResource(configuration, 'integration', workspace, name);
-  return found && isSource(found.body) ? found.body : null;
+  return found && isDatabase(found.body) ? found.body : null;
 }
 
 /** Tables of a database, for the person who chooses some of them for a stream. */

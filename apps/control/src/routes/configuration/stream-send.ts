@@ -1,5 +1,5 @@
 import { sentEventBody } from '@carillon/contracts';
-import { streamTable, takesChanges } from '@carillon/domain/configuration';
+import { readsSource, streamTable, takesChanges } from '@carillon/domain/configuration';
 import { EVENT_LIMITS, readEvent } from '@carillon/domain/events';
 import { CarillonError, readTraceparent } from '@carillon/kernel';
 import { prepareAppend } from '@carillon/stages';
@@ -56,10 +56,17 @@ export function streamSendRoute(app: ApiServer, ports: SendPorts): void {
       const path = streamPath(name, visibleScopeOf(request), configuration);
       const stream = streamTable(configuration).streams.get(path);
       if (!stream || stream.workspace !== workspace) throw notFound(`stream ${name} in workspace ${workspace}`);
+      if (readsSource(stream)) {
+        const instead = takesChanges(stream) ? 'Change a row instead.' : 'Write a record to its topics instead.';
+        throw new CarillonError(
+          'invalid_request',
+          `${name} takes its events from ${stream.from?.integration ?? ''}, so no event can be sent to it. ${instead}`,
+        );
+      }
       if (takesChanges(stream)) {
         throw new CarillonError(
           'invalid_request',
-          `${name} takes its events from ${stream.from?.integration ?? ''}, so no event can be sent to it. Change a row of its tables instead.`,
+          `${name} takes changes as Debezium writes them. Send one to its address instead.`,
         );
       }
       const { clock, ids, log } = ports;

@@ -7,8 +7,8 @@ type Body = Bodies['integrations'];
 
 export type IntegrationKind = {
   readonly kind: Body['kind'];
-  /** `partner`: called to look people up. `cohort_webhook`: sends its cohorts. `cohort_api`: asked for its cohorts. `source`: read. */
-  readonly role: 'partner' | 'cohort_webhook' | 'cohort_api' | 'source';
+  /** `partner`: called to look people up. `cohort_webhook`: sends its cohorts. `cohort_api`: asked for its cohorts. `database`, `topics`: read. */
+  readonly role: 'partner' | 'cohort_webhook' | 'cohort_api' | 'database' | 'topics';
   /** `partner`: names recipients. `cohorts`: has cohorts. `source`: streams read it. */
   readonly group: 'partner' | 'cohorts' | 'source';
   readonly title: string;
@@ -37,8 +37,8 @@ export const isPartner = (body: unknown): boolean => integrationKindOf(body)?.gr
 /** Returns true if the integration has cohorts. */
 export const hasCohorts = (body: unknown): boolean => integrationKindOf(body)?.group === 'cohorts';
 
-/** Returns true if streams read the integration. */
-export const isSource = (body: unknown): boolean => integrationKindOf(body)?.group === 'source';
+/** Returns true if streams read tables of the integration. */
+export const isDatabase = (body: unknown): boolean => integrationKindOf(body)?.role === 'database';
 
 /** Returns true if a check of the integration calls nobody, so that a list may run it without a click. */
 export const isQuiet = (body: unknown): boolean => integrationKindOf(body)?.role === 'cohort_webhook';

@@ -69,7 +69,7 @@ function Parts({ draft, kind }: { readonly draft: SetupDraft; readonly kind: Int
         </Card>
       )}
       <CheckPanel draft={draft} asksForIds={isPartner} what={kind.checkNote} />
-      {kind.group === 'source' && (
+      {kind.role === 'database' && (
         <Part loading={<Loading what="the tables" />}>
           <Tables workspace={workspace} name={name} hasDraft={draft.hasDraft} saveNow={draft.saveNow} />
         </Part>

@@ -43,7 +43,8 @@ export function EventStream({ draft, name, rule, stream }: RuleProps): ReactNode
           <Link to="/workspaces/$w/streams/$s" params={{ w: workspace, s: rule.stream }}>
             {rule.stream}
           </Link>{' '}
-          reads {Object.keys(from.tables).join(', ')} of {from.integration}. Nobody sends events to it.
+          reads {Object.keys(from.tables ?? from.topics ?? {}).join(', ')} of {from.integration}. Nobody sends events to
+          it.
         </p>
         {data && <Minimum sample={data} />}
       </Card>

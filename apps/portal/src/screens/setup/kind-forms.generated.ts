@@ -811,7 +811,7 @@ export const INTEGRATION_FORMS = [
   },
   {
     "kind": "postgres",
-    "role": "source",
+    "role": "database",
     "group": "source",
     "title": "PostgreSQL database",
     "summary": "Carillon reads which rows of its tables are created, updated and deleted.",
@@ -838,6 +838,112 @@ export const INTEGRATION_FORMS = [
         "isLong": true,
         "isRare": true,
         "note": "PEM. Needed if no public authority signed the certificate of the server."
+      }
+    ]
+  },
+  {
+    "kind": "kafka",
+    "role": "topics",
+    "group": "source",
+    "title": "Kafka topics",
+    "summary": "Carillon reads the records of its topics: events as JSON, or changes as Debezium writes them.",
+    "setup": null,
+    "checkNote": "Carillon connects and looks at the cluster, the topics and the schema registry. It changes nothing.",
+    "parts": [
+      {
+        "path": [
+          "brokers"
+        ],
+        "kind": "list",
+        "label": "Brokers",
+        "note": "host:port, one on each line. The others are learned from them.",
+        "placeholder": "kafka-1:9092"
+      },
+      {
+        "path": [
+          "sasl",
+          "mechanism"
+        ],
+        "kind": "choice",
+        "label": "Sign-in",
+        "note": "How the password is proved.",
+        "options": [
+          {
+            "id": "",
+            "name": "No sign-in"
+          },
+          {
+            "id": "plain",
+            "name": "PLAIN"
+          },
+          {
+            "id": "scram-sha-256",
+            "name": "SCRAM-SHA-256"
+          },
+          {
+            "id": "scram-sha-512",
+            "name": "SCRAM-SHA-512"
+          }
+        ]
+      },
+      {
+        "path": [
+          "sasl",
+          "username"
+        ],
+        "kind": "text",
+        "label": "User name"
+      },
+      {
+        "path": [
+          "sasl",
+          "password"
+        ],
+        "kind": "secret",
+        "label": "Password",
+        "ending": "PASSWORD"
+      },
+      {
+        "path": [
+          "tls",
+          "ca"
+        ],
+        "kind": "secret",
+        "label": "Certificate authority",
+        "ending": "CA",
+        "isLong": true,
+        "isRare": true,
+        "note": "PEM. Needed if no public authority signed the certificates of the brokers."
+      },
+      {
+        "path": [
+          "registry",
+          "url"
+        ],
+        "kind": "text",
+        "label": "Schema registry",
+        "isRare": true,
+        "note": "Needed for Avro.",
+        "placeholder": "https://registry.example.com"
+      },
+      {
+        "path": [
+          "registry",
+          "username"
+        ],
+        "kind": "text",
+        "label": "User name at the registry",
+        "isRare": true
+      },
+      {
+        "path": [
+          "registry",
+          "password"
+        ],
+        "kind": "secret",
+        "label": "Password at the registry",
+        "ending": "REGISTRY_PASSWORD",
+        "isRare": true
       }
     ]
   }

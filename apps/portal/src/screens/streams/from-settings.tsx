@@ -9,11 +9,12 @@ import { Field } from '../../ui/field.tsx';
 import { FaultGroup } from '../../ui/held-fault.tsx';
 import { NativeSelect } from '../../ui/native-select.tsx';
 import { integrationsQuery } from '../integrations/queries.ts';
-import { isSource } from '../integrations/integration-kinds.ts';
+import { isDatabase } from '../integrations/integration-kinds.ts';
 import type { StreamDraft } from './stream-draft.ts';
 import styles from './streams.module.css';
 
 export type From = NonNullable<Bodies['streams']['from']>;
+type Tables = NonNullable<From['tables']>;
 
 /** The database of a stream, the tables that it reads, and the columns that it leaves out. */
 export function FromSettings({
@@ -31,7 +32,9 @@ export function FromSettings({
   return (
     <FaultGroup>
       <Database draft={draft} from={from} isOff={isOff} onChange={(integration) => change({ integration })} />
-      <TableList draft={draft} from={from} isOff={isOff} onChange={(tables) => change({ tables })} />
+      {from.tables && (
+        <TableList draft={draft} tables={from.tables} isOff={isOff} onChange={(tables) => change({ tables })} />
+      )}
       <LeftOut from={from} isOff={isOff} onChange={(without) => change({ without: [...without] })} />
       <FormFaults faults={draft.faultsAt('from')} />
     </FaultGroup>
@@ -47,7 +50,7 @@ function Database({
   onChange,
 }: Props & { readonly onChange: (integration: string) => void }): ReactNode {
   const { data } = useQuery(integrationsQuery(draft.workspace));
-  const sources = (data?.items ?? []).filter(({ body }) => isSource(body)).map(({ name }) => name);
+  const sources = (data?.items ?? []).filter(({ body }) => isDatabase(body)).map(({ name }) => name);
   return (
     <NativeSelect
       label="Database"
@@ -61,10 +64,10 @@ function Database({
 
 function TableList({
   draft,
-  from: { tables },
+  tables,
   isOff,
   onChange,
-}: Props & { readonly onChange: (tables: From['tables']) => void }): ReactNode {
+}: Omit<Props, 'from'> & { readonly tables: Tables; readonly onChange: (tables: Tables) => void }): ReactNode {
   const [added, setAdded] = useState('');
   const published = draft.resource?.body.from?.tables ?? {};
   const rows = Object.entries(tables);

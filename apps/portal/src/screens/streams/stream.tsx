@@ -186,7 +186,7 @@ function ReadParts({
   const titles = (facts?.subscribedRules ?? []).map(({ notification, rule }) => `${notification}.${rule}`);
   return (
     <>
-      <SourceCard workspace={w} name={from.integration} tables={Object.keys(from.tables)} isLinked>
+      <SourceCard workspace={w} name={from.integration} tables={Object.keys(from.tables ?? {})} isLinked>
         <SubscribedRules workspace={w} name={s} facts={facts} />
       </SourceCard>
       {isPublished && <NewestEvents workspace={w} path={path} isRead />}

@@ -50,31 +50,38 @@ export const subscribedRulesText = (count: number): string =>
 type Security = {
   readonly api_keys?: readonly string[] | undefined;
   readonly jwt_provider?: string | undefined;
+  readonly webhook_secret?: unknown;
 };
 
 /** Who may send, in a sentence without its full stop. */
-export function sendersText({ api_keys: keys = [], jwt_provider: provider }: Security): string {
+export function sendersText({ api_keys: keys = [], jwt_provider: provider, webhook_secret: secret }: Security): string {
+  if (secret !== undefined) return 'Signed requests may be sent';
   if (provider !== undefined) return `Tokens of ${provider} may send`;
   if (keys.length === 0) return 'Nobody may send yet';
   return `${keys.length === 1 ? 'The key' : 'The keys'} ${keys.join(' and ')} may send`;
 }
 
+type From = {
+  readonly integration: string;
+  readonly tables?: Readonly<Record<string, unknown>>;
+  readonly topics?: Readonly<Record<string, unknown>>;
+};
 type Origin = {
   readonly security?: Security | undefined;
-  readonly from?: { readonly integration: string; readonly tables: Readonly<Record<string, unknown>> } | undefined;
+  readonly from?: From | undefined;
 };
 
 /** Where the events of a stream come from, in a sentence without its full stop. */
 export function originText({ security = {}, from }: Origin): string {
   if (from === undefined) return sendersText(security);
-  const tables = Object.keys(from.tables);
-  const what = tables.length > 3 ? `${tables.length} tables` : tables.join(', ');
+  const names = Object.keys(from.tables ?? from.topics ?? {});
+  const what = names.length > 3 ? `${names.length} ${from.tables ? 'tables' : 'topics'}` : names.join(', ');
   return `Reads ${what} of ${from.integration}`;
 }
 
 /** Whether a stream is one that senders post to, and nobody may. */
-export const isClosed = ({ security: { api_keys: keys = [], jwt_provider: provider } = {}, from }: Origin): boolean =>
-  from === undefined && provider === undefined && keys.length === 0;
+export const isClosed = ({ security = {}, from }: Origin): boolean =>
+  from === undefined && sendersText(security) === sendersText({});
 
 /** JSON over several lines, where reading and writing it again loses nothing; else as it is. */
 export function spread(text: string): string {
