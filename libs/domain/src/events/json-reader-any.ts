@@ -28,18 +28,15 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
   ['t', '\t'],
 ]);
 
-/** `exactNumbers`: a number that neither 64 bits nor the 15 digits of a double hold is read as its text, and none is refused. */
-type AnyLimits = JsonLimits & { readonly exactNumbers?: boolean };
-
 /** Reads JSON text of any form, and says of what it refuses why, and where. */
-export const readAnyText = (text: string, limits: AnyLimits): Result<Json, JsonFault> =>
+export const readAnyText = (text: string, limits: JsonLimits): Result<Json, JsonFault> =>
   readWith(text, limits, (reader) => reader.readDocument());
 
 /** The same for text that has to be an object. */
 export const readAnyObject = (text: string, limits: JsonLimits): Result<JsonObject, JsonFault> =>
   readWith(text, limits, (reader) => reader.readObject());
 
-function readWith<T>(text: string, limits: AnyLimits, read: (reader: Reader) => T): Result<T, JsonFault> {
+function readWith<T>(text: string, limits: JsonLimits, read: (reader: Reader) => T): Result<T, JsonFault> {
   const reader = new Reader(text, limits);
   try {
     return ok(read(reader));
@@ -55,7 +52,7 @@ const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
 class Reader {
   fault: JsonFault | undefined;
   readonly #text: string;
-  readonly #limits: AnyLimits;
+  readonly #limits: JsonLimits;
   /** Names and indexes from the root. The first `#depth` of them lead to the value that is being read; the others are left over from earlier values. */
   readonly #path: (string | number)[] = [];
   /** The place of the name that was read last. */
@@ -65,7 +62,7 @@ class Reader {
   #depth = 0;
   #keys = 0;
 
-  constructor(text: string, limits: AnyLimits) {
+  constructor(text: string, limits: JsonLimits) {
     this.#text = text;
     this.#limits = limits;
   }
@@ -330,8 +327,14 @@ class Reader {
       at = this.#digits(sign === 0x2b || sign === MINUS ? at + 2 : at + 1);
     }
     this.#at = at;
-    if (this.#limits.exactNumbers === true) return exactNumber(text.slice(start, at));
+    if (this.#limits.exactNumbers === true) return this.#exact(text.slice(start, at));
     return whole ? this.#integer(start, at) : this.#double(start, at);
+  }
+
+  #exact(source: string): number | bigint | string {
+    const value = exactNumber(source);
+    if (typeof value === 'string') this.#limits.numberTexts?.add(value);
+    return value;
   }
 
   /** The end of a run of at least one digit. */

@@ -10,7 +10,7 @@ import {
   placeOfName,
   type Before,
 } from './json-reader-names.ts';
-import { readDouble, readInteger } from './json-reader-numbers.ts';
+import { exactNumber, readDouble, readInteger } from './json-reader-numbers.ts';
 
 const SPACE = 0x20;
 const QUOTE = 0x22;
@@ -205,7 +205,7 @@ class PlainReader {
     return place;
   }
 
-  #number(first: number): number | bigint | undefined {
+  #number(first: number): number | bigint | string | undefined {
     const bytes = this.#bytes;
     const start = this.#at;
     const digitsAt = first === MINUS ? start + 1 : start;
@@ -231,7 +231,7 @@ class PlainReader {
   }
 
   /** A number too long to be summed up, of which `at` is not the beginning. */
-  #longNumber(at: number): number | bigint | undefined {
+  #longNumber(at: number): number | bigint | string | undefined {
     const bytes = this.#bytes;
     const start = this.#at;
     let end = at;
@@ -243,7 +243,14 @@ class PlainReader {
     const parts = NUMBER.exec(source);
     if (!parts) return undefined;
     this.#at = end;
+    if (this.#limits.exactNumbers === true) return this.#exact(source);
     const isWhole = parts[1] === undefined && parts[2] === undefined;
     return isWhole ? readInteger(source) : readDouble(source);
+  }
+
+  #exact(source: string): number | bigint | string {
+    const value = exactNumber(source);
+    if (typeof value === 'string') this.#limits.numberTexts?.add(value);
+    return value;
   }
 }

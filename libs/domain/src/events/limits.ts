@@ -1,5 +1,12 @@
 /** Limits of the names and levels of a JSON value. */
-export type JsonLimits = { readonly depth: number; readonly keys: number };
+export type JsonLimits = {
+  readonly depth: number;
+  readonly keys: number;
+  /** A number that neither 64 bits nor the 15 digits of a double hold is read as its text, and none is refused. */
+  readonly exactNumbers?: boolean;
+  /** Collects the numbers that are read as their text, so that they can be told from strings. */
+  readonly numberTexts?: Set<string>;
+};
 /** The same, with the bytes of its text. */
 export type BodyLimits = JsonLimits & { readonly bytes: number };
 

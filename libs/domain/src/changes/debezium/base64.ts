@@ -1,0 +1,34 @@
+const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+const VALUES: ReadonlyMap<string, number> = new Map(Array.from(DIGITS, (digit, value) => [digit, value]));
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
+
+/** Returns bytes as base64 with padding. */
+export function toBase64(bytes: Uint8Array): string {
+  let text = '';
+  for (let at = 0; at < bytes.length; at += 3) {
+    const [first = 0, second = 0, third = 0] = bytes.subarray(at, at + 3);
+    const bits = (first << 16) | (second << 8) | third;
+    for (const shift of [18, 12, 6, 0]) text += DIGITS.charAt((bits >> shift) & 63);
+  }
+  const padding = (3 - (bytes.length % 3)) % 3;
+  return text.slice(0, text.length - padding) + '='.repeat(padding);
+}
+
+/** Returns the bytes of base64. Undefined: it is none. */
+export function fromBase64(text: string): Uint8Array | undefined {
+  if (text.length % 4 !== 0 || !BASE64.test(text)) return undefined;
+  const digits = text.replace(/=+$/, '');
+  const bytes = new Uint8Array(Math.floor((digits.length * 3) / 4));
+  let bits = 0;
+  let count = 0;
+  let at = 0;
+  for (const digit of digits) {
+    bits = ((bits << 6) | (VALUES.get(digit) ?? 0)) & 0xff_ff;
+    count += 6;
+    if (count < 8) continue;
+    count -= 8;
+    bytes[at] = bits >> count;
+    at += 1;
+  }
+  return bytes;
+}

@@ -1,0 +1,40 @@
+import { isJsonObject, stringifyJson, type Json, type JsonObject } from '@carillon/kernel';
+import { isFieldTooLarge } from '../field-limit.ts';
+import type { StructType } from './column-type.ts';
+import { typedValue, type NumberTexts } from './typed-value.ts';
+import { isUnavailable } from './unavailable-value.ts';
+
+export type DebeziumRow = { readonly row: JsonObject; readonly unknown: readonly string[] };
+
+/** What the schema says of a row, and the numbers that came as text. */
+export type RowType = { readonly struct: StructType; readonly numbers: NumberTexts };
+
+/**
+ * Returns the exact values of a row and the names of columns that are unknown: the database did not send them, or they are
+ * too large. A value is measured as it came. Without a type, values stay as they came. Text: the column that is not of its type.
+ */
+export function readDebeziumRow(fields: JsonObject, type: RowType | null): DebeziumRow | string {
+  const row = Object.create(null) as Record<string, Json>;
+  const unknown: string[] = [];
+  for (const [name, value] of Object.entries(fields)) {
+    if (isUnavailable(value) || isTooLarge(value)) {
+      unknown.push(name);
+      continue;
+    }
+    const exact = type === null ? value : valueOf(type, name, value);
+    if (exact === undefined) return name;
+    row[name] = exact;
+  }
+  const missing = type && [...type.struct.fields.keys()].find((name) => !Object.hasOwn(fields, name));
+  return missing ?? { row, unknown };
+}
+
+function valueOf({ struct, numbers }: RowType, name: string, value: Json): Json | undefined {
+  const type = struct.fields.get(name);
+  return type && typedValue(type, value, numbers);
+}
+
+function isTooLarge(value: Json): boolean {
+  if (typeof value === 'string') return isFieldTooLarge(value);
+  return (Array.isArray(value) || isJsonObject(value)) && isFieldTooLarge(stringifyJson(value));
+}
