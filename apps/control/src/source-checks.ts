@@ -5,9 +5,10 @@ import {
   type SourceProblem,
   type WaitingReason,
 } from '@carillon/domain/changes';
-import { listResources, type Configuration, type DatabaseIntegration } from '@carillon/domain/configuration';
-import { err, formatDuration } from '@carillon/kernel';
+import { listResources, tablesOf, type Configuration, type DatabaseIntegration } from '@carillon/domain/configuration';
+import { err, formatDuration, ok } from '@carillon/kernel';
 import type { ChangeSources, SourceCheck, SourceTarget, StoredSource, TableCheck } from '@carillon/ports';
+import { missingColumns } from './missing-columns.ts';
 import type { Check, ControlPorts } from './ports.ts';
 import { CHECK_PATIENCE } from './routes/configuration/cohorts.ts';
 import { missingSecret } from './secret-places.ts';
@@ -47,12 +48,12 @@ function before<Value>(deadline: AbortSignal, work: Promise<Value>, otherwise: V
   return Promise.race([work, late]);
 }
 
-/** Returns the tables of a database, or why they could not be read in time. */
+/** Returns the tables of a database, or why they could not be read before the deadline. */
 export const readTables = (
   changeSources: Pick<ChangeSources, 'tables'>,
   target: SourceTarget,
-): ReturnType<ChangeSources['tables']> =>
-  before(AbortSignal.timeout(CHECK_PATIENCE), changeSources.tables(target), err(LATE));
+  deadline = AbortSignal.timeout(CHECK_PATIENCE),
+): ReturnType<ChangeSources['tables']> => before(deadline, changeSources.tables(target), err(LATE));
 
 /** Looks at a database as the engine would, and says what keeps it from being read. Changes nothing there. */
 export async function checkDatabase(
@@ -65,8 +66,15 @@ export async function checkDatabase(
   const found = await findTarget(ref, body, ports);
   if ('missing' in found) return [...steps, ...found.missing.map((detail) => ({ step: 'secret', ok: false, detail }))];
   const changeSources = await ports.changeSources();
-  const looked = changeSources.check(found.target, tablesNamed(ref, configuration));
-  return [...steps, ...checkSteps(await before(AbortSignal.timeout(CHECK_PATIENCE), looked, UNANSWERED))];
+  const streams = streamsReading(ref, configuration);
+  const names = [...new Set(streams.flatMap((stream) => tablesOf(stream).map(({ table }) => table)))];
+  const deadline = AbortSignal.timeout(CHECK_PATIENCE);
+  const [checked, tables] = await Promise.all([
+    before(deadline, changeSources.check(found.target, names), UNANSWERED),
+    names.length === 0 ? ok([]) : readTables(changeSources, found.target, deadline),
+  ]);
+  const missing = checked.problems.length === 0 && tables.ok ? missingColumns(streams, tables.value) : [];
+  return [...steps, ...checkSteps(checked), ...missing.map((detail) => ({ step: 'warning', ok: true, detail }))];
 }
 
 function checkSteps({ server, problems, warnings, tables }: SourceCheck): Check[] {
@@ -83,14 +91,11 @@ function checkSteps({ server, problems, warnings, tables }: SourceCheck): Check[
   ];
 }
 
-/** Returns the tables that streams take from an integration. */
-const tablesNamed = ({ workspace, integration }: Ref, configuration: Configuration): readonly string[] => [
-  ...new Set(
-    listResources(configuration, 'stream', workspace).flatMap(({ body }) =>
-      body.from?.integration === integration ? Object.keys(body.from.tables ?? {}) : [],
-    ),
-  ),
-];
+/** Returns the streams that read an integration. */
+const streamsReading = ({ workspace, integration }: Ref, configuration: Configuration) =>
+  listResources(configuration, 'stream', workspace).flatMap(({ ref: { name }, body: { from, time = null } }) =>
+    from?.integration === integration ? [{ name, from, time }] : [],
+  );
 
 function tableStep({ table, identity, problem }: TableCheck): Check {
   const step = `table ${table}`;

@@ -104,8 +104,29 @@ describe('the check of a database', () => {
       },
     ]);
     expect(asked).toEqual(['public.orders', 'public.log']);
-    expect(targets).toHaveLength(1);
+    expect(new Set(targets.map((target) => JSON.stringify(target))).size).toBe(1);
     expect(targets[0]).toEqual({ workspace: 'shop', integration: 'shop-db', url: URL_OF, ca: 'PEM' });
+  });
+
+  it('warns of columns that a stream names and its table lacks', async () => {
+    const columns = ['id', 'card_number'].map((name) => ({ name, type: 'text', key: name === 'id' }));
+    tables = ok([{ ...ORDERS, columns }]);
+    const from = {
+      integration: 'shop-db',
+      tables: { 'public.orders': 'event.order.id' },
+      without: ['public.orders.card_numbr', 'public.orders.card_number'],
+    };
+    await publishWishes(fixture, [stream('paid', { from, time: 'event.updated_at' })]);
+    const warnings = (await checked()).flatMap(({ step, ok: isOk, detail }) =>
+      step === 'warning' && isOk ? [detail] : [],
+    );
+    expect(warnings).toEqual([
+      'public.orders has no column card_numbr, so without leaves nothing out (stream paid). Did you mean card_number?',
+      'public.orders has no column order, so its changes have no key (stream paid).',
+      'public.orders has no column updated_at, so its changes have the time of their commit (stream paid).',
+    ]);
+    tables = err({ reason: 'unreachable', detail: null, fix: null });
+    expect((await checked()).filter(({ step }) => step === 'warning')).toEqual([]);
   });
 
   it('says what keeps the database from being read, with the SQL', async () => {
