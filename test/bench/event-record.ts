@@ -11,7 +11,7 @@ export function eventRecord(event: OrderEvent, stream: EventStream, partitions: 
     // These streams read nothing of it.
     body: {},
     principal: 'api_key:backend',
-    idempotencyKey: event.id,
+    identity: ['http', event.id] as const,
     traceparent: null,
   };
   const prepared = prepareAppend(request, { ids, now: Date.now(), partitions });

@@ -229,7 +229,7 @@ function intakeOf({ log, ids, clock, configuration, codecs, deciding, watch }: P
           stream,
           body,
           bytes: new TextEncoder().encode(stringifyJson(body)),
-          idempotencyKey: `post-${n}`,
+          identity: ['http', `post-${n}`],
           principal: 'api_key:main',
           traceparent: null,
         },

@@ -69,14 +69,29 @@ const untilListed = () =>
 const countEvents = async (): Promise<number> =>
   (await carillon.ask<{ items: readonly unknown[] }>(['events', '--limit', '500'])).items.length;
 
+const anyEventId = expect.stringMatching(/^evt_/) as string;
+
 it('finds the files of the page', () => {
   expect([...files.keys()]).toEqual([
     'carillon.mjs',
+    'send_many.sh',
     'orders.mjs',
     'saved-locally.mjs',
     'outbox.sql',
     'send_outbox.py',
   ]);
+});
+
+describe('many events in one request', () => {
+  it('answers each event, and a repeat of the request notifies nobody again', async () => {
+    for (const attempt of [1, 2]) {
+      const { code, told } = await run('sh', ['send_many.sh']);
+      expect(code, `${attempt}: ${told}`).toBe(0);
+      expect(JSON.parse(told)).toEqual({ items: [{ id: anyEventId }, { id: anyEventId }] });
+    }
+    expect(await subjectsTo('m-1@example.com')).toHaveLength(1);
+    expect(await subjectsTo('m-2@example.com')).toHaveLength(1);
+  });
 });
 
 describe('the persistence layer', () => {

@@ -16,6 +16,8 @@ export type Permit = {
    * when the place was given back or taken away.
    */
   take(bytes: number): void;
+  /** Bytes that were counted and are held no more. */
+  giveBack(bytes: number): void;
   /** The body is whole: nobody takes the place away any more. */
   whole(): void;
   /** Gives all of it back; safe to call twice. */
@@ -290,6 +292,11 @@ function openPermit(mine: Credential, { holders, bodies, takeBytes }: PermitPart
       takeBytes(mine, bytes, body);
       bytesHeld += bytes;
       if (body) body.bytes += bytes;
+    },
+    giveBack(bytes) {
+      if (released) return;
+      bytesHeld -= bytes;
+      holders.add(mine, 'bytes', -bytes);
     },
     whole() {
       if (body) bodies.settle(body);

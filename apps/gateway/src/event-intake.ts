@@ -1,22 +1,29 @@
 import type { EventStream } from '@carillon/domain/configuration';
-import { readEvent } from '@carillon/domain/events';
 import { CarillonError, readTraceparent } from '@carillon/kernel';
-import { prepareAppend, type PreparedAppend } from '@carillon/stages';
+import { readIdempotencyKey, type EventIdentity, type PreparedAppend } from '@carillon/stages';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { addressedStream, admit, type Admission } from './admission.ts';
+import { MAX_BATCH_BYTES, takeBatch } from './batches/batch-intake.ts';
+import { linesForm } from './batches/lines-form.ts';
 import { allowOrigin, answerPreflight } from './cross-origin.ts';
+import { EVENTS } from './events-path.ts';
 import type { IntakeParts } from './intake-parts.ts';
 import type { Permit } from './admission-control.ts';
 import type { GatewayPorts, RequestSpan } from './ports.ts';
 import { strangerOf } from './intake-places.ts';
-import { checkDeclaredSize, checkMediaType, readBody } from './request-body.ts';
-import { createStreamRates } from './stream-rates.ts';
+import { prepareEvent } from './prepare-event.ts';
+import { checkDeclaredSize, eventFormOf, readBody } from './request-body.ts';
+import { createStreamRates, type StreamRates } from './stream-rates.ts';
 import { appendInTime } from './timed-append.ts';
-import { checkClaims } from './tokens.ts';
 
-/** The address of a stream: the path may itself have slashes. */
-const EVENTS = '/events/*';
 type EventRequest = FastifyRequest<{ Params: { '*': string } }>;
+
+/** A request that carries one event. */
+type OneEvent = {
+  readonly admission: Admission;
+  readonly span: Pick<RequestSpan, 'traceparent' | 'event'>;
+  readonly place: Permit;
+};
 
 /** Who was let in, from the hook that lets in to the handler. */
 const ADMISSION = 'admission';
@@ -33,6 +40,7 @@ export function serveEventIntake(
   const { clock, telemetry } = ports;
   const { settings, intakePlaces } = parts;
   app.decorateRequest(ADMISSION, null);
+  const rates = createStreamRates();
   const streamAt = (path: string) => addressedStream(ports.configuration.current(), path);
 
   /** Throws at once, without a promise, what needs no body: a flood is refused here. */
@@ -40,28 +48,30 @@ export function serveEventIntake(
     const admission = request.getDecorator<Admission | null>(ADMISSION);
     if (!admission) throw new CarillonError('internal', 'The request was not checked.');
     const given = readTraceparent(oneHeader(request, 'traceparent'));
-    const span = telemetry?.startRequest(given, EVENTS);
-    if (span) reply.raw.on('close', () => span.end(reply.raw.statusCode));
-    checkMediaType(request.headers);
-    checkDeclaredSize(request.headers, settings.maxBodyBytes);
+    const started = telemetry?.startRequest(given, EVENTS);
+    if (started) reply.raw.on('close', () => started.end(reply.raw.statusCode));
+    const span = started ?? { traceparent: given, event: () => undefined };
+    const form = eventFormOf(request.headers);
+    checkDeclaredSize(request.headers, form === 'event' ? settings.maxBodyBytes : MAX_BATCH_BYTES);
+    const lines =
+      form === 'event' ? null : linesForm(idempotencyKeyOf(request), span.traceparent, settings.maxBodyBytes);
     const place = intakePlaces.places.enter({ workspace: admission.stream.workspace, credential: admission.principal });
-    return appendBody(request, reply, admission, span ?? { traceparent: given, event: () => undefined }, place);
+    if (lines === null) return appendBody(request, reply, { admission, span, place });
+    return takeBatch(request, reply, { admission, place, form: lines }, ports, { settings, rates });
   }
 
   async function appendBody(
     request: EventRequest,
     reply: FastifyReply,
-    admission: Admission,
-    span: Pick<RequestSpan, 'traceparent' | 'event'>,
-    place: Permit,
+    { admission, span, place }: OneEvent,
   ): Promise<FastifyReply> {
-    const { id, record } = await prepare(request, reply, admission, span.traceparent, place);
+    const { id, record } = await prepare(request, reply, { admission, span, place });
     const { workspace, path: stream } = admission.stream;
     span.event({ id, workspace, stream });
     const startedAt = clock.now();
     await appendInTime(ports.log, [record], settings.appendDeadline, () => place.release());
     telemetry?.appended(clock.now() - startedAt);
-    telemetry?.accepted(admission.stream.path);
+    telemetry?.accepted(stream, 1);
     return reply.code(202).header('cache-control', 'no-store').send({ id });
   }
 
@@ -69,25 +79,15 @@ export function serveEventIntake(
   async function prepare(
     request: EventRequest,
     reply: FastifyReply,
-    { stream, principal, claims }: Admission,
-    traceparent: string | null,
-    place: Permit,
+    { admission, span: { traceparent }, place }: OneEvent,
   ): Promise<PreparedAppend> {
     try {
       const bytes = await readBody(request.raw, settings.maxBodyBytes, place, reply.raw);
-      const read = readEvent(bytes);
-      if (!read.ok) {
-        const { code, detail, ...facts } = read.error;
-        throw new CarillonError(code, detail, facts);
-      }
-      checkClaims(stream, claims, read.value.body);
-      const idempotencyKey = oneHeader(request, 'idempotency-key');
-      const prepared = prepareAppend(
-        { stream, principal, bytes, body: read.value.body, idempotencyKey, traceparent },
-        { ids: ports.ids, now: clock.now(), partitions: ports.log.partitions('carillon.events') },
-      );
-      if (!prepared.ok) throw prepared.error;
-      return prepared.value;
+      const identity = (): EventIdentity | null => {
+        const key = idempotencyKeyOf(request);
+        return key === null ? null : ['http', key];
+      };
+      return prepareEvent({ bytes, identity, traceparent }, admission, ports);
     } catch (error) {
       place.release();
       throw error;
@@ -99,7 +99,7 @@ export function serveEventIntake(
   app.addContentTypeParser(['application/json', '*'], (_request, _payload, done) => done(null));
   app.post<{ Params: { '*': string } }>(
     EVENTS,
-    { onRequest: createAdmissionHook(ports, parts, streamAt) },
+    { onRequest: createAdmissionHook(ports, { ...parts, rates }, streamAt) },
     (request, reply) => take(request, reply),
   );
   app.options<{ Params: { '*': string } }>(EVENTS, async (request, reply) =>
@@ -110,11 +110,15 @@ export function serveEventIntake(
 /** The hook that checks credential and rate of a request, before its body is read. */
 function createAdmissionHook(
   ports: GatewayPorts,
-  { freshness, keyUses, intakePlaces }: Pick<IntakeParts, 'freshness' | 'keyUses' | 'intakePlaces'>,
+  {
+    freshness,
+    keyUses,
+    intakePlaces,
+    rates,
+  }: Pick<IntakeParts, 'freshness' | 'keyUses' | 'intakePlaces'> & { readonly rates: StreamRates },
   streamAt: (path: string) => EventStream | undefined,
 ) {
   const { configuration, clock } = ports;
-  const rates = createStreamRates();
 
   /** Waits only if it has to: each promise costs every event further turns of the queue of microtasks. */
   function letIn(request: EventRequest, reply: FastifyReply, done: (error?: Error) => void): void {
@@ -156,6 +160,13 @@ function createAdmissionHook(
   }
 
   return letIn;
+}
+
+/** Throws `invalid_idempotency_key`. Null: none was sent. */
+function idempotencyKeyOf(request: FastifyRequest): string | null {
+  const key = readIdempotencyKey(oneHeader(request, 'idempotency-key'));
+  if (!key.ok) throw key.error;
+  return key.value;
 }
 
 function oneHeader(request: FastifyRequest, name: string): string | null {

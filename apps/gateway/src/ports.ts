@@ -1,4 +1,4 @@
-import type { Duration, EventId } from '@carillon/kernel';
+import type { Duration, ErrorCode, EventId } from '@carillon/kernel';
 import type {
   BounceMail,
   Clock,
@@ -53,7 +53,10 @@ export type RequestSpan = {
 export type GatewayTelemetry = {
   /** A request was let in; `traceparent` is the client's, if it is a valid one, `route` the pattern of the address. */
   startRequest(traceparent: string | null, route: string): RequestSpan;
-  accepted(stream: string): void;
+  /** Events are on the log. */
+  accepted(stream: string, count: number): void;
+  /** An event of a batch was refused. */
+  refused(code: ErrorCode): void;
   /** The log acknowledged an append. */
   appended(span: Duration): void;
   answered(request: AnsweredRequest): void;

@@ -6,9 +6,36 @@ import type { Permit } from './admission-control.ts';
 /** The body is JSON as UTF-8, not compressed: what is said in headers is checked before the first byte is read. */
 export function checkMediaType(headers: IncomingHttpHeaders): void {
   const type = headers['content-type'] ?? '';
-  if (!/^application\/json[ \t]*(;[ \t]*charset="?utf-8"?[ \t]*)?$/i.test(type)) {
+  if (!JSON_TYPE.test(type)) {
     throw new CarillonError('unsupported_media_type', 'Send the event with Content-Type: application/json, in UTF-8.');
   }
+  checkEncoding(headers);
+}
+
+/** What the body of a request to a stream holds: one event, or an event on each line. */
+export type EventForm = 'event' | 'lines';
+
+/** Returns what the body holds, by its media type. The body is UTF-8, not compressed. */
+export function eventFormOf(headers: IncomingHttpHeaders): EventForm {
+  const type = headers['content-type'] ?? '';
+  const form = JSON_TYPE.test(type) ? 'event' : LINES_TYPE.test(type) ? 'lines' : null;
+  if (form === null) {
+    const detail =
+      'Send one event with Content-Type: application/json, or one on each line with application/x-ndjson, in UTF-8.';
+    throw new CarillonError('unsupported_media_type', detail);
+  }
+  checkEncoding(headers);
+  return form;
+}
+
+const JSON_TYPE = typePattern('json');
+const LINES_TYPE = typePattern('x-ndjson');
+
+function typePattern(subtype: string): RegExp {
+  return new RegExp(String.raw`^application/${subtype}[ \t]*(;[ \t]*charset="?utf-8"?[ \t]*)?$`, 'i');
+}
+
+function checkEncoding(headers: IncomingHttpHeaders): void {
   const encoding = headers['content-encoding'] ?? 'identity';
   if (encoding.toLowerCase() !== 'identity') {
     throw new CarillonError('unsupported_media_type', 'Send the event without Content-Encoding.');
@@ -20,24 +47,64 @@ export function checkDeclaredSize(headers: IncomingHttpHeaders, maxBytes: number
   if (Number(headers['content-length'] ?? 0) > maxBytes) throw bodyTooLarge(maxBytes);
 }
 
-/**
- * Reads the whole body, at most `maxBytes`, counting each chunk at its place, which may be taken away meanwhile. What is left after a refusal stays
- * in the request: destroying it would cut the connection before the client sees the answer. Rejects when `response` was
- * given meanwhile.
- */
+/** Returns the whole body, at most `maxBytes`. */
 export function readBody(
   request: IncomingMessage,
   maxBytes: number,
   place: Permit,
   response: ServerResponse,
 ): Promise<Uint8Array> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  return receiveBody(
+    request,
+    { maxBytes, place, response },
+    {
+      take(chunk) {
+        size += chunk.length;
+        chunks.push(chunk);
+      },
+      whole() {
+        const [only] = chunks;
+        return chunks.length === 1 && only ? only : Buffer.concat(chunks, size);
+      },
+    },
+  );
+}
+
+export type BodyReceiver<Value> = {
+  /** Is given a function that ends the reading with an error. */
+  begun?(end: (error: unknown) => void): void;
+  /** Takes a chunk. While a promise that it returned is pending, nothing further is read; a rejection ends the reading. */
+  take(chunk: Buffer): Promise<void> | void;
+  /** Called after the last chunk; makes the result. */
+  whole(): Value;
+};
+
+/**
+ * Reads a body of at most `maxBytes`, counting each chunk at its place, which may be taken away meanwhile. What is left after a refusal stays
+ * in the request: destroying it would cut the connection before the client sees the answer. Rejects when `response` was
+ * given meanwhile.
+ */
+export function receiveBody<Value>(
+  request: IncomingMessage,
+  {
+    maxBytes,
+    place,
+    response,
+  }: { readonly maxBytes: number; readonly place: Permit; readonly response: ServerResponse },
+  receiver: BodyReceiver<Value>,
+): Promise<Value> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
     let size = 0;
 
     function finish(): void {
       request.off('data', take).off('end', end).off('error', cut).off('close', cut);
       response.off('close', cut);
+    }
+    function fail(error: unknown): void {
+      finish();
+      reject(error);
     }
     function take(chunk: Buffer): void {
       if (response.writableEnded) return cut();
@@ -45,33 +112,31 @@ export function readBody(
         size += chunk.length;
         if (size > maxBytes) throw bodyTooLarge(maxBytes);
         place.take(chunk.length);
-        chunks.push(chunk);
+        const taken = receiver.take(chunk);
+        if (!taken) return;
+        request.pause();
+        taken.then(() => request.resume(), fail);
       } catch (error) {
-        finish();
-        reject(error);
+        fail(error);
       }
     }
     function end(): void {
       if (response.writableEnded) return cut();
       finish();
       place.whole();
-      const [only] = chunks;
-      resolve(chunks.length === 1 && only ? only : Buffer.concat(chunks, size));
+      resolve(receiver.whole());
     }
     // The client has gone, or was told already that it was too slow: nobody sees this answer.
     function cut(): void {
-      finish();
-      reject(new CarillonError('invalid_request', 'The connection ended before the body did.'));
+      fail(new CarillonError('invalid_request', 'The connection ended before the body did.'));
     }
 
     if (response.writableEnded || request.destroyed) {
       cut();
       return;
     }
-    place.arriving((refusal) => {
-      finish();
-      reject(refusal);
-    });
+    place.arriving(fail);
+    receiver.begun?.(fail);
     response.once('close', cut);
     request.on('data', take).on('end', end).on('error', cut).on('close', cut);
   });

@@ -44,6 +44,7 @@ async function start(
   const telemetry: GatewayTelemetry = {
     startRequest: (traceparent) => ({ traceparent, event: () => undefined, end: () => undefined }),
     accepted: () => undefined,
+    refused: () => undefined,
     appended: () => undefined,
     answered: () => undefined,
     cutOff: (why) => void refusals.set(why, (refusals.get(why) ?? 0) + 1),

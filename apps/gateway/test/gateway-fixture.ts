@@ -15,7 +15,13 @@ import {
 import type { LogRecord, TopicName } from '@carillon/ports';
 import type { HttpLogFacts } from '@carillon/runtime';
 import { openGatewayBackend, type GatewayBackend } from '../../../test/support/gateway-backend.ts';
-import { startGateway, type GatewayConfig, type GatewayPorts, type RunningGateway } from '../src/index.ts';
+import {
+  startGateway,
+  type GatewayConfig,
+  type GatewayPorts,
+  type GatewayTelemetry,
+  type RunningGateway,
+} from '../src/index.ts';
 
 /** Keys of the workspaces, by name: whole, as a client holds them. */
 export type Keys = Readonly<Record<'backend' | 'other' | 'expired' | 'future' | 'blog' | 'revoked', string>>;
@@ -24,6 +30,8 @@ export type Fixture = {
   readonly backend: GatewayBackend;
   readonly keys: Keys;
   readonly configuration: { current: Configuration; readToEndAt: () => number; refresh: () => Promise<void> };
+  /** What gateways report to by default. */
+  readonly telemetry: GatewayTelemetry;
   /** What was logged, as text. */
   readonly logged: string[];
   /** What an operator was told of cohorts. */
@@ -147,12 +155,27 @@ export async function prepareFixture(): Promise<Fixture> {
     readToEndAt: () => clock.now(),
     refresh: async () => undefined,
   };
+  const telemetry: GatewayTelemetry = {
+    startRequest: (traceparent) => ({ traceparent, event: () => undefined, end: () => undefined }),
+    accepted: () => undefined,
+    refused: () => undefined,
+    appended: () => undefined,
+    answered: () => undefined,
+    cutOff: () => undefined,
+    takesMail: () => undefined,
+    returned: (what) => void returned.push(what),
+    trouble: (where, error) => void logged.push(`${where} ${String(error)}`),
+    partnerAlert: (partner, detail) => void alerts.push(`${partner} ${detail}`),
+    membersSkipped: (name, count) => void alerts.push(`${name} skipped ${count}`),
+    callsPassedOver: (name, count) => void alerts.push(`${name} passed over ${count}`),
+  };
   const httpLog = (facts: HttpLogFacts): void => void logged.push(`${JSON.stringify(facts)} ${String(facts.error)}`);
 
   return {
     backend,
     keys,
     configuration,
+    telemetry,
     logged,
     alerts,
     returned,
@@ -174,19 +197,7 @@ export async function prepareFixture(): Promise<Fixture> {
           cohortReaders,
           receipts,
           httpLog: { warn: httpLog, error: httpLog },
-          telemetry: {
-            startRequest: (traceparent) => ({ traceparent, event: () => undefined, end: () => undefined }),
-            accepted: () => undefined,
-            appended: () => undefined,
-            answered: () => undefined,
-            cutOff: () => undefined,
-            takesMail: () => undefined,
-            returned: (what) => void returned.push(what),
-            trouble: (where, error) => void logged.push(`${where} ${String(error)}`),
-            partnerAlert: (partner, detail) => void alerts.push(`${partner} ${detail}`),
-            membersSkipped: (name, count) => void alerts.push(`${name} skipped ${count}`),
-            callsPassedOver: (name, count) => void alerts.push(`${name} passed over ${count}`),
-          },
+          telemetry,
           configuration: {
             current: () => configuration.current,
             readToEndAt: () => configuration.readToEndAt(),
@@ -241,12 +252,16 @@ export async function post(
 }
 
 /** A connection on which a test says byte by byte what is sent; `answer` is all that came back until it closed. */
-export function rawConnection(port: number): { send(text: string): void; readonly answer: Promise<string> } {
+export function rawConnection(port: number): {
+  send(text: string): void;
+  end(): void;
+  readonly answer: Promise<string>;
+} {
   const socket = connect(port, '127.0.0.1');
   const answer = new Promise<string>((resolve) => {
     let text = '';
     socket.setEncoding('utf8').on('data', (chunk) => (text += chunk));
     socket.on('error', () => undefined).on('close', () => resolve(text));
   });
-  return { send: (text) => void socket.write(text, 'latin1'), answer };
+  return { send: (text) => void socket.write(text, 'latin1'), end: () => void socket.destroy(), answer };
 }

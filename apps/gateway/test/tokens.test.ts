@@ -54,6 +54,19 @@ describe('a claim that the stream binds', () => {
     expect((await send({ sub: '42' }, { user_id: 42 })).status).toBe(202);
   });
 
+  test('is held against each event of a batch', async () => {
+    const gateway = await fixture.start();
+    const body = '{"user_id":"ada"}\n{"user_id":"bob"}\n{"user_id":"ada"}';
+    const headers = { 'content-type': 'application/x-ndjson' };
+    const answer = await post(gateway, 'shop/app', await token({ sub: 'ada' }), body, headers);
+    expect(answer.status).toBe(207);
+    expect(answer.body['items']).toEqual([
+      { id: expect.any(String) as string },
+      { problem: expect.objectContaining({ code: 'claim_mismatch', status: 403, line: 2 }) as object },
+      { id: expect.any(String) as string },
+    ]);
+  });
+
   test.each([
     ['it is another one', { sub: 'ada' }, { user_id: 'bob' }],
     ['the event has no text or whole number there', { sub: 'ada' }, {}],

@@ -1,4 +1,5 @@
 export * from './http/problem.ts';
+export * from './http/batch-answer.ts';
 export { type Codec, incompatibility, type SchemaIds } from './records/codec.ts';
 export type { DecodeFault } from './records/framing.ts';
 export { LOG_RECORDS, type LogRecordKind, type LogRecords } from './records/log-records.ts';

@@ -32,7 +32,7 @@ export const ERRORS = {
   wrong_state: { status: 409, title: 'Its state does not allow this' },
   precondition_failed: { status: 412, title: 'It has changed since it was read' },
   body_too_large: { status: 413, title: 'The body is too large' },
-  unsupported_media_type: { status: 415, title: 'The body must be application/json' },
+  unsupported_media_type: { status: 415, title: 'The media type of the body is not accepted' },
   idempotency_mismatch: { status: 422, title: 'The Idempotency-Key was used with another body' },
   precondition_required: { status: 428, title: 'The request has to say what it is based on' },
   rate_limited: { status: 429, title: 'Too many requests' },

@@ -67,7 +67,9 @@ function append(bytes: Buffer, offset: number): LogRecord {
     bytes,
     body: {},
     principal: 'api_key:backend',
+    // An earlier commit reads the first, this one the second.
     idempotencyKey: String(offset),
+    identity: ['http', String(offset)] as const,
     traceparent: null,
   };
   const prepared = prepareAppend(request, { ids: givenIds, now: Date.now(), partitions: 1 });

@@ -55,7 +55,7 @@ function jsonRecord(row: OrderRow, configuration: Configuration): NewRecord {
     bytes: Buffer.from(JSON.stringify(row)),
     body: row,
     principal: 'api_key:backend',
-    idempotencyKey: String(row.id),
+    identity: ['http', String(row.id)] as const,
     traceparent: null,
   };
   const prepared = prepareAppend(request, { ids: givenIds, now: Date.now(), partitions: 1 });

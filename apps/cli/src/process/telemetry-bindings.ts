@@ -311,7 +311,8 @@ function watchGateway({ metrics, spans }: Telemetry): RequestWatch {
     },
     cutOff: (reason) => metrics.intakeCutOff.with({ reason }).inc(),
     returned: (result) => metrics.returnedMails.with({ result }).inc(),
-    accepted: (stream) => metrics.eventsAccepted.with({ stream }).inc(),
+    accepted: (stream, count) => metrics.eventsAccepted.with({ stream }).inc(count),
+    refused: (code) => metrics.eventsRefused.with({ code }).inc(),
     appended: (span) => metrics.appendSeconds.observe(span / 1000),
     answered({ route, problem }) {
       if (problem !== null && route.startsWith('/events/')) metrics.eventsRefused.with({ code: problem }).inc();

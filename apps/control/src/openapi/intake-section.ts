@@ -19,7 +19,7 @@ const PROBLEMS = [
 
 const HEADERS = [
   ['Authorization', 'Bearer and an API key of the stream, or a token of its JWT provider. Required.'],
-  ['Content-Type', 'application/json. Required.'],
+  ['Content-Type', 'application/json for one event, application/x-ndjson for a batch. Required.'],
   [
     'Idempotency-Key',
     'Your id of the event, 1 to 255 visible ASCII characters. A repeat with the same key is the same event, so nobody is notified twice.',
@@ -73,6 +73,11 @@ export const intakeSection = (eventsUrl: string): Markup =>
       <p>
         Takes one JSON object of at most 256 KiB. Answers 202 with its <code>id</code> once the event is stored. After
         any other answer the same event may be sent again with the same key.
+      </p>
+      <p>
+        A batch is one JSON object on each line, up to 1,000 objects and 5 MiB. Answers 202 if all are stored, else 207,
+        with <code>items</code>: the <code>id</code> or the <code>problem</code> of each, in order. Line N is named
+        <code>&lt;Idempotency-Key&gt;:&lt;N&gt;</code>, so the whole request may be sent again.
       </p>
       <details open>
         <summary>An event, for example</summary>

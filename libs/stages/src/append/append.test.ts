@@ -6,6 +6,7 @@ import { ID_PREFIXES } from '@carillon/kernel';
 import type { LogRecord, NewRecord } from '@carillon/ports';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { readIdempotencyKey } from './idempotency-key.ts';
 import { prepareAppend, type AppendRequest, type PreparedAppend } from './prepare-append.ts';
 import { markerRecord, readSourceRecord } from './source-record.ts';
 
@@ -40,7 +41,7 @@ function prepare(body: string, stream: EventStream, more: Partial<AppendRequest>
     stream,
     bytes,
     body: read.value.body,
-    idempotencyKey: null,
+    identity: null,
     principal: 'api_key:backend',
     traceparent: null,
     ...more,
@@ -63,34 +64,39 @@ function refused(body: string, stream: EventStream = orders, more: Partial<Appen
 const onLog = (record: NewRecord): LogRecord => ({ ...record, offset: 7, time: NOW + 5 });
 
 describe('the id of an event', () => {
-  test('is the same for the same stream and Idempotency-Key, whatever the body', () => {
-    const first = prepared('{"a":1}', orders, { idempotencyKey: 'k-1' });
-    const second = prepared('{"a":2}', orders, { idempotencyKey: 'k-1' });
+  test('is the same for the same stream and identity, whatever the body', () => {
+    const first = prepared('{"a":1}', orders, { identity: ['http', 'k-1'] });
+    const second = prepared('{"a":2}', orders, { identity: ['http', 'k-1'] });
     expect(second.id).toBe(first.id);
     expect(second.record.partition).toBe(first.record.partition);
   });
 
-  test('differs by stream and by key, and is fresh without one', () => {
+  test('differs by stream and by identity, and is fresh without one', () => {
     const other = { ...orders, path: 'shop/refunds' };
     const all = [
-      prepared('{}', orders, { idempotencyKey: 'k' }).id,
-      prepared('{}', other, { idempotencyKey: 'k' }).id,
-      prepared('{}', orders, { idempotencyKey: 'l' }).id,
+      prepared('{}', orders, { identity: ['http', 'k'] }).id,
+      prepared('{}', other, { identity: ['http', 'k'] }).id,
+      prepared('{}', orders, { identity: ['http', 'l'] }).id,
+      prepared('{}', orders, { identity: ['cloudevent', 'k', 'l'] }).id,
+      prepared('{}', orders, { identity: ['cloudevent', 'l', 'k'] }).id,
       prepared('{}').id,
       prepared('{}').id,
     ];
-    expect(new Set(all).size).toBe(5);
+    expect(new Set(all).size).toBe(7);
   });
 
   test.each(['', ' ', 'a b', 'k, l', 'ü', 'a\u0000', 'x'.repeat(256)])(
     'Idempotency-Key %j is refused',
     (idempotencyKey) => {
-      expect(refused('{}', orders, { idempotencyKey }).code).toBe('invalid_idempotency_key');
+      expect(readIdempotencyKey(idempotencyKey)).toMatchObject({
+        ok: false,
+        error: { code: 'invalid_idempotency_key' },
+      });
     },
   );
 
   test('an Idempotency-Key of 255 characters is taken', () => {
-    expect(prepare('{}', orders, { idempotencyKey: '~'.repeat(255) }).ok).toBe(true);
+    expect(readIdempotencyKey('~'.repeat(255)).ok).toBe(true);
   });
 });
 

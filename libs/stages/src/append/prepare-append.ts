@@ -12,7 +12,9 @@ import {
   type Result,
 } from '@carillon/kernel';
 import type { Ids, NewRecord } from '@carillon/ports';
-import { readIdempotencyKey } from './idempotency-key.ts';
+
+/** Names an event. The same identity on the same stream gives the same event id. */
+export type EventIdentity = readonly ['http', key: string] | readonly ['cloudevent', source: string, id: string];
 
 /** A request that has passed every check before its body, and the body as it was read. */
 export type AppendRequest = {
@@ -20,8 +22,8 @@ export type AppendRequest = {
   /** As received; these are what the log keeps. */
   readonly bytes: Uint8Array;
   readonly body: JsonObject;
-  /** The header, or null where none was sent. */
-  readonly idempotencyKey: string | null;
+  /** Null: the event gets an id of its own. */
+  readonly identity: EventIdentity | null;
   /** Who sent it, for the audit: kind and name of the credential, never the credential. */
   readonly principal: string;
   /** The header, or null where none was sent. */
@@ -43,24 +45,20 @@ const LONGEST_KEY = 1024;
 
 /**
  * Append (flow table, stage 1): the record of a source event, its bytes unchanged and its routing facts in headers, so
- * that nobody computes them again. The same stream and Idempotency-Key give the same id; without a key it is fresh, and sorts by its time.
+ * that nobody computes them again. The same stream and identity give the same id; without an identity it is fresh, and sorts by its time.
  */
 export function prepareAppend(
   request: AppendRequest,
   around: AppendSurroundings,
 ): Result<PreparedAppend, CarillonError> {
-  const { stream, body } = request;
+  const { stream, body, identity } = request;
   const { ids } = around;
-  const idempotencyKey = readIdempotencyKey(request.idempotencyKey);
-  if (!idempotencyKey.ok) return idempotencyKey;
   const entity = stream.key === null ? ok(null) : readEntityKey(body, stream.key);
   if (!entity.ok) return entity;
   const time = stream.time === null ? ok({}) : readTime(body, stream.time, around.now);
   if (!time.ok) return time;
   const id = (
-    idempotencyKey.value === null
-      ? ids.inOrder('event', around.now)
-      : ids.derive('event', stream.path, 'http', idempotencyKey.value)
+    identity === null ? ids.inOrder('event', around.now) : ids.derive('event', stream.path, ...identity)
   ) as EventId;
   const key = ids.keyed('events', stream.path, entity.value ?? id);
   const traceparent = readTraceparent(request.traceparent);

@@ -258,7 +258,7 @@ export class Topology {
       bytes,
       body: read.value.body,
       principal: 'api_key:main',
-      idempotencyKey: facts.key ?? null,
+      identity: facts.key === undefined ? null : (['http', facts.key] as const),
       traceparent: facts.traceparent ?? null,
     };
     const partitions = data.log.partitions('carillon.events');

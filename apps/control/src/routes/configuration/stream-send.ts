@@ -86,7 +86,7 @@ export function streamSendRoute(app: ApiServer, ports: SendPorts): void {
           principal: `${actor.kind}:${actor.id}`,
           bytes,
           body: read.value.body,
-          idempotencyKey: null,
+          identity: null,
           traceparent,
         },
         { ids, now: clock.now(), partitions: log.partitions('carillon.events') },
