@@ -1,8 +1,13 @@
 import type { Duration, Instant } from '@carillon/kernel';
 import type { Clock, LeaseStore } from '@carillon/ports';
 
-const LEASE: Duration = 10_000;
-const RENEWAL: Duration = 3_000;
+export type SourceLeaseOptions = {
+  readonly name: string;
+  /** Names this process. */
+  readonly holder: string;
+  /** The lease is renewed after a third of this time. */
+  readonly leaseMs: Duration;
+};
 
 export type SourceLease = {
   /** Takes or renews the lease if that is due. Resolves to true if this process may read. */
@@ -13,15 +18,14 @@ export type SourceLease = {
 /** The lease of one source, so that one of several engines reads it. */
 export function createSourceLease(
   { leases, clock }: { readonly leases: LeaseStore; readonly clock: Clock },
-  name: string,
-  holder: string,
+  { name, holder, leaseMs }: SourceLeaseOptions,
 ): SourceLease {
   let heldUntil: Instant = Number.NEGATIVE_INFINITY;
   return {
     async hold() {
       const now = clock.now();
-      if (now < heldUntil - LEASE + RENEWAL) return true;
-      if (await leases.acquire(name, holder, now, now + LEASE)) heldUntil = now + LEASE;
+      if (now < heldUntil - (leaseMs * 2) / 3) return true;
+      if (await leases.acquire(name, holder, now, now + leaseMs)) heldUntil = now + leaseMs;
       else heldUntil = Number.NEGATIVE_INFINITY;
       return clock.now() < heldUntil;
     },

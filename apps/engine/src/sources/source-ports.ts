@@ -40,6 +40,8 @@ export type SourceTiming = {
   readonly longestPauseMs: Duration;
   /** How often state and lag are stored if nothing else is. */
   readonly reportMs: Duration;
+  /** After this time another engine takes over the source of one that is gone. */
+  readonly leaseMs: Duration;
 };
 
 export type SourcePorts = ChangePorts & {
@@ -47,7 +49,7 @@ export type SourcePorts = ChangePorts & {
   readonly sources: SourceStore;
   /** Loads the adapters. Called for the first source, so that an engine without sources loads none. */
   readonly changeSources: () => Promise<ChangeSources>;
-  readonly configuration: Pick<ConfigurationView, 'current'>;
+  readonly configuration: Pick<ConfigurationView, 'current' | 'refresh'>;
   readonly secrets: Secrets;
   readonly leases: LeaseStore;
   readonly log: Pick<EventLog, 'logId' | 'partitions' | 'bounds'>;
@@ -63,6 +65,7 @@ export const DEFAULT_TIMING: SourceTiming = {
   firstPauseMs: 500,
   longestPauseMs: 10_000,
   reportMs: 10_000,
+  leaseMs: 10_000,
 };
 
 export const nameOf = ({ workspace, integration }: SourceRef): string => `${workspace}/${integration}`;

@@ -50,7 +50,9 @@ class SourceRun {
     this.#options = options;
     this.#ports = ports;
     this.#name = nameOf(options.ref);
-    this.#lease = ports.aloneOnStore ? NO_LEASE : createSourceLease(ports, `source ${this.#name}`, options.holder);
+    const { holder, timing } = options;
+    const name = `source ${this.#name}`;
+    this.#lease = ports.aloneOnStore ? NO_LEASE : createSourceLease(ports, { name, holder, leaseMs: timing.leaseMs });
     this.#retryMs = options.timing.firstPauseMs;
   }
 
@@ -85,6 +87,8 @@ class SourceRun {
       this.#shown = null;
       return 'idle';
     }
+    // A slot is dropped only after a look at the newest configuration, because this process may lag behind.
+    if (configured() === null) await this.#ports.configuration.refresh();
     const source = configured();
     const stored = await this.#ports.sources.load(ref);
     if (source === null) return stored === null || stored.moved ? 'ended' : this.#leave(stored);

@@ -1,3 +1,4 @@
+import { EMPTY_CONFIGURATION } from '@carillon/domain/configuration';
 import { err } from '@carillon/kernel';
 import { integration, stream } from '@carillon/testing/given';
 import { untilFound } from '@carillon/testing/topology';
@@ -48,6 +49,22 @@ describe('The readers of sources that lose streams or integration', () => {
     expect([third.tables, third.from?.lsn]).toEqual([[], '0/200']);
     await publish();
     expect((await reader(4)).tables).toEqual(['public.orders']);
+  });
+
+  it('look at the newest configuration before they drop a slot', async () => {
+    await publish();
+    const first = start();
+    await read(await reader());
+    await first.stop();
+    const { configuration } = topology.ports;
+    let current = EMPTY_CONFIGURATION;
+    const lagging = {
+      current: () => current,
+      refresh: async () => (current = await configuration.refresh()),
+    };
+    start({ configuration: lagging });
+    expect((await reader(2)).from?.lsn).toBe('0/100');
+    expect(database.dropped).toEqual([]);
   });
 
   it('make nothing in a database that no stream reads', async () => {

@@ -10,7 +10,7 @@ import { startSources, type SourceReaders } from '../../src/sources/sources.ts';
 import { createScriptedSources, positionAt, type OpenedReader } from './scripted-sources.ts';
 
 export const REF = { workspace: 'shop', integration: 'shop-db' };
-export const TIMING = { roundMs: 5, firstPauseMs: 5, longestPauseMs: 20, reportMs: 10_000 };
+export const TIMING = { roundMs: 5, firstPauseMs: 5, longestPauseMs: 20, reportMs: 10_000, leaseMs: 10_000 };
 export const REPORT = { tables: [{ table: 'public.orders', since: 1, problem: null }], lagBytes: 7 };
 
 export let topology: Topology;
