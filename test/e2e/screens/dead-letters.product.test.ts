@@ -12,6 +12,7 @@ const COUNT = 'GET /v1/workspaces/{workspace}/dead-letters/count';
 const REDRIVE = 'POST /v1/dead-letters/{id}/redrive';
 const REDRIVE_MANY = 'POST /v1/workspaces/{workspace}/dead-letters/redrive';
 const DISMISS = 'POST /v1/workspaces/{workspace}/receipts/{id}/dismiss';
+const REOPEN = 'POST /v1/workspaces/{workspace}/receipts/{id}/reopen';
 const AT = '/workspaces/shop/deliveries/dead-letters';
 const LOST = { item: 'ddl_00000000000000000000000003', code: 'gone', detail: 'its bytes have left the log' };
 
@@ -65,20 +66,34 @@ testScreens('the dead letters of a workspace', ({ api, guard, open }) => {
     expect(api.calls(REDRIVE).map(({ params }) => params['id'])).toEqual([letter(1).id]);
   });
 
-  it('of changes above a limit are dismissed, and never redriven', async () => {
+  it('of records that were not appended are dismissed, opened again, and never redriven', async () => {
     let change: Letter = { ...letter(1), stage: 'append', redrive: null, dismissed_at: null, dismissed_by: null };
     api.answer(LIST, () => ({ items: [change], next: null }));
-    api.answer(DISMISS, () => {
-      change = { ...change, dismissed_at: '2026-11-22T10:43:00.000Z', dismissed_by: 'owner' };
-      return { ...api.example(DISMISS), id: change.id };
-    });
+    for (const [operation, by] of [
+      [DISMISS, 'owner'],
+      [REOPEN, null],
+    ] as const) {
+      api.answer(operation, () => {
+        change = { ...change, dismissed_at: by && '2026-11-22T10:43:00.000Z', dismissed_by: by };
+        return { ...api.example(operation), id: change.id };
+      });
+    }
     const page = await open(`${AT}?open=${change.id}`);
     const panel = page.getByRole('region', { name: 'Dead letter' });
-    await panel.getByText('it cannot be redriven').waitFor();
+    await panel.getByText('It cannot be redriven').waitFor();
     expect(await panel.getByRole('button', { name: 'Redrive' }).count()).toBe(0);
     await panel.getByRole('button', { name: 'Dismiss' }).click();
     await panel.getByText('Dismissed', { exact: true }).waitFor();
-    expect(api.calls(DISMISS).map(({ params }) => params)).toEqual([{ workspace: 'shop', id: change.id }]);
+    await expectAccessible(page, 'a dismissed record');
+    await page.keyboard.press('z');
+    await page.getByText('Taken back.').waitFor();
+    await panel.getByText('Dismissed', { exact: true }).waitFor({ state: 'detached' });
+    await panel.getByRole('button', { name: 'Dismiss' }).click();
+    await panel.getByRole('button', { name: 'Open it again' }).click();
+    await panel.getByRole('button', { name: 'Dismiss' }).waitFor();
+    const path = { workspace: 'shop', id: change.id };
+    expect(api.calls(DISMISS).map(({ params }) => params)).toEqual([path, path]);
+    expect(api.calls(REOPEN).map(({ params }) => params)).toEqual([path, path]);
   });
 
   it('show a new record as the server tells of it', async () => {

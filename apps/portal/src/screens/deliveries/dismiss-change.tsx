@@ -7,38 +7,52 @@ import { EVERY_WORKSPACE } from '../../frame/last-workspace.ts';
 import { Problem } from '../../ui/answers.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Curl } from '../../ui/curl.tsx';
-import { say } from '../../ui/notices.ts';
+import { say, undoing } from '../../ui/notices.ts';
 import { Actions } from '../../ui/page.tsx';
 
 const LETTERS = '/v1/workspaces/{workspace}/dead-letters';
 
-/** Dismisses a change that is above a limit. */
+const isOld = (): Promise<void> => queryClient.invalidateQueries({ queryKey: [LETTERS] });
+
+/** Closes a record of a source that could not be appended to the log, and opens it again. */
 export function DismissChange({ letter }: { readonly letter: Schemas['DeadLetter'] }): ReactNode {
   const { id, workspace: own, dismissed_at: dismissedAt } = letter;
   const workspace = own ?? EVERY_WORKSPACE;
   const off = useMay('operate', own);
-  const dismiss = useMutation({
-    mutationFn: () =>
-      bodyOf(
-        api.POST('/v1/workspaces/{workspace}/receipts/{id}/dismiss', { params: { path: { workspace, id } }, body: {} }),
-      ),
-    onSuccess: () => say('Dismissed.'),
-    onSettled: () => queryClient.invalidateQueries({ queryKey: [LETTERS] }),
+  const path = { workspace, id };
+  const dismiss = () =>
+    bodyOf(api.POST('/v1/workspaces/{workspace}/receipts/{id}/dismiss', { params: { path }, body: {} }));
+  const reopen = () =>
+    bodyOf(api.POST('/v1/workspaces/{workspace}/receipts/{id}/reopen', { params: { path }, body: {} }));
+  const isDismissed = dismissedAt !== null;
+  const act = useMutation({
+    mutationFn: () => (isDismissed ? reopen() : dismiss()),
+    onSuccess: () =>
+      isDismissed
+        ? say('The record is open again.', undoing(dismiss, isOld))
+        : say('Dismissed.', undoing(reopen, isOld)),
+    onSettled: isOld,
   });
   return (
     <>
-      <p>The log does not have the change, because it is above a limit. So it cannot be redriven.</p>
-      {dismiss.error && <Problem error={dismiss.error} />}
-      {dismissedAt === null && (
-        <>
-          <Actions>
-            <Button kind="main" off={off} isDisabled={dismiss.isPending} onPress={() => dismiss.mutate()}>
-              Dismiss
-            </Button>
-          </Actions>
-          <Curl call={{ method: 'POST', path: `/v1/workspaces/${workspace}/receipts/${id}/dismiss`, body: {} }} />
-        </>
-      )}
+      <p>
+        Carillon could not append this record to its log. It cannot be redriven, because the same record would fail
+        again. The source goes on behind it.
+      </p>
+      {!isDismissed && <p>Dismiss it once you have looked at it. Nobody is notified of it.</p>}
+      {act.error && <Problem error={act.error} />}
+      <Actions>
+        <Button kind={isDismissed ? 'plain' : 'main'} off={off} isDisabled={act.isPending} onPress={() => act.mutate()}>
+          {isDismissed ? 'Open it again' : 'Dismiss'}
+        </Button>
+      </Actions>
+      <Curl
+        call={{
+          method: 'POST',
+          path: `/v1/workspaces/${workspace}/receipts/${id}/${isDismissed ? 'reopen' : 'dismiss'}`,
+          body: {},
+        }}
+      />
     </>
   );
 }
