@@ -35,6 +35,7 @@ export function Drafts(): ReactNode {
   const { w } = useParams({ from: FROM });
   const { data, error, refetch } = useQuery(draftsQuery(w));
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
+  const [published, setPublished] = useState<readonly DraftFacts[]>([]);
   const drafts = data?.items ?? [];
   const chosen = drafts.filter((draft) => !left.has(keyOf(draft)));
   const plan = useQuery(planQuery(w, chosen));
@@ -77,9 +78,13 @@ export function Drafts(): ReactNode {
           <Empty
             title="Nothing waits to be published"
             action={
-              <Link to="/workspaces/$w/notifications" params={{ w }}>
-                Go to the notifications
-              </Link>
+              published.length > 0 ? (
+                <PublishedLinks drafts={published} />
+              ) : (
+                <Link to="/workspaces/$w/notifications" params={{ w }}>
+                  Go to the notifications
+                </Link>
+              )
             }
           >
             What you or somebody else changes in this workspace stands here until it is published or discarded.
@@ -107,9 +112,31 @@ export function Drafts(): ReactNode {
           </Rows>
         )}
         {shown && <Beside plan={shown} drafts={drafts} />}
-        {drafts.length > 0 && <Publish workspace={w} plan={shown} chosen={chosen} isOld={plan.isPlaceholderData} />}
+        {drafts.length > 0 && (
+          <Publish
+            workspace={w}
+            plan={shown}
+            chosen={chosen}
+            isOld={plan.isPlaceholderData}
+            onPublished={() => setPublished(chosen)}
+          />
+        )}
       </PageBody>
     </>
+  );
+}
+
+/** Links to the resources that were published a moment ago. */
+function PublishedLinks({ drafts }: { readonly drafts: readonly DraftFacts[] }): ReactNode {
+  return (
+    <ul aria-label="Published">
+      {drafts
+        .filter(({ action }) => action !== 'delete')
+        .map((draft) => {
+          const place = placeOf({ ...draft, path: '' });
+          return <li key={keyOf(draft)}>{place && <PlaceLink place={{ ...place, label: titleOf(draft) }} />}</li>;
+        })}
+    </ul>
   );
 }
 
@@ -207,11 +234,13 @@ function Publish({
   plan,
   chosen,
   isOld,
+  onPublished,
 }: {
   readonly workspace: string;
   readonly plan: DraftsPlan | undefined;
   readonly chosen: readonly DraftFacts[];
   readonly isOld: boolean;
+  readonly onPublished: () => void;
 }): ReactNode {
   const [message, setMessage] = useState('');
   const navigate = useNavigate();
@@ -231,6 +260,7 @@ function Publish({
         number === null ? 'The drafts said what counts already.' : `Published as configuration ${number}.`,
         undo && undoing(undo, () => reloadConfiguration(workspace)),
       );
+      onPublished();
       const [only] = chosen;
       if (chosen.length === 1 && only?.kind === 'notification' && only.action !== 'delete') {
         void navigate({ to: '/workspaces/$w/notifications/$n', params: { w: workspace, n: only.name } });
