@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import { cls } from '../../ui/class-names.ts';
 import { Lamp } from '../../ui/state.tsx';
 import { Code } from '../../ui/text.tsx';
+import { counted } from '../drafts/change-words.ts';
 import type { Checked } from './queries.ts';
 import styles from './setup.module.css';
 
@@ -40,12 +41,13 @@ const nameOf = (step: string): string => step.replaceAll('_', ' ');
 /** A check step by step; what failed stands open. */
 export function CheckSteps({ steps }: { readonly steps: Checked }): ReactNode {
   const failing = steps.findIndex(({ ok }) => !ok);
+  const warnings = steps.filter(({ step }) => step === WARNING).length;
   return (
     <div className={cls(styles.check)} role="group" aria-label="Steps of the check">
       <p role="status">
         {failing < 0 ? (
           <Lamp tone="good" name="check-good">
-            All {steps.length} steps are good
+            {warnings === 0 ? `All ${steps.length} steps are good` : `It works, with ${counted(warnings, 'warning')}`}
           </Lamp>
         ) : (
           <Lamp tone="bad" name="check-bad">
