@@ -45,15 +45,18 @@ const BLANK: Wish = { title: '', stream: '', when: '', tell: 'event.customer.ema
 /** A new notification from one sentence: when, tell whom, by what. It is a draft until it is published. */
 export function NewNotification({
   workspace,
+  stream,
   taken,
   onClose,
 }: {
   readonly workspace: string;
+  /** Shared stream that is chosen at first. Empty: a stream of its own. */
+  readonly stream: string;
   /** Names that are there. */
   readonly taken: ReadonlySet<string>;
   readonly onClose: () => void;
 }): ReactNode {
-  const [wish, setWish] = useState<Wish>(BLANK);
+  const [wish, setWish] = useState<Wish>({ ...BLANK, stream });
   const [isTried, setTried] = useState(false);
   const streams = useQuery(streamsQuery(workspace));
   const templates = useQuery(templatesQuery(workspace));
@@ -123,7 +126,7 @@ export function NewNotification({
           })),
         ]}
         chosen={wish.stream}
-        onChoose={(stream) => set({ stream })}
+        onChoose={(chosen) => set({ stream: chosen })}
       />
       <Field
         label="and this is true"

@@ -98,7 +98,12 @@ export function Notifications(): ReactNode {
       </PageBody>
       {search.new !== undefined && isOne && (
         <Suspense>
-          <NewNotification workspace={w} taken={new Set([...names, ...facts.keys()])} onClose={close} />
+          <NewNotification
+            workspace={w}
+            stream={search.stream ?? ''}
+            taken={new Set([...names, ...facts.keys()])}
+            onClose={close}
+          />
         </Suspense>
       )}
     </>

@@ -7,7 +7,7 @@ const PATH = '/workspaces/$w/notifications';
 export const notificationScreens = [
   screen({
     path: PATH,
-    search: (words) => textOf(words, 'new'),
+    search: (words) => textOf(words, 'new', 'stream'),
     load: async () => (await import('./notifications.tsx')).Notifications,
     place: { in: 'main', name: 'Notifications', icon: Bell, key: 'n' },
     action: { name: 'New notification', search: { new: 'yes' }, isOfOne: true },

@@ -165,10 +165,10 @@ function SubscribedRules({ workspace: w, name: s, facts }: Omit<PartsProps, 'dra
   return (
     <p>
       No rule hears it: events are kept, and nobody is told.{' '}
-      <Link to="/workspaces/$w/notifications" params={{ w }} search={{ new: 'yes' }}>
+      <Link to="/workspaces/$w/notifications" params={{ w }} search={{ new: 'yes', stream: s }}>
         Make a notification
       </Link>{' '}
-      whose rule has <Id>{s}</Id> as its stream.
+      whose rule hears <Id>{s}</Id>.
     </p>
   );
 }
