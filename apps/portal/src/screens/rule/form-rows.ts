@@ -128,10 +128,10 @@ export function readValue(text: string): FormValue {
   return typed;
 }
 
-/** The same as text; text that would be read as something else stands in quotes. */
+/** The same as text; text that would be read as something else stands in quotes. The empty text is an empty field, so that a person can type into it. */
 export function showValue(value: FormValue): string {
   if (typeof value !== 'string') return JSON.stringify(value);
-  const isPlain = value !== '' && readValue(value) === value && !value.startsWith('"');
+  const isPlain = readValue(value) === value && !value.startsWith('"');
   return isPlain ? value : JSON.stringify(value);
 }
 
@@ -150,7 +150,7 @@ export function readValues(text: string): readonly FormValue[] {
 }
 export const showValues = (values: readonly FormValue[]): string =>
   values
-    .map(showValue)
+    .map((value) => showValue(value) || '""')
     .map((text, at) => (text.includes(',') && !text.startsWith('"') ? JSON.stringify(values[at]) : text))
     .join(', ');
 
