@@ -47,11 +47,11 @@ export function SourceCard({
             facts={[
               [
                 'Database',
-                isLinked && (
+                isLinked ? (
                   <Link key="database" to="/workspaces/$w/integrations/$i" params={{ w: workspace, i: name }}>
                     {name}
                   </Link>
-                ),
+                ) : null,
               ],
               ['Lag', lagText(source)],
               [
