@@ -53,6 +53,14 @@ export function streamsOf(integration: string, chosen: readonly ChosenTable[], l
   return chosen.map((table) => stream(layout.names[table.table] ?? streamNameOf(table.table, []), [table]));
 }
 
+/** Returns the names of the streams that read a table of an integration. */
+export function streamsReading(integration: string, table: string, streams: readonly NewStream[]): readonly string[] {
+  const reading = streams.filter(
+    ({ body: { from } }) => from?.integration === integration && Object.hasOwn(from.tables, table),
+  );
+  return [...new Set(reading.map(({ name }) => name))];
+}
+
 const PLAIN_NAME = /^[a-z_][a-z0-9_]*$/;
 const quoted = (name: string): string => (PLAIN_NAME.test(name) ? name : `"${name.replaceAll('"', '""')}"`);
 

@@ -13,10 +13,13 @@ import styles from './sources.module.css';
 /** A table to choose; a chosen one with its key and columns. One that cannot be read has the reason and the SQL. */
 export function TableRow({
   table,
+  streams,
   chosen,
   onChange,
 }: {
   readonly table: DatabaseTable;
+  /** Streams that read it already, or will once their drafts are published. */
+  readonly streams: readonly string[];
   /** Null if it is not chosen. */
   readonly chosen: ChosenTable | null;
   readonly onChange: (next: ChosenTable | null) => void;
@@ -29,7 +32,11 @@ export function TableRow({
         isDisabled={problem !== null}
         onChange={(isOn) => onChange(isOn ? { table: name, key: keyColumnOf(table), without: [] } : null)}
       >
-        <bdi>{name}</bdi> <Quiet>{counted(columns.length, 'column', 'columns')}</Quiet>
+        <bdi>{name}</bdi>{' '}
+        <Quiet>
+          {counted(columns.length, 'column', 'columns')}
+          {streams.length > 0 && ` · in the stream ${streams.join(', ')}`}
+        </Quiet>
       </Checkbox>
       {problem !== null && <ProblemFix {...problem} of={name} />}
       {chosen !== null && (

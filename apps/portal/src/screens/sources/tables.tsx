@@ -1,4 +1,4 @@
-import { useMutation } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { useMay } from '../../api/me.ts';
 import type { EditedDraft } from '../../api/use-draft.ts';
@@ -8,10 +8,11 @@ import { cls } from '../../ui/class-names.ts';
 import { Curl } from '../../ui/curl.tsx';
 import { Field } from '../../ui/field.tsx';
 import { Actions, Card } from '../../ui/page.tsx';
+import { streamsQuery } from '../streams/queries.ts';
 import { MadeStreams, MakeStreams } from './make-streams.tsx';
 import { ProblemFix } from './problem-fix.tsx';
 import { readTables, tablesCall, type DatabaseTable } from './queries.ts';
-import type { ChosenTable, NewStream } from './stream-drafts.ts';
+import { streamsReading, type ChosenTable, type NewStream } from './stream-drafts.ts';
 import { TableRow } from './table-row.tsx';
 import styles from './sources.module.css';
 
@@ -45,6 +46,7 @@ export function Tables({
           {list.isPending ? 'Listing tables' : 'List the tables'}
         </Button>
       </Actions>
+      <Curl call={tablesCall(workspace, name, hasDraft)} />
       {list.error && <Problem error={list.error} onRetry={() => list.mutate()} />}
       {list.isPending && tables.length === 0 && <Loading what="tables" />}
       {list.data?.problem && <ProblemFix {...list.data.problem} of="the database" />}
@@ -52,7 +54,6 @@ export function Tables({
         <p role="status">The database has no table that its role may see.</p>
       )}
       {tables.length > 0 && <TableChoice workspace={workspace} integration={name} tables={tables} />}
-      <Curl call={tablesCall(workspace, name, hasDraft)} />
     </Card>
   );
 }
@@ -71,7 +72,8 @@ function TableChoice({
   const chosen = all.filter((choice) =>
     tables.some(({ table, problem }) => table === choice.table && problem === null),
   );
-  const [made, setMade] = useState<readonly string[]>([]);
+  const [made, setMade] = useState<readonly NewStream[]>([]);
+  const published = useQuery(streamsQuery(workspace)).data?.items ?? [];
   const [sought, setSought] = useState('');
   const isChosen = (table: string): boolean => chosen.some((choice) => choice.table === table);
   const found = tables.filter(
@@ -89,7 +91,7 @@ function TableChoice({
   const finish = (streams: readonly NewStream[]): void => {
     const drafted = streams.flatMap(({ body }) => Object.keys(body.from?.tables ?? {}));
     setChosen((before) => before.filter(({ table }) => !drafted.includes(table)));
-    setMade((before) => [...before, ...streams.map(({ name }) => name)]);
+    setMade((before) => [...before, ...streams]);
   };
   return (
     <>
@@ -101,6 +103,7 @@ function TableChoice({
           <TableRow
             key={table.table}
             table={table}
+            streams={streamsReading(integration, table.table, [...published, ...made])}
             chosen={chosen.find((choice) => choice.table === table.table) ?? null}
             onChange={(next) => put(table.table, next)}
           />
@@ -115,7 +118,7 @@ function TableChoice({
       {chosen.length > 0 && (
         <MakeStreams workspace={workspace} integration={integration} chosen={chosen} onMade={finish} />
       )}
-      {made.length > 0 && <MadeStreams workspace={workspace} streams={made} />}
+      {made.length > 0 && <MadeStreams workspace={workspace} streams={made.map(({ name }) => name)} />}
     </>
   );
 }
