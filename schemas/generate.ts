@@ -14,6 +14,8 @@ export const root = dirname(schemas);
 const RELEASED = 'libs/contracts/src/generated/released-schemas.generated.ts';
 /** What the portal lists and draws for each kind of account and integration. */
 const KIND_FORMS = 'apps/portal/src/screens/setup/kind-forms.generated.ts';
+/** The role of each kind of integration, for pages that draw no form. */
+const KIND_ROLES = 'apps/portal/src/screens/setup/kind-roles.generated.ts';
 const banner = '// Written by `node schemas/generate.ts` from schemas/; do not edit.\n';
 
 const formsBanner = '// Written by `node schemas/generate.ts` from libs/shapes; do not edit.\n';
@@ -79,6 +81,8 @@ export async function generatedFiles(): Promise<Map<string, string>> {
     ([name, kinds]) => `export const ${name} = ${JSON.stringify(kinds, null, 2)} as const;\n`,
   );
   files.set(KIND_FORMS, formsBanner + declarations.join('\n'));
+  const roles = Object.fromEntries(forms.INTEGRATION_FORMS.map(({ kind, role }) => [kind, role]));
+  files.set(KIND_ROLES, `${formsBanner}export const INTEGRATION_ROLES = ${JSON.stringify(roles, null, 2)} as const;\n`);
   const { apiDocument, roleTables } = await import('@carillon/control');
   files.set('NOTICE', noticeText());
   files.set('docs/people.md', withRoles(readFileSync(join(root, 'docs/people.md'), 'utf8'), roleTables()));

@@ -2,13 +2,15 @@ import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { expectAccessible, expectToFit } from '../portal/accessible.ts';
 import type { Call } from './scripted-api.ts';
-import { serveReadStream, serveSources, sourceWith } from './scripted-sources.ts';
+import { serveReadStream, serveSources, serveTables, sourceWith } from './scripted-sources.ts';
 import { testScreens } from './test-screens.ts';
 
 const CHECK = 'POST /v1/workspaces/{workspace}/expressions/check';
 const NOTIFICATION = 'GET /v1/workspaces/{workspace}/notifications/{name}';
 const SAVE = 'PUT /v1/workspaces/{workspace}/{kind}/{name}/draft';
 const DISCARD = 'DELETE /v1/workspaces/{workspace}/{kind}/{name}/draft';
+const FIELDS = 'GET /v1/workspaces/{workspace}/streams/{name}/fields';
+const TABLES = 'GET /v1/workspaces/{workspace}/integrations/{name}/tables';
 const SAMPLE = 'GET /v1/workspaces/{workspace}/rules/{name}/sample';
 const TEST = 'POST /v1/workspaces/{workspace}/rules/{name}/test';
 const RULE = '/workspaces/shop/notifications/order-paid/rules/paid';
@@ -33,12 +35,13 @@ testScreens('A rule on a stream that reads a database', ({ api, open }) => {
       },
     };
     api.answer(NOTIFICATION, { ...resource, body: { ...resource.body, rules } });
-    let shown: object = condition;
+    const conditions = new Map<string, object>([[SOURCE, condition]]);
     api.answer(CHECK, ({ body }: Call) => {
       const { source, change } = body as { readonly source: string; readonly change?: Change };
-      if (change) shown = change.condition;
-      const written = change ? `changed by ${change.condition['kind'] as string}` : source;
-      const form = { match: 'all', conditions: [{ ...shown, start: 0, end: written.length }] };
+      const written = change ? `is(${JSON.stringify(change.condition)})` : source;
+      if (change) conditions.set(written, change.condition);
+      const known = conditions.get(written) ?? { kind: 'expression', source: written };
+      const form = { match: 'all', conditions: [{ ...known, start: 0, end: written.length }] };
       return { ...api.example(CHECK), source: written, form, faults: [], warnings: [] };
     });
     api.answer(SAVE, ({ body }: Call) => ({ ...api.example(SAVE), body: (body as { body: object }).body }));
@@ -58,14 +61,25 @@ testScreens('A rule on a stream that reads a database', ({ api, open }) => {
     const page = await open(RULE);
     const compares = main(page).getByLabel('How condition 1 compares');
     await main(page).getByText('Created rows').waitFor();
+    // Both values are typed before the server has answered at all.
+    const letGo = api.hold(CHECK);
     await compares.selectOption({ label: 'changed from … to' });
-    await expect.poll(() => changes().at(-1)?.condition['kind']).toBe('changed_from_to');
-    await main(page).getByLabel('Value before of condition 1').fill('open');
-    await expect.poll(() => changes().at(-1)?.condition['from']).toBe('open');
-    await main(page).getByLabel('Value of condition 1').fill('paid');
+    await main(page).getByLabel('Value before of condition 1').focus();
+    await page.keyboard.type('open');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('ControlOrMeta+a');
+    await page.keyboard.type('paid');
+    letGo();
     await expect
       .poll(() => changes().at(-1)?.condition)
       .toEqual({ kind: 'changed_from_to', path: ['event', 'status'], from: 'open', value: 'paid', not: false });
+    await page.locator('[data-draft="saved"]').waitFor();
+    expect(await main(page).getByLabel('Value before of condition 1').inputValue()).toBe('open');
+    // An empty value is an empty field, so that a person types into it and not behind its quotes.
+    await main(page).getByLabel('Value before of condition 1').fill('');
+    await page.getByRole('group', { name: 'The same as an expression' }).getByText('"from":""').waitFor();
+    await main(page).getByRole('heading', { name: 'When' }).click();
+    expect(await main(page).getByLabel('Value before of condition 1').inputValue()).toBe('');
     await expectAccessible(page, 'a condition on a change');
     await expectToFit(page, 390);
     await page.setViewportSize({ width: 1440, height: 900 });
@@ -78,6 +92,25 @@ testScreens('A rule on a stream that reads a database', ({ api, open }) => {
       .poll(() => changes().at(-1)?.condition)
       .toEqual({ kind: 'changed', path: ['event', 'status'], not: false });
     expect(await main(page).getByLabel('Value of condition 1').count()).toBe(0);
+  });
+
+  it('completes the columns of its tables before the first change', async () => {
+    serveRule();
+    const tables = [{ table: 'public.orders', key: 'event.id', without: ['card_number'] }];
+    api.answer(FIELDS, { stream: 'shop/orders', source: { integration: 'shop-db', tables }, items: [], next: null });
+    serveTables(api, { table: 'public.orders' }, { table: 'public.people', columns: [['name', 'text']] });
+    const page = await open(`${RULE}?view=expression`);
+    const address = main(page).getByLabel('Field for Email address');
+    await address.locator('option[value="event.status"]').waitFor({ state: 'attached' });
+    expect(await address.locator('option').allTextContents()).toEqual(['Choose a field', 'event.id', 'event.status']);
+    await page.locator('[data-code-field="Condition"] .cm-content').click();
+    await page.keyboard.press('ControlOrMeta+a');
+    await page.keyboard.press('Delete');
+    await page.keyboard.type('event.');
+    await page.locator('.cm-tooltip-autocomplete').getByText('event.status').waitFor();
+    expect(await page.locator('.cm-tooltip-autocomplete').textContent()).not.toContain('card_number');
+    await main(page).getByRole('radio', { name: 'Form' }).click();
+    expect(api.calls(TABLES)).toHaveLength(1);
   });
 
   it('evaluates the changes that are checked, and creates and updates unless the user says otherwise', async () => {

@@ -128,6 +128,7 @@ testScreens('A stream that reads a database', ({ api, open }) => {
   it('is edited by its tables, keys and columns to leave out', async () => {
     serveReadStream(api);
     serveSources(api, sourceWith(api, {}));
+    serveTables(api, { table: 'public.orders' }, { table: 'public.payments' });
     api.answer(NOTIFICATIONS, { items: [], next: null });
     api.answer(SAVE, ({ body }: Call) => ({
       ...api.example(SAVE),
@@ -140,10 +141,17 @@ testScreens('A stream that reads a database', ({ api, open }) => {
     expect(await settings.getByLabel('Key of public.orders').isDisabled()).toBe(true);
     expect(await settings.getByLabel('Web pages that may send').count()).toBe(0);
     expect(await region(page, 'Who may send').count()).toBe(0);
+    expect(api.calls(TABLES)).toEqual([]);
+    await settings.getByLabel('Table to add').focus();
+    await settings.locator('option[value="public.payments"]').waitFor({ state: 'attached' });
     await settings.getByLabel('Table to add').fill('public.payments');
     await settings.getByRole('button', { name: 'Add the table' }).click();
-    // The key is fixed once it is published, so it is never guessed.
-    expect(await settings.getByLabel('Key of public.payments').inputValue()).toBe('');
+    expect(await settings.getByLabel('Key of public.payments').inputValue()).toBe('event.id');
+    // Without the table in the list the key is left to the person, because it is fixed once it is published.
+    await settings.getByLabel('Table to add').fill('public.later');
+    await page.keyboard.press('Enter');
+    expect(await settings.getByLabel('Key of public.later').inputValue()).toBe('');
+    await settings.getByRole('button', { name: 'Remove public.later' }).click();
     await settings.getByLabel('Key of public.payments').fill('event.order_id');
     await settings.getByLabel('Columns to leave out').fill('public.orders.card_number\n');
     await expect

@@ -31,15 +31,6 @@ export const NEW_INTEGRATIONS: readonly NewKind<'integrations'>[] = INTEGRATION_
 export const integrationKindOf = (body: unknown): IntegrationKind | null =>
   INTEGRATION_KINDS.find(({ kind }) => kind === (body as { kind?: unknown } | null)?.kind) ?? null;
 
-/** Returns true if the integration is called to look people up. */
-export const isPartner = (body: unknown): boolean => integrationKindOf(body)?.group === 'partner';
-
-/** Returns true if the integration has cohorts. */
-export const hasCohorts = (body: unknown): boolean => integrationKindOf(body)?.group === 'cohorts';
-
-/** Returns true if streams read tables of the integration. */
-export const isDatabase = (body: unknown): boolean => integrationKindOf(body)?.role === 'database';
-
 /** Returns true if a check of the integration calls nobody, so that a list may run it without a click. */
 export const isQuiet = (body: unknown): boolean => integrationKindOf(body)?.role === 'cohort_webhook';
 

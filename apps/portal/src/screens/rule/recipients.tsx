@@ -10,16 +10,15 @@ import { addressWarning } from './address-warning.ts';
 import { completeExpression, fieldChoices, type SeenField } from './completion.ts';
 import { integrationsQuery } from '../integrations/queries.ts';
 import { usualAddresses } from '../notifications/usual-addresses.ts';
-import { fieldsQuery } from './queries.ts';
-import { isListening, textOf, type Rule, type RuleProps } from './rule-props.ts';
+import { textOf, type Rule, type RuleProps } from './rule-props.ts';
+import { useSeenFields } from './use-seen-fields.ts';
 import styles from './rule.module.css';
-import { isPartner } from '../integrations/integration-kinds.ts';
+import { isPartner } from '../integrations/integration-roles.ts';
 
 type Recipients = Rule['recipients'];
 type OfEvent = Extract<Recipients, { from: 'event' }>;
 type OfLookup = Extract<Recipients, { from: 'lookup' }>;
 
-const NONE: readonly SeenField[] = [];
 const SOURCES = [
   { id: 'event', name: 'From the event' },
   { id: 'lookup', name: 'Ask a partner' },
@@ -38,8 +37,7 @@ function withText<Value extends object>(value: Value, key: keyof Value, text: st
 
 /** Who is told, once per what, and only if. */
 export function Recipients({ draft, name, rule, stream, change }: RuleProps): ReactNode {
-  const { data } = useQuery(fieldsQuery(draft.workspace, isListening({ draft, name, rule }) ? stream : undefined));
-  const seen = data?.items ?? NONE;
+  const { fields: seen } = useSeenFields({ draft, name, rule, stream });
   const recipients = rule.recipients ?? { from: 'event', to: {} };
   const isLookup = recipients.from === 'lookup';
   const hasEach = recipients.from === 'event' && textOf(recipients.for_each) !== '';

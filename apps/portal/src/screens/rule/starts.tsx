@@ -10,7 +10,7 @@ import { ChangesChoice } from './changes-choice.tsx';
 import { startedByCohort, startedByEvents } from './rule-start.ts';
 import type { RuleProps } from './rule-props.ts';
 import styles from './rule.module.css';
-import { hasCohorts, isPartner } from '../integrations/integration-kinds.ts';
+import { hasCohorts, isPartner } from '../integrations/integration-roles.ts';
 
 const STARTS = [
   { id: 'event', name: 'an event on' },

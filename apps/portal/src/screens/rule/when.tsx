@@ -9,10 +9,11 @@ import { Segments } from '../../ui/segments.tsx';
 import { Id } from '../../ui/text.tsx';
 import { useSettled } from '../../ui/use-settled.ts';
 import { useFrom } from '../streams/use-from.ts';
-import { completeExpression, withField, type SeenField } from './completion.ts';
+import { completeExpression, withField } from './completion.ts';
 import { ExpressionFormView } from './form.tsx';
-import { checkQuery, fieldsQuery, type Check } from './queries.ts';
-import { isListening, textOf, type RuleProps } from './rule-props.ts';
+import { checkQuery, type Check } from './queries.ts';
+import { textOf, type RuleProps } from './rule-props.ts';
+import { useSeenFields } from './use-seen-fields.ts';
 import styles from './rule.module.css';
 
 /** Comes after the page: most people who open a rule change its condition. */
@@ -22,7 +23,6 @@ const VIEWS = [
   { id: 'form', name: 'Form' },
   { id: 'expression', name: 'Expression' },
 ] as const;
-const NONE: readonly SeenField[] = [];
 const ROOTS = ['event', 'event_id', 'time'];
 /** Names that a rule sees on a stream that reads a database. */
 const CHANGE_ROOTS = [...ROOTS, 'op', 'previous', 'source'];
@@ -37,12 +37,11 @@ export function When({ draft, name, rule, stream, change }: RuleProps): ReactNod
   const navigate = useNavigate({ from: '/workspaces/$w/notifications/$n/rules/$r' });
   const source = textOf(rule.when);
   const asked = useSettled(source, view === 'form' ? 0 : PAUSE);
-  const fields = useQuery(fieldsQuery(workspace, isListening({ draft, name, rule }) ? stream : undefined));
   // Warnings need a stream that is there.
-  const known = fields.isSuccess ? stream : undefined;
+  const { fields: seen, isKnown } = useSeenFields({ draft, name, rule, stream });
+  const known = isKnown ? stream : undefined;
   const hasChanges = useFrom(workspace, rule.stream) !== undefined;
   const check = useQuery(checkQuery(workspace, asked, 'when', known));
-  const seen = fields.data?.items ?? NONE;
   const complete = useMemo(() => completeExpression(seen, hasChanges ? CHANGE_ROOTS : ROOTS), [seen, hasChanges]);
   const write = (text: string): void =>
     change(({ when: _before, ...before }) => (text.trim() === '' ? before : { ...before, when: text }));

@@ -56,7 +56,7 @@ export function streamsOf(integration: string, chosen: readonly ChosenTable[], l
 /** Returns the names of the streams that read a table of an integration. */
 export function streamsReading(integration: string, table: string, streams: readonly NewStream[]): readonly string[] {
   const reading = streams.filter(
-    ({ body: { from } }) => from?.integration === integration && Object.hasOwn(from.tables, table),
+    ({ body: { from } }) => from?.integration === integration && Object.hasOwn(from.tables ?? {}, table),
   );
   return [...new Set(reading.map(({ name }) => name))];
 }

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { X } from 'lucide-react';
-import { useState, type ReactNode } from 'react';
+import { useId, useState, type ReactNode } from 'react';
 import type { Bodies } from '../../api/draft-calls.ts';
 import { FormFaults } from '../../faults/form-faults.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -9,7 +9,10 @@ import { Field } from '../../ui/field.tsx';
 import { FaultGroup } from '../../ui/held-fault.tsx';
 import { NativeSelect } from '../../ui/native-select.tsx';
 import { integrationsQuery } from '../integrations/queries.ts';
-import { isDatabase } from '../integrations/integration-kinds.ts';
+import { isDatabase } from '../integrations/integration-roles.ts';
+import { ProblemFix } from '../sources/problem-fix.tsx';
+import { tablesQuery } from '../sources/queries.ts';
+import { keyColumnOf, keyPathOf } from '../sources/stream-drafts.ts';
 import type { StreamDraft } from './stream-draft.ts';
 import styles from './streams.module.css';
 
@@ -33,7 +36,13 @@ export function FromSettings({
     <FaultGroup>
       <Database draft={draft} from={from} isOff={isOff} onChange={(integration) => change({ integration })} />
       {from.tables && (
-        <TableList draft={draft} tables={from.tables} isOff={isOff} onChange={(tables) => change({ tables })} />
+        <TableList
+          draft={draft}
+          integration={from.integration}
+          tables={from.tables}
+          isOff={isOff}
+          onChange={(tables) => change({ tables })}
+        />
       )}
       <LeftOut from={from} isOff={isOff} onChange={(without) => change({ without: [...without] })} />
       <FormFaults faults={draft.faultsAt('from')} />
@@ -64,19 +73,17 @@ function Database({
 
 function TableList({
   draft,
+  integration,
   tables,
   isOff,
   onChange,
-}: Omit<Props, 'from'> & { readonly tables: Tables; readonly onChange: (tables: Tables) => void }): ReactNode {
-  const [added, setAdded] = useState('');
+}: Omit<Props, 'from'> & {
+  readonly integration: string;
+  readonly tables: Tables;
+  readonly onChange: (tables: Tables) => void;
+}): ReactNode {
   const published = draft.resource?.body.from?.tables ?? {};
   const rows = Object.entries(tables);
-  const table = added.trim();
-  const canAdd = table !== '' && !Object.hasOwn(tables, table);
-  const add = (): void => {
-    onChange({ ...tables, [table]: published[table] ?? '' });
-    setAdded('');
-  };
   return (
     <fieldset className={cls(styles.set)}>
       <legend>Tables</legend>
@@ -109,25 +116,71 @@ function TableList({
         key of a published table is fixed.
       </p>
       {!isOff && (
-        <div className={cls(styles.keyed)}>
-          <div>
-            <Field
-              label="Table to add"
-              isMono
-              placeholder="public.payments"
-              value={added}
-              onChange={setAdded}
-              onKeyDown={(event) => {
-                if (event.key === 'Enter' && canAdd) add();
-              }}
-            />
-            <Button isDisabled={!canAdd} onPress={add}>
-              Add the table
-            </Button>
-          </div>
-        </div>
+        <AddTable
+          workspace={draft.workspace}
+          integration={integration}
+          isTaken={(table) => Object.hasOwn(tables, table)}
+          onAdd={(table, key) => onChange({ ...tables, [table]: published[table] ?? key })}
+        />
       )}
     </fieldset>
+  );
+}
+
+/** Adds a table by its name. The tables of the database are offered, and give the path of the key. */
+function AddTable({
+  workspace,
+  integration,
+  isTaken,
+  onAdd,
+}: {
+  readonly workspace: string;
+  readonly integration: string;
+  readonly isTaken: (table: string) => boolean;
+  /** Called with the path of the primary key. Empty: the table is not known. */
+  readonly onAdd: (table: string, key: string) => void;
+}): ReactNode {
+  const listId = useId();
+  const [name, setName] = useState('');
+  // Each read of the tables connects to the database, so it waits for a person who wants to add one.
+  const [isWanted, setWanted] = useState(false);
+  const { data } = useQuery({ ...tablesQuery(workspace, integration), enabled: isWanted });
+  const table = name.trim();
+  const found = data?.items.find((item) => item.table === table);
+  const canAdd = table !== '' && !isTaken(table);
+  const add = (): void => {
+    onAdd(table, found === undefined ? '' : keyPathOf(keyColumnOf(found)));
+    setName('');
+  };
+  return (
+    <div className={cls(styles.keyed)}>
+      <datalist id={listId}>
+        {data?.items
+          .filter((item) => !isTaken(item.table))
+          .map((item) => (
+            <option key={item.table} value={item.table} />
+          ))}
+      </datalist>
+      <div>
+        <Field
+          label="Table to add"
+          isMono
+          list={listId}
+          autoComplete="off"
+          placeholder="public.payments"
+          value={name}
+          onFocus={() => setWanted(true)}
+          onChange={setName}
+          onKeyDown={(event) => {
+            if (event.key === 'Enter' && canAdd) add();
+          }}
+        />
+        <Button isDisabled={!canAdd} onPress={add}>
+          Add the table
+        </Button>
+      </div>
+      {found?.problem && <ProblemFix {...found.problem} of={table} />}
+    </div>
   );
 }
 

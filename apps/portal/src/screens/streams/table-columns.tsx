@@ -6,6 +6,7 @@ import { Loading, Problem } from '../../ui/answers.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { ProblemFix } from '../sources/problem-fix.tsx';
 import { tablesQuery } from '../sources/queries.ts';
+import { columnsOf } from './column-fields.ts';
 import styles from './streams.module.css';
 
 type StreamSource = NonNullable<Schemas['StreamFieldPage']['source']>;
@@ -28,11 +29,7 @@ export function TableColumns({
   if (error) return <Problem error={error} onRetry={() => void refetch()} />;
   if (!data) return <Loading what="columns" rows={4} />;
   if (data.problem !== null) return <ProblemFix {...data.problem} of="the database" />;
-  const columns = source.tables.flatMap(({ table, without }) =>
-    (data.items.find((item) => item.table === table)?.columns ?? [])
-      .filter(({ name }) => !without.includes(name))
-      .map((column) => ({ table, ...column })),
-  );
+  const columns = columnsOf(source.tables, data.items);
   if (columns.length === 0) return <p>The database shows no column of its tables.</p>;
   return (
     <div className={cls(styles.scroll)} tabIndex={0} role="group" aria-label="Columns of changes, as a table">
