@@ -120,9 +120,9 @@ export function NewNotification({
         label="When an event comes on"
         options={[
           { id: '', name: 'a stream of its own' },
-          ...(streams.data?.items ?? []).map((stream) => ({
-            id: stream.name,
-            name: `the shared stream ${stream.name}`,
+          ...(streams.data?.items ?? []).map((shared) => ({
+            id: shared.name,
+            name: `the shared stream ${shared.name}`,
           })),
         ]}
         chosen={wish.stream}
