@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { messageOf } from '@carillon/kernel';
 import { startLedgerSmtp, type LedgerSmtp } from '@carillon/testing';
-import { startCluster, type Cluster, type ClusterServices, type RoleName } from '@carillon/testing/cluster';
+import { startCluster, type Cluster, type RoleName, type ServicesOnSharedRegistry } from '@carillon/testing/cluster';
 import { createChance } from '../../harness/chance.ts';
 import { coverageOf, showsTooLittle } from '../coverage.ts';
 import { readEvidence } from '../../harness/evidence.ts';
@@ -25,7 +25,7 @@ import { openClusterStores } from './stores.ts';
 import { superviseCluster, type Fault, type Supervisor } from './supervisor.ts';
 
 export type ClusterCrashOptions = {
-  readonly services: ClusterServices;
+  readonly services: ServicesOnSharedRegistry;
   /** A database of its own: the same services may serve several runs, each with a log of its own. */
   readonly database: string;
   readonly seed: number;
@@ -94,7 +94,10 @@ export async function runClusterCrashes(options: ClusterCrashOptions): Promise<C
 }
 
 /** The same services, as the roles see them. */
-const reachedThrough = async (network: Network, services: ClusterServices): Promise<ClusterServices> => ({
+const reachedThrough = async (
+  network: Network,
+  services: ServicesOnSharedRegistry,
+): Promise<ServicesOnSharedRegistry> => ({
   ...services,
   kafka: { ...services.kafka, brokers: await network.throughBrokers(services.kafka.brokers) },
   mongodb: { ...services.mongodb, url: await network.through('roles-database', services.mongodb.url) },

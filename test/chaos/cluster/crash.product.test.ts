@@ -1,19 +1,20 @@
-import { startClusterServices, type ClusterServices } from '@carillon/testing/cluster';
+import { startServicesBeside, type ServicesOnSharedRegistry } from '@carillon/testing/cluster';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
+import { sharedServer } from '../../support/shared-servers.ts';
 import { runClusterCrashes } from './crash-run.ts';
 import { killAtRandom } from './faults.ts';
 
-const EVENTS = 300;
+const EVENTS = 160;
 const KILLS = 5;
 const seed = Number(process.env['CRASH_SEED'] ?? Math.floor(Math.random() * 1_000_000));
 const START_TIMEOUT = 300_000;
 
 /** The same at size, with rebalances, processes held still and three brokers: crash.proof.test.ts. */
 describeWith(['kafka', 'mongodb', 'registry'], 'Roles as processes on one broker', () => {
-  let services: ClusterServices;
+  let services: ServicesOnSharedRegistry;
   beforeAll(async () => {
-    services = await startClusterServices();
+    services = await startServicesBeside(await sharedServer('registry'));
   }, START_TIMEOUT);
   afterAll(() => services?.stop(), START_TIMEOUT);
 
@@ -23,7 +24,8 @@ describeWith(['kafka', 'mongodb', 'registry'], 'Roles as processes on one broker
       database: 'crash',
       seed,
       events: EVENTS,
-      rate: 20,
+      // As long as the kills last, so that most of them meet work.
+      rate: 8,
       mixture: { firing: 0.4 },
       members: {},
       faults: (site) => killAtRandom(site, KILLS),

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { TopicName } from '@carillon/ports';
 import { untilFound } from '@carillon/testing';
-import type { Cluster, ClusterServices, Member } from '@carillon/testing/cluster';
+import type { Cluster, Member, ServicesOnSharedRegistry } from '@carillon/testing/cluster';
 import type { ServicePart } from '@carillon/testing/services';
 import { Kafka, logLevel } from 'kafkajs';
 import { between } from '../../harness/chance.ts';
@@ -12,7 +12,7 @@ import type { Supervisor } from './supervisor.ts';
 /** Everything that can be made to fail. */
 export type Site = {
   readonly cluster: Cluster;
-  readonly services: ClusterServices;
+  readonly services: ServicesOnSharedRegistry;
   readonly supervisor: Supervisor;
   readonly chance: () => number;
   /** Events acknowledged so far. */

@@ -11,16 +11,36 @@ export type ClusterServices = {
   stop(): Promise<void>;
 };
 
+/** The same with a registry that other tests use too, so that nobody kills it. */
+export type ServicesOnSharedRegistry = Omit<ClusterServices, 'registry'> & {
+  readonly registry: { readonly url: string };
+};
+
 /** Starts Kafka, FerretDB and a registry, all empty; one broker unless told. For one cluster: topics have fixed names. */
 export async function startClusterServices(options: { readonly kafka?: KafkaOptions } = {}): Promise<ClusterServices> {
-  const started = await Promise.allSettled([startKafka(options.kafka), startFerretDb(), startRegistry()]);
-  const [kafka, mongodb, registry] = started;
-  const stop = async (): Promise<void> => {
-    await Promise.all(started.map(async (one) => one.status === 'fulfilled' && one.value.stop()));
-  };
-  if (kafka.status === 'fulfilled' && mongodb.status === 'fulfilled' && registry.status === 'fulfilled') {
-    return { kafka: kafka.value, mongodb: mongodb.value, registry: registry.value, stop };
-  }
-  await stop();
-  throw started.find((one) => one.status === 'rejected')?.reason;
+  const [kafka, mongodb, registry] = await startAll(startKafka(options.kafka), startFerretDb(), startRegistry());
+  return { kafka, mongodb, registry, stop: () => stopAll([kafka, mongodb, registry]) };
+}
+
+/** Starts Kafka and FerretDB, both empty, beside a registry that runs already. */
+export async function startServicesBeside(registry: { readonly url: string }): Promise<ServicesOnSharedRegistry> {
+  const [kafka, mongodb] = await startAll(startKafka(), startFerretDb());
+  return { kafka, mongodb, registry, stop: () => stopAll([kafka, mongodb]) };
+}
+
+type Stopped = { stop(): Promise<void> };
+
+const stopAll = async (services: readonly Stopped[]): Promise<void> => {
+  await Promise.all(services.map((service) => service.stop()));
+};
+
+/** Resolves when all have started. If one fails, the others are stopped. */
+async function startAll<Services extends readonly Stopped[]>(
+  ...starting: { readonly [Index in keyof Services]: Promise<Services[Index]> }
+): Promise<Services> {
+  const started = await Promise.allSettled<Stopped>(starting);
+  const failed = started.find((service) => service.status === 'rejected');
+  if (failed === undefined) return Promise.all(starting) as Promise<Services>;
+  await stopAll(started.flatMap((service) => (service.status === 'fulfilled' ? [service.value] : [])));
+  throw failed.reason;
 }

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freePorts } from '../services/process/free-ports.ts';
-import type { ClusterServices } from './cluster-services.ts';
+import type { ServicesOnSharedRegistry } from './cluster-services.ts';
 import { createMember, type Member, type RoleName } from './member.ts';
 
 export type ClusterOptions = {
   /** What the members use. Left out: `env` says where it is. */
-  readonly services?: ClusterServices;
+  readonly services?: ServicesOnSharedRegistry;
   /** Keys, owner token and logs; what all members share. `cli(…, { dataDir })` finds the cluster by it. */
   readonly dataDir: string;
   /** How many processes of each role; one of each unless told. */
@@ -96,7 +96,11 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
 }
 
 /** The settings by which a program finds these services. */
-export const settingsFor = ({ kafka, mongodb, registry }: ClusterServices): Readonly<Record<string, string>> => ({
+export const settingsFor = ({
+  kafka,
+  mongodb,
+  registry,
+}: ServicesOnSharedRegistry): Readonly<Record<string, string>> => ({
   CARILLON_BROKERS: kafka.brokers.join(','),
   CARILLON_SINGLE_BROKER: String(kafka.nodes.length === 1),
   CARILLON_MONGODB_URL: mongodb.url,

@@ -1,3 +1,8 @@
-export { startClusterServices, type ClusterServices } from './cluster-services.ts';
+export {
+  startClusterServices,
+  startServicesBeside,
+  type ClusterServices,
+  type ServicesOnSharedRegistry,
+} from './cluster-services.ts';
 export { settingsFor, startCluster, type Cluster, type ClusterOptions } from './cluster.ts';
 export type { Member, RoleName } from './member.ts';
