@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freePorts } from '../services/process/free-ports.ts';
+import { untilFound } from '../smtp/deadline.ts';
 import type { ServicesOnSharedRegistry } from './cluster-services.ts';
 import { createMember, type Member, type RoleName } from './member.ts';
 
@@ -74,6 +75,8 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   for (const role of ROLES) for (let count = counts[role] ?? 1; count > 0; count -= 1) await prepare(role);
   try {
     await each((member) => member.start());
+    // Control serves a moment before it writes the file by which commands find it.
+    await untilFound('the address of control', () => existsSync(join(dataDir, 'endpoints.json')) || undefined);
   } catch (error) {
     await stop();
     throw error;
