@@ -75,6 +75,7 @@ it('finds the files of the page', () => {
   expect([...files.keys()]).toEqual([
     'carillon.mjs',
     'send_many.sh',
+    'cloud_event.sh',
     'orders.mjs',
     'saved-locally.mjs',
     'outbox.sql',
@@ -92,6 +93,15 @@ describe('many events in one request', () => {
     expect(await subjectsTo('m-1@example.com')).toHaveLength(1);
     expect(await subjectsTo('m-2@example.com')).toHaveLength(1);
   });
+});
+
+it('takes a CloudEvent, and its repeat notifies nobody again', async () => {
+  for (const attempt of [1, 2]) {
+    const { code, told } = await run('sh', ['cloud_event.sh']);
+    expect(code, `${attempt}: ${told}`).toBe(0);
+    expect(JSON.parse(told)).toEqual({ id: anyEventId });
+  }
+  expect(await subjectsTo('c-1@example.com')).toHaveLength(1);
 });
 
 describe('the persistence layer', () => {

@@ -3,7 +3,8 @@ import { CarillonError, readTraceparent } from '@carillon/kernel';
 import { readIdempotencyKey, type EventIdentity, type PreparedAppend } from '@carillon/stages';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { addressedStream, admit, type Admission } from './admission.ts';
-import { MAX_BATCH_BYTES, takeBatch } from './batches/batch-intake.ts';
+import { MAX_BATCH_BYTES, takeBatch, type BatchForm } from './batches/batch-intake.ts';
+import { cloudEventsForm } from './batches/cloud-events-form.ts';
 import { linesForm } from './batches/lines-form.ts';
 import { allowOrigin, answerPreflight } from './cross-origin.ts';
 import { EVENTS } from './events-path.ts';
@@ -11,8 +12,9 @@ import type { IntakeParts } from './intake-parts.ts';
 import type { Permit } from './admission-control.ts';
 import type { GatewayPorts, RequestSpan } from './ports.ts';
 import { strangerOf } from './intake-places.ts';
-import { prepareEvent } from './prepare-event.ts';
-import { checkDeclaredSize, eventFormOf, readBody } from './request-body.ts';
+import { prepareEvent, type ReceivedEvent } from './prepare-event.ts';
+import { hasCloudEventHeaders, receiveBinaryCloudEvent, receiveCloudEvent } from './receive-cloud-event.ts';
+import { checkDeclaredSize, eventFormOf, readBody, type EventForm } from './request-body.ts';
 import { createStreamRates, type StreamRates } from './stream-rates.ts';
 import { appendInTime } from './timed-append.ts';
 
@@ -23,6 +25,7 @@ type OneEvent = {
   readonly admission: Admission;
   readonly span: Pick<RequestSpan, 'traceparent' | 'event'>;
   readonly place: Permit;
+  readonly form: EventForm;
 };
 
 /** Who was let in, from the hook that lets in to the handler. */
@@ -52,20 +55,19 @@ export function serveEventIntake(
     if (started) reply.raw.on('close', () => started.end(reply.raw.statusCode));
     const span = started ?? { traceparent: given, event: () => undefined };
     const form = eventFormOf(request.headers);
-    checkDeclaredSize(request.headers, form === 'event' ? settings.maxBodyBytes : MAX_BATCH_BYTES);
-    const lines =
-      form === 'event' ? null : linesForm(idempotencyKeyOf(request), span.traceparent, settings.maxBodyBytes);
+    const batch = batchFormOf(form, request, span.traceparent, settings.maxBodyBytes);
+    checkDeclaredSize(request.headers, batch === null ? settings.maxBodyBytes : MAX_BATCH_BYTES);
     const place = intakePlaces.places.enter({ workspace: admission.stream.workspace, credential: admission.principal });
-    if (lines === null) return appendBody(request, reply, { admission, span, place });
-    return takeBatch(request, reply, { admission, place, form: lines }, ports, { settings, rates });
+    if (batch === null) return appendBody(request, reply, { admission, span, place, form });
+    return takeBatch(request, reply, { admission, place, form: batch }, ports, { settings, rates });
   }
 
   async function appendBody(
     request: EventRequest,
     reply: FastifyReply,
-    { admission, span, place }: OneEvent,
+    { admission, span, place, form }: OneEvent,
   ): Promise<FastifyReply> {
-    const { id, record } = await prepare(request, reply, { admission, span, place });
+    const { id, record } = await prepare(request, reply, { admission, span, place, form });
     const { workspace, path: stream } = admission.stream;
     span.event({ id, workspace, stream });
     const startedAt = clock.now();
@@ -79,15 +81,13 @@ export function serveEventIntake(
   async function prepare(
     request: EventRequest,
     reply: FastifyReply,
-    { admission, span: { traceparent }, place }: OneEvent,
+    { admission, span: { traceparent }, place, form }: OneEvent,
   ): Promise<PreparedAppend> {
     try {
       const bytes = await readBody(request.raw, settings.maxBodyBytes, place, reply.raw);
-      const identity = (): EventIdentity | null => {
-        const key = idempotencyKeyOf(request);
-        return key === null ? null : ['http', key];
-      };
-      return prepareEvent({ bytes, identity, traceparent }, admission, ports);
+      const event =
+        form === 'cloudevent' ? receiveCloudEvent(bytes, traceparent) : receiveJson(bytes, request, traceparent);
+      return prepareEvent(event, admission, ports);
     } catch (error) {
       place.release();
       throw error;
@@ -160,6 +160,28 @@ function createAdmissionHook(
   }
 
   return letIn;
+}
+
+/** Returns how the items of a batch are read, or null if the request carries one event. */
+function batchFormOf(
+  form: EventForm,
+  request: FastifyRequest,
+  traceparent: string | null,
+  maxBytes: number,
+): BatchForm | null {
+  if (form === 'lines') return linesForm(idempotencyKeyOf(request), traceparent, maxBytes);
+  return form === 'cloudevents' ? cloudEventsForm(traceparent, maxBytes) : null;
+}
+
+/** Returns the event of a request with `application/json`: a CloudEvent in binary mode if its headers say so. */
+function receiveJson(bytes: Uint8Array, request: FastifyRequest, traceparent: string | null): ReceivedEvent {
+  const { headers } = request;
+  if (hasCloudEventHeaders(headers)) return receiveBinaryCloudEvent(bytes, headers, traceparent);
+  const identity = (): EventIdentity | null => {
+    const key = idempotencyKeyOf(request);
+    return key === null ? null : ['http', key];
+  };
+  return { bytes, identity, traceparent };
 }
 
 /** Throws `invalid_idempotency_key`. Null: none was sent. */

@@ -12,16 +12,17 @@ export function checkMediaType(headers: IncomingHttpHeaders): void {
   checkEncoding(headers);
 }
 
-/** What the body of a request to a stream holds: one event, or an event on each line. */
-export type EventForm = 'event' | 'lines';
+/** What the body of a request to a stream holds. */
+export type EventForm = 'event' | 'lines' | 'cloudevent' | 'cloudevents';
 
 /** Returns what the body holds, by its media type. The body is UTF-8, not compressed. */
 export function eventFormOf(headers: IncomingHttpHeaders): EventForm {
   const type = headers['content-type'] ?? '';
-  const form = JSON_TYPE.test(type) ? 'event' : LINES_TYPE.test(type) ? 'lines' : null;
-  if (form === null) {
+  const form = EVENT_TYPES.find(([pattern]) => pattern.test(type))?.[1];
+  if (form === undefined) {
     const detail =
-      'Send one event with Content-Type: application/json, or one on each line with application/x-ndjson, in UTF-8.';
+      'Send one event with Content-Type: application/json or application/cloudevents+json, or many with application/x-ndjson ' +
+      'or application/cloudevents-batch+json, in UTF-8.';
     throw new CarillonError('unsupported_media_type', detail);
   }
   checkEncoding(headers);
@@ -29,7 +30,12 @@ export function eventFormOf(headers: IncomingHttpHeaders): EventForm {
 }
 
 const JSON_TYPE = typePattern('json');
-const LINES_TYPE = typePattern('x-ndjson');
+const EVENT_TYPES: readonly (readonly [RegExp, EventForm])[] = [
+  [JSON_TYPE, 'event'],
+  [typePattern('x-ndjson'), 'lines'],
+  [typePattern(String.raw`cloudevents\+json`), 'cloudevent'],
+  [typePattern(String.raw`cloudevents-batch\+json`), 'cloudevents'],
+];
 
 function typePattern(subtype: string): RegExp {
   return new RegExp(String.raw`^application/${subtype}[ \t]*(;[ \t]*charset="?utf-8"?[ \t]*)?$`, 'i');

@@ -14,6 +14,7 @@ export const ERRORS = {
   forbidden_key: { status: 400, title: 'A field name is not allowed' },
   missing_entity_key: { status: 400, title: 'The event has no value at the key of its stream' },
   missing_event_time: { status: 400, title: 'The event has no timestamp at the time path of its stream' },
+  invalid_cloudevent: { status: 400, title: 'The CloudEvent is not valid' },
   invalid_idempotency_key: { status: 400, title: 'The Idempotency-Key cannot be used' },
   invalid_request: { status: 400, title: 'The request is not valid' },
   invalid_configuration: { status: 400, title: 'The configuration is not valid' },

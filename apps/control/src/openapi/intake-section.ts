@@ -8,6 +8,7 @@ const PATH = '/{workspace}/{stream}';
 /** Refusals that a sender of events has to handle. */
 const PROBLEMS = [
   'invalid_json',
+  'invalid_cloudevent',
   'invalid_idempotency_key',
   'unauthorized',
   'body_too_large',
@@ -19,7 +20,10 @@ const PROBLEMS = [
 
 const HEADERS = [
   ['Authorization', 'Bearer and an API key of the stream, or a token of its JWT provider. Required.'],
-  ['Content-Type', 'application/json for one event, application/x-ndjson for a batch. Required.'],
+  [
+    'Content-Type',
+    'application/json or application/cloudevents+json for one event, application/x-ndjson or application/cloudevents-batch+json for a batch. Required.',
+  ],
   [
     'Idempotency-Key',
     'Your id of the event, 1 to 255 visible ASCII characters. A repeat with the same key is the same event, so nobody is notified twice.',
@@ -78,6 +82,10 @@ export const intakeSection = (eventsUrl: string): Markup =>
         A batch is one JSON object on each line, up to 1,000 objects and 5 MiB. Answers 202 if all are stored, else 207,
         with <code>items</code>: the <code>id</code> or the <code>problem</code> of each, in order. Line N is named
         <code>&lt;Idempotency-Key&gt;:&lt;N&gt;</code>, so the whole request may be sent again.
+      </p>
+      <p>
+        Of a CloudEvent the <code>data</code> is the event, and <code>source</code> and <code>id</code> take the place
+        of the key. In binary mode the attributes are headers <code>ce-id</code> and so on, with application/json.
       </p>
       <details open>
         <summary>An event, for example</summary>

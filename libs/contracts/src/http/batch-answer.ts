@@ -25,10 +25,11 @@ export type BatchAnswer = z.infer<typeof batchAnswerSchema>;
 /** Returns the problem of an item. `line` is null where the body has no lines. */
 export function itemProblemOf(error: CarillonError, requestId: string, line: number | null): ItemProblem {
   const { headers, body } = problemOf(error, requestId);
+  const { line: _line, column, ...problem } = body;
   const retryAfter = headers['retry-after'];
   return {
-    ...body,
-    ...(line !== null && { line }),
+    ...problem,
+    ...(line !== null && { line, ...(column !== undefined && { column }) }),
     ...(retryAfter !== undefined && { retry_after: Number(retryAfter) }),
   };
 }

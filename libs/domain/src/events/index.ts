@@ -1,4 +1,5 @@
 export * from './claim-binding.ts';
+export * from './cloud-event.ts';
 export * from './evaluation.ts';
 export * from './field-path.ts';
 export * from './json-reader-fault.ts';

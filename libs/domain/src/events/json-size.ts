@@ -1,6 +1,7 @@
+import { endOfString } from './json-scan.ts';
+
 const QUOTE = 0x22;
 const COMMA = 0x2c;
-const BACKSLASH = 0x5c;
 const OPEN_LIST = 0x5b;
 const OPEN_OBJECT = 0x7b;
 
@@ -19,23 +20,4 @@ export function countJsonValues(bytes: Uint8Array): number {
     else if (byte === QUOTE) at = endOfString(bytes, at + 1);
   }
   return values;
-}
-
-/** Text up to this length is gone through byte by byte: asking the runtime for the next quote would take longer. */
-const SHORT = 16;
-
-/** Where the quote stands that ends a string; where none does, the end of the text or one behind it. */
-function endOfString(bytes: Uint8Array, from: number): number {
-  let at = from;
-  const short = Math.min(bytes.length, from + SHORT);
-  while (at < short && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
-  if (at < short || at >= bytes.length) return at;
-  const quote = bytes.indexOf(QUOTE, at);
-  const end = quote === -1 ? bytes.length : quote;
-  const escape = bytes.subarray(at, end).indexOf(BACKSLASH);
-  if (escape === -1) return end;
-  // From the first backslash on, a quote may belong to the text.
-  at += escape;
-  while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
-  return at;
 }
