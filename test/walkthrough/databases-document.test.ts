@@ -1,13 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  describeSource,
-  describeTable,
-  STOPPED_REASONS,
-  TABLE_REASONS,
-  WAITING_REASONS,
-  type SourceState,
-} from '@carillon/domain/changes';
+import { describeSource, describeTable, SOURCE_REASONS, type SourceState } from '@carillon/domain/changes';
 import { describe, expect, it } from 'vitest';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/databases.md'), 'utf8');
@@ -16,7 +9,15 @@ const NOTHING_MORE = { detail: null, fix: null } as const;
 
 const sentenceOf = (state: SourceState): string =>
   describeSource(
-    { workspace: 'shop', integration: 'shop-db', state, position: { at: AT }, tables: [], reset: null },
+    {
+      workspace: 'shop',
+      integration: 'shop-db',
+      kind: 'postgres',
+      state,
+      position: { at: AT },
+      tables: [],
+      reset: null,
+    },
     AT,
   ).sentence;
 const row = (reason: string, sentence: string): string => `| \`${reason}\` | ${sentence} |`;
@@ -27,15 +28,21 @@ const tableOf = (head: string, rows: readonly string[]): string =>
 const REASONS = [
   tableOf(
     'waiting',
-    WAITING_REASONS.map((reason) => row(reason, sentenceOf({ kind: 'waiting', reason, ...NOTHING_MORE }))),
+    SOURCE_REASONS.postgres.waiting.map((reason) =>
+      row(reason, sentenceOf({ kind: 'waiting', reason, ...NOTHING_MORE })),
+    ),
   ),
   tableOf(
     'stopped',
-    STOPPED_REASONS.map((reason) => row(reason, sentenceOf({ kind: 'stopped', reason, ...NOTHING_MORE }))),
+    SOURCE_REASONS.postgres.stopped.map((reason) =>
+      row(reason, sentenceOf({ kind: 'stopped', reason, ...NOTHING_MORE })),
+    ),
   ),
   tableOf(
     'a table is not read',
-    TABLE_REASONS.map((reason) => row(reason, describeTable('public.orders', { reason, ...NOTHING_MORE }))),
+    SOURCE_REASONS.postgres.table.map((reason) =>
+      row(reason, describeTable('public.orders', { reason, ...NOTHING_MORE })),
+    ),
   ),
 ].join('');
 

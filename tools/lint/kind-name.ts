@@ -37,9 +37,12 @@ function namesIn(folder: string, key: 'kind' | 'topic'): readonly string[] {
 const PROVIDERS = 'libs/shapes/src/providers/';
 const INTEGRATIONS = 'libs/shapes/src/integrations/';
 const RECORDS = 'libs/contracts/src/records/';
-/** Rooms that treat all providers and integrations alike. Their adapters, examples of the API and CLI commands name them. */
+/**
+ * Rooms that treat all providers and integrations alike. Their adapters, examples of the API and CLI commands name them, and so do the
+ * positions and states of sources.
+ */
 const GENERIC_ROOMS =
-  /^(?:libs\/(?:shapes|domain|ports|configuration|contracts|stages|stores|insight|adapters\/(?!cohorts|kafka|partner-http|postgres|providers)[\w-]+)|apps\/(?:delivery|engine|gateway|portal|control\/src(?!\/openapi\/)|cli\/src\/process))\//;
+  /^(?:libs\/(?:shapes|domain(?!\/src\/changes\/)|ports|configuration|contracts|stages|stores|insight|adapters\/(?!cohorts|kafka|partner-http|postgres|providers)[\w-]+)|apps\/(?:delivery|engine|gateway|portal|control\/src(?!\/openapi\/)|cli\/src\/process))\//;
 
 /** One row per sort of thing. To protect the names of another sort, add a row and a case in `code-rules.test.ts`. */
 const ROWS: readonly Row[] = [

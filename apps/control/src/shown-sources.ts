@@ -24,7 +24,7 @@ export function showSource(source: StoredSource, configuration: Configuration, n
     lag_bytes: source.lagBytes,
     last_change_at: timeOf(source.lastChangeAt),
     read_until: timeOf(position?.at ?? null),
-    continues_at: canReset ? resetStart(source.state) : null,
+    continues_at: canReset ? resetStart(source) : null,
     span: canReset ? describeSpan(source, now) : null,
     reset_requested_at: timeOf(reset?.at ?? null),
     streams: streamsOf(source, configuration),
@@ -32,10 +32,10 @@ export function showSource(source: StoredSource, configuration: Configuration, n
   };
 }
 
-/** Null until the first position. Zero if everything that the database has was read. */
-function lagSeconds({ position, state, lagBytes }: StoredSource, now: Instant): number | null {
+/** Null until the first position. Zero if everything that the source has was read. */
+function lagSeconds({ position, state, lagBytes, lagRecords }: StoredSource, now: Instant): number | null {
   if (position === null) return null;
-  if (state.kind === 'running' && lagBytes === 0) return 0;
+  if (state.kind === 'running' && (lagRecords ?? lagBytes) === 0) return 0;
   return Math.max(0, Math.round((now - position.at) / 1000));
 }
 

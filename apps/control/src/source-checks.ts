@@ -83,7 +83,7 @@ function checkSteps({ server, problems, warnings, tables }: SourceCheck): Check[
     ...problems.map((problem) => ({
       step: problem.reason,
       ok: false,
-      detail: describeWaiting(problem),
+      detail: describeWaiting('postgres', problem),
       fix: problem.fix,
     })),
     ...warnings.map(({ detail, fix }) => ({ step: 'warning', ok: true, detail, fix })),

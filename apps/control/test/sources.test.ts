@@ -1,5 +1,5 @@
 import type { SourceBody } from '@carillon/contracts';
-import type { SourcePosition, SourceState } from '@carillon/domain/changes';
+import type { PostgresPosition, SourceState } from '@carillon/domain/changes';
 import { formatInstant } from '@carillon/kernel';
 import type { SourceStore, StoredSource } from '@carillon/ports';
 import { workspaceOf } from '@carillon/testing/given';
@@ -10,7 +10,7 @@ import { sourceChecks } from '../src/source-checks.ts';
 import { accessOf, auditEntries, openControl, personWith, publishWishes, type Fixture } from './control-fixture.ts';
 
 const READ_UNTIL = '2026-11-28T09:12:04.000Z';
-const position: SourcePosition = {
+const position: PostgresPosition = {
   kind: 'postgres',
   systemId: '7311',
   timeline: 1,

@@ -1,6 +1,6 @@
 import type {
+  PostgresPosition,
   ReadChange,
-  SourcePosition,
   SourceProblem,
   StoppedReason,
   TableReason,
@@ -52,8 +52,9 @@ export type SourceCheck = {
   readonly tables: readonly TableCheck[];
 };
 
-/** A table that is read, or why it is not. */
+/** A table or topic that is read, or why it is not. */
 export type TableReading = {
+  /** `schema.table`, or the name of a topic. */
   readonly table: string;
   /** Since when its changes are read. Null if it is not read, or if it was published before this reader opened: the caller knows. */
   readonly since: Instant | null;
@@ -63,7 +64,7 @@ export type TableReading = {
 /** Changes that were read, in commit order, and the position after them. Without changes only the position moved on. */
 export type ReadBatch = {
   readonly changes: readonly (ReadChange | UnreadableChange)[];
-  readonly position: SourcePosition;
+  readonly position: PostgresPosition;
 };
 
 export type SourceReport = {
@@ -88,9 +89,9 @@ export type SourceEnd =
   | ({ readonly kind: 'waiting' } & SourceProblem<WaitingReason>)
   | ({ readonly kind: 'stopped' } & SourceProblem<StoppedReason>);
 
-export type SourceReader = {
+export type SourceReader<End = SourceEnd> = {
   /** Resolves when the reader has ended and its connections are closed. Never rejects. */
-  readonly ended: Promise<SourceEnd>;
+  readonly ended: Promise<End>;
   /** Stops reading. Resolves after the last `take`. Safe to call twice. */
   close(): Promise<void>;
 };
@@ -111,7 +112,7 @@ export type ChangeSources = {
   open(
     target: SourceTarget,
     tables: readonly string[],
-    from: SourcePosition | null,
+    from: PostgresPosition | null,
     handlers: SourceHandlers,
   ): SourceReader;
   /**
@@ -121,11 +122,11 @@ export type ChangeSources = {
   reset(
     target: SourceTarget,
     tables: readonly string[],
-    from: SourcePosition,
+    from: PostgresPosition,
     reason: StoppedReason,
-  ): Promise<Result<SourcePosition, SourceProblem<WaitingReason>>>;
+  ): Promise<Result<PostgresPosition, SourceProblem<WaitingReason>>>;
   /** Drops slot and publication. Idempotent. Refused if the URL leads to another server than that of the position. */
-  drop(target: SourceTarget, position: SourcePosition): Promise<Result<null, SourceProblem<WaitingReason>>>;
+  drop(target: SourceTarget, position: PostgresPosition): Promise<Result<null, SourceProblem<WaitingReason>>>;
   /** SQL that drops slot and publication by hand. */
-  dropSql(position: SourcePosition): string;
+  dropSql(position: PostgresPosition): string;
 };

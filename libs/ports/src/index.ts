@@ -42,4 +42,5 @@ export * from './link-tokens.ts';
 export * from './mjml-compiler.ts';
 export * from './template-renderer.ts';
 export * from './token-verifier.ts';
+export * from './topic-sources.ts';
 export * from './event-loop-slice.ts';

@@ -1,4 +1,4 @@
-import type { SourcePosition, SourceState } from '@carillon/domain/changes';
+import type { SourceKind, SourcePosition, SourceState, TopicStart } from '@carillon/domain/changes';
 import type { Actor } from '@carillon/domain/people';
 import type { Instant } from '@carillon/kernel';
 import type { TableReading } from './change-sources.ts';
@@ -15,18 +15,22 @@ export type ResetRequest = {
   readonly from: SourcePosition | null;
   /** The person says that slot and publication are gone, so that a `leaving` source can end. */
   readonly gone: boolean;
+  /** Where a Kafka source continues. Defaults to the oldest record. */
+  readonly start?: TopicStart;
 };
 
+export type SourceSecrets = { readonly url: string; readonly ca: string | null };
+
 export type StoredSource = SourceRef & {
-  readonly kind: 'postgres';
+  readonly kind: SourceKind;
   /** Counts the writes. */
   readonly version: number;
   /**
    * Names of the secrets with URL and CA, so that the slot can be dropped after the integration was removed. `ca` is null if
-   * there is none.
+   * there is none. Null for Kafka, where nothing has to be dropped.
    */
-  readonly secrets: { readonly url: string; readonly ca: string | null };
-  /** Null until slot and publication were made. */
+  readonly secrets: SourceSecrets | null;
+  /** Of the same kind as the source. Null until slot and publication were made, or the topics were found. */
   readonly position: SourcePosition | null;
   readonly state: SourceState;
   /** Since when it is in this state, for this reason. */
@@ -34,7 +38,13 @@ export type StoredSource = SourceRef & {
   readonly tables: readonly TableReading[];
   /** Append time of the newest change. */
   readonly lastChangeAt: Instant | null;
+  /** Bytes of the database's log that are not read yet. Null for Kafka. */
   readonly lagBytes: number | null;
+  /**
+   * Records of the topics that are not read yet. If the source is stopped: records that the topics hold. Absent for PostgreSQL,
+   * and until it is known.
+   */
+  readonly lagRecords?: number | null;
   /** When state and lag were reported. */
   readonly reportedAt: Instant;
   readonly reset: ResetRequest | null;
@@ -48,7 +58,7 @@ export type StoredSource = SourceRef & {
  */
 export type SourceStore = {
   load(ref: SourceRef): Promise<StoredSource | null>;
-  /** Sources of a workspace, or of all. They are few: one for each database. */
+  /** Sources of a workspace, or of all. They are few: one for each database or Kafka cluster. */
   list(workspace?: string): Promise<readonly StoredSource[]>;
   /**
    * Appends records and replaces the source by `next` if the stored one has the version `next.version - 1`, or if there is

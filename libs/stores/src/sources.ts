@@ -1,4 +1,4 @@
-import { NOWHERE, type SourcePosition, type SourceState } from '@carillon/domain/changes';
+import { NOWHERE, postgresPosition, type PostgresPosition, type SourceState } from '@carillon/domain/changes';
 import {
   text,
   integer,
@@ -27,14 +27,14 @@ export const SOURCES: Collection<StoredSource> = {
   indexes: { workspace: { by: ['workspace', '_id'] } },
   restore: {
     // The restored log lacks the changes that the newer folder read. A slot of which the backup knows nothing would fill the
-    // database's disk unseen.
-    carryOver: (theirs, ours) =>
-      theirs.position === null || readsSlot(ours, theirs.position)
-        ? null
-        : { ...theirs, state: SLOT_AHEAD, reset: null },
+    // database's disk unseen. A Kafka source reads again from the position in the backup.
+    carryOver(theirs, ours) {
+      const slot = postgresPosition(theirs.position);
+      return slot === null || readsSlot(ours, slot) ? null : { ...theirs, state: SLOT_AHEAD, reset: null };
+    },
     // The span that a person saw ended when the backup was made. A slot that was made since then may have been read.
     settle: (source) => {
-      const isUnmade = source.position?.lsn === NOWHERE && source.state.kind !== 'stopped';
+      const isUnmade = postgresPosition(source.position)?.lsn === NOWHERE && source.state.kind !== 'stopped';
       if (source.reset === null && !isUnmade) return source;
       const state = isUnmade ? SLOT_AHEAD : source.state;
       return { ...source, version: source.version + 1, state, reset: null };
@@ -43,8 +43,10 @@ export const SOURCES: Collection<StoredSource> = {
 };
 
 /** Returns true if the source has a position in this slot, so that the reader sees what is missing. */
-const readsSlot = (source: StoredSource | null, { slot }: SourcePosition): boolean =>
-  source?.position?.slot === slot && source.position.lsn !== NOWHERE;
+function readsSlot(source: StoredSource | null, { slot }: PostgresPosition): boolean {
+  const ours = postgresPosition(source?.position ?? null);
+  return ours?.slot === slot && ours.lsn !== NOWHERE;
+}
 
 const keyOf = ({ workspace, integration }: SourceRef) => [workspace, integration] as const;
 const doneOrStale = (answer: string): 'done' | 'stale' => (answer === 'done' ? 'done' : 'stale');

@@ -1,3 +1,4 @@
+import { postgresPosition } from '@carillon/domain/changes';
 import { OWNER_ACTOR } from '@carillon/domain/people';
 import { untilFound } from '@carillon/testing/topology';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
@@ -69,7 +70,8 @@ describeWith(['kafka', 'mongodb', 'postgres'], 'Engines of a cluster that read P
   it(
     'carry out a reset that another process requested',
     async () => {
-      const { position } = await cluster.untilStored('a slot', (source) => source.lagBytes !== null);
+      const source = await cluster.untilStored('a slot', ({ lagBytes }) => lagBytes !== null);
+      const position = postgresPosition(source.position);
       const cut = 'SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE slot_name = $1';
       await untilFound('the end of the slot', async () => {
         await cluster.database.run(cut, [position?.slot]);

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { restoreBackup } from '@carillon/adapter-embedded';
+import { postgresPosition } from '@carillon/domain/changes';
 import { OWNER_ACTOR } from '@carillon/domain/people';
 import { COLLECTIONS } from '@carillon/stores';
 import { integration, MORNING, stream } from '@carillon/testing/given';
@@ -74,7 +75,9 @@ describeWith('postgres', 'An embedded engine that reads PostgreSQL', () => {
   });
 
   it('stays stopped after a restart and a publish, until a person resets it', async () => {
-    const { position } = await shop.untilStored('a position', (source) => source.position !== null);
+    const position = postgresPosition(
+      (await shop.untilStored('a position', (source) => source.position !== null)).position,
+    );
     await shop.close();
     await shop.database.run('SELECT pg_drop_replication_slot($1)', [position?.slot]);
     await shop.open();
@@ -98,7 +101,9 @@ describeWith('postgres', 'An embedded engine that reads PostgreSQL', () => {
     await shop.backup(backup);
     await shop.database.run("INSERT INTO orders VALUES (1, 'open')");
     await shop.untilChanges(1);
-    const { position } = await shop.untilStored('the row', (source) => source.lastChangeAt !== null);
+    const position = postgresPosition(
+      (await shop.untilStored('the row', (source) => source.lastChangeAt !== null)).position,
+    );
     // The slot moves on with the acknowledgement.
     await untilFound('the acknowledgement', async () => {
       const [row] = await shop.database.run(

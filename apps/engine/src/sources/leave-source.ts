@@ -1,4 +1,4 @@
-import { stoppedReasonOf, type SourceState } from '@carillon/domain/changes';
+import { postgresPosition, stoppedReasonOf, type SourceState } from '@carillon/domain/changes';
 import type { SourceTarget, StoredSource } from '@carillon/ports';
 import { leftRecord } from './reset-record.ts';
 import { createSavedSource } from './saved-source.ts';
@@ -14,8 +14,11 @@ export async function leaveSource(
   lastTarget: SourceTarget | null,
   ports: SourcePorts,
 ): Promise<StoredSource | null> {
-  const { position } = stored;
-  if (position === null || stored.reset?.gone === true) return forget(stored, ports);
+  const position = postgresPosition(stored.position);
+  // Carillon has made nothing in a Kafka cluster.
+  if (position === null || stored.secrets === null || stored.reset?.gone === true) {
+    return forget(stored, ports);
+  }
   const adapter = await ports.changeSources();
   const resolved = await resolveTarget(stored, stored.secrets, ports.secrets);
   const target = resolved.ok ? resolved.value : lastTarget;

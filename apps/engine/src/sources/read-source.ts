@@ -1,3 +1,4 @@
+import { postgresPosition } from '@carillon/domain/changes';
 import type { DatabaseSource } from '@carillon/domain/configuration';
 import type { Duration } from '@carillon/kernel';
 import type {
@@ -38,7 +39,7 @@ export async function readSource(reading: Reading, sources: ChangeSources, ports
     failure ??= error;
     void reader.close();
   });
-  const reader = sources.open(target, tableNamesOf(configured), saved.current().position, handlers);
+  const reader = sources.open(target, tableNamesOf(configured), postgresPosition(saved.current().position), handlers);
   for (;;) {
     const end = await Promise.race([reader.ended, reading.pause(reading.timing.roundMs).then(() => null)]);
     if (end !== null) return end.kind === 'closed' ? { kind: 'closed', error: failure ?? end.error } : end;

@@ -1,12 +1,12 @@
-import { describeDoneReset, describeLeft, type SourcePosition } from '@carillon/domain/changes';
+import { describeDoneReset, describeLeft, type PostgresPosition } from '@carillon/domain/changes';
 import { SYSTEM_ACTOR, type Actor } from '@carillon/domain/people';
 import type { Clock, Ids, NewRecord, RecordCodecs, ResetRequest, SourceRef, StoredSource } from '@carillon/ports';
 
 type DoneReset = {
   readonly ref: SourceRef;
   readonly request: ResetRequest;
-  readonly from: SourcePosition;
-  readonly to: SourcePosition;
+  readonly from: PostgresPosition;
+  readonly to: PostgresPosition;
   /** Drops the slot of `from`. */
   readonly dropSql: string;
 };

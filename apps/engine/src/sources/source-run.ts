@@ -1,4 +1,4 @@
-import type { SourcePosition, SourceState } from '@carillon/domain/changes';
+import { postgresPosition, type PostgresPosition, type SourceState } from '@carillon/domain/changes';
 import type { DatabaseSource } from '@carillon/domain/configuration';
 import type { Duration } from '@carillon/kernel';
 import type { SourceEnd, SourceRef, SourceTarget, StoredSource, TableReading } from '@carillon/ports';
@@ -178,7 +178,8 @@ class SourceRun {
 
   /** A source whose reset fails stays stopped, and says what the reset waits for. */
   async #reset(source: DatabaseSource, saved: SavedSource, state: StoppedState): Promise<Step> {
-    const { position: from, reset: request, tables } = saved.current();
+    const { reset: request, tables } = saved.current();
+    const from = postgresPosition(saved.current().position);
     const waits = ({ detail, fix }: Missing): Promise<void> =>
       this.#enter(saved, source, { ...state, detail: `The reset waits: ${detail}`, fix });
     const target = await this.#targetOf(source, waits);
@@ -221,7 +222,7 @@ class SourceRun {
 /** Returns tables as they are read after a reset: without a gap since the new position at the earliest. */
 const readSince = (
   tables: readonly TableReading[],
-  from: SourcePosition,
-  to: SourcePosition,
+  from: PostgresPosition,
+  to: PostgresPosition,
 ): readonly TableReading[] =>
   tables.map((table) => (table.since === null || to.at === from.at ? table : { ...table, since: to.at }));

@@ -1,8 +1,8 @@
 import type { DatabaseSource } from '@carillon/domain/configuration';
 import { err, ok, type Result } from '@carillon/kernel';
-import type { Secrets, SourceRef, SourceTarget, StoredSource } from '@carillon/ports';
+import type { Secrets, SourceRef, SourceSecrets, SourceTarget } from '@carillon/ports';
 
-export const secretsOf = ({ body: { url, tls } }: DatabaseSource): StoredSource['secrets'] => ({
+export const secretsOf = ({ body: { url, tls } }: DatabaseSource): SourceSecrets => ({
   url: url.secret,
   ca: tls?.ca.secret ?? null,
 });
@@ -10,7 +10,7 @@ export const secretsOf = ({ body: { url, tls } }: DatabaseSource): StoredSource[
 /** Returns the database behind a source, or the name of a secret that is not set. */
 export async function resolveTarget(
   { workspace, integration }: SourceRef,
-  names: StoredSource['secrets'],
+  names: SourceSecrets,
   secrets: Secrets,
 ): Promise<Result<SourceTarget, string>> {
   const url = await secrets.resolve(workspace, names.url);

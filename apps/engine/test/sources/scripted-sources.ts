@@ -1,4 +1,4 @@
-import type { SourcePosition } from '@carillon/domain/changes';
+import type { PostgresPosition } from '@carillon/domain/changes';
 import { ok, type Result } from '@carillon/kernel';
 import type { ChangeSources, SourceEnd, SourceHandlers, SourceTarget } from '@carillon/ports';
 
@@ -6,13 +6,13 @@ import type { ChangeSources, SourceEnd, SourceHandlers, SourceTarget } from '@ca
 export type OpenedReader = {
   readonly target: SourceTarget;
   readonly tables: readonly string[];
-  readonly from: SourcePosition | null;
+  readonly from: PostgresPosition | null;
   readonly handlers: SourceHandlers;
   readonly isClosed: () => boolean;
   end(end: SourceEnd): void;
 };
 
-export const positionAt = (lsn: string, at = 1000): SourcePosition => ({
+export const positionAt = (lsn: string, at = 1000): PostgresPosition => ({
   kind: 'postgres',
   systemId: '7301234567890123456',
   timeline: 1,

@@ -1,4 +1,4 @@
-import type { SourcePosition } from '@carillon/domain/changes';
+import type { PostgresPosition } from '@carillon/domain/changes';
 import { err, ok, type Result } from '@carillon/kernel';
 import type { AddressGuard, ChangeSources, SourceTarget } from '@carillon/ports';
 import { DEFAULT_TIMING, type Access, type Timing } from './access.ts';
@@ -52,7 +52,12 @@ async function withSql<Value>(
 }
 
 /** The slot first: without its publication it could not be read any more, but would hold WAL. */
-async function dropAll(access: Access, target: SourceTarget, sql: Connection, position: SourcePosition): Promise<null> {
+async function dropAll(
+  access: Access,
+  target: SourceTarget,
+  sql: Connection,
+  position: PostgresPosition,
+): Promise<null> {
   await refuseOtherServer(access, target, position);
   await dropSlot(sql, position.slot);
   await dropPublication(sql, position.publication);
@@ -60,7 +65,7 @@ async function dropAll(access: Access, target: SourceTarget, sql: Connection, po
 }
 
 /** The slot stays on its own server if the URL now leads to another one. */
-async function refuseOtherServer(access: Access, target: SourceTarget, { systemId }: SourcePosition): Promise<void> {
+async function refuseOtherServer(access: Access, target: SourceTarget, { systemId }: PostgresPosition): Promise<void> {
   const replication = await connect(access, target, 'replication');
   try {
     const found = await identifySystem(replication);
@@ -74,7 +79,7 @@ async function refuseOtherServer(access: Access, target: SourceTarget, { systemI
   }
 }
 
-function dropSql({ slot, publication }: SourcePosition): string {
+function dropSql({ slot, publication }: PostgresPosition): string {
   const name = slot.replaceAll("'", "''");
   return `SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = '${name}';
 DROP PUBLICATION IF EXISTS ${quoteName(publication)};`;

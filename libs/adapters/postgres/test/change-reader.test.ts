@@ -1,10 +1,10 @@
-import type { SourcePosition } from '@carillon/domain/changes';
+import type { PostgresPosition } from '@carillon/domain/changes';
 import { describe, expect, it } from 'vitest';
 import { ChangeReader } from '../src/reading/change-reader.ts';
 import { ValueReaders } from '../src/values/read-value.ts';
 import { begin, commit, insert, relation } from './support/pgoutput-messages.ts';
 
-const FROM: SourcePosition = {
+const FROM: PostgresPosition = {
   kind: 'postgres',
   systemId: '7301234567890123456',
   timeline: 1,
@@ -15,7 +15,7 @@ const FROM: SourcePosition = {
   partial: null,
   at: 1000,
 };
-const readerFrom = (from: Partial<SourcePosition> = {}): ChangeReader =>
+const readerFrom = (from: Partial<PostgresPosition> = {}): ChangeReader =>
   new ChangeReader({
     integration: 'shop-db',
     tables: new Set(['public.orders']),

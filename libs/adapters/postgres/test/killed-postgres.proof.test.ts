@@ -1,4 +1,4 @@
-import type { SourcePosition } from '@carillon/domain/changes';
+import type { PostgresPosition } from '@carillon/domain/changes';
 import type { ReadBatch, SourceReader } from '@carillon/ports';
 import { startPostgres, type PostgresService } from '@carillon/testing/services';
 import pg from 'pg';
@@ -132,7 +132,7 @@ describeWith('postgres', 'a transaction of a million rows', () => {
     'is read once and whole in bounded memory, although the reader is killed in its middle',
     async () => {
       await database.run('CREATE TABLE wide (id int PRIMARY KEY, note text)');
-      let position: SourcePosition | null = null;
+      let position: PostgresPosition | null = null;
       let count = 0;
       let largest = 0;
       const open = (stopAt: number): SourceReader =>

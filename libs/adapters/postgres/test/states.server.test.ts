@@ -1,4 +1,4 @@
-import type { SourcePosition, StoppedReason } from '@carillon/domain/changes';
+import type { PostgresPosition, StoppedReason } from '@carillon/domain/changes';
 import type { SourceEnd } from '@carillon/ports';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -16,7 +16,7 @@ describeWith('postgres', 'states of a source', () => {
   afterEach(() => database.drop());
 
   /** Reads until a position is saved, then closes the reader. */
-  async function begin(): Promise<SourcePosition> {
+  async function begin(): Promise<PostgresPosition> {
     const reader = await database.open(['public.kept']);
     await reader.close();
     const { position } = database.log;
@@ -24,14 +24,14 @@ describeWith('postgres', 'states of a source', () => {
     return position;
   }
   const ended = (
-    from: SourcePosition | null,
+    from: PostgresPosition | null,
     url = database.database.url,
     timing: Partial<Timing> = {},
   ): Promise<SourceEnd> => {
     database.log.position = from;
     return database.start(['public.kept'], sourcesFor(timing), targetOf(url)).ended;
   };
-  const reset = async (from: SourcePosition, reason: StoppedReason = 'slot_gone'): Promise<SourcePosition> => {
+  const reset = async (from: PostgresPosition, reason: StoppedReason = 'slot_gone'): Promise<PostgresPosition> => {
     const result = await sourcesFor().reset(database.target, ['public.kept'], from, reason);
     if (!result.ok) throw new Error(result.error.reason);
     return result.value;

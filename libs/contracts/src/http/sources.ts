@@ -32,7 +32,9 @@ export const sourceBody = z
     lag_bytes: nullable(z.number()).describe('Bytes of the WAL that are not read yet'),
     last_change_at: nullable(time),
     read_until: nullable(time).describe('Everything up to this time was read. `from` of a reset'),
-    continues_at: nullable(z.enum(['slot', 'now'])).describe('Where a reset continues. Null if it cannot be reset'),
+    continues_at: nullable(z.enum(['slot', 'now', 'oldest'])).describe(
+      'Where a reset continues. Null if it cannot be reset',
+    ),
     span: nullable(open(z.string())).describe('What a reset passes over, in words. Null if it cannot be reset'),
     reset_requested_at: nullable(time).describe('When a person asked for a reset that is not done yet'),
     streams: z.array(open(z.string())).describe('Streams that take tables from it'),

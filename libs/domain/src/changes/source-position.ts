@@ -4,7 +4,7 @@ import type { Instant } from '@carillon/kernel';
 export const NOWHERE = '0/0';
 
 /** How far a PostgreSQL source is on the log. */
-export type SourcePosition = {
+export type PostgresPosition = {
   readonly kind: 'postgres';
   /** Identifier of the database cluster. */
   readonly systemId: string;
@@ -20,3 +20,37 @@ export type SourcePosition = {
   /** Commit time of the newest change on the log, or when the position was made. Everything up to then was read. */
   readonly at: Instant;
 };
+
+/** How far one topic is on the log. */
+export type TopicPosition = {
+  /** Kafka's id of the topic. A topic that was deleted and made again has another. Null while there is no such topic. */
+  readonly id: string | null;
+  /** Offset of the next record, by number of the partition. A partition that is missing is read from its beginning. */
+  readonly partitions: Readonly<Record<string, number>>;
+};
+
+/** How far a Kafka source is on the log. */
+export type KafkaPosition = {
+  readonly kind: 'kafka';
+  readonly clusterId: string;
+  /** By name. */
+  readonly topics: Readonly<Record<string, TopicPosition>>;
+  /** Time of the newest record on the log, or when the position was made. */
+  readonly at: Instant;
+};
+
+export type SourcePosition = PostgresPosition | KafkaPosition;
+
+/** Returns the position if it is one in a database, else null. */
+export const postgresPosition = (position: SourcePosition | null): PostgresPosition | null =>
+  position !== null && 'slot' in position ? position : null;
+
+/** Returns the position if it is one in a Kafka cluster, else null. */
+export const kafkaPosition = (position: SourcePosition | null): KafkaPosition | null =>
+  position !== null && 'clusterId' in position ? position : null;
+
+/** What is read: the kind of the integration. */
+export type SourceKind = SourcePosition['kind'];
+
+/** Where a reset of a Kafka source continues: at the oldest record that the topics still have, or at their end. */
+export type TopicStart = 'oldest' | 'end';

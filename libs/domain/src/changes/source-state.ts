@@ -1,43 +1,60 @@
-/** Why a table of a source is not read. */
-export const TABLE_REASONS = ['no_table', 'is_view', 'is_partition', 'no_identity', 'not_published'] as const;
-export type TableReason = (typeof TABLE_REASONS)[number];
+import type { SourceKind } from './source-position.ts';
 
-/** Why a source waits. Carillon retries until the cause ends. */
-export const WAITING_REASONS = [
-  'unreachable',
-  'refused_login',
-  'refused_address',
-  'refused_certificate',
-  'pooler',
-  'standby',
-  'not_logical',
-  'may_not_replicate',
-  'may_not_publish',
-  'no_slot_free',
-  'making_slot',
-  'in_use',
-  'log_full',
-  'carillon_failed',
-] as const;
-export type WaitingReason = (typeof WAITING_REASONS)[number];
+/**
+ * Reasons by kind of source. `table`: why a table or topic is not read. `waiting`: why the source waits; Carillon retries until the
+ * cause ends. `stopped`: why it does not resume until a person resets it, because changes may be missing.
+ */
+export const SOURCE_REASONS = {
+  postgres: {
+    table: ['no_table', 'is_view', 'is_partition', 'no_identity', 'not_published'],
+    waiting: [
+      'unreachable',
+      'refused_login',
+      'refused_address',
+      'refused_certificate',
+      'pooler',
+      'standby',
+      'not_logical',
+      'may_not_replicate',
+      'may_not_publish',
+      'no_slot_free',
+      'making_slot',
+      'in_use',
+      'log_full',
+      'carillon_failed',
+    ],
+    stopped: ['slot_lost', 'slot_gone', 'publication_gone', 'slot_ahead', 'other_database', 'went_back'],
+  },
+  kafka: {
+    table: ['no_topic', 'may_not_read'],
+    waiting: [
+      'unreachable',
+      'refused_login',
+      'refused_address',
+      'refused_certificate',
+      'too_old',
+      'registry_away',
+      'schema_unknown',
+      'log_full',
+      'carillon_failed',
+    ],
+    stopped: ['other_database', 'topic_made_again', 'records_gone', 'went_back'],
+  },
+} as const satisfies Record<SourceKind, unknown>;
 
-/** Why a source is stopped. It does not resume until a person resets it, because changes may be missing. */
-export const STOPPED_REASONS = [
-  'slot_lost',
-  'slot_gone',
-  'publication_gone',
-  'slot_ahead',
-  'other_database',
-  'went_back',
-] as const;
-export type StoppedReason = (typeof STOPPED_REASONS)[number];
+type ReasonOf<Level extends 'table' | 'waiting' | 'stopped'> = (typeof SOURCE_REASONS)[SourceKind][Level][number];
+
+/** Why a table or topic of a source is not read. */
+export type TableReason = ReasonOf<'table'>;
+export type WaitingReason = ReasonOf<'waiting'>;
+export type StoppedReason = ReasonOf<'stopped'>;
 
 /** What is wrong with a source, with what a person can do about it. */
 export type SourceProblem<Reason extends string> = {
   readonly reason: Reason;
   /** What the server said or what was found, in a sentence without secrets. Null if the reason says it all. */
   readonly detail: string | null;
-  /** SQL or configuration line that ends it, to be copied. Null if there is none. */
+  /** SQL, command or configuration line that ends it, to be copied. Null if there is none. */
   readonly fix: string | null;
 };
 

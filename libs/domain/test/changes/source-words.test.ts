@@ -2,27 +2,31 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   describeSource,
+  describeLeft,
   describeSpan,
   describeTable,
   resetStart,
-  STOPPED_REASONS,
-  TABLE_REASONS,
-  WAITING_REASONS,
+  spanOnAudit,
+  SOURCE_REASONS,
   type DescribedSource,
+  type SourceKind,
+  type SourcePosition,
   type SourceState,
+  type StoppedReason,
 } from '../../src/changes/index.ts';
 
 const NOW = Date.parse('2026-11-28T10:00:00Z');
 const source = (state: SourceState, more: Partial<DescribedSource> = {}): DescribedSource => ({
   workspace: 'shop',
   integration: 'shop-db',
+  kind: 'postgres',
   state,
   position: { at: Date.parse('2026-11-28T09:12:04.500Z') },
   tables: [],
   reset: null,
   ...more,
 });
-const stopped = (reason: (typeof STOPPED_REASONS)[number], detail: string | null = null): SourceState => ({
+const stopped = (reason: StoppedReason, detail: string | null = null): SourceState => ({
   kind: 'stopped',
   reason,
   detail,
@@ -63,7 +67,7 @@ describe('the words of a stopped source', () => {
   });
 
   it('continue at the slot for an intact slot alone', () => {
-    const starts = STOPPED_REASONS.map((reason) => [reason, resetStart(stopped(reason))]);
+    const starts = SOURCE_REASONS.postgres.stopped.map((reason) => [reason, resetStart(source(stopped(reason)))]);
     expect(Object.fromEntries(starts)).toEqual({
       slot_lost: 'now',
       slot_gone: 'now',
@@ -72,6 +76,42 @@ describe('the words of a stopped source', () => {
       other_database: 'slot',
       went_back: 'now',
     });
+  });
+});
+
+describe('the words of a stopped Kafka source', () => {
+  const bus = { integration: 'bus', kind: 'kafka', lagRecords: 1204 } as const;
+
+  it('say why, and both commands that begin again', () => {
+    expect(sentence(stopped('topic_made_again', 'orders'), bus)).toBe(
+      'Records since 09:12:04 UTC were not read: a topic was deleted and made again (orders). ' +
+        '`carillon sources reset bus --reason "…"` begins again at the oldest record of the topics, or with `--from end` at their end.',
+    );
+  });
+
+  it('say how many records a reset reads or passes over', () => {
+    const span = (lagRecords: number | null) =>
+      describeSpan(source(stopped('records_gone'), { ...bus, lagRecords }), NOW);
+    expect(span(1204)).toBe(
+      'The topics hold 1204 records. They will be read, or never if the reset begins at the end (`--from end`).',
+    );
+    expect(span(null)).toContain('an unknown number of records');
+  });
+
+  it('name the partitions for the audit', () => {
+    const position: SourcePosition = {
+      kind: 'kafka',
+      clusterId: 'c1',
+      topics: { orders: { id: 'a', partitions: { 0: 120, 1: 7 } }, later: { id: null, partitions: {} } },
+      at: NOW,
+    };
+    const state = stopped('records_gone');
+    expect(spanOnAudit({ ...bus, state, position, start: 'end' }, NOW)).toBe(
+      'read up to orders/0:120, orders/1:7 (2026-11-28T10:00:00.000Z) of the cluster c1; ' +
+        'continues at the end of the topics, which hold 1204 records',
+    );
+    const wide = { orders: { id: 'a', partitions: Object.fromEntries(Array.from({ length: 200 }, (_, n) => [n, n])) } };
+    expect(describeLeft({ ...position, topics: wide })).toContain('orders/19:19 and 180 more partitions');
   });
 });
 
@@ -103,25 +143,28 @@ describe('the words of the other states', () => {
   });
 });
 
-describe('every reason', () => {
+describe.each(['postgres', 'kafka'] as const)('every reason of the kind %s', (kind: SourceKind) => {
   const problem = { detail: null, fix: null };
+  const reasons = SOURCE_REASONS[kind];
   const states: readonly SourceState[] = [
-    ...WAITING_REASONS.map((reason) => ({ kind: 'waiting', reason, ...problem }) as const),
-    ...STOPPED_REASONS.map((reason) => ({ kind: 'stopped', reason, ...problem }) as const),
+    ...reasons.waiting.map((reason) => ({ kind: 'waiting', reason, ...problem }) as const),
+    ...reasons.stopped.map((reason) => ({ kind: 'stopped', reason, ...problem }) as const),
   ];
 
   it('has a sentence of its own that begins with a capital and ends with a full stop', () => {
     const sentences = [
-      ...states.map((state) => sentence(state)),
-      ...TABLE_REASONS.map((reason) => describeTable('public.orders', { reason, ...problem })),
+      ...states.map((state) => sentence(state, { kind })),
+      ...reasons.table.map((reason) => describeTable('public.orders', { reason, ...problem })),
     ];
     expect(new Set(sentences).size).toBe(sentences.length);
     for (const text of sentences) expect(text).toMatch(/^\p{Lu}.*\.$/u);
+    if (kind === 'kafka') expect(sentences.join(' ')).not.toMatch(/database|slot|PostgreSQL/);
   });
 
   it('offers a reset if, and only if, the source is stopped or leaves', () => {
     for (const state of [...states, { kind: 'running' } as const, { kind: 'leaving', ...problem } as const]) {
-      expect(describeSpan(source(state), NOW) !== null).toBe(state.kind === 'stopped' || state.kind === 'leaving');
+      const isOffered = describeSpan(source(state, { kind }), NOW) !== null;
+      expect(isOffered).toBe(state.kind === 'stopped' || state.kind === 'leaving');
     }
   });
 

@@ -1,4 +1,4 @@
-import type { SourcePosition } from '@carillon/domain/changes';
+import type { KafkaPosition, PostgresPosition } from '@carillon/domain/changes';
 import { OWNER_ACTOR } from '@carillon/domain/people';
 import type { EventLog, NewRecord, ResetRequest, SourceStore, StoredSource } from '@carillon/ports';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -9,7 +9,7 @@ type StoreAndLog = { readonly sources: SourceStore; readonly log: EventLog };
 const TOPIC = 'carillon.events';
 const PARTITION = 0;
 
-const POSITION: SourcePosition = {
+const POSITION: PostgresPosition = {
   kind: 'postgres',
   systemId: '7301234567890123456',
   timeline: 1,
@@ -18,6 +18,18 @@ const POSITION: SourcePosition = {
   publicationOid: 16_400,
   lsn: '0/1948580',
   partial: null,
+  at: 1000,
+};
+
+const OFFSETS: KafkaPosition = {
+  kind: 'kafka',
+  clusterId: 'n0fNoXkTRx6sLVqj7ZJ5Qg',
+  topics: {
+    'app.public.orders': { id: 'AAAAAAAAAAAAAAAAAAAAAQ', partitions: { 0: 0, 1: 4_503_599_627_370_496 } },
+    // Names that an object has of its own, or that a store of documents may take for operators.
+    constructor: { id: null, partitions: {} },
+    '_$set.a-b': { id: 'AAAAAAAAAAAAAAAAAAAAAg', partitions: { 199: 7 } },
+  },
   at: 1000,
 };
 
@@ -85,6 +97,18 @@ export function describeSourceStore(
       expect(await sources().advance(next, [recordOf(three)])).toBe('done');
       expect((await texts()).slice(-3)).toEqual([one, two, three]);
       expect(await sources().load(ref())).toEqual(next);
+    });
+
+    it('stores the position of a Kafka source, without secrets', async () => {
+      const bus = source({ kind: 'kafka', secrets: null, position: OFFSETS, tables: [], lagRecords: 7 });
+      expect(await sources().advance(bus, [])).toBe('done');
+      expect(await sources().load(ref())).toEqual(bus);
+      const partitions = Object.fromEntries(Array.from({ length: 1000 }, (_, partition) => [partition, partition]));
+      const wide = { ...OFFSETS, topics: { 'app.public.orders': { id: 'AAAAAAAAAAAAAAAAAAAAAQ', partitions } } };
+      expect(await sources().advance({ ...bus, version: 2, position: wide }, [recordOf(freshName('wide'))])).toBe(
+        'done',
+      );
+      expect((await sources().load(ref()))?.position).toEqual(wide);
     });
 
     it('stores a state without records', async () => {

@@ -65,7 +65,7 @@ export function sourceTableRoute(app: ApiServer, ports: TablePorts): void {
       const tables = await readTables(await ports.changeSources(), found.target);
       if (!tables.ok) {
         const { reason, fix } = tables.error;
-        return { items: [], next: null, problem: { reason, sentence: describeWaiting(tables.error), fix } };
+        return { items: [], next: null, problem: { reason, sentence: describeWaiting(body.kind, tables.error), fix } };
       }
       const { rows, next } = pageOfAll(tables.value, ({ table }) => table, query);
       return { items: rows.map(showTable), next, problem: null };

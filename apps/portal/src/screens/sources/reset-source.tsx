@@ -16,6 +16,7 @@ import { resetCall, resetSource, type Source } from './queries.ts';
 const CONTINUES: Readonly<Record<NonNullable<Source['continues_at']>, string>> = {
   slot: 'At the replication slot',
   now: 'Now, at a new publication and replication slot',
+  oldest: 'At the oldest record of the topics',
 };
 
 /** Asks for the reason of a reset, and shows the span of changes that it passes over. */

@@ -1,7 +1,7 @@
 import {
   formatMicroseconds,
   type ReadChange,
-  type SourcePosition,
+  type PostgresPosition,
   type UnreadableChange,
 } from '@carillon/domain/changes';
 import type { Instant } from '@carillon/kernel';
@@ -43,7 +43,7 @@ export type ChangeReaderOptions = {
   readonly integration: string;
   /** Names of the tables to read, as `schema.table`. Changes of other tables are counted only. */
   readonly tables: ReadonlySet<string>;
-  readonly from: SourcePosition;
+  readonly from: PostgresPosition;
   readonly values: ValueReaders;
 };
 
@@ -62,7 +62,7 @@ export class ChangeReader {
   readonly #parser = createParser();
   readonly #tables = new Map<number, Table>();
   #transaction: Transaction | null = null;
-  #position: SourcePosition;
+  #position: PostgresPosition;
 
   constructor(options: ChangeReaderOptions) {
     this.#options = options;
@@ -70,7 +70,7 @@ export class ChangeReader {
   }
 
   /** The position behind everything that was read. */
-  get position(): SourcePosition {
+  get position(): PostgresPosition {
     return this.#position;
   }
 

@@ -1,4 +1,4 @@
-import type { SourcePosition } from '@carillon/domain/changes';
+import type { PostgresPosition } from '@carillon/domain/changes';
 import type { Instant } from '@carillon/kernel';
 import type { ReadBatch, SourceEnd, SourceHandlers, SourceReader, SourceTarget, TableReading } from '@carillon/ports';
 import type { Access } from '../access.ts';
@@ -27,7 +27,7 @@ export type ReadingOrder = {
   readonly access: Access;
   readonly target: SourceTarget;
   readonly tables: readonly string[];
-  readonly from: SourcePosition | null;
+  readonly from: PostgresPosition | null;
   readonly handlers: SourceHandlers;
 };
 
@@ -50,7 +50,7 @@ class ClosingError extends Error {}
 class SourceRun {
   readonly #order: ReadingOrder;
   readonly #connections: Connection[] = [];
-  #position: SourcePosition | null;
+  #position: PostgresPosition | null;
   #stream: ReplicationStream | null = null;
   #reportTimer: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -165,7 +165,7 @@ class SourceRun {
   }
 
   /** Hands a batch over, and acknowledges it once it is durable. */
-  async #take(changes: Changes, position: SourcePosition): Promise<void> {
+  async #take(changes: Changes, position: PostgresPosition): Promise<void> {
     if (this.#isClosed) throw new ClosingError();
     try {
       await this.#order.handlers.take({ changes, position });
@@ -202,7 +202,7 @@ class SourceRun {
     }, access.timing.reportMs);
   }
 
-  async #report(sql: Connection, position: SourcePosition, readings: readonly TableReading[]): Promise<void> {
+  async #report(sql: Connection, position: PostgresPosition, readings: readonly TableReading[]): Promise<void> {
     const at = await serverTime(sql);
     const [row] = await sql.query('SELECT pg_current_wal_flush_lsn()::text AS lsn');
     const lsn = parseLsn(String(row?.['lsn']));
@@ -220,7 +220,7 @@ class SourceRun {
 }
 
 /** Rejects if another publication has its name. PostgreSQL would go on with the tables of that one. */
-async function findKnownPublication(sql: Connection, position: SourcePosition): Promise<Publication> {
+async function findKnownPublication(sql: Connection, position: PostgresPosition): Promise<Publication> {
   const found = await findPublication(sql, position.publication);
   if (found?.oid !== position.publicationOid) throw stopped('publication_gone');
   const problem = optionsProblem(found);

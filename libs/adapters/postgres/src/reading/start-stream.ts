@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { SourcePosition } from '@carillon/domain/changes';
+import type { PostgresPosition } from '@carillon/domain/changes';
 import type { Timing } from '../access.ts';
 import { codeOf } from '../connection/connection-errors.ts';
 import { waiting } from '../connection/source-failure.ts';
@@ -15,7 +15,7 @@ const RELEASE_INTERVAL_MS = 100;
  */
 export async function startStream(
   { sql, replication }: Server,
-  { slot, publication }: SourcePosition,
+  { slot, publication }: PostgresPosition,
   timing: Timing,
 ): Promise<ReplicationStream> {
   const [row] = await sql.query("SELECT setting::int8::text AS ms FROM pg_settings WHERE name = 'wal_sender_timeout'");

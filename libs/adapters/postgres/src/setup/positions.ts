@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { NOWHERE, type SourcePosition } from '@carillon/domain/changes';
+import { NOWHERE, type PostgresPosition } from '@carillon/domain/changes';
 import type { TableReading } from '@carillon/ports';
 import type { Connection } from '../connection/connect.ts';
 import { ensurePublication } from './publication.ts';
@@ -13,12 +13,12 @@ export type Server = {
   readonly system: SystemIdentity;
 };
 
-export type Prepared = { readonly position: SourcePosition; readonly readings: readonly TableReading[] };
+export type Prepared = { readonly position: PostgresPosition; readonly readings: readonly TableReading[] };
 
-export const isMade = ({ lsn }: SourcePosition): boolean => lsn !== NOWHERE;
+export const isMade = ({ lsn }: PostgresPosition): boolean => lsn !== NOWHERE;
 
 /** Chooses the names of a publication and a slot. They are random, so that two deployments never use one slot. */
-export async function namePosition({ sql, system }: Server): Promise<SourcePosition> {
+export async function namePosition({ sql, system }: Server): Promise<PostgresPosition> {
   const name = `carillon_${randomBytes(8).toString('hex')}`;
   return {
     kind: 'postgres',
@@ -34,7 +34,7 @@ export async function namePosition({ sql, system }: Server): Promise<SourcePosit
 }
 
 /** Makes publication and slot under the names of a position, as far as they are not there. Returns where the slot begins. */
-export async function makeSlot(server: Server, names: SourcePosition, tables: readonly string[]): Promise<Prepared> {
+export async function makeSlot(server: Server, names: PostgresPosition, tables: readonly string[]): Promise<Prepared> {
   const { sql, replication, system } = server;
   // In the other order the slot could not be read: PostgreSQL looks for the publication as it was at each change.
   const publication = await ensurePublication(sql, names.publication, tables);
@@ -50,7 +50,7 @@ export async function makeSlot(server: Server, names: SourcePosition, tables: re
 }
 
 /** Returns a position at which reading continues without a gap. Rejects with SourceFailure `stopped` if there is one. */
-export async function continueAt(server: Server, from: SourcePosition, tables: readonly string[]): Promise<Prepared> {
+export async function continueAt(server: Server, from: PostgresPosition, tables: readonly string[]): Promise<Prepared> {
   const gap = await findGap(server, from);
   if (gap !== null) throw gap;
   const publication = { name: from.publication, oid: from.publicationOid };

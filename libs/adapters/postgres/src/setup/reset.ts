@@ -1,4 +1,4 @@
-import type { SourcePosition, StoppedReason } from '@carillon/domain/changes';
+import type { PostgresPosition, StoppedReason } from '@carillon/domain/changes';
 import type { SourceTarget } from '@carillon/ports';
 import type { Access } from '../access.ts';
 import { connect, type Connection } from '../connection/connect.ts';
@@ -13,7 +13,7 @@ const USABLE: readonly string[] = ['slot_ahead', 'other_database'];
 
 export type ResetOrder = {
   readonly tables: readonly string[];
-  readonly from: SourcePosition;
+  readonly from: PostgresPosition;
   /** Why the source stopped. */
   readonly reason: StoppedReason;
 };
@@ -27,7 +27,7 @@ export async function resetPosition(
   target: SourceTarget,
   sql: Connection,
   order: ResetOrder,
-): Promise<SourcePosition> {
+): Promise<PostgresPosition> {
   const problem = await findServerProblem(sql);
   if (problem !== null) throw problem;
   const replication = await connect(access, target, 'replication');
@@ -39,7 +39,7 @@ export async function resetPosition(
   }
 }
 
-async function positionOfSlot(server: Server, { from, reason }: ResetOrder): Promise<SourcePosition | null> {
+async function positionOfSlot(server: Server, { from, reason }: ResetOrder): Promise<PostgresPosition | null> {
   const { sql, system } = server;
   const gap = await findGap(server, from);
   // A database that was set back looks intact once its WAL has grown past the position.
@@ -52,7 +52,7 @@ async function positionOfSlot(server: Server, { from, reason }: ResetOrder): Pro
   return { ...from, systemId, timeline, lsn: slot.confirmed, partial: null, at: await serverTime(sql) };
 }
 
-async function beginAgain(server: Server, { tables, from }: ResetOrder): Promise<SourcePosition> {
+async function beginAgain(server: Server, { tables, from }: ResetOrder): Promise<PostgresPosition> {
   await dropSlot(server.sql, from.slot);
   await dropPublication(server.sql, from.publication);
   return (await makeSlot(server, from, tables)).position;

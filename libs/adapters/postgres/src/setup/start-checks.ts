@@ -1,4 +1,4 @@
-import type { SourcePosition } from '@carillon/domain/changes';
+import type { PostgresPosition } from '@carillon/domain/changes';
 import { codeOf } from '../connection/connection-errors.ts';
 import type { Connection } from '../connection/connect.ts';
 import { stopped, waiting, type SourceFailure } from '../connection/source-failure.ts';
@@ -43,7 +43,7 @@ export async function findGap(
     replication,
     system,
   }: { readonly sql: Connection; readonly replication: Connection; readonly system: SystemIdentity },
-  position: SourcePosition,
+  position: PostgresPosition,
 ): Promise<SourceFailure | null> {
   if (system.systemId !== position.systemId) return stopped('other_database');
   const { partial, timeline } = position;
@@ -60,7 +60,7 @@ export async function findGap(
 }
 
 /** As `findGap`, for slot and publication only. */
-export async function findSlotProblem(sql: Connection, position: SourcePosition): Promise<SourceFailure | null> {
+export async function findSlotProblem(sql: Connection, position: PostgresPosition): Promise<SourceFailure | null> {
   const slot = await findSlot(sql, position.slot);
   if (slot === null || !slot.isOurs) return stopped('slot_gone');
   if (slot.isLost) return stopped('slot_lost');

@@ -1,4 +1,4 @@
-import type { ReadChange, SourcePosition } from '@carillon/domain/changes';
+import type { ReadChange, PostgresPosition } from '@carillon/domain/changes';
 import { ok } from '@carillon/kernel';
 import type {
   AddressGuard,
@@ -44,7 +44,7 @@ export function readable(read: ReadBatch['changes'][number]): ReadChange {
 export class MemoryLog {
   readonly batches: ReadBatch[] = [];
   readonly reports: SourceReport[] = [];
-  position: SourcePosition | null = null;
+  position: PostgresPosition | null = null;
   /** Awaited before a batch counts as durable. */
   beforeTake: (batch: ReadBatch) => Promise<void> = () => Promise.resolve();
   #block = Promise.withResolvers<void>();
