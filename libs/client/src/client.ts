@@ -1,4 +1,5 @@
-import { readFailure, SendError, type Failure } from './send-error.ts';
+import { createOpenLines, splitEvents, type BatchResult } from './batch.ts';
+import { noAnswer, passes, readFailure, SendError, type Failure } from './send-error.ts';
 import { pause, readRetryAfter, waitBefore } from './waiting.ts';
 
 /**
@@ -7,7 +8,7 @@ import { pause, readRetryAfter, waitBefore } from './waiting.ts';
  */
 export type Credential = string | ((asked: { readonly renew: boolean }) => string | Promise<string>);
 
-/** Told before an event is sent again. */
+/** Told before an event or a batch is sent again. */
 export type Repeat = {
   readonly key: string;
   /** The request that failed, counted from 1. */
@@ -59,6 +60,12 @@ export type Client = {
    * Rejects with a `SendError`; nothing is sent after that.
    */
   send(stream: string, event: object, options?: SendOptions): Promise<Sent>;
+  /**
+   * Sends many events, up to 1,000 in each request and one request after the other. Resolves to a result for each event, in order, and
+   * does not reject. Events that may pass later are repeated like those of `send`; `deadline` counts for each request. After a request that was given
+   * up, the events behind it are not sent: their results have its error. The same events under the same `key` are the same events again.
+   */
+  sendBatch(stream: string, events: readonly object[], options?: SendOptions): Promise<readonly BatchResult[]>;
 };
 
 const DEADLINE = 60_000;
@@ -66,20 +73,23 @@ const ATTEMPT_TIMEOUT = 10_000;
 /** An answer of the server is a problem of some hundred bytes. What is longer comes from somebody in between. */
 const LONGEST_ANSWER = 64 * 1024;
 
-type Tried =
-  | { readonly kind: 'taken'; readonly id: string }
-  | { readonly kind: 'failed'; readonly failure: Failure; readonly retryAfter: number | null };
+/** A batch has an answer for each event. */
+const LONGEST_BATCH_ANSWER = 4 * 1024 * 1024;
 
-/** Whether the same request may be answered otherwise later. */
-const passes = (status: number): boolean => status === 0 || status === 408 || status === 429 || status >= 500;
-
-const noAnswer = (detail: string): Failure => ({
-  status: 0,
-  code: 'no_answer',
-  detail,
-  requestId: null,
-  pointer: null,
-});
+/** What one request is made of, and what its answer means. */
+type Sending = {
+  readonly key: string;
+  readonly contentType: string;
+  readonly longestAnswer: number;
+  /** Asked for before each attempt. */
+  readonly body: () => string;
+  /** Reads an answer. Returns why it did not succeed, or null. */
+  readonly settle: (status: number, text: string) => Failure | null;
+};
+type Tried = { readonly failure: Failure | null; readonly retryAfter: number | null };
+/** The events of one request. */
+type Part = { readonly key: string; readonly lines: readonly string[]; readonly givenUp: Failure | null };
+type Ended = { readonly failure: Failure | null; readonly attempts: number; readonly mayPass: boolean };
 
 export function createClient(options: ClientOptions): Client {
   const base = gatewayOf(options.url);
@@ -87,56 +97,96 @@ export function createClient(options: ClientOptions): Client {
   const credentialFor = async (renew: boolean): Promise<string> =>
     typeof options.credential === 'string' ? options.credential : options.credential({ renew });
 
-  async function attempt(url: string, init: RequestInit, signal: AbortSignal): Promise<Tried> {
+  async function attempt(url: string, init: RequestInit, sending: Sending, signal: AbortSignal): Promise<Tried> {
     const within = AbortSignal.any([signal, AbortSignal.timeout(options.attemptTimeout ?? ATTEMPT_TIMEOUT)]);
     try {
       // An event is never sent on to where an answer points: its credential would go along.
       const answer = await request(url, { ...init, redirect: 'manual', signal: within });
-      const text = await textOf(answer);
-      if (answer.status === 202) return { kind: 'taken', id: idIn(text) };
+      const text = await textOf(answer, sending.longestAnswer);
       const retryAfter = readRetryAfter(answer.headers.get('retry-after'), Date.now());
-      return { kind: 'failed', failure: readFailure(answer.status, text), retryAfter };
+      return { failure: sending.settle(answer.status, text), retryAfter };
     } catch (error) {
-      return { kind: 'failed', failure: noAnswer(wordsOf(error)), retryAfter: null };
+      return { failure: noAnswer(wordsOf(error)), retryAfter: null };
     }
+  }
+
+  /** Sends until an answer settles it, or the deadline passes. */
+  async function sendUntilSettled(stream: string, sending: Sending, more: SendOptions): Promise<Ended> {
+    const url = `${base}/events/${stream.split('/').map(encodeURIComponent).join('/')}`;
+    const { key } = sending;
+    const ends = Date.now() + (more.deadline ?? options.deadline ?? DEADLINE);
+    const over = AbortSignal.timeout(Math.max(0, ends - Date.now()));
+    const signal = more.signal ? AbortSignal.any([over, more.signal]) : over;
+    let last = noAnswer('it was ended before the first request was made');
+    let renewed = false;
+    let attempts = 0;
+    while (!signal.aborted) {
+      const credential = await credentialFor(renewed && last.status === 401);
+      attempts += 1;
+      const headers = {
+        authorization: `Bearer ${credential}`,
+        'content-type': sending.contentType,
+        'idempotency-key': key,
+        ...(more.traceparent !== undefined && { traceparent: more.traceparent }),
+      };
+      const tried = await attempt(url, { method: 'POST', headers, body: sending.body() }, sending, signal);
+      if (tried.failure === null) return { failure: null, attempts, mayPass: false };
+      last = tried.failure;
+      if (last.status === 401 && typeof options.credential !== 'string' && !renewed) {
+        renewed = true;
+        continue;
+      }
+      if (!passes(last.status)) return { failure: last, attempts, mayPass: false };
+      const wait = waitBefore(attempts, tried.retryAfter, Math.random);
+      // Whoever is told to come back after the deadline need not wait for it.
+      if (signal.aborted || Date.now() + wait >= ends) break;
+      options.onRepeat?.({ key, attempt: attempts, wait, failure: last });
+      await pause(wait, signal);
+    }
+    return { failure: last, attempts, mayPass: true };
+  }
+
+  /** Sends the events of one request until each has a result; nothing after a request was given up. */
+  async function sendPart(stream: string, { key, lines, givenUp }: Part, more: SendOptions) {
+    const open = createOpenLines(lines);
+    if (givenUp) return { givenUp, results: open.results(key, 0, givenUp) };
+    const sending = {
+      key,
+      contentType: 'application/x-ndjson',
+      longestAnswer: LONGEST_BATCH_ANSWER,
+      body: open.body,
+      settle: open.settle,
+    };
+    const { failure, attempts } = await sendUntilSettled(stream, sending, more);
+    return { givenUp: failure, results: open.results(key, attempts, failure) };
   }
 
   return {
     async send(stream, event, more = {}) {
-      const url = `${base}/events/${stream.split('/').map(encodeURIComponent).join('/')}`;
       const key = more.key ?? crypto.randomUUID();
       // Written once: an object that its owner changes meanwhile would be another event under the same key.
       const body = JSON.stringify(event);
-      const ends = Date.now() + (more.deadline ?? options.deadline ?? DEADLINE);
-      const over = AbortSignal.timeout(Math.max(0, ends - Date.now()));
-      const signal = more.signal ? AbortSignal.any([over, more.signal]) : over;
-      let last = noAnswer('it was ended before the first request was made');
-      let renewed = false;
-      let attempts = 0;
-      while (!signal.aborted) {
-        const credential = await credentialFor(renewed && last.status === 401);
-        attempts += 1;
-        const headers = {
-          authorization: `Bearer ${credential}`,
-          'content-type': 'application/json',
-          'idempotency-key': key,
-          ...(more.traceparent !== undefined && { traceparent: more.traceparent }),
-        };
-        const tried = await attempt(url, { method: 'POST', headers, body }, signal);
-        if (tried.kind === 'taken') return { id: tried.id, key, attempts };
-        last = tried.failure;
-        if (last.status === 401 && typeof options.credential !== 'string' && !renewed) {
-          renewed = true;
-          continue;
-        }
-        if (!passes(last.status)) throw new SendError(last, { key, attempts, mayPass: false });
-        const wait = waitBefore(attempts, tried.retryAfter, Math.random);
-        // Whoever is told to come back after the deadline need not wait for it.
-        if (signal.aborted || Date.now() + wait >= ends) break;
-        options.onRepeat?.({ key, attempt: attempts, wait, failure: last });
-        await pause(wait, signal);
+      let id = '';
+      const settle = (status: number, text: string): Failure | null => {
+        if (status !== 202) return readFailure(status, text);
+        id = idIn(text);
+        return null;
+      };
+      const sending = { key, contentType: 'application/json', longestAnswer: LONGEST_ANSWER, body: () => body, settle };
+      const { failure, attempts, mayPass } = await sendUntilSettled(stream, sending, more);
+      if (failure) throw new SendError(failure, { key, attempts, mayPass });
+      return { id, key, attempts };
+    },
+    async sendBatch(stream, events, more = {}) {
+      const key = more.key ?? crypto.randomUUID();
+      const results: BatchResult[] = [];
+      let givenUp: Failure | null = null;
+      for (const [part, lines] of splitEvents(events).entries()) {
+        const sent = await sendPart(stream, { key: `${key}/${part + 1}`, lines, givenUp }, more);
+        results.push(...sent.results);
+        givenUp = sent.givenUp;
       }
-      throw new SendError(last, { key, attempts, mayPass: true });
+      return results;
     },
   };
 }
@@ -149,12 +199,12 @@ function gatewayOf(url: string): string {
   return `${read.origin}${read.pathname.replace(/\/+$/, '')}`;
 }
 
-async function textOf(answer: Response): Promise<string> {
+async function textOf(answer: Response, longest: number): Promise<string> {
   let text = '';
   const decoder = new TextDecoder();
   for await (const chunk of answer.body ?? []) {
     text += decoder.decode(chunk as Uint8Array, { stream: true });
-    if (text.length > LONGEST_ANSWER) break;
+    if (text.length > longest) break;
   }
   return text;
 }

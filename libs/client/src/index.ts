@@ -1,3 +1,4 @@
+export type { BatchResult } from './batch.ts';
 export {
   createClient,
   type Client,

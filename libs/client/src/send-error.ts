@@ -43,6 +43,17 @@ export class SendError extends Error implements Failure {
 const textOr = (value: unknown, other: string): string => (typeof value === 'string' && value !== '' ? value : other);
 const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
+/** Whether the same request may be answered otherwise later. */
+export const passes = (status: number): boolean => status === 0 || status === 408 || status === 429 || status >= 500;
+
+export const noAnswer = (detail: string): Failure => ({
+  status: 0,
+  code: 'no_answer',
+  detail,
+  requestId: null,
+  pointer: null,
+});
+
 /** Reads a problem; of anything else, such as a proxy's page, the status is what is told. */
 export function readFailure(status: number, body: string): Failure {
   let problem: Readonly<Record<string, unknown>> = {};
@@ -52,11 +63,14 @@ export function readFailure(status: number, body: string): Failure {
   } catch {
     // A page of somebody in between.
   }
-  return {
-    status,
-    code: textOr(problem['code'], 'unknown'),
-    detail: textOr(problem['detail'], `the answer was ${status}`),
-    requestId: textOrNull(problem['request_id']),
-    pointer: textOrNull(problem['pointer']),
-  };
+  return failureOf(status, problem);
 }
+
+/** Reads the fields of a problem, as far as they are there. */
+export const failureOf = (status: number, problem: Readonly<Record<string, unknown>>): Failure => ({
+  status,
+  code: textOr(problem['code'], 'unknown'),
+  detail: textOr(problem['detail'], `the answer was ${status}`),
+  requestId: textOrNull(problem['request_id']),
+  pointer: textOrNull(problem['pointer']),
+});

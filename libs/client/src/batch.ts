@@ -1,0 +1,91 @@
+import { failureOf, noAnswer, passes, readFailure, SendError, type Failure } from './send-error.ts';
+
+/** The result of one event of a batch: the id under which it is stored, or why it is not. */
+export type BatchResult =
+  | { readonly id: string; readonly error?: undefined }
+  | { readonly error: SendError; readonly id?: undefined };
+
+const MAX_EVENTS = 1000;
+const MAX_BYTES = 5 * 1024 * 1024;
+
+/** Writes events as lines, in parts that one request may carry. */
+export function splitEvents(events: readonly object[]): readonly (readonly string[])[] {
+  const parts: string[][] = [];
+  let part: string[] = [];
+  let bytes = 0;
+  const encoder = new TextEncoder();
+  for (const event of events) {
+    const line = JSON.stringify(event);
+    const size = encoder.encode(line).length + 1;
+    if (part.length === 0 || part.length === MAX_EVENTS || bytes + size > MAX_BYTES) {
+      part = [];
+      parts.push(part);
+      bytes = 0;
+    }
+    part.push(line);
+    bytes += size;
+  }
+  return parts;
+}
+
+/** Lines of one request of which some have no result yet. */
+export function createOpenLines(lines: readonly string[]) {
+  const ids = new Map<number, string>();
+  const refusals = new Map<number, Failure>();
+  let open = [...lines.keys()];
+  /** Why open lines were not taken, as far as the last answer said so. */
+  const waiting = new Map<number, Failure>();
+
+  function take(items: readonly Item[]): Failure | null {
+    const last = items.at(-1)?.problem;
+    waiting.clear();
+    for (const [at, line] of open.entries()) {
+      // Behind the last result nothing was read: its problem says why.
+      const { id, problem = last } = items[at] ?? {};
+      if (typeof id === 'string') ids.set(line, id);
+      else if (problem === undefined) throw new Error('the answer has no result for an event');
+      else {
+        const failure = failureOf(statusOf(problem), problem);
+        (passes(failure.status) ? waiting : refusals).set(line, failure);
+      }
+    }
+    open = [...waiting.keys()];
+    return waiting.get(open[0] ?? -1) ?? null;
+  }
+
+  return {
+    /** Blank lines keep the numbers of the others, and so their names. */
+    body: (): string => {
+      const isOpen = new Set(open);
+      return lines.map((line, at) => (isOpen.has(at) ? `${line}\n` : '\n')).join('');
+    },
+    settle(status: number, text: string): Failure | null {
+      if (status === 202 || status === 207) return take(itemsIn(text));
+      waiting.clear();
+      return readFailure(status, text);
+    },
+    /** Returns a result for each line. `last` is why the request was given up; it counts for lines without an answer of their own. */
+    results(key: string, attempts: number, last: Failure | null): readonly BatchResult[] {
+      return lines.map((_line, at) => {
+        const id = ids.get(at);
+        if (id !== undefined) return { id };
+        const failure = refusals.get(at) ?? waiting.get(at) ?? last ?? NOT_SENT;
+        return {
+          error: new SendError(failure, { key: `${key}:${at + 1}`, attempts, mayPass: passes(failure.status) }),
+        };
+      });
+    },
+  };
+}
+
+const NOT_SENT = noAnswer('it was not sent');
+
+type Item = { readonly id?: unknown; readonly problem?: Readonly<Record<string, unknown>> };
+
+function itemsIn(text: string): readonly Item[] {
+  const { items } = JSON.parse(text) as { readonly items?: unknown };
+  if (!Array.isArray(items)) throw new Error('the answer names no events');
+  return items as readonly Item[];
+}
+
+const statusOf = ({ status }: Readonly<Record<string, unknown>>): number => (typeof status === 'number' ? status : 500);
