@@ -1,10 +1,4 @@
-import {
-  readsSource,
-  streamTable,
-  takesChanges,
-  type Configuration,
-  type EventStream,
-} from '@carillon/domain/configuration';
+import { readsSource, streamTable, type Configuration, type EventStream } from '@carillon/domain/configuration';
 import { CarillonError, similarTo, type Instant, type JsonObject } from '@carillon/kernel';
 import { findApiKey } from './api-keys.ts';
 import type { Permit } from './admission-control.ts';
@@ -19,8 +13,10 @@ export type Admission = {
   readonly principal: string;
   /** What the token says of its holder; null for an API key. */
   readonly claims: JsonObject | null;
-  /** Public id of the API key; null for a token. */
+  /** Public id of the API key. Null for a token and a signature. */
   readonly keyId: string | null;
+  /** The request was signed with the stream's `webhook_secret`. */
+  readonly isSigned: boolean;
 };
 
 /** What was asked for, and with what. */
@@ -56,16 +52,14 @@ export function admit(
   if (!stream) throw notFound(configuration, workspace, path);
   if (!stream.security.api_keys?.includes(key.ref.name)) throw wrongKind(stream, 'another API key');
   const keyId = key.body.key_id;
-  return { stream, principal: `api_key:${key.ref.name}/${keyId}`, claims: null, keyId };
+  return { stream, principal: `api_key:${key.ref.name}/${keyId}`, claims: null, keyId, isSigned: false };
 }
 
 /** Returns the stream at a path. A stream that reads a source has no address. */
 export function addressedStream(configuration: Configuration, path: string): EventStream | undefined {
   const stream = streamTable(configuration).streams.get(path);
-  return stream !== undefined && takesEvents(stream) ? stream : undefined;
+  return stream !== undefined && !readsSource(stream) ? stream : undefined;
 }
-
-const takesEvents = (stream: EventStream): boolean => !readsSource(stream) && !takesChanges(stream);
 
 async function admitToken(
   configuration: Configuration,
@@ -85,14 +79,20 @@ async function admitToken(
   const { sub } = token.claims;
   // The name of a person does not stand in the log in clear.
   const who = typeof sub === 'string' ? `/${ids.keyed('subject', workspace, token.provider, sub)}` : '';
-  return { stream, principal: `jwt_provider:${token.provider}${who}`, claims: token.claims, keyId: null };
+  return {
+    stream,
+    principal: `jwt_provider:${token.provider}${who}`,
+    claims: token.claims,
+    keyId: null,
+    isSigned: false,
+  };
 }
 
 /** Names the nearest stream of the workspace: the caller has a credential of it. */
 function notFound(configuration: Configuration, workspace: string, path: string): CarillonError {
   const endOf = (one: string): string => one.slice(one.indexOf('/') + 1);
   const streams = [...streamTable(configuration).streams.values()].filter(
-    (one) => one.workspace === workspace && takesEvents(one),
+    (one) => one.workspace === workspace && !readsSource(one),
   );
   const near = similarTo(
     endOf(path),
@@ -104,7 +104,9 @@ function notFound(configuration: Configuration, workspace: string, path: string)
 }
 
 function wrongKind({ security }: EventStream, presented: string): CarillonError {
-  const takes = security.jwt_provider === undefined ? 'certain API keys' : 'tokens of a certain JWT provider';
+  const keysOrTokens = security.jwt_provider === undefined ? 'certain API keys' : 'tokens of a certain JWT provider';
+  const takes =
+    security.webhook_secret === undefined ? keysOrTokens : 'requests that are signed with its webhook_secret';
   return new CarillonError(
     'forbidden',
     `This stream takes ${takes}, and this is ${presented} or of another kind. Name it in the stream's security, or send another.`,

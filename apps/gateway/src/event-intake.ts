@@ -7,6 +7,7 @@ import { MAX_BATCH_BYTES, takeBatch, type BatchForm } from './batches/batch-inta
 import { cloudEventsForm } from './batches/cloud-events-form.ts';
 import { linesForm } from './batches/lines-form.ts';
 import { allowOrigin, answerPreflight } from './cross-origin.ts';
+import { takeEnvelope } from './envelope-intake.ts';
 import { EVENTS } from './events-path.ts';
 import type { IntakeParts } from './intake-parts.ts';
 import type { Permit } from './admission-control.ts';
@@ -17,6 +18,7 @@ import { hasCloudEventHeaders, receiveBinaryCloudEvent, receiveCloudEvent } from
 import { checkDeclaredSize, eventFormOf, readBody, type EventForm } from './request-body.ts';
 import { createStreamRates, type StreamRates } from './stream-rates.ts';
 import { appendInTime } from './timed-append.ts';
+import { isSigned } from './webhook-signature.ts';
 
 type EventRequest = FastifyRequest<{ Params: { '*': string } }>;
 
@@ -35,11 +37,7 @@ const ADMISSION = 'admission';
  * `POST /events/<EVENT_PATH>` (interfaces section 2). Its checks come in the order fixed there; those that need no body
  * come in a hook, because the framework looks at the body's type before the handler.
  */
-export function serveEventIntake(
-  app: FastifyInstance,
-  ports: GatewayPorts,
-  parts: Pick<IntakeParts, 'settings' | 'freshness' | 'keyUses' | 'intakePlaces'>,
-): void {
+export function serveEventIntake(app: FastifyInstance, ports: GatewayPorts, parts: IntakeParts): void {
   const { clock, telemetry } = ports;
   const { settings, intakePlaces } = parts;
   app.decorateRequest(ADMISSION, null);
@@ -49,11 +47,15 @@ export function serveEventIntake(
   /** Throws at once, without a promise, what needs no body: a flood is refused here. */
   function take(request: EventRequest, reply: FastifyReply): Promise<FastifyReply> {
     const admission = request.getDecorator<Admission | null>(ADMISSION);
-    if (!admission) throw new CarillonError('internal', 'The request was not checked.');
     const given = readTraceparent(oneHeader(request, 'traceparent'));
     const started = telemetry?.startRequest(given, EVENTS);
     if (started) reply.raw.on('close', () => started.end(reply.raw.statusCode));
     const span = started ?? { traceparent: given, event: () => undefined };
+    if (!admission || admission.stream.format === 'debezium') {
+      if (!admission && !isSigned(request.headers)) throw new CarillonError('internal', 'The request was not checked.');
+      const stream = admission?.stream ?? streamAt(request.params['*']);
+      return takeEnvelope({ request, reply, admission, stream, span }, ports, { ...parts, rates });
+    }
     const form = eventFormOf(request.headers);
     const batch = batchFormOf(form, request, span.traceparent, settings.maxBodyBytes);
     checkDeclaredSize(request.headers, batch === null ? settings.maxBodyBytes : MAX_BATCH_BYTES);
@@ -124,6 +126,11 @@ function createAdmissionHook(
   function letIn(request: EventRequest, reply: FastifyReply, done: (error?: Error) => void): void {
     const path = request.params['*'];
     allowOrigin(request, reply, streamAt(path));
+    if (isSigned(request.headers)) {
+      // Who signs is known once the body is read.
+      void later(freshness.ensure(), done);
+      return;
+    }
     const check = (): Admission | Promise<Admission> => {
       const { authorization } = request.headers;
       const hold = (): Permit => intakePlaces.unproved.enter(strangerOf(request, path.split('/')[0] ?? ''));
@@ -131,20 +138,19 @@ function createAdmissionHook(
     };
     const admission = freshness.isFresh() ? check() : freshness.ensure().then(check);
     if (admission instanceof Promise) {
-      void enterLater(request, admission, done);
+      void later(
+        admission.then((admitted) => enter(request, admitted)),
+        done,
+      );
       return;
     }
     enter(request, admission);
     done();
   }
 
-  async function enterLater(
-    request: EventRequest,
-    admission: Promise<Admission>,
-    done: (error?: Error) => void,
-  ): Promise<void> {
+  async function later(work: Promise<unknown>, done: (error?: Error) => void): Promise<void> {
     try {
-      enter(request, await admission);
+      await work;
     } catch (error) {
       done(error as Error);
       return;

@@ -77,7 +77,7 @@ export type GatewayTelemetry = {
 };
 
 export type GatewayPorts = Pick<HealthSources, 'checks'> & {
-  readonly log: Pick<EventLog, 'append' | 'partitions'>;
+  readonly log: Pick<EventLog, 'append' | 'partitions' | 'logId'>;
   readonly configuration: Pick<ConfigurationView, 'current' | 'readToEndAt' | 'refresh'>;
   readonly ids: Ids;
   readonly clock: Clock;
@@ -87,7 +87,7 @@ export type GatewayPorts = Pick<HealthSources, 'checks'> & {
   /** What people want no more, and the links in which they say so. */
   readonly consents: ConsentStore;
   readonly links: Pick<LinkTokens, 'open'>;
-  readonly codecs: Pick<RecordCodecs, 'cohort' | 'receipt' | 'consent'>;
+  readonly codecs: Pick<RecordCodecs, 'cohort' | 'receipt' | 'consent' | 'deadLetter'>;
   /** Prove and read what platforms say of cohorts. */
   readonly cohortReaders: CohortReaders;
   /** Prove and read what providers report. */

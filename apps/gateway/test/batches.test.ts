@@ -160,7 +160,7 @@ describe('rates', () => {
 });
 
 type Append = (records: readonly NewRecord[]) => Promise<readonly number[]>;
-const logThat = (append: Append) => ({ log: { partitions: () => 8, append } });
+const logThat = (append: Append) => ({ log: { logId: fixture.backend.log.logId, partitions: () => 8, append } });
 
 it('counts each event of a batch, appended or refused', async () => {
   const counted: string[] = [];

@@ -112,7 +112,7 @@ describe('Mixpanel', () => {
       'shop/unset requests were refused: UNSET is neither in the environment nor stored',
     ]);
     const away: EventLog['append'] = () => Promise.reject(new Error('away'));
-    await restart({}, { log: { append: away, partitions: () => 8 } });
+    await restart({}, { log: { append: away, partitions: () => 8, logId: fixture.backend.log.logId } });
     const answer = await send('mixpanel', mixpanel('members', ['u1']), bearer());
     expect(answer).toMatchObject({
       status: 503,

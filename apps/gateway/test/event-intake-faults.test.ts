@@ -16,7 +16,9 @@ afterEach(async () => {
 });
 
 type Append = (records: readonly NewRecord[]) => Promise<readonly number[]>;
-const logThat = (append: Append): Partial<GatewayPorts> => ({ log: { partitions: () => 8, append } });
+const logThat = (append: Append): Partial<GatewayPorts> => ({
+  log: { logId: fixture.backend.log.logId, partitions: () => 8, append },
+});
 const SILENT_TELEMETRY: GatewayTelemetry = {
   partnerAlert: () => undefined,
   takesMail: () => undefined,

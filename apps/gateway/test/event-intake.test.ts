@@ -109,6 +109,7 @@ describe('202', () => {
   test('requests are not held up by each other: all of one moment are under way at once', async () => {
     const held: (() => void)[] = [];
     const log = {
+      logId: fixture.backend.log.logId,
       partitions: () => 8,
       append: () => new Promise<readonly number[]>((resolve) => held.push(() => resolve([0]))),
     };
@@ -372,7 +373,7 @@ test('the checks come in their order: each refusal hides the ones after it', asy
   const gateway = await fixture.start(
     { maxBodyBytes: 64 },
     {
-      log: { partitions: () => 8, append: () => Promise.reject(new Error('the log is away')) },
+      log: { logId: fixture.backend.log.logId, partitions: () => 8, append: () => Promise.reject(new Error('away')) },
       // Stands still, so that what the stream was sent too fast stays too fast, and the configuration stays fresh.
       clock: { now: () => now },
     },

@@ -132,7 +132,7 @@ test('the budget of bytes is one for events and for cohorts', async () => {
   const append = (): Promise<readonly number[]> => new Promise((resolve) => release.push(() => resolve([0])));
   const { gateway } = await start(
     { maxInFlightBytes: 4_000, maxBodyBytes: 4_000 },
-    { log: { partitions: () => 8, append } },
+    { log: { logId: fixture.backend.log.logId, partitions: () => 8, append } },
   );
   const cohort = client(gateway.port);
   const members = JSON.stringify({

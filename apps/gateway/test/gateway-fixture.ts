@@ -56,6 +56,7 @@ const secrets: Readonly<Record<string, string>> = {
   FIRST: 'first-secret',
   SECOND: 'second-secret',
   CREDENTIALS: 'user:pass',
+  DEBEZIUM: `whsec_${Buffer.alloc(24, 7).toString('base64')}`,
 };
 
 const authorization = { key: { secret: 'FIRST' }, second_key: { secret: 'SECOND' } };
@@ -120,6 +121,10 @@ const ACCOUNTS: readonly ResourceChange[] = [
 const STREAMS: readonly ResourceChange[] = [
   stream('changes', { from: { integration: 'shop-db', tables: { 'public.orders': 'event.id' } } }),
   stream('orders', { security: { api_keys: ['backend', 'expired', 'future'] } }),
+  stream('signed', { format: 'debezium', key: 'event.id', security: { webhook_secret: { secret: 'DEBEZIUM' } } }),
+  stream('envelopes', { format: 'debezium', key: 'event.id', security: { api_keys: ['backend'] } }),
+  stream('unset', { format: 'debezium', key: 'event.id', security: { webhook_secret: { secret: 'UNSET' } } }),
+  stream('short', { format: 'debezium', key: 'event.id', security: { webhook_secret: { secret: 'FIRST' } } }),
   stream('private', { security: { api_keys: ['other'] } }),
   stream('keyed', { key: 'event.customer.id', time: 'event.at', security: { api_keys: ['backend'] } }),
   stream('slow', { rate: { per_second: 0.5, burst: 2 }, security: { api_keys: ['backend'] } }),

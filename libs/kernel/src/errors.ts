@@ -15,6 +15,7 @@ export const ERRORS = {
   missing_entity_key: { status: 400, title: 'The event has no value at the key of its stream' },
   missing_event_time: { status: 400, title: 'The event has no timestamp at the time path of its stream' },
   invalid_cloudevent: { status: 400, title: 'The CloudEvent is not valid' },
+  invalid_envelope: { status: 400, title: 'The body is not an envelope of Debezium' },
   invalid_idempotency_key: { status: 400, title: 'The Idempotency-Key cannot be used' },
   invalid_request: { status: 400, title: 'The request is not valid' },
   invalid_configuration: { status: 400, title: 'The configuration is not valid' },

@@ -52,4 +52,5 @@ export * from './resolve/stage.ts';
 export * from './append/idempotency-key.ts';
 export * from './append/prepare-append.ts';
 export * from './append/prepare-change.ts';
+export * from './append/prepare-envelope.ts';
 export * from './append/source-record.ts';

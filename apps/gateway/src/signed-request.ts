@@ -1,0 +1,57 @@
+import { ENVELOPE_LIMITS } from '@carillon/domain/changes';
+import type { EventStream } from '@carillon/domain/configuration';
+import { CarillonError } from '@carillon/kernel';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Permit } from './admission-control.ts';
+import type { ProvedBody } from './proved-body.ts';
+import type { IntakeParts } from './intake-parts.ts';
+import { strangerOf } from './intake-places.ts';
+import type { GatewayPorts } from './ports.ts';
+import { readBody, tooLargeIs } from './request-body.ts';
+import type { StreamRates } from './stream-rates.ts';
+import { checkSignature, wrongSignature } from './webhook-signature.ts';
+
+/**
+ * Reads a request that is signed in place of an Authorization header. The signature is over the body, so the body is read before it
+ * is known who sends. Until then it takes of the share of strangers.
+ */
+export async function readSignedRequest(
+  { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
+  stream: EventStream | undefined,
+  { clock, telemetry }: Pick<GatewayPorts, 'clock' | 'telemetry'>,
+  { intakePlaces, secretOf, rates }: Pick<IntakeParts, 'intakePlaces' | 'secretOf'> & { readonly rates: StreamRates },
+): Promise<ProvedBody> {
+  const secret = stream?.security.webhook_secret?.secret;
+  if (stream === undefined || secret === undefined) throw wrongSignature();
+  const stranger = intakePlaces.unproved.enter(strangerOf(request, stream.workspace));
+  const principal = `webhook_secret:${secret}`;
+  try {
+    const bytes = await readBody(request.raw, ENVELOPE_LIMITS.bytes, stranger, reply.raw).catch(
+      tooLargeIs(wrongSignature),
+    );
+    const value = await secretOf(stream.workspace, secret);
+    if (value === null) {
+      telemetry?.partnerAlert(stream.path, `requests were refused: ${secret} is neither in the environment nor stored`);
+      throw new CarillonError(
+        'secret_missing',
+        'The webhook secret of this stream is not set. Its owner has to store it.',
+      );
+    }
+    checkSignature(request.headers, bytes, value, clock.now());
+    rates.take(stream, principal, clock.now());
+    const place = intakePlaces.places.enter({ workspace: stream.workspace, credential: principal });
+    countBytes(place, bytes.length);
+    return { admission: { stream, principal, claims: null, keyId: null, isSigned: true }, bytes, place };
+  } finally {
+    stranger.release();
+  }
+}
+
+function countBytes(place: Permit, bytes: number): void {
+  try {
+    place.take(bytes);
+  } catch (error) {
+    place.release();
+    throw error;
+  }
+}
