@@ -16,7 +16,7 @@ beforeEach(() => {
 afterEach(() => watches.close());
 
 const show = (state: SourceState, source = SHOP_DB): void =>
-  watches.engine.sourceState(source, { state, readUntil: null, lagBytes: null });
+  watches.engine.sourceState(source, { state, readUntil: null, lagBytes: null, lagRecords: null });
 
 /** The groups for which the expression of an alert holds, over the metrics of this process. */
 async function firing(alert: string): Promise<readonly string[]> {

@@ -2,11 +2,12 @@ import { createLogger, createTelemetry } from '@carillon/runtime';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { watchSources } from './watch-sources.ts';
 
-const RUNNING = { state: { kind: 'running' }, readUntil: 1000, lagBytes: 7 } as const;
+const RUNNING = { state: { kind: 'running' }, readUntil: 1000, lagBytes: 7, lagRecords: null } as const;
 const STOPPED = {
   state: { kind: 'stopped', reason: 'slot_gone', detail: null, fix: null },
   readUntil: 1000,
   lagBytes: null,
+  lagRecords: null,
 } as const;
 
 describe('watchSources', () => {
@@ -40,6 +41,18 @@ describe('watchSources', () => {
       'carillon_source_changes_total{integration="shop/shop-db",result="without_key"} 0',
       'carillon_source_changes_total{integration="shop/shop-db",result="dead_letter"} 0',
     ]);
+  });
+
+  it('shows the lag of Kafka in records', async () => {
+    const { sourceState, sourceLeft } = watch();
+    sourceState('shop/bus', { ...RUNNING, lagBytes: null, lagRecords: 120 });
+    const lag = (await metrics()).filter((line) => line.startsWith('carillon_source_lag'));
+    expect(lag).toEqual([
+      'carillon_source_lag_seconds{integration="shop/bus"} 3',
+      'carillon_source_lag_records{integration="shop/bus"} 120',
+    ]);
+    sourceLeft('shop/bus');
+    expect((await metrics()).filter((line) => line.startsWith('carillon_source_lag'))).toEqual([]);
   });
 
   it('removes the metrics of a source that this process does not read any more', async () => {

@@ -13,7 +13,7 @@ type Labels = { readonly state: SourceState['kind']; readonly reason: string };
 export function watchSources({ metrics }: Telemetry, logger: Logger, clock: Clock): SourceWatch {
   const shown = new Map<string, Labels>();
   return {
-    sourceState(integration, { state, readUntil, lagBytes }) {
+    sourceState(integration, { state, readUntil, lagBytes, lagRecords }) {
       const labels = { state: state.kind, reason: 'reason' in state ? state.reason : '' };
       const before = shown.get(integration);
       const isNew = before?.state !== labels.state || before.reason !== labels.reason;
@@ -26,6 +26,7 @@ export function watchSources({ metrics }: Telemetry, logger: Logger, clock: Cloc
         metrics.sourceLagSeconds.with({ integration }).set(Math.max(0, clock.now() - readUntil) / 1000);
       }
       if (lagBytes !== null) metrics.sourceLagBytes.with({ integration }).set(lagBytes);
+      if (lagRecords !== null) metrics.sourceLagRecords.with({ integration }).set(lagRecords);
       if (isNew) logState(logger, integration, state);
     },
     sourceLeft(integration) {
@@ -35,23 +36,24 @@ export function watchSources({ metrics }: Telemetry, logger: Logger, clock: Cloc
       metrics.sourceState.with({ integration, ...labels }).remove();
       metrics.sourceLagSeconds.with({ integration }).remove();
       metrics.sourceLagBytes.with({ integration }).remove();
+      metrics.sourceLagRecords.with({ integration }).remove();
     },
     sourceChanges: (integration, result, count) => metrics.sourceChanges.with({ integration, result }).inc(count),
     sourceReset: (integration, { from, to }) =>
       logger.warn(
         { resource: `integration ${integration}`, detail: `not read: ${formatInstant(from)} to ${formatInstant(to)}` },
-        'a database was reset',
+        'a source was reset',
       ),
   };
 }
 
 function logState(logger: Logger, integration: string, state: SourceState): void {
   const resource = `integration ${integration}`;
-  if (state.kind === 'running') return logger.info({ resource }, 'a database is read');
+  if (state.kind === 'running') return logger.info({ resource }, 'a source is read');
   const detail = state.detail ?? undefined;
   const facts = { resource, ...(detail !== undefined && { detail }) };
   if (state.kind === 'leaving') return logger.warn(facts, 'the slot of a removed database could not be dropped');
   const coded = { ...facts, code: state.reason };
-  if (state.kind === 'waiting') return logger.warn(coded, 'a database cannot be read yet: it is tried again');
-  logger.error(coded, 'a database is not read until a person resets it: carillon sources');
+  if (state.kind === 'waiting') return logger.warn(coded, 'a source cannot be read yet: it is tried again');
+  logger.error(coded, 'a source is not read until a person resets it: carillon sources');
 }

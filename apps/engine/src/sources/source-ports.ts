@@ -19,6 +19,8 @@ export type SourceFacts = {
   /** Everything up to then was read. Null if no position is known. */
   readonly readUntil: Instant | null;
   readonly lagBytes: number | null;
+  /** Of Kafka. Null for a database. */
+  readonly lagRecords: number | null;
 };
 
 export type SourceWatch = {

@@ -112,8 +112,8 @@ class SourceRun {
 
   #show(source: StoredSource): void {
     this.#shown = source;
-    const { state, position, lagBytes } = source;
-    this.#ports.watch.sourceState(this.#name, { state, readUntil: position?.at ?? null, lagBytes });
+    const { state, position, lagBytes, lagRecords = null } = source;
+    this.#ports.watch.sourceState(this.#name, { state, readUntil: position?.at ?? null, lagBytes, lagRecords });
   }
 
   /** A store that rejects stores no state, but metrics and log show it. A stopped source stays stopped there too. */

@@ -147,13 +147,13 @@ export const METRICS = {
   sourceState: {
     name: 'carillon_source_state',
     type: 'gauge',
-    help: '1 for the state of a database that is read (running, waiting, stopped or leaving), with its reason; 0 for states that are over.',
+    help: '1 for the state of a database or Kafka cluster that is read (running, waiting, stopped or leaving), with its reason; 0 for states that are over.',
     labels: ['integration', 'state', 'reason'],
   },
   sourceLagSeconds: {
     name: 'carillon_source_lag_seconds',
     type: 'gauge',
-    help: 'Seconds since everything that a database had changed was read.',
+    help: 'Seconds since everything that a database or Kafka cluster had was read.',
     labels: ['integration'],
   },
   sourceLagBytes: {
@@ -162,10 +162,16 @@ export const METRICS = {
     help: 'Bytes of the WAL of a database that are not read yet.',
     labels: ['integration'],
   },
+  sourceLagRecords: {
+    name: 'carillon_source_lag_records',
+    type: 'gauge',
+    help: 'Records of the topics of a Kafka cluster that are not read yet; of a stopped source all that the topics hold.',
+    labels: ['integration'],
+  },
   sourceChanges: {
     name: 'carillon_source_changes_total',
     type: 'counter',
-    help: 'Changes of a database, by what came of them: appended, without_key or dead_letter.',
+    help: 'Changes of a database and records of topics, by what came of them: appended, without_key or dead_letter.',
     labels: ['integration', 'result'],
   },
   lookupQueueBytes: {
