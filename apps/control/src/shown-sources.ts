@@ -11,6 +11,7 @@ export function showSource(source: StoredSource, configuration: Configuration, n
   const { workspace, integration, position, reset } = source;
   const { state, reason, sentence, fix } = describeSource(source, now);
   const canReset = reset === null;
+  const continuesAt = canReset ? resetStart(source) : null;
   return {
     workspace,
     name: integration,
@@ -22,10 +23,12 @@ export function showSource(source: StoredSource, configuration: Configuration, n
     since: formatInstant(source.since),
     lag_seconds: lagSeconds(source, now),
     lag_bytes: source.lagBytes,
+    lag_records: source.lagRecords ?? null,
     last_change_at: timeOf(source.lastChangeAt),
     read_until: timeOf(position?.at ?? null),
-    continues_at: canReset ? resetStart(source) : null,
+    continues_at: continuesAt,
     span: canReset ? describeSpan(source, now) : null,
+    span_at_end: canReset && continuesAt === 'oldest' ? describeSpan(source, now, 'end') : null,
     reset_requested_at: timeOf(reset?.at ?? null),
     streams: streamsOf(source, configuration),
     tables: source.tables.map(showTable),

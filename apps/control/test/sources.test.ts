@@ -173,6 +173,41 @@ describe('a reset', () => {
     expect((await load())?.reset?.reason).toBe('x');
   });
 
+  it('of Kafka continues at the oldest record, or at the end', async () => {
+    const kafka: Partial<StoredSource> = {
+      kind: 'kafka',
+      secrets: null,
+      position: {
+        kind: 'kafka',
+        clusterId: 'bus',
+        topics: { orders: { id: 'A', partitions: { 0: 12 } } },
+        at: position.at,
+      },
+      lagBytes: null,
+      lagRecords: 1204,
+    };
+    await given({ kind: 'stopped', reason: 'records_gone', detail: null, fix: null }, kafka);
+    const shown = (await ask('GET', 'shop/sources/shop-db')).body;
+    expect(shown).toMatchObject({ kind: 'kafka', lag_bytes: null, lag_records: 1204, continues_at: 'oldest' });
+    expect([shown.span, shown.span_at_end]).toEqual([
+      'The topics hold 1204 records. All of them will be read. Records that the topics no longer hold will never be read.',
+      'The topics hold 1204 records. None of them will be read, only those that are written after the reset.',
+    ]);
+    expect((await reset({ reason: 'x', from: READ_UNTIL, at: 'end' })).status).toBe(200);
+    expect((await load())?.reset).toMatchObject({ start: 'end' });
+    const [, done] = (await auditEntries(fixture)).filter(({ what }) => what === 'source.reset');
+    expect(done?.detail).toContain('continues at the end of the topics, which hold 1204 records; x');
+  });
+
+  it('of a database takes no record to continue at', async () => {
+    await given(STOPPED);
+    expect(await reset({ reason: 'x', from: READ_UNTIL, at: 'end' })).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_request' },
+    });
+    expect((await load())?.reset).toBeNull();
+  });
+
   it('needs a reason and the permission operate', async () => {
     await given(STOPPED);
     expect((await reset({ reason: ' ', from: READ_UNTIL })).status).toBe(400);

@@ -23,6 +23,8 @@ export function sourceWith(api: Api, fields: ScriptedSource): ScriptedSource {
     fix: null,
     continues_at: null,
     span: null,
+    span_at_end: null,
+    lag_records: null,
     reset_requested_at: null,
     streams: ['orders'],
     ...fields,

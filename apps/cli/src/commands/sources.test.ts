@@ -16,10 +16,12 @@ const STOPPED: SourceBody = {
   since: '2026-11-28T09:12:09.000Z',
   lag_seconds: 540,
   lag_bytes: 3_145_728,
+  lag_records: null,
   last_change_at: '2026-11-28T09:12:04.000Z',
   read_until: '2026-11-28T09:12:04.000Z',
   continues_at: 'now',
   span: SPAN,
+  span_at_end: null,
   reset_requested_at: null,
   streams: ['orders', 'refunds'],
   tables: [],
@@ -46,6 +48,18 @@ const RUNNING: SourceBody = {
       },
     },
   ],
+};
+
+const BUS: SourceBody = {
+  ...STOPPED,
+  name: 'bus',
+  kind: 'kafka',
+  reason: 'records_gone',
+  lag_bytes: null,
+  lag_records: 1204,
+  continues_at: 'oldest',
+  span: 'The topics hold 1204 records. All of them will be read.',
+  span_at_end: 'The topics hold 1204 records. None of them will be read.',
 };
 
 /** Answers with a source, and keeps what is posted. */
@@ -77,8 +91,13 @@ describe('carillon sources', () => {
     );
   });
 
+  it('prints the lag of Kafka in records', () => {
+    const [, line] = showSources({ items: [{ ...BUS, state: 'running', lag_seconds: 4 }] }, false).split('\n');
+    expect(line).toContain('4 s, 1204 records');
+  });
+
   it('says that there is none', () => {
-    expect(showSources({ items: [] }, false)).toBe('no stream reads a database yet');
+    expect(showSources({ items: [] }, false)).toBe('no stream reads a database or Kafka yet');
   });
 });
 
@@ -97,6 +116,17 @@ describe('carillon sources reset', () => {
     const { client, posted } = clientOf(STOPPED);
     await expect(resetSource(client, 'shop-db', options)).rejects.toThrow(`${SPAN.slice(0, -1)}; say --yes`);
     expect(posted).toEqual([]);
+  });
+
+  it('begins at the end of the topics if it is told so, and says how many records that leaves out', async () => {
+    const { client, posted } = clientOf(BUS);
+    await expect(resetSource(client, 'bus', options)).rejects.toThrow('All of them will be read');
+    await expect(resetSource(client, 'bus', { ...options, from: 'end' })).rejects.toThrow('None of them will be read');
+    await expect(resetSource(client, 'bus', { ...options, from: 'noon' })).rejects.toThrow('--from is end or oldest');
+    await resetSource(client, 'bus', { ...options, from: 'end', yes: true });
+    expect(posted).toEqual([
+      ['/v1/workspaces/shop/sources/bus/reset', { reason: options.reason, from: BUS.read_until, at: 'end' }],
+    ]);
   });
 
   it('lets the API refuse a source that cannot be reset, without a question', async () => {

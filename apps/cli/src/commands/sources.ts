@@ -1,18 +1,24 @@
 import type { SourceBody } from '@carillon/contracts';
 import type { Command } from 'commander';
 import { seg, type Client, type CommonOptions } from '../client.ts';
+import { UsageError } from '../failure.ts';
 import { clean, paint, shortTime, table, type Style } from '../output.ts';
 import { agree } from './agree.ts';
 import { answer, command, needs, readWhole, type Items } from './api-command.ts';
 import { fixText } from './check-text.ts';
 
-type ResetOptions = CommonOptions & { readonly reason: string; readonly gone?: boolean; readonly yes?: boolean };
+type ResetOptions = CommonOptions & {
+  readonly reason: string;
+  readonly from?: string;
+  readonly gone?: boolean;
+  readonly yes?: boolean;
+};
 
 export function sourceCommands(program: Command): void {
   const sources = command(
     program,
     'sources',
-    'databases that are read: state, lag, last change, and what to do',
+    'databases and Kafka clusters that are read: state, lag, last change, and what to do',
   ).action(async (options: CommonOptions) => {
     let isWide = false;
     await answer(
@@ -27,9 +33,10 @@ export function sourceCommands(program: Command): void {
   const reset = command(
     sources,
     'reset <name>',
-    'let a stopped source begin again; shows the changes that will not be read, and asks',
+    'let a stopped source begin again; shows what will not be read, and asks',
   );
   needs(reset, '--reason <text>', 'why changes may be passed over; the audit log keeps it')
+    .option('--from <end|oldest>', 'of Kafka: begin at the end of the topics, or at their oldest record (oldest)')
     .option('--gone', 'of a source that leaves: its slot is dropped, or its database is gone')
     .option('--yes', 'do not ask')
     .action(async (name: string, _local: unknown, self: Command) => {
@@ -46,15 +53,24 @@ export function sourceCommands(program: Command): void {
 export async function resetSource(
   client: Client,
   name: string,
-  { reason, gone, yes }: ResetOptions,
+  { reason, from: start, gone, yes }: ResetOptions,
 ): Promise<SourceBody> {
+  if (start !== undefined && start !== 'end' && start !== 'oldest') {
+    throw new UsageError('--from is end or oldest');
+  }
   const path = `/v1/workspaces/${seg(client.reach)}/sources/${seg(name)}`;
   const source = await client.get<SourceBody>(path);
+  const span = start === 'end' ? source.span_at_end : source.span;
   // Without a span the API says why the source cannot be reset.
-  if (source.span !== null && !yes) {
-    await agree(`${clean(source.sentence)}\n${clean(source.span).replace(/\.$/, '')}`, 'nothing was reset');
+  if (span !== null && !yes) {
+    await agree(`${clean(source.sentence)}\n${clean(span).replace(/\.$/, '')}`, 'nothing was reset');
   }
-  return client.post(`${path}/reset`, { reason, from: source.read_until, ...(gone && { gone }) });
+  return client.post(`${path}/reset`, {
+    reason,
+    from: source.read_until,
+    ...(start && { at: start }),
+    ...(gone && { gone }),
+  });
 }
 
 const STYLES: Readonly<Record<SourceBody['state'], Style>> = {
@@ -65,7 +81,7 @@ const STYLES: Readonly<Record<SourceBody['state'], Style>> = {
 };
 
 export function showSources({ items }: Items<SourceBody>, isWide: boolean): string {
-  if (items.length === 0) return paint('dim', 'no stream reads a database yet');
+  if (items.length === 0) return paint('dim', 'no stream reads a database or Kafka yet');
   const rows = items.map((source) => [
     ...(isWide ? [source.workspace] : []),
     source.name,
@@ -93,8 +109,9 @@ const note = (state: SourceBody['state'], sentence: string, fix: string | null):
 
 const MIB = 1024 * 1024;
 
-/** Such as `4 s, 1.5 MiB`. */
-function lagText({ lag_seconds: seconds, lag_bytes: bytes }: SourceBody): string {
+/** Such as `4 s, 1.5 MiB`, or `4 s, 120 records`. */
+function lagText({ lag_seconds: seconds, lag_bytes: bytes, lag_records: records }: SourceBody): string {
   if (seconds === null) return 'not read yet';
+  if (records !== null) return `${seconds} s, ${records} records`;
   return bytes === null ? `${seconds} s` : `${seconds} s, ${(bytes / MIB).toFixed(1)} MiB`;
 }

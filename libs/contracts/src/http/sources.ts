@@ -8,11 +8,11 @@ const problem = {
   fix: nullable(open(z.string())).describe('SQL or configuration line that ends it'),
 };
 
-/** A table that a stream names. */
+/** A table or topic that a stream names. */
 export const sourceTableBody = z
   .object({
-    table: open(z.string()).describe('`schema.table`'),
-    since: nullable(time).describe('Since when its changes are read'),
+    table: open(z.string()).describe('`schema.table`, or the topic'),
+    since: nullable(time).describe('Since when its changes or records are read'),
     problem: nullable(z.object(problem)).describe('Why it is not read'),
   })
   .meta({ id: 'SourceTable' });
@@ -29,15 +29,21 @@ export const sourceBody = z
     fix: nullable(open(z.string())).describe('SQL, command or configuration line that ends the state'),
     since: time.describe('Since when it is in this state'),
     lag_seconds: nullable(z.number()).describe('Seconds between now and `read_until`. 0 if nothing is unread.'),
-    lag_bytes: nullable(z.number()).describe('Bytes of the WAL that are not read yet'),
+    lag_bytes: nullable(z.number()).describe('Bytes of the WAL that are not read yet. Null for Kafka'),
+    lag_records: nullable(z.number()).describe(
+      'Records of the topics that are not read yet; of a stopped source all that they hold. Null for PostgreSQL',
+    ),
     last_change_at: nullable(time),
     read_until: nullable(time).describe('Everything up to this time was read. `from` of a reset'),
     continues_at: nullable(z.enum(['slot', 'now', 'oldest'])).describe(
       'Where a reset continues. Null if it cannot be reset',
     ),
     span: nullable(open(z.string())).describe('What a reset passes over, in words. Null if it cannot be reset'),
+    span_at_end: nullable(open(z.string())).describe(
+      'The same for a reset that continues at the end of the topics (`at: end`). Null for PostgreSQL',
+    ),
     reset_requested_at: nullable(time).describe('When a person asked for a reset that is not done yet'),
-    streams: z.array(open(z.string())).describe('Streams that take tables from it'),
+    streams: z.array(open(z.string())).describe('Streams that read it'),
     tables: z.array(sourceTableBody),
   })
   .meta({ id: 'Source' });
@@ -48,6 +54,12 @@ export const sourceResetRequest = z
   .strictObject({
     reason: z.string().trim().min(1).max(500).describe('Why changes may be passed over. The audit log keeps it'),
     from: nullable(time).describe('`read_until` as it was shown'),
+    at: z
+      .enum(['oldest', 'end'])
+      .optional()
+      .describe(
+        'Where a Kafka source continues: at the oldest record of its topics, or at their end. Defaults to oldest',
+      ),
     gone: z
       .boolean()
       .optional()

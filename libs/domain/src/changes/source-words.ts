@@ -70,19 +70,24 @@ export function describeTable(table: string, { reason, detail }: SourceProblem<T
 export const resetStart = ({ kind, state }: Pick<DescribedSource, 'kind' | 'state'>): ResetStart | null =>
   state.kind === 'stopped' ? REASON_WORDS[kind].stopped[state.reason].continues : null;
 
-/** Returns what a reset passes over, for the person who confirms it. Null if the source cannot be reset. */
-export function describeSpan(source: DescribedSource, now: Instant): string | null {
+/**
+ * Returns what a reset passes over, for the person who confirms it. Null if the source cannot be reset. `start`: where a Kafka
+ * source continues.
+ */
+export function describeSpan(source: DescribedSource, now: Instant, start: TopicStart = 'oldest'): string | null {
   const { state, position } = source;
   if (state.kind === 'leaving') {
     return 'Carillon forgets this source. If its replication slot still exists, it keeps WAL until the disk of the database is full.';
   }
   if (state.kind !== 'stopped') return null;
-  const start = resetStart(source);
-  if (start === 'oldest') {
-    return `The topics hold ${recordsText(source)}. They will be read, or never if the reset begins at the end (\`--from end\`).`;
+  const continues = resetStart(source);
+  if (continues === 'oldest') {
+    const held = `The topics hold ${recordsText(source)}.`;
+    if (start === 'end') return `${held} None of them will be read, only those that are written after the reset.`;
+    return `${held} All of them will be read. Records that the topics no longer hold will never be read.`;
   }
   const from = position === null ? 'Changes' : `Changes from ${timeText(position.at, now)}`;
-  return `${from} to ${start === 'now' ? 'the moment of the reset' : 'the position of the slot'} will never be read.`;
+  return `${from} to ${continues === 'now' ? 'the moment of the reset' : 'the position of the slot'} will never be read.`;
 }
 
 /** Returns what a reset passes over, with positions and times in full, as the audit keeps it. */

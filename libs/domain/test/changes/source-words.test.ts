@@ -93,7 +93,7 @@ describe('the words of a stopped Kafka source', () => {
     const span = (lagRecords: number | null) =>
       describeSpan(source(stopped('records_gone'), { ...bus, lagRecords }), NOW);
     expect(span(1204)).toBe(
-      'The topics hold 1204 records. They will be read, or never if the reset begins at the end (`--from end`).',
+      'The topics hold 1204 records. All of them will be read. Records that the topics no longer hold will never be read.',
     );
     expect(span(null)).toContain('an unknown number of records');
   });

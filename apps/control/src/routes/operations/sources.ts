@@ -1,5 +1,5 @@
 import { sourceBody, sourcePage, sourceResetRequest, type SourceResetRequest } from '@carillon/contracts';
-import { spanOnAudit } from '@carillon/domain/changes';
+import { resetStart, spanOnAudit } from '@carillon/domain/changes';
 import { CarillonError, formatInstant } from '@carillon/kernel';
 import type { StoredSource } from '@carillon/ports';
 import type { FastifyRequest } from 'fastify';
@@ -18,7 +18,7 @@ type SourcePorts = Pick<ControlPorts, 'configuration' | 'sources' | 'clock'>;
 /** The engine writes the status of a source every few seconds, so that one of these attempts meets no other write. */
 const MAX_ATTEMPTS = 5;
 
-/** Databases that are read: how they are, and how a stopped one begins again. */
+/** Databases and Kafka clusters that are read: how they are, and how a stopped one begins again. */
 export function sourceRoutes(app: ApiServer, ports: SourcePorts): void {
   listRoute(app, ports);
   readRoute(app, ports);
@@ -33,7 +33,7 @@ function listRoute(app: ApiServer, { configuration, sources, clock }: SourcePort
       schema: {
         operationId: 'listSources',
         tags: ['Integrations'],
-        summary: 'Databases that are read: state, lag, last change, and what ends a state that a person has to end',
+        summary: 'Databases and Kafka clusters that are read: state, lag, last change, and what ends a state',
         params: acrossWorkspaces,
         querystring: z.strictObject(listPaging),
         response: { 200: sourcePage },
@@ -60,7 +60,7 @@ function readRoute(app: ApiServer, ports: SourcePorts): void {
       schema: {
         operationId: 'readSource',
         tags: ['Integrations'],
-        summary: 'One database that is read, with its tables',
+        summary: 'One database or Kafka cluster that is read, with its tables or topics',
         params: withNameAcross,
         response: { 200: sourceBody },
       },
@@ -85,7 +85,7 @@ function resetRoute(app: ApiServer, ports: SourcePorts): void {
       schema: {
         operationId: 'resetSource',
         tags: ['Integrations'],
-        summary: 'Lets a stopped source begin again, and passes over the changes between; ends one that leaves',
+        summary: 'Lets a stopped source begin again, and passes over what is between; ends one that leaves',
         params: withNameAcross,
         body: sourceResetRequest,
         response: { 200: sourceBody },
@@ -98,16 +98,30 @@ function resetRoute(app: ApiServer, ports: SourcePorts): void {
 async function resetSource(
   request: FastifyRequest,
   name: string,
-  { reason, from, gone = false }: SourceResetRequest,
+  { reason, from, gone = false, at: start }: SourceResetRequest,
   ports: SourcePorts,
 ) {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     const source = await findSource(visibleScopeOf(request), name, ports);
     const now = ports.clock.now();
-    audited(request, { workspace: source.workspace, detail: `${spanOnAudit(source, now)}; ${reason}` });
+    const span = spanOnAudit({ ...source, ...(start && { start }) }, now);
+    audited(request, { workspace: source.workspace, detail: `${span}; ${reason}` });
     refuseState(source, gone);
+    if (start !== undefined && resetStart(source) !== 'oldest') {
+      const detail = `source ${source.integration} has no topics, so a reset of it continues at no record`;
+      throw new CarillonError('invalid_request', `${detail}: repeat the request without at (--from)`, {
+        pointer: '/at',
+      });
+    }
     refuseOtherSpan(source, from);
-    const reset = { by: principalOf(request).actor, reason, at: now, from: source.position, gone };
+    const reset = {
+      by: principalOf(request).actor,
+      reason,
+      at: now,
+      from: source.position,
+      gone,
+      ...(start && { start }),
+    };
     if ((await ports.sources.requestReset(source, source.version, reset)) === 'stale') continue;
     return showSource({ ...source, version: source.version + 1, reset }, ports.configuration.current(), now);
   }
