@@ -18,7 +18,13 @@ const CONFIGURATION = [
   'libs/contracts/src/records',
 ];
 
-export type Finding = { readonly rule: string; readonly message: string; readonly severity: string };
+export type Finding = {
+  readonly rule: string;
+  readonly message: string;
+  readonly severity: string;
+  /** Counted from 1. Null if the finding is about the whole file. */
+  readonly line: number | null;
+};
 export type Sandbox = {
   /** Writes files, lints them and nothing else. */
   lint(files: Readonly<Record<string, string>>): {
@@ -28,7 +34,13 @@ export type Sandbox = {
   remove(): void;
 };
 
-type Diagnostic = { code?: string; filename: string; message: string; severity: string };
+type Diagnostic = {
+  code?: string;
+  filename: string;
+  message: string;
+  severity: string;
+  labels: readonly { span: { line: number } }[];
+};
 
 /**
  * A copy of the workspace without its code: the same packages with the same tags, the same lint configuration. Every
@@ -73,7 +85,12 @@ export function makeSandbox(declared: readonly string[]): Sandbox {
       return {
         exitCode: run.status ?? -1,
         of: (file) =>
-          (findings.get(file) ?? []).map(({ code = '', message, severity }) => ({ rule: code, message, severity })),
+          (findings.get(file) ?? []).map(({ code = '', message, severity, labels }) => ({
+            rule: code,
+            message,
+            severity,
+            line: labels[0]?.span.line ?? null,
+          })),
       };
     },
     remove: () => rmSync(home, { recursive: true, force: true }),
