@@ -3,7 +3,16 @@ import { describe, expect, it } from 'vitest';
 import { changeText, unknownText, valueText } from '../src/screens/sources/change-text.ts';
 import type { Source } from '../src/screens/sources/queries.ts';
 import { bytesText, lagText, needingAttention } from '../src/screens/sources/source-text.ts';
-import { fullSql, keyColumnOf, keyPathOf, streamNameOf, streamsOf } from '../src/screens/sources/stream-drafts.ts';
+import {
+  fullSql,
+  keyColumnOf,
+  keyPathOf,
+  streamNameOf,
+  streamsOf,
+  streamsReading,
+  topicStreamsOf,
+} from '../src/screens/sources/stream-drafts.ts';
+import { originOf } from '../src/screens/streams/use-origin.ts';
 import { NAME } from '../src/screens/setup/parts.ts';
 
 const column = (name: string, key = false) => ({ name, type: 'text', key });
@@ -13,7 +22,7 @@ describe('the stream of a table', () => {
     ['public.orders', 'orders'],
     ['crm.contacts', 'crm-contacts'],
     ['public.Order Items', 'order-items'],
-    ['public.заказы', 'table'],
+    ['public.заказы', 'stream'],
   ])('is named after %s: %s', (table, name) => {
     expect(streamNameOf(table, [])).toBe(name);
   });
@@ -58,6 +67,41 @@ describe('the stream of a table', () => {
   it('needs SQL that quotes names which PostgreSQL would fold', () => {
     expect(fullSql('public.orders')).toBe('ALTER TABLE public.orders REPLICA IDENTITY FULL;');
     expect(fullSql('Sales.my "x"')).toBe('ALTER TABLE "Sales"."my ""x""" REPLICA IDENTITY FULL;');
+  });
+});
+
+describe('the stream of a topic', () => {
+  const chosen = [{ topic: 'orders', key: 'event.id' }];
+
+  it('has its format unless a record is an event', () => {
+    const from = { integration: 'bus', topics: { orders: 'event.id' } };
+    const layout = { kind: 'each', names: { orders: 'shop-orders' } } as const;
+    expect(topicStreamsOf('bus', 'json', chosen, layout)).toEqual([{ name: 'shop-orders', body: { from } }]);
+    expect(topicStreamsOf('bus', 'debezium', chosen, layout)).toEqual([
+      { name: 'shop-orders', body: { format: 'debezium', from } },
+    ]);
+  });
+
+  it('is found by its table and integration only', () => {
+    const from = { integration: 'shop-db', tables: { 'public.orders': 'event.id' } };
+    const streams = [
+      { name: 'rows', body: { from } },
+      ...topicStreamsOf('shop-db', 'json', [{ topic: 'public.orders', key: 'event.id' }], { kind: 'one', name: 'bus' }),
+    ];
+    expect(streamsReading('shop-db', 'public.orders', streams)).toEqual(['rows']);
+    expect(streamsReading('other', 'public.orders', streams)).toEqual([]);
+  });
+
+  it('has changes and snapshots if Debezium writes them', () => {
+    const [json, debezium] = (['json', 'debezium'] as const).map((format) =>
+      originOf(topicStreamsOf('bus', format, chosen, { kind: 'one', name: 'x' })[0]?.body),
+    );
+    expect(json).toMatchObject({ hasChanges: false, hasSnapshots: false });
+    expect(debezium).toMatchObject({ hasChanges: true, hasSnapshots: true });
+    const tables = { integration: 'shop-db', tables: { 'public.orders': 'event.id' } };
+    expect(originOf({ from: tables })).toMatchObject({ hasChanges: true, hasSnapshots: false });
+    expect(originOf({ format: 'debezium' })).toMatchObject({ from: undefined, hasChanges: true });
+    expect(originOf(undefined)).toMatchObject({ hasChanges: false });
   });
 });
 

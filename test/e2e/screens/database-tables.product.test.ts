@@ -2,7 +2,14 @@ import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { expectAccessible, expectToFit } from '../portal/accessible.ts';
 import type { Call } from './scripted-api.ts';
-import { serveDatabase, serveReadStream, serveSources, serveTables, sourceWith } from './scripted-sources.ts';
+import {
+  serveCluster,
+  serveDatabase,
+  serveReadStream,
+  serveSources,
+  serveTables,
+  sourceWith,
+} from './scripted-sources.ts';
 import { testScreens } from './test-screens.ts';
 
 const TABLES = 'GET /v1/workspaces/{workspace}/integrations/{name}/tables';
@@ -201,5 +208,36 @@ testScreens('The tables of a database', ({ api, open }) => {
     await card(page).getByLabel('Name of the stream').fill('orders');
     await card(page).getByText('There is one of this name already.').waitFor();
     expect(await card(page).getByRole('button', { name: 'Draft the stream' }).isDisabled()).toBe(true);
+  });
+});
+
+testScreens('The topics of a Kafka cluster', ({ api, open }) => {
+  it('become streams with their keys and their format', async () => {
+    serveCluster(api);
+    serveSources(api);
+    api.answer(SAVE, ({ params, body }: Call) => ({
+      ...api.example(SAVE),
+      kind: 'stream',
+      name: params['name'],
+      body: (body as { body: object }).body,
+    }));
+    const page = await open('/workspaces/shop/integrations/bus');
+    const card = page.locator('main').getByRole('region', { name: 'Topics', exact: true });
+    await card.getByLabel('Topic', { exact: true }).fill('app.public.orders');
+    await page.keyboard.press('Enter');
+    await card.getByLabel('Topic', { exact: true }).fill('app.public.payments');
+    await page.keyboard.press('Enter');
+    await card.getByLabel('Key of app.public.payments').fill('event.order_id');
+    await card.getByText('One stream for all topics').click();
+    await card.getByText('A record is a change of a row').click();
+    await card.getByLabel('Name of the stream').fill('orders');
+    await expectAccessible(page, 'chosen topics');
+    await expectToFit(page, 390);
+    await card.getByRole('button', { name: 'Draft the stream' }).click();
+    await card.getByRole('link', { name: 'Review and publish' }).waitFor();
+    const topics = { 'app.public.orders': 'event.id', 'app.public.payments': 'event.order_id' };
+    expect(api.calls(SAVE).map(({ params, body }) => [params['name'], (body as { body: object }).body])).toEqual([
+      ['orders', { format: 'debezium', from: { integration: 'bus', topics } }],
+    ]);
   });
 });

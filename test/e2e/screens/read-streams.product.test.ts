@@ -2,7 +2,14 @@ import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { expectAccessible, expectToFit } from '../portal/accessible.ts';
 import type { Call } from './scripted-api.ts';
-import { serveReadStream, serveSources, serveTables, sourceWith } from './scripted-sources.ts';
+import {
+  serveCluster,
+  serveReadStream,
+  serveSources,
+  serveTables,
+  serveTopicStream,
+  sourceWith,
+} from './scripted-sources.ts';
 import { testScreens } from './test-screens.ts';
 
 const EVENTS = 'GET /v1/workspaces/{workspace}/events';
@@ -166,6 +173,34 @@ testScreens('A stream that reads a database', ({ api, open }) => {
     await settings.getByRole('button', { name: 'Remove public.payments' }).click();
     await settings.getByLabel('Key of public.payments').waitFor({ state: 'detached' });
     await expectAccessible(page, 'the settings of a stream that reads a database');
+    await expectToFit(page, 390);
+  });
+
+  it('of topics shows events, and is edited by its topics and keys', async () => {
+    serveCluster(api);
+    serveTopicStream(api, 'json');
+    serveSources(api, sourceWith(api, { name: 'bus', kind: 'kafka' }));
+    api.answer(NOTIFICATIONS, { items: [], next: null });
+    api.answer(EVENTS, { items: [], next: null });
+    api.answer(SAVE, ({ body }: Call) => ({ ...api.example(SAVE), body: (body as { body: object }).body }));
+    const page = await open(AT);
+    await region(page, 'Newest events').getByText('A topic is read from its end').waitFor();
+    const settings = region(page, 'Settings');
+    expect(await settings.getByLabel('Key of app.public.orders').isDisabled()).toBe(true);
+    expect(await settings.getByLabel('Format').isDisabled()).toBe(true);
+    // No column is left out of a record that is an event.
+    expect(await settings.getByLabel('Columns to leave out').count()).toBe(0);
+    await settings.getByLabel('Topic to add').fill('app.public.payments');
+    await page.keyboard.press('Enter');
+    await expect
+      .poll(() => (api.calls(SAVE).at(-1)?.body as { body?: object } | undefined)?.body)
+      .toEqual({
+        from: {
+          integration: 'bus',
+          topics: { 'app.public.orders': 'event.id', 'app.public.payments': 'event.id' },
+        },
+      });
+    await expectAccessible(page, 'a stream that reads topics');
     await expectToFit(page, 390);
   });
 });

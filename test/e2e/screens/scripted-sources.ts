@@ -54,6 +54,24 @@ export function serveReadStream(api: Api): void {
   api.answer(DRAFTS, { items: [], next: null });
 }
 
+/** Serves a published integration `bus` of kind kafka, without streams and drafts. */
+export function serveCluster(api: Api): void {
+  const resource = { ...api.example(INTEGRATION), name: 'bus', body: { kind: 'kafka', brokers: ['kafka:9092'] } };
+  api.answer(INTEGRATION, resource);
+  api.answer(INTEGRATIONS, { items: [resource], next: null });
+  api.answer(STREAMS, { items: [], next: null });
+  api.answer(DRAFTS, { items: [], next: null });
+}
+
+/** Serves a published stream `orders` that reads the topic `app.public.orders`. */
+export function serveTopicStream(api: Api, format: 'json' | 'debezium'): void {
+  const from = { integration: 'bus', topics: { 'app.public.orders': 'event.id' } };
+  const body = { ...(format === 'debezium' && { format }), from };
+  const resource = { ...api.example(STREAM), name: 'orders', body };
+  api.answer(STREAM, resource);
+  api.answer(STREAMS, { items: [resource], next: null });
+}
+
 type Table = {
   readonly table: string;
   readonly columns?: readonly (readonly [name: string, type: string, key?: 'key'])[];

@@ -12,3 +12,6 @@ export const hasCohorts = (body: Body): boolean => roleOf(body)?.startsWith('coh
 
 /** Returns true if streams read tables of the integration. */
 export const isDatabase = (body: Body): boolean => roleOf(body) === 'database';
+
+/** Returns true if streams read topics of the integration. */
+export const hasTopics = (body: Body): boolean => roleOf(body) === 'topics';

@@ -16,6 +16,7 @@ import { Cohorts } from './cohorts.tsx';
 import { integrationKindOf, webhookOf, type IntegrationKind } from './integration-kinds.ts';
 import { WaitingEvents } from './waiting.tsx';
 
+const Topics = lazyPart(() => import('../sources/topics.tsx').then(({ Topics: loaded }) => loaded));
 const Tables = lazyPart(() => import('../sources/tables.tsx').then(({ Tables: loaded }) => loaded));
 
 /** One integration: its settings, what to paste at the other side, its check, and the first sync as it comes. */
@@ -72,6 +73,11 @@ function Parts({ draft, kind }: { readonly draft: SetupDraft; readonly kind: Int
       {kind.role === 'database' && (
         <Part loading={<Loading what="the tables" />}>
           <Tables workspace={workspace} name={name} hasDraft={draft.hasDraft} saveNow={draft.saveNow} />
+        </Part>
+      )}
+      {kind.role === 'topics' && (
+        <Part loading={<Loading what="the topics" />}>
+          <Topics workspace={workspace} name={name} />
         </Part>
       )}
       {kind.group === 'cohorts' && resource !== null && <Cohorts workspace={workspace} name={name} />}

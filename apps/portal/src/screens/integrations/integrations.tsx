@@ -33,7 +33,7 @@ export function Integrations(): ReactNode {
     <>
       <PageHead
         title="Integrations"
-        lead="Databases that Carillon reads, partners that are asked who somebody is, and platforms that tell who is in a cohort."
+        lead="Databases and Kafka topics that Carillon reads, partners that are asked who somebody is, and platforms that tell who is in a cohort."
       >
         {!isEmpty && data && <Button onPress={() => setAsksAll(true)}>Check all</Button>}
         {!isEmpty && add}
@@ -43,9 +43,10 @@ export function Integrations(): ReactNode {
         {!data && !error && <Loading what="integrations" />}
         {isEmpty && (
           <Empty title="No integration yet" action={add}>
-            A database gives an event for each row that is created, updated or deleted. A lookup endpoint returns, for
-            user ids, who they are and how they are reached. An analytics platform tells who enters and leaves a cohort.
-            Events that you send and that name their people need none of them.
+            A database gives an event for each row that is created, updated or deleted, a Kafka topic one for each
+            record. A lookup endpoint returns, for user ids, who they are and how they are reached. An analytics
+            platform tells who enters and leaves a cohort. Events that you send and that name their people need none of
+            them.
           </Empty>
         )}
         <SilentPartners workspace={w} />

@@ -15,7 +15,16 @@ const OPS: readonly { readonly op: Op; readonly name: string }[] = [
 const BY_DEFAULT: readonly Op[] = ['create', 'update'];
 
 /** Chooses the changes that a rule evaluates. */
-export function ChangesChoice({ draft, name, rule, change }: Omit<RuleProps, 'stream'>): ReactNode {
+export function ChangesChoice({
+  draft,
+  name,
+  rule,
+  hasSnapshots,
+  change,
+}: Omit<RuleProps, 'stream'> & {
+  /** Debezium may send rows that were there already. PostgreSQL itself sends none. */
+  readonly hasSnapshots: boolean;
+}): ReactNode {
   const chosen = rule.changes ?? BY_DEFAULT;
   const [wrong] = draft.faultsAt(`rules.${name}.changes`);
   const choose = (op: Op, isOn: boolean): void =>
@@ -28,8 +37,7 @@ export function ChangesChoice({ draft, name, rule, change }: Omit<RuleProps, 'st
     <>
       <fieldset className={cls(styles.changes)}>
         <legend>Changes</legend>
-        {/* PostgreSQL sends no snapshots: only a file can list them. */}
-        {OPS.filter(({ op }) => op !== 'snapshot' || chosen.includes(op)).map(({ op, name: words }) => (
+        {OPS.filter(({ op }) => op !== 'snapshot' || hasSnapshots || chosen.includes(op)).map(({ op, name: words }) => (
           <label key={op}>
             <input
               type="checkbox"

@@ -13,7 +13,7 @@ import { Tabs } from '../../ui/tabs.tsx';
 import { useLetter } from '../../ui/use-letter.ts';
 import { sendEvent, sendingCall } from '../streams/sending.ts';
 import { SentAs } from '../streams/sent-as.tsx';
-import { useFrom } from '../streams/use-from.ts';
+import { useOrigin } from '../streams/use-origin.ts';
 import { sampleQuery, type Sample } from './queries.ts';
 import { savingOf, type RuleProps } from './rule-props.ts';
 import styles from './rule.module.css';
@@ -35,7 +35,7 @@ export function EventStream({ draft, name, rule, stream }: RuleProps): ReactNode
   });
   useLetter('c', () => document.querySelector<HTMLElement>('[data-copies="url"] button')?.click());
   const isPublished = Object.hasOwn(resource?.body.rules ?? {}, name);
-  const from = useFrom(workspace, rule.stream);
+  const { from } = useOrigin(workspace, rule.stream);
   if (from !== undefined && rule.stream !== undefined) {
     return (
       <Card title="Event stream">

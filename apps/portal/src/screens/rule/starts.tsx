@@ -24,10 +24,13 @@ export function Starts({
   name,
   rule,
   hasChanges = false,
+  hasSnapshots = false,
   change,
 }: Omit<RuleProps, 'stream'> & {
-  /** The stream of the rule reads a database. */
+  /** The stream of the rule has changes. */
   readonly hasChanges?: boolean;
+  /** Debezium may send rows that were there already. */
+  readonly hasSnapshots?: boolean;
 }): ReactNode {
   const { workspace } = draft;
   const integrations = useQuery(integrationsQuery(workspace)).data?.items ?? [];
@@ -68,7 +71,7 @@ export function Starts({
         )}
       </div>
       {(hasChanges || rule.changes !== undefined) && (
-        <ChangesChoice draft={draft} name={name} rule={rule} change={change} />
+        <ChangesChoice draft={draft} name={name} rule={rule} hasSnapshots={hasSnapshots} change={change} />
       )}
     </>
   );

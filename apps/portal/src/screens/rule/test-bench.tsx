@@ -15,7 +15,7 @@ import { NativeSelect } from '../../ui/native-select.tsx';
 import { lazyPart, Part } from '../../ui/part.tsx';
 import { Segments } from '../../ui/segments.tsx';
 import { useSettings } from '../../ui/settings.ts';
-import { useFrom } from '../streams/use-from.ts';
+import { useOrigin } from '../streams/use-origin.ts';
 import { newestEventsQuery, sampleQuery, type Sample } from './queries.ts';
 import { savingOf, isListening, type RuleProps } from './rule-props.ts';
 import { decidingPart, verdictOf, type Tested } from './verdict.ts';
@@ -32,7 +32,7 @@ const SOURCES = [
   { id: 'pasted', name: 'Pasted' },
 ] as const;
 const NOT_SAVED = 'Not run: the rule on the screen is not saved. The page says why.';
-/** An update to fill in, for a rule on a stream that reads a database. */
+/** An update to fill in, for a rule on a stream of changes. */
 const NEW_CHANGE = '{\n  "op": "update",\n  "event": {},\n  "previous": {}\n}';
 type Source = (typeof SOURCES)[number]['id'];
 
@@ -65,7 +65,7 @@ export function TestBench({
   // Whoever comes from the story of an event tries that one, however old it is.
   const { event: asksFor } = useSearch({ from: '/workspaces/$w/notifications/$n/rules/$r' });
   const [eventId, setEventId] = useState(asksFor ?? null);
-  const hasChanges = useFrom(workspace, rule.stream) !== undefined;
+  const { hasChanges } = useOrigin(workspace, rule.stream);
   const [typed, setPasted] = useState<string | null>(null);
   const pasted = typed ?? (hasChanges ? NEW_CHANGE : '{\n  \n}');
   const [answer, setAnswer] = useState('');

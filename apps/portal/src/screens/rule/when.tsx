@@ -8,7 +8,7 @@ import { Card } from '../../ui/page.tsx';
 import { Segments } from '../../ui/segments.tsx';
 import { Id } from '../../ui/text.tsx';
 import { useSettled } from '../../ui/use-settled.ts';
-import { useFrom } from '../streams/use-from.ts';
+import { useOrigin } from '../streams/use-origin.ts';
 import { completeExpression, withField } from './completion.ts';
 import { ExpressionFormView } from './form.tsx';
 import { checkQuery, type Check } from './queries.ts';
@@ -24,7 +24,7 @@ const VIEWS = [
   { id: 'expression', name: 'Expression' },
 ] as const;
 const ROOTS = ['event', 'event_id', 'time'];
-/** Names that a rule sees on a stream that reads a database. */
+/** Names that a rule sees on a stream of changes. */
 const CHANGE_ROOTS = [...ROOTS, 'op', 'previous', 'source'];
 
 /** In milliseconds. */
@@ -40,7 +40,7 @@ export function When({ draft, name, rule, stream, change }: RuleProps): ReactNod
   // Warnings need a stream that is there.
   const { fields: seen, isKnown } = useSeenFields({ draft, name, rule, stream });
   const known = isKnown ? stream : undefined;
-  const hasChanges = useFrom(workspace, rule.stream) !== undefined;
+  const { hasChanges, hasSnapshots } = useOrigin(workspace, rule.stream);
   const check = useQuery(checkQuery(workspace, asked, 'when', known));
   const complete = useMemo(() => completeExpression(seen, hasChanges ? CHANGE_ROOTS : ROOTS), [seen, hasChanges]);
   const write = (text: string): void =>
@@ -78,7 +78,14 @@ export function When({ draft, name, rule, stream, change }: RuleProps): ReactNod
       }
     >
       <Suspense fallback={null}>
-        <Starts draft={draft} name={name} rule={rule} hasChanges={hasChanges} change={change} />
+        <Starts
+          draft={draft}
+          name={name}
+          rule={rule}
+          hasChanges={hasChanges}
+          hasSnapshots={hasSnapshots}
+          change={change}
+        />
       </Suspense>
       {shown === 'form' ? (
         <ExpressionFormView

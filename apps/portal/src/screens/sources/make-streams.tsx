@@ -15,26 +15,37 @@ import { savingCall } from '../drafts/draft-call.ts';
 import { draftsQuery } from '../drafts/queries.ts';
 import { nameFault } from '../setup/parts.ts';
 import { streamsQuery } from '../streams/queries.ts';
-import { streamNameOf, streamsOf, type ChosenTable, type NewStream } from './stream-drafts.ts';
+import { streamNameOf, type Layout, type NewStream } from './stream-drafts.ts';
 import styles from './sources.module.css';
 
-const LAYOUTS = [
-  { id: 'each', name: 'One stream for each table', note: 'A rule looks at one table.' },
-  { id: 'one', name: 'One stream for all tables', note: 'A rule sees the tables together, in order by key.' },
-] as const;
+const LAYOUTS = {
+  table: [
+    { id: 'each', name: 'One stream for each table', note: 'A rule looks at one table.' },
+    { id: 'one', name: 'One stream for all tables', note: 'A rule sees the tables together, in order by key.' },
+  ],
+  topic: [
+    { id: 'each', name: 'One stream for each topic', note: 'A rule looks at one topic.' },
+    { id: 'one', name: 'One stream for all topics', note: 'A rule sees the topics together, in order by key.' },
+  ],
+} as const;
 
 const savingOf = ({ body }: NewStream) => ({ body, revision: null, basedOn: null });
 
-/** Names the streams of the chosen tables, and begins their drafts. */
+/** Names the streams of the chosen tables or topics, and begins their drafts. */
 export function MakeStreams({
   workspace,
   integration,
+  what,
   chosen,
+  streamsOf,
   onMade,
 }: {
   readonly workspace: string;
   readonly integration: string;
-  readonly chosen: readonly ChosenTable[];
+  readonly what: 'table' | 'topic';
+  /** Names of the chosen tables or topics. */
+  readonly chosen: readonly string[];
+  readonly streamsOf: (layout: Layout) => readonly NewStream[];
   /** Called with the streams whose drafts were saved, also if a later one was refused. */
   readonly onMade: (streams: readonly NewStream[]) => void;
 }): ReactNode {
@@ -50,10 +61,10 @@ export function MakeStreams({
   const isOne = layout === 'one' && chosen.length > 1;
   const fields = isOne
     ? [{ id: '', label: 'Name of the stream', first: integration }]
-    : chosen.map(({ table }) => ({
-        id: table,
-        label: chosen.length === 1 ? 'Name of the stream' : `Name of the stream of ${table}`,
-        first: table,
+    : chosen.map((name) => ({
+        id: name,
+        label: chosen.length === 1 ? 'Name of the stream' : `Name of the stream of ${name}`,
+        first: name,
       }));
   const names: Record<string, string> = {};
   for (const { id, first } of fields) {
@@ -63,11 +74,7 @@ export function MakeStreams({
     const others = fields.filter((field) => field.id !== id).map((field) => names[field.id] ?? '');
     return nameFault(names[id] ?? '', [...taken, ...others]);
   };
-  const streams = streamsOf(
-    integration,
-    chosen,
-    isOne ? { kind: 'one', name: names[''] ?? '' } : { kind: 'each', names },
-  );
+  const streams = streamsOf(isOne ? { kind: 'one', name: names[''] ?? '' } : { kind: 'each', names });
   const make = useMutation({
     async mutationFn() {
       const saved: NewStream[] = [];
@@ -92,7 +99,7 @@ export function MakeStreams({
         if (isReady && off === null) make.mutate();
       }}
     >
-      {chosen.length > 1 && <RadioGroup label="Streams" options={LAYOUTS} chosen={layout} onChoose={setLayout} />}
+      {chosen.length > 1 && <RadioGroup label="Streams" options={LAYOUTS[what]} chosen={layout} onChoose={setLayout} />}
       {fields.map(({ id, label }) => (
         <Field
           key={id}
@@ -116,7 +123,7 @@ export function MakeStreams({
   );
 }
 
-/** Streams that take tables from an integration, or will once their drafts are published. */
+/** Streams whose drafts were begun. */
 export function MadeStreams({
   workspace,
   streams,

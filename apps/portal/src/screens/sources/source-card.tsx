@@ -46,7 +46,7 @@ export function SourceCard({
           <Facts
             facts={[
               [
-                'Database',
+                'Read from',
                 isLinked ? (
                   <Link key="database" to="/workspaces/$w/integrations/$i" params={{ w: workspace, i: name }}>
                     {name}

@@ -5,14 +5,24 @@ import type { DatabaseTable } from './queries.ts';
 /** A table to read: its key column and the columns that never reach the log. */
 export type ChosenTable = { readonly table: string; readonly key: string; readonly without: readonly string[] };
 
-/** `each`: a stream for each table, by table. `one`: one stream for all tables. */
+/** A topic to read, and the path of its key. */
+export type ChosenTopic = { readonly topic: string; readonly key: string };
+
+/** What a record of a topic is. */
+export type Format = NonNullable<Bodies['streams']['format']>;
+export const FORMATS = [
+  { id: 'json', name: 'JSON: a record is an event' },
+  { id: 'debezium', name: 'Debezium: a record is a change of a row' },
+] as const;
+
+/** `each`: a stream for each table or topic, by its name. `one`: one stream for all. */
 export type Layout =
   | { readonly kind: 'each'; readonly names: Readonly<Record<string, string>> }
   | { readonly kind: 'one'; readonly name: string };
 
 export type NewStream = { readonly name: string; readonly body: Bodies['streams'] };
 
-/** Returns a name for the stream of a table: `orders` of `public.orders`, `crm-contacts` of `crm.contacts`. */
+/** Returns a name for the stream of a table or topic: `orders` of `public.orders`, `crm-contacts` of `crm.contacts`. */
 export function streamNameOf(table: string, taken: readonly string[]): string {
   const plain = table
     .replace(/^public\./, '')
@@ -20,7 +30,7 @@ export function streamNameOf(table: string, taken: readonly string[]): string {
     .replaceAll(/[^a-z0-9]+/g, '-')
     .slice(0, 60)
     .replaceAll(/^-|-$/g, '');
-  const base = plain === '' ? 'table' : plain;
+  const base = plain === '' ? 'stream' : plain;
   for (let at = 1; ; at += 1) {
     const name = at === 1 ? base : `${base}-${at}`;
     if (!taken.includes(name)) return name;
@@ -49,8 +59,34 @@ export function streamsOf(integration: string, chosen: readonly ChosenTable[], l
       },
     };
   };
+  return laidOut(chosen, ({ table }) => table, layout, stream);
+}
+
+/** Returns the streams that read the chosen topics. */
+export function topicStreamsOf(
+  integration: string,
+  format: Format,
+  chosen: readonly ChosenTopic[],
+  layout: Layout,
+): readonly NewStream[] {
+  const stream = (name: string, topics: readonly ChosenTopic[]): NewStream => ({
+    name,
+    body: {
+      ...(format !== 'json' && { format }),
+      from: { integration, topics: Object.fromEntries(topics.map(({ topic, key }) => [topic, key])) },
+    },
+  });
+  return laidOut(chosen, ({ topic }) => topic, layout, stream);
+}
+
+function laidOut<Item>(
+  chosen: readonly Item[],
+  nameOf: (item: Item) => string,
+  layout: Layout,
+  stream: (name: string, items: readonly Item[]) => NewStream,
+): readonly NewStream[] {
   if (layout.kind === 'one') return chosen.length === 0 ? [] : [stream(layout.name, chosen)];
-  return chosen.map((table) => stream(layout.names[table.table] ?? streamNameOf(table.table, []), [table]));
+  return chosen.map((item) => stream(layout.names[nameOf(item)] ?? streamNameOf(nameOf(item), []), [item]));
 }
 
 /** Returns the names of the streams that read a table of an integration. */

@@ -12,7 +12,7 @@ import { streamsQuery } from '../streams/queries.ts';
 import { MadeStreams, MakeStreams } from './make-streams.tsx';
 import { ProblemFix } from './problem-fix.tsx';
 import { readTables, tablesCall, type DatabaseTable } from './queries.ts';
-import { streamsReading, type ChosenTable, type NewStream } from './stream-drafts.ts';
+import { streamsOf, streamsReading, type ChosenTable, type NewStream } from './stream-drafts.ts';
 import { TableRow } from './table-row.tsx';
 import styles from './sources.module.css';
 
@@ -116,7 +116,14 @@ function TableChoice({
       )}
       {found.length === 0 && <p role="status">No table has this in its name.</p>}
       {chosen.length > 0 && (
-        <MakeStreams workspace={workspace} integration={integration} chosen={chosen} onMade={finish} />
+        <MakeStreams
+          workspace={workspace}
+          integration={integration}
+          what="table"
+          chosen={chosen.map(({ table }) => table)}
+          streamsOf={(layout) => streamsOf(integration, chosen, layout)}
+          onMade={finish}
+        />
       )}
       {made.length > 0 && <MadeStreams workspace={workspace} streams={made.map(({ name }) => name)} />}
     </>

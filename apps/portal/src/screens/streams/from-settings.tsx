@@ -9,17 +9,44 @@ import { Field } from '../../ui/field.tsx';
 import { FaultGroup } from '../../ui/held-fault.tsx';
 import { NativeSelect } from '../../ui/native-select.tsx';
 import { integrationsQuery } from '../integrations/queries.ts';
-import { isDatabase } from '../integrations/integration-roles.ts';
+import { hasTopics, isDatabase } from '../integrations/integration-roles.ts';
 import { ProblemFix } from '../sources/problem-fix.tsx';
 import { tablesQuery } from '../sources/queries.ts';
 import { keyColumnOf, keyPathOf } from '../sources/stream-drafts.ts';
+import { FORMATS } from '../sources/stream-drafts.ts';
 import type { StreamDraft } from './stream-draft.ts';
+import { originOf } from './use-origin.ts';
 import styles from './streams.module.css';
 
 export type From = NonNullable<Bodies['streams']['from']>;
-type Tables = NonNullable<From['tables']>;
+type Keys = NonNullable<From['tables']>;
 
-/** The database of a stream, the tables that it reads, and the columns that it leaves out. */
+/** The words for what a stream reads: tables of a database, or topics of a Kafka cluster. */
+const WORDS = {
+  tables: {
+    integration: 'Database',
+    legend: 'Tables',
+    add: 'Table to add',
+    verb: 'Add the table',
+    example: 'public.payments',
+    note: 'Path of the key in the row, such as event.id. Changes with one key are evaluated in order, across tables. The key of a published table is fixed.',
+    column: 'schema.table.column, one on each line.',
+    leftOut: 'public.orders.card_number',
+  },
+  topics: {
+    integration: 'Kafka cluster',
+    legend: 'Topics',
+    add: 'Topic to add',
+    verb: 'Add the topic',
+    example: 'app.public.payments',
+    note: 'Path of the key in the event, such as event.id. Events with one key are evaluated in order, across topics. The key of a published topic is fixed.',
+    column: 'topic.column, one on each line.',
+    leftOut: 'app.public.orders.card_number',
+  },
+} as const;
+type Read = keyof typeof WORDS;
+
+/** The database or Kafka cluster of a stream, the tables or topics that it reads, and the columns that it leaves out. */
 export function FromSettings({
   draft,
   from,
@@ -30,64 +57,77 @@ export function FromSettings({
   /** The user may not change it. */
   readonly isOff: boolean;
 }): ReactNode {
+  const read: Read = from.topics ? 'topics' : 'tables';
+  const { hasChanges } = originOf(draft.body ?? undefined);
   const change = (next: Partial<From>): void =>
     draft.change((before) => ({ ...before, from: { ...(before.from ?? from), ...next } }));
+  const props = { draft, from, read, isOff };
   return (
     <FaultGroup>
-      <Database draft={draft} from={from} isOff={isOff} onChange={(integration) => change({ integration })} />
-      {from.tables && (
-        <TableList
-          draft={draft}
-          integration={from.integration}
-          tables={from.tables}
-          isOff={isOff}
-          onChange={(tables) => change({ tables })}
-        />
-      )}
-      <LeftOut from={from} isOff={isOff} onChange={(without) => change({ without: [...without] })} />
-      <FormFaults faults={draft.faultsAt('from')} />
+      <Integration {...props} onChange={(integration) => change({ integration })} />
+      {read === 'topics' && <Format draft={draft} isOff={isOff} />}
+      <KeyList {...props} onChange={(keys) => change({ [read]: keys })} />
+      {hasChanges && <LeftOut {...props} onChange={(without) => change({ without: [...without] })} />}
+      <FormFaults faults={[...draft.faultsAt('from'), ...draft.faultsAt('format')]} />
     </FaultGroup>
   );
 }
 
-type Props = { readonly draft: StreamDraft; readonly from: From; readonly isOff: boolean };
+type Props = { readonly draft: StreamDraft; readonly from: From; readonly read: Read; readonly isOff: boolean };
 
-function Database({
+function Integration({
   draft,
   from,
+  read,
   isOff,
   onChange,
 }: Props & { readonly onChange: (integration: string) => void }): ReactNode {
   const { data } = useQuery(integrationsQuery(draft.workspace));
-  const sources = (data?.items ?? []).filter(({ body }) => isDatabase(body)).map(({ name }) => name);
+  const isFitting = read === 'tables' ? isDatabase : hasTopics;
+  const sources = (data?.items ?? []).filter(({ body }) => isFitting(body)).map(({ name }) => name);
   return (
     <NativeSelect
-      label="Database"
+      label={WORDS[read].integration}
       options={[...new Set([from.integration, ...sources])].map((id) => ({ id, name: id }))}
       value={from.integration}
-      isDisabled={isOff}
+      isDisabled={isOff || draft.resource !== null}
       onChange={onChange}
     />
   );
 }
 
-function TableList({
+/** What a record of a topic is. It is fixed once the stream is published. */
+function Format({ draft, isOff }: Pick<Props, 'draft' | 'isOff'>): ReactNode {
+  return (
+    <NativeSelect
+      label="Format"
+      options={FORMATS}
+      value={draft.body?.format ?? 'json'}
+      isDisabled={isOff || draft.resource !== null}
+      onChange={(format) =>
+        draft.change(({ format: _before, ...before }) => (format === 'json' ? before : { ...before, format }))
+      }
+    />
+  );
+}
+
+function KeyList({
   draft,
-  integration,
-  tables,
+  from,
+  read,
   isOff,
   onChange,
-}: Omit<Props, 'from'> & {
-  readonly integration: string;
-  readonly tables: Tables;
-  readonly onChange: (tables: Tables) => void;
-}): ReactNode {
-  const published = draft.resource?.body.from?.tables ?? {};
-  const rows = Object.entries(tables);
+}: Props & { readonly onChange: (keys: Keys) => void }): ReactNode {
+  const words = WORDS[read];
+  const keys = from[read] ?? {};
+  const published = draft.resource?.body.from?.[read] ?? {};
+  const rows = Object.entries(keys);
+  const isTaken = (name: string): boolean => Object.hasOwn(keys, name);
+  const add = (name: string, key: string): void => onChange({ ...keys, [name]: published[name] ?? key });
   return (
     <fieldset className={cls(styles.set)}>
-      <legend>Tables</legend>
-      <ul aria-label="Tables of this stream" className={cls(styles.keyed)}>
+      <legend>{words.legend}</legend>
+      <ul aria-label={`${words.legend} of this stream`} className={cls(styles.keyed)}>
         {rows.map(([name, key]) => (
           <li key={name}>
             <Field
@@ -96,7 +136,7 @@ function TableList({
               placeholder="event.id"
               isDisabled={isOff || Object.hasOwn(published, name)}
               value={String(key)}
-              onChange={(path) => onChange({ ...tables, [name]: path })}
+              onChange={(path) => onChange({ ...keys, [name]: path })}
             />
             {!isOff && rows.length > 1 && (
               <Button
@@ -111,17 +151,14 @@ function TableList({
           </li>
         ))}
       </ul>
-      <p className={cls(styles.note)}>
-        Path of the key in the row, such as event.id. Changes with one key are evaluated in order, across tables. The
-        key of a published table is fixed.
-      </p>
-      {!isOff && (
-        <AddTable
-          workspace={draft.workspace}
-          integration={integration}
-          isTaken={(table) => Object.hasOwn(tables, table)}
-          onAdd={(table, key) => onChange({ ...tables, [table]: published[table] ?? key })}
-        />
+      <p className={cls(styles.note)}>{words.note}</p>
+      {!isOff && read === 'tables' && (
+        <AddTable workspace={draft.workspace} integration={from.integration} isTaken={isTaken} onAdd={add} />
+      )}
+      {!isOff && read === 'topics' && (
+        <div className={cls(styles.keyed)}>
+          <AddName read="topics" isTaken={isTaken} onAdd={(name) => add(name, 'event.id')} />
+        </div>
       )}
     </fieldset>
   );
@@ -140,46 +177,84 @@ function AddTable({
   /** Called with the path of the primary key. Empty: the table is not known. */
   readonly onAdd: (table: string, key: string) => void;
 }): ReactNode {
-  const listId = useId();
   const [name, setName] = useState('');
   // Each read of the tables connects to the database, so it waits for a person who wants to add one.
   const [isWanted, setWanted] = useState(false);
   const { data } = useQuery({ ...tablesQuery(workspace, integration), enabled: isWanted });
-  const table = name.trim();
-  const found = data?.items.find((item) => item.table === table);
-  const canAdd = table !== '' && !isTaken(table);
-  const add = (): void => {
-    onAdd(table, found === undefined ? '' : keyPathOf(keyColumnOf(found)));
-    setName('');
-  };
+  const tables = data?.items ?? [];
+  const find = (table: string) => tables.find((item) => item.table === table);
+  const found = find(name);
   return (
     <div className={cls(styles.keyed)}>
+      <AddName
+        read="tables"
+        options={tables.map(({ table }) => table).filter((table) => !isTaken(table))}
+        isTaken={isTaken}
+        onFocus={() => setWanted(true)}
+        onType={setName}
+        onAdd={(table) => {
+          const known = find(table);
+          onAdd(table, known === undefined ? '' : keyPathOf(keyColumnOf(known)));
+        }}
+      />
+      {found?.problem && <ProblemFix {...found.problem} of={name} />}
+    </div>
+  );
+}
+
+/** A field for a name to add, and its button. */
+function AddName({
+  read,
+  options = [],
+  isTaken,
+  onFocus,
+  onType,
+  onAdd,
+}: {
+  readonly read: Read;
+  /** Names to choose from. Any other may be typed. */
+  readonly options?: readonly string[];
+  readonly isTaken: (name: string) => boolean;
+  readonly onFocus?: () => void;
+  readonly onType?: (name: string) => void;
+  readonly onAdd: (name: string) => void;
+}): ReactNode {
+  const words = WORDS[read];
+  const listId = useId();
+  const [typed, setTyped] = useState('');
+  const name = typed.trim();
+  const canAdd = name !== '' && !isTaken(name);
+  const write = (text: string): void => {
+    setTyped(text);
+    onType?.(text.trim());
+  };
+  const add = (): void => {
+    onAdd(name);
+    write('');
+  };
+  return (
+    <div>
       <datalist id={listId}>
-        {data?.items
-          .filter((item) => !isTaken(item.table))
-          .map((item) => (
-            <option key={item.table} value={item.table} />
-          ))}
+        {options.map((option) => (
+          <option key={option} value={option} />
+        ))}
       </datalist>
-      <div>
-        <Field
-          label="Table to add"
-          isMono
-          list={listId}
-          autoComplete="off"
-          placeholder="public.payments"
-          value={name}
-          onFocus={() => setWanted(true)}
-          onChange={setName}
-          onKeyDown={(event) => {
-            if (event.key === 'Enter' && canAdd) add();
-          }}
-        />
-        <Button isDisabled={!canAdd} onPress={add}>
-          Add the table
-        </Button>
-      </div>
-      {found?.problem && <ProblemFix {...found.problem} of={table} />}
+      <Field
+        label={words.add}
+        isMono
+        list={listId}
+        autoComplete="off"
+        placeholder={words.example}
+        value={typed}
+        {...(onFocus && { onFocus })}
+        onChange={write}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && canAdd) add();
+        }}
+      />
+      <Button isDisabled={!canAdd} onPress={add}>
+        {words.verb}
+      </Button>
     </div>
   );
 }
@@ -193,6 +268,7 @@ const linesOf = (text: string): readonly string[] =>
 /** Keeps an empty last line while the user types the next column. */
 function LeftOut({
   from: { without = [] },
+  read,
   isOff,
   onChange,
 }: Omit<Props, 'draft'> & { readonly onChange: (without: readonly string[]) => void }): ReactNode {
@@ -201,10 +277,10 @@ function LeftOut({
   return (
     <Field
       label="Columns to leave out"
-      note="schema.table.column, one on each line. They never reach Carillon’s log."
+      note={`${WORDS[read].column} They never reach Carillon’s log.`}
       isLong
       isDisabled={isOff}
-      placeholder="public.orders.card_number"
+      placeholder={WORDS[read].leftOut}
       value={linesOf(typed).join('\n') === saved ? typed : saved}
       onChange={(text) => {
         setTyped(text);

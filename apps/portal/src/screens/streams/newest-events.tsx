@@ -10,33 +10,40 @@ import { Time } from '../../ui/time.tsx';
 import { CameIn } from '../deliveries/contents.tsx';
 import { ChangeLine } from '../sources/change-line.tsx';
 import { newestEventsQuery } from '../rule/queries.ts';
+import type { From } from './from-settings.tsx';
 import styles from './streams.module.css';
 
 /** Newest events of a stream, each with its body as it came, or why that is gone. The list follows by itself. */
 export function NewestEvents({
   workspace,
   path,
-  isRead = false,
+  from,
 }: {
   readonly workspace: string;
   readonly path: string;
-  /** The stream reads a database: its events are changes. */
-  readonly isRead?: boolean;
+  /** The tables or topics that the stream reads. Undefined if senders post to it. */
+  readonly from?: From;
 }): ReactNode {
-  const title = isRead ? 'Newest changes' : 'Newest events';
+  const title = from?.tables ? 'Newest changes' : 'Newest events';
   const { data, error, refetch } = useQuery(newestEventsQuery(workspace, path));
   const bodies = useMay('bodies', workspace);
   return (
     <Card title={title}>
       {error && <Problem error={error} onRetry={() => void refetch()} />}
       {!data && !error && <Loading what="events" rows={4} />}
-      {data?.items.length === 0 && isRead && (
+      {data?.items.length === 0 && from?.topics && (
+        <p role="status">
+          No record was read yet. A topic is read from its end, so older records do not come. The list follows within
+          five seconds.
+        </p>
+      )}
+      {data?.items.length === 0 && from?.tables && (
         <p role="status">
           No change was read yet. Change a row of a table, such as by an UPDATE in psql. The list follows within five
           seconds.
         </p>
       )}
-      {data?.items.length === 0 && !isRead && (
+      {data?.items.length === 0 && !from && (
         <>
           <p role="status">Nothing came yet. It is looked for every five seconds.</p>
           <p className={cls(styles.note)}>

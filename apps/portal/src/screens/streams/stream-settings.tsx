@@ -7,6 +7,7 @@ import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { Field } from '../../ui/field.tsx';
 import { Actions, Card } from '../../ui/page.tsx';
+import { Id } from '../../ui/text.tsx';
 import { SecurityChoice } from '../notifications/security-choice.tsx';
 import { FromSettings } from './from-settings.tsx';
 import type { StreamDraft } from './stream-draft.ts';
@@ -73,11 +74,19 @@ export function StreamSettings({
   if (body === null) return null;
   const isFixed = resource !== null;
   const { from } = body;
+  const signature = body.security?.webhook_secret;
   const shown = ['from', 'security', 'key', 'time', 'cors_origins', 'rate', 'rate_per_credential'];
   const others = draft.faults.filter(({ path }) => !shown.some((one) => path === one || path.startsWith(`${one}.`)));
   return (
     <FaultScope draft={draft}>
-      {from === undefined && (
+      {signature !== undefined && (
+        <Card title="Who may send">
+          <p>
+            A sender that signs each request with the secret <Id>{signature.secret}</Id>, such as Debezium Server.
+          </p>
+        </Card>
+      )}
+      {from === undefined && signature === undefined && (
         <Card title="Who may send">
           <SecurityChoice
             workspace={workspace}
@@ -124,7 +133,7 @@ export function StreamSettings({
         <Card title="Remove">
           <p>
             {subscribedRules.length === 0
-              ? `${from === undefined ? 'Senders are refused' : 'Its tables are no longer read'} once the draft that removes it is published. Events that came stay as long as they are kept.`
+              ? `${from === undefined ? 'Senders are refused' : 'It is no longer read'} once the draft that removes it is published. Events that came stay as long as they are kept.`
               : `${subscribedRules.join(', ')} ${subscribedRules.length === 1 ? 'hears' : 'hear'} it: give ${
                   subscribedRules.length === 1 ? 'that rule' : 'those rules'
                 } another stream first.`}

@@ -23,6 +23,7 @@ import { NewestEvents } from './newest-events.tsx';
 import { streamsQuery } from './queries.ts';
 import { SeenFields } from './seen-fields.tsx';
 import { SendEvent } from './send-event.tsx';
+import { SendMany } from './send-many.tsx';
 import type { StreamDraft } from './stream-draft.ts';
 import styles from './streams.module.css';
 
@@ -118,7 +119,7 @@ function leadOf(facts: StreamFacts | undefined, draft: StreamDraft | null): Reac
   if (!facts) {
     return draft?.body?.from === undefined
       ? 'Its address answers once it is published.'
-      : 'Carillon reads its tables once it is published.';
+      : `Carillon reads its ${draft.body.from.tables ? 'tables' : 'topics'} once it is published.`;
   }
   if (draft !== null && draft.resource !== null && draft.body === null)
     return 'The draft removes it: until that is published it counts as before.';
@@ -173,7 +174,7 @@ function SubscribedRules({ workspace: w, name: s, facts }: Omit<PartsProps, 'dra
   );
 }
 
-/** A stream that reads tables of a database: how its source is, its newest changes, and its settings. */
+/** A stream that reads tables or topics: how its source is, its newest events, and its settings. */
 function ReadParts({
   workspace: w,
   name: s,
@@ -186,10 +187,10 @@ function ReadParts({
   const titles = (facts?.subscribedRules ?? []).map(({ notification, rule }) => `${notification}.${rule}`);
   return (
     <>
-      <SourceCard workspace={w} name={from.integration} tables={Object.keys(from.tables ?? {})} isLinked>
+      <SourceCard workspace={w} name={from.integration} tables={Object.keys(from.tables ?? from.topics ?? {})} isLinked>
         <SubscribedRules workspace={w} name={s} facts={facts} />
       </SourceCard>
-      {isPublished && <NewestEvents workspace={w} path={path} isRead />}
+      {isPublished && <NewestEvents workspace={w} path={path} from={from} />}
       {isPublished && <SeenFields workspace={w} path={path} />}
       {draft !== null && draft.body !== null && (
         <Part loading={<Loading what="the settings" />}>
@@ -203,6 +204,10 @@ function ReadParts({
     </>
   );
 }
+
+/** Environment variable from which code reads the credential of a stream that no rule hears. */
+const variableOf = (published: Bodies['streams'] | undefined): string =>
+  published?.security?.jwt_provider === undefined ? 'CARILLON_API_KEY' : 'CARILLON_JWT';
 
 /** A stream that senders post to: its address, an event to send, code, what came, and its settings. */
 function SentParts({ workspace: w, name: s, facts, draft }: PartsProps): ReactNode {
@@ -231,8 +236,7 @@ function SentParts({ workspace: w, name: s, facts, draft }: PartsProps): ReactNo
       <Card title="Address">
         <div data-copies="url">{url && <Code text={url} what="the URL" />}</div>
         <p>
-          Events are posted here as JSON, one in each request.{' '}
-          {isListening ? null : 'Nobody listens here before the stream is published.'}
+          Events are posted here as JSON. {isListening ? null : 'Nobody listens here before the stream is published.'}
         </p>
         <SubscribedRules workspace={w} name={s} facts={facts} />
       </Card>
@@ -268,6 +272,9 @@ function SentParts({ workspace: w, name: s, facts, draft }: PartsProps): ReactNo
             </Part>
           )}
         </Card>
+      )}
+      {isListening && url && published?.format !== 'debezium' && (
+        <SendMany url={url} variable={counts.data?.credential.variable ?? variableOf(published)} />
       )}
       {isListening && <SeenFields workspace={w} path={path} />}
       {isListening && <NewestEvents workspace={w} path={path} />}
