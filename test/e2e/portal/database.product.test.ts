@@ -4,11 +4,17 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
 import { sharedServer } from '../../support/shared-servers.ts';
+import { readApiDocument } from '../screens/api-document.ts';
 import { guardPages } from './guard.ts';
 import { sharedDemo } from './shared-demo.ts';
 import { closeContexts, sharedBrowser, type SharedDemo } from './support.ts';
 
 const AT = '/workspaces/db';
+const TRIED = {
+  op: 'update',
+  event: { id: 1, status: 'paid', email: 'ada@example.com' },
+  previous: { id: 1, status: 'open', email: 'ada@example.com' },
+};
 const NOTIFICATION = `name: Order paid
 channels:
   email: { template: paid }
@@ -24,6 +30,7 @@ describeWith(['chromium', 'postgres'], 'a database in the portal', () => {
   let browser: Browser;
   let page: Page;
   let database: PostgresDatabase;
+  const operations = readApiDocument();
   const guard = guardPages(() => (demo ? [demo.control] : []));
   const main = () => page.locator('main');
   const region = (name: string) => main().getByRole('region', { name, exact: true });
@@ -58,6 +65,15 @@ describeWith(['chromium', 'postgres'], 'a database in the portal', () => {
     await dialog.getByRole('button', { name: 'Store it' }).click();
     await dialog.waitFor({ state: 'detached' });
     await page.locator('[data-draft="saved"]').waitFor();
+  }
+  /** Asks the product, and holds its answer against the document of the API. */
+  async function answer(path: string, query = '', body?: object): Promise<unknown> {
+    const at = `/v1/workspaces/db${path}`;
+    const method = body ? 'POST' : 'GET';
+    const operation = operations.find(({ name, match }) => name.startsWith(method) && match(at) !== null);
+    const given = await demo.ask<unknown>(`${at}${query}`, body);
+    expect(operation?.checkResponse(200, 'application/json', given), at).toEqual([]);
+    return given;
   }
   async function publish(): Promise<void> {
     await button(/^Publish \d+ changes?$/).click();
@@ -120,6 +136,18 @@ describeWith(['chromium', 'postgres'], 'a database in the portal', () => {
       .waitFor();
     await main().getByText('Created rows').click();
     await page.locator('[data-draft="saved"]').waitFor();
+    const bench = region('Test bench');
+    await bench.getByRole('radio', { name: 'Pasted' }).click();
+    await page.locator('[data-code-field="Change as JSON"] .cm-content').click();
+    await page.keyboard.press('ControlOrMeta+a');
+    await page.keyboard.insertText(JSON.stringify(TRIED));
+    await bench.getByRole('button', { name: /^Run/ }).click();
+    await bench.getByText('Fires: 1 person is told.').waitFor();
+    const values = await bench
+      .getByRole('list', { name: 'Values of the parts' })
+      .getByRole('listitem')
+      .allTextContents();
+    expect(values.slice(1)).toEqual(['event.status"paid"', 'previous.status"open"']);
     await button('Review and publish').click();
     await publish();
     await database.run("UPDATE orders SET status = 'open'; UPDATE orders SET status = 'paid'");
@@ -128,6 +156,15 @@ describeWith(['chromium', 'postgres'], 'a database in the portal', () => {
       return messages.length > 0 ? messages.map(({ subject }) => subject) : undefined;
     });
     expect(subjects).toEqual(['Paid, was open']);
+    // The scripted tests rest on the document of the API: the product's answers about changes are as it says.
+    const newest = await answer('/events', '?stream=db/orders&limit=1');
+    const [{ id }] = (newest as { readonly items: readonly [{ readonly id: string }] }).items;
+    const trace = (await answer(`/events/${id}/trace`)) as { readonly steps: readonly { readonly lines: string[] }[] };
+    expect(trace.steps.flatMap(({ lines }) => lines)).toEqual(
+      expect.arrayContaining(['  event.status  →  "paid"', '  previous.status  →  "open"']),
+    );
+    await answer('/sources');
+    await answer('/rules/order-paid.paid/test', '', { event: JSON.stringify(TRIED) });
     await page.goto(`${demo.control}${AT}/inbox`);
     await main().getByText('Paid, was open').first().waitFor();
   });
