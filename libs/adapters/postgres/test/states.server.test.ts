@@ -125,12 +125,12 @@ describeWith('postgres', 'states of a source', () => {
   });
 
   describe('waiting', () => {
-    it('is may_not_publish while the options of the publication leave changes out, also while it is read', async () => {
+    it('is publication_changed while the options of the publication leave changes out, also while it is read', async () => {
       const reader = await database.open(['public.kept']);
       const { publication = '' } = database.log.position ?? {};
       const expected = {
         kind: 'waiting',
-        reason: 'may_not_publish',
+        reason: 'publication_changed',
         fix: `ALTER PUBLICATION "${publication}" SET (publish = 'insert, update, delete', publish_via_partition_root = true);`,
       };
       await database.run(`ALTER PUBLICATION ${publication} SET (publish = 'insert')`);

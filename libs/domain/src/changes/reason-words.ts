@@ -64,6 +64,10 @@ const POSTGRES: WordsOf<'postgres'> = {
       what: 'the role may not create the publication',
       end: 'Let an administrator of the database run this SQL.',
     },
+    publication_changed: {
+      what: 'the options of the publication were changed, so that it leaves changes out',
+      end: 'Run this SQL. Changes that were left out do not come again.',
+    },
     no_slot_free: {
       what: 'all replication slots of the server are taken',
       end: 'Drop an unused slot, or raise max_replication_slots.',

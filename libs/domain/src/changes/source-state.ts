@@ -17,6 +17,7 @@ export const SOURCE_REASONS = {
       'not_logical',
       'may_not_replicate',
       'may_not_publish',
+      'publication_changed',
       'no_slot_free',
       'making_slot',
       'in_use',

@@ -23,11 +23,10 @@ export async function findPublication(connection: Connection, name: string): Pro
 /** Returns a failure with the SQL if the options of a publication were changed so that changes are missing. */
 export function optionsProblem({ name, sendsAll }: FoundPublication): SourceFailure | null {
   if (sendsAll) return null;
-  const detail = 'The options of the publication were changed. Changes that it left out do not come again.';
-  return waiting('may_not_publish', detail, `ALTER PUBLICATION ${quoteName(name)} SET (${OPTIONS});`);
+  return waiting('publication_changed', null, `ALTER PUBLICATION ${quoteName(name)} SET (${OPTIONS});`);
 }
 
-/** Returns a publication, which it makes without tables if it is not there. Rejects with `may_not_publish`. */
+/** Returns a publication, which it makes without tables if it is not there. Rejects with `may_not_publish` or `publication_changed`. */
 export async function ensurePublication(
   connection: Connection,
   name: string,
