@@ -50,7 +50,7 @@ export async function redriveLetter(
 export async function redrivenRecord(letter: DeadLetter, asking: string, ports: RedrivePorts): Promise<NewRecord> {
   const { topic, partition, offset } = letter;
   if (letter.stage === 'append') {
-    const why = 'the log does not have the change, because it is above a limit';
+    const why = 'the log does not have it, and what its source has would fail again';
     throw new CarillonError('wrong_state', `${why}: npx carillon receipts dismiss ${letter.id}`);
   }
   if (!isRedriven(topic)) {

@@ -59,9 +59,14 @@ describe('What was parked because it could not be read, or because nobody could 
     await expect(redriven(parked('carillon.receipts', value(), reason))).rejects.toThrow(why);
   });
 
-  it('a database change above a limit does not, because the log does not have it', async () => {
-    const letter = parked('carillon.receipts', new Uint8Array(), 'change_too_large');
-    const refused: DeadLetter = { ...letter, stage: 'append', topic: 'source shop-db' };
-    await expect(redriven(refused)).rejects.toThrow(`npx carillon receipts dismiss ${refused.id}`);
+  it.each([
+    ['a database change', 'source shop-db', 'change_too_large'],
+    ['a record of a Kafka topic', 'source bus, topic carillon.events', 'record_unreadable'],
+  ])('%s that the log does not have does not', async (_, topic, reason) => {
+    const letter = parked('carillon.receipts', new Uint8Array(), reason);
+    const refused: DeadLetter = { ...letter, stage: 'append', topic };
+    await expect(redriven(refused)).rejects.toThrow(
+      `what its source has would fail again: npx carillon receipts dismiss ${refused.id}`,
+    );
   });
 });
