@@ -146,7 +146,8 @@ function startBatch(ports: EvaluatePorts, before: PartitionState, states: Entity
   const ranges: EvaluatedRange[] = [];
   const dropped: DropCount[] = [];
   let configNumber = before.configNumber;
-  const clocks: Record<string, Instant> = { ...before.clocks };
+  // Records bring names of streams as new strings. As keys of an object these make V8 compile the judging anew for each batch.
+  const clocks = new Map<string, Instant>(Object.entries(before.clocks));
 
   function rangeAt(offset: number): EvaluatedRange {
     const last = ranges.at(-1);
@@ -175,7 +176,7 @@ function startBatch(ports: EvaluatePorts, before: PartitionState, states: Entity
     const range = rangeAt(event.position.offset);
     // The commit time of a change may be long past when a reader was away, so the append time counts.
     const at = event.change === null ? event.time : event.appendedAt;
-    clocks[event.stream] = Math.max(clocks[event.stream] ?? 0, at);
+    clocks.set(event.stream, Math.max(clocks.get(event.stream) ?? 0, at));
     const evaluatedRules = yield* evaluateEventCoroutine(event, configuration, ports.book, ids.derive, {
       runId: ports.run?.id ?? null,
       states,
@@ -217,7 +218,7 @@ function startBatch(ports: EvaluatePorts, before: PartitionState, states: Entity
       const ruleErrors = ranges
         .flatMap((range) => [...range.tally.rules.values()])
         .reduce((sum, rule) => sum + rule.failed, 0);
-      const state = { partition: before.partition, configNumber, clocks };
+      const state = { partition: before.partition, configNumber, clocks: Object.fromEntries(clocks) };
       return {
         fates,
         outputs,
