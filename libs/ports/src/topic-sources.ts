@@ -80,8 +80,8 @@ export type TopicHandlers = {
 export type TopicEnd =
   | { readonly kind: 'closed'; readonly error: unknown }
   | ({ readonly kind: 'waiting' } & SourceProblem<WaitingReason>)
-  /** `lagRecords`: records that the topics hold. */
-  | ({ readonly kind: 'stopped'; readonly lagRecords: number } & SourceProblem<StoppedReason>);
+  /** `lagRecords`: records that the topics hold. Null if that is not known, and for databases. */
+  | ({ readonly kind: 'stopped'; readonly lagRecords: number | null } & SourceProblem<StoppedReason>);
 
 /**
  * Reads topics of Kafka clusters that other programs write. It joins no consumer group and stores nothing in the cluster, so that

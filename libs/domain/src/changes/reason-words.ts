@@ -139,7 +139,7 @@ const KAFKA: WordsOf<'kafka'> = {
     },
     too_old: {
       what: 'the Kafka cluster gives topics no ids, so Carillon could not tell that a topic was made again',
-      end: 'Upgrade it to Kafka 2.8 or newer.',
+      end: 'Upgrade it to Kafka 3.1 or newer.',
     },
     registry_away: { what: 'the schema registry does not answer', end: 'Carillon retries until it answers.' },
     schema_unknown: {

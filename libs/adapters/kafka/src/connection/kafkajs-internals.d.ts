@@ -8,6 +8,16 @@ declare module 'kafkajs/src/cluster/index.js' {
   export = Cluster;
 }
 
+declare module 'kafkajs/src/broker/index.js' {
+  const Broker: unknown;
+  export = Broker;
+}
+
+declare module 'kafkajs/src/network/connectionPool.js' {
+  const ConnectionPool: unknown;
+  export = ConnectionPool;
+}
+
 declare module 'kafkajs/src/network/connection.js' {
   const Connection: unknown;
   export = Connection;

@@ -1,0 +1,91 @@
+import type { KafkaPosition, TopicPosition, TopicStart } from '@carillon/domain/changes';
+import { err, ok, type Result } from '@carillon/kernel';
+import type { AddressGuard, SourceTopic, TopicCheck, TopicSources, TopicTarget } from '@carillon/ports';
+import { TopicFailure, type WaitingProblem } from './failures.ts';
+import { END, ForeignCluster, OLDEST, type Access } from './foreign-cluster.ts';
+import { problemsOf } from './partitions.ts';
+import type { Metadata } from './requests.ts';
+import { openTopicReader } from './topic-reader.ts';
+
+export type TopicSourcesOptions = {
+  /** Decides which addresses may be connected to. */
+  readonly guard: AddressGuard;
+  /** Shorter times for tests. */
+  readonly timing?: Partial<Access['timing']>;
+};
+
+const DEFAULT_TIMING: Access['timing'] = { connectMs: 10_000, answerMs: 30_000, refreshMs: 5_000 };
+const MAX_TOPICS = 1_000;
+
+/** Reads topics that other programs write, from Kafka 3.1 on. */
+export function createTopicSources({ guard, timing }: TopicSourcesOptions): TopicSources {
+  const access: Access = { guard, timing: { ...DEFAULT_TIMING, ...timing } };
+  return {
+    check: (target, topics) => checkCluster(access, target, topics),
+    topics: (target) => withCluster(access, target, async (cluster) => listTopics(await cluster.metadata(null))),
+    open: (target, topics, from, handlers) => openTopicReader({ access, target, topics, from, handlers }),
+    reset: (target, topics, start) => withCluster(access, target, (cluster) => positionAt(cluster, topics, start)),
+  };
+}
+
+/** Runs work on connections of its own. A failure becomes the state that it leads to. */
+async function withCluster<Value>(
+  access: Access,
+  target: TopicTarget,
+  work: (cluster: ForeignCluster) => Promise<Value>,
+): Promise<Result<Value, WaitingProblem>> {
+  const cluster = new ForeignCluster(access, target);
+  try {
+    return ok(await work(cluster));
+  } catch (error) {
+    if (!(error instanceof TopicFailure) || error.failure.kind !== 'waiting') throw error;
+    const { reason, detail, fix } = error.failure;
+    return err({ reason, detail, fix });
+  } finally {
+    cluster.close();
+  }
+}
+
+/** Connects to every broker, because each of them may lead a partition. */
+async function checkCluster(access: Access, target: TopicTarget, topics: readonly string[]): Promise<TopicCheck> {
+  const looked = await withCluster(access, target, async (cluster) => {
+    const metadata = await cluster.metadata(topics);
+    for (const { nodeId } of metadata.brokers) await cluster.broker(nodeId);
+    return metadata;
+  });
+  if (!looked.ok) return { server: null, problems: [looked.error], topics: [] };
+  const problems = problemsOf(looked.value, topics);
+  const { length } = looked.value.brokers;
+  return {
+    server: length === 1 ? 'Kafka with 1 broker' : `Kafka with ${length} brokers`,
+    problems: [],
+    topics: topics.map((topic) => ({
+      topic,
+      partitions: looked.value.topics.find((one) => one.topic === topic)?.partitions.length ?? 0,
+      problem: problems.get(topic) ?? null,
+    })),
+  };
+}
+
+const listTopics = ({ topics }: Metadata): readonly SourceTopic[] =>
+  topics
+    .filter(({ topic, isInternal }) => !isInternal && !topic.startsWith('__'))
+    .map(({ topic, partitions }) => ({ topic, partitions: partitions.length, problem: null }))
+    .toSorted((one, other) => (one.topic < other.topic ? -1 : 1))
+    .slice(0, MAX_TOPICS);
+
+async function positionAt(
+  cluster: ForeignCluster,
+  topics: readonly string[],
+  start: TopicStart,
+): Promise<KafkaPosition> {
+  const { clusterId, topics: found } = await cluster.metadata(topics);
+  const readable = found.filter(({ errorCode }) => errorCode === 0);
+  const offsets = await cluster.offsets(readable, start === 'end' ? END : OLDEST);
+  const positions = topics.map((topic): [string, TopicPosition] => {
+    const of = offsets.filter((one) => one.topic === topic).map(({ partition, offset }) => [partition, offset]);
+    const id = readable.find((one) => one.topic === topic)?.id ?? null;
+    return [topic, { id, partitions: Object.fromEntries(of) as Record<string, number> }];
+  });
+  return { kind: 'kafka', clusterId, topics: Object.fromEntries(positions), at: Date.now() };
+}
