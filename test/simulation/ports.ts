@@ -81,6 +81,9 @@ export function portsOf(process: Process, world: World, shared: Shared, plant: P
     changeSources: async () => {
       throw new Error('no database is read here');
     },
+    topicSources: async () => {
+      throw new Error('no topics are read here');
+    },
     cohortPages: { page: async () => ({ kind: 'refused', detail: 'no platform has to be asked here' }) },
     watch: {
       consumes: () => undefined,

@@ -21,6 +21,7 @@ import type {
   TemplateRenderer,
   TopicName,
   EventLoopSlice,
+  TopicSources,
 } from '@carillon/ports';
 import {
   createLogSink,
@@ -71,6 +72,8 @@ export type EnginePorts = {
   readonly sources: SourceStore;
   /** Loads the readers of databases. Called for the first source. */
   readonly changeSources: () => Promise<ChangeSources>;
+  /** Loads the readers of topics. Called for the first such source. */
+  readonly topicSources: () => Promise<TopicSources>;
   /** No other process has this store open. */
   readonly aloneOnStore?: boolean;
   /** What a restore called off (`carillon restore --cancel-unsent`). */

@@ -43,6 +43,12 @@ export async function startEngineOn(topology: Topology, more: Partial<EnginePort
     sourceReset: () => undefined,
     partnerAlert: (partner, detail) => void alerts.push(`${partner} ${detail}`),
   };
-  const engine = await startEngine({ ...topology.ports, changeSources: noSources, watch, ...more });
+  const engine = await startEngine({
+    ...topology.ports,
+    changeSources: noSources,
+    topicSources: noSources,
+    watch,
+    ...more,
+  });
   return { ...engine, troubles, alerts, states, skipped, outcomes, openCalls: () => begun - outcomes.length };
 }

@@ -53,4 +53,5 @@ export * from './append/idempotency-key.ts';
 export * from './append/prepare-append.ts';
 export * from './append/prepare-change.ts';
 export * from './append/prepare-envelope.ts';
+export * from './append/prepare-topic-record.ts';
 export * from './append/source-record.ts';

@@ -131,6 +131,7 @@ export class ClusterReaders {
         sources,
         leases: ownLeases,
         changeSources: async () => adapter,
+        topicSources: () => Promise.reject(new Error('no topics are read here')),
         progress: new Progress(),
         watch: {
           trouble: (_where, error) => void troubles.push(error),

@@ -74,6 +74,7 @@ export class ReadingShop {
     await topology.start();
     const engine = await startEngineOn(topology, {
       changeSources: async () => this.sources,
+      topicSources: () => Promise.reject(new Error('no topics are read here')),
       aloneOnStore: true,
     });
     this.#running = { topology, engine, backup: (file) => backup(file) };

@@ -21,7 +21,7 @@ import {
 } from '@carillon/adapter-system';
 import { createRecordCodecs } from '@carillon/contracts';
 import type { CarillonError } from '@carillon/kernel';
-import type { ChangeSources } from '@carillon/ports';
+import type { ChangeSources, TopicSources } from '@carillon/ports';
 import { startLoop } from '@carillon/runtime';
 import { createConfigurationView, type FollowedConfiguration } from '@carillon/stages';
 import { refuseMoved } from '../move/moved-mark.ts';
@@ -148,6 +148,11 @@ export async function openFoundation(
     changeSources: loadOnce(async (): Promise<ChangeSources> => {
       const { createPostgresSources } = await import('@carillon/adapter-postgres');
       return createPostgresSources({ guard });
+    }),
+    /** Loaded likewise. */
+    topicSources: loadOnce(async (): Promise<TopicSources> => {
+      const { createTopicSources } = await import('@carillon/adapter-kafka');
+      return createTopicSources({ guard });
     }),
     tasks: backend.tasks,
     claims: backend.claims,

@@ -40,6 +40,7 @@ describe('watchSources', () => {
       'carillon_source_changes_total{integration="shop/shop-db",result="appended"} 3',
       'carillon_source_changes_total{integration="shop/shop-db",result="without_key"} 0',
       'carillon_source_changes_total{integration="shop/shop-db",result="dead_letter"} 0',
+      'carillon_source_changes_total{integration="shop/shop-db",result="skipped"} 0',
     ]);
   });
 

@@ -6,7 +6,10 @@ import type { Logger, Telemetry } from '@carillon/runtime';
 import type { ChangeResult } from '@carillon/stages';
 
 type SourceWatch = Pick<EngineWatch, 'sourceState' | 'sourceLeft' | 'sourceChanges' | 'sourceReset'>;
-const RESULTS = Object.keys({ appended: 0, without_key: 0, dead_letter: 0 } satisfies Record<ChangeResult, 0>);
+const RESULTS = Object.keys({ appended: 0, without_key: 0, dead_letter: 0, skipped: 0 } satisfies Record<
+  ChangeResult,
+  0
+>);
 type Labels = { readonly state: SourceState['kind']; readonly reason: string };
 
 /** Binds what the engine reports of sources to metrics and log. A change of state is logged once. */

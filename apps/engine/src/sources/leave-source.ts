@@ -3,7 +3,7 @@ import type { SourceTarget, StoredSource } from '@carillon/ports';
 import { leftRecord } from './reset-record.ts';
 import { createSavedSource } from './saved-source.ts';
 import type { SourcePorts } from './source-ports.ts';
-import { resolveTarget } from './source-target.ts';
+import { resolveTarget } from './database-source.ts';
 
 /**
  * Drops slot and publication of a removed source, then forgets the source. Resolves to null if it is gone, or to the source that

@@ -1,18 +1,10 @@
-import { postgresPosition } from '@carillon/domain/changes';
-import type { DatabaseSource } from '@carillon/domain/configuration';
+import type { ConfiguredSource } from '@carillon/domain/configuration';
 import type { Duration } from '@carillon/kernel';
-import type {
-  ChangeSources,
-  SourceEnd,
-  SourceHandlers,
-  SourceReport,
-  SourceTarget,
-  TableReading,
-} from '@carillon/ports';
-import { prepareChange, type ChangeResult, type PreparedChange } from '@carillon/stages';
+import type { TableReading, TopicEnd } from '@carillon/ports';
+import type { ChangeResult, PreparedRecord } from '@carillon/stages';
+import { secretsToKeep, type BatchHandlers, type LagReport, type OpenedSource } from './opened-source.ts';
 import type { SavedSource } from './saved-source.ts';
 import { nameOf, type SourcePorts, type SourceTiming } from './source-ports.ts';
-import { secretsOf, tableNamesOf } from './source-target.ts';
 
 /** Events of a batch that are not worth a wait. */
 const UNPACED = 25;
@@ -20,8 +12,7 @@ const UNPACED = 25;
 const PACE_PATIENCE: Duration = 2_000;
 
 export type Reading = {
-  readonly configured: DatabaseSource;
-  readonly target: SourceTarget;
+  readonly configured: ConfiguredSource;
   readonly saved: SavedSource;
   /** Returns true as long as the source is to be read as it is configured here. */
   readonly isCurrent: () => boolean;
@@ -32,14 +23,14 @@ export type Reading = {
 };
 
 /** Reads a source until the reader ends, or has to end. Changes become events; position, state and lag are stored. */
-export async function readSource(reading: Reading, sources: ChangeSources, ports: SourcePorts): Promise<SourceEnd> {
-  const { configured, target, saved } = reading;
+export async function readSource(reading: Reading, opened: OpenedSource, ports: SourcePorts): Promise<TopicEnd> {
+  const { saved } = reading;
   let failure: unknown = null;
   const handlers = createHandlers(reading, ports, (error) => {
     failure ??= error;
     void reader.close();
   });
-  const reader = sources.open(target, tableNamesOf(configured), postgresPosition(saved.current().position), handlers);
+  const reader = opened.open(saved.current().position, handlers);
   for (;;) {
     const end = await Promise.race([reader.ended, reading.pause(reading.timing.roundMs).then(() => null)]);
     if (end !== null) return end.kind === 'closed' ? { kind: 'closed', error: failure ?? end.error } : end;
@@ -52,25 +43,25 @@ function createHandlers(
   { configured, saved, isCurrent, timing }: Reading,
   ports: SourcePorts,
   failed: (error: unknown) => void,
-): SourceHandlers {
+): BatchHandlers {
   const { clock, watch } = ports;
   const name = nameOf(saved.current());
-  const secrets = secretsOf(configured);
-  let latest: SourceReport | null = null;
+  const secrets = secretsToKeep(configured);
+  let latest: LagReport | null = null;
   let paced: Promise<void> = Promise.resolve();
 
   return {
-    async take({ changes, position }) {
+    async take({ position, count, prepare }) {
       await paced;
       // The configuration may have changed which columns reach the log.
       if (!isCurrent()) throw new ReadingEnded();
-      const prepared = changes.flatMap((change) => prepareChange(change, configured.streams, ports));
-      const lastChangeAt = changes.length > 0 ? clock.now() : saved.current().lastChangeAt;
-      const records = prepared.map(({ record }) => record);
+      const prepared = prepare();
+      const lastChangeAt = count > 0 ? clock.now() : saved.current().lastChangeAt;
+      const records = prepared.flatMap(({ record }) => record ?? []);
       const refused = prepared.find(({ error }) => error !== undefined);
       if (refused !== undefined) watch.trouble(`read a change of ${name}`, refused.error);
       await saved.save({ position, secrets, lastChangeAt, ...latest, moved: false }, records);
-      for (const [result, count] of countsOf(prepared)) watch.sourceChanges(name, result, count);
+      for (const [result, times] of countsOf(prepared)) watch.sourceChanges(name, result, times);
       paced = pace(prepared, ports).catch((error: unknown) => watch.trouble(`pace ${name}`, error));
     },
     report(report) {
@@ -99,14 +90,14 @@ export class ReadingEnded extends Error {
   }
 }
 
-const countsOf = (prepared: readonly PreparedChange[]): readonly (readonly [ChangeResult, number])[] =>
+const countsOf = (prepared: readonly PreparedRecord[]): readonly (readonly [ChangeResult, number])[] =>
   [...Map.groupBy(prepared, ({ result }) => result)].map(([result, of]) => [result, of.length]);
 
 /** Resolves once the events of a batch are evaluated, so that a bulk update does not stand before the events of other streams. */
-async function pace(prepared: readonly PreparedChange[], { log, progress }: SourcePorts): Promise<void> {
+async function pace(prepared: readonly PreparedRecord[], { log, progress }: SourcePorts): Promise<void> {
   if (prepared.length <= UNPACED) return;
-  const events = prepared.filter(({ record }) => record.topic === 'carillon.events');
-  const partitions = [...new Set(events.map(({ record }) => record.partition))];
+  const events = prepared.flatMap(({ record }) => (record?.topic === 'carillon.events' ? record : []));
+  const partitions = [...new Set(events.map(({ partition }) => partition))];
   const places = await Promise.all(
     partitions.map(async (partition) => ({
       partition,

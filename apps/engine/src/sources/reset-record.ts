@@ -1,26 +1,22 @@
-import { describeDoneReset, describeLeft, type PostgresPosition } from '@carillon/domain/changes';
+import { describeDoneReset, describeLeft, type SourcePosition } from '@carillon/domain/changes';
 import { SYSTEM_ACTOR, type Actor } from '@carillon/domain/people';
 import type { Clock, Ids, NewRecord, RecordCodecs, ResetRequest, SourceRef, StoredSource } from '@carillon/ports';
 
 type DoneReset = {
   readonly ref: SourceRef;
   readonly request: ResetRequest;
-  readonly from: PostgresPosition;
-  readonly to: PostgresPosition;
-  /** Drops the slot of `from`. */
-  readonly dropSql: string;
+  readonly from: SourcePosition;
+  readonly to: SourcePosition;
+  /** What stays behind. Empty if nothing does. */
+  readonly left: string;
 };
 
 type RecordPorts = { readonly ids: Ids; readonly clock: Clock; readonly codecs: Pick<RecordCodecs, 'audit'> };
 
 /** Returns the audit record of a reset that is done. It names what was not read, up to the position at which reading begins again. */
-export function resetRecord({ ref, request, from, to, dropSql }: DoneReset, ports: RecordPorts): NewRecord {
-  // Carillon does not know how to reach the old server any more.
-  const left =
-    from.systemId === to.systemId
-      ? ''
-      : `; the slot of the server with system id ${from.systemId} keeps WAL until somebody runs there: ${dropSql.replaceAll('\n', ' ')}`;
-  return recordOf(ref, request.by, `${describeDoneReset(from, to)}${left}; ${request.reason}`, ports);
+export function resetRecord({ ref, request, from, to, left }: DoneReset, ports: RecordPorts): NewRecord {
+  const parts = [describeDoneReset(from, to), left, request.reason].filter((part) => part !== '');
+  return recordOf(ref, request.by, parts.join('; '), ports);
 }
 
 /** Returns the audit record of a stopped source that ends because its integration was removed. */

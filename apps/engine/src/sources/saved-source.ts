@@ -1,7 +1,8 @@
 import type { SourceState } from '@carillon/domain/changes';
-import type { DatabaseSource } from '@carillon/domain/configuration';
+import type { ConfiguredSource } from '@carillon/domain/configuration';
 import type { Instant } from '@carillon/kernel';
 import type { Clock, NewRecord, SourceStore, StoredSource } from '@carillon/ports';
+import { firstState, secretsToKeep } from './opened-source.ts';
 
 /** Another process or a person has written the source since it was read. */
 export class StaleSource extends Error {
@@ -21,15 +22,16 @@ export type SavedSource = {
 };
 
 /** A source that is not stored yet. By the time of its first position the database has said what it waits for. */
-export function newSource({ workspace, name, body }: DatabaseSource, now: Instant): StoredSource {
+export function newSource(source: ConfiguredSource, now: Instant): StoredSource {
+  const { workspace, name, body } = source;
   return {
     workspace,
     integration: name,
     kind: body.kind,
     version: 0,
-    secrets: { url: body.url.secret, ca: body.tls?.ca.secret ?? null },
+    secrets: secretsToKeep(source),
     position: null,
-    state: { kind: 'waiting', reason: 'making_slot', detail: null, fix: null },
+    state: firstState(source),
     since: now,
     tables: [],
     lastChangeAt: null,

@@ -9,6 +9,7 @@ import type {
   Secrets,
   SourceRef,
   SourceStore,
+  TopicSources,
 } from '@carillon/ports';
 import type { Progress } from '@carillon/runtime';
 import type { ChangePorts, ChangeResult } from '@carillon/stages';
@@ -51,6 +52,8 @@ export type SourcePorts = ChangePorts & {
   readonly sources: SourceStore;
   /** Loads the adapters. Called for the first source, so that an engine without sources loads none. */
   readonly changeSources: () => Promise<ChangeSources>;
+  /** Loads the adapter of Kafka, likewise. */
+  readonly topicSources: () => Promise<TopicSources>;
   readonly configuration: Pick<ConfigurationView, 'current' | 'refresh'>;
   readonly secrets: Secrets;
   readonly leases: LeaseStore;

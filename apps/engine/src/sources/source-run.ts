@@ -1,23 +1,23 @@
-import { postgresPosition, type PostgresPosition, type SourceState } from '@carillon/domain/changes';
-import type { DatabaseSource } from '@carillon/domain/configuration';
+import { postgresPosition, type SourcePosition, type SourceState } from '@carillon/domain/changes';
+import type { ConfiguredSource } from '@carillon/domain/configuration';
 import type { Duration } from '@carillon/kernel';
-import type { SourceEnd, SourceRef, SourceTarget, StoredSource, TableReading } from '@carillon/ports';
+import type { SourceRef, SourceTarget, StoredSource, TableReading, TopicEnd } from '@carillon/ports';
 import { pause } from '@carillon/runtime';
 import { failedState } from './failed-state.ts';
 import { leaveSource } from './leave-source.ts';
+import { openSource, readingOf, secretsToKeep, type OpenedSource } from './opened-source.ts';
 import { ReadingEnded, readSource } from './read-source.ts';
 import { createSavedSource, newSource, StaleSource, type SavedSource } from './saved-source.ts';
 import { createSourceLease, NO_LEASE, type SourceLease } from './source-lease.ts';
 import { resetRecord } from './reset-record.ts';
 import { nameOf, type SourcePorts, type SourceTiming } from './source-ports.ts';
-import { readingOf, resolveTarget, secretsOf, tableNamesOf } from './source-target.ts';
 
 export type SourceRunOptions = {
   readonly ref: SourceRef;
   /** Names this process in leases. */
   readonly holder: string;
   /** Returns the source as it is configured now. Null: its integration was removed. */
-  readonly configured: () => DatabaseSource | null;
+  readonly configured: () => ConfiguredSource | null;
   readonly signal: AbortSignal;
   readonly timing: SourceTiming;
 };
@@ -92,14 +92,17 @@ class SourceRun {
     const source = configured();
     const stored = await this.#ports.sources.load(ref);
     if (source === null) return stored === null || stored.moved ? 'ended' : this.#leave(stored);
+    // Made again as another kind: what the old one has in its database is dropped first.
+    if (stored !== null && stored.kind !== source.body.kind) return this.#leave(stored);
     // A slot that was made is read also without streams: it would hold WAL, and nobody could see that changes are missing.
-    if (source.streams.length === 0 && (stored === null || stored.position === null)) {
+    const hasSlot = postgresPosition(stored?.position ?? null) !== null || stored?.state.kind === 'stopped';
+    if (source.streams.length === 0 && !hasSlot) {
       return stored === null ? 'ended' : this.#leave(stored);
     }
     const saved = createSavedSource(stored ?? newSource(source, this.#ports.clock.now()), this.#ports);
     if (stored?.state.kind === 'leaving' && stored.state.stopped !== undefined) {
       const state: SourceState = { kind: 'stopped', reason: stored.state.stopped, detail: null, fix: null };
-      await saved.save({ state, reset: null, secrets: secretsOf(source) });
+      await saved.save({ state, reset: null, secrets: secretsToKeep(source) });
       return 'again';
     }
     if (stored?.state.kind !== 'stopped') return this.#read(source, saved);
@@ -124,29 +127,37 @@ class SourceRun {
   }
 
   /** Stores a state. If the store refuses too, as on a full disk, metrics and log still show the state. */
-  async #enter(saved: SavedSource, source: DatabaseSource, state: SourceState): Promise<void> {
+  async #enter(
+    saved: SavedSource,
+    source: ConfiguredSource,
+    state: SourceState,
+    lagRecords: number | null = saved.current().lagRecords ?? null,
+  ): Promise<void> {
     this.#show({ ...saved.current(), state });
-    await saved.save({ state, secrets: secretsOf(source), moved: false });
+    const lag = lagRecords === null ? {} : { lagRecords };
+    await saved.save({ state, secrets: secretsToKeep(source), moved: false, ...lag });
   }
 
-  /** Returns the database. `missing` is told if a secret is not set. */
-  async #targetOf(source: DatabaseSource, missing: (problem: Missing) => Promise<void>): Promise<SourceTarget | null> {
-    const { ref } = this.#options;
-    const target = await resolveTarget(ref, secretsOf(source), this.#ports.secrets);
-    if (target.ok) return (this.#lastTarget = target.value);
-    const fix = `npx carillon secret set ${target.error} --workspace ${ref.workspace}`;
-    await missing({ detail: `The secret ${target.error} is not set.`, fix });
+  /** Returns the source with its secrets. `missing` is told if a secret is not set. */
+  async #opened(source: ConfiguredSource, missing: (problem: Missing) => Promise<void>): Promise<OpenedSource | null> {
+    const opened = await openSource(source, this.#ports);
+    if (opened.ok) {
+      this.#lastTarget = opened.value.database;
+      return opened.value;
+    }
+    const fix = `npx carillon secret set ${opened.error} --workspace ${this.#options.ref.workspace}`;
+    await missing({ detail: `The secret ${opened.error} is not set.`, fix });
     return null;
   }
 
-  async #read(source: DatabaseSource, saved: SavedSource): Promise<Step> {
+  async #read(source: ConfiguredSource, saved: SavedSource): Promise<Step> {
     const { configured, signal, timing } = this.#options;
     // A person asked for it while the source was leaving. Kept, it would end a later stop.
     if (saved.current().reset !== null) await saved.save({ reset: null });
-    const target = await this.#targetOf(source, (problem) =>
+    const opened = await this.#opened(source, (problem) =>
       this.#enter(saved, source, { kind: 'waiting', reason: 'refused_login', ...problem }),
     );
-    if (target === null) return 'retry';
+    if (opened === null) return 'retry';
     const reading = readingOf(source);
     const isCurrent = (): boolean => {
       const now = configured();
@@ -158,15 +169,20 @@ class SourceRun {
       return this.#lease.hold().catch(() => false);
     };
     const pauseFor = (ms: Duration): Promise<void> => pause(ms, signal);
-    const order = { configured: source, target, saved, isCurrent, mayContinue, pause: pauseFor, timing };
-    const end = await readSource(order, await this.#ports.changeSources(), this.#ports);
+    const order = { configured: source, saved, isCurrent, mayContinue, pause: pauseFor, timing };
+    const end = await readSource(order, opened, this.#ports);
     return this.#afterEnd(end, source, saved);
   }
 
-  async #afterEnd(end: SourceEnd, source: DatabaseSource, saved: SavedSource): Promise<Step> {
+  async #afterEnd(end: TopicEnd, source: ConfiguredSource, saved: SavedSource): Promise<Step> {
     if (end.kind !== 'closed') {
-      await this.#enter(saved, source, end);
-      return end.kind === 'stopped' ? 'idle' : 'retry';
+      const { detail, fix } = end;
+      if (end.kind === 'waiting') {
+        await this.#enter(saved, source, { kind: 'waiting', reason: end.reason, detail, fix });
+        return 'retry';
+      }
+      await this.#enter(saved, source, { kind: 'stopped', reason: end.reason, detail, fix }, end.lagRecords);
+      return 'idle';
     }
     const { error } = end;
     if (error === null || error instanceof ReadingEnded) return 'again';
@@ -177,24 +193,21 @@ class SourceRun {
   }
 
   /** A source whose reset fails stays stopped, and says what the reset waits for. */
-  async #reset(source: DatabaseSource, saved: SavedSource, state: StoppedState): Promise<Step> {
-    const { reset: request, tables } = saved.current();
-    const from = postgresPosition(saved.current().position);
+  async #reset(source: ConfiguredSource, saved: SavedSource, state: StoppedState): Promise<Step> {
+    const { position: from, reset: request, tables } = saved.current();
     const waits = ({ detail, fix }: Missing): Promise<void> =>
       this.#enter(saved, source, { ...state, detail: `The reset waits: ${detail}`, fix });
-    const target = await this.#targetOf(source, waits);
-    if (target === null || from === null || request === null) return 'retry';
-    const adapter = await this.#ports.changeSources();
-    const begun = await adapter.reset(target, tableNamesOf(source), from, state.reason);
+    const opened = await this.#opened(source, waits);
+    if (opened === null || from === null || request === null) return 'retry';
+    const begun = await opened.reset({ from, reason: state.reason, request });
     if (!begun.ok) {
       const { detail, reason, fix } = begun.error;
       await waits({ detail: detail ?? reason, fix });
       return 'retry';
     }
-    const position = begun.value;
-    const dropSql = adapter.dropSql(from);
-    const record = resetRecord({ ref: this.#options.ref, request, from, to: position, dropSql }, this.#ports);
-    const read = { position, tables: readSince(tables, from, position), secrets: secretsOf(source) };
+    const { position, left } = begun.value;
+    const record = resetRecord({ ref: this.#options.ref, request, from, to: position, left }, this.#ports);
+    const read = { position, tables: readSince(tables, from, position), secrets: secretsToKeep(source) };
     await saved.save({ ...read, state: { kind: 'running' }, reset: null }, [record]);
     this.#ports.watch.sourceReset(this.#name, { from: from.at, to: position.at });
     return 'again';
@@ -222,7 +235,7 @@ class SourceRun {
 /** Returns tables as they are read after a reset: without a gap since the new position at the earliest. */
 const readSince = (
   tables: readonly TableReading[],
-  from: PostgresPosition,
-  to: PostgresPosition,
+  from: SourcePosition,
+  to: SourcePosition,
 ): readonly TableReading[] =>
   tables.map((table) => (table.since === null || to.at === from.at ? table : { ...table, since: to.at }));

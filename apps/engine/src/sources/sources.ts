@@ -1,16 +1,13 @@
-import { isDatabaseSource, sourcesOf, type Configuration, type DatabaseSource } from '@carillon/domain/configuration';
+import { sourcesOf, type ConfiguredSource } from '@carillon/domain/configuration';
 import type { SourceRef } from '@carillon/ports';
 import { startLoop } from '@carillon/runtime';
 import { DEFAULT_TIMING, nameOf, type SourcePorts, type SourceTiming } from './source-ports.ts';
 import { runSource } from './source-run.ts';
 
-const databasesOf = (configuration: Configuration): readonly DatabaseSource[] =>
-  sourcesOf(configuration).filter(isDatabaseSource);
-
 export type SourceReaders = { stop(): Promise<void> };
 
 /**
- * Reads the databases that streams name, and those that they named before, each in a run of its own. Looks into the store only
+ * Reads the databases and topics that streams name, and those that they named before, each in a run of its own. Looks into the store only
  * at the start and after a new configuration, where sources may have been removed. Without sources it does nothing else.
  */
 export function startSources(ports: SourcePorts, timing: SourceTiming = DEFAULT_TIMING): SourceReaders {
@@ -20,9 +17,9 @@ export function startSources(ports: SourcePorts, timing: SourceTiming = DEFAULT_
   const runs = new Map<string, Promise<void>>();
   let listedNumber: number | null = null;
 
-  function configured({ workspace, integration }: SourceRef): DatabaseSource | null {
+  function configured({ workspace, integration }: SourceRef): ConfiguredSource | null {
     return (
-      databasesOf(configuration.current()).find(
+      sourcesOf(configuration.current()).find(
         (source) => source.workspace === workspace && source.name === integration,
       ) ?? null
     );
@@ -40,7 +37,7 @@ export function startSources(ports: SourcePorts, timing: SourceTiming = DEFAULT_
 
   async function round(): Promise<void> {
     const current = configuration.current();
-    for (const { workspace, name, streams } of databasesOf(current)) {
+    for (const { workspace, name, streams } of sourcesOf(current)) {
       if (streams.length > 0) begin({ workspace, integration: name });
     }
     if (listedNumber === current.number) return;

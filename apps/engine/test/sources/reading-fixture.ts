@@ -39,6 +39,7 @@ export function start(more: Partial<SourcePorts> = {}): SourceReaders {
       ...topology.ports,
       sources: topology.data.sources,
       changeSources: database.load,
+      topicSources: () => Promise.reject(new Error('no topics are read here')),
       progress: new Progress(),
       watch: {
         trouble: (_where, error) => void troubles.push(error),

@@ -1,6 +1,6 @@
 import { listResources, type Configuration } from './configuration.ts';
-import { isDatabase, isSource } from './integrations.ts';
-import type { DatabaseIntegration, SourceIntegration } from './resources.ts';
+import { hasTopics, isDatabase, isSource } from './integrations.ts';
+import type { DatabaseIntegration, SourceIntegration, TopicsIntegration } from './resources.ts';
 import { streamTable, type EventStream } from './streams.ts';
 
 /** A table as one stream reads it. */
@@ -43,6 +43,11 @@ export type DatabaseSource = ConfiguredSource<DatabaseIntegration>;
 
 /** Returns true if streams read tables of a source. */
 export const isDatabaseSource = (source: ConfiguredSource): source is DatabaseSource => isDatabase(source.body);
+
+export type TopicsSource = ConfiguredSource<TopicsIntegration>;
+
+/** Returns true if streams read topics of a source. */
+export const isTopicsSource = (source: ConfiguredSource): source is TopicsSource => hasTopics(source.body);
 
 const known = new WeakMap<Configuration, readonly ConfiguredSource[]>();
 

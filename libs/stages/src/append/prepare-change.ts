@@ -21,14 +21,19 @@ export type ChangePorts = {
   readonly codecs: Pick<RecordCodecs, 'deadLetter'>;
 };
 
-/** `without_key`: the row has no usable value at the key path. `dead_letter`: the change is above a limit or cannot be processed. */
-export type ChangeResult = 'appended' | 'without_key' | 'dead_letter';
+/** `skipped`: it is no change, such as a tombstone. `without_key`: the row has no usable value at the key path. `dead_letter`: the change is above a limit or cannot be processed. */
+export type ChangeResult = 'appended' | 'without_key' | 'dead_letter' | 'skipped';
 export type PreparedChange = {
   readonly record: NewRecord;
-  readonly result: ChangeResult;
+  readonly result: Exclude<ChangeResult, 'skipped'>;
   /** Why the change cannot be processed, for the log of the engine. Absent if it can, or if it is above a limit. */
   readonly error?: unknown;
 };
+
+/** A change, or a record that is none. */
+export type PreparedRecord =
+  | PreparedChange
+  | { readonly record: null; readonly result: 'skipped'; readonly error?: never };
 
 /**
  * Append (flow table, stage 1) for changes: returns the record of a change for each stream that names its table. The id derives
@@ -42,21 +47,33 @@ export function prepareChange(
   const source = 'change' in read ? read.change.source : read.source;
   return streams.flatMap(({ stream, tables }) => {
     const table = tables.find((one) => one.table === source.table);
-    if (table === undefined) return [];
-    const id = ports.ids.derive('event', stream.path, 'change', ...read.identity) as EventId;
-    const placed = { id, stream, table };
-    if (!('change' in read)) return [unreadable(source, placed, read.error, ports)];
-    try {
-      return [recordOf(keptColumns(read.change, table), placed, ports)];
-    } catch (error) {
-      return [unreadable(source, placed, error, ports)];
-    }
+    return table === undefined ? [] : [prepareChangeOf(read, { stream, table }, ports)];
   });
 }
 
-type Placed = { readonly id: EventId; readonly stream: SourceStream['stream']; readonly table: TableOfStream };
+/** A table, or a topic with changes, as one stream reads it. */
+export type ReadTable = { readonly stream: SourceStream['stream']; readonly table: TableOfStream };
 
-const headersOf = ({ integration }: ChangeSource, { id, stream }: Placed): Readonly<Record<string, string>> => ({
+/** Returns the record of a change for one stream. `trace`: headers that it takes along. */
+export function prepareChangeOf(
+  read: ReadChange | UnreadableChange,
+  { stream, table }: ReadTable,
+  ports: ChangePorts,
+  trace: Readonly<Record<string, string>> = {},
+): PreparedChange {
+  const id = ports.ids.derive('event', stream.path, 'change', ...read.identity) as EventId;
+  const placed = { id, stream, table, trace };
+  if (!('change' in read)) return unreadable(read.source, placed, read.error, ports);
+  try {
+    return recordOf(keptColumns(read.change, table), placed, ports);
+  } catch (error) {
+    return unreadable(read.change.source, placed, error, ports);
+  }
+}
+
+type Placed = ReadTable & { readonly id: EventId; readonly trace: Readonly<Record<string, string>> };
+
+const headersOf = ({ integration }: ChangeSource, { id, stream, trace }: Placed): Readonly<Record<string, string>> => ({
   kind: 'event',
   enc: '0',
   shape: 'change',
@@ -64,6 +81,7 @@ const headersOf = ({ integration }: ChangeSource, { id, stream }: Placed): Reado
   workspace: stream.workspace,
   stream: stream.path,
   principal: `source:${integration}`,
+  ...trace,
 });
 
 function recordOf(change: Change, placed: Placed, ports: ChangePorts): PreparedChange {
