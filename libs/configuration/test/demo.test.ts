@@ -24,15 +24,18 @@ function filesOf(example: string): ReadonlyMap<string, string> {
   );
 }
 
-describe('the example orders-from-postgres', () => {
-  it('reads without a mistake or warning', () => {
-    const { resources, faults, warnings } = readConfigurationFolder(filesOf('orders-from-postgres'), reading);
+describe('the examples that read a source', () => {
+  it.each([
+    ['orders-from-postgres', ['integration:shop/shop-db', 'order-changed', 'order-rows']],
+    ['orders-from-kafka', ['integration:shop/bus', 'order-from-kafka', 'order-records']],
+  ])('%s reads without a mistake or warning', (example, [source = '', notification = '', stream = '']) => {
+    const { resources, faults, warnings } = readConfigurationFolder(filesOf(example), reading);
     expect([...faults.map(formatFault), ...warnings.map(({ message }) => message)]).toEqual([]);
     expect(resources.map(({ ref }) => resourceKey(ref)).toSorted()).toEqual([
-      'integration:shop/shop-db',
-      'notification:shop/order-changed',
-      'stream:shop/order-rows',
-      'template:shop/order-changed',
+      source,
+      `notification:shop/${notification}`,
+      `stream:shop/${stream}`,
+      `template:shop/${notification}`,
       'workspace:shop/',
     ]);
   });

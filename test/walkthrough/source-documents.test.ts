@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  describeSource,
+  describeTable,
+  SOURCE_REASONS,
+  type SourceKind,
+  type SourceProblem,
+  type SourceState,
+  type TableReason,
+} from '@carillon/domain/changes';
+import { describe, expect, it } from 'vitest';
+
+type Page = {
+  readonly file: string;
+  readonly kind: SourceKind;
+  readonly integration: string;
+  /** A table or topic, with the head of its table of reasons. */
+  readonly place: string;
+  readonly head: string;
+};
+
+const PAGES: readonly Page[] = [
+  {
+    file: 'databases.md',
+    kind: 'postgres',
+    integration: 'shop-db',
+    place: 'public.orders',
+    head: 'a table is not read',
+  },
+  { file: 'kafka-topics.md', kind: 'kafka', integration: 'bus', place: 'orders', head: 'a topic is not read' },
+];
+const AT = Date.parse('2026-11-28T09:12:04Z');
+const NOTHING_MORE = { detail: null, fix: null } as const;
+
+const row = (reason: string, sentence: string): string => `| \`${reason}\` | ${sentence} |`;
+const tableOf = (head: string, rows: readonly string[]): string =>
+  ['', `| ${head} | what Carillon says |`, '|---|---|', ...rows, ''].join('\n');
+
+/** Returns the tables of all reasons of a kind, in the words of the program. */
+function reasonsOf({ kind, integration, place, head }: Page): string {
+  const { waiting, stopped, table } = SOURCE_REASONS[kind];
+  const sentenceOf = (state: SourceState): string =>
+    describeSource({ workspace: 'shop', integration, kind, state, position: { at: AT }, tables: [], reset: null }, AT)
+      .sentence;
+  const tableSentence = (problem: SourceProblem<TableReason>): string => describeTable(place, problem);
+  return [
+    tableOf(
+      'waiting',
+      waiting.map((reason) => row(reason, sentenceOf({ kind: 'waiting', reason, ...NOTHING_MORE }))),
+    ),
+    tableOf(
+      'stopped',
+      stopped.map((reason) => row(reason, sentenceOf({ kind: 'stopped', reason, ...NOTHING_MORE }))),
+    ),
+    tableOf(
+      head,
+      table.map((reason) => row(reason, tableSentence({ reason, ...NOTHING_MORE }))),
+    ),
+  ].join('');
+}
+
+describe.each(PAGES)('docs/$file', (page) => {
+  it('lists every reason in the words of the program', () => {
+    const text = readFileSync(join(import.meta.dirname, '../../docs', page.file), 'utf8');
+    const listed = /<!-- reasons -->\n([\s\S]*?)<!-- \/reasons -->/.exec(text)?.[1];
+    expect(listed).toBe(`${reasonsOf(page)}\n`);
+  });
+});
