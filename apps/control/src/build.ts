@@ -65,7 +65,7 @@ import { identityRoutes } from './routes/people/identities.ts';
 import { namesRoute } from './routes/people/names.ts';
 import { overviewRoute } from './routes/operations/overview.ts';
 import { sourceRoutes } from './routes/operations/sources.ts';
-import { sourceTableRoute } from './routes/configuration/source-tables.ts';
+import { sourceTableRoutes } from './routes/configuration/source-tables.ts';
 import { sendingRoute } from './routes/deliveries/sending.ts';
 import { sessionRoutes } from './routes/people/sessions.ts';
 import { providerPages, signInRoute } from './routes/people/sign-in.ts';
@@ -212,7 +212,7 @@ function apiRoutes(api: ApiServer, config: ControlConfig, ports: RoutePorts): vo
   expressionRoutes(api, ports);
   inboxRoutes(api, ports);
   integrationRoutes(api, config, ports);
-  sourceTableRoute(api, ports);
+  sourceTableRoutes(api, ports);
   sourceRoutes(api, ports);
   cohortRoutes(api, ports);
   auditRoutes(api, ports);

@@ -37,6 +37,7 @@ import type {
   TemplateRenderer,
   TokenVerifier,
   EventLoopSlice,
+  TopicSources,
 } from '@carillon/ports';
 import type { AuditSeal } from '@carillon/domain/audit';
 import type { Instant } from '@carillon/kernel';
@@ -77,6 +78,8 @@ export type ControlPorts = {
   readonly sources: Pick<SourceStore, 'load' | 'list' | 'requestReset'>;
   /** Loads what checks databases and lists their tables. The engine reads their changes. */
   readonly changeSources: () => Promise<Pick<ChangeSources, 'check' | 'tables'>>;
+  /** The same for Kafka clusters and their topics. */
+  readonly topicSources: () => Promise<Pick<TopicSources, 'check' | 'topics'>>;
   readonly suppressions: SuppressionList;
   readonly consents: ConsentStore;
   readonly drafts: DraftStore;

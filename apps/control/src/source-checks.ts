@@ -2,10 +2,18 @@ import {
   describeSource,
   describeTable,
   describeWaiting,
+  type SourceKind,
   type SourceProblem,
   type WaitingReason,
 } from '@carillon/domain/changes';
-import { listResources, tablesOf, type Configuration, type DatabaseIntegration } from '@carillon/domain/configuration';
+import {
+  integrationSecrets,
+  listResources,
+  tablesOf,
+  type Configuration,
+  type DatabaseIntegration,
+  type SourceIntegration,
+} from '@carillon/domain/configuration';
 import { err, formatDuration, ok } from '@carillon/kernel';
 import type { ChangeSources, SourceCheck, SourceTarget, StoredSource, TableCheck } from '@carillon/ports';
 import { missingColumns } from './missing-columns.ts';
@@ -13,26 +21,40 @@ import type { Check, ControlPorts } from './ports.ts';
 import { CHECK_PATIENCE } from './routes/configuration/cohorts.ts';
 import { missingSecret } from './secret-places.ts';
 
-type Ref = { readonly workspace: string; readonly integration: string };
-/** A database with its secrets, or a sentence for each secret that is not set. */
-export type FoundTarget = { readonly target: SourceTarget } | { readonly missing: readonly string[] };
+export type SourceRef = { readonly workspace: string; readonly integration: string };
+/** A source with its secrets, or a sentence for each secret that is not set. */
+export type Found<Target> = { readonly target: Target } | { readonly missing: readonly string[] };
 
-export async function findTarget(
-  { workspace, integration }: Ref,
-  { url, tls }: DatabaseIntegration,
+/** Makes a target of the values of secrets, which it asks for by name. Every secret that is not set is reported. */
+export async function withSecrets<Target>(
+  workspace: string,
+  body: SourceIntegration,
   { secrets }: Pick<ControlPorts, 'secrets'>,
-): Promise<FoundTarget> {
-  const names = [url.secret, ...(tls ? [tls.ca.secret] : [])];
-  const values = await Promise.all(names.map((name) => secrets.resolve(workspace, name)));
-  const absent = names.filter((_, index) => values[index] === null);
-  const [address = null, ca = null] = values;
-  if (address === null || absent.length > 0) {
-    return { missing: await Promise.all(absent.map((name) => missingSecret(workspace, name, secrets))) };
+  make: (valueOf: (name: string) => string) => Target,
+): Promise<Found<Target>> {
+  const values = new Map<string, string>();
+  const missing: string[] = [];
+  for (const name of new Set(integrationSecrets(body))) {
+    const value = await secrets.resolve(workspace, name);
+    if (value === null) missing.push(await missingSecret(workspace, name, secrets));
+    else values.set(name, value);
   }
-  return { target: { workspace, integration, url: address, ca } };
+  return missing.length > 0 ? { missing } : { target: make((name) => values.get(name) ?? '') };
 }
 
-const LATE: SourceProblem<WaitingReason> = {
+export const findTarget = (
+  { workspace, integration }: SourceRef,
+  body: DatabaseIntegration,
+  ports: Pick<ControlPorts, 'secrets'>,
+): Promise<Found<SourceTarget>> =>
+  withSecrets(workspace, body, ports, (valueOf) => ({
+    workspace,
+    integration,
+    url: valueOf(body.url.secret),
+    ca: body.tls === undefined ? null : valueOf(body.tls.ca.secret),
+  }));
+
+export const LATE: SourceProblem<WaitingReason> = {
   reason: 'unreachable',
   detail: `No answer came within the ${formatDuration(CHECK_PATIENCE)} that a check may take.`,
   fix: null,
@@ -40,7 +62,7 @@ const LATE: SourceProblem<WaitingReason> = {
 const UNANSWERED: SourceCheck = { server: null, problems: [LATE], warnings: [], tables: [] };
 
 /** Resolves as `work` does, or to `otherwise` if the deadline comes first. */
-function before<Value>(deadline: AbortSignal, work: Promise<Value>, otherwise: Value): Promise<Value> {
+export function before<Value>(deadline: AbortSignal, work: Promise<Value>, otherwise: Value): Promise<Value> {
   const late = new Promise<Value>((resolve) => {
     if (deadline.aborted) resolve(otherwise);
     else deadline.addEventListener('abort', () => resolve(otherwise), { once: true });
@@ -57,14 +79,14 @@ export const readTables = (
 
 /** Looks at a database as the engine would, and says what keeps it from being read. Changes nothing there. */
 export async function checkDatabase(
-  ref: Ref,
+  ref: SourceRef,
   body: DatabaseIntegration,
   configuration: Configuration,
   ports: Pick<ControlPorts, 'secrets' | 'changeSources'>,
 ): Promise<Check[]> {
-  const steps: readonly Check[] = [{ step: 'integration', ok: true, detail: `kind ${body.kind}` }];
+  const steps = [kindStep(body)];
   const found = await findTarget(ref, body, ports);
-  if ('missing' in found) return [...steps, ...found.missing.map((detail) => ({ step: 'secret', ok: false, detail }))];
+  if ('missing' in found) return [...steps, ...found.missing.map(secretStep)];
   const changeSources = await ports.changeSources();
   const streams = streamsReading(ref, configuration);
   const names = [...new Set(streams.flatMap((stream) => tablesOf(stream).map(({ table }) => table)))];
@@ -77,22 +99,38 @@ export async function checkDatabase(
   return [...steps, ...checkSteps(checked), ...missing.map((detail) => ({ step: 'warning', ok: true, detail }))];
 }
 
-function checkSteps({ server, problems, warnings, tables }: SourceCheck): Check[] {
+export const kindStep = ({ kind }: SourceIntegration): Check => ({
+  step: 'integration',
+  ok: true,
+  detail: `kind ${kind}`,
+});
+
+export const secretStep = (detail: string): Check => ({ step: 'secret', ok: false, detail });
+
+/** Returns the server that was reached, and what a reader would wait for. */
+export const serverSteps = (
+  kind: SourceKind,
+  { server, problems }: Pick<SourceCheck, 'server' | 'problems'>,
+): readonly Check[] => [
+  ...(server === null ? [] : [{ step: 'server', ok: true, detail: server }]),
+  ...problems.map((problem) => ({
+    step: problem.reason,
+    ok: false,
+    detail: describeWaiting(kind, problem),
+    fix: problem.fix,
+  })),
+];
+
+function checkSteps({ warnings, tables, ...server }: SourceCheck): Check[] {
   return [
-    ...(server === null ? [] : [{ step: 'server', ok: true, detail: server }]),
-    ...problems.map((problem) => ({
-      step: problem.reason,
-      ok: false,
-      detail: describeWaiting('postgres', problem),
-      fix: problem.fix,
-    })),
+    ...serverSteps('postgres', server),
     ...warnings.map(({ detail, fix }) => ({ step: 'warning', ok: true, detail, fix })),
     ...tables.map(tableStep),
   ];
 }
 
 /** Returns the streams that read an integration. */
-const streamsReading = ({ workspace, integration }: Ref, configuration: Configuration) =>
+export const streamsReading = ({ workspace, integration }: SourceRef, configuration: Configuration) =>
   listResources(configuration, 'stream', workspace).flatMap(({ ref: { name }, body: { from, time = null } }) =>
     from?.integration === integration ? [{ name, from, time }] : [],
   );
@@ -111,7 +149,7 @@ export async function sourceChecks({
   return (await sources.list()).flatMap((source) => [...stateChecks(source, clock.now()), ...unreadTables(source)]);
 }
 
-const nameOf = ({ workspace, integration }: Ref): string => `${workspace}/${integration}`;
+const nameOf = ({ workspace, integration }: SourceRef): string => `${workspace}/${integration}`;
 
 function stateChecks(source: StoredSource, now: number): readonly Check[] {
   if (source.state.kind === 'running') return [];

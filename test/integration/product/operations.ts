@@ -222,6 +222,7 @@ const PEOPLE_WHO_GET_THEM: Calls = {
   [`GET ${WORKSPACE}/integrations/{name}/fields`]: {},
   [`GET ${WORKSPACE}/integrations/{name}/waiting`]: {},
   [`GET ${WORKSPACE}/integrations/{name}/tables`]: {},
+  [`GET ${WORKSPACE}/integrations/{name}/topics`]: {},
 };
 
 const TRYING: Calls = {

@@ -78,8 +78,9 @@ const OWN: Readonly<Record<string, Needed>> = {
   [`POST ${WORKSPACE}/templates/{name}/preview`]: ['read'],
   // Counts those that are named, and changes none.
   [`POST ${WORKSPACE}/deliveries/count`]: ['read'],
-  // Looks into a database.
+  // Looks into a database or a Kafka cluster.
   [`GET ${WORKSPACE}/integrations/{name}/tables`]: ['configure'],
+  [`GET ${WORKSPACE}/integrations/{name}/topics`]: ['configure'],
   // Checks of credentials: whoever configures or operates.
   [`POST ${WORKSPACE}/jwt-providers/{name}/check`]: ['configure', 'operate'],
   [`POST ${WORKSPACE}/integrations/{name}/check`]: ['configure', 'operate'],

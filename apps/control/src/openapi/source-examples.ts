@@ -54,4 +54,7 @@ export const SOURCE_EXAMPLES = {
       problem: null,
     },
   },
+  listKafkaTopics: {
+    answers: { ...page({ topic: 'app.public.orders', partitions: 3, problem: null }), problem: null },
+  },
 };

@@ -85,7 +85,23 @@ export const databaseTablesBody = z
   })
   .meta({ id: 'DatabaseTables' });
 
+/** Topics of the Kafka cluster behind an integration. */
+export const kafkaTopicsBody = z
+  .object({
+    items: z.array(
+      z.object({
+        topic: open(z.string()),
+        partitions: z.number(),
+        problem: nullable(z.object(problem)).describe('Why it cannot be read'),
+      }),
+    ),
+    next,
+    problem: nullable(z.object(problem)).describe('Why the topics could not be read. Null if they were'),
+  })
+  .meta({ id: 'KafkaTopics' });
+
 export type SourceBody = z.infer<typeof sourceBody>;
 export type SourcePage = z.infer<typeof sourcePage>;
 export type SourceResetRequest = z.infer<typeof sourceResetRequest>;
+export type KafkaTopicsBody = z.infer<typeof kafkaTopicsBody>;
 export type DatabaseTablesBody = z.infer<typeof databaseTablesBody>;

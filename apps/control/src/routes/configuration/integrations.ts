@@ -1,6 +1,6 @@
 import { answerFieldPage, checkBody } from '@carillon/contracts';
 import { findCohortIntegration } from '@carillon/domain/cohorts';
-import type { Configuration, LookupIntegration } from '@carillon/domain/configuration';
+import { hasTopics, isDatabase, type Configuration, type LookupIntegration } from '@carillon/domain/configuration';
 import { attribute, attributionOf, findPartner, lookupTimeouts, type OwnAnswer } from '@carillon/domain/lookups';
 import { answerFields, type AnswerFieldsPorts } from '@carillon/insight';
 import { formatDuration } from '@carillon/kernel';
@@ -16,8 +16,9 @@ import { namesOf, placeOf } from '../../names.ts';
 import { listPaging, pageOfAll } from '../../whole-lists.ts';
 import { notFound, withNameAcross, type ApiServer } from '../app.ts';
 import { checkDatabase } from '../../source-checks.ts';
+import { checkTopics } from '../../topic-checks.ts';
 import { CHECK_PATIENCE, checkPlatform, type PlatformCheckPorts } from './cohorts.ts';
-import { findDatabase } from './source-tables.ts';
+import { findSource } from './source-tables.ts';
 
 /** Asked about where nobody names an id: a partner that knows nobody of this name answers an empty array. */
 const MADE_UP = 'carillon-check';
@@ -46,7 +47,7 @@ export function integrationRoutes(
     PartnerCheckPorts &
     PlanningPorts &
     AnswerFieldsPorts &
-    Pick<ControlPorts, 'drafts' | 'changeSources'>,
+    Pick<ControlPorts, 'drafts' | 'changeSources' | 'topicSources'>,
 ): void {
   app.post(
     '/v1/workspaces/:workspace/integrations/:name/check',
@@ -55,7 +56,7 @@ export function integrationRoutes(
       schema: {
         operationId: 'checkIntegration',
         tags: ['Integrations'],
-        summary: 'Calls a partner, platform or database as the engine would, and explains the answer',
+        summary: 'Calls a partner, platform, database or Kafka cluster as the engine would, and explains the answer',
         params: withNameAcross,
         body: checkRequest,
         response: { 200: checkBody },
@@ -68,10 +69,11 @@ export function integrationRoutes(
       const tried = { kind: 'integration', name } as const;
       const configuration = await configurationTried(tried, body?.drafts ?? false, sight, ports);
       const workspace = placeOf('integration', name, sight, namesOf(configuration, 'integration'));
-      const database = findDatabase(configuration, workspace, name);
-      if (database) {
-        return { steps: await checkDatabase({ workspace, integration: name }, database, configuration, ports) };
-      }
+      const ref = { workspace, integration: name };
+      const database = findSource(configuration, workspace, name, isDatabase);
+      if (database) return { steps: await checkDatabase(ref, database, configuration, ports) };
+      const cluster = findSource(configuration, workspace, name, hasTopics);
+      if (cluster) return { steps: await checkTopics(ref, cluster, configuration, ports) };
       const platform = findCohortIntegration(configuration, workspace, name);
       const steps = platform
         ? await checkPlatform(workspace, name, platform, config, ports)
