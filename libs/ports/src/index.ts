@@ -1,4 +1,5 @@
 export * from './audit-seals.ts';
+export * from './avro-schemas.ts';
 export * from './bounce-mail.ts';
 export * from './change-sources.ts';
 export * from './channel-sender.ts';
