@@ -40,7 +40,7 @@ export function createOpenLines(lines: readonly string[]) {
     const last = items.at(-1)?.problem;
     waiting.clear();
     for (const [at, line] of open.entries()) {
-      // Behind the last result nothing was read: its problem says why.
+      // If the server read no further, the problem of the last result says why.
       const { id, problem = last } = items[at] ?? {};
       if (typeof id === 'string') ids.set(line, id);
       else if (problem === undefined) throw new Error('the answer has no result for an event');

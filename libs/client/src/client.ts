@@ -146,7 +146,7 @@ export function createClient(options: ClientOptions): Client {
     return { failure: last, attempts, mayPass: true };
   }
 
-  /** Sends the events of one request until each has a result; nothing after a request was given up. */
+  /** Sends the events of a request until each has a result. Sends none if an earlier request was given up. */
   async function sendPart(stream: string, { key, lines, givenUp }: Part, more: SendOptions) {
     const open = createOpenLines(lines);
     if (givenUp) return { givenUp, results: open.results(key, 0, givenUp) };
@@ -155,7 +155,7 @@ export function createClient(options: ClientOptions): Client {
       contentType: 'application/x-ndjson',
       longestAnswer: LONGEST_BATCH_ANSWER,
       body: open.body,
-      settle: open.settle,
+      settle: (status: number, text: string) => open.settle(status, text),
     };
     const { failure, attempts } = await sendUntilSettled(stream, sending, more);
     return { givenUp: failure, results: open.results(key, attempts, failure) };
