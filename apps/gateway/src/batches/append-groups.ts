@@ -20,8 +20,8 @@ export type AppendGroups = {
 };
 
 /**
- * Appends the events of one batch in groups: events that come while a group is being appended are the next group. So a batch keeps its
- * order, and a fast batch needs few appends. After an append that failed nothing more is appended: `failed` is called.
+ * Appends the events of a batch in groups. Events that arrive during an append are the next group, so a batch keeps its order, and a
+ * fast batch needs few appends. After a failed append `failed` is called, and the events that wait fail too.
  */
 export function createAppendGroups(
   append: (events: readonly WaitingAppend[]) => Promise<void>,

@@ -39,8 +39,8 @@ type Parts = { readonly settings: GatewaySettings; readonly rates: StreamRates }
 type Result = { readonly id: EventId } | { readonly error: CarillonError; readonly number: number };
 
 /**
- * Appends the events of one request while they arrive, and answers each: 202 if all of them are on the log, else 207. The admission has
- * counted the first event against the rates of the stream.
+ * Appends the events of a request while they arrive, and sends a result for each: 202 if all are on the log, else 207. The admission
+ * has counted the first event against the rates of the stream.
  */
 export async function takeBatch(
   request: FastifyRequest,

@@ -10,7 +10,7 @@ const CLOSE_OBJECT = 0x7d;
 /** Text up to this length is gone through byte by byte: asking the runtime for the next quote would take longer. */
 const SHORT = 16;
 
-/** Where the quote stands that ends a string; where none does, the end of the text or one behind it. */
+/** Returns the position of the quote that ends a string; if it never ends, the end of the text or one behind it. */
 export function endOfString(bytes: Uint8Array, from: number): number {
   let at = from;
   const short = Math.min(bytes.length, from + SHORT);
@@ -61,7 +61,7 @@ function withoutSpace(bytes: Uint8Array, from: number, to: number): number {
   return end;
 }
 
-/** Returns where the comma or bracket stands that follows a value; the end of the text if there is none. */
+/** Returns the position of the comma or bracket behind a value, or the end of the text. */
 function endOfValue(bytes: Uint8Array, from: number): number {
   let depth = 0;
   for (let at = from; at < bytes.length; at += 1) {
