@@ -126,6 +126,10 @@ describeWith('chromium', 'building a notification in the portal', () => {
       await stream.getByRole('tab', { name }).click();
       await expect.poll(() => stream.getByRole('group', { name: `the code in ${name}` }).textContent()).toContain(word);
     }
+    await stream.getByRole('tab', { name: 'Many events' }).click();
+    const batch = stream.getByRole('group', { name: 'the code for many events' });
+    await expect.poll(() => batch.textContent()).toContain('application/x-ndjson');
+    await stream.getByRole('tab', { name: 'curl' }).click();
     await stream.getByRole('button', { name: 'Copy the code in curl' }).click();
     expect(await page.evaluate<string>('navigator.clipboard.readText()')).toContain('/events/builders/orders');
     await stream.getByRole('button', { name: 'Send this event now' }).click();

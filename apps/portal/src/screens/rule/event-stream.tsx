@@ -14,6 +14,7 @@ import { useLetter } from '../../ui/use-letter.ts';
 import { sendEvent, sendingCall } from '../streams/sending.ts';
 import { SentAs } from '../streams/sent-as.tsx';
 import { useOrigin } from '../streams/use-origin.ts';
+import { batchCall } from './batch-call.ts';
 import { sampleQuery, type Sample } from './queries.ts';
 import { savingOf, type RuleProps } from './rule-props.ts';
 import styles from './rule.module.css';
@@ -148,7 +149,7 @@ function Minimum({ sample }: { readonly sample: Sample }): ReactNode {
   );
 }
 
-/** The same event in four languages, with the credential that the stream asks for. */
+/** The same event in four languages and in a batch, with the credential that the stream asks for. */
 export function CodeSamples({ sample }: { readonly sample: Sample }): ReactNode {
   const [chosen, setChosen] = useState('curl');
   return (
@@ -157,11 +158,18 @@ export function CodeSamples({ sample }: { readonly sample: Sample }): ReactNode 
         label="Languages"
         chosen={chosen}
         onChoose={setChosen}
-        tabs={LANGUAGES.map(([id, name]) => ({
-          id,
-          name,
-          content: <Code text={sample.code[id]} what={`the code in ${name}`} />,
-        }))}
+        tabs={[
+          ...LANGUAGES.map(([id, name]) => ({
+            id,
+            name,
+            content: <Code text={sample.code[id]} what={`the code in ${name}`} />,
+          })),
+          {
+            id: 'batch',
+            name: 'Many events',
+            content: <Code text={batchCall(sample)} what="the code for many events" />,
+          },
+        ]}
       />
       <p className={cls(styles.note)}>
         The code reads <code>{sample.credential.variable}</code> from the environment. {sample.credential.advice}
