@@ -33,7 +33,7 @@ const LINKS = /^\/(?:unsubscribe|preferences)\//;
 const FAMILIES: readonly Family[] = [
   {
     path: /^\/events\//,
-    statuses: new Set([...ANY, 202, 204, 401, 403, 415]),
+    statuses: new Set([...ANY, 202, 204, 207, 401, 403, 415]),
     lasting: new Set(['keys_unavailable']),
   },
   { path: /^\/cohorts\//, statuses: new Set([...ANY, 200, 202, 401, 415]), lasting: new Set(['secret_missing']) },
@@ -50,7 +50,7 @@ const FAMILIES: readonly Family[] = [
     whenWriting: new Set([201, 409, 412, 428]),
   },
   // Several requests on one connection, or none that anybody could read.
-  { path: /^$/, statuses: new Set([...ANY, 200, 202, 204, 401, 403, 415]) },
+  { path: /^$/, statuses: new Set([...ANY, 200, 202, 204, 207, 401, 403, 415]) },
   // The portal.
   { path: /^/, statuses: new Set([...ANY, 200, 302, 304, 401, 415]) },
 ];
