@@ -1,5 +1,6 @@
 import { OWNER_ACTOR } from '@carillon/domain/people';
 import type { TopicStart } from '@carillon/domain/changes';
+import zlib from 'node:zlib';
 import { createAddressGuard } from '@carillon/adapter-guarded-http';
 import { createTopicSources } from '@carillon/adapter-kafka';
 import { untilFound } from '@carillon/testing/topology';
@@ -146,6 +147,27 @@ describeWith('kafka', 'An embedded engine that reads topics of Kafka', () => {
       );
     });
     expect(await bus.untilEvents(2)).toContain('{"id":"new"}');
+  });
+
+  it('reads records whatever they are compressed with', async () => {
+    const codecs = ['gzip', 'snappy', 'lz4', 'zstd'];
+    for (const codec of codecs) await bus.make(codec, 1, codec);
+    await bus.publish(...codecs);
+    await bus.untilState('running');
+    const words = Array.from({ length: 60 }, (_, word) => `word ${word} `.repeat(1 + (word % 9))).join('');
+    const bodies = Array.from({ length: 20 }, (_, id) => JSON.stringify({ id, words, noise: crypto.randomUUID() }));
+    for (const codec of codecs) await bus.send(codec, ...bodies.map((value) => ({ value })));
+    const isUnpacked = (codec: string): boolean => codec !== 'zstd' || typeof zlib.zstdDecompressSync === 'function';
+    const readable = codecs.filter(isUnpacked);
+    const found = await bus.untilEvents(readable.length * bodies.length);
+    expect(found.toSorted()).toEqual(readable.flatMap(() => bodies).toSorted());
+    if (readable.length < codecs.length) {
+      const [letter] = await untilFound('the dead letter', async () => {
+        const all = await letters();
+        return all.length > 0 ? all : undefined;
+      });
+      expect(letter).toMatchObject({ reason: 'record_unreadable', detail: expect.stringContaining('zstd') as string });
+    }
   });
 
   it('forgets a source that was removed', async () => {

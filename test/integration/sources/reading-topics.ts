@@ -51,9 +51,11 @@ export class ReadingTopics {
     return this.#running.topology;
   }
 
-  async make(topic: string, numPartitions = 1): Promise<void> {
-    const name = this.name(topic);
-    await this.admin.createTopics({ topics: [{ topic: name, numPartitions }], waitForLeaders: true });
+  /** `compression`: what the broker compresses records with, whatever the producer does. */
+  async make(topic: string, numPartitions = 1, compression = 'producer'): Promise<void> {
+    const configEntries = [{ name: 'compression.type', value: compression }];
+    const made = { topic: this.name(topic), numPartitions, configEntries };
+    await this.admin.createTopics({ topics: [made], waitForLeaders: true });
   }
 
   async remove(topic: string): Promise<void> {
