@@ -61,6 +61,8 @@ testScreens('the event streams of a workspace', ({ api, guard, open }) => {
     await card(page, 'Code').getByText('urlopen').first().waitFor();
     const many = card(page, 'Many events in one request').getByRole('group', { name: 'the call for many events' });
     expect(await many.textContent()).toContain("-X POST 'http://127.0.0.1:7400/events/shop/orders'");
+    await card(page, 'Many events in one request').getByRole('tab', { name: '@carillon/client' }).click();
+    await card(page, 'Many events in one request').getByText("sendBatch('shop/orders', events").waitFor();
     await expectAccessible(page, 'a stream');
     await picture(page, 'stream');
     await expectToFit(page, 390);

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { cls } from '../../ui/class-names.ts';
 import { Card } from '../../ui/page.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
 import { Code } from '../../ui/text.tsx';
 import styles from './streams.module.css';
 
@@ -13,14 +14,38 @@ curl -sS --fail-with-body -X POST '${url}' \\
   --data-binary @events.ndjson
 `;
 
-/** The call for many events in one request. */
+/** Returns the same with the package `@carillon/client`, which repeats what may pass later. */
+export function clientCode(url: string, variable: string): string {
+  const [base = '', stream = ''] = url.split('/events/');
+  return `import { createClient } from '@carillon/client';
+
+const carillon = createClient({ url: '${base}', credential: process.env.${variable} });
+const results = await carillon.sendBatch('${stream}', events, { key: 'import-17' });
+`;
+}
+
+/** The call for many events in one request, by curl and by the client. */
 export function SendMany({ url, variable }: { readonly url: string; readonly variable: string }): ReactNode {
   return (
     <Card title="Many events in one request">
       <p>
         One request carries up to 1,000 events and 5 MiB. The answer has an id or a problem for each event, in order.
       </p>
-      <Code text={batchCode(url, variable)} what="the call for many events" />
+      <Tabs
+        label="Ways to send"
+        tabs={[
+          {
+            id: 'curl',
+            name: 'curl',
+            content: <Code text={batchCode(url, variable)} what="the call for many events" />,
+          },
+          {
+            id: 'client',
+            name: '@carillon/client',
+            content: <Code text={clientCode(url, variable)} what="the program for many events" />,
+          },
+        ]}
+      />
       <p className={cls(styles.note)}>
         Choose another Idempotency-Key for each file. If no answer comes, send the same file with the same key again: no
         event is taken twice.

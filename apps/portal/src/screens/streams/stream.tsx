@@ -23,11 +23,11 @@ import { NewestEvents } from './newest-events.tsx';
 import { streamsQuery } from './queries.ts';
 import { SeenFields } from './seen-fields.tsx';
 import { SendEvent } from './send-event.tsx';
-import { SendMany } from './send-many.tsx';
 import type { StreamDraft } from './stream-draft.ts';
 import styles from './streams.module.css';
 
 // Both stand below what is looked at first, and bring tabs, choices and fields with them.
+const SendMany = lazyPart(() => import('./send-many.tsx').then(({ SendMany: loaded }) => loaded));
 const CodeSamples = lazyPart(() => import('../rule/event-stream.tsx').then(({ CodeSamples: loaded }) => loaded));
 const StreamSettings = lazyPart(() => import('./stream-settings.tsx').then(({ StreamSettings: loaded }) => loaded));
 
@@ -274,7 +274,9 @@ function SentParts({ workspace: w, name: s, facts, draft }: PartsProps): ReactNo
         </Card>
       )}
       {isListening && url && published?.format !== 'debezium' && (
-        <SendMany url={url} variable={counts.data?.credential.variable ?? variableOf(published)} />
+        <Part loading={<Loading what="the code" rows={4} />}>
+          <SendMany url={url} variable={counts.data?.credential.variable ?? variableOf(published)} />
+        </Part>
       )}
       {isListening && <SeenFields workspace={w} path={path} />}
       {isListening && <NewestEvents workspace={w} path={path} />}
