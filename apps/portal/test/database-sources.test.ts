@@ -118,10 +118,15 @@ describe('a source', () => {
   });
 
   it('says how far it is behind, and nothing if that is unknown', () => {
-    expect(lagText({ lag_seconds: null, lag_bytes: 5 })).toBeNull();
-    expect(lagText({ lag_seconds: 1, lag_bytes: 5 })).toBe('None');
-    expect(lagText({ lag_seconds: 75, lag_bytes: 1_534_000 })).toBe('1 min 15 s, 1.5 MB not read yet');
-    expect(lagText({ lag_seconds: 75, lag_bytes: null })).toBe('1 min 15 s');
+    const lag = (seconds: number | null, bytes: number | null, records: number | null = null) =>
+      lagText({ lag_seconds: seconds, lag_bytes: bytes, lag_records: records });
+    expect(lag(null, 5)).toBeNull();
+    expect(lag(1, 5)).toBe('None');
+    expect(lag(75, 1_534_000)).toBe('1 min 15 s, 1.5 MB not read yet');
+    expect(lag(75, null)).toBe('1 min 15 s');
+    expect(lag(75, null, 1204)).toBe('1 min 15 s, 1,204 records not read yet');
+    expect(lag(null, null, 1)).toBe('1 record not read yet');
+    expect(lag(75, null, 0)).toBe('None');
   });
 
   it('needs attention unless it runs, and most if it is stopped', () => {

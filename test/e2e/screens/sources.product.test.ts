@@ -122,6 +122,29 @@ testScreens('Sources', ({ api, guard, open }) => {
     ]);
   });
 
+  it('of topics are reset at their oldest record or at their end, with what each passes over', async () => {
+    serveDatabase(api);
+    const span = 'The records before the oldest are gone.';
+    const atEnd = '340 records will never be read.';
+    const stopped = { kind: 'kafka', state: 'stopped', sentence: SENTENCE, continues_at: 'oldest', lag_records: 340 };
+    serveSources(api, sourceWith(api, { ...stopped, span, span_at_end: atEnd, read_until: null }));
+    api.answer(RESET, () => {
+      serveSources(api, sourceWith(api, {}));
+      return sourceWith(api, {});
+    });
+    const page = await open('/workspaces/shop/integrations');
+    await main(page).getByText('340 records not read yet').waitFor();
+    await main(page).getByRole('button', { name: 'Reset the source' }).click();
+    await dialog(page).getByText(span).waitFor();
+    await dialog(page).getByText('At the end of the topics').click();
+    await dialog(page).getByText(atEnd).waitFor();
+    await dialog(page).getByLabel('Reason').fill('Old orders');
+    await expectAccessible(page, 'the reset of topics');
+    await press(page, 'Reset the source');
+    await dialog(page).waitFor({ state: 'detached' });
+    expect(api.calls(RESET).map(({ body }) => body)).toEqual([{ reason: 'Old orders', from: null, at: 'end' }]);
+  });
+
   it('keep the reset from a viewer, with the reason', async () => {
     serveDatabase(api);
     serveStopped();

@@ -58,6 +58,8 @@ export type Reset = {
   readonly reason: string;
   /** Start of the span that was shown. */
   readonly from: string | null;
+  /** Where a Kafka source continues. */
+  readonly at?: 'oldest' | 'end';
   /** The replication slot is dropped or the database is gone. */
   readonly gone?: boolean;
 };

@@ -10,6 +10,7 @@ import { say } from '../../ui/notices.ts';
 import { Code, Facts } from '../../ui/text.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Checkbox } from '../../ui/toggle.tsx';
+import { RadioGroup } from '../../ui/radio-group.tsx';
 import { Sentence } from './sentence.tsx';
 import { resetCall, resetSource, type Source } from './queries.ts';
 
@@ -18,6 +19,11 @@ const CONTINUES: Readonly<Record<NonNullable<Source['continues_at']>, string>> =
   now: 'Now, at a new publication and replication slot',
   oldest: 'At the oldest record of the topics',
 };
+
+const STARTS = [
+  { id: 'oldest', name: CONTINUES.oldest },
+  { id: 'end', name: 'At the end of the topics' },
+] as const;
 
 /** Asks for the reason of a reset, and shows the span of changes that it passes over. */
 export function ResetSource({
@@ -33,7 +39,9 @@ export function ResetSource({
   const [from, setFrom] = useState(source.read_until);
   const [reason, setReason] = useState('');
   const [isGone, setGone] = useState(false);
-  const body = { reason: reason.trim(), from, ...(isLeaving && { gone: isGone }) };
+  const hasChoice = source.continues_at === 'oldest';
+  const [at, setAt] = useState<'oldest' | 'end'>('oldest');
+  const body = { reason: reason.trim(), from, ...(hasChoice && { at }), ...(isLeaving && { gone: isGone }) };
   const reset = useMutation({
     mutationFn: () => resetSource(workspace, name, body),
     onSuccess() {
@@ -67,14 +75,15 @@ export function ResetSource({
       <p>
         <Sentence text={source.sentence} />
       </p>
-      <p>{source.span}</p>
+      {hasChoice && <RadioGroup label="Continue" options={STARTS} chosen={at} onChoose={setAt} />}
+      <p role="status">{hasChoice && at === 'end' ? source.span_at_end : source.span}</p>
       {isLeaving ? (
         <Leaving source={source} isGone={isGone} onGone={setGone} />
       ) : (
         <Facts
           facts={[
             ['Read until', from === null ? 'Nothing was read' : <Time key="from" at={from} />],
-            ['Continues', source.continues_at === null ? null : CONTINUES[source.continues_at]],
+            ['Continues', source.continues_at === null || hasChoice ? null : CONTINUES[source.continues_at]],
             ['Streams', source.streams.join(', ')],
           ]}
         />

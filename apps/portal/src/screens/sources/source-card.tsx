@@ -55,7 +55,7 @@ export function SourceCard({
               ],
               ['Lag', lagText(source)],
               [
-                'Last change',
+                source.lag_records === null ? 'Last change' : 'Last record',
                 source.last_change_at === null ? 'None yet' : <Time key="last" at={source.last_change_at} ago />,
               ],
               ['Read until', source.read_until === null ? null : <Time key="until" at={source.read_until} />],

@@ -1,5 +1,6 @@
 import type { Tone } from '../../ui/state-words.ts';
 import { spanWords } from '../../ui/time-words.ts';
+import { counted } from '../drafts/change-words.ts';
 import type { Source } from './queries.ts';
 
 export const SOURCE_STATES: Readonly<Record<Source['state'], { readonly tone: Tone; readonly words: string }>> = {
@@ -21,8 +22,16 @@ export function bytesText(bytes: number): string {
   return `${text} ${units[power]}`;
 }
 
-/** How far a source is behind its database: `12 s, 1.5 MB not read yet`. Null if it is not known. */
-export function lagText({ lag_seconds: seconds, lag_bytes: bytes }: Pick<Source, 'lag_seconds' | 'lag_bytes'>) {
+/** How far a source is behind: `12 s, 1.5 MB not read yet`, for topics `12 s, 340 records not read yet`. Null if it is not known. */
+export function lagText({
+  lag_seconds: seconds,
+  lag_bytes: bytes,
+  lag_records: records,
+}: Pick<Source, 'lag_seconds' | 'lag_bytes' | 'lag_records'>) {
+  if (records !== null) {
+    const behind = seconds === null || seconds < NO_LAG_S ? '' : `${spanWords(seconds * 1000)}, `;
+    return records === 0 ? 'None' : `${behind}${counted(records, 'record')} not read yet`;
+  }
   if (seconds === null) return null;
   if (seconds < NO_LAG_S) return 'None';
   const unread = bytes === null || bytes === 0 ? '' : `, ${bytesText(bytes)} not read yet`;

@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { Row, Rows } from '../../ui/page.tsx';
+import { Quiet, Row, Rows } from '../../ui/page.tsx';
 import { Lamp } from '../../ui/state.tsx';
 import { Sentence } from './sentence.tsx';
 import { sourcesQuery, type Source } from './queries.ts';
-import { needingAttention, SOURCE_STATES } from './source-text.ts';
+import { lagText, needingAttention, SOURCE_STATES } from './source-text.ts';
 import { ResetButton } from './source-state.tsx';
 
 /** The sentence of a source, which leads to its integration. A source that leaves has no page any more. */
@@ -32,7 +32,10 @@ export function TroubledSources({ workspace }: { readonly workspace: string }): 
     <Rows label="Sources that are not read">
       {sources.map((source) => (
         <Row key={`${source.workspace}/${source.name}`}>
-          <SourceSentence source={source} />
+          <span>
+            <SourceSentence source={source} />
+            {source.lag_records !== null && <Quiet>Lag: {lagText(source)}</Quiet>}
+          </span>
           <Lamp tone={SOURCE_STATES[source.state].tone}>{SOURCE_STATES[source.state].words}</Lamp>
           <ResetButton source={source} />
         </Row>
