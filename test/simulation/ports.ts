@@ -84,6 +84,9 @@ export function portsOf(process: Process, world: World, shared: Shared, plant: P
     topicSources: async () => {
       throw new Error('no topics are read here');
     },
+    avroSchemas: async () => {
+      throw new Error('no schemas are read here');
+    },
     cohortPages: { page: async () => ({ kind: 'refused', detail: 'no platform has to be asked here' }) },
     watch: {
       consumes: () => undefined,

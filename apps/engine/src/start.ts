@@ -1,4 +1,5 @@
 import type {
+  AvroSchemaSource,
   BatchStage,
   ChangeSources,
   CheckpointStore,
@@ -74,6 +75,8 @@ export type EnginePorts = {
   readonly changeSources: () => Promise<ChangeSources>;
   /** Loads the readers of topics. Called for the first such source. */
   readonly topicSources: () => Promise<TopicSources>;
+  /** Loads the reader of schema registries. Called for the first record in Avro. */
+  readonly avroSchemas: () => Promise<AvroSchemaSource>;
   /** No other process has this store open. */
   readonly aloneOnStore?: boolean;
   /** What a restore called off (`carillon restore --cancel-unsent`). */

@@ -47,6 +47,7 @@ export async function startEngineOn(topology: Topology, more: Partial<EnginePort
     ...topology.ports,
     changeSources: noSources,
     topicSources: noSources,
+    avroSchemas: noSources,
     watch,
     ...more,
   });

@@ -132,6 +132,7 @@ export class ClusterReaders {
         leases: ownLeases,
         changeSources: async () => adapter,
         topicSources: () => Promise.reject(new Error('no topics are read here')),
+        avroSchemas: () => Promise.reject(new Error('no schemas are read here')),
         progress: new Progress(),
         watch: {
           trouble: (_where, error) => void troubles.push(error),

@@ -75,6 +75,7 @@ export class ReadingShop {
     const engine = await startEngineOn(topology, {
       changeSources: async () => this.sources,
       topicSources: () => Promise.reject(new Error('no topics are read here')),
+      avroSchemas: () => Promise.reject(new Error('no schemas are read here')),
       aloneOnStore: true,
     });
     this.#running = { topology, engine, backup: (file) => backup(file) };

@@ -2,7 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openEmbedded } from '@carillon/adapter-embedded';
+import { createGuardedHttp } from '@carillon/adapter-guarded-http';
 import { createTopicSources } from '@carillon/adapter-kafka';
+import { createTenantSchemas } from '@carillon/adapter-schema-registry';
 import { ok } from '@carillon/kernel';
 import type { AddressGuard, LogRecord, SourceStore, StoredSource, TopicSources } from '@carillon/ports';
 import { COLLECTIONS, createSourceStore, createStores } from '@carillon/stores';
@@ -25,6 +27,7 @@ export class ReadingTopics {
   readonly #folder: string;
   readonly #suffix = crypto.randomUUID().slice(0, 8);
   readonly sources: TopicSources = createTopicSources({ guard: LOOPBACK, timing: TIMING });
+  readonly #http = createGuardedHttp({ guard: LOOPBACK });
   #running: { readonly topology: Topology; close(): Promise<void> } | null = null;
 
   private constructor(brokers: readonly string[], folder: string) {
@@ -93,7 +96,11 @@ export class ReadingTopics {
       },
     });
     await topology.start();
-    const engine = await startEngineOn(topology, { topicSources: async () => this.sources, aloneOnStore: true });
+    const engine = await startEngineOn(topology, {
+      topicSources: async () => this.sources,
+      avroSchemas: async () => createTenantSchemas(this.#http),
+      aloneOnStore: true,
+    });
     this.#running = {
       topology,
       async close() {

@@ -21,7 +21,7 @@ import {
 } from '@carillon/adapter-system';
 import { createRecordCodecs } from '@carillon/contracts';
 import type { CarillonError } from '@carillon/kernel';
-import type { ChangeSources, TopicSources } from '@carillon/ports';
+import type { AvroSchemaSource, ChangeSources, OutboundHttp, TopicSources } from '@carillon/ports';
 import { startLoop } from '@carillon/runtime';
 import { createConfigurationView, type FollowedConfiguration } from '@carillon/stages';
 import { refuseMoved } from '../move/moved-mark.ts';
@@ -59,6 +59,11 @@ function createTurnstile(): <T>(work: () => Promise<T>) => Promise<T> {
     last = done.catch(() => undefined);
     return done;
   };
+}
+
+async function loadAvroSchemas(http: OutboundHttp): Promise<AvroSchemaSource> {
+  const { createTenantSchemas } = await import('@carillon/adapter-schema-registry');
+  return createTenantSchemas(http);
 }
 
 /** What every role of a process stands on: backend, keys, the newest configuration, and what is made from them. */
@@ -154,6 +159,7 @@ export async function openFoundation(
       const { createTopicSources } = await import('@carillon/adapter-kafka');
       return createTopicSources({ guard });
     }),
+    avroSchemas: loadOnce(() => loadAvroSchemas(outboundHttp)),
     tasks: backend.tasks,
     claims: backend.claims,
     tokens: createTokenVerifier({ http: outboundHttp, clock, watch: watches.tokens }),

@@ -1,6 +1,7 @@
 import type { SourceState } from '@carillon/domain/changes';
 import type { Duration, Instant } from '@carillon/kernel';
 import type {
+  AvroSchemaSource,
   ChangeSources,
   ConfigurationView,
   EventLog,
@@ -54,6 +55,8 @@ export type SourcePorts = ChangePorts & {
   readonly changeSources: () => Promise<ChangeSources>;
   /** Loads the adapter of Kafka, likewise. */
   readonly topicSources: () => Promise<TopicSources>;
+  /** Loads the reader of schema registries, likewise. */
+  readonly avroSchemas: () => Promise<AvroSchemaSource>;
   readonly configuration: Pick<ConfigurationView, 'current' | 'refresh'>;
   readonly secrets: Secrets;
   readonly leases: LeaseStore;

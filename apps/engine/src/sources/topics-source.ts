@@ -1,8 +1,9 @@
-import { kafkaPosition } from '@carillon/domain/changes';
+import { kafkaPosition, type SourceProblem, type WaitingReason } from '@carillon/domain/changes';
 import type { TopicsSource } from '@carillon/domain/configuration';
 import { err, ok, type Result } from '@carillon/kernel';
-import type { Secrets, TopicTarget } from '@carillon/ports';
+import type { RegistryTarget, Secrets, TopicEnd, TopicRecord, TopicTarget } from '@carillon/ports';
 import { prepareTopicRecord } from '@carillon/stages';
+import { createNeededSchemas } from './needed-schemas.ts';
 import type { OpenedSource } from './opened-source.ts';
 import type { SourcePorts } from './source-ports.ts';
 
@@ -24,6 +25,17 @@ async function resolveCluster(
   });
 }
 
+/** Returns the schema registry of a source, or the name of a secret that is not set. Null: the integration names none. */
+async function resolveRegistry(
+  { workspace, body: { registry } }: TopicsSource,
+  secrets: Secrets,
+): Promise<Result<RegistryTarget | null, string>> {
+  if (registry === undefined) return ok(null);
+  const { url, username = null, password: reference } = registry;
+  const password = reference ? await secrets.resolve(workspace, reference.secret) : null;
+  return reference && password === null ? err(reference.secret) : ok({ url, username, password });
+}
+
 /** Topics that streams take from a source, each once. */
 const topicNamesOf = ({ streams }: TopicsSource): readonly string[] =>
   [...new Set(streams.flatMap(({ topics }) => topics.map(({ topic }) => topic)))].toSorted();
@@ -32,23 +44,37 @@ const topicNamesOf = ({ streams }: TopicsSource): readonly string[] =>
 export async function openTopics(source: TopicsSource, ports: SourcePorts): Promise<Result<OpenedSource, string>> {
   const target = await resolveCluster(source, ports.secrets);
   if (!target.ok) return target;
+  const registry = await resolveRegistry(source, ports.secrets);
+  if (!registry.ok) return registry;
+  const needed = createNeededSchemas(registry.value, ports.avroSchemas);
   const adapter = await ports.topicSources();
   const topics = topicNamesOf(source);
+  const isEnvelope = ({ topic }: TopicRecord): boolean =>
+    source.streams.some(
+      ({ stream, topics: read }) => stream.format === 'debezium' && read.some((one) => one.topic === topic),
+    );
   return ok({
     database: null,
-    open: (from, { take, report }) =>
-      adapter.open(target.value, topics, kafkaPosition(from), {
-        take: ({ records, position }) =>
-          take({
-            position,
-            count: records.length,
-            prepare: () => {
-              const origin = { integration: source.name, clusterId: position.clusterId, streams: source.streams };
-              return records.flatMap((record) => prepareTopicRecord(record, origin, ports));
-            },
-          }),
+    open(from, { take, report }) {
+      let missing: SourceProblem<WaitingReason> | null = null;
+      const reader = adapter.open(target.value, topics, kafkaPosition(from), {
+        async take({ records, position }) {
+          const schemas = await needed.of(records.filter(isEnvelope));
+          if (!schemas.ok) {
+            missing = schemas.error;
+            throw new Error('a schema of the records is missing');
+          }
+          const { clusterId } = position;
+          const origin = { integration: source.name, clusterId, streams: source.streams, schemas: schemas.value };
+          const prepare = () => records.flatMap((record) => prepareTopicRecord(record, origin, ports));
+          await take({ position, count: records.length, prepare });
+        },
         report: ({ tables, lagRecords }) => report({ tables, lagBytes: null, lagRecords }),
-      }),
+      });
+      const waiting = (end: TopicEnd): TopicEnd =>
+        end.kind === 'closed' && missing !== null ? { kind: 'waiting', ...missing } : end;
+      return { ended: reader.ended.then(waiting), close: () => reader.close() };
+    },
     async reset({ request }) {
       const begun = await adapter.reset(target.value, topics, request.start ?? 'oldest');
       return begun.ok ? ok({ position: begun.value, left: '' }) : begun;

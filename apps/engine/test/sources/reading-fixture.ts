@@ -40,6 +40,7 @@ export function start(more: Partial<SourcePorts> = {}): SourceReaders {
       sources: topology.data.sources,
       changeSources: database.load,
       topicSources: () => Promise.reject(new Error('no topics are read here')),
+      avroSchemas: () => Promise.reject(new Error('no schemas are read here')),
       progress: new Progress(),
       watch: {
         trouble: (_where, error) => void troubles.push(error),

@@ -1,4 +1,4 @@
-import { readDebezium } from '@carillon/domain/changes';
+import { readDebezium, type AvroSchemas } from '@carillon/domain/changes';
 import type { SourceStream, TopicOfStream } from '@carillon/domain/configuration';
 import { EVENT_LIMITS, partitionOf, readEvent, type DeadLetter } from '@carillon/domain/events';
 import { readTraceparent, type EventId, type JsonObject } from '@carillon/kernel';
@@ -12,6 +12,8 @@ export type TopicOrigin = {
   readonly integration: string;
   readonly clusterId: string;
   readonly streams: readonly SourceStream[];
+  /** Schemas that the records need. */
+  readonly schemas: AvroSchemas;
 };
 
 type Placed = { readonly origin: TopicOrigin; readonly stream: SourceStream['stream']; readonly topic: TopicOfStream };
@@ -82,7 +84,7 @@ function timeOf(body: JsonObject, { at }: TopicRecord, { stream }: Placed, { clo
 /** The value is an envelope of Debezium. */
 function preparedChange(record: TopicRecord, placed: Placed, ports: ChangePorts): PreparedRecord {
   const { origin, stream, topic } = placed;
-  const read = readDebezium(record, origin.integration);
+  const read = readDebezium(record, origin.integration, origin.schemas);
   if (read.kind === 'skipped') return SKIPPED;
   if (read.kind === 'fault') {
     const { code, detail } = read.fault;
