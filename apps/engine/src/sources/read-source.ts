@@ -2,7 +2,8 @@ import type { ConfiguredSource } from '@carillon/domain/configuration';
 import type { Duration } from '@carillon/kernel';
 import type { TableReading, TopicEnd } from '@carillon/ports';
 import type { ChangeResult, PreparedRecord } from '@carillon/stages';
-import { secretsToKeep, type BatchHandlers, type LagReport, type OpenedSource } from './opened-source.ts';
+import { secretsToKeep } from './open-source.ts';
+import type { BatchHandlers, LagReport, OpenedSource } from './opened-source.ts';
 import type { SavedSource } from './saved-source.ts';
 import { nameOf, type SourcePorts, type SourceTiming } from './source-ports.ts';
 

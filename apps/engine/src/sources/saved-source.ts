@@ -2,7 +2,7 @@ import type { SourceState } from '@carillon/domain/changes';
 import type { ConfiguredSource } from '@carillon/domain/configuration';
 import type { Instant } from '@carillon/kernel';
 import type { Clock, NewRecord, SourceStore, StoredSource } from '@carillon/ports';
-import { firstState, secretsToKeep } from './opened-source.ts';
+import { firstState, secretsToKeep } from './open-source.ts';
 
 /** Another process or a person has written the source since it was read. */
 export class StaleSource extends Error {

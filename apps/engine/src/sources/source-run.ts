@@ -5,7 +5,8 @@ import type { SourceRef, SourceTarget, StoredSource, TableReading, TopicEnd } fr
 import { pause } from '@carillon/runtime';
 import { failedState } from './failed-state.ts';
 import { leaveSource } from './leave-source.ts';
-import { openSource, readingOf, secretsToKeep, type OpenedSource } from './opened-source.ts';
+import { openSource, readingOf, secretsToKeep } from './open-source.ts';
+import type { OpenedSource } from './opened-source.ts';
 import { ReadingEnded, readSource } from './read-source.ts';
 import { createSavedSource, newSource, StaleSource, type SavedSource } from './saved-source.ts';
 import { createSourceLease, NO_LEASE, type SourceLease } from './source-lease.ts';

@@ -105,7 +105,7 @@ function unpackSnappy(bytes: Buffer, maxBytes: number): Buffer {
   return out.bytes();
 }
 
-/** https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md */
+/** LZ4 block format: https://github.com/lz4/lz4/tree/dev/doc */
 function unpackLz4Block(bytes: Buffer, out: Output): void {
   let at = 0;
   const lengthFrom = (nibble: number): number => {
@@ -129,7 +129,7 @@ function unpackLz4Block(bytes: Buffer, out: Output): void {
   }
 }
 
-/** https://github.com/lz4/lz4/blob/dev/doc/lz4_Frame_format.md. Checksums are left to those of Kafka and TCP. */
+/** LZ4 frame format: https://github.com/lz4/lz4/tree/dev/doc. Checksums are left to those of Kafka and TCP. */
 function unpackLz4(bytes: Buffer, maxBytes: number): Buffer {
   const out = new Output(maxBytes, bytes.length * 2);
   if (bytes.length < 7 || bytes.readUInt32LE(0) !== LZ4_MAGIC) throw new UnreadableBatch('its data is no LZ4 frame');
