@@ -1,9 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { openEmbedded } from '@carillon/adapter-embedded';
+import { openEmbedded, type Embedded } from '@carillon/adapter-embedded';
 import { systemClock } from '@carillon/adapter-system';
-import { readChange } from '@carillon/domain/changes';
 import { cli, launchProduct, startProduct, untilFound } from '@carillon/testing';
 import { createPostgresDatabase, type PostgresDatabase } from '@carillon/testing/services';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -11,8 +10,10 @@ import { planting } from '../../harness/planting.ts';
 import { scratch } from '../../integration/product/shop.ts';
 import { describeWith } from '../../support/requirements.ts';
 import { sharedServer } from '../../support/shared-servers.ts';
+import { READING_FILES, readChangesOnLog } from '../changes-on-log.ts';
+import { evaluateAgain, isEvaluated } from '../evaluate-again.ts';
 import { READING_PLACES, type ReadingOrder } from '../killed-reading.ts';
-import { connectTo, createHistoryTables, readHistory, RowHistories, writeUntil } from '../table-history.ts';
+import { connectTo, createHistoryTables, readHistory, writeUntil } from '../table-history.ts';
 
 /*
  * The product is killed at random while four connections write: from outside, and from inside before and after append and
@@ -36,12 +37,6 @@ const KILLABLE = planting([
   },
 ]);
 
-const FILES: Readonly<Record<string, string>> = {
-  'workspaces/shop/workspace.yaml': 'name: Shop\n',
-  'workspaces/shop/integrations/shop-db.yaml': 'kind: postgres\nurl: { secret: SHOP_DB }\n',
-  'workspaces/shop/streams/orders.yaml': 'from: { integration: shop-db, tables: { public.orders: event.id } }\n',
-};
-
 describeWith('postgres', 'An embedded engine that is killed while it reads', () => {
   let place: Awaited<ReturnType<typeof scratch>>;
   let database: PostgresDatabase;
@@ -53,7 +48,6 @@ describeWith('postgres', 'An embedded engine that is killed while it reads', () 
     await client.end();
   }, 120_000);
   afterAll(async () => {
-    await database.drop();
     await place.remove();
   });
 
@@ -67,7 +61,7 @@ describeWith('postgres', 'An embedded engine that is killed while it reads', () 
   async function begin(): Promise<void> {
     const product = await startProduct({ dataDir: dataDir(), env: environment() });
     const folder = join(place.folder, 'configuration');
-    for (const [path, text] of Object.entries(FILES)) {
+    for (const [path, text] of Object.entries(READING_FILES)) {
       await mkdir(dirname(join(folder, path)), { recursive: true });
       await writeFile(join(folder, path), text);
     }
@@ -96,33 +90,19 @@ describeWith('postgres', 'An embedded engine that is killed while it reads', () 
     await product.kill('SIGKILL');
   }
 
-  async function changesOnLog(): Promise<RowHistories> {
+  /** Runs the product until everything is read and evaluated, then opens its data. */
+  async function openEvaluated(): Promise<Embedded> {
+    const product = await startProduct({ dataDir: dataDir(), env: environment() });
+    await untilFound('everything read', async () => ((await slot())?.left === 0 ? true : undefined), TIMEOUT_MS);
+    await product.kill('SIGTERM');
     const data = await openEmbedded({ dataDir: dataDir(), clock: systemClock });
-    const histories = new RowHistories();
-    const ids = new Set<string>();
-    for (let partition = 0; partition < data.log.partitions('carillon.events'); partition += 1) {
-      for (let next = 0; ;) {
-        const records = await data.log.read('carillon.events', partition, next, 1000);
-        const last = records.at(-1);
-        if (!last) break;
-        next = last.offset + 1;
-        for (const { headers, value } of records) {
-          if (headers['shape'] !== 'change') continue;
-          const change = readChange(value);
-          if (!change.ok) throw new Error(change.error.detail);
-          const { op, event, previous = null } = change.value;
-          histories.add(Number(event['id']), [op, event, previous]);
-          if (ids.has(headers['event_id'] ?? '')) throw new Error(`event ${headers['event_id']} is on the log twice`);
-          ids.add(headers['event_id'] ?? '');
-        }
-      }
-    }
+    if (await isEvaluated(data.log, data.checkpoints)) return data;
     await data.close();
-    return histories;
+    return openEvaluated();
   }
 
   it(
-    'has each change of the table’s own history on the log once, in the order of its row',
+    'has each change of the table’s own history on the log once, in the order of its row, and evaluates it again to the same intents',
     async () => {
       await begin();
       let kills = 0;
@@ -139,15 +119,18 @@ describeWith('postgres', 'An embedded engine that is killed while it reads', () 
       );
       for (; kills < KILLS; kills += 1) await killOnce();
       const transactions = (await Promise.all(writers)).reduce((sum, count) => sum + count, 0);
-      const product = await startProduct({ dataDir: dataDir(), env: environment() });
-      await untilFound('everything read', async () => ((await slot())?.left === 0 ? true : undefined), TIMEOUT_MS);
-      await product.kill('SIGTERM');
-
+      const data = await openEvaluated();
       const client = await connectTo(database.url);
       const history = await readHistory(client);
       await client.end();
-      const log = await changesOnLog();
-      expect(log.differences(history)).toEqual([]);
+      const { changes, repeats } = await readChangesOnLog(data.log);
+      expect(changes.differences(history)).toEqual([]);
+      expect(repeats).toBe(0);
+
+      const { appended, again } = await evaluateAgain(data.log, data.registry, dataDir(), () => database.drop());
+      await data.close();
+      expect(appended.size).toBeGreaterThan(0);
+      expect(again).toEqual(appended);
       console.info(`${transactions} transactions, ${kills} kills, ${history.count} changes`);
     },
     TIMEOUT_MS,
