@@ -1,5 +1,5 @@
 import type { SourceBody } from '@carillon/contracts';
-import { describeSource, describeSpan, describeTable, resetStart } from '@carillon/domain/changes';
+import { describeSource, describeSpan, describeTable, describeTableGap, resetStart } from '@carillon/domain/changes';
 import { listResources, type Configuration } from '@carillon/domain/configuration';
 import { formatInstant, type Instant } from '@carillon/kernel';
 import type { StoredSource, TableReading } from '@carillon/ports';
@@ -31,7 +31,7 @@ export function showSource(source: StoredSource, configuration: Configuration, n
     span_at_end: canReset && continuesAt === 'oldest' ? describeSpan(source, now, 'end') : null,
     reset_requested_at: timeOf(reset?.at ?? null),
     streams: streamsOf(source, configuration),
-    tables: source.tables.map(showTable),
+    tables: source.tables.map((reading) => showTable(reading, now)),
   };
 }
 
@@ -47,8 +47,9 @@ const streamsOf = ({ workspace, integration }: StoredSource, configuration: Conf
     .filter(({ body }) => body.from?.integration === integration)
     .map(({ ref }) => ref.name);
 
-const showTable = ({ table, since, problem }: TableReading): SourceBody['tables'][number] => ({
+const showTable = ({ table, since, problem, gap }: TableReading, now: Instant): SourceBody['tables'][number] => ({
   table,
   since: timeOf(since),
   problem: problem && { reason: problem.reason, sentence: describeTable(table, problem), fix: problem.fix },
+  gap: gap === undefined ? null : describeTableGap(gap, now),
 });

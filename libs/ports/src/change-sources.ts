@@ -3,6 +3,7 @@ import type {
   ReadChange,
   SourceProblem,
   StoppedReason,
+  TableGap,
   TableReason,
   UnreadableChange,
   WaitingReason,
@@ -59,6 +60,10 @@ export type TableReading = {
   /** Since when its changes are read. Null if it is not read, or if it was published before this reader opened: the caller knows. */
   readonly since: Instant | null;
   readonly problem: SourceProblem<TableReason> | null;
+  /** Changes when the table leaves the publication and enters it again. Absent if it is not in the publication, or was just added. */
+  readonly entry?: string;
+  /** The newest span in which the table was not read after it had been. `to` is null while that lasts. Kept by the caller. */
+  readonly gap?: TableGap;
 };
 
 /** Changes that were read, in commit order, and the position after them. Without changes only the position moved on. */

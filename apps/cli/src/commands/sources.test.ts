@@ -46,6 +46,7 @@ const RUNNING: SourceBody = {
         sentence: 'The table has no key.',
         fix: 'ALTER TABLE log\n  REPLICA IDENTITY FULL;',
       },
+      gap: 'Changes since 09:12:04 UTC are not read.',
     },
   ],
 };
@@ -84,6 +85,8 @@ describe('carillon sources', () => {
         'books: The table has no key.',
         '        ALTER TABLE log',
         '          REPLICA IDENTITY FULL;',
+        '',
+        'books: public.log: Changes since 09:12:04 UTC are not read.',
         '',
         'shop-db: Changes since 09:12:04 UTC were not read: the slot was dropped.',
         '        npx carillon sources reset shop-db --workspace shop --reason TEXT',

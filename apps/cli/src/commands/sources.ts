@@ -94,13 +94,14 @@ export function showSources({ items }: Items<SourceBody>, isWide: boolean): stri
   return [table(rows, head), ...items.flatMap(notes)].join('\n');
 }
 
-/** Returns the lines that describe a source: its state in words, then each table that is not read with the SQL that ends it. */
+/** Returns the lines that describe a source: its state in words, then each table that is not read with the SQL that ends it, or was not read for a while. */
 function notes(source: SourceBody): readonly string[] {
   const state =
     source.state === 'running' ? [] : [note(source.state, `${source.name}: ${source.sentence}`, source.fix)];
-  const tables = source.tables.flatMap(({ problem }) =>
-    problem === null ? [] : [note('waiting', `${source.name}: ${problem.sentence}`, problem.fix)],
-  );
+  const tables = source.tables.flatMap(({ table: name, problem, gap }) => [
+    ...(problem === null ? [] : [note('waiting', `${source.name}: ${problem.sentence}`, problem.fix)]),
+    ...(gap === null ? [] : [note('waiting', `${source.name}: ${name}: ${gap}`, null)]),
+  ]);
   return [...state, ...tables];
 }
 

@@ -1,10 +1,11 @@
 import type { ConfiguredSource } from '@carillon/domain/configuration';
 import type { Duration } from '@carillon/kernel';
-import type { TableReading, TopicEnd } from '@carillon/ports';
+import type { TopicEnd } from '@carillon/ports';
 import type { ChangeResult, PreparedRecord } from '@carillon/stages';
 import { secretsToKeep } from './open-source.ts';
 import type { BatchHandlers, LagReport, OpenedSource } from './opened-source.ts';
 import type { SavedSource } from './saved-source.ts';
+import { readTables } from './read-tables.ts';
 import { nameOf, type SourcePorts, type SourceTiming } from './source-ports.ts';
 
 /** Events of a batch that are not worth a wait. */
@@ -67,7 +68,7 @@ function createHandlers(
     },
     report(report) {
       const { state, reportedAt, tables } = saved.current();
-      const known = { ...report, tables: withKnownTimes(report.tables, tables) };
+      const known = { ...report, tables: readTables(report.tables, { tables, reportedAt, now: clock.now() }) };
       latest = known;
       const isDue = clock.now() - reportedAt >= timing.reportMs;
       if (state.kind === 'running' && !isDue && JSON.stringify(tables) === JSON.stringify(known.tables)) return;
@@ -75,13 +76,6 @@ function createHandlers(
     },
   };
 }
-
-/** A reader does not know since when a table is read that was published before it opened. The source does. */
-const withKnownTimes = (reported: readonly TableReading[], stored: readonly TableReading[]): readonly TableReading[] =>
-  reported.map((reading) => {
-    if (reading.since !== null || reading.problem !== null) return reading;
-    return { ...reading, since: stored.find(({ table }) => table === reading.table)?.since ?? null };
-  });
 
 /** A reader ends, because the configuration reads its source in another way now. */
 export class ReadingEnded extends Error {

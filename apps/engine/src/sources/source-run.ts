@@ -1,13 +1,14 @@
-import { postgresPosition, type SourcePosition, type SourceState } from '@carillon/domain/changes';
+import { postgresPosition, type SourceState } from '@carillon/domain/changes';
 import type { ConfiguredSource } from '@carillon/domain/configuration';
 import type { Duration } from '@carillon/kernel';
-import type { SourceRef, SourceTarget, StoredSource, TableReading, TopicEnd } from '@carillon/ports';
+import type { SourceRef, SourceTarget, StoredSource, TopicEnd } from '@carillon/ports';
 import { pause } from '@carillon/runtime';
 import { failedState } from './failed-state.ts';
 import { leaveSource } from './leave-source.ts';
 import { openSource, readingOf, secretsToKeep } from './open-source.ts';
 import type { OpenedSource } from './opened-source.ts';
 import { ReadingEnded, readSource } from './read-source.ts';
+import { readAfterReset } from './read-tables.ts';
 import { createSavedSource, newSource, StaleSource, type SavedSource } from './saved-source.ts';
 import { createSourceLease, NO_LEASE, type SourceLease } from './source-lease.ts';
 import { resetRecord } from './reset-record.ts';
@@ -208,7 +209,7 @@ class SourceRun {
     }
     const { position, left } = begun.value;
     const record = resetRecord({ ref: this.#options.ref, request, from, to: position, left }, this.#ports);
-    const read = { position, tables: readSince(tables, from, position), secrets: secretsToKeep(source) };
+    const read = { position, tables: readAfterReset(tables, from, position), secrets: secretsToKeep(source) };
     await saved.save({ ...read, state: { kind: 'running' }, reset: null }, [record]);
     this.#ports.watch.sourceReset(this.#name, { from: from.at, to: position.at });
     return 'again';
@@ -232,11 +233,3 @@ class SourceRun {
     }
   }
 }
-
-/** Returns tables as they are read after a reset: without a gap since the new position at the earliest. */
-const readSince = (
-  tables: readonly TableReading[],
-  from: SourcePosition,
-  to: SourcePosition,
-): readonly TableReading[] =>
-  tables.map((table) => (table.since === null || to.at === from.at ? table : { ...table, since: to.at }));

@@ -194,4 +194,14 @@ describeWith('postgres', 'tables of a source', () => {
       { name: 'the key', type: 'numeric(12,2)', key: true },
     ]);
   });
+
+  it('have another entry once they left the publication and entered it again', async () => {
+    await database.open(['public.good']);
+    const entry = () => database.log.reports.at(-1)?.tables[0]?.entry;
+    await expect.poll(entry).toMatch(/^\d+$/);
+    const before = entry();
+    const name = database.log.position?.publication;
+    await database.run(`ALTER PUBLICATION ${name} DROP TABLE good; ALTER PUBLICATION ${name} ADD TABLE good`);
+    await expect.poll(() => [undefined, before].includes(entry())).toBe(false);
+  });
 });

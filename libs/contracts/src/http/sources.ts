@@ -14,6 +14,7 @@ export const sourceTableBody = z
     table: open(z.string()).describe('`schema.table`, or the topic'),
     since: nullable(time).describe('Since when its changes or records are read'),
     problem: nullable(z.object(problem)).describe('Why it is not read'),
+    gap: nullable(open(z.string())).describe('Which of its changes were not read after it had been read, in words'),
   })
   .meta({ id: 'SourceTable' });
 

@@ -1,3 +1,4 @@
+import type { Instant } from '@carillon/kernel';
 import type { SourceKind } from './source-position.ts';
 
 /**
@@ -42,6 +43,9 @@ export const SOURCE_REASONS = {
     stopped: ['other_database', 'topic_made_again', 'records_gone', 'went_back'],
   },
 } as const satisfies Record<SourceKind, unknown>;
+
+/** A span in which a table was not read. `to` is null while that lasts. */
+export type TableGap = { readonly from: Instant; readonly to: Instant | null };
 
 type ReasonOf<Level extends 'table' | 'waiting' | 'stopped'> = (typeof SOURCE_REASONS)[SourceKind][Level][number];
 

@@ -6,6 +6,7 @@ import {
   type SourceProblem,
   type SourceState,
   type StoppedReason,
+  type TableGap,
   type TableReason,
   type WaitingReason,
 } from './source-state.ts';
@@ -64,6 +65,14 @@ export function describeTable(table: string, { reason, detail }: SourceProblem<T
   // A reason of a table belongs to one kind.
   const { what, end } = REASON_WORDS.postgres.table[reason];
   return sentenceOf(what(table), detail, end);
+}
+
+/** Returns which changes of a table were not read, as a sentence. */
+export function describeTableGap({ from, to }: TableGap, now: Instant): string {
+  const start = timeText(from, now);
+  return to === null
+    ? `Changes since ${start} are not read.`
+    : `Changes from ${start} to ${timeText(to, now)} were not read.`;
 }
 
 /** Returns where a reset of a source in this state continues. Null if it continues nowhere, or cannot be reset. */

@@ -5,6 +5,7 @@ import {
   describeLeft,
   describeSpan,
   describeTable,
+  describeTableGap,
   resetStart,
   spanOnAudit,
   SOURCE_REASONS,
@@ -174,6 +175,15 @@ describe.each(['postgres', 'kafka'] as const)('every reason of the kind %s', (ki
         const state: SourceState = { kind: 'waiting', reason: 'unreachable', detail: text, fix: null };
         expect(sentence(state)).toContain(text.replace(/\.$/, ''));
       }),
+    );
+  });
+
+  it('says which changes of a table were not read', () => {
+    const from = Date.parse('2026-11-28T09:12:04Z');
+    const now = Date.parse('2026-11-28T10:00:00Z');
+    expect(describeTableGap({ from, to: null }, now)).toBe('Changes since 09:12:04 UTC are not read.');
+    expect(describeTableGap({ from, to: from + 60_000 }, now)).toBe(
+      'Changes from 09:12:04 UTC to 09:13:04 UTC were not read.',
     );
   });
 });

@@ -74,7 +74,7 @@ function ReadTables({ tables }: { readonly tables: Source['tables'] }): ReactNod
   if (tables.length === 0) return null;
   return (
     <ul aria-label="Tables of the source" className={cls(styles.read)}>
-      {tables.map(({ table, since, problem }) => (
+      {tables.map(({ table, since, problem, gap }) => (
         <li key={table}>
           <span className={cls(styles.line)}>
             <bdi>{table}</bdi>
@@ -91,6 +91,7 @@ function ReadTables({ tables }: { readonly tables: Source['tables'] }): ReactNod
             )}
           </span>
           {problem !== null && <ProblemFix {...problem} of={table} />}
+          {gap !== null && <Quiet>{gap}</Quiet>}
         </li>
       ))}
     </ul>

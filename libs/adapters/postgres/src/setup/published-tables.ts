@@ -24,6 +24,8 @@ export type Relation = {
   /** Tables that it is a partition of, as `schema.table`. */
   readonly roots: readonly string[];
   readonly published: boolean;
+  /** Object id of its entry in the publication. */
+  readonly entry: string | null;
   /** The role owns both it and the publication. */
   readonly may_publish: boolean;
 };
@@ -40,6 +42,7 @@ export const RELATION_COLUMNS = `
     JOIN pg_class r ON r.oid = a.relid JOIN pg_namespace rn ON rn.oid = r.relnamespace
     WHERE c.relispartition AND r.oid <> c.oid) AS roots,
   EXISTS (SELECT FROM pg_publication_rel p WHERE p.prpubid = $1 AND p.prrelid = c.oid) AS published,
+  (SELECT p.oid::int8::text FROM pg_publication_rel p WHERE p.prpubid = $1 AND p.prrelid = c.oid) AS entry,
   pg_has_role(c.relowner, 'USAGE') AND EXISTS (SELECT FROM pg_publication b
     WHERE b.oid = $1 AND pg_has_role(b.pubowner, 'USAGE')) AS may_publish`;
 
@@ -149,7 +152,9 @@ async function publish(
 ): Promise<Omit<TableReading, 'table'>> {
   if (relation === undefined) return { since: null, problem: NO_TABLE };
   const problem = problemOf(relation, listed);
-  if (problem !== null || relation.published) return { since: null, problem };
+  if (problem !== null) return { since: null, problem };
+  if (relation.published)
+    return { since: null, problem: null, ...(relation.entry !== null && { entry: relation.entry }) };
   const refusal = relation.may_publish
     ? await alter(connection, publication, 'ADD', relation)
     : refused(alterSql(publication, 'ADD', relation), null);

@@ -1,0 +1,46 @@
+import type { SourcePosition } from '@carillon/domain/changes';
+import type { Instant } from '@carillon/kernel';
+import type { TableReading } from '@carillon/ports';
+
+/** Tables as they are stored, when that was reported, and the time now. */
+type Known = { readonly tables: readonly TableReading[]; readonly reportedAt: Instant; readonly now: Instant };
+
+/**
+ * Returns tables as a reader reports them, with what it cannot know: since when a table is read that was published before it
+ * opened, and which changes were not read because the table had left the publication.
+ */
+export const readTables = (reported: readonly TableReading[], known: Known): readonly TableReading[] =>
+  reported.map((reading) => {
+    const before = known.tables.find(({ table }) => table === reading.table);
+    return before === undefined ? reading : continueTable(reading, before, known);
+  });
+
+/** A gap begins with the last report that found the table as it was. */
+function continueTable(reading: TableReading, before: TableReading, { reportedAt, now }: Known): TableReading {
+  const gap = before.gap && { gap: before.gap };
+  const begun = { gap: { from: reportedAt, to: null } };
+  if (reading.problem !== null) return { ...reading, ...(before.since === null ? gap : begun) };
+  const hasReentered =
+    before.entry !== undefined &&
+    reading.entry !== undefined &&
+    reading.entry !== before.entry &&
+    before.since !== null;
+  const since = Math.max(reading.since ?? 0, before.since ?? 0, hasReentered ? now : 0) || null;
+  const isNew = before.since !== null && since !== null && since > before.since;
+  if (isNew) return { ...reading, since, gap: { from: reportedAt, to: since } };
+  if (before.gap?.to === null && since !== null)
+    return { ...reading, since, gap: { from: before.gap.from, to: since } };
+  return { ...reading, since, ...gap };
+}
+
+/** Returns tables as they are read after a reset: without a gap since the new position at the earliest. */
+export const readAfterReset = (
+  tables: readonly TableReading[],
+  from: SourcePosition,
+  to: SourcePosition,
+): readonly TableReading[] =>
+  tables.map(({ table, since, problem }) => ({
+    table,
+    since: since === null || to.at === from.at ? since : to.at,
+    problem,
+  }));

@@ -1,0 +1,61 @@
+import type { TableReading } from '@carillon/ports';
+import { describe, expect, it } from 'vitest';
+import { positionAt } from './scripted-sources.ts';
+import { readAfterReset, readTables } from '../../src/sources/read-tables.ts';
+
+const ORDERS: TableReading = { table: 'public.orders', since: null, problem: null };
+const NO_KEY: TableReading = { ...ORDERS, problem: { reason: 'no_identity', detail: null, fix: null } };
+/** Reports follow each other every 10 ms, from 110 on. */
+function report(readings: readonly TableReading[], stored: TableReading = { ...ORDERS, since: 50 }): TableReading {
+  return readings.reduce((before, reading, index) => {
+    const [table] = readTables([reading], { tables: [before], reportedAt: 100 + index * 10, now: 110 + index * 10 });
+    return table ?? before;
+  }, stored);
+}
+
+describe('readTables', () => {
+  it('keeps since when a table is read that was published before the reader opened', () => {
+    expect(report([ORDERS, { ...ORDERS, entry: '7' }, { ...ORDERS, entry: '7' }])).toEqual({
+      ...ORDERS,
+      since: 50,
+      entry: '7',
+    });
+    expect(readTables([{ ...ORDERS, since: 5 }], { tables: [], reportedAt: 1, now: 9 })).toEqual([
+      { ...ORDERS, since: 5 },
+    ]);
+  });
+
+  it('keeps the span in which a table was not read, from the last report before it', () => {
+    expect(report([ORDERS, NO_KEY, NO_KEY])).toEqual({ ...NO_KEY, gap: { from: 110, to: null } });
+    const again = { ...ORDERS, since: 133 };
+    expect(report([ORDERS, NO_KEY, NO_KEY, again])).toEqual({ ...again, gap: { from: 110, to: 133 } });
+    expect(report([ORDERS, NO_KEY, NO_KEY, again, { ...ORDERS, entry: '8' }, ORDERS])).toMatchObject({
+      since: 133,
+      gap: { from: 110, to: 133 },
+    });
+  });
+
+  it('notices a table that left the publication and entered it again between two reports', () => {
+    const [before, after] = [
+      { ...ORDERS, entry: '7' },
+      { ...ORDERS, entry: '8' },
+    ];
+    const expected = { ...after, since: 120, gap: { from: 110, to: 120 } };
+    expect(report([before, after])).toEqual(expected);
+    // The reader still reports since when it read the first entry.
+    expect(report([before, after, { ...after, since: 50 }])).toEqual(expected);
+    expect(report([before, { ...ORDERS, since: 115 }, after])).toEqual({
+      ...after,
+      since: 115,
+      gap: { from: 110, to: 115 },
+    });
+  });
+});
+
+describe('readAfterReset', () => {
+  it('reads since the new position, and forgets the gap that the audit has', () => {
+    const stored = { ...ORDERS, since: 50, entry: '7', gap: { from: 10, to: 50 } };
+    const [from, to] = [positionAt('0/100', 1000), positionAt('0/900', 9000)];
+    expect(readAfterReset([stored], from, to)).toEqual([{ ...ORDERS, since: 9000 }]);
+  });
+});
