@@ -97,7 +97,7 @@ testScreens('Sources', ({ api, guard, open }) => {
       api,
       sourceWith(api, {
         state: 'leaving',
-        sentence: 'The source was removed from the configuration, but its replication slot could not be dropped.',
+        sentence: 'The database is no longer in the configuration, but its replication slot could not be dropped.',
         fix: "SELECT pg_drop_replication_slot('carillon_shop_db');",
         read_until: '2026-11-28T09:12:04.000Z',
         span: 'Carillon forgets this source.',

@@ -6,8 +6,9 @@ import type { SourcePorts } from './source-ports.ts';
 import { resolveTarget } from './database-source.ts';
 
 /**
- * Drops slot and publication of a removed source, then forgets the source. Resolves to null if it is gone, or to the source that
- * still leaves. `lastTarget`: where this process read it, if it did. The audit keeps where a stopped source was.
+ * Drops slot and publication of a source whose integration was removed or has another kind, then forgets the source. Resolves to
+ * null if it is gone, or to the source that still leaves. `lastTarget`: where this process read it, if it did. The audit keeps
+ * where a stopped source was.
  */
 export async function leaveSource(
   stored: StoredSource,

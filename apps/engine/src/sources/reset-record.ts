@@ -19,9 +19,9 @@ export function resetRecord({ ref, request, from, to, left }: DoneReset, ports: 
   return recordOf(ref, request.by, parts.join('; '), ports);
 }
 
-/** Returns the audit record of a stopped source that ends because its integration was removed. */
+/** Returns the audit record of a stopped source that ends because its integration was removed or has another kind. */
 export function leftRecord({ position, reset, ...ref }: StoredSource, ports: RecordPorts): NewRecord {
-  const reason = reset?.reason ?? 'the integration was removed';
+  const reason = reset?.reason ?? 'the integration was removed or has another kind now';
   return recordOf(ref, reset?.by ?? SYSTEM_ACTOR, `${describeLeft(position)}; ${reason}`, ports);
 }
 

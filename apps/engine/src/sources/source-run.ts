@@ -31,9 +31,12 @@ type Missing = { readonly detail: string; readonly fix: string | null };
 /** What follows: the next step at once, after a pause that grows, or after a round. `ended`: the source is gone. */
 type Step = 'again' | 'retry' | 'idle' | 'ended';
 
+const isOfOtherKind = (stored: StoredSource | null, source: ConfiguredSource | null): boolean =>
+  stored !== null && source !== null && stored.kind !== source.body.kind;
+
 /**
  * Reads one source until `signal` ends or the source is gone: takes its lease, reads, waits, stays stopped until a person asks
- * for a reset, and drops the slot once the integration was removed. Never rejects.
+ * for a reset, and drops the slot once the integration was removed or has another kind. Never rejects.
  */
 export const runSource = (options: SourceRunOptions, ports: SourcePorts): Promise<void> =>
   new SourceRun(options, ports).run();
@@ -89,13 +92,13 @@ class SourceRun {
       this.#shown = null;
       return 'idle';
     }
-    // A slot is dropped only after a look at the newest configuration, because this process may lag behind.
-    if (configured() === null) await this.#ports.configuration.refresh();
-    const source = configured();
     const stored = await this.#ports.sources.load(ref);
+    // A slot is dropped only after a look at the newest configuration, because this process may lag behind.
+    if (configured() === null || isOfOtherKind(stored, configured())) await this.#ports.configuration.refresh();
+    const source = configured();
     if (source === null) return stored === null || stored.moved ? 'ended' : this.#leave(stored);
-    // Made again as another kind: what the old one has in its database is dropped first.
-    if (stored !== null && stored.kind !== source.body.kind) return this.#leave(stored);
+    // The integration has another kind now: the old source leaves before the new one begins.
+    if (stored !== null && isOfOtherKind(stored, source)) return this.#leave(stored);
     // A slot that was made is read also without streams: it would hold WAL, and nobody could see that changes are missing.
     const hasSlot = postgresPosition(stored?.position ?? null) !== null || stored?.state.kind === 'stopped';
     if (source.streams.length === 0 && !hasSlot) {

@@ -67,7 +67,7 @@ export type SourceState =
   | { readonly kind: 'running' }
   | ({ readonly kind: 'waiting' } & SourceProblem<WaitingReason>)
   | ({ readonly kind: 'stopped' } & SourceProblem<StoppedReason>)
-  /** Its integration was removed. `fix` drops slot and publication by hand. */
+  /** Its integration was removed or has another kind. `fix` drops slot and publication by hand. */
   | {
       readonly kind: 'leaving';
       readonly detail: string | null;

@@ -179,7 +179,7 @@ function stoppedText(source: DescribedSource, problem: SourceProblem<StoppedReas
 }
 
 function leavingText({ integration, state, position }: DescribedSource, now: Instant): string {
-  const what = 'the source was removed from the configuration, but its replication slot could not be dropped';
+  const what = 'the database is no longer in the configuration, but its replication slot could not be dropped';
   const end =
     'Until somebody drops it, the slot keeps WAL. Carillon retries. ' +
     `If the database is gone or this SQL has been run: \`carillon sources reset ${integration} --gone --reason "…"\`.`;

@@ -1,0 +1,42 @@
+import type { KafkaPosition } from '@carillon/domain/changes';
+import { err } from '@carillon/kernel';
+import type { TopicEnd, TopicHandlers, TopicSources } from '@carillon/ports';
+
+/** A reader of topics that was opened. The test says what it reads and how it ends. */
+export type OpenedTopics = {
+  readonly topics: readonly string[];
+  readonly from: KafkaPosition | null;
+  readonly handlers: TopicHandlers;
+  readonly isClosed: () => boolean;
+  end(end: TopicEnd): void;
+};
+
+export const offsetAt = (offset: number): KafkaPosition => ({
+  kind: 'kafka',
+  clusterId: 'bus-1',
+  topics: { orders: { id: 'topic-1', partitions: { 0: offset } } },
+  at: 1000,
+});
+
+/** A Kafka cluster whose behaviour a test scripts. A reader ends with the error of its `take`, as the real one does. */
+export function createScriptedTopics() {
+  const readers: OpenedTopics[] = [];
+  const sources: TopicSources = {
+    check: async () => ({ server: null, problems: [], topics: [] }),
+    topics: async () => ({ ok: true, value: [] }),
+    open(_target, topics, from, handlers) {
+      const { promise, resolve } = Promise.withResolvers<TopicEnd>();
+      let isClosed = false;
+      readers.push({ topics, from, handlers, isClosed: () => isClosed, end: resolve });
+      return {
+        ended: promise,
+        async close() {
+          isClosed = true;
+          resolve({ kind: 'closed', error: null });
+        },
+      };
+    },
+    reset: async () => err({ reason: 'unreachable', detail: null, fix: null }),
+  };
+  return { readers, load: async (): Promise<TopicSources> => sources };
+}
