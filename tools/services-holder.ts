@@ -4,7 +4,14 @@
  */
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { startFerretDb, startKafka, startPostgres, startRegistry, type Service } from '@carillon/testing/services';
+import {
+  startConnect,
+  startFerretDb,
+  startKafka,
+  startPostgres,
+  startRegistry,
+  type Service,
+} from '@carillon/testing/services';
 import { isServiceName, type ServiceName } from '@carillon/testing/services/needs';
 import type { RunningService } from './services-state.ts';
 
@@ -16,6 +23,19 @@ async function start(name: ServiceName, nodes: 1 | 3): Promise<Started> {
     case 'kafka39': {
       const service = await startKafka({ version: name === 'kafka' ? '4.3.1' : '3.9.2', nodes });
       return { service, address: service.brokers.join(','), pids: service.nodes.map(({ pid }) => pid) };
+    }
+    case 'debezium': {
+      const kafka = await startKafka();
+      const connect = await startConnect({ brokers: kafka.brokers });
+      const stop = async (): Promise<void> => {
+        await connect.stop();
+        await kafka.stop();
+      };
+      return {
+        service: { ...connect, stop },
+        address: connect.url,
+        pids: [connect.pid, ...kafka.nodes.map(({ pid }) => pid)],
+      };
     }
     case 'mongodb': {
       const service = await startFerretDb();

@@ -17,7 +17,7 @@ import {
 } from '@carillon/testing/services/needs';
 import { findRunning, isAlive, memoryOf, stateFile, stateFolder, type RunningService } from './services-state.ts';
 
-const HELP = `npm run services -- start|stop|status|env|fetch [--nodes 3] [kafka|kafka39|mongodb|postgres|registry …]
+const HELP = `npm run services -- start|stop|status|env|fetch [--nodes 3] [kafka|kafka39|mongodb|postgres|registry|debezium …]
 
 Real servers on the loopback interface, without Docker, from Maven Central, Debian and the Go module proxy.
 
@@ -34,6 +34,8 @@ Real servers on the loopback interface, without Docker, from Maven Central, Debi
   mongodb   FerretDB 2.7.0 on PostgreSQL 18      about 200 MB, 70 MB of memory
   postgres  PostgreSQL 15, a database to read    about  95 MB, 30 MB of memory
   registry  Apicurio Registry 2.6.13             about 145 MB, 160 MB of memory
+  debezium  Kafka Connect 4.3.1 with Debezium 3.6.1 and a Kafka of its own
+                                                 about  85 MB, 350 MB of memory
 
 Tests do not need "start": each starts what it needs by itself once it is fetched.
 The cache is ~/.cache/carillon (root: /var/cache/carillon), or the folder that CARILLON_CACHE names. It may be deleted.
@@ -50,6 +52,7 @@ const VARIABLES: Readonly<Record<ServiceName, string>> = {
   mongodb: 'MONGODB_URL',
   postgres: 'POSTGRES_URL',
   registry: 'SCHEMA_REGISTRY_URL',
+  debezium: 'KAFKA_CONNECT_URL',
 };
 
 /** Where `carillon up` and `carillon run` look for them. */

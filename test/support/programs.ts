@@ -30,6 +30,7 @@ export const SERVICES = {
   mongodb: ['mongodb'],
   postgres: ['postgres'],
   registry: ['registry'],
+  debezium: ['debezium'],
 } as const satisfies Readonly<Record<string, readonly ServiceName[]>>;
 
 export type Program = keyof typeof PROGRAMS | keyof typeof SERVICES;

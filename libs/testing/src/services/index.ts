@@ -1,5 +1,6 @@
 export { ensureCached, type CacheEntry } from './cache/cache-entry.ts';
 export { withLock } from './cache/cache-lock.ts';
+export { startConnect, type ConnectOptions, type ConnectService } from './connect/connect.ts';
 export { startInContainer } from './containers/servers.ts';
 export { forgetTopics } from './kafka/forget-topics.ts';
 export { startKafka, type KafkaNode, type KafkaOptions, type KafkaService } from './kafka/kafka.ts';

@@ -1,5 +1,6 @@
 import { ensureCached, isCached, type CacheEntry } from './cache/cache-entry.ts';
 import { hasTool, type Tool } from './cache/tools.ts';
+import { CONNECT_RELEASE } from './connect/connect-release.ts';
 import { kafkaRelease } from './kafka/kafka-release.ts';
 import { FERRETDB_RELEASE } from './mongodb/ferretdb-release.ts';
 import { givenMongoDbUrl } from './mongodb/mongodb-url.ts';
@@ -37,6 +38,12 @@ const NEEDS = {
   registry: {
     title: 'Apicurio Registry 2.6.13',
     entries: [REGISTRY_RELEASE],
+    toRun: ['java'],
+    toFetch: ['mvn', 'tar', 'flock'],
+  },
+  debezium: {
+    title: 'Kafka Connect 4.3.1 with Debezium 3.6.1',
+    entries: [kafkaRelease('4.3.1'), CONNECT_RELEASE],
     toRun: ['java'],
     toFetch: ['mvn', 'tar', 'flock'],
   },

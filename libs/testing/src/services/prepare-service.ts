@@ -19,6 +19,7 @@ export async function prepareService(name: ServiceName, say: Say = () => undefin
       return prepareKafka('3.9.2', say);
     case 'registry':
       return archiveClasses(REGISTRY_RELEASE, (javaArguments) => launchRegistry({}, javaArguments), say);
+    case 'debezium':
     case 'mongodb':
     case 'postgres':
       return;

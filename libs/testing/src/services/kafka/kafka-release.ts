@@ -53,6 +53,9 @@ log4j.appender.out.layout.ConversionPattern=%d %p %m (%c)%n
   },
 };
 
+/** Logging of the present line, also for Kafka Connect. */
+export const KAFKA_LOGGING = RELEASES['4.3.1'].logging;
+
 export type KafkaFiles = {
   /** Arguments of `java` before the main class. */
   readonly javaArguments: readonly string[];
