@@ -54,15 +54,8 @@ export async function checkTopics(
   const named = streamsReading(ref, configuration).flatMap((stream) => topicsOf(stream).map(({ topic }) => topic));
   const checking = topicSources.check(found.target, [...new Set(named)]);
   const checked = await before(AbortSignal.timeout(CHECK_PATIENCE), checking, UNANSWERED);
-  const registry: readonly Check[] = body.registry === undefined ? [] : [NO_AVRO];
-  return [kindStep(body), ...serverSteps(body.kind, checked), ...registry, ...checked.topics.map(topicStep)];
+  return [kindStep(body), ...serverSteps(body.kind, checked), ...checked.topics.map(topicStep)];
 }
-
-const NO_AVRO: Check = {
-  step: 'warning',
-  ok: true,
-  detail: 'This release does not read records in Avro, so the registry is not used.',
-};
 
 function topicStep({ topic, partitions, problem }: SourceTopic): Check {
   const step = `topic ${topic}`;
