@@ -46,8 +46,8 @@ describe('the stream of a table', () => {
 
   it('reads all chosen tables if one stream was asked for', () => {
     const chosen = [
-      { table: 'public.orders', key: 'id', without: ['card'] },
-      { table: 'public.payments', key: 'order_id', without: [] },
+      { name: 'public.orders', key: 'id', without: ['card'] },
+      { name: 'public.payments', key: 'order_id', without: [] },
     ];
     expect(streamsOf('shop-db', chosen, { kind: 'one', name: 'flow' })).toEqual([
       {
@@ -71,7 +71,7 @@ describe('the stream of a table', () => {
 });
 
 describe('the stream of a topic', () => {
-  const chosen = [{ topic: 'orders', key: 'event.id' }];
+  const chosen = [{ name: 'orders', key: 'event.id' }];
 
   it('has its format unless a record is an event', () => {
     const from = { integration: 'bus', topics: { orders: 'event.id' } };
@@ -82,14 +82,15 @@ describe('the stream of a topic', () => {
     ]);
   });
 
-  it('is found by its table and integration only', () => {
-    const from = { integration: 'shop-db', tables: { 'public.orders': 'event.id' } };
+  it('is found by its topic and integration only', () => {
+    const from = { integration: 'shop', tables: { orders: 'event.id' } };
     const streams = [
       { name: 'rows', body: { from } },
-      ...topicStreamsOf('shop-db', 'json', [{ topic: 'public.orders', key: 'event.id' }], { kind: 'one', name: 'bus' }),
+      ...topicStreamsOf('shop', 'json', chosen, { kind: 'one', name: 'bus' }),
     ];
-    expect(streamsReading('shop-db', 'public.orders', streams)).toEqual(['rows']);
-    expect(streamsReading('other', 'public.orders', streams)).toEqual([]);
+    expect(streamsReading('shop', 'tables', 'orders', streams)).toEqual(['rows']);
+    expect(streamsReading('shop', 'topics', 'orders', streams)).toEqual(['bus']);
+    expect(streamsReading('other', 'topics', 'orders', streams)).toEqual([]);
   });
 
   it('has changes and snapshots if Debezium writes them', () => {

@@ -101,7 +101,7 @@ describeWith(['chromium', 'postgres'], 'a database in the portal', () => {
 
     const tables = region('Tables');
     await tables.getByRole('button', { name: 'List the tables' }).click();
-    await tables.getByRole('group', { name: 'the SQL for public.log' }).waitFor();
+    await tables.getByRole('group', { name: 'the fix for public.log' }).waitFor();
     await tables.getByText('public.orders').click();
     const full = tables.getByRole('group', { name: 'the SQL for the row before of public.orders' });
     await database.run((await full.textContent()) ?? '');

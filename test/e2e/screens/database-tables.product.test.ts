@@ -8,15 +8,42 @@ import {
   serveReadStream,
   serveSources,
   serveTables,
+  serveTopics,
   sourceWith,
 } from './scripted-sources.ts';
-import { testScreens } from './test-screens.ts';
+import { testScreens, type ScreenTest } from './test-screens.ts';
 
 const TABLES = 'GET /v1/workspaces/{workspace}/integrations/{name}/tables';
 const CHECK = 'POST /v1/workspaces/{workspace}/integrations/{name}/check';
 const SAVE = 'PUT /v1/workspaces/{workspace}/{kind}/{name}/draft';
+const DRAFT = 'GET /v1/workspaces/{workspace}/{kind}/{name}/draft';
 const DRAFTS = 'GET /v1/workspaces/{workspace}/drafts';
+type Api = ScreenTest['api'];
+
 const AT = '/workspaces/shop/integrations/shop-db';
+
+/** Answers each saving of a draft with it, and lists it from then on. */
+function serveSavings(api: Api): void {
+  const [listed] = api.example(DRAFTS)['items'] as readonly object[];
+  const items: { readonly name: string }[] = [];
+  const bodies = new Map<unknown, object>();
+  const draftOf = (name: unknown) => ({
+    ...api.example(SAVE),
+    ...items.find((item) => item.name === name),
+    body: bodies.get(name),
+  });
+  api.answer(DRAFTS, () => ({ items, next: null }));
+  api.answer(SAVE, ({ params, body }: Call) => {
+    const name = params['name'] ?? '';
+    bodies.set(name, (body as { body: object }).body);
+    items.push({ ...listed, kind: 'stream', name, action: 'create', number: null } as { name: string });
+    return draftOf(name);
+  });
+  api.answer(DRAFT, ({ params }: Call) => draftOf(params['name']));
+}
+
+const savings = (api: Api): readonly unknown[] =>
+  api.calls(SAVE).map(({ params, body }) => [params['kind'], params['name'], (body as { body: object }).body]);
 
 testScreens('The check of a database', ({ api, open }) => {
   it('shows what is wrong with the SQL that ends it, and warns of what should be changed', async () => {
@@ -58,25 +85,10 @@ testScreens('The tables of a database', ({ api, open }) => {
     return page;
   }
 
-  /** Answers each saving of a draft with it, and lists it from then on. */
-  function serveSavings(): void {
-    const [listed] = api.example(DRAFTS)['items'] as readonly object[];
-    const items: object[] = [];
-    api.answer(DRAFTS, () => ({ items, next: null }));
-    api.answer(SAVE, ({ params, body }: Call) => {
-      const facts = { ...listed, kind: 'stream', name: params['name'], action: 'create', number: null };
-      items.push(facts);
-      return { ...api.example(SAVE), ...facts, body: (body as { body: object }).body };
-    });
-  }
-
-  const savings = (): readonly unknown[] =>
-    api.calls(SAVE).map(({ params, body }) => [params['kind'], params['name'], (body as { body: object }).body]);
-
   it('become one stream each, with the primary key as key and without the columns that are left out', async () => {
     serveTables(api, { table: 'public.orders' }, { table: 'crm.contacts', columns: [['email', 'text', 'key']] });
     const page = await openTables();
-    serveSavings();
+    serveSavings(api);
     await card(page).getByText('public.orders').click();
     await card(page).getByText('crm.contacts').click();
     const orders = settings(page, 'public.orders');
@@ -89,7 +101,7 @@ testScreens('The tables of a database', ({ api, open }) => {
     await expectToFit(page, 390);
     await card(page).getByRole('button', { name: 'Draft 2 streams' }).click();
     await card(page).getByRole('list', { name: 'New streams' }).getByRole('link', { name: 'orders' }).waitFor();
-    expect(savings()).toEqual([
+    expect(savings(api)).toEqual([
       ['streams', 'crm-contacts', { from: { integration: 'shop-db', tables: { 'crm.contacts': 'event.email' } } }],
       [
         'streams',
@@ -118,7 +130,7 @@ testScreens('The tables of a database', ({ api, open }) => {
       },
     );
     const page = await openTables();
-    serveSavings();
+    serveSavings(api);
     await card(page).getByText('public.orders').click();
     await card(page).getByText('public.payments').click();
     await settings(page, 'public.payments').getByLabel('Key', { exact: true }).selectOption('order_id');
@@ -126,7 +138,7 @@ testScreens('The tables of a database', ({ api, open }) => {
     await card(page).getByLabel('Name of the stream').fill('order-flow');
     await card(page).getByRole('button', { name: 'Draft the stream' }).click();
     await card(page).getByRole('link', { name: 'order-flow' }).waitFor();
-    expect(savings()).toEqual([
+    expect(savings(api)).toEqual([
       [
         'streams',
         'order-flow',
@@ -161,7 +173,7 @@ testScreens('The tables of a database', ({ api, open }) => {
         .getByRole('checkbox', { name: /^public\.log/ })
         .isDisabled(),
     ).toBe(true);
-    expect(await card(page).getByRole('group', { name: 'the SQL for public.log' }).textContent()).toBe(fix);
+    expect(await card(page).getByRole('group', { name: 'the fix for public.log' }).textContent()).toBe(fix);
     await card(page).getByText('public.Order Items').click();
     const sql = card(page).getByRole('group', { name: 'the SQL for the row before of public.Order Items' });
     expect(await sql.textContent()).toBe('ALTER TABLE public."Order Items" REPLICA IDENTITY FULL;');
@@ -212,32 +224,52 @@ testScreens('The tables of a database', ({ api, open }) => {
 });
 
 testScreens('The topics of a Kafka cluster', ({ api, open }) => {
-  it('become streams with their keys and their format', async () => {
+  const card = (page: Page) => page.locator('main').getByRole('region', { name: 'Topics', exact: true });
+
+  async function openTopics(): Promise<Page> {
     serveCluster(api);
     serveSources(api);
-    api.answer(SAVE, ({ params, body }: Call) => ({
-      ...api.example(SAVE),
-      kind: 'stream',
-      name: params['name'],
-      body: (body as { body: object }).body,
-    }));
     const page = await open('/workspaces/shop/integrations/bus');
-    const card = page.locator('main').getByRole('region', { name: 'Topics', exact: true });
-    await card.getByLabel('Topic', { exact: true }).fill('app.public.orders');
-    await page.keyboard.press('Enter');
-    await card.getByLabel('Topic', { exact: true }).fill('app.public.payments');
-    await page.keyboard.press('Enter');
-    await card.getByLabel('Key of app.public.payments').fill('event.order_id');
-    await card.getByText('One stream for all topics').click();
-    await card.getByText('A record is a change of a row').click();
-    await card.getByLabel('Name of the stream').fill('orders');
+    await card(page).getByRole('button', { name: 'List the topics' }).click();
+    return page;
+  }
+
+  it('become streams with their keys and their format, and name the streams that read them', async () => {
+    const sentence = 'app.public.log is compacted away.';
+    serveTopics(
+      api,
+      { topic: 'app.public.log', problem: { reason: 'no_topic', sentence, fix: null } },
+      { topic: 'app.public.orders' },
+      { topic: 'app.public.payments', partitions: 1 },
+    );
+    const page = await openTopics();
+    serveSavings(api);
+    const box = (name: string) => card(page).getByRole('checkbox', { name });
+    await card(page).getByText('app.public.orders', { exact: true }).click();
+    await card(page).getByText('app.public.payments', { exact: true }).click();
+    await card(page).getByText(sentence).waitFor();
+    expect(await box('app.public.log').isDisabled()).toBe(true);
+    await card(page).getByLabel('Key of app.public.payments').fill('event.order_id');
+    await card(page).getByText('A record is a change of a row').click();
+    await card(page).getByText('One stream for all topics').click();
+    await card(page).getByLabel('Name of the stream').fill('orders');
     await expectAccessible(page, 'chosen topics');
     await expectToFit(page, 390);
-    await card.getByRole('button', { name: 'Draft the stream' }).click();
-    await card.getByRole('link', { name: 'Review and publish' }).waitFor();
+    await card(page).getByRole('button', { name: 'Draft the stream' }).click();
+    await card(page).getByRole('link', { name: 'Review and publish' }).waitFor();
     const topics = { 'app.public.orders': 'event.id', 'app.public.payments': 'event.order_id' };
-    expect(api.calls(SAVE).map(({ params, body }) => [params['name'], (body as { body: object }).body])).toEqual([
-      ['orders', { format: 'debezium', from: { integration: 'bus', topics } }],
-    ]);
+    expect(savings(api)).toEqual([['streams', 'orders', { format: 'debezium', from: { integration: 'bus', topics } }]]);
+    // The draft names its stream now, and still does on the next visit.
+    await box('app.public.orders 3 partitions · in the stream orders').waitFor();
+    await page.reload();
+    await card(page).getByRole('button', { name: 'List the topics' }).click();
+    await box('app.public.payments 1 partition · in the stream orders').waitFor();
+  });
+
+  it('say why the cluster cannot be reached', async () => {
+    const problem = { reason: 'refused_login', sentence: 'The Kafka cluster refuses user or password.', fix: null };
+    api.answer('GET /v1/workspaces/{workspace}/integrations/{name}/topics', { items: [], next: null, problem });
+    const page = await openTopics();
+    await card(page).getByText(problem.sentence).waitFor();
   });
 });

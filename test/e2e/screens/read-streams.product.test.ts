@@ -56,7 +56,7 @@ testScreens('A stream that reads a database', ({ api, open }) => {
     await source.getByText('Running').waitFor();
     await source.getByText('1 min 15 s, 1.5 MB not read yet').waitFor();
     await source.getByRole('link', { name: 'shop-db' }).waitFor();
-    expect(await source.getByRole('group', { name: 'the SQL for public.orders' }).textContent()).toBe(fix);
+    expect(await source.getByRole('group', { name: 'the fix for public.orders' }).textContent()).toBe(fix);
     // The stream does not read the other table of the source.
     expect(await source.textContent()).not.toContain('public.users');
     await region(page, 'Newest changes').waitFor();

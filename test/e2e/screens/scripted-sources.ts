@@ -2,6 +2,7 @@ import type { ScreenTest } from './test-screens.ts';
 
 const SOURCES = 'GET /v1/workspaces/{workspace}/sources';
 const TABLES = 'GET /v1/workspaces/{workspace}/integrations/{name}/tables';
+const TOPICS = 'GET /v1/workspaces/{workspace}/integrations/{name}/topics';
 const INTEGRATIONS = 'GET /v1/workspaces/{workspace}/integrations';
 const INTEGRATION = 'GET /v1/workspaces/{workspace}/integrations/{name}';
 const STREAMS = 'GET /v1/workspaces/{workspace}/streams';
@@ -93,4 +94,13 @@ export function serveTables(api: Api, ...tables: readonly Table[]): void {
     problem,
   }));
   api.answer(TABLES, { items, next: null, problem: null });
+}
+
+/** Serves topics of the Kafka cluster. A topic has three partitions unless it says otherwise. */
+export function serveTopics(
+  api: Api,
+  ...topics: readonly { readonly topic: string; readonly partitions?: number; readonly problem?: object }[]
+): void {
+  const items = topics.map((topic) => ({ partitions: 3, problem: null, ...topic }));
+  api.answer(TOPICS, { items, next: null, problem: null });
 }

@@ -72,12 +72,12 @@ function Parts({ draft, kind }: { readonly draft: SetupDraft; readonly kind: Int
       <CheckPanel draft={draft} asksForIds={isPartner} what={kind.checkNote} />
       {kind.role === 'database' && (
         <Part loading={<Loading what="the tables" />}>
-          <Tables workspace={workspace} name={name} hasDraft={draft.hasDraft} saveNow={draft.saveNow} />
+          <Tables draft={draft} />
         </Part>
       )}
       {kind.role === 'topics' && (
         <Part loading={<Loading what="the topics" />}>
-          <Topics workspace={workspace} name={name} />
+          <Topics draft={draft} />
         </Part>
       )}
       {kind.group === 'cohorts' && resource !== null && <Cohorts workspace={workspace} name={name} />}

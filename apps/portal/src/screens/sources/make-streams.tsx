@@ -15,15 +15,15 @@ import { savingCall } from '../drafts/draft-call.ts';
 import { draftsQuery } from '../drafts/queries.ts';
 import { nameFault } from '../setup/parts.ts';
 import { streamsQuery } from '../streams/queries.ts';
-import { streamNameOf, type Layout, type NewStream } from './stream-drafts.ts';
+import { streamNameOf, type Layout, type NewStream, type Reads } from './stream-drafts.ts';
 import styles from './sources.module.css';
 
 const LAYOUTS = {
-  table: [
+  tables: [
     { id: 'each', name: 'One stream for each table', note: 'A rule looks at one table.' },
     { id: 'one', name: 'One stream for all tables', note: 'A rule sees the tables together, in order by key.' },
   ],
-  topic: [
+  topics: [
     { id: 'each', name: 'One stream for each topic', note: 'A rule looks at one topic.' },
     { id: 'one', name: 'One stream for all topics', note: 'A rule sees the topics together, in order by key.' },
   ],
@@ -35,14 +35,14 @@ const savingOf = ({ body }: NewStream) => ({ body, revision: null, basedOn: null
 export function MakeStreams({
   workspace,
   integration,
-  what,
+  reads,
   chosen,
   streamsOf,
   onMade,
 }: {
   readonly workspace: string;
   readonly integration: string;
-  readonly what: 'table' | 'topic';
+  readonly reads: Reads;
   /** Names of the chosen tables or topics. */
   readonly chosen: readonly string[];
   readonly streamsOf: (layout: Layout) => readonly NewStream[];
@@ -99,7 +99,9 @@ export function MakeStreams({
         if (isReady && off === null) make.mutate();
       }}
     >
-      {chosen.length > 1 && <RadioGroup label="Streams" options={LAYOUTS[what]} chosen={layout} onChoose={setLayout} />}
+      {chosen.length > 1 && (
+        <RadioGroup label="Streams" options={LAYOUTS[reads]} chosen={layout} onChoose={setLayout} />
+      )}
       {fields.map(({ id, label }) => (
         <Field
           key={id}

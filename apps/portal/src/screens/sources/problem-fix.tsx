@@ -15,7 +15,7 @@ export function ProblemFix({
 }: {
   readonly sentence: string;
   readonly fix: string | null;
-  /** The server or table, for people who cannot see where it stands. */
+  /** The server, table or topic, for people who cannot see where it stands. */
   readonly of: string;
   readonly tone?: Tone;
 }): ReactNode {
@@ -24,7 +24,7 @@ export function ProblemFix({
       <Lamp tone={tone}>
         <Sentence text={sentence} />
       </Lamp>
-      {fix !== null && <Code text={fix} what={`the SQL for ${of}`} />}
+      {fix !== null && <Code text={fix} what={`the fix for ${of}`} />}
     </div>
   );
 }

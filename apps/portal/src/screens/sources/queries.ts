@@ -5,7 +5,12 @@ import type { Call } from '../../ui/curl-words.ts';
 
 export type Source = Schemas['Source'];
 export type DatabaseTable = Schemas['DatabaseTables']['items'][number];
-type Tables = { readonly items: readonly DatabaseTable[]; readonly problem: Schemas['DatabaseTables']['problem'] };
+export type KafkaTopic = Schemas['KafkaTopics']['items'][number];
+/** What a database or a Kafka cluster lists, or why it could not be read. */
+export type Listing<Item> = {
+  readonly items: readonly Item[];
+  readonly problem: Schemas['DatabaseTables']['problem'];
+};
 
 const SOURCES = '/v1/workspaces/{workspace}/sources';
 /** Milliseconds between two reads of the sources while a page shows them. */
@@ -20,24 +25,41 @@ export const sourcesQuery = (workspace: string) =>
   });
 
 const PAGE_SIZE = 500;
+type PageQuery = { readonly limit: number; readonly drafts: 'true' | 'false'; readonly cursor?: string };
 
-/** Reads all tables of the database behind an integration. It connects to the database. */
-export async function readTables(workspace: string, name: string, hasDraft: boolean): Promise<Tables> {
-  const items: DatabaseTable[] = [];
+async function readPages<Item>(
+  hasDraft: boolean,
+  readPage: (query: PageQuery) => Promise<Listing<Item> & { readonly next: string | null }>,
+): Promise<Listing<Item>> {
+  const items: Item[] = [];
   for (let cursor: string | null = null; ;) {
-    const page: Schemas['DatabaseTables'] = await bodyOf(
-      api.GET('/v1/workspaces/{workspace}/integrations/{name}/tables', {
-        params: {
-          path: { workspace, name },
-          query: { limit: PAGE_SIZE, drafts: hasDraft ? 'true' : 'false', ...(cursor !== null && { cursor }) },
-        },
-      }),
-    );
+    const drafts = hasDraft ? 'true' : 'false';
+    const page = await readPage({ limit: PAGE_SIZE, drafts, ...(cursor !== null && { cursor }) });
     items.push(...page.items);
     cursor = page.next;
     if (cursor === null) return { items, problem: page.problem };
   }
 }
+
+/** Reads all tables of the database behind an integration. It connects to the database. */
+export const readTables = (workspace: string, name: string, hasDraft: boolean): Promise<Listing<DatabaseTable>> =>
+  readPages(hasDraft, (query) =>
+    bodyOf(
+      api.GET('/v1/workspaces/{workspace}/integrations/{name}/tables', {
+        params: { path: { workspace, name }, query },
+      }),
+    ),
+  );
+
+/** Reads all topics of the Kafka cluster behind an integration. It connects to the cluster. */
+export const readTopics = (workspace: string, name: string, hasDraft: boolean): Promise<Listing<KafkaTopic>> =>
+  readPages(hasDraft, (query) =>
+    bodyOf(
+      api.GET('/v1/workspaces/{workspace}/integrations/{name}/topics', {
+        params: { path: { workspace, name }, query },
+      }),
+    ),
+  );
 
 /** Tables behind a published integration. They stay fresh for five minutes, because each read connects to the database. */
 export const tablesQuery = (workspace: string, name: string) =>
@@ -48,11 +70,14 @@ export const tablesQuery = (workspace: string, name: string) =>
     retry: false,
   });
 
-/** The same call for a shell. */
-export const tablesCall = (workspace: string, name: string, hasDraft: boolean): Call => ({
-  method: 'GET',
-  path: `/v1/workspaces/${workspace}/integrations/${name}/tables${hasDraft ? '?drafts=true' : ''}`,
-});
+/** Topics behind a published integration, as fresh as its tables would be. */
+export const topicsQuery = (workspace: string, name: string) =>
+  queryOptions({
+    queryKey: ['/v1/workspaces/{workspace}/integrations/{name}/topics', workspace, name],
+    queryFn: () => readTopics(workspace, name, false),
+    staleTime: 300_000,
+    retry: false,
+  });
 
 export type Reset = {
   readonly reason: string;

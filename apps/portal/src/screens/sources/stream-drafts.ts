@@ -3,10 +3,13 @@ import { pathText } from '../rule/form-rows.ts';
 import type { DatabaseTable } from './queries.ts';
 
 /** A table to read: its key column and the columns that never reach the log. */
-export type ChosenTable = { readonly table: string; readonly key: string; readonly without: readonly string[] };
+export type ChosenTable = { readonly name: string; readonly key: string; readonly without: readonly string[] };
 
 /** A topic to read, and the path of its key. */
-export type ChosenTopic = { readonly topic: string; readonly key: string };
+export type ChosenTopic = { readonly name: string; readonly key: string };
+
+/** Path that the key of a topic has until a person changes it. */
+export const TOPIC_KEY = 'event.id';
 
 /** What a record of a topic is. */
 export type Format = NonNullable<Bodies['streams']['format']>;
@@ -47,19 +50,21 @@ export const keyPathOf = (column: string): string => pathText(['event', column])
 /** Returns the streams that read the chosen tables. */
 export function streamsOf(integration: string, chosen: readonly ChosenTable[], layout: Layout): readonly NewStream[] {
   const stream = (name: string, tables: readonly ChosenTable[]): NewStream => {
-    const without = tables.flatMap(({ table, without: columns }) => columns.map((column) => `${table}.${column}`));
+    const without = tables.flatMap(({ name: table, without: columns }) =>
+      columns.map((column) => `${table}.${column}`),
+    );
     return {
       name,
       body: {
         from: {
           integration,
-          tables: Object.fromEntries(tables.map(({ table, key }) => [table, keyPathOf(key)])),
+          tables: Object.fromEntries(tables.map(({ name: table, key }) => [table, keyPathOf(key)])),
           ...(without.length > 0 && { without }),
         },
       },
     };
   };
-  return laidOut(chosen, ({ table }) => table, layout, stream);
+  return laidOut(chosen, layout, stream);
 }
 
 /** Returns the streams that read the chosen topics. */
@@ -73,28 +78,35 @@ export function topicStreamsOf(
     name,
     body: {
       ...(format !== 'json' && { format }),
-      from: { integration, topics: Object.fromEntries(topics.map(({ topic, key }) => [topic, key])) },
+      from: { integration, topics: Object.fromEntries(topics.map(({ name: topic, key }) => [topic, key])) },
     },
   });
-  return laidOut(chosen, ({ topic }) => topic, layout, stream);
+  return laidOut(chosen, layout, stream);
 }
 
-function laidOut<Item>(
+function laidOut<Item extends { readonly name: string }>(
   chosen: readonly Item[],
-  nameOf: (item: Item) => string,
   layout: Layout,
   stream: (name: string, items: readonly Item[]) => NewStream,
 ): readonly NewStream[] {
   if (layout.kind === 'one') return chosen.length === 0 ? [] : [stream(layout.name, chosen)];
-  return chosen.map((item) => stream(layout.names[nameOf(item)] ?? streamNameOf(nameOf(item), []), [item]));
+  return chosen.map((item) => stream(layout.names[item.name] ?? streamNameOf(item.name, []), [item]));
 }
 
-/** Returns the names of the streams that read a table of an integration. */
-export function streamsReading(integration: string, table: string, streams: readonly NewStream[]): readonly string[] {
+/** Key of `from` that holds what a stream reads. */
+export type Reads = 'tables' | 'topics';
+
+/** Returns the names of the streams that read a table or topic of an integration. */
+export function streamsReading(
+  integration: string,
+  reads: Reads,
+  name: string,
+  streams: readonly NewStream[],
+): readonly string[] {
   const reading = streams.filter(
-    ({ body: { from } }) => from?.integration === integration && Object.hasOwn(from.tables ?? {}, table),
+    ({ body: { from } }) => from?.integration === integration && Object.hasOwn(from[reads] ?? {}, name),
   );
-  return [...new Set(reading.map(({ name }) => name))];
+  return [...new Set(reading.map((stream) => stream.name))];
 }
 
 const PLAIN_NAME = /^[a-z_][a-z0-9_]*$/;

@@ -5,42 +5,31 @@ import { Quiet } from '../../ui/page.tsx';
 import { Code } from '../../ui/text.tsx';
 import { Checkbox } from '../../ui/toggle.tsx';
 import { counted } from '../drafts/change-words.ts';
-import { ProblemFix } from './problem-fix.tsx';
+import type { ChoiceRowProps } from './choice-card.tsx';
+import { ChoiceRow } from './choice-row.tsx';
 import type { DatabaseTable } from './queries.ts';
 import { fullSql, keyColumnOf, keyPathOf, type ChosenTable } from './stream-drafts.ts';
 import styles from './sources.module.css';
 
-/** A table to choose; a chosen one with its key and columns. One that cannot be read has the reason and the SQL. */
+/** A table to choose; a chosen one with its key and columns. */
 export function TableRow({
-  table,
+  item: table,
   streams,
   chosen,
   onChange,
-}: {
-  readonly table: DatabaseTable;
-  /** Streams that read it already, or will once their drafts are published. */
-  readonly streams: readonly string[];
-  /** Null if it is not chosen. */
-  readonly chosen: ChosenTable | null;
-  readonly onChange: (next: ChosenTable | null) => void;
-}): ReactNode {
+}: ChoiceRowProps<DatabaseTable, ChosenTable>): ReactNode {
   const { table: name, columns, identity, problem } = table;
   return (
-    <li className={cls(styles.table)}>
-      <Checkbox
-        isOn={chosen !== null}
-        isDisabled={problem !== null}
-        onChange={(isOn) => onChange(isOn ? { table: name, key: keyColumnOf(table), without: [] } : null)}
-      >
-        <bdi>{name}</bdi>{' '}
-        <Quiet>
-          {counted(columns.length, 'column', 'columns')}
-          {streams.length > 0 && ` · in the stream ${streams.join(', ')}`}
-        </Quiet>
-      </Checkbox>
-      {problem !== null && <ProblemFix {...problem} of={name} />}
+    <ChoiceRow
+      name={name}
+      size={counted(columns.length, 'column', 'columns')}
+      streams={streams}
+      problem={problem}
+      isChosen={chosen !== null}
+      onChoose={(isOn) => onChange(isOn ? { name, key: keyColumnOf(table), without: [] } : null)}
+    >
       {chosen !== null && (
-        <div role="group" aria-label={`Settings of ${name}`} className={cls(styles.settings)}>
+        <>
           {identity !== 'full' && <NotFull table={name} />}
           <NativeSelect
             label="Key"
@@ -50,9 +39,9 @@ export function TableRow({
             onChange={(key) => onChange({ ...chosen, key, without: chosen.without.filter((column) => column !== key) })}
           />
           <Columns table={table} chosen={chosen} onChange={onChange} />
-        </div>
+        </>
       )}
-    </li>
+    </ChoiceRow>
   );
 }
 

@@ -11,9 +11,8 @@ import { NativeSelect } from '../../ui/native-select.tsx';
 import { integrationsQuery } from '../integrations/queries.ts';
 import { hasTopics, isDatabase } from '../integrations/integration-roles.ts';
 import { ProblemFix } from '../sources/problem-fix.tsx';
-import { tablesQuery } from '../sources/queries.ts';
-import { keyColumnOf, keyPathOf } from '../sources/stream-drafts.ts';
-import { FORMATS } from '../sources/stream-drafts.ts';
+import { tablesQuery, topicsQuery } from '../sources/queries.ts';
+import { FORMATS, keyColumnOf, keyPathOf, TOPIC_KEY } from '../sources/stream-drafts.ts';
 import type { StreamDraft } from './stream-draft.ts';
 import { originOf } from './use-origin.ts';
 import styles from './streams.module.css';
@@ -122,8 +121,6 @@ function KeyList({
   const keys = from[read] ?? {};
   const published = draft.resource?.body.from?.[read] ?? {};
   const rows = Object.entries(keys);
-  const isTaken = (name: string): boolean => Object.hasOwn(keys, name);
-  const add = (name: string, key: string): void => onChange({ ...keys, [name]: published[name] ?? key });
   return (
     <fieldset className={cls(styles.set)}>
       <legend>{words.legend}</legend>
@@ -152,52 +149,60 @@ function KeyList({
         ))}
       </ul>
       <p className={cls(styles.note)}>{words.note}</p>
-      {!isOff && read === 'tables' && (
-        <AddTable workspace={draft.workspace} integration={from.integration} isTaken={isTaken} onAdd={add} />
-      )}
-      {!isOff && read === 'topics' && (
-        <div className={cls(styles.keyed)}>
-          <AddName read="topics" isTaken={isTaken} onAdd={(name) => add(name, 'event.id')} />
-        </div>
+      {!isOff && (
+        <AddListed
+          read={read}
+          workspace={draft.workspace}
+          integration={from.integration}
+          isTaken={(name) => Object.hasOwn(keys, name)}
+          onAdd={(name, key) => onChange({ ...keys, [name]: published[name] ?? key })}
+        />
       )}
     </fieldset>
   );
 }
 
-/** Adds a table by its name. The tables of the database are offered, and give the path of the key. */
-function AddTable({
+/** Adds a table or topic by its name. Those of the database or cluster are offered; a table gives the path of its key. */
+function AddListed({
+  read,
   workspace,
   integration,
   isTaken,
   onAdd,
 }: {
+  readonly read: Read;
   readonly workspace: string;
   readonly integration: string;
-  readonly isTaken: (table: string) => boolean;
-  /** Called with the path of the primary key. Empty: the table is not known. */
-  readonly onAdd: (table: string, key: string) => void;
+  readonly isTaken: (name: string) => boolean;
+  /** Called with the path of the key. Empty: the table is not known. */
+  readonly onAdd: (name: string, key: string) => void;
 }): ReactNode {
-  const [name, setName] = useState('');
-  // Each read of the tables connects to the database, so it waits for a person who wants to add one.
+  const [typed, setTyped] = useState('');
+  // Each read connects to the database or cluster, so it waits for a person who wants to add something.
   const [isWanted, setWanted] = useState(false);
-  const { data } = useQuery({ ...tablesQuery(workspace, integration), enabled: isWanted });
-  const tables = data?.items ?? [];
-  const find = (table: string) => tables.find((item) => item.table === table);
-  const found = find(name);
+  const tables = useQuery({ ...tablesQuery(workspace, integration), enabled: isWanted && read === 'tables' });
+  const topics = useQuery({ ...topicsQuery(workspace, integration), enabled: isWanted && read === 'topics' });
+  const listed =
+    read === 'tables'
+      ? (tables.data?.items ?? []).map((table) => ({
+          name: table.table,
+          key: keyPathOf(keyColumnOf(table)),
+          problem: table.problem,
+        }))
+      : (topics.data?.items ?? []).map(({ topic, problem }) => ({ name: topic, key: TOPIC_KEY, problem }));
+  const find = (name: string) => listed.find((item) => item.name === name);
+  const found = find(typed);
   return (
     <div className={cls(styles.keyed)}>
       <AddName
-        read="tables"
-        options={tables.map(({ table }) => table).filter((table) => !isTaken(table))}
+        read={read}
+        options={listed.map(({ name }) => name).filter((name) => !isTaken(name))}
         isTaken={isTaken}
         onFocus={() => setWanted(true)}
-        onType={setName}
-        onAdd={(table) => {
-          const known = find(table);
-          onAdd(table, known === undefined ? '' : keyPathOf(keyColumnOf(known)));
-        }}
+        onType={setTyped}
+        onAdd={(name) => onAdd(name, find(name)?.key ?? (read === 'topics' ? TOPIC_KEY : ''))}
       />
-      {found?.problem && <ProblemFix {...found.problem} of={name} />}
+      {found?.problem && <ProblemFix {...found.problem} of={found.name} />}
     </div>
   );
 }
@@ -205,7 +210,7 @@ function AddTable({
 /** A field for a name to add, and its button. */
 function AddName({
   read,
-  options = [],
+  options,
   isTaken,
   onFocus,
   onType,
@@ -213,10 +218,10 @@ function AddName({
 }: {
   readonly read: Read;
   /** Names to choose from. Any other may be typed. */
-  readonly options?: readonly string[];
+  readonly options: readonly string[];
   readonly isTaken: (name: string) => boolean;
-  readonly onFocus?: () => void;
-  readonly onType?: (name: string) => void;
+  readonly onFocus: () => void;
+  readonly onType: (name: string) => void;
   readonly onAdd: (name: string) => void;
 }): ReactNode {
   const words = WORDS[read];
@@ -226,7 +231,7 @@ function AddName({
   const canAdd = name !== '' && !isTaken(name);
   const write = (text: string): void => {
     setTyped(text);
-    onType?.(text.trim());
+    onType(text.trim());
   };
   const add = (): void => {
     onAdd(name);
@@ -246,7 +251,7 @@ function AddName({
         autoComplete="off"
         placeholder={words.example}
         value={typed}
-        {...(onFocus && { onFocus })}
+        onFocus={onFocus}
         onChange={write}
         onKeyDown={(event) => {
           if (event.key === 'Enter' && canAdd) add();
