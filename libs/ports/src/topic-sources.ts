@@ -65,8 +65,11 @@ export type TopicBatch = { readonly records: readonly TopicRecord[]; readonly po
 export type TopicReport = {
   /** The topics that were asked for. */
   readonly tables: readonly TableReading[];
-  /** Records that are not read yet. Transaction markers and records that compaction removed count too. */
-  readonly lagRecords: number;
+  /**
+   * Records that are not read yet. Transaction markers and records that compaction removed count too. Null until each partition
+   * has said where it ends.
+   */
+  readonly lagRecords: number | null;
 };
 
 export type TopicHandlers = {

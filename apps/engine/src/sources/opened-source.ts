@@ -15,6 +15,7 @@ export type SourceBatch = {
 export type LagReport = {
   readonly tables: readonly TableReading[];
   readonly lagBytes: number | null;
+  /** Absent for a database, and until it is known. */
   readonly lagRecords?: number;
 };
 

@@ -1,6 +1,6 @@
 import type { ConfiguredSource } from '@carillon/domain/configuration';
 import type { Duration } from '@carillon/kernel';
-import type { TopicEnd } from '@carillon/ports';
+import type { StoredSource, TopicEnd } from '@carillon/ports';
 import type { ChangeResult, PreparedRecord } from '@carillon/stages';
 import { secretsToKeep } from './open-source.ts';
 import type { BatchHandlers, LagReport, OpenedSource } from './opened-source.ts';
@@ -62,20 +62,30 @@ function createHandlers(
       const records = prepared.flatMap(({ record }) => record ?? []);
       const refused = prepared.find(({ error }) => error !== undefined);
       if (refused !== undefined) watch.trouble(`read a change of ${name}`, refused.error);
-      await saved.save({ position, secrets, lastChangeAt, ...latest, moved: false }, records);
+      const state = count > 0 && waitsForSchema(saved.current()) ? RUNNING : {};
+      await saved.save({ position, secrets, lastChangeAt, ...latest, ...state, moved: false }, records);
       for (const [result, times] of countsOf(prepared)) watch.sourceChanges(name, result, times);
       paced = pace(prepared, ports).catch((error: unknown) => watch.trouble(`pace ${name}`, error));
     },
     report(report) {
-      const { state, reportedAt, tables } = saved.current();
+      const { state, reportedAt, tables, lagRecords } = saved.current();
       const known = { ...report, tables: readTables(report.tables, { tables, reportedAt, now: clock.now() }) };
       latest = known;
-      const isDue = clock.now() - reportedAt >= timing.reportMs;
-      if (state.kind === 'running' && !isDue && JSON.stringify(tables) === JSON.stringify(known.tables)) return;
-      saved.save({ state: { kind: 'running' }, secrets, ...known, moved: false }).catch(failed);
+      const staysWaiting = waitsForSchema(saved.current()) && report.lagRecords !== 0;
+      const isLagNew = report.lagRecords !== undefined && (lagRecords ?? null) === null;
+      const isDue = isLagNew || clock.now() - reportedAt >= timing.reportMs;
+      const isSame = staysWaiting || state.kind === 'running';
+      if (isSame && !isDue && JSON.stringify(tables) === JSON.stringify(known.tables)) return;
+      saved.save({ secrets, ...known, ...(!staysWaiting && RUNNING), moved: false }).catch(failed);
     },
   };
 }
+
+const RUNNING = { state: { kind: 'running' } } as const;
+
+/** A source that waits for a schema meets the same record at each retry. It runs once a record was taken, or none is left. */
+const waitsForSchema = ({ state }: StoredSource): boolean =>
+  state.kind === 'waiting' && (state.reason === 'schema_unknown' || state.reason === 'registry_away');
 
 /** A reader ends, because the configuration reads its source in another way now. */
 export class ReadingEnded extends Error {

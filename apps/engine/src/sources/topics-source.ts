@@ -69,7 +69,8 @@ export async function openTopics(source: TopicsSource, ports: SourcePorts): Prom
           const prepare = () => records.flatMap((record) => prepareTopicRecord(record, origin, ports));
           await take({ position, count: records.length, prepare });
         },
-        report: ({ tables, lagRecords }) => report({ tables, lagBytes: null, lagRecords }),
+        report: ({ tables, lagRecords }) =>
+          report({ tables, lagBytes: null, ...(lagRecords !== null && { lagRecords }) }),
       });
       const waiting = (end: TopicEnd): TopicEnd =>
         end.kind === 'closed' && missing !== null ? { kind: 'waiting', ...missing } : end;

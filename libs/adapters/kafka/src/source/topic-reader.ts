@@ -212,13 +212,20 @@ class TopicRun {
       const problem = problems.get(topic) ?? (this.#denied.has(topic) ? mayNotRead(topic) : null);
       return { table: topic, since: problem === null ? (this.#since.get(topic) ?? null) : null, problem };
     });
-    let lagRecords = 0;
+    this.#order.handlers.report({ tables, lagRecords: this.#lagOf(places) });
+  }
+
+  /** Null if the end of a partition that may be read is not known yet. */
+  #lagOf(places: readonly ReadPlace[]): number | null {
+    let lag = 0;
     for (const place of places) {
+      if (this.#denied.has(place.topic)) continue;
       const end = this.#ends.get(keyOf(place));
+      if (end === undefined) return null;
       const next = this.#position?.topics[place.topic]?.partitions[place.partition] ?? place.offset;
-      if (end !== undefined) lagRecords += Math.max(0, end - next);
+      lag += Math.max(0, end - next);
     }
-    this.#order.handlers.report({ tables, lagRecords });
+    return lag;
   }
 }
 

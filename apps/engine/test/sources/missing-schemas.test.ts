@@ -1,0 +1,85 @@
+import type { TopicReport } from '@carillon/ports';
+import { ok } from '@carillon/kernel';
+import { integration, stream } from '@carillon/testing/given';
+import { untilFound } from '@carillon/testing/topology';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { start, topology, troubles } from './reading-fixture.ts';
+import { createScriptedTopics, offsetAt, type OpenedTopics } from './scripted-topics.ts';
+
+const REF = { workspace: 'shop', integration: 'bus' };
+const SCHEMA = JSON.stringify({ type: 'record', name: 'Envelope', fields: [] });
+/** The mark of Confluent's framing, and the schema 7. */
+const AVRO = { topic: 'orders', partition: 0, key: null, headers: {}, at: 1, unreadable: null };
+const record = (offset: number) => ({ ...AVRO, offset, value: new Uint8Array([0, 0, 0, 0, 7]) });
+const reportOf = (lagRecords: number | null): TopicReport => ({
+  tables: [{ table: 'orders', since: 1, problem: null }],
+  lagRecords,
+});
+
+let bus: ReturnType<typeof createScriptedTopics>;
+let schema: string | null;
+/** Each state that was stored, with its reason. */
+let states: string[];
+
+beforeEach(async () => {
+  bus = createScriptedTopics();
+  schema = null;
+  states = [];
+  await topology.publish(
+    integration('bus', { kind: 'kafka', brokers: ['kafka:9092'], registry: { url: 'https://registry.example.com' } }),
+    stream('orders', { format: 'debezium', from: { integration: 'bus', topics: { orders: 'event.id' } } }),
+  );
+  const { sources } = topology.data;
+  start({
+    topicSources: bus.load,
+    avroSchemas: async () => ({ schema: async () => ok(schema) }),
+    sources: {
+      ...sources,
+      async advance(next, records) {
+        const done = await sources.advance(next, records);
+        if (done === 'done') states.push('reason' in next.state ? next.state.reason : next.state.kind);
+        return done;
+      },
+    },
+  });
+});
+
+const reader = (number: number): Promise<OpenedTopics> => untilFound(`reader ${number}`, () => bus.readers[number - 1]);
+const stored = () => topology.data.sources.load(REF);
+/** What the reader of Kafka does: it stores where the topics end, reports, reads, and ends with the error of `take`. */
+async function connect(number: number): Promise<OpenedTopics> {
+  const opened = await reader(number);
+  if (opened.from === null) await opened.handlers.take({ records: [], position: offsetAt(0) });
+  opened.handlers.report(reportOf(null));
+  return opened;
+}
+async function meetRecord(opened: OpenedTopics): Promise<void> {
+  opened.handlers.report(reportOf(2));
+  const taken = opened.handlers.take({ records: [record(0)], position: offsetAt(1) });
+  await expect(taken).rejects.toThrow('a schema of the records is missing');
+  opened.end({ kind: 'closed', error: await taken.catch((error: unknown) => error) });
+}
+async function missThreeTimes(): Promise<void> {
+  for (const number of [1, 2, 3]) await meetRecord(await connect(number));
+}
+const isRunning = (): Promise<true> =>
+  untilFound('the running source', async () => ((await stored())?.state.kind === 'running' ? true : undefined));
+
+describe('A Kafka source whose record has no schema in the registry', () => {
+  it('stays waiting through its retries, and runs once the record was taken', async () => {
+    await missThreeTimes();
+    const opened = await connect(4);
+    expect(states.slice(states.indexOf('schema_unknown'))).not.toContain('running');
+    expect(await stored()).toMatchObject({ state: { kind: 'waiting', reason: 'schema_unknown' }, lagRecords: 2 });
+    schema = SCHEMA;
+    await opened.handlers.take({ records: [record(0)], position: offsetAt(1) });
+    await isRunning();
+    expect(troubles).toEqual([]);
+  });
+
+  it('runs when the record is gone and no other is left', async () => {
+    await missThreeTimes();
+    (await connect(4)).handlers.report(reportOf(0));
+    await isRunning();
+  });
+});
