@@ -2,8 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import avro from 'avsc';
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import { integration, stream } from '@carillon/testing/given';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
 import { sharedServer } from '../../support/shared-servers.ts';
 import { ReadingTopics } from './reading-topics.ts';
@@ -57,33 +56,27 @@ function envelope(id: number): Buffer {
 }
 
 describeWith('kafka', 'An engine that reads Avro', () => {
-  let bus: ReadingTopics;
+  let shared: ReadingTopics;
   let status = 500;
   const registry = createServer((request, response) => {
     const found = request.url === '/schemas/ids/7' ? status : 404;
     response.writeHead(found).end(JSON.stringify({ schema: JSON.stringify(ENVELOPE) }));
   });
-  beforeEach(async () => {
-    bus = await ReadingTopics.create((await sharedServer('kafka')).brokers);
+  beforeAll(async () => {
+    shared = await ReadingTopics.open((await sharedServer('kafka')).brokers);
     await once(registry.listen(0, '127.0.0.1'), 'listening');
-    await bus.make('orders');
-    await bus.open();
   }, 60_000);
-  afterEach(async () => {
+  afterAll(async () => {
     registry.close();
-    await bus.drop();
+    await shared.drop();
   });
 
   it('waits for registry and schema, and skips nothing', async () => {
+    const bus = shared.source();
+    await bus.make({ orders: 1 });
     const url = `http://127.0.0.1:${(registry.address() as AddressInfo).port}`;
-    await bus.topology.publish(
-      integration('bus', { kind: 'kafka', brokers: [...bus.brokers], registry: { url } }),
-      stream('orders', {
-        format: 'debezium',
-        from: { integration: 'bus', topics: { [bus.name('orders')]: 'event.id' } },
-      }),
-    );
-    await bus.untilState('running');
+    await bus.publish(['orders'], { registry: { url }, format: 'debezium' });
+    await bus.untilReads();
     await bus.send('orders', { value: envelope(1) }, { value: envelope(2) });
     await bus.untilState('waiting', 'registry_away');
     status = 404;
