@@ -1,5 +1,6 @@
 import type { Json } from '@carillon/kernel';
 import { readAnyText } from '../events/json-reader-any.ts';
+import type { JsonLimits } from '../events/limits.ts';
 
 export { exactNumber } from '../events/json-reader-numbers.ts';
 
@@ -40,7 +41,12 @@ export function formatMicroseconds(microseconds: bigint): string {
 const COLUMN_LIMITS = { depth: 24, keys: 20_000, exactNumbers: true };
 
 /** Returns the value of a JSON column with exact numbers, or the text if the strict reader refuses it. */
-export function exactJson(text: string): Json {
-  const read = readAnyText(text, COLUMN_LIMITS);
+export const exactJson = (text: string): Json => jsonOrText(text, COLUMN_LIMITS);
+
+/** The same for a document whose fields are columns, so that they may have any name. */
+export const exactDocument = (text: string): Json => jsonOrText(text, { ...COLUMN_LIMITS, anyName: true });
+
+function jsonOrText(text: string, limits: JsonLimits): Json {
+  const read = readAnyText(text, limits);
   return read.ok ? read.value : text;
 }

@@ -192,7 +192,7 @@ class Reader {
     };
     if (++this.#keys > this.#limits.keys)
       refuse('too_many_keys', `An event may have ${this.#limits.keys} fields in all its objects together.`);
-    if (FORBIDDEN_NAMES.includes(key))
+    if (FORBIDDEN_NAMES.includes(key) && this.#limits.anyName !== true)
       refuse('forbidden_key', 'Fields may not be named __proto__ or constructor. Rename the field.');
     if (key in body) refuse('duplicate_key', 'This object names the same field twice. Send each field once.');
     return key;

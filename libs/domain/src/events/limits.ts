@@ -4,6 +4,8 @@ export type JsonLimits = {
   readonly keys: number;
   /** A number that neither 64 bits nor the 15 digits of a double hold is read as its text, and none is refused. */
   readonly exactNumbers?: boolean;
+  /** The names of FORBIDDEN_NAMES are read too. Objects have no prototype, so that they are only names. */
+  readonly anyName?: boolean;
   /** Collects the numbers that are read as their text, so that they can be told from strings. */
   readonly numberTexts?: Set<string>;
 };

@@ -1,4 +1,4 @@
-import type { Change, ReadChange } from '@carillon/domain/changes';
+import { readDebezium, type Change, type ReadChange } from '@carillon/domain/changes';
 import type { EventStream, SourceStream } from '@carillon/domain/configuration';
 import { evaluateRule } from '@carillon/domain/rules';
 import type { EventId, Json, JsonObject, LogId } from '@carillon/kernel';
@@ -180,5 +180,19 @@ describe('prepareChange', () => {
     expect(run('event.constructor == 1')).toMatchObject({ kind: 'failed', reason: 'field_unknown' });
     expect(run('changed(event["__proto__"])')).toMatchObject({ kind: 'failed', reason: 'field_unknown' });
     expect(run('changedTo(event.status, "paid")')).toMatchObject({ kind: 'fired' });
+  });
+
+  it('makes such columns of an envelope of Debezium unknown too', () => {
+    const source = '{"name":"app","schema":"public","table":"orders","ts_ms":1795226637186,"lsn":7}';
+    const after = '{"id":1,"constructor":2,"__proto__":{"a":1},"meta":{"constructor":3}}';
+    const value = new TextEncoder().encode(`{"op":"c","before":null,"after":${after},"source":${source}}`);
+    const envelope = readDebezium({ key: null, value }, 'shop-db');
+    if (envelope.kind !== 'change') throw new Error('no change');
+    const [first] = prepare(envelope.read, reading('orders'));
+    expect(first?.result).toBe('appended');
+    expect(first && eventOf(first).change).toMatchObject({
+      event: { id: 1, meta: '{"constructor":3}' },
+      unknown: ['__proto__', 'constructor'],
+    });
   });
 });

@@ -157,6 +157,24 @@ describe('an envelope in Avro', () => {
     expect(read).toMatchObject({ kind: 'fault', fault: { code: 'schema_mismatch' } });
   });
 
+  it('has columns whose names no event may have, and such a name inside a value as text', () => {
+    const names = ['id', 'constructor', '__proto__'].map((name) => ({ name, type: 'long' }));
+    const fields = [...names, { name: 'tags', type: { type: 'map', values: 'string' } }];
+    const [, after, source, op] = ENVELOPE.fields;
+    const row = { name: 'before', type: ['null', { type: 'record', name: 'Value', fields }] };
+    const schemas = new Map([[7, typeOf({ ...ENVELOPE, fields: [row, after, source, op] as Json[] })]]);
+    const tags = [...integer(1n), ...text('__proto__'), ...text('x'), 0];
+    const value = envelopeBytes('c', NONE, some([...integer(1n), ...integer(2n), ...integer(3n), ...tags]));
+    const read = readDebezium({ key: null, value }, 'bus', schemas);
+    if (read.kind !== 'change') throw new Error(JSON.stringify(read));
+    expect(Object.entries(read.read.change.event)).toEqual([
+      ['id', 1],
+      ['constructor', 2],
+      ['__proto__', 3],
+      ['tags', '{"__proto__":"x"}'],
+    ]);
+  });
+
   it('of MongoDB has the _id of a deleted document in its key', () => {
     const source = { ...SOURCE, 'connect.name': 'io.debezium.connector.mongo.Source' };
     const document = ['null', { type: 'string', 'connect.name': 'io.debezium.data.Json' }];

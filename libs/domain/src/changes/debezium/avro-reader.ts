@@ -1,5 +1,4 @@
 import { err, ok, type Json, type JsonObject, type Result } from '@carillon/kernel';
-import { FORBIDDEN_NAMES } from '../../events/limits.ts';
 import type { AvroType } from './avro-type.ts';
 import { toBase64 } from './base64.ts';
 
@@ -139,7 +138,6 @@ class Reader {
     const map = Object.create(null) as Record<string, Json>;
     this.#blocks(() => {
       const name = this.#text();
-      if (FORBIDDEN_NAMES.includes(name)) this.#fail('it has a name that no field may have');
       map[name] = this.read(items, depth);
     });
     return map;

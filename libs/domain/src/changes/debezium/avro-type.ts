@@ -1,6 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '@carillon/kernel';
 import { readAnyText } from '../../events/json-reader-any.ts';
-import { FORBIDDEN_NAMES } from '../../events/limits.ts';
 import { scaleOf, type ColumnType } from './column-type.ts';
 
 /** How bytes of Avro are read, and what their schema says about the values. */
@@ -125,7 +124,7 @@ class SchemaReader {
     this.#named.set(full, record);
     for (const field of fields as readonly Json[]) {
       const fieldName = isJsonObject(field) ? field['name'] : undefined;
-      if (typeof fieldName !== 'string' || FORBIDDEN_NAMES.includes(fieldName)) return undefined;
+      if (typeof fieldName !== 'string') return undefined;
       const type = this.read((field as JsonObject)['type'] ?? null, inner);
       if (type === undefined) return undefined;
       read.push({ name: fieldName, type });

@@ -15,7 +15,7 @@ export type AvroSchemas = ReadonlyMap<number, AvroType | null>;
 /** Limits of an envelope with its schema and both rows, of which a change keeps less. */
 export const ENVELOPE_LIMITS: BodyLimits = { bytes: 4 * 1024 * 1024, depth: 48, keys: 200_000 };
 
-const READER_LIMITS = { ...ENVELOPE_LIMITS, exactNumbers: true };
+const READER_LIMITS = { ...ENVELOPE_LIMITS, exactNumbers: true, anyName: true };
 const AVRO_LIMITS = { depth: ENVELOPE_LIMITS.depth, values: ENVELOPE_LIMITS.keys };
 const NO_SCHEMAS: AvroSchemas = new Map();
 

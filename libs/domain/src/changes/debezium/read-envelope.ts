@@ -1,7 +1,7 @@
 import { isJsonObject, stringifyJson, type Json, type JsonObject } from '@carillon/kernel';
 import type { Change, ChangeOp, ReadChange } from '../change.ts';
 import type { ChangeFault } from '../change-json.ts';
-import { exactJson } from '../exact-values.ts';
+import { exactDocument, exactJson } from '../exact-values.ts';
 import { identifyingSource, readChangeSource } from './change-source.ts';
 import type { ColumnType } from './column-type.ts';
 import { unwrapExtendedJson } from './extended-json.ts';
@@ -107,7 +107,7 @@ function rowOf({ payload, type, numbers }: Envelope, side: 'before' | 'after'): 
 }
 
 function documentOf(text: string): DebeziumRow | undefined {
-  const document = exactJson(text);
+  const document = exactDocument(text);
   if (!isJsonObject(document)) return undefined;
   return readDebeziumRow(unwrapExtendedJson(document) as JsonObject, null) as DebeziumRow;
 }

@@ -1,4 +1,5 @@
 import { isJsonObject, stringifyJson, type Json, type JsonObject } from '@carillon/kernel';
+import { FORBIDDEN_NAMES } from '../../events/limits.ts';
 import { isFieldTooLarge } from '../field-limit.ts';
 import type { StructType } from './column-type.ts';
 import { typedValue, type NumberTexts } from './typed-value.ts';
@@ -11,7 +12,8 @@ export type RowType = { readonly struct: StructType; readonly numbers: NumberTex
 
 /**
  * Returns the exact values of a row and the names of columns that are unknown: the database did not send them, or they are
- * too large. A value is measured as it came. Without a type, values stay as they came. Text: the column that is not of its type.
+ * too large. A value is measured as it came. Without a type, values stay as they came. A column may have any name; the append
+ * makes those that no event may have unknown. Text: the column that is not of its type.
  */
 export function readDebeziumRow(fields: JsonObject, type: RowType | null): DebeziumRow | string {
   const row = Object.create(null) as Record<string, Json>;
@@ -23,10 +25,17 @@ export function readDebeziumRow(fields: JsonObject, type: RowType | null): Debez
     }
     const exact = type === null ? value : valueOf(type, name, value);
     if (exact === undefined) return name;
-    row[name] = exact;
+    // As the built-in reader keeps a JSON column that the strict reader refuses.
+    row[name] = hasForbiddenName(exact) ? stringifyJson(exact) : exact;
   }
   const missing = type && [...type.struct.fields.keys()].find((name) => !Object.hasOwn(fields, name));
   return missing ?? { row, unknown };
+}
+
+function hasForbiddenName(value: Json): boolean {
+  if (Array.isArray(value)) return (value as readonly Json[]).some(hasForbiddenName);
+  if (!isJsonObject(value)) return false;
+  return FORBIDDEN_NAMES.some((name) => Object.hasOwn(value, name)) || Object.values(value).some(hasForbiddenName);
 }
 
 function valueOf({ struct, numbers }: RowType, name: string, value: Json): Json | undefined {
