@@ -1,7 +1,7 @@
 import { ENVELOPE_LIMITS, readDebezium } from '@carillon/domain/changes';
 import { CarillonError, ERRORS, type ErrorCode, type EventId } from '@carillon/kernel';
 import type { NewRecord } from '@carillon/ports';
-import { prepareEnvelope, refusedEnvelope } from '@carillon/stages';
+import { prepareEnvelope, refusedEnvelope, type ChangeResult } from '@carillon/stages';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Admission } from './admission.ts';
 import type { IntakeParts } from './intake-parts.ts';
@@ -40,7 +40,7 @@ export async function takeEnvelope(
     admission === null
       ? await readSignedRequest({ request, reply }, stream, ports, parts)
       : await readAdmitted({ request, reply, admission }, parts);
-  const { id, record, answer } = read(body, span.traceparent, ports);
+  const { id, record, result, answer } = read(body, span.traceparent, ports);
   const { workspace, path } = body.admission.stream;
   if (id !== null) span.event({ id, workspace, stream: path });
   if (record === null) body.place.release();
@@ -48,8 +48,9 @@ export async function takeEnvelope(
     const startedAt = clock.now();
     await appendInTime(log, [record], parts.settings.appendDeadline, () => body.place.release(), UNKNOWN);
     telemetry?.appended(clock.now() - startedAt);
-    if (id !== null) telemetry?.accepted(path, 1);
+    if (result !== 'dead_letter') telemetry?.accepted(path, 1);
   }
+  telemetry?.envelope(path, result);
   return reply.code(202).header('cache-control', 'no-store').send(answer);
 }
 
@@ -76,6 +77,7 @@ type Intake = {
   readonly record: NewRecord | null;
   /** Null: there is no event. */
   readonly id: EventId | null;
+  readonly result: ChangeResult;
   readonly answer: Readonly<Record<string, string>>;
 };
 
@@ -98,17 +100,19 @@ function readEnvelope({ admission, bytes, traceparent }: Posted, ports: GatewayP
   const { stream, principal, claims, isSigned } = admission;
   const posted = { stream, principal, traceparent };
   const envelope = readDebezium({ key: null, value: bytes }, null);
-  if (envelope.kind === 'skipped') return { record: null, id: null, answer: { skipped: envelope.reason } };
+  if (envelope.kind === 'skipped') {
+    return { record: null, id: null, result: 'skipped', answer: { skipped: envelope.reason } };
+  }
   if (envelope.kind === 'fault') {
     const { code, detail } = envelope.fault;
     if (!isSigned) throw new CarillonError(isErrorCode(code) ? code : 'invalid_envelope', detail);
     const record = refusedEnvelope(envelope.fault, bytes, posted, ports);
-    return { record, id: null, answer: { dead_letter: code, detail } };
+    return { record, id: null, result: 'dead_letter', answer: { dead_letter: code, detail } };
   }
   checkClaims(stream, claims, envelope.read.change.event);
   const { id, record, result } = prepareEnvelope(envelope.read, posted, ports);
   const letter = result === 'dead_letter' ? { dead_letter: 'change_refused' } : {};
-  return { record, id, answer: { id, ...letter } };
+  return { record, id, result, answer: { id, ...letter } };
 }
 
 const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(ERRORS, code);

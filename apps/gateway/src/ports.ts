@@ -15,6 +15,7 @@ import type {
   TokenVerifier,
 } from '@carillon/ports';
 import type { AnsweredRequest, CutReason, HealthSources, HttpLog, ReadinessCheck } from '@carillon/runtime';
+import type { ChangeResult } from '@carillon/stages';
 import type { AdmissionRefusal } from './admission-control.ts';
 
 /** The part of API keys that the gateway needs; the pepper stays with whoever made this. */
@@ -55,6 +56,8 @@ export type GatewayTelemetry = {
   startRequest(traceparent: string | null, route: string): RequestSpan;
   /** Events are on the log. */
   accepted(stream: string, count: number): void;
+  /** An envelope of Debezium was taken. Counted beside `accepted`. */
+  envelope(stream: string, result: ChangeResult): void;
   /** An event of a batch was refused. */
   refused(code: ErrorCode): void;
   /** The log acknowledged an append. */

@@ -139,6 +139,28 @@ describe('signed envelopes', () => {
   });
 });
 
+it('counts envelopes by what came of them, and only changes as events', async () => {
+  const counted: string[] = [];
+  const telemetry = {
+    ...fixture.telemetry,
+    accepted: (stream: string, count: number) => void counted.push(`accepted ${stream} ${count}`),
+    envelope: (stream: string, result: string) => void counted.push(`${stream} ${result}`),
+  };
+  const gateway = await fixture.start({}, { telemetry });
+  const withoutKey = envelope(40, { before: null, after: { status: 'paid' } });
+  for (const body of [envelope(40), withoutKey, '{"ts_ms":1795226637186}', envelope(40, { source: null })]) {
+    expect((await post(gateway, 'shop/signed', null, body, signed(body))).status).toBe(202);
+  }
+  expect(counted).toEqual([
+    'accepted shop/signed 1',
+    'shop/signed appended',
+    'accepted shop/signed 1',
+    'shop/signed without_key',
+    'shop/signed skipped',
+    'shop/signed dead_letter',
+  ]);
+});
+
 describe('envelopes by API key', () => {
   it('become changes', async () => {
     const answer = await post(await fixture.start(), 'shop/envelopes', fixture.keys.backend, envelope(20));

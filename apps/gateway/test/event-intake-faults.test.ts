@@ -27,6 +27,7 @@ const SILENT_TELEMETRY: GatewayTelemetry = {
   callsPassedOver: () => undefined,
   startRequest: () => ({ traceparent: null, event: () => undefined, end: () => undefined }),
   accepted: () => undefined,
+  envelope: () => undefined,
   refused: () => undefined,
   appended: () => undefined,
   trouble: () => undefined,
@@ -339,6 +340,7 @@ test('telemetry continues the trace and counts; what it started ends', async () 
           };
         },
         accepted: (stream, count) => void seen.push(`accepted ${stream} ${count}`),
+        envelope: (stream, result) => void seen.push(`envelope ${stream} ${result}`),
         refused: (code) => void seen.push(`refused ${code}`),
         appended: () => void seen.push('appended'),
         trouble: (where) => void seen.push(`trouble ${where}`),

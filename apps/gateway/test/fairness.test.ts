@@ -44,6 +44,7 @@ async function start(
   const telemetry: GatewayTelemetry = {
     startRequest: (traceparent) => ({ traceparent, event: () => undefined, end: () => undefined }),
     accepted: () => undefined,
+    envelope: () => undefined,
     refused: () => undefined,
     appended: () => undefined,
     answered: () => undefined,

@@ -163,6 +163,7 @@ export async function prepareFixture(): Promise<Fixture> {
   const telemetry: GatewayTelemetry = {
     startRequest: (traceparent) => ({ traceparent, event: () => undefined, end: () => undefined }),
     accepted: () => undefined,
+    envelope: () => undefined,
     refused: () => undefined,
     appended: () => undefined,
     answered: () => undefined,

@@ -85,6 +85,7 @@ test('a store that is away refuses nobody, is said, and is told of the use when 
     callsPassedOver: () => undefined,
     startRequest: () => ({ traceparent: null, event: () => undefined, end: () => undefined }),
     accepted: () => undefined,
+    envelope: () => undefined,
     refused: () => undefined,
     appended: () => undefined,
     answered: () => undefined,

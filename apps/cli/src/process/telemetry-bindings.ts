@@ -312,6 +312,7 @@ function watchGateway({ metrics, spans }: Telemetry): RequestWatch {
     cutOff: (reason) => metrics.intakeCutOff.with({ reason }).inc(),
     returned: (result) => metrics.returnedMails.with({ result }).inc(),
     accepted: (stream, count) => metrics.eventsAccepted.with({ stream }).inc(count),
+    envelope: (stream, result) => metrics.envelopes.with({ stream, result }).inc(),
     refused: (code) => metrics.eventsRefused.with({ code }).inc(),
     appended: (span) => metrics.appendSeconds.observe(span / 1000),
     answered({ route, problem }) {

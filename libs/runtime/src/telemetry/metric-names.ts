@@ -15,6 +15,12 @@ export const METRICS = {
     help: 'Events answered with a problem, by its code.',
     labels: ['code'],
   },
+  envelopes: {
+    name: 'carillon_envelopes_total',
+    type: 'counter',
+    help: 'Envelopes of Debezium that senders posted, by what came of them: appended, without_key, dead_letter or skipped.',
+    labels: ['stream', 'result'],
+  },
   intakeCutOff: {
     name: 'carillon_intake_cut_off_total',
     type: 'counter',
@@ -171,7 +177,7 @@ export const METRICS = {
   sourceChanges: {
     name: 'carillon_source_changes_total',
     type: 'counter',
-    help: 'Changes of a database and records of topics, by what came of them: appended, without_key or dead_letter.',
+    help: 'Changes of a database and records of topics, by what came of them: appended, without_key, dead_letter or skipped.',
     labels: ['integration', 'result'],
   },
   lookupQueueBytes: {
