@@ -61,6 +61,10 @@ describe('a Kafka cluster and the streams that read it', () => {
     });
   });
 
+  it('leave out columns of a topic whose name begins with a dot', () => {
+    expect(placesOf(withText('app.public.orders', '.orders'))).toEqual([]);
+  });
+
   it('need TLS in no particular form, and no registry', () => {
     const cluster = (text: string): Files => ({ ...GOOD, [BUS]: `kind: kafka\nbrokers: [10.0.0.4:9092]\n${text}` });
     expect([placesOf(cluster('')), placesOf(cluster('tls: {}\n'))]).toEqual([[], []]);

@@ -49,7 +49,7 @@ const topic = z
 const column = z
   .string()
   .max(320, { error: 'at most 320 characters' })
-  .regex(/^[^\n.]+\.[^\n]+$/, { error: 'schema.table.column, such as public.orders.card_number' });
+  .regex(/^[^\n]+\.[^\n]+$/, { error: 'schema.table.column, such as public.orders.card_number' });
 
 const MAX_TABLES = 100;
 /** Keys by the name of a table or topic. */
