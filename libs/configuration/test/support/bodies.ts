@@ -9,24 +9,14 @@ import {
   type ResourceBodies,
   type ResourceKind,
   type RuleBody,
-  type Security,
-  type StreamBody,
   hasOwnStream,
   resourceKey,
+  takesChanges,
 } from '@carillon/domain/configuration';
 import fc, { type Arbitrary } from 'fast-check';
+import { CLUSTER, cluster, DATABASE, database, PROVIDER, secret, security, streamBody } from './stream-bodies.ts';
 import { duration, expression, id, name, optional, words } from './texts.ts';
 
-/** A JWT provider of this name is in every configuration. */
-const PROVIDER = 'auth';
-const claim = fc.constantFrom('sub', 'email', 'https://example.com/user_id', 'null', '1', '~');
-const security: Arbitrary<Security> = fc.oneof(
-  fc.record({ api_keys: fc.uniqueArray(name, { minLength: 1, maxLength: 2 }) }),
-  fc.record(
-    { jwt_provider: fc.constant(PROVIDER), claims: fc.dictionary(claim, expression, { minKeys: 1, maxKeys: 3 }) },
-    { requiredKeys: ['jwt_provider'] },
-  ),
-);
 const jwtProvider = fc.record(
   {
     jwks_url: fc.webUrl(),
@@ -40,7 +30,6 @@ const jwtProvider = fc.record(
   { requiredKeys: ['jwks_url'] },
 ) as Arbitrary<JwtProviderBody>;
 const sender = fc.constantFrom('a@b.example', 'Shop <shop@b.example>', '"Shop: the one" <shop@b.example>');
-const rate = fc.record({ per_second: fc.integer({ min: 1, max: 1000 }), burst: fc.integer({ min: 1, max: 1000 }) });
 
 const account: Arbitrary<AccountBody> = fc.oneof(
   fc.record({ kind: fc.constant('sandbox' as const), from: sender }, { requiredKeys: ['kind'] }),
@@ -85,7 +74,6 @@ const accountsOf = (one: Arbitrary<AccountBody>): Arbitrary<AccountBody | readon
     ]),
   );
 
-const secret = fc.constantFrom({ secret: 'CRM_KEY' }, { secret: 'CRM_NEXT' });
 const cohortKinds = ['mixpanel', 'amplitude', 'segment', 'generic', 'posthog'] as const;
 const cohortIntegration: Arbitrary<IntegrationBody> = fc
   .record({
@@ -122,47 +110,6 @@ const partner: Arbitrary<IntegrationBody> = fc
   )
   .map((body) => body as IntegrationBody);
 
-/** A database of this name is in every configuration. Other names are shorter. */
-const DATABASE = 'shop-database';
-const database: Arbitrary<IntegrationBody> = fc.record(
-  {
-    kind: fc.constant('postgres' as const),
-    url: fc.constant({ secret: 'SHOP_DB' }),
-    tls: fc.constant({ ca: { secret: 'SHOP_CA' } }),
-  },
-  { requiredKeys: ['kind', 'url'] },
-);
-const table = fc.constantFrom('public.orders', 'public.Order Items', 'null.~', "public.#it's", 'a.b:c');
-const readingStream = fc.record(
-  {
-    from: fc
-      .record({
-        integration: fc.constant(DATABASE),
-        tables: fc.dictionary(table, expression, { minKeys: 1, maxKeys: 3 }),
-        column: fc.option(fc.constantFrom('card_number', 'a.b', '~', 'Name: first')),
-      })
-      .map(({ integration, tables, column }) => ({
-        integration,
-        tables,
-        ...(column !== null && { without: Object.keys(tables).map((named) => `${named}.${column}`) }),
-      })),
-    time: expression,
-  },
-  { requiredKeys: ['from'] },
-) as Arbitrary<StreamBody>;
-
-const postedStream = fc.record(
-  {
-    key: expression,
-    time: expression,
-    format: fc.constant('json' as const),
-    security,
-    cors_origins: fc.constant(['https://app.example.com']),
-    rate,
-  },
-  { requiredKeys: ['security'] },
-) as Arbitrary<StreamBody>;
-
 const eventRecipients = fc.record(
   {
     from: fc.constant('event' as const),
@@ -192,8 +139,8 @@ const lookupRecipients = (integrations: readonly string[], userIds: Arbitrary<st
 type Around = {
   readonly templates: readonly (readonly [template: string, channel: string])[];
   readonly streams: readonly string[];
-  /** Those of them that read a database. */
-  readonly reading: readonly string[];
+  /** Those of them whose events are changes. */
+  readonly ofChanges: readonly string[];
   readonly partners: readonly string[];
   readonly platforms: readonly string[];
 };
@@ -224,7 +171,7 @@ const rule = (around: Around): Arbitrary<RuleBody> =>
     ? fc.oneof({ arbitrary: streamRule(around), weight: 2 }, { arbitrary: cohortRule(around), weight: 1 })
     : streamRule(around);
 
-const streamRule = ({ streams: shared, reading, partners: integrations }: Around): Arbitrary<RuleBody> =>
+const streamRule = ({ streams: shared, ofChanges, partners: integrations }: Around): Arbitrary<RuleBody> =>
   (
     fc.record(
       {
@@ -243,7 +190,7 @@ const streamRule = ({ streams: shared, reading, partners: integrations }: Around
       { requiredKeys: ['when', 'open_recipients', 'recipients'] },
     ) as Arbitrary<RuleBody>
   ).map(({ changes, ...body }) =>
-    changes !== undefined && body.stream !== undefined && reading.includes(body.stream) ? { ...body, changes } : body,
+    changes !== undefined && body.stream !== undefined && ofChanges.includes(body.stream) ? { ...body, changes } : body,
   );
 
 /** Those of every workspace. */
@@ -318,8 +265,9 @@ export const configurations: Arbitrary<Configuration> = fc
     workspace: optional({ name: words, time_zone: fc.constant('Europe/Berlin'), locale: fc.constant('de-AT') }).map(
       (body) => ({ ...body, categories: Object.fromEntries(CATEGORIES.map((category) => [category, {}])) }),
     ),
-    streams: fc.dictionary(name, fc.oneof(postedStream, readingStream), { maxKeys: 2 }),
+    streams: fc.dictionary(name, streamBody, { maxKeys: 3 }),
     database,
+    cluster,
     templates: fc.dictionary(name, template, { minKeys: 1, maxKeys: 2 }),
     accounts: fc.dictionary(name, fc.oneof(account, textAccount, pushAccount), { maxKeys: 2 }),
     provider: jwtProvider,
@@ -339,7 +287,7 @@ export const configurations: Arbitrary<Configuration> = fc
             Object.keys(body).map((channel) => [named, channel] as const),
           ),
           streams: Object.keys(around.streams),
-          reading: Object.entries(around.streams).flatMap(([named, body]) => (body.from === undefined ? [] : [named])),
+          ofChanges: Object.entries(around.streams).flatMap(([named, body]) => (takesChanges(body) ? [named] : [])),
           partners: Object.keys(around.partners),
           platforms: Object.keys(around.platforms),
         }),
@@ -366,6 +314,7 @@ export const configurations: Arbitrary<Configuration> = fc
         addAll('account', around.accounts);
         add('jwt_provider', 'shop', PROVIDER, around.provider);
         add('integration', 'shop', DATABASE, around.database);
+        add('integration', 'shop', CLUSTER, around.cluster);
         addAll('integration', { ...around.platforms, ...around.partners });
         addAll('notification', notifications);
         return { number: 1, resources };
