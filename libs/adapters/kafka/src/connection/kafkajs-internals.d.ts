@@ -23,6 +23,16 @@ declare module 'kafkajs/src/network/connection.js' {
   export = Connection;
 }
 
+declare module 'kafkajs/src/broker/saslAuthenticator/scram256.js' {
+  const provider: unknown;
+  export = provider;
+}
+
+declare module 'kafkajs/src/broker/saslAuthenticator/scram512.js' {
+  const provider: unknown;
+  export = provider;
+}
+
 declare module 'kafkajs/src/network/requestQueue/index.js' {
   const RequestQueue: unknown;
   export = RequestQueue;

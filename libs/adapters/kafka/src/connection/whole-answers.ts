@@ -20,6 +20,11 @@ const NUMBER = 4;
 /** Far more than any answer to our requests. What says it is longer is no answer of a broker. */
 const LONGEST_ANSWER = 256 * 1024 * 1024;
 
+const limits = new WeakMap<Socket, number>();
+
+/** Ends the socket if an answer says that it is longer. Called before the socket's first byte. */
+export const limitAnswers = (socket: Socket, maxBytes: number): void => void limits.set(socket, maxBytes);
+
 let whole = false;
 
 /**
@@ -54,7 +59,7 @@ export function connectAnew(connect: (this: ReusedConnection) => Promise<unknown
 }
 
 function readFromItsFirstByte(connection: ReusedConnection, socket: Socket): void {
-  const answersIn = createAnswers();
+  const answersIn = createAnswers(limits.get(socket) ?? LONGEST_ANSWER);
   const read = (bytes: Buffer): void => {
     connection.chunks = [];
     connection.processData(bytes);
@@ -72,7 +77,7 @@ function readFromItsFirstByte(connection: ReusedConnection, socket: Socket): voi
 }
 
 /** Cuts the bytes of one socket into answers, each with its length before it. Throws where a length cannot be one. */
-function createAnswers(): (bytes: Buffer) => readonly Buffer[] {
+function createAnswers(maxBytes: number): (bytes: Buffer) => readonly Buffer[] {
   let pieces: Buffer[] = [];
   let held = 0;
   let needed = LENGTH;
@@ -84,7 +89,7 @@ function createAnswers(): (bytes: Buffer) => readonly Buffer[] {
     const answers: Buffer[] = [];
     for (needed = LENGTH; rest.length >= needed; needed = LENGTH) {
       const length = rest.readInt32BE(0);
-      if (length < NUMBER || length > LONGEST_ANSWER) throw new RangeError(`a length of ${length} bytes`);
+      if (length < NUMBER || length > maxBytes) throw new RangeError(`a length of ${length} bytes`);
       needed = LENGTH + length;
       if (rest.length < needed) break;
       answers.push(rest.subarray(0, needed));

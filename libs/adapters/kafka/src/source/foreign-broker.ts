@@ -5,7 +5,8 @@ import kafkajs, { type ISocketFactory } from 'kafkajs';
 import brokerClass from 'kafkajs/src/broker/index.js';
 import poolClass from 'kafkajs/src/network/connectionPool.js';
 import { quietenPollingTimer } from '../connection/polling-timer.ts';
-import { readWholeAnswers } from '../connection/whole-answers.ts';
+import { limitAnswers, readWholeAnswers } from '../connection/whole-answers.ts';
+import { boundedSasl } from './bounded-scram.ts';
 import { failureAt, waiting } from './failures.ts';
 import { NEEDED_VERSIONS, type ProtocolRequest } from './requests.ts';
 
@@ -49,6 +50,8 @@ export type ForeignBroker = {
 const SILENT = new kafkajs.Kafka({ brokers: ['127.0.0.1:1'], logLevel: kafkajs.logLevel.NOTHING }).logger();
 const CLIENT_ID = 'carillon-source';
 const KEEP_ALIVE_MS = 30_000;
+/** A batch has at most 32 MiB, also unpacked, and a fetch asks for less. */
+const MAX_ANSWER_BYTES = 36 * 1024 * 1024;
 const HOST = /^[A-Za-z0-9_.:-]{1,253}$/;
 
 /**
@@ -73,6 +76,7 @@ export async function connectBroker(
     const socket = ssl ? connectTls({ ...ssl, ...to }, onConnect) : connectPlain(to, onConnect);
     socket.setKeepAlive(true, KEEP_ALIVE_MS);
     socket.setNoDelay(true);
+    limitAnswers(socket, MAX_ANSWER_BYTES);
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
     return socket;
@@ -88,7 +92,7 @@ export async function connectBroker(
     connectionTimeout: connectMs,
     requestTimeout: answerMs,
     ssl: ssl ?? undefined,
-    ...(target.sasl && { sasl: { ...target.sasl } }),
+    ...(target.sasl && { sasl: boundedSasl(target.sasl) }),
   });
   const broker = new KafkaBroker({ connectionPool: pool, logger: SILENT, allowAutoTopicCreation: false });
   const close = (): void => {
