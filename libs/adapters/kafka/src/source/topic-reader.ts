@@ -108,6 +108,8 @@ class TopicRun {
     if (JSON.stringify(plan.position) !== JSON.stringify(this.#position)) await this.#take([], plan.position);
     if (plan.named.length > 0) for (const topic of plan.named) this.#since.set(topic, Date.now());
     this.#report(plan);
+    // Permissions may have been given since.
+    this.#denied.clear();
     const round: Round = { isOver: false };
     const leaders = Map.groupBy(plan.places, ({ leader }) => leader);
     const maxBytes = Math.max(MIN_FETCH_BYTES, Math.floor(MAX_FETCHED_BYTES / Math.max(1, leaders.size)));

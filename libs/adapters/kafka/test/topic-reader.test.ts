@@ -1,0 +1,121 @@
+import type { KafkaPosition } from '@carillon/domain/changes';
+import { ok } from '@carillon/kernel';
+import type { AddressGuard, TopicBatch, TopicReport, TopicTarget } from '@carillon/ports';
+import { untilFound } from '@carillon/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createTopicSources } from '../src/index.ts';
+import { batchOf } from './record-batches.ts';
+import { NOT_AUTHORIZED, ScriptedBroker, TOPIC } from './scripted-broker.ts';
+
+const LOOPBACK: AddressGuard = {
+  resolve: async () => ok([{ address: '127.0.0.1', family: 4, listed: true, isPublic: false }]),
+};
+const MIB = 1024 * 1024;
+
+describe('A reader of foreign topics', () => {
+  let broker: ScriptedBroker;
+  let target: TopicTarget;
+  const batches: TopicBatch[] = [];
+  const reports: TopicReport[] = [];
+  const sources = createTopicSources({ guard: LOOPBACK, timing: { refreshMs: 20, answerMs: 600_000 } });
+  beforeEach(async () => {
+    broker = await ScriptedBroker.start();
+    target = { workspace: 'shop', integration: 'bus', brokers: [`127.0.0.1:${broker.port}`], tls: null, sasl: null };
+    batches.length = 0;
+    reports.length = 0;
+  });
+  afterEach(() => broker.stop());
+
+  const open = (take: (batch: TopicBatch) => Promise<void> = async () => undefined) =>
+    sources.open(target, [TOPIC], null, {
+      async take(batch) {
+        batches.push(batch);
+        if (batch.records.length > 0) await take(batch);
+      },
+      report: (report) => void reports.push(report),
+    });
+  const nextOf = ({ topics }: KafkaPosition): number | undefined => topics[TOPIC]?.partitions[0];
+  /** As a broker that has records without an end: each answer begins at the offset that was asked for. */
+  const endless = (records: number, bytes: number) => (offset: number) =>
+    batchOf(
+      Array.from({ length: records }, () => ({ value: 'x'.repeat(bytes) })),
+      { first: offset },
+    );
+
+  it('fetches nothing while a batch is not taken, and hands over at most 500 records or a little more than 1 MiB', async () => {
+    broker.script = { fetch: endless(1_200, 3_000) };
+    const taken = Promise.withResolvers<void>();
+    const reader = open(() => taken.promise);
+    await untilFound('the first batch', () => (batches.length > 1 ? true : undefined));
+    const reportsBefore = reports.length;
+    await untilFound('some time', () => (reports.length > reportsBefore + 5 ? true : undefined));
+    expect(broker.fetched).toEqual([0]);
+    taken.resolve();
+    await untilFound('the second answer', () => (broker.fetched.length > 2 ? true : undefined));
+    await reader.close();
+    const [, ...full] = batches;
+    for (const { records } of full) {
+      expect(records.length).toBeLessThanOrEqual(500);
+      expect(records.length * 3_000).toBeLessThan(MIB + 3_000);
+    }
+    // One after the other, without a hole and without a repeat.
+    const offsets = full.flatMap(({ records }) => records.map(({ offset }) => offset));
+    expect(offsets).toEqual(offsets.map((_, place) => place));
+    for (const { records, position } of full) expect(nextOf(position)).toBe((records.at(-1)?.offset ?? 0) + 1);
+  });
+
+  it('fetches again what is above 16 MiB once it is unpacked', async () => {
+    const batch = (first: number): Buffer => batchOf([{ value: 'x'.repeat(9 * MIB) }], { first });
+    broker.script = { fetch: (offset) => (offset < 3 ? Buffer.concat([0, 1, 2].slice(offset).map(batch)) : null) };
+    const reader = open();
+    await untilFound('all records', () => (broker.fetched.at(-1) === 3 ? true : undefined));
+    await reader.close();
+    expect(broker.fetched).toEqual([0, 2, 3]);
+    expect(batches.flatMap(({ records }) => records.map(({ offset }) => offset))).toEqual([0, 1, 2]);
+  });
+
+  it('ends with the error of a batch that was not taken', async () => {
+    broker.script = { fetch: endless(1, 1) };
+    const error = new Error('the disk is full');
+    const reader = open(() => Promise.reject(error));
+    expect(await reader.ended).toEqual({ kind: 'closed', error });
+  });
+
+  it.each<[string, ScriptedBroker['script']]>([
+    ['metadata', { metadataError: NOT_AUTHORIZED }],
+    ['a fetch', { fetchError: NOT_AUTHORIZED }],
+  ])('says that it may not read a topic if %s is refused, and reads it once it may', async (_, script) => {
+    broker.script = script;
+    const reader = open();
+    const problem = await untilFound('the problem', () => reports.at(-1)?.tables[0]?.problem ?? undefined);
+    expect(problem).toEqual({
+      reason: 'may_not_read',
+      detail: null,
+      fix: `kafka-acls --add --allow-principal User:NAME --operation Describe --operation Read --topic '${TOPIC}'`,
+    });
+    broker.script = { fetch: (offset) => (offset === 0 ? batchOf([{ value: 'a' }], { first: 0 }) : null) };
+    await untilFound('the record', () => (batches.at(-1)?.records.length === 1 ? true : undefined));
+    await reader.close();
+  });
+
+  it('waits if a broker says that an answer is longer than 36 MiB', async () => {
+    broker.script = { metadata: (socket) => void socket.write(Buffer.from([3, 0, 0, 0])) };
+    expect(await open().ended).toMatchObject({ kind: 'waiting', reason: 'unreachable' });
+  });
+
+  it('refuses a login with more iterations than 100,000, before it computes any', async () => {
+    target = { ...target, sasl: { mechanism: 'scram-sha-256', username: 'carillon', password: 'secret' } };
+    broker.script = { iterations: 100_001 };
+    expect(await open().ended).toEqual({
+      kind: 'waiting',
+      reason: 'refused_login',
+      detail: 'The broker asks for more than 100000 iterations of SCRAM.',
+      fix: null,
+    });
+    expect(broker.logins).toBe(1);
+    broker.script = { iterations: 4_096 };
+    // The broker does not know the password, so its proof is wrong.
+    expect(await open().ended).toMatchObject({ reason: 'refused_login', detail: null });
+    expect(broker.logins).toBe(3);
+  });
+});
