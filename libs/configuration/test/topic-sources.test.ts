@@ -62,7 +62,8 @@ describe('a Kafka cluster and the streams that read it', () => {
   });
 
   it('leave out columns of a topic whose name begins with a dot', () => {
-    expect(placesOf(withText('app.public.orders', '.orders'))).toEqual([]);
+    const named = withText('{ app.public.orders', '{ .orders');
+    expect(placesOf(withTextOf(named, '[app.public.orders.', '[.orders.'))).toEqual([]);
   });
 
   it('need TLS in no particular form, and no registry', () => {
