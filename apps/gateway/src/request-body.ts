@@ -103,8 +103,11 @@ export function receiveBody<Value>(
 ): Promise<Value> {
   return new Promise((resolve, reject) => {
     let size = 0;
+    let pending: Promise<void> | null = null;
+    let isOver = false;
 
     function finish(): void {
+      isOver = true;
       request.off('data', take).off('end', end).off('error', cut).off('close', cut);
       response.off('close', cut);
     }
@@ -121,12 +124,22 @@ export function receiveBody<Value>(
         const taken = receiver.take(chunk);
         if (!taken) return;
         request.pause();
-        taken.then(() => request.resume(), fail);
+        pending = taken.then(() => {
+          pending = null;
+          request.resume();
+        }, fail);
       } catch (error) {
         fail(error);
       }
     }
     function end(): void {
+      if (isOver) return;
+      // After the last chunk of a buffered body, `end` and `close` come although the request is paused.
+      if (pending !== null) {
+        request.off('close', cut);
+        void pending.then(end);
+        return;
+      }
       if (response.writableEnded) return cut();
       finish();
       place.whole();

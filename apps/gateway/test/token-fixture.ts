@@ -23,7 +23,7 @@ export const GOOD = { iss: ISSUER, aud: AUDIENCE };
 
 /**
  * The gateway fixture with tokens: `shop/app` takes those of `auth` whose `sub` is the event's `user_id`, `shop/open` any
- * of `auth`, `shop/partner` those of `partner`; `shop/orders` takes API keys.
+ * of `auth`, `shop/bulk` those in batches, `shop/partner` those of `partner`; `shop/orders` takes API keys.
  */
 export async function prepareTokenFixture(): Promise<TokenFixture> {
   const fixture = await prepareFixture();
@@ -51,6 +51,7 @@ export async function prepareTokenFixture(): Promise<TokenFixture> {
     provider('blog', 'auth', { jwks_url: keySets.blog.url }),
     stream('app', { security: { jwt_provider: 'auth', claims: { sub: 'event.user_id' } } }),
     stream('open', { security: { jwt_provider: 'auth' } }),
+    stream('bulk', { rate_per_credential: { per_second: 1000 }, security: { jwt_provider: 'auth' } }),
     stream('partner', { security: { jwt_provider: 'partner' } }),
   ];
   const record = { id: 'req_2', at: '2026-01-01T00:00:00.000Z', by: CHANGED_BY_OWNER, changes };

@@ -113,7 +113,8 @@ function sendResults(
 function openBatch({ admission, place, form }: Batch, ports: GatewayPorts, { settings, rates }: Parts) {
   const { clock, log, telemetry } = ports;
   const { stream, principal } = admission;
-  const results: (Result | null)[] = [];
+  const results: Result[] = [];
+  const unsettled = faultOf(new Error('An event of a batch has no result.'));
   /** Bytes of the body that are counted at the place and belong to no append. */
   let bytes = 0;
   let users = 1;
@@ -159,7 +160,7 @@ function openBatch({ admission, place, form }: Batch, ports: GatewayPorts, { set
     const at = results.length;
     if (at >= MAX_BATCH_ITEMS) throw tooManyItems();
     number = item.number;
-    results.push(null);
+    results.push({ error: unsettled, number });
     const done = (result: EventId | CarillonError): void => {
       results[at] = typeof result === 'string' ? { id: result } : { error: result, number: item.number };
     };
@@ -209,7 +210,7 @@ function openBatch({ admission, place, form }: Batch, ports: GatewayPorts, { set
       await groups.drain();
       letGo();
       if (fault !== null && !ended) results.push({ error: fault, number: number + 1 });
-      return results.filter((result) => result !== null);
+      return results;
     },
   };
 }
