@@ -3,6 +3,7 @@ import { integration, stream } from '@carillon/testing/given';
 import { untilFound } from '@carillon/testing/topology';
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
+  openForEachTest,
   database,
   inState,
   publish,
@@ -19,6 +20,8 @@ import { createScriptedTopics, offsetAt, type OpenedTopics } from './scripted-to
 
 const KAFKA = integration('shop-db', { kind: 'kafka', brokers: ['kafka:9092'] });
 const rounds = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 10 * TIMING.roundMs));
+
+openForEachTest();
 
 let bus: ReturnType<typeof createScriptedTopics>;
 beforeEach(() => {

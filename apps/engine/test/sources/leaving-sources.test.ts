@@ -5,6 +5,7 @@ import { untilFound } from '@carillon/testing/topology';
 import { positionAt } from './scripted-sources.ts';
 import { describe, expect, it } from 'vitest';
 import {
+  openForEachTest,
   TIMING,
   topology,
   database,
@@ -18,6 +19,8 @@ import {
   read,
   requestReset,
 } from './reading-fixture.ts';
+
+openForEachTest();
 
 describe('The readers of sources that lose streams or integration', () => {
   it('leave a stopped source stopped when its last stream is removed and added again', async () => {

@@ -3,7 +3,7 @@ import { ok } from '@carillon/kernel';
 import { integration, stream } from '@carillon/testing/given';
 import { untilFound } from '@carillon/testing/topology';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { start, topology, troubles } from './reading-fixture.ts';
+import { openForEachTest, start, topology, troubles } from './reading-fixture.ts';
 import { createScriptedTopics, offsetAt, type OpenedTopics } from './scripted-topics.ts';
 
 const REF = { workspace: 'shop', integration: 'bus' };
@@ -15,6 +15,8 @@ const reportOf = (lagRecords: number | null): TopicReport => ({
   tables: [{ table: 'orders', since: 1, problem: null }],
   lagRecords,
 });
+
+openForEachTest();
 
 let bus: ReturnType<typeof createScriptedTopics>;
 let schema: string | null;

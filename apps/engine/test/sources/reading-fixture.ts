@@ -20,18 +20,21 @@ export let facts: Map<string, SourceFacts>;
 export let counts: string[];
 export let engines: SourceReaders[];
 
-beforeEach(async () => {
-  topology = await openTopology({ partitions: 2, secrets: { SHOP_DB: 'postgres://shop' } });
-  database = createScriptedSources();
-  troubles = [];
-  facts = new Map();
-  counts = [];
-  engines = [];
-});
-afterEach(async () => {
-  await Promise.all(engines.splice(0).map((engine) => engine.stop()));
-  await topology.close();
-});
+/** Opens everything anew for each test. Called by each file of tests, because files of a worker share this module. */
+export function openForEachTest(): void {
+  beforeEach(async () => {
+    topology = await openTopology({ partitions: 2, secrets: { SHOP_DB: 'postgres://shop' } });
+    database = createScriptedSources();
+    troubles = [];
+    facts = new Map();
+    counts = [];
+    engines = [];
+  });
+  afterEach(async () => {
+    await Promise.all(engines.splice(0).map((engine) => engine.stop()));
+    await topology.close();
+  });
+}
 
 export function start(more: Partial<SourcePorts> = {}): SourceReaders {
   const engine = startSources(

@@ -7,6 +7,7 @@ import { untilFound } from '@carillon/testing/topology';
 import { positionAt } from './scripted-sources.ts';
 import { describe, expect, it } from 'vitest';
 import {
+  openForEachTest,
   TIMING,
   REPORT,
   topology,
@@ -25,6 +26,8 @@ import {
   read,
   requestReset,
 } from './reading-fixture.ts';
+
+openForEachTest();
 
 describe('The readers of sources', () => {
   it('do nothing in an engine without sources', async () => {
