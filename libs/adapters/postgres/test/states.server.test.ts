@@ -192,7 +192,7 @@ describeWith('postgres', 'states of a source', () => {
       const { publication } = database.log.position ?? {};
       const fix = 'fix' in end ? end.fix : null;
       expect(fix).toBe(
-        `CREATE PUBLICATION "${publication}" FOR TABLE ONLY "public"."kept" WITH (publish = 'insert, update, delete', publish_via_partition_root = true);`,
+        `CREATE PUBLICATION "${publication}" FOR TABLE ONLY public.kept WITH (publish = 'insert, update, delete', publish_via_partition_root = true);`,
       );
       await database.run(fix ?? '');
       await database.open(['public.kept'], sourcesFor(), targetOf(url));

@@ -70,11 +70,11 @@ describeWith('postgres', 'tables of a source', () => {
     expect(await published()).toEqual(['good', 'parts', 'whole']);
     const fixes = database.log.reports.at(-1)?.tables.flatMap(({ problem }) => problem?.fix ?? []);
     expect(fixes).toEqual([
-      'ALTER TABLE "public"."bare" REPLICA IDENTITY FULL;',
-      'ALTER TABLE "public"."deferred" REPLICA IDENTITY FULL;',
-      'ALTER TABLE "public"."nothing" REPLICA IDENTITY DEFAULT;',
-      'ALTER TABLE "public"."volatile" SET LOGGED;',
-      'ALTER TABLE "public"."bare_parts" ADD PRIMARY KEY (id); -- name its key columns',
+      'ALTER TABLE public.bare REPLICA IDENTITY FULL;',
+      'ALTER TABLE public.deferred REPLICA IDENTITY FULL;',
+      'ALTER TABLE public.nothing REPLICA IDENTITY DEFAULT;',
+      'ALTER TABLE public.volatile SET LOGGED;',
+      'ALTER TABLE public.bare_parts ADD PRIMARY KEY (id); -- name its key columns',
     ]);
     for (const table of ['good', 'bare', 'deferred', 'nothing', 'whole', 'volatile', 'parts', 'bare_parts']) {
       await database.run(`UPDATE ${table} SET ${table === 'bare' || table === 'whole' ? "note = ''" : 'id = id'}`);
@@ -155,7 +155,7 @@ describeWith('postgres', 'tables of a source', () => {
     await database.run(`GRANT CREATE ON DATABASE ${database.database.name} TO ${role}`);
     await database.open(['public.good'], sourcesFor(), targetOf(url));
     const problem = database.log.reports.at(-1)?.tables[0]?.problem;
-    const fix = `ALTER PUBLICATION "${database.log.position?.publication}" ADD TABLE ONLY "public"."good";`;
+    const fix = `ALTER PUBLICATION "${database.log.position?.publication}" ADD TABLE ONLY public.good;`;
     expect(problem).toEqual({ reason: 'not_published', detail: null, fix });
     await database.run(fix);
     await expect.poll(problems).toEqual({ 'public.good': null });
@@ -168,7 +168,7 @@ describeWith('postgres', 'tables of a source', () => {
     const names = ['good', 'bare', 'seen', 'parts', 'parts_1', 'missing'].map((name) => `public.${name}`);
     const end = await database.start(names, sourcesFor(), targetOf(url)).ended;
     expect('fix' in end ? end.fix : null).toMatch(
-      /^CREATE PUBLICATION "carillon_\w+" FOR TABLE ONLY "public"\."good", ONLY "public"\."parts" WITH \(/,
+      /^CREATE PUBLICATION "carillon_\w+" FOR TABLE ONLY public\.good, ONLY public\.parts WITH \(/,
     );
   });
 

@@ -55,7 +55,11 @@ export function unknownText(reason: UnknownReason, field: string, { table }: Unk
 /** SQL after which the database sends the whole row before a change. `table` is `schema.table`. */
 export function replicaIdentitySql(table: string): string {
   const [schema = '', ...name] = table.split('.');
-  return `ALTER TABLE ${[schema, name.join('.')].map(quoted).join('.')} REPLICA IDENTITY FULL;`;
+  return `ALTER TABLE ${quoteTable(schema, name.join('.'))} REPLICA IDENTITY FULL;`;
 }
 
-const quoted = (name: string): string => (/^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`);
+/** Returns a table's name for SQL. A table may be called as a keyword without quotes, a schema may not. */
+export function quoteTable(schema: string, table: string): string {
+  const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+  return `${schema === 'public' ? schema : quote(schema)}.${/^[a-z_][a-z0-9_]*$/.test(table) ? table : quote(table)}`;
+}

@@ -110,10 +110,12 @@ export function streamsReading(
 }
 
 const PLAIN_NAME = /^[a-z_][a-z0-9_]*$/;
-const quoted = (name: string): string => (PLAIN_NAME.test(name) ? name : `"${name.replaceAll('"', '""')}"`);
+const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 /** SQL that makes the database send the whole row before an update or delete. */
 export function fullSql(table: string): string {
   const dot = table.indexOf('.');
-  return `ALTER TABLE ${quoted(table.slice(0, dot))}.${quoted(table.slice(dot + 1))} REPLICA IDENTITY FULL;`;
+  const [schema, name] = [table.slice(0, dot), table.slice(dot + 1)];
+  // A table may be called as a keyword without quotes, a schema may not.
+  return `ALTER TABLE ${schema === 'public' ? schema : quote(schema)}.${PLAIN_NAME.test(name) ? name : quote(name)} REPLICA IDENTITY FULL;`;
 }

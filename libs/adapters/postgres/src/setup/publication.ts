@@ -1,7 +1,8 @@
+import { quoteTable } from '@carillon/domain/changes';
 import { codeOf, quoteName } from '../connection/connection-errors.ts';
 import type { Connection } from '../connection/connect.ts';
 import { waiting, type SourceFailure } from '../connection/source-failure.ts';
-import { findReadable, quoteTable, type Publication } from './published-tables.ts';
+import { findReadable, type Publication } from './published-tables.ts';
 
 /** Truncates never arrive, and a partitioned table has one name. */
 const OPTIONS = "publish = 'insert, update, delete', publish_via_partition_root = true";
@@ -42,7 +43,9 @@ export async function ensurePublication(
     await connection.query(`CREATE PUBLICATION ${quoteName(name)} WITH (${OPTIONS})`);
   } catch (error) {
     if (codeOf(error) !== '42501') throw error;
-    const readable = (await findReadable(connection, tables)).map(quoteTable);
+    const readable = (await findReadable(connection, tables)).map(({ schema, name: table }) =>
+      quoteTable(schema, table),
+    );
     const list = readable.length === 0 ? '' : ` FOR TABLE ONLY ${readable.join(', ONLY ')}`;
     throw waiting('may_not_publish', null, `CREATE PUBLICATION ${quoteName(name)}${list} WITH (${OPTIONS});`);
   }

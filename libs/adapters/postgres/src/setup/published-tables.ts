@@ -1,4 +1,4 @@
-import type { SourceProblem, TableReason } from '@carillon/domain/changes';
+import { quoteTable, type SourceProblem, type TableReason } from '@carillon/domain/changes';
 import type { Instant } from '@carillon/kernel';
 import type { TableCheck, TableReading } from '@carillon/ports';
 import { codeOf, quoteName } from '../connection/connection-errors.ts';
@@ -57,8 +57,6 @@ const FIND_PUBLISHED = `SELECT n.nspname::text AS schema, c.relname::text AS nam
     WHERE b.oid = $1 AND pg_has_role(b.pubowner, 'USAGE'))`;
 
 export const tableOf = ({ schema, name }: Pick<Relation, 'schema' | 'name'>): string => `${schema}.${name}`;
-export const quoteTable = ({ schema, name }: Pick<Relation, 'schema' | 'name'>): string =>
-  `${quoteName(schema)}.${quoteName(name)}`;
 
 /** What the database sends of a row before an update. */
 export function identityOf(relation: Relation): 'full' | 'key' | 'nothing' {
@@ -81,7 +79,7 @@ export function problemOf(relation: Relation, listed: ReadonlySet<string>): Tabl
     return {
       reason: 'not_published',
       detail: 'Changes of an unlogged table are not in the WAL.',
-      fix: `ALTER TABLE ${quoteTable(relation)} SET LOGGED;`,
+      fix: `ALTER TABLE ${quoteTable(relation.schema, relation.name)} SET LOGGED;`,
     };
   }
   if (relation.roots.some((root) => listed.has(root))) return { reason: 'is_partition', detail: null, fix: null };
@@ -91,7 +89,7 @@ export function problemOf(relation: Relation, listed: ReadonlySet<string>): Tabl
 }
 
 function identityFix(relation: Relation): string {
-  const table = quoteTable(relation);
+  const table = quoteTable(relation.schema, relation.name);
   if (relation.kind === 'p' && !relation.has_key)
     return `ALTER TABLE ${table} ADD PRIMARY KEY (id); -- name its key columns`;
   if (relation.has_key && relation.kind === 'r') return `ALTER TABLE ${table} REPLICA IDENTITY DEFAULT;`;
@@ -175,7 +173,7 @@ function alterSql(
 ): string {
   // ONLY: tables that inherit from it might have no identity.
   const only = action === 'ADD' ? 'ONLY ' : '';
-  return `ALTER PUBLICATION ${quoteName(publication.name)} ${action} TABLE ${only}${quoteTable(relation)};`;
+  return `ALTER PUBLICATION ${quoteName(publication.name)} ${action} TABLE ${only}${quoteTable(relation.schema, relation.name)};`;
 }
 
 const refused = (fix: string, detail: string | null): TableProblem => ({ reason: 'not_published', detail, fix });
