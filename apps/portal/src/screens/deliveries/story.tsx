@@ -5,6 +5,7 @@ import { State } from '../../ui/state.tsx';
 import { humane } from '../../ui/state-words.ts';
 import { Id } from '../../ui/text.tsx';
 import { Time } from '../../ui/time.tsx';
+import { Sentence } from '../sources/sentence.tsx';
 import type { Trace } from './queries.ts';
 import styles from './story.module.css';
 
@@ -91,7 +92,9 @@ function StepLines({
       </b>{' '}
       {step.state !== null && <State state={step.state} words={step.state_words} />}
       {step.reason_words !== null && ` (${step.reason_words})`}
-      <div>{step.text}</div>
+      <div>
+        <Sentence text={step.text} />
+      </div>
       {step.lines.length > 0 && <pre>{step.lines.join('\n')}</pre>}
       <div className={cls(styles.sub)}>
         {step.at !== null && <Time at={step.at} />}
