@@ -25,6 +25,13 @@ describe('the sentence of a notification', () => {
     );
   });
 
+  it('names the field of an address that is called as its channel', () => {
+    const recipients = { from: 'event', to: { email: 'event.email' }, unique_id: 'event_id' };
+    expect(sentenceOf(body({ paid: rule('true', { recipients }) }))).toBe(
+      'When an event of orders comes, tell the address in email by email.',
+    );
+  });
+
   it('says that nothing can fire, and that it is switched off', () => {
     expect(sentenceOf(body({}))).toBe('No rule yet: nothing can fire.');
     expect(sentenceOf(body({ r: rule('true') }, { enabled: false }))).toMatch(/^Switched off: nothing fires\. When/);

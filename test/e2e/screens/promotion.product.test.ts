@@ -92,7 +92,9 @@ testScreens('a test environment and its live workspace', ({ api, guard, open }) 
       .getByText(/^API key parcels, needed by/)
       .waitFor();
     const row = wanted.getByRole('listitem').filter({ has: page.getByLabel('Notification order-sent') });
-    await row.getByText('When an event of parcels comes and status is “sent”, tell email by email').waitFor();
+    await row
+      .getByText('When an event of parcels comes and status is “sent”, tell the address in email by email')
+      .waitFor();
     const file = row.getByText('workspaces/shop/notifications/order-sent.yaml');
     expect(await file.isVisible()).toBe(false);
     await row.getByText('1 file', { exact: true }).click();

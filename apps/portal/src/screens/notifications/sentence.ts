@@ -73,9 +73,15 @@ export function whomWords(body: unknown, rule: Loose): string {
   const used = CHANNELS.filter((channel) => channels[channel] !== undefined);
   const addresses = (used.length === 0 ? CHANNELS : used).flatMap((channel) => {
     const expression = textOf(to[ADDRESS[channel] ?? '']);
-    return expression === '' ? [] : [fieldWords(expression)];
+    return expression === '' ? [] : [addressWords(expression)];
   });
   return addresses.length === 0 ? 'nobody yet' : listed([...new Set(addresses)], 'or');
+}
+
+/** `event.email` alone would read "tell email by email". */
+function addressWords(expression: string): string {
+  const words = fieldWords(expression);
+  return /^\w+$/.test(words) ? `the address in ${words}` : words;
 }
 
 export function byWords(body: unknown): string {
