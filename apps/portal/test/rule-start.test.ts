@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { notificationOf } from '../src/screens/notifications/new-notification.ts';
-import { addressField, usualAddresses, withAddressesFor } from '../src/screens/notifications/usual-addresses.ts';
+import {
+  addressAmong,
+  addressField,
+  usualAddresses,
+  withAddressesFor,
+} from '../src/screens/notifications/usual-addresses.ts';
 import { addressWarning } from '../src/screens/rule/address-warning.ts';
 import { fieldChoices, type SeenField } from '../src/screens/rule/completion.ts';
 import { startedByCohort, startedByEvents } from '../src/screens/rule/rule-start.ts';
@@ -104,5 +109,15 @@ describe('the address of a recipient', () => {
     expect(fieldChoices('person', seen)).toEqual(['event.email']);
     expect(fieldChoices('for_each', seen)).toEqual(['event.watchers']);
     expect(fieldChoices('where', seen)).toEqual([]);
+  });
+});
+
+describe('the address among the fields of an event', () => {
+  it.each([
+    [['id', 'email_sent_at', 'email'], 'event.email'],
+    [['id', 'customer.work_Email'], 'event.customer.work_Email'],
+    [['email.id', 'people[].email'], ''],
+  ])('of %j is %s', (paths, address) => {
+    expect(addressAmong(paths, 'email')).toBe(address);
   });
 });

@@ -113,6 +113,22 @@ testScreens('A rule on a stream that reads a database', ({ api, open }) => {
     expect(api.calls(TABLES)).toHaveLength(1);
   });
 
+  it('begins with a column of the table that holds an address', async () => {
+    serveRule();
+    const tables = [{ table: 'public.orders', key: 'event.id', without: [] }];
+    api.answer(FIELDS, { stream: 'shop/orders', source: { integration: 'shop-db', tables }, items: [], next: null });
+    serveTables(api, {
+      table: 'public.orders',
+      columns: [
+        ['id', 'bigint'],
+        ['customer_email', 'text'],
+      ],
+    });
+    const page = await open('/workspaces/shop/notifications?new=yes&stream=orders');
+    const tell = page.getByRole('dialog').getByLabel('tell', { exact: true });
+    await expect.poll(() => tell.inputValue()).toBe('event.customer_email');
+  });
+
   it('evaluates the changes that are checked, and creates and updates unless the user says otherwise', async () => {
     serveRule();
     const page = await open(RULE);

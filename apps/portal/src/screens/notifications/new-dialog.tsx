@@ -14,10 +14,11 @@ import { Field } from '../../ui/field.tsx';
 import { Select } from '../../ui/select.tsx';
 import { templatesQuery } from './channels.tsx';
 import { AsNewFiles } from '../drafts/as-file.tsx';
+import { useFieldsOf } from '../rule/use-seen-fields.ts';
 import { draftsOf, EXAMPLES, makeDrafts, makingCalls, notificationOf, slugOf, type Wish } from './new-notification.ts';
 import { keysQuery } from './security-choice.tsx';
 import { sentenceOf } from './sentence.ts';
-import { addressField } from './usual-addresses.ts';
+import { addressAmong, addressField } from './usual-addresses.ts';
 import styles from './notifications.module.css';
 
 const streamsQuery = (workspace: string) =>
@@ -40,7 +41,26 @@ const CHANNELS = [
   { id: 'sms', name: 'SMS' },
   { id: 'push', name: 'push' },
 ] as const;
-const BLANK: Wish = { title: '', stream: '', when: '', tell: 'event.customer.email', by: 'email', template: '' };
+/** `tell` is null until a person types it. */
+type Typed = Omit<Wish, 'tell'> & { readonly tell: string | null };
+const BLANK: Typed = { title: '', stream: '', when: '', tell: null, by: 'email', template: '' };
+
+/** Returns the typed address, else a usual field; on a stream that reads tables or topics a field that its events have. */
+function useTell(
+  workspace: string,
+  { stream, tell, by }: Typed,
+  streams: readonly { readonly name: string; readonly body: { readonly from?: unknown } }[] = [],
+): string {
+  const isRead = streams.some(({ name, body }) => name === stream && body.from !== undefined);
+  const { fields } = useFieldsOf(workspace, isRead ? `${workspace}/${stream}` : undefined);
+  if (tell !== null) return tell;
+  return isRead
+    ? addressAmong(
+        fields.map(({ path }) => path),
+        by,
+      )
+    : addressField('event.customer.email', by);
+}
 
 /** A new notification from one sentence: when, tell whom, by what. It is a draft until it is published. */
 export function NewNotification({
@@ -56,9 +76,10 @@ export function NewNotification({
   readonly taken: ReadonlySet<string>;
   readonly onClose: () => void;
 }): ReactNode {
-  const [wish, setWish] = useState<Wish>({ ...BLANK, stream });
+  const [typed, setTyped] = useState<Typed>({ ...BLANK, stream });
   const [isTried, setTried] = useState(false);
   const streams = useQuery(streamsQuery(workspace));
+  const wish: Wish = { ...typed, tell: useTell(workspace, typed, streams.data?.items) };
   const templates = useQuery(templatesQuery(workspace));
   const keys = useQuery(keysQuery(workspace));
   const off = useMay('configure', workspace);
@@ -77,7 +98,7 @@ export function NewNotification({
     title: name === '' ? 'Give it a name.' : taken.has(name) ? `There is a notification ${name} already.` : null,
     tell: wish.tell.trim() === '' ? 'Say where in the event the address stands, such as event.customer.email.' : null,
   };
-  const set = (change: Partial<Wish>): void => setWish({ ...wish, ...change });
+  const set = (change: Partial<Typed>): void => setTyped({ ...typed, ...change });
   const create = (): void => {
     setTried(true);
     if (faults.title === null && faults.tell === null) make.mutate();
@@ -148,7 +169,7 @@ export function NewNotification({
           label="by"
           options={CHANNELS}
           chosen={wish.by}
-          onChoose={(by) => set({ by, tell: addressField(wish.tell, by) })}
+          onChoose={(by) => set({ by, tell: typed.tell === null ? null : addressField(typed.tell, by) })}
         />
       </div>
       <Select

@@ -20,6 +20,15 @@ export function usualAddresses(channels: Channels | undefined): { email?: string
 export const addressField = (field: string, by: Channel): string =>
   field.replace(/\.(?:email|phone|token)$/, `.${ADDRESS_KEYS[by]}`);
 
+/** Returns the field whose name holds that of the address: `event.customer_email`. Empty if there is none. */
+export function addressAmong(paths: readonly string[], by: Channel): string {
+  const key = ADDRESS_KEYS[by];
+  const nameOf = (path: string): string => path.slice(path.lastIndexOf('.') + 1).toLowerCase();
+  const plain = paths.filter((path) => !path.includes('[]'));
+  const found = plain.find((path) => nameOf(path) === key) ?? plain.find((path) => nameOf(path).includes(key));
+  return found === undefined ? '' : `event.${found}`;
+}
+
 type Rules = NonNullable<NotificationBody['rules']>;
 
 /**

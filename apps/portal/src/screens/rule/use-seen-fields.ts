@@ -9,18 +9,24 @@ import { isListening, type RuleProps } from './rule-props.ts';
 
 const NONE: readonly SeenField[] = [];
 
-/**
- * Returns the fields that events of a rule's stream were seen to have; before its first change those of the columns of its tables.
- * `isKnown`: the stream is there, with or without fields.
- */
-export function useSeenFields({ draft, name, rule, stream }: Omit<RuleProps, 'change'>): {
+type SeenFields = {
   readonly fields: readonly SeenField[];
+  /** The stream is there, with or without fields. */
   readonly isKnown: boolean;
-} {
-  const { workspace } = draft;
+};
+
+/** Returns the fields that events of a rule's stream were seen to have. */
+export const useSeenFields = ({ draft, name, rule, stream }: Omit<RuleProps, 'change'>): SeenFields =>
+  useFieldsOf(draft.workspace, isListening({ draft, name, rule }) ? stream : undefined);
+
+/**
+ * Returns the fields that events of a stream were seen to have; before its first change those of the columns of its tables.
+ * `stream` is its path, or undefined if it is not published.
+ */
+export function useFieldsOf(workspace: string, stream: string | undefined): SeenFields {
   const off = useMay('configure', workspace);
   const isMeKnown = useIsMeKnown();
-  const { data } = useQuery(fieldsQuery(workspace, isListening({ draft, name, rule }) ? stream : undefined));
+  const { data } = useQuery(fieldsQuery(workspace, stream));
   const source = data?.items.length === 0 ? data.source : null;
   const tables = useQuery({
     ...tablesQuery(workspace, source?.integration ?? ''),
