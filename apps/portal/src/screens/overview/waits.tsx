@@ -15,7 +15,7 @@ import type { Insights } from '../notifications/queries.ts';
 import { sourcesQuery } from '../sources/queries.ts';
 import { ResetButton } from '../sources/source-state.tsx';
 import { needingAttention, SOURCE_STATES } from '../sources/source-text.ts';
-import { SourceSentence } from '../sources/troubled-sources.tsx';
+import { SourceLag, SourceSentence } from '../sources/troubled-sources.tsx';
 import { endsWords } from './overview-words.ts';
 import { keysQuery, lettersQuery } from './queries.ts';
 import styles from './overview.module.css';
@@ -99,6 +99,7 @@ export function Waits({
       <li key={`source ${source.name}`}>
         <Lamp tone={SOURCE_STATES[source.state].tone}>Source</Lamp>
         <SourceSentence source={source} />
+        <SourceLag source={source} />
         <ResetButton source={source} />
       </li>,
     );

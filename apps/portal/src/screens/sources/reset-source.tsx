@@ -11,6 +11,7 @@ import { Code, Facts } from '../../ui/text.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Checkbox } from '../../ui/toggle.tsx';
 import { RadioGroup } from '../../ui/radio-group.tsx';
+import { hasTopics } from '../integrations/integration-roles.ts';
 import { Sentence } from './sentence.tsx';
 import { resetCall, resetSource, type Source } from './queries.ts';
 
@@ -39,7 +40,7 @@ export function ResetSource({
   const [from, setFrom] = useState(source.read_until);
   const [reason, setReason] = useState('');
   const [isGone, setGone] = useState(false);
-  const hasChoice = source.continues_at === 'oldest';
+  const hasChoice = hasTopics(source);
   const [at, setAt] = useState<'oldest' | 'end'>('oldest');
   const body = { reason: reason.trim(), from, ...(hasChoice && { at }), ...(isLeaving && { gone: isGone }) };
   const reset = useMutation({

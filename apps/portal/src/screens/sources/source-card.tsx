@@ -7,6 +7,7 @@ import { Curl } from '../../ui/curl.tsx';
 import { Card, Quiet } from '../../ui/page.tsx';
 import { Facts } from '../../ui/text.tsx';
 import { Time } from '../../ui/time.tsx';
+import { hasTopics } from '../integrations/integration-roles.ts';
 import { ProblemFix } from './problem-fix.tsx';
 import { sourcesQuery, type Source } from './queries.ts';
 import { ResetButton, SourceState } from './source-state.tsx';
@@ -55,7 +56,7 @@ export function SourceCard({
               ],
               ['Lag', lagText(source)],
               [
-                source.lag_records === null ? 'Last change' : 'Last record',
+                hasTopics(source) ? 'Last record' : 'Last change',
                 source.last_change_at === null ? 'None yet' : <Time key="last" at={source.last_change_at} ago />,
               ],
               ['Read until', source.read_until === null ? null : <Time key="until" at={source.read_until} />],

@@ -1,12 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { cls } from '../../ui/class-names.ts';
 import { Quiet, Row, Rows } from '../../ui/page.tsx';
 import { Lamp } from '../../ui/state.tsx';
 import { Sentence } from './sentence.tsx';
 import { sourcesQuery, type Source } from './queries.ts';
 import { lagText, needingAttention, SOURCE_STATES } from './source-text.ts';
 import { ResetButton } from './source-state.tsx';
+import styles from './sources.module.css';
 
 /** The sentence of a source, which leads to its integration. A source that leaves has no page any more. */
 export function SourceSentence({ source }: { readonly source: Source }): ReactNode {
@@ -23,6 +25,16 @@ export function SourceSentence({ source }: { readonly source: Source }): ReactNo
   );
 }
 
+/** How far a source is behind, below its sentence. */
+export function SourceLag({ source }: { readonly source: Source }): ReactNode {
+  const lag = lagText(source);
+  return lag === null || lag === 'None' ? null : (
+    <span className={cls(styles.lag)}>
+      <Quiet>Lag: {lag}</Quiet>
+    </span>
+  );
+}
+
 /** The sources of a workspace that wait, stopped or leave, above the list of integrations. */
 export function TroubledSources({ workspace }: { readonly workspace: string }): ReactNode {
   const { data } = useQuery(sourcesQuery(workspace));
@@ -34,7 +46,7 @@ export function TroubledSources({ workspace }: { readonly workspace: string }): 
         <Row key={`${source.workspace}/${source.name}`}>
           <span>
             <SourceSentence source={source} />
-            {source.lag_records !== null && <Quiet>Lag: {lagText(source)}</Quiet>}
+            <SourceLag source={source} />
           </span>
           <Lamp tone={SOURCE_STATES[source.state].tone}>{SOURCE_STATES[source.state].words}</Lamp>
           <ResetButton source={source} />
