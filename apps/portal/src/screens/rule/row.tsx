@@ -138,6 +138,7 @@ function Line(props: ConditionRowProps & { readonly given: Row }): ReactNode {
       onKeyDown={enter}
     />
   );
+  const valueInput = input('Value', 'value', row.value, (text) => ({ value: text }));
   const pick = (test: Test): void =>
     write({ test, ...(!takesValue(test) && { value: '' }), ...(!takesFrom(test) && { from: '' }) });
   const options = hasChanges || isOfChanges(row.test) ? ALL_OPTIONS : OPTIONS;
@@ -161,8 +162,19 @@ function Line(props: ConditionRowProps & { readonly given: Row }): ReactNode {
           />
         </>
       )}
-      {takesFrom(row.test) && input('Value before', 'value', row.from, (text) => ({ from: text }))}
-      {takesValue(row.test) && input('Value', 'value', row.value, (text) => ({ value: text }))}
+      {takesFrom(row.test) && (
+        <>
+          <span className={cls(styles.side)}>
+            <span aria-hidden>from</span>
+            {input('Value before', 'value', row.from, (text) => ({ from: text }))}
+          </span>
+          <span className={cls(styles.side)}>
+            <span aria-hidden>to</span>
+            {valueInput}
+          </span>
+        </>
+      )}
+      {takesValue(row.test) && !takesFrom(row.test) && valueInput}
       {fault !== null && (
         <p role="alert" className={cls(styles.fault)}>
           {fault.fault}

@@ -52,7 +52,8 @@ export function SendMany({ url, variable }: { readonly url: string; readonly var
       </p>
       <p>
         The address takes CloudEvents 1.0 too: <code>application/cloudevents+json</code>, a batch as{' '}
-        <code>application/cloudevents-batch+json</code>, or headers <code>ce-…</code>. <code>data</code> is the event.
+        <code>application/cloudevents-batch+json</code>, or headers <code>ce-…</code>. The field <code>data</code> is
+        the event.
       </p>
     </Card>
   );
