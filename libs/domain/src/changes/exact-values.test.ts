@@ -51,6 +51,11 @@ describe('exactNumber', () => {
     ['0x10', '0x10'],
   ])('reads %s', (text, value) => expect(exactNumber(text)).toBe(value));
 
+  it('reads a million digits in a time that grows with their number', () => {
+    const text = `1${'0'.repeat(1_000_000)}1`;
+    expect(exactNumber(text)).toBe(text);
+  });
+
   it('never returns another value than that of the text, and a whole number within 64 bits never as text', () => {
     fc.assert(
       fc.property(decimal, (text) => {

@@ -38,7 +38,7 @@ export function exactNumber(text: string): number | bigint | string {
   const [, sign, whole, fraction = '', exponent = '0'] = DECIMAL.exec(text) ?? [];
   if (sign === undefined || whole === undefined) return text;
   const digits = (whole + fraction).replace(/^0+/, '');
-  const significant = digits.replace(/0+$/, '');
+  const significant = withoutTrailingZeros(digits);
   if (significant === '') return 0;
   // The value is `significant` times ten to this power.
   const power = Number(exponent) - fraction.length + digits.length - significant.length;
@@ -51,4 +51,11 @@ export function exactNumber(text: string): number | bigint | string {
   if (significant.length > DOUBLE_DIGITS) return text;
   const double = Number(text);
   return Number.isFinite(double) && Math.abs(double) >= SMALLEST_NORMAL ? double : text;
+}
+
+/** A pattern such as `/0+$/` would take a time that grows with the square of the length. */
+function withoutTrailingZeros(digits: string): string {
+  let length = digits.length;
+  while (digits[length - 1] === '0') length -= 1;
+  return digits.slice(0, length);
 }
