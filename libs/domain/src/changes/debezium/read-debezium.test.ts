@@ -159,6 +159,15 @@ describe('readDebezium', () => {
     expect(unknown).toEqual(['text', 'list']);
   });
 
+  it('never gives the value before as the value of a field that became too large', () => {
+    const { change } = changeIn({
+      ...UPDATE,
+      before: { id: 1, notes: 'short' },
+      after: { id: 1, notes: 'x'.repeat(70_000) },
+    });
+    expect([change.event, change.previous, change.unknown]).toEqual([{ id: 1 }, { id: 1, notes: 'short' }, ['notes']]);
+  });
+
   it('keeps numbers, base64 and text as they came without a schema', () => {
     const value = encode(
       `{"op":"c","after":{"big":9223372036854775807,"far":1e400,"fine":0.12345678901234567,"total":12.50,"coded":"BOI="},"source":${JSON.stringify(SOURCE)}}`,

@@ -117,7 +117,7 @@ function keyOf({ key, payload: { source } }: Envelope): DebeziumRow | null {
   if (!isJsonObject(source) || source['connector'] !== 'mongodb') return null;
   const read = key();
   const id = isJsonObject(read) ? read['id'] : undefined;
-  return typeof id === 'string' ? { row: { _id: unwrapExtendedJson(exactJson(id)) }, unknown: [] } : null;
+  return typeof id === 'string' ? { row: { _id: unwrapExtendedJson(exactJson(id)) }, unsent: [], tooLarge: [] } : null;
 }
 
 type Rows = Pick<Change, 'op' | 'event' | 'previous' | 'unknown'>;
@@ -125,23 +125,25 @@ type Rows = Pick<Change, 'op' | 'event' | 'previous' | 'unknown'>;
 function rowsOf(op: ChangeOp, before: DebeziumRow | null, after: DebeziumRow | null): Rows | null {
   if (op === 'delete') {
     const deleted = before ?? after;
-    return deleted && { op, event: deleted.row, previous: deleted.row, unknown: deleted.unknown };
+    return deleted && { op, event: deleted.row, previous: deleted.row, unknown: unknownOf(deleted) };
   }
   if (after === null) return null;
-  if (op !== 'update') return { op, event: after.row, previous: null, unknown: after.unknown };
-  if (before === null) return { op, event: after.row, unknown: after.unknown };
+  if (op !== 'update') return { op, event: after.row, previous: null, unknown: unknownOf(after) };
+  if (before === null) return { op, event: after.row, unknown: unknownOf(after) };
   return { op, previous: before.row, ...withKnown(after, before) };
 }
 
 /** A value that the database did not send again is that of the row before, if the envelope has it there. */
 function withKnown(after: DebeziumRow, before: DebeziumRow): Pick<Rows, 'event' | 'unknown'> {
-  const known = after.unknown.filter((name) => Object.hasOwn(before.row, name));
-  const event = known.length === 0 ? after.row : { ...after.row, ...pick(before.row, known) };
+  const known = new Set(after.unsent.filter((name) => Object.hasOwn(before.row, name)));
+  const event = known.size === 0 ? after.row : { ...after.row, ...pick(before.row, [...known]) };
   return {
     event,
-    unknown: [...new Set([...after.unknown.filter((name) => !known.includes(name)), ...before.unknown])],
+    unknown: [...new Set([...unknownOf(after).filter((name) => !known.has(name)), ...unknownOf(before)])],
   };
 }
+
+const unknownOf = ({ unsent, tooLarge }: DebeziumRow): readonly string[] => [...unsent, ...tooLarge];
 
 const pick = (row: JsonObject, names: readonly string[]): JsonObject =>
   Object.fromEntries(names.map((name) => [name, row[name] ?? null]));

@@ -5,22 +5,30 @@ import type { StructType } from './column-type.ts';
 import { typedValue, type NumberTexts } from './typed-value.ts';
 import { isUnavailable } from './unavailable-value.ts';
 
-export type DebeziumRow = { readonly row: JsonObject; readonly unknown: readonly string[] };
+export type DebeziumRow = {
+  readonly row: JsonObject;
+  /** Columns whose values the database did not send, because they did not change. */
+  readonly unsent: readonly string[];
+  /** Columns whose values are above the limit of a field. */
+  readonly tooLarge: readonly string[];
+};
 
 /** What the schema says of a row, and the numbers that came as text. */
 export type RowType = { readonly struct: StructType; readonly numbers: NumberTexts };
 
 /**
- * Returns the exact values of a row and the names of columns that are unknown: the database did not send them, or they are
- * too large. A value is measured as it came. Without a type, values stay as they came. A column may have any name; the append
- * makes those that no event may have unknown. Text: the column that is not of its type.
+ * Returns the exact values of a row and the names of columns without one. A value is measured as it came. Without a type, values
+ * stay as they came. A column may have any name; the append makes those that no event may have unknown. Text: the column that is
+ * not of its type.
  */
 export function readDebeziumRow(fields: JsonObject, type: RowType | null): DebeziumRow | string {
   const row = Object.create(null) as Record<string, Json>;
-  const unknown: string[] = [];
+  const unsent: string[] = [];
+  const tooLarge: string[] = [];
   for (const [name, value] of Object.entries(fields)) {
-    if (isUnavailable(value) || isTooLarge(value)) {
-      unknown.push(name);
+    const missing = isUnavailable(value) ? unsent : isTooLarge(value) ? tooLarge : null;
+    if (missing !== null) {
+      missing.push(name);
       continue;
     }
     const exact = type === null ? value : valueOf(type, name, value);
@@ -29,7 +37,7 @@ export function readDebeziumRow(fields: JsonObject, type: RowType | null): Debez
     row[name] = hasForbiddenName(exact) ? stringifyJson(exact) : exact;
   }
   const missing = type && [...type.struct.fields.keys()].find((name) => !Object.hasOwn(fields, name));
-  return missing ?? { row, unknown };
+  return missing ?? { row, unsent, tooLarge };
 }
 
 function hasForbiddenName(value: Json): boolean {

@@ -74,7 +74,7 @@ export function typedValue(type: ColumnType, value: Json, numbers: NumberTexts):
       return isJsonObject(value) ? fieldsOf(value, () => type.values, numbers) : undefined;
     case 'struct':
       if (!isJsonObject(value)) return undefined;
-      if (type.name === VARIABLE_SCALE_DECIMAL) return decimalOf(value['value'], Number(value['scale']), numbers);
+      if (type.name === VARIABLE_SCALE_DECIMAL) return decimalOf(value['value'], value['scale'], numbers);
       return fieldsOf(value, (name) => type.fields.get(name), numbers);
   }
 }
@@ -95,9 +95,13 @@ function floatOf(kind: 'float' | 'double', value: Json, numbers: NumberTexts): n
   return kind === 'float' && typeof double === 'number' ? shortestFloat(double) : double;
 }
 
-/** Returns the double that the shortest text of a 32-bit float names, as a database writes it: 0.1, not 0.10000000149011612. */
-function shortestFloat(double: number): number {
+/**
+ * Returns the double that the shortest text of a 32-bit float names, as a database writes it: 0.1, not 0.10000000149011612.
+ * Undefined: no such float is that large.
+ */
+function shortestFloat(double: number): number | undefined {
   const float = Math.fround(double);
+  if (!Number.isFinite(float)) return undefined;
   for (let digits = 6; digits < 9; digits += 1) {
     const short = Number(float.toPrecision(digits));
     if (Math.fround(short) === float) return short;
@@ -106,9 +110,9 @@ function shortestFloat(double: number): number {
 }
 
 /** Converters write a decimal as base64 of its digits, or as a number. */
-function decimalOf(value: Json | undefined, scale: number, numbers: NumberTexts): Json | undefined {
+function decimalOf(value: Json | undefined, scale: Json | undefined, numbers: NumberTexts): Json | undefined {
   if (value === null || typeof value === 'number' || typeof value === 'bigint') return value;
-  if (typeof value !== 'string' || !Number.isInteger(scale)) return undefined;
+  if (typeof value !== 'string' || typeof scale !== 'number' || !Number.isInteger(scale)) return undefined;
   // Of a text beyond the limit of a field the column is unknown, so its value does not matter.
   if (numbers.has(value) || isFieldTooLarge(value)) return value;
   const text = decimalText(value, scale);
