@@ -14,7 +14,7 @@ export type NeededSchemas = {
   of(records: readonly TopicRecord[]): Promise<Result<AvroSchemas, SourceProblem<WaitingReason>>>;
 };
 
-/** Reads each schema once: what an id stands for never changes. `registry` is null if the integration names none. */
+/** Reads each schema once, because a registry never gives an id to another schema. `registry` is null if the integration names none. */
 export function createNeededSchemas(
   registry: RegistryTarget | null,
   load: () => Promise<AvroSchemaSource>,

@@ -7,7 +7,7 @@ type DoneReset = {
   readonly request: ResetRequest;
   readonly from: SourcePosition;
   readonly to: SourcePosition;
-  /** What stays behind. Empty if nothing does. */
+  /** Names a slot that stays behind. Empty if there is none. */
   readonly left: string;
 };
 

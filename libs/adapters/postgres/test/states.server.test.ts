@@ -107,7 +107,7 @@ describeWith('postgres', 'states of a source', () => {
       await database.log.waitForRows(1);
       expect(database.log.rows).toEqual([{ id: 2, note: 'read' }]);
       await Promise.all(database.readers.map((reader) => reader.close()));
-      // Nothing that can be seen now is wrong with it. The person who resets it was told that reading begins now.
+      // The slot looks sound now. The person who resets it was told that reading begins now.
       const made = await reset(database.log.position, 'went_back');
       expect(made.publicationOid).not.toBe(before.publicationOid);
     });

@@ -25,7 +25,7 @@ function bodiesOf(files: Files): readonly GivenResource[] {
   return [...read({}).resources.filter(({ ref }) => !isOwn(ref.kind, ref.name)), ...own];
 }
 
-/** Returns place and code of each mistake. They are the same in files and in bodies, and none shows a secret. */
+/** Returns place and code of each mistake. Files and bodies have the same ones. No mistake shows a secret. */
 export function placesOf(files: Files): readonly string[] {
   const inFiles = faultsOf(files);
   const inBodies = readResourceBodies(bodiesOf(files), reading).faults;
