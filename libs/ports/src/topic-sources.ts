@@ -46,6 +46,8 @@ export type TopicCheck = {
 /** A record as it is in a topic. */
 export type TopicRecord = {
   readonly topic: string;
+  /** Kafka's id of the topic. A topic that was deleted and made again has another. */
+  readonly topicId: string;
   readonly partition: number;
   readonly offset: number;
   readonly key: Uint8Array | null;
@@ -55,6 +57,8 @@ export type TopicRecord = {
   readonly headers: Readonly<Record<string, string>>;
   /** Time of the record, as its producer or its broker set it. */
   readonly at: Instant;
+  /** Its timestamp as the topic has it, also if that is no time. -1 if there is none. Equal each time the record is read. */
+  readonly timestamp: number;
   /** Why its bytes could not be unpacked, in a sentence; key and value are null then. Null if they could. */
   readonly unreadable: string | null;
 };

@@ -70,8 +70,7 @@ describeWith('kafka', 'An embedded engine that reads topics of Kafka', () => {
     await bus.reset('oldest');
     expect(await bus.untilEvents(4)).toHaveLength(4);
     const ids = (await bus.events()).map(({ headers }) => headers['event_id']);
-    // The cluster, topic, partition and offset of the first record are those of a record before.
-    expect(new Set(ids).size).toBe(3);
+    expect(new Set(ids).size).toBe(ids.length);
   });
 
   it('stops when retention has deleted records that it has not read, and passes over the rest if a person says so', async () => {

@@ -9,7 +9,16 @@ import { createScriptedTopics, offsetAt, type OpenedTopics } from './scripted-to
 const REF = { workspace: 'shop', integration: 'bus' };
 const SCHEMA = JSON.stringify({ type: 'record', name: 'Envelope', fields: [] });
 /** The mark of Confluent's framing, and the schema 7. */
-const AVRO = { topic: 'orders', partition: 0, key: null, headers: {}, at: 1, unreadable: null };
+const AVRO = {
+  topic: 'orders',
+  topicId: 'orders-1',
+  partition: 0,
+  key: null,
+  headers: {},
+  at: 1,
+  timestamp: 1,
+  unreadable: null,
+};
 const record = (offset: number) => ({ ...AVRO, offset, value: new Uint8Array([0, 0, 0, 0, 7]) });
 const reportOf = (lagRecords: number | null): TopicReport => ({
   tables: [{ table: 'orders', since: 1, problem: null }],

@@ -20,8 +20,8 @@ type Placed = { readonly origin: TopicOrigin; readonly stream: SourceStream['str
 
 /**
  * Append (flow table, stage 1) for records of topics: returns the record of an event or change for each stream that names the topic.
- * The event id of an event derives from cluster, topic, partition and offset, that of a change from the change, so that a repeated
- * record has the same id.
+ * The event id of an event derives from cluster, id of the topic, partition, offset and timestamp, that of a change from the change,
+ * so that a repeated record has the same id, and a record that took its offset has another.
  */
 export function prepareTopicRecord(
   record: TopicRecord,
@@ -94,8 +94,11 @@ function preparedChange(record: TopicRecord, placed: Placed, ports: ChangePorts)
   return prepareChangeOf(read.read, { stream, table }, ports, traceOf(record));
 }
 
-const idOf = ({ topic, partition, offset }: TopicRecord, { origin, stream }: Placed, { ids }: ChangePorts): EventId =>
-  ids.derive('event', stream.path, 'kafka', origin.clusterId, topic, String(partition), String(offset)) as EventId;
+function idOf(record: TopicRecord, { origin, stream }: Placed, { ids }: ChangePorts): EventId {
+  const { topicId, partition, offset, timestamp } = record;
+  const identity = [origin.clusterId, topicId, partition, offset, timestamp].map(String);
+  return ids.derive('event', stream.path, 'kafka', ...identity) as EventId;
+}
 
 function traceOf({ headers }: TopicRecord): { readonly traceparent?: string } {
   const traceparent = readTraceparent(headers['traceparent'] ?? null);

@@ -186,10 +186,10 @@ class TopicRun {
       bytes = 0;
     };
     for (const { place, records: found, next } of read) {
-      const { topic, partition } = place;
+      const { topic, topicId, partition } = place;
       for (const record of found) {
         const at = timeOf(record.time);
-        records.push({ ...record, topic, partition, at });
+        records.push({ ...record, topic, topicId, partition, at, timestamp: record.time });
         position = moved(position, place, record.offset + 1, at);
         bytes += record.value?.length ?? 0;
         if (records.length >= MAX_BATCH_RECORDS || bytes >= MAX_BATCH_BYTES) await flush();
