@@ -83,6 +83,7 @@ describe('a Kafka cluster and the streams that read it', () => {
     ['refunds: event.order.id', 'refunds: event.§', 'refunds.yaml:1 from.topics.refunds expression_invalid'],
     ['{ refunds: event.order.id }', '{}', 'refunds.yaml:1 from.topics value_invalid'],
     ['{ refunds:', '{ "re funds":', 'refunds.yaml:1 from.topics.re funds name_invalid'],
+    ['{ refunds:', '{ carillon.events:', 'refunds.yaml:1 from.topics.carillon.events name_invalid'],
     [', topics: { refunds: event.order.id }', '', 'refunds.yaml:1 from.tables missing'],
     // Columns that are left out.
     ['orders.card_number', 'orders.id', 'changes.yaml:5 from.without[0] column_needed'],

@@ -97,7 +97,7 @@ export type TopicEnd =
 export type TopicSources = {
   /** Looks at the cluster and at these topics. Never rejects because of the cluster. */
   check(target: TopicTarget, topics: readonly string[]): Promise<TopicCheck>;
-  /** Returns the topics that the user may see, by name, at most 1,000, without those that Kafka keeps for itself. */
+  /** Returns the topics that the user may see, by name, at most 1,000, without those that Kafka or Carillon keeps for itself. */
   topics(target: TopicTarget): Promise<Result<readonly SourceTopic[], SourceProblem<WaitingReason>>>;
   /**
    * Reads `topics` after a position. A topic that the position does not know is read from its end, and `take` gets the position at

@@ -42,9 +42,10 @@ const nameLike = (pattern: string, error: string) =>
     .regex(new RegExp(`^${pattern}$`), { error })
     .refine((text) => !CONTROL.test(text), { error });
 const table = nameLike(String.raw`${NAME}\.${NAME}`, 'schema.table, such as public.orders');
-const topic = z
-  .string()
-  .regex(/^(?!\.{1,2}$)[A-Za-z0-9._-]{1,249}$/, { error: 'a topic of letters, digits, ., - and _, at most 249' });
+/** On a cluster, the topics of Carillon itself hold the events of every workspace. */
+const topic = z.string().regex(/^(?!\.{1,2}$|carillon\.)[A-Za-z0-9._-]{1,249}$/, {
+  error: 'a topic of letters, digits, ., - and _, at most 249, that does not begin with carillon.',
+});
 /** The check of the stream says which table or topic it belongs to. */
 const column = z
   .string()

@@ -67,9 +67,12 @@ async function checkCluster(access: Access, target: TopicTarget, topics: readonl
   };
 }
 
+/** Topics that Kafka or Carillon keeps for itself. The configuration refuses those of Carillon. */
+const OWN_TOPICS = /^(?:__|carillon\.)/;
+
 const listTopics = ({ topics }: Metadata): readonly SourceTopic[] =>
   topics
-    .filter(({ topic, isInternal }) => !isInternal && !topic.startsWith('__'))
+    .filter(({ topic, isInternal }) => !isInternal && !OWN_TOPICS.test(topic))
     .map(({ topic, partitions }) => ({ topic, partitions: partitions.length, problem: null }))
     .toSorted((one, other) => (one.topic < other.topic ? -1 : 1))
     .slice(0, MAX_TOPICS);
