@@ -6,17 +6,47 @@ export type BatchResult =
   | { readonly error: SendError; readonly id?: undefined };
 
 const MAX_EVENTS = 1000;
-const MAX_BYTES = 5 * 1024 * 1024;
+/** A server takes more, but a slow connection has to carry a part within one request. */
+const MAX_BYTES = 1024 * 1024;
+/** Room for the numbers of part and line in the 255 characters of a key. */
+const MAX_KEY = 240;
 
-/** Writes events as lines, in parts that one request may carry. */
-export function splitEvents(events: readonly object[]): readonly (readonly string[])[] {
-  const parts: string[][] = [];
-  let part: string[] = [];
+/** An event as a line, or why it cannot be sent. */
+export type Line = string | Failure;
+
+/** Returns why no event can be sent under a caller's key, or null. */
+export const keyFailure = (key: string): Failure | null =>
+  key.length <= MAX_KEY
+    ? null
+    : neverSent('invalid_idempotency_key', `The key of a batch may have at most ${MAX_KEY} characters. Shorten it.`);
+
+const neverSent = (code: string, detail: string): Failure => ({
+  status: 400,
+  code,
+  detail,
+  requestId: null,
+  pointer: null,
+});
+
+function lineOf(event: object): Line {
+  try {
+    const line = JSON.stringify(event) as string | undefined;
+    if (line !== undefined) return line;
+  } catch {
+    // The text of the error may hold names of the event.
+  }
+  return neverSent('invalid_json', 'The event has no JSON: it is undefined, or holds a BigInt or a cycle. Convert it.');
+}
+
+/** Writes events as lines, in parts that one request may carry. Never throws. */
+export function splitEvents(events: readonly object[]): readonly (readonly Line[])[] {
+  const parts: Line[][] = [];
+  let part: Line[] = [];
   let bytes = 0;
   const encoder = new TextEncoder();
   for (const event of events) {
-    const line = JSON.stringify(event);
-    const size = encoder.encode(line).length + 1;
+    const line = lineOf(event);
+    const size = typeof line === 'string' ? encoder.encode(line).length + 1 : 1;
     if (part.length === 0 || part.length === MAX_EVENTS || bytes + size > MAX_BYTES) {
       part = [];
       parts.push(part);
@@ -29,10 +59,11 @@ export function splitEvents(events: readonly object[]): readonly (readonly strin
 }
 
 /** Lines of one request of which some have no result yet. */
-export function createOpenLines(lines: readonly string[]) {
+export function createOpenLines(lines: readonly Line[]) {
   const ids = new Map<number, string>();
   const refusals = new Map<number, Failure>();
-  let open = [...lines.keys()];
+  for (const [at, line] of lines.entries()) if (typeof line !== 'string') refusals.set(at, line);
+  let open = [...lines.keys()].filter((at) => !refusals.has(at));
   /** Why open lines were not taken, as far as the last answer said so. */
   const waiting = new Map<number, Failure>();
 
@@ -54,10 +85,11 @@ export function createOpenLines(lines: readonly string[]) {
   }
 
   return {
+    isEmpty: (): boolean => open.length === 0,
     /** Blank lines keep the numbers of the others, and so their names. */
     body: (): string => {
       const isOpen = new Set(open);
-      return lines.map((line, at) => (isOpen.has(at) ? `${line}\n` : '\n')).join('');
+      return lines.map((line, at) => (typeof line === 'string' && isOpen.has(at) ? `${line}\n` : '\n')).join('');
     },
     settle(status: number, text: string): Failure | null {
       if (status === 202 || status === 207) return take(itemsIn(text));

@@ -1,4 +1,4 @@
-import { createOpenLines, splitEvents, type BatchResult } from './batch.ts';
+import { createOpenLines, keyFailure, splitEvents, type BatchResult, type Line } from './batch.ts';
 import { noAnswer, passes, readFailure, SendError, type Failure } from './send-error.ts';
 import { pause, readRetryAfter, waitBefore } from './waiting.ts';
 
@@ -61,9 +61,10 @@ export type Client = {
    */
   send(stream: string, event: object, options?: SendOptions): Promise<Sent>;
   /**
-   * Sends many events, up to 1,000 in each request and one request after the other. Resolves to a result for each event, in order, and
+   * Sends many events, up to 1,000 or 1 MiB in each request and one request after the other. Resolves to a result for each event, in order, and
    * does not reject. Events that may pass later are repeated like those of `send`; `deadline` counts for each request. After a request that was given
-   * up, the events behind it are not sent: their results have its error. The same events under the same `key` are the same events again.
+   * up, the events behind it are not sent: their results have its error. The same events under the same `key`,
+   * of at most 240 characters, are the same events again. An event without JSON has an error and is not sent.
    */
   sendBatch(stream: string, events: readonly object[], options?: SendOptions): Promise<readonly BatchResult[]>;
 };
@@ -88,7 +89,7 @@ type Sending = {
 };
 type Tried = { readonly failure: Failure | null; readonly retryAfter: number | null };
 /** The events of one request. */
-type Part = { readonly key: string; readonly lines: readonly string[]; readonly givenUp: Failure | null };
+type Part = { readonly key: string; readonly lines: readonly Line[]; readonly givenUp: Failure | null };
 type Ended = { readonly failure: Failure | null; readonly attempts: number; readonly mayPass: boolean };
 
 export function createClient(options: ClientOptions): Client {
@@ -149,7 +150,7 @@ export function createClient(options: ClientOptions): Client {
   /** Sends the events of a request until each has a result. Sends none if an earlier request was given up. */
   async function sendPart(stream: string, { key, lines, givenUp }: Part, more: SendOptions) {
     const open = createOpenLines(lines);
-    if (givenUp) return { givenUp, results: open.results(key, 0, givenUp) };
+    if (givenUp || open.isEmpty()) return { givenUp, results: open.results(key, 0, givenUp) };
     const sending = {
       key,
       contentType: 'application/x-ndjson',
@@ -157,7 +158,7 @@ export function createClient(options: ClientOptions): Client {
       body: open.body,
       settle: (status: number, text: string) => open.settle(status, text),
     };
-    const { failure, attempts } = await sendUntilSettled(stream, sending, more);
+    const { failure, attempts } = await sendUntilSettled(stream, sending, more).catch(endedByCaller);
     return { givenUp: failure, results: open.results(key, attempts, failure) };
   }
 
@@ -180,7 +181,7 @@ export function createClient(options: ClientOptions): Client {
     async sendBatch(stream, events, more = {}) {
       const key = more.key ?? crypto.randomUUID();
       const results: BatchResult[] = [];
-      let givenUp: Failure | null = null;
+      let givenUp = keyFailure(key);
       for (const [part, lines] of splitEvents(events).entries()) {
         const sent = await sendPart(stream, { key: `${key}/${part + 1}`, lines, givenUp }, more);
         results.push(...sent.results);
@@ -190,6 +191,12 @@ export function createClient(options: ClientOptions): Client {
     },
   };
 }
+
+const endedByCaller = (cause: unknown): Ended => ({
+  failure: { ...noAnswer('the credential function, onRepeat or an option failed: see the cause'), cause },
+  attempts: 0,
+  mayPass: true,
+});
 
 /** The address without a last slash. Whoever gives none that can be asked is told at once, not with the first event. */
 function gatewayOf(url: string): string {

@@ -10,6 +10,8 @@ export type Failure = {
   readonly requestId: string | null;
   /** RFC 6901 pointer to the field of the event that is wrong. */
   readonly pointer: string | null;
+  /** Error of a function that the caller gave. */
+  readonly cause?: unknown;
 };
 
 /** An event that was not sent, or of which nobody knows whether it was. Nothing of the event or the credential stands in it. */
@@ -27,7 +29,7 @@ export class SendError extends Error implements Failure {
   readonly mayPass: boolean;
 
   constructor(failure: Failure, more: { readonly key: string; readonly attempts: number; readonly mayPass: boolean }) {
-    super(`${failure.code}: ${failure.detail}`);
+    super(`${failure.code}: ${failure.detail}`, failure.cause === undefined ? {} : { cause: failure.cause });
     this.name = 'SendError';
     this.status = failure.status;
     this.code = failure.code;

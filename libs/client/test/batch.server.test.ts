@@ -73,7 +73,7 @@ describe('sendBatch', () => {
     expect([await client().sendBatch('shop/orders', []), requests]).toEqual([[], []]);
   });
 
-  it('splits more than 1,000 events and more than 5 MiB, each part under a key of its own', async () => {
+  it('splits more than 1,000 events and more than 1 MiB, each part under a key of its own', async () => {
     const { requests, client } = await serverThat(takesAll);
     expect(await client().sendBatch('shop/orders', events(2001), { key: 'k' })).toHaveLength(2001);
     expect(requests.map(({ lines }) => lines.length)).toEqual([1000, 1000, 1]);
@@ -81,7 +81,7 @@ describe('sendBatch', () => {
     requests.length = 0;
     const large = Array.from({ length: 30 }, () => ({ text: 'ä'.repeat(120 * 1024) }));
     expect(await client().sendBatch('shop/orders', large)).toHaveLength(30);
-    expect(requests.map(({ lines }) => lines.length)).toEqual([21, 9]);
+    expect(requests.map(({ lines }) => lines.length)).toEqual([4, 4, 4, 4, 4, 4, 4, 2]);
   });
 
   it('repeats only events that may pass, under their old line numbers and with the old bytes', async () => {
@@ -145,5 +145,41 @@ describe('sendBatch', () => {
     const { client } = await serverThat(odd);
     const [result] = await client({ deadline: 300 }).sendBatch('shop/orders', events(1));
     expect(result?.error).toMatchObject({ code: 'no_answer', mayPass: true });
+  });
+
+  it('gives an event without JSON an error of its own, and sends the others', async () => {
+    const { requests, client } = await serverThat(takesAll);
+    const odd = [{ n: 1 }, { n: 1n }, undefined as unknown as object, { n: 2 }];
+    const results = await client().sendBatch('shop/orders', odd, { key: 'k' });
+    expect(results.map(({ id, error }) => id ?? error?.code)).toEqual([
+      'evt_1',
+      'invalid_json',
+      'invalid_json',
+      'evt_4',
+    ]);
+    expect(results[1]?.error).toMatchObject({ mayPass: false, key: 'k/1:2', attempts: 1 });
+    expect(requests[0]?.lines).toEqual(['{"n":1}', '', '', '{"n":2}']);
+    expect(await client().sendBatch('shop/orders', [{ n: 1n }])).toHaveLength(1);
+    expect(requests).toHaveLength(1);
+  });
+
+  it('returns an error for each event if the credential function throws', async () => {
+    const { requests, client } = await serverThat(takesAll);
+    const cause = new Error('signed out');
+    const credential = (): string => {
+      throw cause;
+    };
+    const results = await client({ credential }).sendBatch('shop/orders', events(1001));
+    expect(results).toHaveLength(1001);
+    expect(results[1000]?.error).toMatchObject({ code: 'no_answer', mayPass: true, cause });
+    expect(requests).toEqual([]);
+  });
+
+  it('sends nothing under a key that is too long', async () => {
+    const { requests, client } = await serverThat(takesAll);
+    const [result] = await client().sendBatch('shop/orders', events(1), { key: 'k'.repeat(241) });
+    expect(result?.error).toMatchObject({ code: 'invalid_idempotency_key', mayPass: false });
+    expect(await client().sendBatch('shop/orders', events(1), { key: 'k'.repeat(240) })).toEqual([{ id: 'evt_1' }]);
+    expect(requests).toHaveLength(1);
   });
 });
