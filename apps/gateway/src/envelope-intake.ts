@@ -110,9 +110,12 @@ function readEnvelope({ admission, bytes, traceparent }: Posted, ports: GatewayP
     return { record, id: null, result: 'dead_letter', answer: { dead_letter: code, detail } };
   }
   checkClaims(stream, claims, envelope.read.change.event);
-  const { id, record, result } = prepareEnvelope(envelope.read, posted, ports);
-  const letter = result === 'dead_letter' ? { dead_letter: 'change_refused' } : {};
-  return { record, id, result, answer: { id, ...letter } };
+  const { id, record, result, refusal, error } = prepareEnvelope(envelope.read, posted, ports);
+  if (refusal === null) return { record, id, result, answer: { id } };
+  const { code, reason, detail } = refusal;
+  if (!isSigned) throw new CarillonError(isErrorCode(code) ? code : 'invalid_envelope', detail, {}, { cause: error });
+  if (error !== undefined) ports.telemetry?.trouble('reading an envelope', error);
+  return { record, id: null, result, answer: { dead_letter: reason, detail } };
 }
 
 const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(ERRORS, code);

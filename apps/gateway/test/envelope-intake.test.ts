@@ -48,7 +48,24 @@ async function changeOf(id: unknown): Promise<unknown> {
   return { times: records.length, headers: record?.headers, read };
 }
 
+/** A change of more than 1 MiB, in fields that are each taken. */
+const largeRow = (id: number): string =>
+  envelope(id, {
+    after: { id, ...Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`f${n}`, 'x'.repeat(60_000)])) },
+  });
+
 describe('signed envelopes', () => {
+  it('above the limit of a change become dead letters with their reason, and no event has been accepted', async () => {
+    const accepted: string[] = [];
+    const telemetry = { ...fixture.telemetry, accepted: (stream: string) => void accepted.push(stream) };
+    const body = largeRow(30);
+    const answer = await post(await fixture.start({}, { telemetry }), 'shop/signed', null, body, signed(body));
+    expect(answer).toMatchObject({ status: 202, body: { dead_letter: 'change_too_large' } });
+    expect(answer.body).not.toHaveProperty('id');
+    expect(answer.body['detail']).toContain('column.exclude.list');
+    expect(accepted).toEqual([]);
+  });
+
   it('become changes, with sender and trace', async () => {
     const answer = await send(envelope(1));
     expect(answer.status).toBe(202);
@@ -184,6 +201,13 @@ describe('envelopes by API key', () => {
       post(gateway, 'shop/envelopes', fixture.keys.backend, long(bytes)),
     );
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([202, 413]);
+  });
+
+  it('are refused if their change is above its limit, and leave no dead letter', async () => {
+    const before = await fixture.records('carillon.dead-letters');
+    const answer = await post(await fixture.start(), 'shop/envelopes', fixture.keys.backend, largeRow(31));
+    expect(answer).toMatchObject({ status: 413, body: { code: 'body_too_large' } });
+    expect(await fixture.records('carillon.dead-letters')).toHaveLength(before.length);
   });
 
   it('are not taken by a stream of signed requests', async () => {

@@ -7,7 +7,7 @@ import {
   type ReadChange,
   type UnreadableChange,
 } from '@carillon/domain/changes';
-import type { SourceStream, TableOfStream } from '@carillon/domain/configuration';
+import { readsSource, type SourceStream, type TableOfStream } from '@carillon/domain/configuration';
 import { CHANGE_LIMITS, FORBIDDEN_NAMES, partitionOf, type DeadLetter } from '@carillon/domain/events';
 import type { EventId, Json, JsonObject } from '@carillon/kernel';
 import type { Clock, EventLog, Ids, NewRecord, RecordCodecs } from '@carillon/ports';
@@ -26,9 +26,13 @@ export type ChangeResult = 'appended' | 'without_key' | 'dead_letter' | 'skipped
 export type PreparedChange = {
   readonly record: NewRecord;
   readonly result: Exclude<ChangeResult, 'skipped'>;
+  /** What the dead letter says, and the code of the limit. Present in each dead letter. */
+  readonly refusal?: Refusal;
   /** Why the change cannot be processed, for the log of the engine. Absent if it can, or if it is above a limit. */
   readonly error?: unknown;
 };
+
+export type Refusal = Pick<DeadLetter, 'reason' | 'detail'> & { readonly code: string };
 
 /** A change, or a record that is none. */
 export type PreparedRecord =
@@ -99,8 +103,9 @@ function recordOf(change: Change, placed: Placed, ports: ChangePorts): PreparedC
   const value = writeChange(change);
   const fault = faultOf(change, value);
   if (fault !== null) {
-    const letter = refusedChange(change.source, { key, headers, ...reasonOf(fault) }, ports);
-    return { record: deadLetterRecord(letter, ports), result: 'dead_letter' };
+    const refusal = refusalOf(fault, stream);
+    const letter = refusedChange(change.source, { key, headers, ...refusal }, ports);
+    return { record: deadLetterRecord(letter, ports), result: 'dead_letter', refusal };
   }
   const partition = partitionOf(key, log.partitions('carillon.events'));
   const record: NewRecord = { topic: 'carillon.events', partition, key, value, headers };
@@ -151,24 +156,22 @@ const REASONS: Readonly<Record<string, string>> = {
   too_many_keys: 'change_too_many_names',
 };
 
-const reasonOf = ({ code, detail }: ChangeFault): Pick<DeadLetter, 'reason' | 'detail'> => ({
+const refusalOf = ({ code, detail }: ChangeFault, stream: SourceStream['stream']): Refusal => ({
+  code,
   reason: REASONS[code] ?? 'change_refused',
-  detail: `${detail} Leave columns out: name them in \`without\` of the stream.`,
+  detail: `${detail} Leave columns out: name them in ${readsSource(stream) ? '`without` of the stream' : '`column.exclude.list` of the connector'}.`,
 });
 
 /** A change that was not expected to fail. The letter does not hold the text of the error, which may have values of the row. */
 function unreadable(source: ChangeSource, placed: Placed, error: unknown, ports: ChangePorts): PreparedChange {
-  const letter = refusedChange(
-    source,
-    {
-      key: ports.ids.keyed('events', placed.stream.path, placed.id),
-      headers: headersOf(source, placed),
-      reason: 'change_unreadable',
-      detail: 'Carillon failed to read it: the log of the engine has the error.',
-    },
-    ports,
-  );
-  return { record: deadLetterRecord(letter, ports), result: 'dead_letter', error };
+  const refusal = {
+    code: 'internal',
+    reason: 'change_unreadable',
+    detail: 'Carillon failed to read it: the log of the engine has the error.',
+  };
+  const key = ports.ids.keyed('events', placed.stream.path, placed.id);
+  const letter = refusedChange(source, { key, headers: headersOf(source, placed), ...refusal }, ports);
+  return { record: deadLetterRecord(letter, ports), result: 'dead_letter', error, refusal };
 }
 
 /** The bytes are left out, because they may be too large for a dead letter too. */

@@ -3,7 +3,7 @@ import type { EventStream } from '@carillon/domain/configuration';
 import { readTraceparent, type EventId } from '@carillon/kernel';
 import type { NewRecord } from '@carillon/ports';
 import { deadLetterRecord } from '../dead-letters.ts';
-import { prepareChange, type ChangePorts, type ChangeResult } from './prepare-change.ts';
+import { prepareChange, type ChangePorts, type ChangeResult, type Refusal } from './prepare-change.ts';
 
 /** Who posted an envelope to which stream. */
 export type PostedEnvelope = {
@@ -14,7 +14,14 @@ export type PostedEnvelope = {
   readonly traceparent: string | null;
 };
 
-export type PreparedEnvelope = { readonly id: EventId; readonly record: NewRecord; readonly result: ChangeResult };
+export type PreparedEnvelope = {
+  readonly id: EventId;
+  readonly record: NewRecord;
+  readonly result: ChangeResult;
+  /** Why the change is a dead letter and no event. Null: it is an event. */
+  readonly refusal: Refusal | null;
+  readonly error?: unknown;
+};
 
 /** Bytes of an envelope that its dead letter holds. Of a larger one the letter has only the reason. */
 const MAX_KEPT_BYTES = 256 * 1024;
@@ -28,9 +35,10 @@ export function prepareEnvelope(read: ReadChange, posted: PostedEnvelope, ports:
   if (prepared === undefined) throw new Error('a change of the stream’s only table was not taken');
   const traceparent = readTraceparent(posted.traceparent);
   const id = ports.ids.derive('event', stream.path, 'change', ...read.identity) as EventId;
-  if (prepared.result === 'dead_letter') return { id, record: prepared.record, result: prepared.result };
+  const { result, refusal = null, error } = prepared;
+  if (refusal !== null) return { id, record: prepared.record, result, refusal, error };
   const headers = { ...prepared.record.headers, principal, ...(traceparent !== null && { traceparent }) };
-  return { id, record: { ...prepared.record, headers }, result: prepared.result };
+  return { id, record: { ...prepared.record, headers }, result, refusal };
 }
 
 /** Returns the dead letter of an envelope that can never be read. A repeated envelope has the same letter. */
