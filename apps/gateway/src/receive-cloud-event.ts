@@ -9,7 +9,11 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { ReceivedEvent } from './prepare-event.ts';
 
 /** Whether a request with `application/json` carries a CloudEvent in binary mode: its attributes are headers. */
-export const hasCloudEventHeaders = (headers: IncomingHttpHeaders): boolean => headers['ce-specversion'] !== undefined;
+export const hasCloudEventHeaders = (headers: IncomingHttpHeaders): boolean =>
+  ATTRIBUTES.some((name) => headers[name] !== undefined);
+
+/** Each of these, also alone: without its id, a CloudEvent would be a new event in each repeat. */
+const ATTRIBUTES = ['ce-specversion', 'ce-id', 'ce-source', 'ce-type'] as const;
 
 /** Returns the event of a CloudEvent in binary mode. */
 export function receiveBinaryCloudEvent(

@@ -92,6 +92,14 @@ describe('a CloudEvent', () => {
     expect(answer.body).toMatchObject(facts);
   });
 
+  it.each(['ce-specversion', 'ce-id', 'ce-source', 'ce-type'])(
+    'is refused in binary mode with %s alone',
+    async (name) => {
+      const answer = await send('{}', { [name]: '1.0' });
+      expect([answer.status, answer.body['code']]).toEqual([400, 'invalid_cloudevent']);
+    },
+  );
+
   it('is refused in binary mode if an attribute is missing', async () => {
     const answer = await send('{}', { 'ce-specversion': '1.0', 'ce-id': '1', 'ce-source': '/shop' });
     expect([answer.status, answer.body['code']]).toEqual([400, 'invalid_cloudevent']);
