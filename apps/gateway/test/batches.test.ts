@@ -118,6 +118,24 @@ describe('a batch of lines', () => {
     expect(itemsOf(over)[1000]?.problem).toMatchObject({ code: 'body_too_large', limit: '1,000 events', line: 1001 });
   });
 
+  it('counts blank lines in the line at which reading ended', async () => {
+    const gateway = await fixture.start();
+    const connection = rawConnection(gateway.port);
+    connection.send(headOf({ 'transfer-encoding': 'chunked' }));
+    for (const text of ['{}\n', '\n\n\n', 'x'.repeat(6 * 1024 * 1024)]) {
+      connection.send(`${text.length.toString(16)}\r\n${text}\r\n`);
+    }
+    const answer = await connection.answer;
+    const { items } = JSON.parse(answer.slice(answer.indexOf('\r\n\r\n'))) as { items: readonly Item[] };
+    expect(items[1]?.problem).toMatchObject({ limit: '5 MiB', line: 5 });
+  });
+
+  it('says how lines have to be sent if several objects are on one line', async () => {
+    const gateway = await fixture.start();
+    const answer = await sendLines(gateway, '{"n":1}{"n":2}');
+    expect(itemsOf(answer)[0]?.problem?.['detail']).toContain('with curl use --data-binary');
+  });
+
   it('refuses more than 5 MiB: at once if the size is declared, else where the limit is passed', async () => {
     const gateway = await fixture.start();
     const line = `{"a":"${'x'.repeat(200 * 1024)}"}\n`;

@@ -118,8 +118,8 @@ function openBatch({ admission, place, form }: Batch, ports: GatewayPorts, { set
   /** Bytes of the body that are counted at the place and belong to no append. */
   let bytes = 0;
   let users = 1;
-  /** Of the last item that was read. */
-  let number = 0;
+  /** Number of the first item that was not read. */
+  let next = 1;
   let ended = false;
   let closed = false;
   let endReading: (error: CarillonError) => void = () => undefined;
@@ -158,9 +158,10 @@ function openBatch({ admission, place, form }: Batch, ports: GatewayPorts, { set
 
   function takeItem(item: BatchItem): void {
     const at = results.length;
+    next = item.number;
     if (at >= MAX_BATCH_ITEMS) throw tooManyItems();
-    number = item.number;
-    results.push({ error: unsettled, number });
+    next = item.number + 1;
+    results.push({ error: unsettled, number: item.number });
     const done = (result: EventId | CarillonError): void => {
       results[at] = typeof result === 'string' ? { id: result } : { error: result, number: item.number };
     };
@@ -193,6 +194,7 @@ function openBatch({ admission, place, form }: Batch, ports: GatewayPorts, { set
     async take(chunk) {
       bytes += chunk.length;
       await takeItems(form.splitter.push(chunk));
+      if (!closed) next = form.splitter.next();
       groups.flush();
       await groups.room();
     },
@@ -209,7 +211,7 @@ function openBatch({ admission, place, form }: Batch, ports: GatewayPorts, { set
       closed = true;
       await groups.drain();
       letGo();
-      if (fault !== null && !ended) results.push({ error: fault, number: number + 1 });
+      if (fault !== null && !ended) results.push({ error: fault, number: next });
       return results;
     },
   };

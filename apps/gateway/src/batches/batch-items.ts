@@ -12,6 +12,8 @@ export type ItemSplitter = {
   push(chunk: Uint8Array): Iterable<BatchItem>;
   /** Returns the items that end with the body. */
   end(): Iterable<BatchItem>;
+  /** Number of the item that has not ended. */
+  next(): number;
   /** Bytes of an item that has not ended. */
   held(): number;
 };

@@ -1,3 +1,4 @@
+import { CarillonError } from '@carillon/kernel';
 import type { BatchForm } from './batch-intake.ts';
 import { createLineSplitter } from './split-lines.ts';
 
@@ -9,5 +10,10 @@ export const linesForm = (key: string | null, traceparent: string | null, maxByt
     bytes,
     identity: () => (key === null ? null : ['http', `${key}:${number}`]),
     traceparent,
+    within: (error) => (number === 1 && error.code === 'invalid_json' ? withHint(error) : error),
   }),
 });
+
+/** Some senders take the ends of lines away, so that all objects arrive on the first line. */
+const withHint = ({ code, detail, facts, cause }: CarillonError): CarillonError =>
+  new CarillonError(code, `${detail} Send one object on each line; with curl use --data-binary.`, facts, { cause });

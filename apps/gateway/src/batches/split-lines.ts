@@ -47,7 +47,7 @@ export function createLineSplitter(maxBytes: number): ItemSplitter {
     isBegun = true;
     if (first !== OPEN_LIST) return;
     const detail =
-      'The body begins with a list. Send one object on each line, without brackets and commas around them.';
+      'The body begins with a list. Send one object on each line, without brackets and commas around them; with curl, use --data-binary.';
     throw new CarillonError('not_an_object', detail, { line: 1 });
   }
 
@@ -66,6 +66,7 @@ export function createLineSplitter(maxBytes: number): ItemSplitter {
       const item = held > 0 || isTooLong ? finishLine(new Uint8Array()) : null;
       if (item) yield item;
     },
+    next: () => line + 1,
     held: () => held,
   };
 }

@@ -96,6 +96,7 @@ export function createListSplitter(maxBytes: number): ItemSplitter {
     *end() {
       if (state !== 'end') throw fault('The body ends before the list does.');
     },
+    next: () => number + 1,
     held: () => (isTooLong ? 0 : held),
   };
 }
