@@ -1,10 +1,9 @@
-import type { PostgresPosition } from '@carillon/domain/changes';
-import type { ReadBatch, SourceReader } from '@carillon/ports';
+import type { SourceReader } from '@carillon/ports';
 import { startPostgres, type PostgresService } from '@carillon/testing/services';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../../../test/support/requirements.ts';
-import { readable, ReadingDatabase, sourcesFor } from './support/reading-database.ts';
+import { ReadingDatabase, sourcesFor } from './support/reading-database.ts';
 
 const MINUTES = 60_000;
 /** `CARILLON_KILLS=60` is the whole proof. */
@@ -115,49 +114,5 @@ describeWith('mongodb', 'PostgreSQL 18', () => {
       await database.drop();
     },
     MINUTES,
-  );
-});
-
-describeWith('postgres', 'a transaction of a million rows', () => {
-  const ROWS = Number(process.env['CARILLON_ROWS'] ?? 1_000_000);
-  let server: PostgresService;
-  let database: ReadingDatabase;
-  beforeAll(async () => {
-    server = await startPostgres();
-    database = await ReadingDatabase.create(server.url);
-  }, MINUTES);
-  afterAll(() => server?.stop());
-
-  it(
-    'is read once and whole in bounded memory, although the reader is killed in its middle',
-    async () => {
-      await database.run('CREATE TABLE wide (id int PRIMARY KEY, note text)');
-      let position: PostgresPosition | null = null;
-      let count = 0;
-      let largest = 0;
-      const open = (stopAt: number): SourceReader =>
-        sourcesFor().open(database.target, ['public.wide'], position, {
-          take(batch: ReadBatch) {
-            if (count >= stopAt) return Promise.reject(new Error('killed'));
-            for (const { change } of batch.changes.map(readable)) expect(change.event['id']).toBe((count += 1));
-            position = batch.position;
-            largest = Math.max(largest, process.memoryUsage.rss());
-            return Promise.resolve();
-          },
-          report: () => undefined,
-        });
-      const first = open(ROWS / 2);
-      await expect.poll(() => position?.lsn ?? '0/0', { timeout: MINUTES }).not.toBe('0/0');
-      const before = process.memoryUsage.rss();
-      await database.run(`INSERT INTO wide SELECT i, repeat('x', 200) FROM generate_series(1, ${ROWS}) i`);
-      expect(await first.ended).toMatchObject({ kind: 'closed', error: { message: 'killed' } });
-      expect(count).toBeLessThan(ROWS);
-      const second = open(Number.POSITIVE_INFINITY);
-      await expect.poll(() => count, { timeout: 10 * MINUTES, interval: 200 }).toBe(ROWS);
-      await second.close();
-      console.info(`${Math.round(before / 2 ** 20)} MiB before, ${Math.round(largest / 2 ** 20)} MiB at most`);
-      expect(largest).toBeLessThan(300 * 2 ** 20);
-    },
-    20 * MINUTES,
   );
 });
