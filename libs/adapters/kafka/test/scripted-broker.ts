@@ -3,7 +3,7 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import { CompactReader, CompactWriter } from '../src/source/wire.ts';
 
 export const TOPIC = 'orders';
-const TOPIC_ID = Buffer.alloc(16, 7).toString('base64url');
+export const TOPIC_ID = Buffer.alloc(16, 7).toString('base64url');
 const METADATA = 3;
 const FETCH = 1;
 const OFFSETS = 2;
@@ -23,8 +23,12 @@ const VERSIONS = [
 export const NOT_AUTHORIZED = 29;
 
 export type BrokerScript = {
-  /** Batches from this offset on. Null: the answer never comes. */
-  readonly fetch?: (offset: number) => Buffer | null;
+  /** Name of the topic. */
+  readonly topic?: string;
+  /** Its partitions. Defaults to one. */
+  readonly partitions?: readonly { readonly leader?: number; readonly fetchError?: number }[];
+  /** Batches from this offset on. Null: none; without any, and without an error, the answer never comes. */
+  readonly fetch?: (offset: number, partition: number) => Buffer | null;
   /** Error of the topic in metadata and in fetches. */
   readonly metadataError?: number;
   readonly fetchError?: number;
@@ -47,7 +51,7 @@ function varint(value: number): Buffer {
   return Buffer.from([...bytes, rest]);
 }
 
-/** A broker with one topic of one partition, whose answers a test decides. Not even a hostile one needs a real broker. */
+/** A broker with one topic, whose answers a test decides. Not even a hostile one needs a real broker. */
 export class ScriptedBroker {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -126,10 +130,11 @@ export class ScriptedBroker {
     const writer = new CompactWriter().noTags().int32(0);
     writer.list([this.port], (port) => writer.int32(1).text('127.0.0.1').int32(port).text('').noTags());
     writer.text('cluster').int32(1);
-    writer.list([TOPIC], (topic) => {
+    const partitions = (this.script.partitions ?? [{}]).map(({ leader = 1 }, partition) => ({ partition, leader }));
+    writer.list([this.script.topic ?? TOPIC], (topic) => {
       writer.int8(0).int8(error).text(topic).uuid(TOPIC_ID).int8(0);
-      writer.list(error === 0 ? [0] : [], (partition) => {
-        writer.int8(0).int8(0).int32(partition).int32(1).int32(0);
+      writer.list(error === 0 ? partitions : [], ({ partition, leader }) => {
+        writer.int8(0).int8(0).int32(partition).int32(leader).int32(0);
         writer.list([], () => undefined).list([], () => undefined);
         writer.list([], () => undefined).noTags();
       });
@@ -142,8 +147,15 @@ export class ScriptedBroker {
   #offsets(body: Buffer): Buffer {
     const isEnd = body.readBigInt64BE(body.length - 8) === -1n;
     const offset = new CompactWriter().int64(isEnd ? (this.script.end ?? 0) : 0).bytes();
-    const partition = Buffer.concat([int32(0), int16(0), Buffer.alloc(8, 0xff), offset]);
-    return Buffer.concat([int32(0), int32(1), text(TOPIC), int32(1), partition]);
+    const topics = body.readInt32BE(5);
+    if (topics === 0) return Buffer.concat([int32(0), int32(0)]);
+    const first = 11 + body.readInt16BE(9);
+    const count = body.readInt32BE(first);
+    const partitions = Array.from({ length: count }, (_, place) => {
+      const partition = body.readInt32BE(first + 4 + 12 * place);
+      return Buffer.concat([int32(partition), int16(0), Buffer.alloc(8, 0xff), offset]);
+    });
+    return Buffer.concat([int32(0), int32(1), text(TOPIC), int32(count), ...partitions]);
   }
 
   #fetch(body: Buffer): Buffer | null {
@@ -152,21 +164,39 @@ export class ScriptedBroker {
     for (let numbers = 0; numbers < 4; numbers += 1) reader.int32();
     reader.int8();
     reader.int64();
-    const [offset = 0] = reader.list(() => {
+    const [asked = []] = reader.list(() => {
       reader.uuid();
-      const [first = 0] = reader.list(() => (reader.int64(), reader.int64()));
-      return first;
+      const places = reader.list(() => {
+        const partition = reader.int32();
+        reader.int32();
+        const offset = reader.int64();
+        reader.int32();
+        reader.int64();
+        reader.int32();
+        reader.skipTags();
+        return { partition, offset };
+      });
+      reader.skipTags();
+      return places;
     });
-    this.fetched.push(offset);
-    const bytes = this.script.fetch?.(offset) ?? null;
-    const error = this.script.fetchError ?? 0;
-    if (bytes === null && error === 0) return null;
+    this.fetched.push(asked[0]?.offset ?? 0);
+    const found = asked.map(({ partition, offset }) => ({
+      partition,
+      error: this.script.fetchError ?? this.script.partitions?.[partition]?.fetchError ?? 0,
+      bytes: this.script.fetch?.(offset, partition) ?? null,
+    }));
+    if (found.every(({ bytes, error }) => bytes === null && error === 0)) return null;
+    const head = new CompactWriter().noTags().int32(0).int8(0).int8(0).int32(0).int8(2).uuid(TOPIC_ID);
+    const parts = found.map((part) => this.#part(part));
+    // Tagged fields of topic and answer.
+    return Buffer.concat([head.bytes(), varint(parts.length + 1), ...parts, Buffer.alloc(2)]);
+  }
+
+  #part({ partition, error, bytes }: { partition: number; error: number; bytes: Buffer | null }): Buffer {
     const end = this.script.end ?? 0;
-    const head = new CompactWriter().noTags().int32(0).int8(0).int8(0).int32(0).int8(2).uuid(TOPIC_ID).int8(2);
-    head.int32(0).int8(0).int8(error).int64(end).int64(end).int64(0);
+    const head = new CompactWriter().int32(partition).int8(0).int8(error).int64(end).int64(end).int64(0);
     head.list([], () => undefined).int32(-1);
-    const records = bytes ?? Buffer.alloc(0);
-    // Tagged fields of partition, topic and answer.
-    return Buffer.concat([head.bytes(), varint(records.length + 1), records, Buffer.alloc(3)]);
+    const records = error === 0 && bytes !== null ? bytes : Buffer.alloc(0);
+    return Buffer.concat([head.bytes(), varint(records.length + 1), records, Buffer.alloc(1)]);
   }
 }

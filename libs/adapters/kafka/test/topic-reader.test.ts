@@ -5,7 +5,7 @@ import { untilFound } from '@carillon/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createTopicSources } from '../src/index.ts';
 import { batchOf } from './record-batches.ts';
-import { NOT_AUTHORIZED, ScriptedBroker, TOPIC } from './scripted-broker.ts';
+import { NOT_AUTHORIZED, ScriptedBroker, TOPIC, TOPIC_ID } from './scripted-broker.ts';
 
 const LOOPBACK: AddressGuard = {
   resolve: async () => ok([{ address: '127.0.0.1', family: 4, listed: true, isPublic: false }]),
@@ -26,8 +26,11 @@ describe('A reader of foreign topics', () => {
   });
   afterEach(() => broker.stop());
 
-  const open = (take: (batch: TopicBatch) => Promise<void> = async () => undefined) =>
-    sources.open(target, [TOPIC], null, {
+  const open = (
+    take: (batch: TopicBatch) => Promise<void> = async () => undefined,
+    from: KafkaPosition | null = null,
+  ) =>
+    sources.open(target, [TOPIC], from, {
       async take(batch) {
         batches.push(batch);
         if (batch.records.length > 0) await take(batch);
@@ -96,6 +99,42 @@ describe('A reader of foreign topics', () => {
     broker.script = { fetch: (offset) => (offset === 0 ? batchOf([{ value: 'a' }], { first: 0 }) : null) };
     await untilFound('the record', () => (batches.at(-1)?.records.length === 1 ? true : undefined));
     await reader.close();
+  });
+
+  const FROM: KafkaPosition = {
+    kind: 'kafka',
+    clusterId: 'cluster',
+    topics: { [TOPIC]: { id: TOPIC_ID, partitions: { 0: 0, 1: 0 } } },
+    at: 1,
+  };
+  const recordAt0 = (offset: number): Buffer | null => (offset === 0 ? batchOf([{ value: 'a' }], { first: 0 }) : null);
+
+  it('reads the other partitions of a leader while one fails, and then waits with its name and code', async () => {
+    const patient = createTopicSources({ guard: LOOPBACK, timing: { refreshMs: 600_000, stalePauseMs: 1 } });
+    broker.script = { partitions: [{ fetchError: 2 }, {}], fetch: recordAt0, end: 1 };
+    const handlers = { take: async (batch: TopicBatch) => void batches.push(batch), report: () => undefined };
+    expect(await patient.open(target, [TOPIC], FROM, handlers).ended).toMatchObject({
+      kind: 'waiting',
+      reason: 'unreachable',
+      detail: `${TOPIC}/0: the broker answers with Kafka's error 2.`,
+    });
+    const read = batches.flatMap(({ records }) => records.map(({ partition, offset }) => [partition, offset]));
+    expect(read).toEqual([[1, 0]]);
+  });
+
+  it('reads on while another partition has no leader', async () => {
+    broker.script = { partitions: [{}, { leader: -1 }], fetch: recordAt0 };
+    const reader = open(undefined, FROM);
+    await untilFound('later reports', () => (reports.length > 5 ? true : undefined));
+    await reader.close();
+    expect(await reader.ended).toEqual({ kind: 'closed', error: null });
+    expect(batches.flatMap(({ records }) => records)).toHaveLength(1);
+  });
+
+  it("lists no topics of Carillon's own", async () => {
+    expect(await sources.topics(target)).toMatchObject({ value: [{ topic: TOPIC }] });
+    broker.script = { topic: 'carillon.events' };
+    expect(await sources.topics(target)).toEqual({ ok: true, value: [] });
   });
 
   it('waits if a broker says that an answer is longer than 36 MiB', async () => {

@@ -3,7 +3,11 @@ import { TopicFailure, waiting } from './failures.ts';
 import { connectBroker, type BrokerTiming, type ForeignBroker } from './foreign-broker.ts';
 import { metadataRequest, type FoundTopic, type Metadata } from './requests.ts';
 
-export type Access = { readonly guard: AddressGuard; readonly timing: BrokerTiming & { readonly refreshMs: number } };
+export type Access = {
+  readonly guard: AddressGuard;
+  /** `stalePauseMs`: between an error of a partition and the next look at the metadata. */
+  readonly timing: BrokerTiming & { readonly refreshMs: number; readonly stalePauseMs: number };
+};
 
 /** A partition, and its offset. */
 export type Place = { readonly topic: string; readonly partition: number };

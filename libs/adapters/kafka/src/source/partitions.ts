@@ -14,6 +14,8 @@ export type Plan = {
   readonly problems: ReadonlyMap<string, SourceProblem<TableReason>>;
   /** Topics that the position did not know. */
   readonly named: readonly string[];
+  /** Shape of the metadata that it was made from. */
+  readonly shape: string;
 };
 
 type TopicPositions = Record<string, { id: string | null; partitions: Record<string, number> }>;
@@ -57,7 +59,16 @@ export async function planReading(
   }
   const at = from?.at ?? now;
   const position: KafkaPosition = { kind: 'kafka', clusterId, topics: positions, at };
-  return { position, places: placesOf(found, positions), problems, named };
+  return { position, places: placesOf(found, positions), problems, named, shape: shapeOf(metadata) };
+}
+
+/** Equal for metadata by which the same leaders are asked for the same partitions. */
+export function shapeOf({ clusterId, topics }: Metadata): string {
+  const shapes = topics.flatMap(({ topic, id, errorCode, partitions }) => [
+    JSON.stringify([topic, id, errorCode]),
+    ...partitions.map(({ partition, leader, epoch }) => JSON.stringify([topic, partition, leader, epoch])),
+  ]);
+  return [clusterId, ...shapes.toSorted()].join(' ');
 }
 
 /** Partitions that have a leader. Those of a new topic need theirs, because nobody could tell later where its end was. */
@@ -91,7 +102,8 @@ export const mayNotRead = (topic: string): SourceProblem<TableReason> => ({
   fix: `kafka-acls --add --allow-principal User:NAME --operation Describe --operation Read --topic '${topic}'`,
 });
 
-function readableTopics(
+/** Returns the topics without a problem. Throws if metadata does not say where they are. */
+export function readableTopics(
   { topics: found }: Metadata,
   topics: readonly string[],
   problems: ReadonlyMap<string, unknown>,

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { KafkaPosition } from '@carillon/domain/changes';
 import type { SourceReader, TopicEnd, TopicHandlers, TopicRecord, TopicTarget } from '@carillon/ports';
-import { TopicFailure } from './failures.ts';
+import { TopicFailure, waiting } from './failures.ts';
 import { ForeignCluster, type Access } from './foreign-cluster.ts';
 import { heldRecords } from './held-records.ts';
-import { mayNotRead, planReading, type Plan, type ReadPlace } from './partitions.ts';
-import { CODES, fetchRequest, type FetchedPart } from './requests.ts';
+import { mayNotRead, planReading, shapeOf, type Plan, type ReadPlace } from './partitions.ts';
+import { CODES, fetchRequest, type Fetched, type FetchedPart } from './requests.ts';
 import { readTopicRecords, type ReadRecords } from './topic-records.ts';
 
 export type ReadingOrder = {
@@ -17,7 +17,8 @@ export type ReadingOrder = {
 };
 
 const MAX_WAIT_MS = 500;
-const STALE_PAUSE_MS = 200;
+/** Answers in a row in which a partition may fail. Each is followed by a new look at the metadata. */
+const MAX_FAILURES = 10;
 /** Bytes that all leaders together may send ahead. */
 const MAX_FETCHED_BYTES = 4 * 1024 * 1024;
 const MIN_FETCH_BYTES = 256 * 1024;
@@ -30,7 +31,22 @@ const MAX_TIME = 253_402_300_799_999;
 
 type Read = ReadRecords & { readonly place: ReadPlace };
 /** One set of leaders. It ends when leaders, partitions or topics change. */
-type Round = { isOver: boolean };
+class Round {
+  readonly #over = new AbortController();
+
+  get isOver(): boolean {
+    return this.#over.signal.aborted;
+  }
+
+  end(): void {
+    this.#over.abort();
+  }
+
+  /** Ends early with the round. */
+  async pause(ms: number): Promise<void> {
+    await pause(ms, undefined, { signal: this.#over.signal }).catch(() => undefined);
+  }
+}
 
 /** `take` rejected: the reader ends with its error. */
 class TakeFailed extends Error {}
@@ -55,10 +71,12 @@ class TopicRun {
   /** By partition: where its committed records end. */
   readonly #ends = new Map<string, number>();
   readonly #denied = new Set<string>();
+  /** By partition: answers in a row in which it failed. */
+  readonly #failures = new Map<string, number>();
   #position: KafkaPosition | null;
   #last: Promise<unknown> = Promise.resolve();
   #isClosed = false;
-  readonly #closing = new AbortController();
+  #round = new Round();
 
   constructor(order: ReadingOrder) {
     this.#order = order;
@@ -68,7 +86,7 @@ class TopicRun {
 
   close(): void {
     this.#isClosed = true;
-    this.#closing.abort();
+    this.#round.end();
     this.#cluster.close();
   }
 
@@ -110,7 +128,9 @@ class TopicRun {
     this.#report(plan);
     // Permissions may have been given since.
     this.#denied.clear();
-    const round: Round = { isOver: false };
+    const round = new Round();
+    this.#round = round;
+    if (this.#isClosed) return;
     const leaders = Map.groupBy(plan.places, ({ leader }) => leader);
     const maxBytes = Math.max(MIN_FETCH_BYTES, Math.floor(MAX_FETCHED_BYTES / Math.max(1, leaders.size)));
     await endTogether(round, [
@@ -122,13 +142,13 @@ class TopicRun {
   /** Looks for other leaders, partitions and topics, and reports. */
   async #refresh(round: Round, plan: Plan): Promise<void> {
     const { topics, access } = this.#order;
-    while (!round.isOver && !this.#isClosed) {
-      await pause(access.timing.refreshMs, undefined, { signal: this.#closing.signal }).catch(() => undefined);
-      if (round.isOver || this.#isClosed) return;
+    while (!round.isOver) {
+      await round.pause(access.timing.refreshMs);
+      if (round.isOver) return;
       this.#report(plan);
       // What is missing since the last look is found by the leaders themselves.
-      const now = await planReading(this.#cluster, topics, null, Date.now());
-      if (shapeOf(now) !== shapeOf(plan) || this.#denied.size > 0) round.isOver = true;
+      const shape = shapeOf(await this.#cluster.metadata(topics));
+      if (shape !== plan.shape || this.#denied.size > 0) round.end();
     }
   }
 
@@ -137,35 +157,45 @@ class TopicRun {
     const offsets = new Map(places.map((place) => [keyOf(place), place.offset]));
     // A broker fills its answer from the first partition on, so each of them is first in turn.
     const turn = [...places];
-    while (!round.isOver && !this.#isClosed) {
+    while (!round.isOver) {
       const readable = turn.filter(({ topic }) => !this.#denied.has(topic));
       if (readable.length === 0) return;
       const asked = readable.map((place) => ({ ...place, offset: offsets.get(keyOf(place)) ?? place.offset }));
-      const { errorCode, parts } = await broker.send(fetchRequest(asked, { maxWaitMs: MAX_WAIT_MS, maxBytes }));
-      if (errorCode !== 0 || !this.#accepts(asked, parts)) {
-        round.isOver = true;
-        await pause(STALE_PAUSE_MS, undefined, { signal: this.#closing.signal }).catch(() => undefined);
-        return;
-      }
-      const read = readParts(asked, parts);
+      const answer = await broker.send(fetchRequest(asked, { maxWaitMs: MAX_WAIT_MS, maxBytes }));
+      const whole = answer.parts.filter(({ errorCode }) => errorCode === 0);
+      const read = readParts(asked, whole);
       for (const { place, next } of read) offsets.set(keyOf(place), next);
       await this.#deliver(read);
+      if (!this.#accepts(leader, asked, answer)) {
+        await round.pause(this.#order.access.timing.stalePauseMs);
+        round.end();
+        return;
+      }
       const first = turn.shift();
       if (first !== undefined) turn.push(first);
     }
   }
 
-  /** Returns false if metadata has to be read again. */
-  #accepts(asked: readonly ReadPlace[], parts: readonly FetchedPart[]): boolean {
+  /** Returns false if metadata has to be read again. Throws if that has not helped a partition several times. */
+  #accepts(leader: number, asked: readonly ReadPlace[], { errorCode, parts }: Fetched): boolean {
+    const failed = new Map(errorCode === 0 ? [] : [[`The leader ${leader}`, errorCode]]);
     for (const part of parts) {
       const place = asked.find(({ topicId, partition }) => topicId === part.topicId && partition === part.partition);
-      if (!place) return false;
-      if (part.errorCode === CODES.notAuthorized) this.#denied.add(place.topic);
-      else if (part.errorCode === 0) this.#ends.set(keyOf(place), part.stableOffset);
-      // A new look at the topics says what is missing.
-      else return false;
+      if (!place) failed.set(`An unknown partition ${part.partition}`, part.errorCode);
+      else if (part.errorCode === CODES.notAuthorized) this.#denied.add(place.topic);
+      else if (part.errorCode !== 0) failed.set(keyOf(place), part.errorCode);
+      else {
+        this.#ends.set(keyOf(place), part.stableOffset);
+        this.#failures.delete(keyOf(place));
+      }
     }
-    return true;
+    for (const [name, code] of failed) {
+      const failures = (this.#failures.get(name) ?? 0) + 1;
+      this.#failures.set(name, failures);
+      if (failures >= MAX_FAILURES)
+        throw waiting('unreachable', `${name}: the broker answers with Kafka's error ${code}.`);
+    }
+    return failed.size === 0;
   }
 
   /** Hands records over, one answer after the other, so that each leader waits until its records are durable. */
@@ -234,13 +264,6 @@ class TopicRun {
 const keyOf = ({ topic, partition }: { readonly topic: string; readonly partition: number }): string =>
   `${topic}/${partition}`;
 
-/** Equal for plans by which the same leaders are asked for the same partitions. */
-const shapeOf = ({ places, problems }: Plan): string =>
-  JSON.stringify([
-    places.map(({ topicId, partition, leader, epoch }) => [topicId, partition, leader, epoch]),
-    [...problems.keys()],
-  ]);
-
 function moved(position: KafkaPosition | null, place: ReadPlace, next: number, at: number): KafkaPosition | null {
   const topic = position?.topics[place.topic];
   if (position === null || topic === undefined) return position;
@@ -269,7 +292,7 @@ async function endTogether(round: Round, work: readonly Promise<void>[]): Promis
   const results = await Promise.allSettled(
     work.map((one) =>
       one.catch((error: unknown) => {
-        round.isOver = true;
+        round.end();
         throw error;
       }),
     ),

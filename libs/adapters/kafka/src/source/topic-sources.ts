@@ -14,7 +14,7 @@ export type TopicSourcesOptions = {
   readonly timing?: Partial<Access['timing']>;
 };
 
-const DEFAULT_TIMING: Access['timing'] = { connectMs: 10_000, answerMs: 30_000, refreshMs: 5_000 };
+const DEFAULT_TIMING: Access['timing'] = { connectMs: 10_000, answerMs: 30_000, refreshMs: 5_000, stalePauseMs: 200 };
 const MAX_TOPICS = 1_000;
 
 /** Reads topics that other programs write, from Kafka 3.1 on. */
