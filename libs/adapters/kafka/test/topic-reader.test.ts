@@ -131,6 +131,28 @@ describe('A reader of foreign topics', () => {
     expect(batches.flatMap(({ records }) => records)).toHaveLength(1);
   });
 
+  const MISSING = { [TOPIC]: { id: null, partitions: {} } };
+  it.each([
+    ['end', 'exists', 0, { [TOPIC]: { id: TOPIC_ID, partitions: { 0: 7 } } }],
+    ['end', 'does not exist', 3, MISSING],
+    // A reader begins at the end of a topic that its position does not know.
+    ['end', 'may not be read', NOT_AUTHORIZED, {}],
+    ['oldest', 'may not be read', NOT_AUTHORIZED, MISSING],
+  ] as const)('resets to %s while the topic %s', async (start, _, metadataError, topics) => {
+    broker.script = { end: 7, metadataError };
+    const reset = await sources.reset(target, [TOPIC], start);
+    expect(reset.ok && reset.value.topics).toEqual(topics);
+  });
+
+  it.each([{ metadataError: 5 }, { partitions: [{}, { leader: -1 }] }])(
+    'waits with a reset while %j',
+    async (script) => {
+      broker.script = script;
+      const reset = await sources.reset(target, [TOPIC], 'end');
+      expect(reset).toMatchObject({ ok: false, error: { reason: 'unreachable' } });
+    },
+  );
+
   it("lists no topics of Carillon's own", async () => {
     expect(await sources.topics(target)).toMatchObject({ value: [{ topic: TOPIC }] });
     broker.script = { topic: 'carillon.events' };

@@ -3,7 +3,7 @@ import { err, ok, type Result } from '@carillon/kernel';
 import type { AddressGuard, SourceTopic, TopicCheck, TopicSources, TopicTarget } from '@carillon/ports';
 import { TopicFailure, type WaitingProblem } from './failures.ts';
 import { END, ForeignCluster, OLDEST, type Access } from './foreign-cluster.ts';
-import { problemsOf } from './partitions.ts';
+import { problemsOf, readableTopics } from './partitions.ts';
 import type { Metadata } from './requests.ts';
 import { openTopicReader } from './topic-reader.ts';
 
@@ -82,13 +82,18 @@ async function positionAt(
   topics: readonly string[],
   start: TopicStart,
 ): Promise<KafkaPosition> {
-  const { clusterId, topics: found } = await cluster.metadata(topics);
-  const readable = found.filter(({ errorCode }) => errorCode === 0);
+  const metadata = await cluster.metadata(topics);
+  const problems = problemsOf(metadata, topics);
+  const readable = readableTopics(metadata, topics, problems);
   const offsets = await cluster.offsets(readable, start === 'end' ? END : OLDEST);
-  const positions = topics.map((topic): [string, TopicPosition] => {
+  const positions: Record<string, TopicPosition> = {};
+  for (const { topic, id } of readable) {
     const of = offsets.filter((one) => one.topic === topic).map(({ partition, offset }) => [partition, offset]);
-    const id = readable.find((one) => one.topic === topic)?.id ?? null;
-    return [topic, { id, partitions: Object.fromEntries(of) as Record<string, number> }];
-  });
-  return { kind: 'kafka', clusterId, topics: Object.fromEntries(positions), at: Date.now() };
+    positions[topic] = { id, partitions: Object.fromEntries(of) as Record<string, number> };
+  }
+  for (const [topic, { reason }] of problems) {
+    // Nobody may say yet where a topic ends that may not be read. A position that does not know it begins at its end.
+    if (reason === 'no_topic' || start === 'oldest') positions[topic] = { id: null, partitions: {} };
+  }
+  return { kind: 'kafka', clusterId: metadata.clusterId, topics: positions, at: Date.now() };
 }
