@@ -129,7 +129,7 @@ const plain = fc.oneof(
     return { expected: exactFloat(text), schema: { type: 'double' }, value };
   }),
   fc.float({ noNaN: true, noDefaultInfinity: true }).map((float): Column => {
-    const shortest = [6, 7, 8, 9]
+    const shortest = [1, 2, 3, 4, 5, 6, 7, 8, 9]
       .map((digits) => Number(float.toPrecision(digits)))
       .find((short) => Math.fround(short) === float);
     return { expected: (shortest ?? 0) + 0, schema: { type: 'float' }, value: float };
@@ -224,6 +224,7 @@ describe('a row in an envelope with a schema', () => {
     ['a time as ISO 8601', { type: 'string', name: 'io.debezium.time.IsoTime' }, '00:30:00.120Z', '00:30:00.12'],
     ['a negative time of MySQL', { type: 'int64', name: 'io.debezium.time.MicroTime' }, -5_400_500_000, '-01:30:00.5'],
     ['midnight at the end of a day', { type: 'int64', name: 'io.debezium.time.MicroTime' }, 86_400_000_000, '24:00:00'],
+    ['a float that few digits name', { type: 'float' }, 9.80908925027372e-45, 1e-44],
     ['a map', { type: 'map', values: { type: 'int32' } }, { a: 1 }, { a: 1 }],
     [
       'JSON that the strict reader refuses',

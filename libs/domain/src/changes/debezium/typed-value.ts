@@ -102,7 +102,7 @@ function floatOf(kind: 'float' | 'double', value: Json, numbers: NumberTexts): n
 function shortestFloat(double: number): number | undefined {
   const float = Math.fround(double);
   if (!Number.isFinite(float)) return undefined;
-  for (let digits = 6; digits < 9; digits += 1) {
+  for (let digits = 1; digits < 9; digits += 1) {
     const short = Number(float.toPrecision(digits));
     if (Math.fround(short) === float) return short;
   }
