@@ -7,7 +7,7 @@ import { createDirectWire, createMemoryReadModels } from '@carillon/testing/memo
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Permission } from '../src/access/permission.ts';
 import { deploymentOwner, type Principal } from '../src/access/principal.ts';
-import { accessOf, openControl, personWith, type Fixture } from './control-fixture.ts';
+import { accessOf, auditEntries, openControl, personWith, type Fixture } from './control-fixture.ts';
 
 let readModels = createMemoryReadModels().connect(createDirectWire());
 let opened: Fixture[] = [];
@@ -137,7 +137,8 @@ describe('receipts that nobody could place', () => {
         { ...letter, ...more, id: 'ddl_rule', stage: 'evaluate', topic: 'carillon.events' },
       ],
     });
-    const { ask, idsOf } = await openFor(owner);
+    const fixture = await openFor(owner);
+    const { ask, idsOf } = fixture;
     expect(await idsOf('shop/receipts')).toEqual([]);
     expect((await ask('shop/dead-letters/count')).body).toMatchObject({ count: 1, receipts: 0 });
     expect(await ask('shop/receipts/ddl_rule/dismiss', 'POST')).toMatchObject({ status: 404 });
@@ -146,6 +147,11 @@ describe('receipts that nobody could place', () => {
       body: { id: 'ddl_change', dismissed_by: 'owner' },
     });
     expect(await readModels.deadLetter('ddl_change')).toMatchObject({ dismissedBy: 'owner' });
+    expect(await ask('shop/receipts/ddl_change/reopen', 'POST')).toMatchObject({ status: 200 });
+    // The audit names what was dismissed.
+    const entries = await auditEntries(fixture);
+    const done = entries.filter(({ target, outcome }) => target === 'ddl_change' && outcome === 'done');
+    expect(done.map(({ what }) => what)).toEqual(['dead_letter.dismiss', 'dead_letter.reopen']);
   });
 
   it('are not shown to whoever may only read, who sees no addresses and no words of providers elsewhere either', async () => {

@@ -125,7 +125,7 @@ function dismissParkedReceiptRoute(app: ApiServer, ports: ParkedReceiptPorts): v
     async (request) => {
       const sight = visibleScopeOf(request);
       const { id } = request.params;
-      await findReceipt(sight, id, ports);
+      nameAction(request, await findReceipt(sight, id, ports), 'dismiss');
       await readModels.markDismissed(id, clock.now(), principalOf(request).name);
       // Whoever was first stays the one who did, also where the answer was lost and the call comes again.
       return shown(request, await findReceipt(sight, id, ports));
@@ -152,7 +152,7 @@ function reopenParkedReceiptRoute(app: ApiServer, ports: ParkedReceiptPorts): vo
     async (request) => {
       const sight = visibleScopeOf(request);
       const { id } = request.params;
-      await findReceipt(sight, id, ports);
+      nameAction(request, await findReceipt(sight, id, ports), 'reopen');
       await readModels.markReopened(id);
       return shown(request, await findReceipt(sight, id, ports));
     },
@@ -164,6 +164,11 @@ async function findReceipt(sight: VisibleScope, id: string, ports: ParkedReceipt
   const row = await readModels.deadLetter(id);
   if (row && isDismissable(row) && sight.sees(row.workspace)) return row;
   throw notFound(`parked receipt ${id}`);
+}
+
+/** The audit says of a change or a record of a topic that a dead letter was dismissed, because it is no receipt. */
+function nameAction(request: FastifyRequest, { stage }: DeadLetterRow, action: 'dismiss' | 'reopen'): void {
+  if (stage === 'append') audited(request, { what: `dead_letter.${action}` });
 }
 
 /** To whoever operates and does not read messages it is shown without address and words. */
