@@ -19,7 +19,7 @@ const AVRO = {
   timestamp: 1,
   unreadable: null,
 };
-const record = (offset: number) => ({ ...AVRO, offset, value: new Uint8Array([0, 0, 0, 0, 7]) });
+const record = (offset: number) => ({ ...AVRO, offset, value: new Uint8Array([0, 0, 0, 0, 7, 0]) });
 const reportOf = (lagRecords: number | null): TopicReport => ({
   tables: [{ table: 'orders', since: 1, problem: null }],
   lagRecords,

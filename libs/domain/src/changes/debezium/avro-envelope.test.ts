@@ -149,6 +149,16 @@ describe('an envelope in Avro', () => {
     expect(readDebezium({ key: null, value }, 'bus')).toMatchObject({ fault: { code: 'avro_without_registry' } });
   });
 
+  it.each([
+    ['have nothing behind the id', [0, 0, 0, 0, 7]],
+    ['have an id that no registry gives', [0, 255, 255, 255, 255, 1]],
+    ['have the id 0', [0, 0, 0, 0, 0, 1]],
+  ])('needs no schema for bytes that %s, and refuses them', (_title, bytes) => {
+    const record = { key: null, value: new Uint8Array(bytes) };
+    expect(missingSchema(record, new Map())).toBeNull();
+    expect(readDebezium(record, 'bus', SCHEMAS)).toMatchObject({ kind: 'fault' });
+  });
+
   it.each<[string, Uint8Array]>([
     ['whose bytes end too early', envelopeBytes('c', NONE, some(rowBytes(ROW))).subarray(0, 40)],
     ['of a schema that is no Avro', envelopeBytes('c', NONE, some(rowBytes(ROW)), 8)],

@@ -55,10 +55,14 @@ function isOfMongoDb({ column }: AvroType): boolean {
   return source?.kind === 'struct' && source.name === 'io.debezium.connector.mongo.Source';
 }
 
-/** A converter writes a zero byte and the id of the schema in four bytes before Avro. JSON never begins with a zero byte. */
+/**
+ * A converter writes a zero byte and the id of the schema in four bytes before Avro. JSON never begins with a zero byte. Other
+ * bytes are no Avro, so that a source does not wait for a schema that cannot exist: registries count from 1 with signed integers.
+ */
 function schemaIdOf(bytes: Uint8Array | null): number | null {
-  if (bytes === null || bytes[0] !== 0 || bytes.length < 5) return null;
-  return new DataView(bytes.buffer, bytes.byteOffset).getUint32(1);
+  if (bytes === null || bytes[0] !== 0 || bytes.length <= 5) return null;
+  const id = new DataView(bytes.buffer, bytes.byteOffset).getInt32(1);
+  return id > 0 ? id : null;
 }
 
 type Origin = { readonly integration: string | null; readonly key: () => Json };
