@@ -21,6 +21,8 @@ export type GatewayConfig = {
   readonly maxInFlightRequests?: number;
   /** How long an append may take before the client is told that its outcome is unknown. */
   readonly appendDeadline?: Duration;
+  /** How long the events of a batch may arrive. Those that came are answered, within the time for a request; the rest is not read. */
+  readonly batchDeadline?: Duration;
   /** How long ago the configuration may have been read to its end: what a revoked key lives on at most. */
   readonly freshFor?: Duration;
   /** How long a stale configuration is tried to be read while a request waits. */
@@ -48,6 +50,7 @@ export const withDefaults = (config: GatewayConfig): GatewaySettings => ({
   maxInFlightBytes: 64 * 1024 * 1024,
   maxInFlightRequests: 512,
   appendDeadline: 5000,
+  batchDeadline: 7000,
   freshFor: CONFIGURATION_FRESH_FOR,
   refreshDeadline: 1000,
   closeDeadline: 10_000,

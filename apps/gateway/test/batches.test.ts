@@ -130,6 +130,23 @@ describe('a batch of lines', () => {
     expect(items[1]?.problem).toMatchObject({ limit: '5 MiB', line: 5 });
   });
 
+  it('answers the lines that came in time, and 408 for those behind them', async () => {
+    const gateway = await fixture.start({ batchDeadline: 400 });
+    const connection = rawConnection(gateway.port);
+    connection.send(`${headOf({ 'content-length': '1000' })}{"n":1}\n{"n":2}\n{"n":`);
+    const answer = await connection.answer;
+    expect(answer.slice(0, 12)).toBe('HTTP/1.1 207');
+    const { items } = JSON.parse(answer.slice(answer.indexOf('\r\n\r\n'))) as { items: readonly Item[] };
+    expect(items.map(({ id, problem }) => (id ? 'ok' : problem))).toMatchObject([
+      'ok',
+      'ok',
+      { status: 408, code: 'request_timeout', limit: '0.4 s', line: 3 },
+    ]);
+    const silent = rawConnection(gateway.port);
+    silent.send(`${headOf({ 'content-length': '1000' })}{"n":`);
+    expect((await silent.answer).slice(0, 12)).toBe('HTTP/1.1 408');
+  });
+
   it('says how lines have to be sent if several objects are on one line', async () => {
     const gateway = await fixture.start();
     const answer = await sendLines(gateway, '{"n":1}{"n":2}');

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { itemProblemOf, type BatchAnswer } from '@carillon/contracts';
-import { CarillonError, ERRORS, isCarillonError, type EventId } from '@carillon/kernel';
+import { CarillonError, ERRORS, isCarillonError, type Duration, type EventId } from '@carillon/kernel';
 import { formatBytes } from '@carillon/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Admission } from '../admission.ts';
@@ -51,7 +51,10 @@ export async function takeBatch(
 ): Promise<FastifyReply> {
   const intake = openBatch(batch, ports, parts);
   const reading = { maxBytes: MAX_BATCH_BYTES, place: batch.place, response: reply.raw };
+  const { batchDeadline } = parts.settings;
+  const timer = setTimeout(() => intake.endReading(lateEvents(batchDeadline)), batchDeadline);
   const fault = await receiveBody(request.raw, reading, intake.receiver)
+    .finally(() => clearTimeout(timer))
     .then(() => intake.end())
     .then(() => null)
     .catch(faultOf);
@@ -202,6 +205,7 @@ function openBatch({ admission, place, form }: Batch, ports: GatewayPorts, { set
   };
   return {
     receiver,
+    endReading: (error: CarillonError): void => endReading(error),
     async end(): Promise<void> {
       await takeItems(form.splitter.end());
       ended = true;
@@ -221,6 +225,12 @@ const tooManyItems = (): CarillonError => {
   const limit = `${MAX_BATCH_ITEMS.toLocaleString('en')} events`;
   const detail = `A batch may have at most ${limit}. The events behind them were not read. Send them in another request.`;
   return new CarillonError('body_too_large', detail, { limit });
+};
+
+const lateEvents = (span: Duration): CarillonError => {
+  const limit = `${span / 1000} s`;
+  const detail = `The events behind them did not arrive within ${limit}. Send those again, in a smaller batch.`;
+  return new CarillonError('request_timeout', detail, { limit });
 };
 
 function itemTooLarge(maxBytes: number): CarillonError {
