@@ -12,7 +12,7 @@ import type { CohortAnswer, ShownCredentials } from '@carillon/ports';
 import { refusalOf } from '@carillon/runtime';
 import { cohortMessages, cohortRecord } from '@carillon/stages';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { createCohortAlerts } from './cohort-alerts.ts';
+import { createPartnerAlerts } from './partner-alerts.ts';
 import { createCohortSecrets } from './cohort-proof.ts';
 import type { FreshSecrets } from './fresh-secrets.ts';
 import type { IntakeParts } from './intake-parts.ts';
@@ -40,7 +40,7 @@ export function serveCohortIntake(
   { settings, freshness, intakePlaces: { places, unproved }, secretOf }: Omit<IntakeParts, 'keyUses'>,
 ): void {
   const { clock, codecs, cohortReaders, configuration, ids, log, telemetry } = ports;
-  const alert = createCohortAlerts(clock, (partner, detail) => telemetry?.partnerAlert(partner, detail));
+  const alert = createPartnerAlerts(clock, (partner, detail) => telemetry?.partnerAlert(partner, detail));
   const authenticate = createAuthentication(cohortReaders, secretOf, alert);
   app.decorateRequest(PROVEN, null);
 
@@ -147,7 +147,7 @@ export function serveCohortIntake(
   );
 }
 
-type Alert = ReturnType<typeof createCohortAlerts>;
+type Alert = ReturnType<typeof createPartnerAlerts>;
 
 /** Checks the secret that a request shows. Throws if it is wrong, or if the secret itself is missing. */
 function createAuthentication(readers: GatewayPorts['cohortReaders'], secretOf: FreshSecrets, alert: Alert) {

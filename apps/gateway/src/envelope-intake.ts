@@ -8,8 +8,7 @@ import type { IntakeParts } from './intake-parts.ts';
 import type { GatewayPorts, RequestSpan } from './ports.ts';
 import type { ProvedBody } from './proved-body.ts';
 import { checkDeclaredSize, checkMediaType, readBody } from './request-body.ts';
-import { readSignedRequest } from './signed-request.ts';
-import type { StreamRates } from './stream-rates.ts';
+import { readSignedRequest, type SigningParts } from './signed-request.ts';
 import { appendInTime } from './timed-append.ts';
 import { checkClaims } from './tokens.ts';
 
@@ -22,7 +21,7 @@ export type EnvelopeRequest = {
   readonly span: Pick<RequestSpan, 'traceparent' | 'event'>;
 };
 
-type Parts = Pick<IntakeParts, 'settings' | 'intakePlaces' | 'secretOf'> & { readonly rates: StreamRates };
+type Parts = Pick<IntakeParts, 'settings'> & SigningParts;
 
 const UNKNOWN =
   'Whether the envelope is on the log is unknown. Send it again: the same change is the same event each time it comes.';
@@ -34,7 +33,6 @@ export async function takeEnvelope(
   parts: Parts,
 ): Promise<FastifyReply> {
   const { clock, log, telemetry } = ports;
-  checkMediaType(request.headers);
   checkDeclaredSize(request.headers, ENVELOPE_LIMITS.bytes);
   const body =
     admission === null
@@ -62,6 +60,7 @@ async function readAdmitted(
   }: { readonly request: FastifyRequest; readonly reply: FastifyReply; readonly admission: Admission },
   { intakePlaces }: Parts,
 ): Promise<ProvedBody> {
+  checkMediaType(request.headers);
   const place = intakePlaces.places.enter({ workspace: admission.stream.workspace, credential: admission.principal });
   try {
     return { admission, bytes: await readBody(request.raw, ENVELOPE_LIMITS.bytes, place, reply.raw), place };

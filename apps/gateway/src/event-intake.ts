@@ -11,6 +11,7 @@ import { takeEnvelope } from './envelope-intake.ts';
 import { EVENTS } from './events-path.ts';
 import type { IntakeParts } from './intake-parts.ts';
 import type { Permit } from './admission-control.ts';
+import { createPartnerAlerts } from './partner-alerts.ts';
 import type { GatewayPorts, RequestSpan } from './ports.ts';
 import { strangerOf } from './intake-places.ts';
 import { prepareEvent, type ReceivedEvent } from './prepare-event.ts';
@@ -42,6 +43,7 @@ export function serveEventIntake(app: FastifyInstance, ports: GatewayPorts, part
   const { settings, intakePlaces } = parts;
   app.decorateRequest(ADMISSION, null);
   const rates = createStreamRates();
+  const alert = createPartnerAlerts(clock, (partner, detail) => telemetry?.partnerAlert(partner, detail));
   const streamAt = (path: string) => addressedStream(ports.configuration.current(), path);
 
   /** Throws at once, without a promise, what needs no body: a flood is refused here. */
@@ -54,7 +56,7 @@ export function serveEventIntake(app: FastifyInstance, ports: GatewayPorts, part
     if (!admission || admission.stream.format === 'debezium') {
       if (!admission && !isSigned(request.headers)) throw new CarillonError('internal', 'The request was not checked.');
       const stream = admission?.stream ?? streamAt(request.params['*']);
-      return takeEnvelope({ request, reply, admission, stream, span }, ports, { ...parts, rates });
+      return takeEnvelope({ request, reply, admission, stream, span }, ports, { ...parts, rates, alert });
     }
     const form = eventFormOf(request.headers);
     const batch = batchFormOf(form, request, span.traceparent, settings.maxBodyBytes);

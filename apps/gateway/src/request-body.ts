@@ -53,27 +53,36 @@ export function checkDeclaredSize(headers: IncomingHttpHeaders, maxBytes: number
   if (Number(headers['content-length'] ?? 0) > maxBytes) throw bodyTooLarge(maxBytes);
 }
 
-/** Returns the whole body, at most `maxBytes`. */
+/** Bytes of the first buffer for a body in several chunks. */
+const MIN_BUFFER_BYTES = 1024;
+
+/** Returns the whole body, at most `maxBytes`. Chunks are copied into one buffer, because each holds the memory it was read into. */
 export function readBody(
   request: IncomingMessage,
   maxBytes: number,
   place: Permit,
   response: ServerResponse,
 ): Promise<Uint8Array> {
-  const chunks: Buffer[] = [];
+  let body: Buffer = Buffer.alloc(0);
   let size = 0;
   return receiveBody(
     request,
     { maxBytes, place, response },
     {
       take(chunk) {
-        size += chunk.length;
-        chunks.push(chunk);
+        const needed = size + chunk.length;
+        if (size === 0) body = chunk;
+        else {
+          if (needed > body.length) {
+            const grown = Buffer.allocUnsafe(Math.max(needed, Math.min(maxBytes, body.length * 2), MIN_BUFFER_BYTES));
+            body.copy(grown, 0, 0, size);
+            body = grown;
+          }
+          chunk.copy(body, size);
+        }
+        size = needed;
       },
-      whole() {
-        const [only] = chunks;
-        return chunks.length === 1 && only ? only : Buffer.concat(chunks, size);
-      },
+      whole: () => body.subarray(0, size),
     },
   );
 }

@@ -7,9 +7,15 @@ import type { ProvedBody } from './proved-body.ts';
 import type { IntakeParts } from './intake-parts.ts';
 import { strangerOf } from './intake-places.ts';
 import type { GatewayPorts } from './ports.ts';
-import { readBody, tooLargeIs } from './request-body.ts';
+import type { PartnerAlert } from './partner-alerts.ts';
+import { checkMediaType, readBody, tooLargeIs } from './request-body.ts';
 import type { StreamRates } from './stream-rates.ts';
-import { checkSignature, wrongSignature } from './webhook-signature.ts';
+import { checkSignature, isWholeSignature, wrongSignature } from './webhook-signature.ts';
+
+export type SigningParts = Pick<IntakeParts, 'intakePlaces' | 'secretOf'> & {
+  readonly rates: StreamRates;
+  readonly alert: PartnerAlert;
+};
 
 /**
  * Reads a request that is signed in place of an Authorization header. The signature is over the body, so the body is read before it
@@ -18,11 +24,11 @@ import { checkSignature, wrongSignature } from './webhook-signature.ts';
 export async function readSignedRequest(
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
   stream: EventStream | undefined,
-  { clock, telemetry }: Pick<GatewayPorts, 'clock' | 'telemetry'>,
-  { intakePlaces, secretOf, rates }: Pick<IntakeParts, 'intakePlaces' | 'secretOf'> & { readonly rates: StreamRates },
+  { clock }: Pick<GatewayPorts, 'clock'>,
+  { intakePlaces, secretOf, rates, alert }: SigningParts,
 ): Promise<ProvedBody> {
   const secret = stream?.security.webhook_secret?.secret;
-  if (stream === undefined || secret === undefined) throw wrongSignature();
+  if (stream === undefined || secret === undefined || !isWholeSignature(request.headers)) throw wrongSignature();
   const stranger = intakePlaces.unproved.enter(strangerOf(request, stream.workspace));
   const principal = `webhook_secret:${secret}`;
   try {
@@ -31,13 +37,14 @@ export async function readSignedRequest(
     );
     const value = await secretOf(stream.workspace, secret);
     if (value === null) {
-      telemetry?.partnerAlert(stream.path, `requests were refused: ${secret} is neither in the environment nor stored`);
+      alert(stream.path, `requests were refused: ${secret} is neither in the environment nor stored`);
       throw new CarillonError(
         'secret_missing',
         'The webhook secret of this stream is not set. Its owner has to store it.',
       );
     }
     checkSignature(request.headers, bytes, value, clock.now());
+    checkMediaType(request.headers);
     rates.take(stream, principal, clock.now());
     const place = intakePlaces.places.enter({ workspace: stream.workspace, credential: principal });
     countBytes(place, bytes.length);

@@ -12,6 +12,10 @@ const MIN_SECRET_BYTES = 24;
 export const isSigned = (headers: IncomingHttpHeaders): boolean =>
   headers.authorization === undefined && headers['webhook-signature'] !== undefined;
 
+/** Returns true if a signed request has all that a signature is over. */
+export const isWholeSignature = (headers: IncomingHttpHeaders): boolean =>
+  ['webhook-id', 'webhook-timestamp', 'webhook-signature'].every((name) => headers[name] !== undefined);
+
 export const wrongSignature = (): CarillonError =>
   new CarillonError(
     'unauthorized',

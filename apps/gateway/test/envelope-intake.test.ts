@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { readSourceRecord } from '@carillon/stages';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { post, prepareFixture, type Answer, type Fixture } from './gateway-fixture.ts';
+import { post, prepareFixture, rawConnection, type Answer, type Fixture } from './gateway-fixture.ts';
 
 let fixture: Fixture;
 beforeAll(async () => {
@@ -149,6 +149,40 @@ describe('signed envelopes', () => {
     expect(new TextDecoder().decode(first?.value)).toBe(body);
     expect(again?.id).toBe(first?.id);
     expect(letters.filter(({ reason }) => reason === 'invalid_json')).toHaveLength(1);
+  });
+
+  it('of strangers are refused before their body if a header of the signature is missing', async () => {
+    const gateway = await fixture.start();
+    const head = [
+      'POST /events/shop/signed HTTP/1.1',
+      'host: x',
+      'content-type: application/json',
+      'content-length: 9',
+    ];
+    for (const headers of [
+      ['webhook-signature: v1,x', 'webhook-id: m'],
+      ['webhook-signature: v1,x', 'webhook-timestamp: 1'],
+    ]) {
+      const connection = rawConnection(gateway.port);
+      connection.send(`${[...head, 'connection: close', ...headers].join('\r\n')}\r\n\r\n{`);
+      expect((await connection.answer).slice(0, 12)).toBe('HTTP/1.1 401');
+    }
+  });
+
+  it('get 401 before 415', async () => {
+    const gateway = await fixture.start();
+    const type = { 'content-type': 'text/plain' };
+    const sendText = (over: string) =>
+      post(gateway, 'shop/signed', null, 'text', { ...signed('text', { over }), ...type });
+    expect((await sendText('other')).status).toBe(401);
+    expect((await sendText('text')).status).toBe(415);
+  });
+
+  it('of strangers log an unset secret once a minute', async () => {
+    const gateway = await fixture.start();
+    fixture.alerts.length = 0;
+    for (let n = 0; n < 3; n += 1) await post(gateway, 'shop/unset', null, '{}', signed('{}'));
+    expect(fixture.alerts).toHaveLength(1);
   });
 
   it('are skipped if they hold no change of a row', async () => {
