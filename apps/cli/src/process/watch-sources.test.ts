@@ -52,6 +52,8 @@ describe('watchSources', () => {
       'carillon_source_lag_seconds{integration="shop/bus"} 3',
       'carillon_source_lag_records{integration="shop/bus"} 120',
     ]);
+    sourceState('shop/bus', { ...RUNNING, lagBytes: null, lagRecords: 0 });
+    expect(await metrics()).toContain('carillon_source_lag_seconds{integration="shop/bus"} 0');
     sourceLeft('shop/bus');
     expect((await metrics()).filter((line) => line.startsWith('carillon_source_lag'))).toEqual([]);
   });

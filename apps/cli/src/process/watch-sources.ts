@@ -26,7 +26,10 @@ export function watchSources({ metrics }: Telemetry, logger: Logger, clock: Cloc
       metrics.sourceState.with({ integration, ...labels }).set(1);
       shown.set(integration, labels);
       if (readUntil !== null) {
-        metrics.sourceLagSeconds.with({ integration }).set(Math.max(0, clock.now() - readUntil) / 1000);
+        // Nothing waits to be read, however old the newest change is.
+        const isWhole = state.kind === 'running' && (lagRecords ?? lagBytes) === 0;
+        const lag = isWhole ? 0 : Math.max(0, clock.now() - readUntil);
+        metrics.sourceLagSeconds.with({ integration }).set(lag / 1000);
       }
       if (lagBytes !== null) metrics.sourceLagBytes.with({ integration }).set(lagBytes);
       if (lagRecords !== null) metrics.sourceLagRecords.with({ integration }).set(lagRecords);

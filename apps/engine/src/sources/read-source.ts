@@ -69,7 +69,15 @@ function createHandlers(
     },
     report(report) {
       const { state, reportedAt, tables, lagRecords } = saved.current();
-      const known = { ...report, tables: readTables(report.tables, { tables, reportedAt, now: clock.now() }) };
+      const known = {
+        ...report,
+        tables: readTables(report.tables, {
+          tables,
+          reportedAt,
+          now: clock.now(),
+          areTopics: report.lagRecords !== undefined,
+        }),
+      };
       latest = known;
       const staysWaiting = waitsForSchema(saved.current()) && report.lagRecords !== 0;
       const isLagNew = report.lagRecords !== undefined && (lagRecords ?? null) === null;

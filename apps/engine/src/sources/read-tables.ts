@@ -3,7 +3,13 @@ import type { Instant } from '@carillon/kernel';
 import type { TableReading } from '@carillon/ports';
 
 /** Tables as they are stored, when that was reported, and the time now. */
-type Known = { readonly tables: readonly TableReading[]; readonly reportedAt: Instant; readonly now: Instant };
+type Known = {
+  readonly tables: readonly TableReading[];
+  readonly reportedAt: Instant;
+  readonly now: Instant;
+  /** Each topic has a position of its own, so that reading continues there. A table has none while it is not published. */
+  readonly areTopics: boolean;
+};
 
 /**
  * Returns tables as a reader reports them, with what it cannot know: since when a table is read that was published before it
@@ -16,9 +22,16 @@ export const readTables = (reported: readonly TableReading[], known: Known): rea
   });
 
 /** A gap begins with the last report that found the table as it was. */
-function continueTable(reading: TableReading, before: TableReading, { reportedAt, now }: Known): TableReading {
+function continueTable(
+  reading: TableReading,
+  before: TableReading,
+  { reportedAt, now, areTopics }: Known,
+): TableReading {
+  if (areTopics) return { ...reading, since: reading.since ?? before.since };
   const gap = before.gap && { gap: before.gap };
-  const begun = { gap: { from: reportedAt, to: null } };
+  // An earlier gap that nobody has reset begins the span.
+  const from = before.gap?.from ?? reportedAt;
+  const begun = { gap: { from, to: null } };
   if (reading.problem !== null) return { ...reading, ...(before.since === null ? gap : begun) };
   const hasReentered =
     before.entry !== undefined &&
@@ -27,7 +40,7 @@ function continueTable(reading: TableReading, before: TableReading, { reportedAt
     before.since !== null;
   const since = Math.max(reading.since ?? 0, before.since ?? 0, hasReentered ? now : 0) || null;
   const isNew = before.since !== null && since !== null && since > before.since;
-  if (isNew) return { ...reading, since, gap: { from: reportedAt, to: since } };
+  if (isNew) return { ...reading, since, gap: { from, to: since } };
   if (before.gap?.to === null && since !== null)
     return { ...reading, since, gap: { from: before.gap.from, to: since } };
   return { ...reading, since, ...gap };

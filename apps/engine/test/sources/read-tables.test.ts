@@ -6,9 +6,11 @@ import { readAfterReset, readTables } from '../../src/sources/read-tables.ts';
 const ORDERS: TableReading = { table: 'public.orders', since: null, problem: null };
 const NO_KEY: TableReading = { ...ORDERS, problem: { reason: 'no_identity', detail: null, fix: null } };
 /** Reports follow each other every 10 ms, from 110 on. */
-function report(readings: readonly TableReading[], stored: TableReading = { ...ORDERS, since: 50 }): TableReading {
+function report(readings: readonly TableReading[], areTopics = false): TableReading {
+  const stored: TableReading = { ...ORDERS, since: 50 };
   return readings.reduce((before, reading, index) => {
-    const [table] = readTables([reading], { tables: [before], reportedAt: 100 + index * 10, now: 110 + index * 10 });
+    const reportedAt = 100 + index * 10;
+    const [table] = readTables([reading], { tables: [before], reportedAt, now: reportedAt + 10, areTopics });
     return table ?? before;
   }, stored);
 }
@@ -20,7 +22,7 @@ describe('readTables', () => {
       since: 50,
       entry: '7',
     });
-    expect(readTables([{ ...ORDERS, since: 5 }], { tables: [], reportedAt: 1, now: 9 })).toEqual([
+    expect(readTables([{ ...ORDERS, since: 5 }], { tables: [], reportedAt: 1, now: 9, areTopics: false })).toEqual([
       { ...ORDERS, since: 5 },
     ]);
   });
@@ -33,6 +35,16 @@ describe('readTables', () => {
       since: 133,
       gap: { from: 110, to: 133 },
     });
+  });
+
+  it('begins the span of two gaps at the first', () => {
+    const again = { ...ORDERS, since: 133 };
+    expect(report([ORDERS, NO_KEY, again, NO_KEY])).toMatchObject({ gap: { from: 110, to: null } });
+  });
+
+  it('shows no gap of a topic, which continues at its own position', () => {
+    const refused: TableReading = { ...ORDERS, problem: { reason: 'no_topic', detail: null, fix: null } };
+    expect(report([refused, ORDERS], true)).toEqual({ ...ORDERS, since: 50 });
   });
 
   it('notices a table that left the publication and entered it again between two reports', () => {
