@@ -1,19 +1,30 @@
 import { randomBytes } from 'node:crypto';
-import { ensureTopics, openKafkaLog, type KafkaLog } from '@carillon/adapter-kafka';
+import { createTopicSources, ensureTopics, openKafkaLog, type KafkaLog } from '@carillon/adapter-kafka';
 import { openMongo, type MongoStores } from '@carillon/adapter-mongodb';
 import { createPostgresSources } from '@carillon/adapter-postgres';
 import { TOPIC_DEFINITIONS } from '@carillon/contracts';
 import { ok, type LogId } from '@carillon/kernel';
-import type { AddressGuard, LeaseStore, LogRecord, SourceStore, StoredSource, TopicName } from '@carillon/ports';
+import type {
+  AddressGuard,
+  LeaseStore,
+  LogRecord,
+  SourceRef,
+  SourceStore,
+  StoredSource,
+  TopicName,
+} from '@carillon/ports';
 import { Progress } from '@carillon/runtime';
 import { appendBeforeWrite, COLLECTIONS, createSourceStore } from '@carillon/stores';
 import { integration, stream } from '@carillon/testing/given';
 import { createPostgresDatabase, dropDatabase, forgetTopics, type PostgresDatabase } from '@carillon/testing/services';
 import { openTopology, untilFound, type Topology } from '@carillon/testing/topology';
+import kafkajs, { type Producer } from 'kafkajs';
+import { nameOf } from '../../../apps/engine/src/sources/source-ports.ts';
 import { startSources, type SourceReaders } from '../../../apps/engine/src/sources/sources.ts';
 import { sharedServer, takeTurn } from '../../support/shared-servers.ts';
 
 export const REF = { workspace: 'shop', integration: 'shop-db' };
+export const BUS = { workspace: 'shop', integration: 'bus' };
 const TIMING = { roundMs: 50, firstPauseMs: 100, longestPauseMs: 300, reportMs: 300, leaseMs: 1_000 };
 const LOOPBACK: AddressGuard = {
   resolve: async () => ok([{ address: '127.0.0.1', family: 4, listed: true, isPublic: false }]),
@@ -26,7 +37,7 @@ const freshLogId = (): LogId =>
 export type ReadingEngine = {
   /** Errors that it reported. */
   readonly troubles: unknown[];
-  /** It is the one that reads. */
+  /** It is the one that reads the database. */
   reads(): boolean;
   /** From now on nothing that it asks of store and lease is answered, as if the process did not run. */
   pause(): void;
@@ -35,21 +46,26 @@ export type ReadingEngine = {
   dieAfterAppend(): Promise<void>;
 };
 
-/** A database, Kafka and MongoDB, and any number of engines that may read the database. */
+/** A topic that another program writes. */
+type ForeignTopic = { readonly name: string; readonly producer: Producer };
+
+/** Kafka and MongoDB, a database and a topic, and any number of engines that may read these two. */
 export class ClusterReaders {
   readonly database: PostgresDatabase;
   readonly #topology: Topology;
+  readonly #topic: ForeignTopic;
   readonly #log: KafkaLog;
   readonly #stores: MongoStores;
   readonly #engines: SourceReaders[] = [];
   readonly #leave: () => Promise<void>;
 
   private constructor(
-    database: PostgresDatabase,
+    { database, topic }: { readonly database: PostgresDatabase; readonly topic: ForeignTopic },
     { topology, log, stores }: { readonly topology: Topology; readonly log: KafkaLog; readonly stores: MongoStores },
     leave: () => Promise<void>,
   ) {
     this.database = database;
+    this.#topic = topic;
     this.#topology = topology;
     this.#log = log;
     this.#stores = stores;
@@ -68,6 +84,7 @@ export class ClusterReaders {
     await ensureTopics(connection, TOPIC_DEFINITIONS, { singleBroker: true, freshLogId });
     const database = await createPostgresDatabase(postgres.url);
     await database.run('CREATE TABLE orders (id bigint PRIMARY KEY)');
+    const topic = await makeTopic(brokers);
     const name = `sources-${randomBytes(6).toString('hex')}`;
     const clock = { now: () => Date.now() };
     const stores = await openMongo({ url: mongodb.url, database: name, clock, collections: COLLECTIONS });
@@ -76,8 +93,11 @@ export class ClusterReaders {
     await topology.publish(
       integration('shop-db', { kind: 'postgres', url: { secret: 'SHOP_DB' } }),
       stream('orders', { from: { integration: 'shop-db', tables: { 'public.orders': 'event.id' } } }),
+      integration('bus', { kind: 'kafka', brokers }),
+      stream('order-records', { from: { integration: 'bus', topics: { [topic.name]: 'event.id' } } }),
     );
-    return new ClusterReaders(database, { topology, log, stores }, async () => {
+    return new ClusterReaders({ database, topic }, { topology, log, stores }, async () => {
+      await topic.producer.disconnect();
       await topology.close();
       await log.close();
       await stores.close();
@@ -124,6 +144,7 @@ export class ClusterReaders {
       guard: LOOPBACK,
       timing: { statusMs: 100, idleMs: 200, reportMs: 150, releaseMs: 200 },
     });
+    const topicSources = createTopicSources({ guard: LOOPBACK, timing: { refreshMs: 200 } });
     const engine = startSources(
       {
         ...this.#topology.ports,
@@ -131,7 +152,7 @@ export class ClusterReaders {
         sources,
         leases: ownLeases,
         changeSources: async () => adapter,
-        topicSources: () => Promise.reject(new Error('no topics are read here')),
+        topicSources: async () => topicSources,
         avroSchemas: () => Promise.reject(new Error('no schemas are read here')),
         progress: new Progress(),
         watch: {
@@ -147,7 +168,7 @@ export class ClusterReaders {
     this.#engines.push(engine);
     return {
       troubles,
-      reads: () => shown.size > 0,
+      reads: () => shown.has(nameOf(REF)),
       pause: () => (resumed ??= Promise.withResolvers()),
       resume: () => {
         resumed?.resolve();
@@ -161,9 +182,9 @@ export class ClusterReaders {
     };
   }
 
-  untilStored(what: string, fits: (source: StoredSource) => boolean): Promise<StoredSource> {
+  untilStored(what: string, fits: (source: StoredSource) => boolean, ref: SourceRef = REF): Promise<StoredSource> {
     return untilFound(what, async () => {
-      const source = await this.store.load(REF);
+      const source = await this.store.load(ref);
       return source !== null && fits(source) ? source : undefined;
     });
   }
@@ -180,10 +201,7 @@ export class ClusterReaders {
   /** Event ids of each row, in the order of the log. */
   async idsOfRows(): Promise<Readonly<Record<string, readonly string[]>>> {
     const changes = (await this.records('carillon.events')).filter(({ headers }) => headers['shape'] === 'change');
-    const rows = Map.groupBy(changes, ({ headers }) => headers['key'] ?? '');
-    return Object.fromEntries(
-      [...rows].map(([row, records]) => [row, records.map(({ headers }) => headers['event_id'] ?? '')]),
-    );
+    return idsByKey(changes);
   }
 
   /** Resolves once a row is on the log, with what is there. */
@@ -191,6 +209,22 @@ export class ClusterReaders {
     return untilFound(`row ${id}`, async () => {
       const rows = await this.idsOfRows();
       return rows[id] ? rows : undefined;
+    });
+  }
+
+  /** Writes records to the topic. */
+  async send(...ids: readonly number[]): Promise<void> {
+    const messages = ids.map((id) => ({ value: JSON.stringify({ id }) }));
+    await this.#topic.producer.send({ topic: this.#topic.name, messages });
+  }
+
+  /** Event ids of each record of the topic, once one of them is on the log. */
+  untilRecord(id: number): Promise<Readonly<Record<string, readonly string[]>>> {
+    return untilFound(`record ${id}`, async () => {
+      const records = await this.records('carillon.events');
+      const events = records.filter(({ headers }) => headers['stream'] === 'shop/order-records');
+      const found = idsByKey(events);
+      return found[id] ? found : undefined;
     });
   }
 
@@ -202,4 +236,23 @@ export class ClusterReaders {
     await this.stopEngines();
     await this.#leave();
   }
+}
+
+function idsByKey(events: readonly LogRecord[]): Readonly<Record<string, readonly string[]>> {
+  const byKey = Map.groupBy(events, ({ headers }) => headers['key'] ?? '');
+  return Object.fromEntries(
+    [...byKey].map(([key, records]) => [key, records.map(({ headers }) => headers['event_id'] ?? '')]),
+  );
+}
+
+async function makeTopic(brokers: readonly string[]): Promise<ForeignTopic> {
+  const name = `shop.orders.${randomBytes(4).toString('hex')}`;
+  const kafka = new kafkajs.Kafka({ brokers: [...brokers], logLevel: kafkajs.logLevel.NOTHING });
+  const admin = kafka.admin();
+  await admin.connect();
+  await admin.createTopics({ topics: [{ topic: name, numPartitions: 1 }], waitForLeaders: false });
+  await admin.disconnect();
+  const producer = kafka.producer();
+  await producer.connect();
+  return { name, producer };
 }

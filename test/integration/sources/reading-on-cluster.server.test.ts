@@ -3,11 +3,11 @@ import { OWNER_ACTOR } from '@carillon/domain/people';
 import { untilFound } from '@carillon/testing/topology';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
-import { ClusterReaders, REF, type ReadingEngine } from './cluster-readers.ts';
+import { BUS, ClusterReaders, REF, type ReadingEngine } from './cluster-readers.ts';
 
 const TIMEOUT = 120_000;
 
-describeWith(['kafka', 'mongodb', 'postgres'], 'Engines of a cluster that read PostgreSQL', () => {
+describeWith(['kafka', 'mongodb', 'postgres'], 'Engines of a cluster that read PostgreSQL and Kafka', () => {
   let cluster: ClusterReaders;
   let first: ReadingEngine;
   beforeAll(async () => {
@@ -36,6 +36,29 @@ describeWith(['kafka', 'mongodb', 'postgres'], 'Engines of a cluster that read P
       expect([rows['1']?.length, rows['2']?.length, rows['3']?.length]).toEqual([1, 2, 1]);
       expect(new Set(rows['2']).size).toBe(1);
       expect([first.reads(), second.reads()]).toEqual([false, true]);
+    },
+    TIMEOUT,
+  );
+
+  it(
+    'read a topic on from the saved position in another engine, with the same event id',
+    async () => {
+      await cluster.untilStored('a topic', ({ tables }) => tables[0]?.problem === null, BUS);
+      await cluster.send(1, 2);
+      await cluster.untilRecord(2);
+      cluster.startEngine();
+      const dead = first.dieAfterAppend();
+      await cluster.send(3);
+      await dead;
+      await cluster.send(4);
+      const records = await cluster.untilRecord(4);
+      expect(Object.values(records).map((ids) => ids.length)).toEqual([1, 1, 2, 1]);
+      expect(new Set(records['3']).size).toBe(1);
+      // Nothing is read again after the position was saved.
+      await cluster.stopEngines();
+      cluster.startEngine();
+      await cluster.send(5);
+      expect(await cluster.untilRecord(5)).toEqual({ ...records, 5: [expect.any(String)] });
     },
     TIMEOUT,
   );
