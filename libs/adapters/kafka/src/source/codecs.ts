@@ -154,13 +154,12 @@ const unpackGzip: Unpack = (bytes, maxOutputLength) => zlib.gunzipSync(bytes, { 
 /** Node.js 20 has no zstd. */
 const { zstdDecompressSync }: Partial<Pick<typeof zlib, 'zstdDecompressSync'>> = zlib;
 
-const unpackZstd: Unpack = (bytes, maxOutputLength) => {
-  if (!zstdDecompressSync) throw new UnreadableBatch('Carillon reads zstd from Node.js 22.15 on');
-  return zstdDecompressSync(bytes, { maxOutputLength });
-};
+const unpackZstd: Unpack | null = zstdDecompressSync
+  ? (bytes, maxOutputLength) => zstdDecompressSync(bytes, { maxOutputLength })
+  : null;
 
 /** By the number that Kafka gives them in the attributes of a batch. */
-const CODECS: readonly ({ readonly name: string; readonly unpack: Unpack } | undefined)[] = [
+const CODECS: readonly ({ readonly name: string; readonly unpack: Unpack | null } | undefined)[] = [
   { name: 'none', unpack: (bytes) => bytes },
   { name: 'gzip', unpack: unpackGzip },
   { name: 'snappy', unpack: unpackSnappy },
@@ -168,15 +167,23 @@ const CODECS: readonly ({ readonly name: string; readonly unpack: Unpack } | und
   { name: 'zstd', unpack: unpackZstd },
 ];
 
-/** Unpacks the records of a batch. Throws UnreadableBatch if they are not of the codec, or hold more than `maxBytes`. */
-export function unpackRecords(codec: number, bytes: Buffer, maxBytes: number): Buffer {
+/**
+ * Returns what unpacks the records of a batch. It throws UnreadableBatch if they are not of the codec, or have more than `maxBytes`.
+ * Throws UnreadableBatch if there is no such codec.
+ */
+export function unpackerOf(codec: number): Unpack {
   const found = CODECS[codec];
   if (!found)
     throw new UnreadableBatch(`it is compressed by a codec with number ${codec}, which Carillon does not know`);
-  try {
-    return found.unpack(bytes, maxBytes);
-  } catch (error) {
-    const detail = error instanceof UnreadableBatch ? error.message : 'its data is damaged or too large';
-    throw new UnreadableBatch(`it is compressed with ${found.name}, and ${detail}`, { cause: error });
-  }
+  const { name, unpack } = found;
+  if (!unpack)
+    throw new UnreadableBatch(`it is compressed with ${name}, and Carillon reads ${name} from Node.js 22.15 on`);
+  return (bytes, maxBytes) => {
+    try {
+      return unpack(bytes, maxBytes);
+    } catch (error) {
+      const detail = error instanceof UnreadableBatch ? error.message : 'its data is damaged or too large';
+      throw new UnreadableBatch(`it is compressed with ${name}, and ${detail}`, { cause: error });
+    }
+  };
 }

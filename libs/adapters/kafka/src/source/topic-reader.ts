@@ -1,5 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import type { KafkaPosition } from '@carillon/domain/changes';
+import type { Coroutine } from '@carillon/kernel';
 import type { SourceReader, TopicEnd, TopicHandlers, TopicRecord, TopicTarget } from '@carillon/ports';
 import { TopicFailure, waiting } from './failures.ts';
 import { ForeignCluster, type Access } from './foreign-cluster.ts';
@@ -26,6 +27,8 @@ const MAX_BATCH_RECORDS = 500;
 const MAX_BATCH_BYTES = 1024 * 1024;
 /** Bytes that the records of one answer may have once they are unpacked. The rest is fetched again. */
 const MAX_UNPACKED_BYTES = 16 * 1024 * 1024;
+/** Time after which unpacking lets the rest of the process run. */
+const SLICE_MS = 5;
 /** End of the year 9999. */
 const MAX_TIME = 253_402_300_799_999;
 
@@ -163,9 +166,7 @@ class TopicRun {
       const asked = readable.map((place) => ({ ...place, offset: offsets.get(keyOf(place)) ?? place.offset }));
       const answer = await broker.send(fetchRequest(asked, { maxWaitMs: MAX_WAIT_MS, maxBytes }));
       const whole = answer.parts.filter(({ errorCode }) => errorCode === 0);
-      const read = readParts(asked, whole);
-      for (const { place, next } of read) offsets.set(keyOf(place), next);
-      await this.#deliver(read);
+      for (const { place, next } of await this.#deliver(asked, whole)) offsets.set(keyOf(place), next);
       if (!this.#accepts(leader, asked, answer)) {
         await round.pause(this.#order.access.timing.stalePauseMs);
         round.end();
@@ -198,9 +199,13 @@ class TopicRun {
     return failed.size === 0;
   }
 
-  /** Hands records over, one answer after the other, so that each leader waits until its records are durable. */
-  #deliver(read: readonly Read[]): Promise<void> {
-    const delivered = this.#last.then(() => this.#takeAll(read));
+  /** Unpacks records and hands them over, one answer after the other, so that each leader waits until its records are durable. */
+  #deliver(asked: readonly ReadPlace[], parts: readonly FetchedPart[]): Promise<readonly Read[]> {
+    const delivered = this.#last.then(async () => {
+      const read = await runYielding(readParts(asked, parts));
+      await this.#takeAll(read);
+      return read;
+    });
     this.#last = delivered.catch(() => undefined);
     return delivered;
   }
@@ -220,7 +225,7 @@ class TopicRun {
       for (const record of found) {
         const at = timeOf(record.time);
         records.push({ ...record, topic, topicId, partition, at, timestamp: record.time });
-        position = moved(position, place, record.offset + 1, at);
+        position = moved(position, place, (record.lastOffset ?? record.offset) + 1, at);
         bytes += record.value?.length ?? 0;
         if (records.length >= MAX_BATCH_RECORDS || bytes >= MAX_BATCH_BYTES) await flush();
       }
@@ -278,13 +283,25 @@ function moved(position: KafkaPosition | null, place: ReadPlace, next: number, a
 
 const timeOf = (time: number): number => (time >= 0 && time <= MAX_TIME ? time : Date.now());
 
-function readParts(asked: readonly ReadPlace[], parts: readonly FetchedPart[]): readonly Read[] {
+function* readParts(asked: readonly ReadPlace[], parts: readonly FetchedPart[]): Coroutine<readonly Read[]> {
   const budget = { left: MAX_UNPACKED_BYTES };
-  return parts.flatMap(({ topicId, partition, bytes, aborted }) => {
+  const read: Read[] = [];
+  for (const { topicId, partition, bytes, aborted } of parts) {
     const place = asked.find((one) => one.topicId === topicId && one.partition === partition);
-    if (!place || budget.left <= 0) return [];
-    return [{ place, ...readTopicRecords(bytes, place.offset, aborted, budget) }];
-  });
+    if (!place || budget.left <= 0) continue;
+    read.push({ place, ...(yield* readTopicRecords(bytes, place.offset, aborted, budget)) });
+  }
+  return read;
+}
+
+async function runYielding<Value>(work: Coroutine<Value>): Promise<Value> {
+  for (let until = performance.now() + SLICE_MS; ;) {
+    const part = work.next();
+    if (part.done) return part.value;
+    if (performance.now() < until) continue;
+    await nextTurn();
+    until = performance.now() + SLICE_MS;
+  }
 }
 
 /** Resolves when all have ended. The first that ends, or fails, ends the round for the others. */

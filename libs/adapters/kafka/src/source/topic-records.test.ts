@@ -1,4 +1,5 @@
 import { gzipSync } from 'node:zlib';
+import { runToCompletion } from '@carillon/kernel';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { batchOf, markerOf, TRANSACTIONAL, varint } from '../../test/record-batches.ts';
@@ -6,7 +7,7 @@ import { readTopicRecords, type AbortedTransaction } from './topic-records.ts';
 
 const GZIP = 1;
 const read = (bytes: Buffer, from = 0, aborted: readonly AbortedTransaction[] = [], left = 16 * 1024 * 1024) => {
-  const { records, next } = readTopicRecords(bytes, from, aborted, { left });
+  const { records, next } = runToCompletion(readTopicRecords(bytes, from, aborted, { left }));
   return {
     next,
     records: records.map(({ offset, value }) => [offset, value && Buffer.from(value).toString()]),
@@ -85,13 +86,13 @@ describe('readTopicRecords', () => {
     ['data of no codec', batchOf([{ value: 'a' }], { first: 0, attributes: GZIP, pack: () => Buffer.from('no gzip') })],
     ['a codec that nobody knows', batchOf([{ value: 'a' }], { first: 0, attributes: 7 })],
     [
-      'more than 32 MiB once it is unpacked',
+      'more than 16 MiB once it is unpacked',
       batchOf([], {
         first: 0,
         lastDelta: 0,
         attributes: GZIP,
         count: 1,
-        pack: () => gzipSync(Buffer.alloc(33 * 1024 * 1024)),
+        pack: () => gzipSync(Buffer.alloc(17 * 1024 * 1024)),
       }),
     ],
     [
@@ -101,14 +102,41 @@ describe('readTopicRecords', () => {
     ['a negative length', batchOf([], { first: 0, lastDelta: 0, count: 1, pack: () => varint(-5) })],
     ['a number without an end', batchOf([], { first: 0, lastDelta: 0, count: 1, pack: () => Buffer.alloc(40, 0xff) })],
     ['more records than bytes', batchOf([{ value: 'a' }], { first: 0, count: 10 })],
+    ['a negative number of records', batchOf([{ value: 'a' }], { first: 0, count: -1 })],
     ['two thousand million records', batchOf([{ value: 'a' }], { first: 0, count: 2 ** 31 - 1 })],
   ])('makes one unreadable record of a batch with %s, and reads on behind it', (_, bad) => {
-    const found = read(Buffer.concat([bad, batchOf([{ value: 'behind' }], { first: 9 })]));
+    const bytes = Buffer.concat([bad, batchOf([{ value: 'behind' }], { first: 9 })]);
+    const found = read(bytes, 0, [], 64 * 1024 * 1024);
     expect(found.all).toMatchObject([
       { offset: 0, value: null, unreadable: expect.any(String) as string },
       { offset: 9 },
     ]);
     expect(found.next).toBe(10);
+  });
+
+  it('takes a batch that is too large for its codec from the budget too', () => {
+    const bomb = gzipSync(Buffer.alloc(17 * 1024 * 1024));
+    const bombs = [0, 1, 2].map((first) =>
+      batchOf([], { first, lastDelta: 0, attributes: GZIP, count: 1, pack: () => bomb }),
+    );
+    expect(read(Buffer.concat(bombs))).toMatchObject({ next: 1, records: [[0, null]] });
+  });
+
+  it('never adds to the budget for a batch that says its number of records is negative', () => {
+    const budget = { left: 1_000 };
+    runToCompletion(readTopicRecords(batchOf([{ value: 'a' }], { first: 0, count: -2_000_000_000 }), 0, [], budget));
+    expect(budget.left).toBeLessThanOrEqual(1_000);
+  });
+
+  it('names all offsets of an unreadable batch, also if reading begins in its midst', () => {
+    const bad = batchOf([], { first: 5, lastDelta: 4, count: 1, pack: () => varint(-5) });
+    expect(read(bad, 5).all).toMatchObject([
+      { offset: 5, lastOffset: 9, unreadable: expect.stringContaining('the offsets 5 to 9') as string },
+    ]);
+    expect(read(bad, 7).all).toMatchObject([
+      { offset: 7, lastOffset: 9, unreadable: expect.stringContaining('the offsets 7 to 9') as string },
+    ]);
+    expect(read(bad, 10).all).toEqual([]);
   });
 
   it('never throws and never goes back, whatever bytes are damaged', () => {
@@ -121,7 +149,7 @@ describe('readTopicRecords', () => {
       fc.property(damages, (changes) => {
         const bytes = Buffer.from(good);
         for (const [at, byte] of changes) bytes[at] = byte;
-        const found = readTopicRecords(bytes, 4, [], { left: 1_000_000 });
+        const found = runToCompletion(readTopicRecords(bytes, 4, [], { left: 1_000_000 }));
         expect(found.next).toBeGreaterThanOrEqual(4);
         for (const { offset } of found.records) expect(offset).toBeGreaterThanOrEqual(4);
       }),

@@ -1,5 +1,6 @@
+import { runToCompletion, type Coroutine } from '@carillon/kernel';
 import { readInt64 } from '../reading/batch-reader.ts';
-import { UnreadableBatch, unpackRecords } from './codecs.ts';
+import { UnreadableBatch, unpackerOf } from './codecs.ts';
 
 /** A record of a batch, before its topic is added. */
 export type ReadRecord = {
@@ -9,6 +10,8 @@ export type ReadRecord = {
   readonly value: Uint8Array | null;
   readonly headers: Readonly<Record<string, string>>;
   readonly unreadable: string | null;
+  /** Last offset of an unreadable batch. Set only if `unreadable` is. */
+  readonly lastOffset?: number;
 };
 
 /** A transaction that was aborted: records of the producer from the offset on, up to its marker. */
@@ -38,23 +41,27 @@ const IS_TRANSACTIONAL = 0b1_0000;
 const IS_CONTROL = 0b10_0000;
 const ABORT_MARKER = 0;
 
-/** Bytes that the records of one batch may have once they are unpacked. */
-const MAX_UNPACKED_BYTES = 32 * 1024 * 1024;
+/**
+ * Bytes that the records of one batch may have once they are unpacked, since unpacking blocks the process. A broker takes batches of at
+ * most 1 MiB by default, and events rarely shrink to a sixteenth.
+ */
+const MAX_UNPACKED_BYTES = 16 * 1024 * 1024;
 const MAX_BATCH_RECORDS = 200_000;
 const RECORD_OVERHEAD_BYTES = 200;
 const MAX_HEADERS = 1_000;
+const RECORDS_BETWEEN_YIELDS = 500;
 
 /**
  * Reads whole batches that other programs wrote, from an offset on. Leaves out markers of transactions and records of those that were
  * aborted. A batch that cannot be read becomes one unreadable record, so that it holds up nothing behind it. Stops behind the batch that
- * uses up the budget of unpacked bytes.
+ * uses up the budget of unpacked bytes. Yields between batches.
  */
-export function readTopicRecords(
+export function* readTopicRecords(
   bytes: Buffer,
   from: number,
   aborted: readonly AbortedTransaction[],
   budget: { left: number },
-): ReadRecords {
+): Coroutine<ReadRecords> {
   const records: ReadRecord[] = [];
   const waiting = [...aborted].toSorted((one, other) => one.firstOffset - other.firstOffset);
   const aborting = new Set<number>();
@@ -68,7 +75,7 @@ export function readTopicRecords(
     const first = readInt64(batch, 0);
     if (batch[MAGIC_AT] !== MAGIC || batch.length < HEADER_BYTES) {
       if (first < next) continue;
-      records.push(unreadableRecord(first, 'it is older than Kafka 0.11, or no batch of records'));
+      records.push(unreadableBatch(first, first, 'it is older than Kafka 0.11, or no batch of records'));
       next = first + 1;
       continue;
     }
@@ -84,34 +91,44 @@ export function readTopicRecords(
     if ((attributes & IS_CONTROL) !== 0) {
       if (isAborted && isAbortMarker(batch)) aborting.delete(producer);
     } else if (!isAborted) {
-      for (const record of readBatch(batch, first, attributes, budget)) if (record.offset >= next) records.push(record);
+      const read = yield* readBatch(batch, first, attributes, budget);
+      if (typeof read === 'string') records.push(unreadableBatch(Math.max(first, next), last, read));
+      else for (const record of read) if (record.offset >= next) records.push(record);
     }
     next = last + 1;
   }
   return { records, next };
 }
 
-const unreadableRecord = (offset: number, unreadable: string): ReadRecord => ({
-  offset,
-  time: -1,
-  key: null,
-  value: null,
-  headers: {},
-  unreadable,
-});
+function unreadableBatch(offset: number, lastOffset: number, cause: string): ReadRecord {
+  const offsets = offset === lastOffset ? `offset ${offset}` : `the offsets ${offset} to ${lastOffset}`;
+  const unreadable = `the batch of ${offsets} cannot be read: ${cause}`;
+  return { offset, lastOffset, time: -1, key: null, value: null, headers: {}, unreadable };
+}
 
-function readBatch(batch: Buffer, first: number, attributes: number, budget: { left: number }): readonly ReadRecord[] {
+/** Returns why it cannot be read, if it cannot. */
+function* readBatch(
+  batch: Buffer,
+  first: number,
+  attributes: number,
+  budget: { left: number },
+): Coroutine<readonly ReadRecord[] | string> {
   try {
-    const packed = batch.subarray(HEADER_BYTES);
-    const bytes = unpackRecords(attributes & CODEC, packed, MAX_UNPACKED_BYTES);
+    const count = batch.readInt32BE(COUNT_AT);
+    if (count < 0) throw new UnreadableBatch('its number of records is negative');
+    if (count > MAX_BATCH_RECORDS) throw new UnreadableBatch(`it has more than ${MAX_BATCH_RECORDS} records`);
+    const unpack = unpackerOf(attributes & CODEC);
+    // Taken before, because unpacking that fails may have done all the work.
+    budget.left -= MAX_UNPACKED_BYTES;
+    const bytes = unpack(batch.subarray(HEADER_BYTES), MAX_UNPACKED_BYTES);
+    budget.left += MAX_UNPACKED_BYTES - bytes.length;
+    yield;
     const firstTime = readInt64(batch, FIRST_TIME_AT);
     const appended = attributes & TIME_IS_OF_APPEND ? readInt64(batch, MAX_TIME_AT) : null;
-    const count = batch.readInt32BE(COUNT_AT);
-    if (count > MAX_BATCH_RECORDS) throw new UnreadableBatch(`it has more than ${MAX_BATCH_RECORDS} records`);
-    budget.left -= bytes.length + count * RECORD_OVERHEAD_BYTES;
     const cursor = new Cursor(bytes);
     const records: ReadRecord[] = [];
-    for (let n = 0; n < count; n += 1) {
+    for (let n = 1; n <= count; n += 1) {
+      budget.left -= RECORD_OVERHEAD_BYTES;
       const size = cursor.varint();
       const record = new Cursor(cursor.bytes(size));
       // Attributes of a record: not used by any version.
@@ -121,11 +138,11 @@ function readBatch(batch: Buffer, first: number, attributes: number, budget: { l
       const key = record.nullable();
       const value = record.nullable();
       records.push({ offset, time: appended ?? time, key, value, headers: readHeaders(record), unreadable: null });
+      if (n % RECORDS_BETWEEN_YIELDS === 0) yield;
     }
     return records;
   } catch (error) {
-    const detail = error instanceof UnreadableBatch ? error.message : 'its lengths contradict each other';
-    return [unreadableRecord(first, detail)];
+    return error instanceof UnreadableBatch ? error.message : 'its lengths contradict each other';
   }
 }
 
@@ -141,7 +158,8 @@ function readHeaders(cursor: Cursor): Readonly<Record<string, string>> {
 }
 
 function isAbortMarker(batch: Buffer): boolean {
-  const [marker] = readBatch(batch, 0, 0, { left: 0 });
+  const read = runToCompletion(readBatch(batch, 0, 0, { left: 0 }));
+  const marker = typeof read === 'string' ? undefined : read[0];
   return marker?.key instanceof Buffer && marker.key.length >= 4 && marker.key.readInt16BE(2) === ABORT_MARKER;
 }
 
