@@ -104,10 +104,17 @@ function shortestFloat(double: number): number | undefined {
   if (!Number.isFinite(float)) return undefined;
   for (let digits = 1; digits < 9; digits += 1) {
     const short = Number(float.toPrecision(digits));
-    if (Math.fround(short) === float) return short;
+    if (isNearest(short, float)) return short;
   }
   return Number(float.toPrecision(9));
 }
+
+/** Whether the number is nearer to the float than to any other. PostgreSQL writes no number that lies midway between two floats. */
+const isNearest = (number: number, float: number): boolean =>
+  Math.fround(number * (1 - NUDGE)) === float && Math.fround(number * (1 + NUDGE)) === float;
+
+/** Far below the distance of two floats, and above that of two doubles. */
+const NUDGE = 2 ** -50;
 
 /** Converters write a decimal as base64 of its digits, or as a number. */
 function decimalOf(value: Json | undefined, scale: Json | undefined, numbers: NumberTexts): Json | undefined {
