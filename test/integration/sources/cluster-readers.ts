@@ -37,9 +37,9 @@ const freshLogId = (): LogId =>
 export type ReadingEngine = {
   /** Errors that it reported. */
   readonly troubles: unknown[];
-  /** It is the one that reads the database. */
+  /** This engine reads the database. */
   reads(): boolean;
-  /** From now on nothing that it asks of store and lease is answered, as if the process did not run. */
+  /** Store and lease do not respond to this engine any more, as if its process stood still. */
   pause(): void;
   resume(): void;
   /** Ends after the next append, before its position is saved, without giving the lease back. */

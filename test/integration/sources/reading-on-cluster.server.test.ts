@@ -54,7 +54,7 @@ describeWith(['kafka', 'mongodb', 'postgres'], 'Engines of a cluster that read P
       const records = await cluster.untilRecord(4);
       expect(Object.values(records).map((ids) => ids.length)).toEqual([1, 1, 2, 1]);
       expect(new Set(records['3']).size).toBe(1);
-      // Nothing is read again after the position was saved.
+      // After the position was saved, no change is read again.
       await cluster.stopEngines();
       cluster.startEngine();
       await cluster.send(5);

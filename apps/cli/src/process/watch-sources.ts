@@ -26,7 +26,7 @@ export function watchSources({ metrics }: Telemetry, logger: Logger, clock: Cloc
       metrics.sourceState.with({ integration, ...labels }).set(1);
       shown.set(integration, labels);
       if (readUntil !== null) {
-        // Nothing waits to be read, however old the newest change is.
+        // The newest change may be old although the source has been read to its end.
         const isWhole = state.kind === 'running' && (lagRecords ?? lagBytes) === 0;
         const lag = isWhole ? 0 : Math.max(0, clock.now() - readUntil);
         metrics.sourceLagSeconds.with({ integration }).set(lag / 1000);

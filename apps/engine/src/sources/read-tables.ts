@@ -7,7 +7,7 @@ type Known = {
   readonly tables: readonly TableReading[];
   readonly reportedAt: Instant;
   readonly now: Instant;
-  /** Each topic has a position of its own, so that reading continues there. A table has none while it is not published. */
+  /** A topic continues at its own position. The changes of a table that is not published are missing. */
   readonly areTopics: boolean;
 };
 

@@ -74,7 +74,7 @@ class TopicRun {
   /** By partition: where its committed records end. */
   readonly #ends = new Map<string, number>();
   readonly #denied = new Set<string>();
-  /** By partition: answers in a row in which it failed. */
+  /** Failed fetches in a row, by partition. */
   readonly #failures = new Map<string, number>();
   #position: KafkaPosition | null;
   #last: Promise<unknown> = Promise.resolve();
