@@ -5,6 +5,7 @@ import { createPostgresSources } from '@carillon/adapter-postgres';
 import { createTenantSchemas } from '@carillon/adapter-schema-registry';
 import {
   readDebezium,
+  type AvroSchemas,
   type DebeziumRead,
   type KafkaPosition,
   type PostgresPosition,
@@ -167,15 +168,26 @@ export class TwoReaders {
     return this.#keepReading<KafkaPosition>((from, advance) =>
       sources.open(target, topics, from, {
         take: async ({ records, position }) => {
-          const schemas = await this.#schemas.of(records);
-          if (!schemas.ok) throw new Error(schemas.error.detail ?? schemas.error.reason);
+          const schemas = await this.#schemasOf(records);
           for (const record of records) {
-            this.#envelopes.get(format)?.push({ read: readDebezium(record, 'shop', schemas.value), record });
+            this.#envelopes.get(format)?.push({ read: readDebezium(record, 'shop', schemas), record });
           }
           advance(position);
         },
         report: () => undefined,
       }),
+    );
+  }
+
+  /** Asks the registry again while it is away, as an engine does. */
+  #schemasOf(records: readonly TopicRecord[]): Promise<AvroSchemas> {
+    return untilFound(
+      'the schemas of records',
+      async () => {
+        const schemas = await this.#schemas.of(records);
+        return schemas.ok ? schemas.value : undefined;
+      },
+      TIMEOUT_MS,
     );
   }
 
