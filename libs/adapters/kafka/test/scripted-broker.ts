@@ -59,6 +59,8 @@ export class ScriptedBroker {
   readonly fetched: number[] = [];
   /** Logins that were answered. */
   logins = 0;
+  /** Takes the request and never responds. */
+  silent = false;
   script: BrokerScript = {};
 
   private constructor() {
@@ -73,6 +75,10 @@ export class ScriptedBroker {
 
   get port(): number {
     return (this.#server.address() as AddressInfo).port;
+  }
+
+  get connections(): number {
+    return this.#sockets.size;
   }
 
   stop(): void {
@@ -95,6 +101,7 @@ export class ScriptedBroker {
   }
 
   #answer(socket: Socket, request: Buffer): void {
+    if (this.silent) return;
     const body = request.subarray(10 + request.readInt16BE(8));
     const kind = request.readInt16BE(0);
     if (kind === METADATA && this.script.metadata) {

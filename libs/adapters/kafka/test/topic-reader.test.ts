@@ -179,4 +179,21 @@ describe('A reader of foreign topics', () => {
     expect(await open().ended).toMatchObject({ reason: 'refused_login', detail: null });
     expect(broker.logins).toBe(3);
   });
+
+  it('closes at once while a broker does not answer the login', async () => {
+    broker.silent = true;
+    const reader = open();
+    await untilFound('a connection', () => (broker.connections > 0 ? true : undefined));
+    const before = performance.now();
+    await reader.close();
+    expect(performance.now() - before).toBeLessThan(5_000);
+    await untilFound('its end', () => (broker.connections === 0 ? true : undefined));
+  });
+
+  it('waits if a connection is not set up within the time for an answer', async () => {
+    broker.silent = true;
+    const impatient = createTopicSources({ guard: LOOPBACK, timing: { answerMs: 100 } });
+    const { problems } = await impatient.check(target, []);
+    expect(problems).toMatchObject([{ reason: 'unreachable', detail: expect.stringContaining('in time') as string }]);
+  });
 });

@@ -50,23 +50,26 @@ export type ForeignBroker = {
 const SILENT = new kafkajs.Kafka({ brokers: ['127.0.0.1:1'], logLevel: kafkajs.logLevel.NOTHING }).logger();
 const CLIENT_ID = 'carillon-source';
 const KEEP_ALIVE_MS = 30_000;
-/** A batch has at most 32 MiB, also unpacked, and a fetch asks for less. */
+/** A batch has at most 16 MiB, also unpacked, and a fetch asks for less. */
 const MAX_ANSWER_BYTES = 36 * 1024 * 1024;
 const HOST = /^[A-Za-z0-9_.:-]{1,253}$/;
 
 /**
  * Connects to a broker. The name is resolved once, every address is judged by the guard, and the connection goes to one of those. At a
- * public address it always uses TLS and checks the certificate.
+ * public address it always uses TLS and checks the certificate. Rejects once `closing` aborts, or after the time for an answer; the
+ * connection ends with `closing` too.
  */
 export async function connectBroker(
   guard: AddressGuard,
   target: TopicTarget,
   { host, port }: { readonly host: string; readonly port: number },
   { connectMs, answerMs }: BrokerTiming,
+  closing: AbortSignal,
 ): Promise<ForeignBroker> {
   const name = `${HOST.test(host) ? host : 'a broker without a name'}:${port}`;
   if (!HOST.test(host) || !(port > 0 && port < 65_536)) throw waiting('unreachable', `${name} is no address.`);
-  const address = await allowedAddress(guard, host, name);
+  const deadline = AbortSignal.any([closing, AbortSignal.timeout(answerMs)]);
+  const address = await orFail(name, unlessAborted(deadline, allowedAddress(guard, host, name)));
   const sockets = new Set<Socket>();
   let isClosed = false;
   const ssl = address.isPublic || target.tls !== null ? tlsOf(target, host) : null;
@@ -97,18 +100,14 @@ export async function connectBroker(
   const broker = new KafkaBroker({ connectionPool: pool, logger: SILENT, allowAutoTopicCreation: false });
   const close = (): void => {
     isClosed = true;
+    closing.removeEventListener('abort', close);
     // With an error, because kafkajs does not listen for a mere close.
     for (const socket of sockets) socket.destroy(new Error('this connection was closed'));
   };
-  const orFail = async <Value>(work: Promise<Value>): Promise<Value> => {
-    try {
-      return await work;
-    } catch (error) {
-      throw failureAt(name, error);
-    }
-  };
+  closing.addEventListener('abort', close, { once: true });
   try {
-    await orFail(broker.connect());
+    // kafkajs waits without a timer for what a broker older than 1.0 says to a login.
+    await orFail(name, unlessAborted(deadline, broker.connect()));
     refuseOld(broker.versions);
   } catch (error) {
     close();
@@ -116,22 +115,49 @@ export async function connectBroker(
   }
   return {
     name,
-    send: (request) => orFail(pool.send(request)),
+    send: (request) => orFail(name, unlessAborted(closing, pool.send(request))),
     async offsets(topics, timestamp, isCommitted) {
       const answer = await orFail(
-        broker.listOffsets({
-          replicaId: -1,
-          isolationLevel: isCommitted ? 1 : 0,
-          topics: topics.map(({ topic, partitions }) => ({
-            topic,
-            partitions: partitions.map((partition) => ({ partition, timestamp })),
-          })),
-        }),
+        name,
+        unlessAborted(
+          closing,
+          broker.listOffsets({
+            replicaId: -1,
+            isolationLevel: isCommitted ? 1 : 0,
+            topics: topics.map(({ topic, partitions }) => ({
+              topic,
+              partitions: partitions.map((partition) => ({ partition, timestamp })),
+            })),
+          }),
+        ),
       );
       return answer.responses;
     },
     close,
   };
+}
+
+async function orFail<Value>(name: string, work: Promise<Value>): Promise<Value> {
+  try {
+    return await work;
+  } catch (error) {
+    throw failureAt(name, error);
+  }
+}
+
+/** Resolves as `work` does, and rejects as soon as the signal aborts. */
+async function unlessAborted<Value>(signal: AbortSignal, work: Promise<Value>): Promise<Value> {
+  let abort = (): void => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    abort = () => reject(Object.assign(new Error('it was closed'), { code: 'ETIMEDOUT' }));
+  });
+  if (signal.aborted) abort();
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
 }
 
 async function allowedAddress(guard: AddressGuard, host: string, name: string) {

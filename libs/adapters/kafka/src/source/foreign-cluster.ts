@@ -25,7 +25,7 @@ export class ForeignCluster {
   readonly #target: TopicTarget;
   readonly #brokers = new Map<string, Promise<ForeignBroker>>();
   #known: Metadata['brokers'] = [];
-  #isClosed = false;
+  readonly #closing = new AbortController();
 
   constructor(access: Access, target: TopicTarget) {
     this.#access = access;
@@ -68,8 +68,7 @@ export class ForeignCluster {
   }
 
   close(): void {
-    this.#isClosed = true;
-    for (const broker of this.#brokers.values()) broker.then((found) => found.close()).catch(() => undefined);
+    this.#closing.abort();
     this.#brokers.clear();
   }
 
@@ -90,19 +89,14 @@ export class ForeignCluster {
   }
 
   #connect(address: Address): Promise<ForeignBroker> {
-    if (this.#isClosed) return Promise.reject(waiting('unreachable', 'The reader was closed.'));
+    if (this.#closing.signal.aborted) return Promise.reject(waiting('unreachable', 'The reader was closed.'));
     const name = nameOf(address);
     const known = this.#brokers.get(name);
     if (known) return known;
     const { guard, timing } = this.#access;
-    const connecting = connectBroker(guard, this.#target, address, timing);
+    const connecting = connectBroker(guard, this.#target, address, timing, this.#closing.signal);
     this.#brokers.set(name, connecting);
-    connecting.then(
-      (broker) => {
-        if (this.#isClosed) broker.close();
-      },
-      () => this.#brokers.delete(name),
-    );
+    connecting.catch(() => this.#brokers.delete(name));
     return connecting;
   }
 
