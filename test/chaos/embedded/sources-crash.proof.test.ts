@@ -1,9 +1,5 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { openEmbedded, type Embedded } from '@carillon/adapter-embedded';
-import { systemClock } from '@carillon/adapter-system';
-import { cli, launchProduct, startProduct, untilFound } from '@carillon/testing';
+import { untilFound } from '@carillon/testing';
 import { createPostgresDatabase, type PostgresDatabase } from '@carillon/testing/services';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { planting } from '../../harness/planting.ts';
@@ -11,9 +7,9 @@ import { scratch } from '../../integration/product/shop.ts';
 import { describeWith } from '../../support/requirements.ts';
 import { sharedServer } from '../../support/shared-servers.ts';
 import { READING_FILES, readChangesOnLog } from '../changes-on-log.ts';
-import { evaluateAgain, isEvaluated } from '../evaluate-again.ts';
-import { READING_PLACES, type ReadingOrder } from '../killed-reading.ts';
+import { evaluateAgain } from '../evaluate-again.ts';
 import { connectTo, createHistoryTables, readHistory, writeUntil } from '../table-history.ts';
+import { KilledReader } from './killed-reader.ts';
 
 /*
  * The product is killed at random while four connections write: from outside, and from inside before and after append and
@@ -40,36 +36,19 @@ const KILLABLE = planting([
 describeWith('postgres', 'An embedded engine that is killed while it reads', () => {
   let place: Awaited<ReturnType<typeof scratch>>;
   let database: PostgresDatabase;
+  let reader: KilledReader;
   beforeAll(async () => {
     place = await scratch();
     database = await createPostgresDatabase((await sharedServer('postgres')).url);
     const client = await connectTo(database.url);
     await createHistoryTables(client);
     await client.end();
+    const env = { CARILLON_SECRET_SHOP__SHOP_DB: database.url, CARILLON_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.1' };
+    reader = new KilledReader({ folder: place.folder, env, killable: KILLABLE });
   }, 120_000);
   afterAll(async () => {
     await place.remove();
   });
-
-  const dataDir = (): string => join(place.folder, 'data');
-  const environment = (order?: ReadingOrder): Readonly<Record<string, string>> => ({
-    ...(order && { ...KILLABLE, KILL_READING: JSON.stringify(order) }),
-    CARILLON_SECRET_SHOP__SHOP_DB: database.url,
-    CARILLON_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.1',
-  });
-
-  async function begin(): Promise<void> {
-    const product = await startProduct({ dataDir: dataDir(), env: environment() });
-    const folder = join(place.folder, 'configuration');
-    for (const [path, text] of Object.entries(READING_FILES)) {
-      await mkdir(dirname(join(folder, path)), { recursive: true });
-      await writeFile(join(folder, path), text);
-    }
-    const applied = await cli(['apply', '-f', folder], { dataDir: dataDir() });
-    expect(applied).toMatchObject({ code: 0 });
-    await untilFound('the slot', async () => (await slot()) ?? undefined);
-    await product.kill('SIGTERM');
-  }
 
   async function slot(): Promise<{ readonly left: number } | null> {
     const [row] = await database.run(
@@ -79,32 +58,10 @@ describeWith('postgres', 'An embedded engine that is killed while it reads', () 
     return row === undefined ? null : { left: Number(row['left']) };
   }
 
-  /** One life of the product, which ends by SIGKILL. */
-  async function killOnce(): Promise<void> {
-    const chosen = READING_PLACES[Math.floor(Math.random() * READING_PLACES.length)] ?? 'before';
-    const nth = 1 + Math.floor(Math.random() * 20);
-    const product = launchProduct({ dataDir: dataDir(), env: environment({ place: chosen, nth }) });
-    await product.ready.catch(() => undefined);
-    const late = new Promise((resolve) => setTimeout(resolve, 500 + Math.random() * 6_000));
-    await Promise.race([product.exited, late]);
-    await product.kill('SIGKILL');
-  }
-
-  /** Runs the product until everything is read and evaluated, then opens its data. */
-  async function openEvaluated(): Promise<Embedded> {
-    const product = await startProduct({ dataDir: dataDir(), env: environment() });
-    await untilFound('everything read', async () => ((await slot())?.left === 0 ? true : undefined), TIMEOUT_MS);
-    await product.kill('SIGTERM');
-    const data = await openEmbedded({ dataDir: dataDir(), clock: systemClock });
-    if (await isEvaluated(data.log, data.checkpoints)) return data;
-    await data.close();
-    return openEvaluated();
-  }
-
   it(
     'has each change of the table’s own history on the log once, in the order of its row, and evaluates it again to the same intents',
     async () => {
-      await begin();
+      await reader.begin(READING_FILES, () => untilFound('the slot', async () => (await slot()) ?? undefined));
       let kills = 0;
       let begun = 0;
       const isOver = (): boolean => kills >= KILLS && begun >= TRANSACTIONS;
@@ -117,9 +74,11 @@ describeWith('postgres', 'An embedded engine that is killed while it reads', () 
           return isOver();
         }),
       );
-      for (; kills < KILLS; kills += 1) await killOnce();
+      for (; kills < KILLS; kills += 1) await reader.killOnce();
       const transactions = (await Promise.all(writers)).reduce((sum, count) => sum + count, 0);
-      const data = await openEvaluated();
+      const data = await reader.openEvaluated(() =>
+        untilFound('everything read', async () => ((await slot())?.left === 0 ? true : undefined), TIMEOUT_MS),
+      );
       const client = await connectTo(database.url);
       const history = await readHistory(client);
       await client.end();
@@ -127,7 +86,7 @@ describeWith('postgres', 'An embedded engine that is killed while it reads', () 
       expect(changes.differences(history)).toEqual([]);
       expect(repeats).toBe(0);
 
-      const { appended, again } = await evaluateAgain(data.log, data.registry, dataDir(), () => database.drop());
+      const { appended, again } = await evaluateAgain(data.log, data.registry, reader.dataDir, () => database.drop());
       await data.close();
       expect(appended.size).toBeGreaterThan(0);
       expect(again).toEqual(appended);
