@@ -157,12 +157,17 @@ describeWith(['chromium', 'postgres'], 'a database in the portal', () => {
     });
     expect(subjects).toEqual(['Paid, was open']);
     // The scripted tests rest on the document of the API: the product's answers about changes are as it says.
-    const newest = await answer('/events', '?stream=db/orders&limit=1');
-    const [{ id }] = (newest as { readonly items: readonly [{ readonly id: string }] }).items;
-    const trace = (await answer(`/events/${id}/trace`)) as { readonly steps: readonly { readonly lines: string[] }[] };
-    expect(trace.steps.flatMap(({ lines }) => lines)).toEqual(
-      expect.arrayContaining(['  event.status  →  "paid"', '  previous.status  →  "open"']),
-    );
+    // The list of events follows the message.
+    const lines = await untilFound('the trace of the change', async () => {
+      const newest = await answer('/events', '?stream=db/orders&limit=1');
+      const [{ id }] = (newest as { readonly items: readonly [{ readonly id: string }] }).items;
+      const { steps } = (await answer(`/events/${id}/trace`)) as {
+        readonly steps: readonly { readonly lines: string[] }[];
+      };
+      const found = steps.flatMap((step) => step.lines);
+      return found.length > 1 ? found : undefined;
+    });
+    expect(lines).toEqual(expect.arrayContaining(['  event.status  →  "paid"', '  previous.status  →  "open"']));
     await answer('/sources');
     await answer('/rules/order-paid.paid/test', '', { event: JSON.stringify(TRIED) });
     await page.goto(`${demo.control}${AT}/inbox`);
