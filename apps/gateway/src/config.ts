@@ -21,7 +21,7 @@ export type GatewayConfig = {
   readonly maxInFlightRequests?: number;
   /** How long an append may take before the client is told that its outcome is unknown. */
   readonly appendDeadline?: Duration;
-  /** How long the events of a batch may arrive. Those that came are answered, within the time for a request; the rest is not read. */
+  /** Time in which the gateway reads the events of a batch. It responds about those that arrived by then and does not read the rest. */
   readonly batchDeadline?: Duration;
   /** How long ago the configuration may have been read to its end: what a revoked key lives on at most. */
   readonly freshFor?: Duration;

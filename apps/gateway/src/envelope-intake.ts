@@ -70,9 +70,9 @@ async function readAdmitted(
   }
 }
 
-/** What a request comes to. */
+/** Result of a request. */
 type Intake = {
-  /** Null: nothing goes to the log. */
+  /** Record for the log. Null: the request adds none. */
   readonly record: NewRecord | null;
   /** Null: there is no event. */
   readonly id: EventId | null;

@@ -192,7 +192,7 @@ function receiveJson(bytes: Uint8Array, request: FastifyRequest, traceparent: st
   return { bytes, identity, traceparent };
 }
 
-/** Throws `invalid_idempotency_key`. Null: none was sent. */
+/** Returns the `Idempotency-Key`, or null if the request has none. Throws `invalid_idempotency_key`. */
 function idempotencyKeyOf(request: FastifyRequest): string | null {
   const key = readIdempotencyKey(oneHeader(request, 'idempotency-key'));
   if (!key.ok) throw key.error;

@@ -12,7 +12,7 @@ import type { ReceivedEvent } from './prepare-event.ts';
 export const hasCloudEventHeaders = (headers: IncomingHttpHeaders): boolean =>
   ATTRIBUTES.some((name) => headers[name] !== undefined);
 
-/** Each of these, also alone: without its id, a CloudEvent would be a new event in each repeat. */
+/** A request with any of these headers is a CloudEvent. If it were taken as a plain event, each repeat would get a new id. */
 const ATTRIBUTES = ['ce-specversion', 'ce-id', 'ce-source', 'ce-type'] as const;
 
 /** Returns the event of a CloudEvent in binary mode. */

@@ -90,7 +90,7 @@ export function readBody(
 export type BodyReceiver<Value> = {
   /** Is given a function that ends the reading with an error. */
   begun?(end: (error: unknown) => void): void;
-  /** Takes a chunk. While a promise that it returned is pending, nothing further is read; a rejection ends the reading. */
+  /** Takes a chunk. The next chunk is read once the returned promise resolves. A rejection ends the reading. */
   take(chunk: Buffer): Promise<void> | void;
   /** Called after the last chunk; makes the result. */
   whole(): Value;

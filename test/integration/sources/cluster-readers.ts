@@ -107,7 +107,7 @@ export class ClusterReaders {
     });
   }
 
-  /** The store as any process of the cluster has it. */
+  /** The shared store of all processes in the cluster. */
   get store(): SourceStore {
     return createSourceStore(this.#stores.documents, appendBeforeWrite(this.#log, this.#stores.documents));
   }

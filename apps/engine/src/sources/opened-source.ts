@@ -30,13 +30,13 @@ export type ResetOrder = {
   readonly request: ResetRequest;
 };
 
-/** Where a reset continues. `left`: what stays behind, for the audit; empty if nothing does. */
+/** Position at which a reset continues. `left` names a slot that remains on an old server, for the audit. Empty: none remains. */
 export type Begun = { readonly position: SourcePosition; readonly left: string };
 
 /** A source with its secrets, whatever its kind. */
 export type OpenedSource = {
   open(from: SourcePosition | null, handlers: BatchHandlers): SourceReader<TopicEnd>;
   reset(order: ResetOrder): Promise<Result<Begun, SourceProblem<WaitingReason>>>;
-  /** The database, so that its slot can be dropped later. Null: nothing has to be dropped. */
+  /** The database, whose slot is dropped when the integration is removed. Null for Kafka, which has no slot. */
   readonly database: SourceTarget | null;
 };

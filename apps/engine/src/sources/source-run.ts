@@ -99,7 +99,7 @@ class SourceRun {
     if (source === null) return stored === null || stored.moved ? 'ended' : this.#leave(stored);
     // The integration has another kind now: the old source leaves before the new one begins.
     if (stored !== null && isOfOtherKind(stored, source)) return this.#leave(stored);
-    // A slot that was made is read also without streams: it would hold WAL, and nobody could see that changes are missing.
+    // Without streams the reader still follows an existing slot, because an unread slot fills the disk of the database.
     const hasSlot = postgresPosition(stored?.position ?? null) !== null || stored?.state.kind === 'stopped';
     if (source.streams.length === 0 && !hasSlot) {
       return stored === null ? 'ended' : this.#leave(stored);

@@ -57,7 +57,7 @@ beforeEach(async () => {
 
 const reader = (number: number): Promise<OpenedTopics> => untilFound(`reader ${number}`, () => bus.readers[number - 1]);
 const stored = () => topology.data.sources.load(REF);
-/** What the reader of Kafka does: it stores where the topics end, reports, reads, and ends with the error of `take`. */
+/** Acts as the Kafka reader: stores the ends of the topics, reports, hands over records, and ends with the error of `take`. */
 async function connect(number: number): Promise<OpenedTopics> {
   const opened = await reader(number);
   if (opened.from === null) await opened.handlers.take({ records: [], position: offsetAt(0) });

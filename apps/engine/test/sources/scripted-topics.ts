@@ -2,7 +2,7 @@ import type { KafkaPosition } from '@carillon/domain/changes';
 import { err } from '@carillon/kernel';
 import type { TopicEnd, TopicHandlers, TopicSources } from '@carillon/ports';
 
-/** A reader of topics that was opened. The test says what it reads and how it ends. */
+/** An open reader of topics. The test decides which records it reads and how it ends. */
 export type OpenedTopics = {
   readonly topics: readonly string[];
   readonly from: KafkaPosition | null;

@@ -14,7 +14,7 @@ export type BatchOptions = {
   readonly time?: number;
   /** Compresses the records, or damages them. */
   readonly pack?: (records: Buffer) => Buffer;
-  /** What the batch says about the number of its records. */
+  /** Number of records in the header of the batch. */
   readonly count?: number;
 };
 

@@ -54,7 +54,7 @@ function checkSource(from: StreamFrom, workspace: string, around: CheckedAgainst
   }
 }
 
-/** Checks that who may send fits what is sent. */
+/** Checks that the kind of credential fits the format of the events. */
 function checkSenders({ from, format, key, security }: StreamBody, report: Report): void {
   if (security?.webhook_secret !== undefined && format !== 'debezium') {
     report.fault(

@@ -128,7 +128,7 @@ export function readValue(text: string): FormValue {
   return typed;
 }
 
-/** The same as text; text that would be read as something else stands in quotes. The empty text is an empty field, so that a person can type into it. */
+/** Returns a value as the field shows it. Text that looks like a number or another type gets quotes. Empty text shows as an empty field. */
 export function showValue(value: FormValue): string {
   if (typeof value !== 'string') return JSON.stringify(value);
   const isPlain = readValue(value) === value && !value.startsWith('"');

@@ -5,7 +5,7 @@ import { Checkbox } from '../../ui/toggle.tsx';
 import { ProblemFix } from './problem-fix.tsx';
 import styles from './sources.module.css';
 
-/** A table or topic to choose. A chosen one has its settings below; one that cannot be read has the reason and what ends it. */
+/** A table or topic with a checkbox. A chosen row shows its settings. A row that cannot be read shows the reason and the fix. */
 export function ChoiceRow({
   name,
   size,

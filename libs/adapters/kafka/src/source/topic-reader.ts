@@ -149,7 +149,7 @@ class TopicRun {
       await round.pause(access.timing.refreshMs);
       if (round.isOver) return;
       this.#report(plan);
-      // What is missing since the last look is found by the leaders themselves.
+      // The fetches of the leaders find missing records.
       const shape = shapeOf(await this.#cluster.metadata(topics));
       if (shape !== plan.shape || this.#denied.size > 0) round.end();
     }
