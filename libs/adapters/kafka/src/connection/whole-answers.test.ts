@@ -1,17 +1,29 @@
 import { EventEmitter } from 'node:events';
+import { createRequire } from 'node:module';
 import { setImmediate as turn } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { Kafka, logLevel } from 'kafkajs';
-import connectionClass from 'kafkajs/src/network/connection.js';
 import { describe, expect, it } from 'vitest';
 import { connectAnew, type ReusedConnection } from './whole-answers.ts';
 
 type Request = { readonly request: object; readonly response: object };
 type TestedConnection = ReusedConnection & { send(request: Request): Promise<Buffer> };
-const KafkaConnection = connectionClass as {
-  readonly prototype: TestedConnection;
-  new (options: object): TestedConnection;
-};
+type ConnectionClass = { readonly prototype: TestedConnection; new (options: object): TestedConnection };
+
+/** Loads kafkajs's class again. Test files share a process, and the Kafka client of another file changes the shared class. */
+function unchangedConnectionClass(): ConnectionClass {
+  const require = createRequire(import.meta.url);
+  const path = require.resolve('kafkajs/src/network/connection.js');
+  const shared = require.cache[path];
+  delete require.cache[path];
+  try {
+    return require('kafkajs/src/network/connection.js') as ConnectionClass;
+  } finally {
+    if (shared) require.cache[path] = shared;
+  }
+}
+
+const KafkaConnection = unchangedConnectionClass();
 const logger = new Kafka({ brokers: ['test:1'], logLevel: logLevel.NOTHING }).logger();
 // oxlint-disable-next-line typescript/unbound-method -- always called with a connection
 const AS_IT_COMES = KafkaConnection.prototype.connect;
