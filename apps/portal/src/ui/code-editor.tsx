@@ -127,7 +127,8 @@ export function CodeEditor(props: EditorProps): ReactNode {
   useEffect(() => {
     view.current?.dispatch({ effects: parts.current.language.reconfigure(colouring(language)) });
   }, [language]);
-  useEffect(() => {
+  // In the same frame as the editor, so that it never stands without its label.
+  useLayoutEffect(() => {
     const described = {
       // It is reached by the keyboard anyway; said, so that the box around it counts as one that can be scrolled by it.
       tabindex: '0',
