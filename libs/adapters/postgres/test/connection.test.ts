@@ -178,6 +178,13 @@ describe('a server that falls silent', () => {
     await connection.end();
   });
 
+  it('is reached again by a second connection beside the first, wherever the name leads then', async () => {
+    const first = await connect({ guard, timing }, target(), 'sql');
+    const elsewhere: AddressGuard = { resolve: () => Promise.reject(new Error('the name was resolved again')) };
+    const second = await connect({ guard: elsewhere, timing }, target(), 'replication', first);
+    await Promise.all([first.end(), second.end()]);
+  });
+
   it('does not keep a connection from ending', async () => {
     const connection = await connect({ guard, timing }, target(), 'sql');
     await connection.end();

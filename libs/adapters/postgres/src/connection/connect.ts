@@ -34,35 +34,50 @@ export type Connection = {
   /** Returns the state that an error of this connection leads to. */
   failure(error: unknown): SourceFailure;
   readonly url: SourceUrl;
+  readonly route: Route;
   end(): Promise<void>;
 };
+
+/** The address that a connection leads to, and how it is encrypted. */
+type Route = { readonly address: string; readonly tls: TlsWish };
 
 export type Row = Readonly<Record<string, unknown>>;
 
 /**
  * Connects to a database. The name is resolved once, every address is judged by the guard, and the connection goes to one of
- * those. Rejects with SourceFailure.
+ * those. `beside` leads to the server of another connection, because a name may lead elsewhere when it is resolved again.
+ * Rejects with SourceFailure.
  */
-export async function connect({ guard, timing }: Access, target: SourceTarget, kind: Kind): Promise<Connection> {
+export async function connect(
+  { guard, timing }: Access,
+  target: SourceTarget,
+  kind: Kind,
+  beside: Connection | null = null,
+): Promise<Connection> {
   const url = readSourceUrl(target.url);
   if (typeof url === 'string') throw waiting('unreachable', url);
-  const addresses = await allowedAddresses(guard, url.host);
-  const tls = chooseTls(
-    url,
-    target.ca,
-    addresses.every(({ isPublic }) => !isPublic),
-  );
+  const routes = beside === null ? await findRoutes(guard, target, url) : [beside.route];
   let error: unknown;
-  for (const { address } of addresses) {
+  for (const route of routes) {
     try {
-      const client = await connectTo(address, url, tls, { kind, lockTimeoutMs: timing.lockTimeoutMs });
-      return connectionOf(client, url, timing.answerMs);
+      const client = await connectTo(route, url, { kind, lockTimeoutMs: timing.lockTimeoutMs });
+      return connectionOf(client, url, route, timing.answerMs);
     } catch (caught) {
       error = caught;
       if (!isNetworkError(caught)) break;
     }
   }
   throw failureOf(error, url);
+}
+
+async function findRoutes(guard: AddressGuard, target: SourceTarget, url: SourceUrl): Promise<readonly Route[]> {
+  const addresses = await allowedAddresses(guard, url.host);
+  const tls = chooseTls(
+    url,
+    target.ca,
+    addresses.every(({ isPublic }) => !isPublic),
+  );
+  return addresses.map(({ address }) => ({ address, tls }));
 }
 
 async function allowedAddresses(guard: AddressGuard, host: string): Promise<readonly GuardedAddress[]> {
@@ -77,7 +92,7 @@ async function allowedAddresses(guard: AddressGuard, host: string): Promise<read
 
 type Wish = { readonly kind: Kind; readonly lockTimeoutMs: number };
 
-async function connectTo(address: string, url: SourceUrl, tls: TlsWish, wish: Wish): Promise<pg.Client> {
+async function connectTo({ address, tls }: Route, url: SourceUrl, wish: Wish): Promise<pg.Client> {
   if (tls.use === 'never') return open(address, url, false, wish);
   try {
     return await open(address, url, tls.options, wish);
@@ -119,9 +134,10 @@ async function open(address: string, url: SourceUrl, ssl: pg.ClientConfig['ssl']
   return client;
 }
 
-const connectionOf = (client: pg.Client, url: SourceUrl, answerMs: number): Connection => ({
+const connectionOf = (client: pg.Client, url: SourceUrl, route: Route, answerMs: number): Connection => ({
   client,
   url,
+  route,
   failure: (error) => failureOf(error, url),
   async query(sql, values) {
     // `pg` reads the timeout of a single query, which its types leave out.

@@ -103,8 +103,8 @@ class SourceRun {
     return sql.failure(cause).failure;
   }
 
-  async #connect(kind: 'sql' | 'replication'): Promise<Connection> {
-    const connection = await connect(this.#order.access, this.#order.target, kind);
+  async #connect(kind: 'sql' | 'replication', beside: Connection | null = null): Promise<Connection> {
+    const connection = await connect(this.#order.access, this.#order.target, kind, beside);
     this.#connections.push(connection);
     if (this.#isClosed) throw new ClosingError();
     return connection;
@@ -115,7 +115,7 @@ class SourceRun {
     const sql = await this.#connect('sql');
     const problem = await findServerProblem(sql);
     if (problem !== null) throw problem;
-    const replication = await this.#connect('replication');
+    const replication = await this.#connect('replication', sql);
     const server = { sql, replication, system: await identifySystem(replication) };
     const { position, readings } = await this.#prepare(server);
     this.#isStreaming = true;

@@ -30,7 +30,7 @@ export async function resetPosition(
 ): Promise<PostgresPosition> {
   const problem = await findServerProblem(sql);
   if (problem !== null) throw problem;
-  const replication = await connect(access, target, 'replication');
+  const replication = await connect(access, target, 'replication', sql);
   try {
     const server = { sql, replication, system: await identifySystem(replication) };
     return (await positionOfSlot(server, order)) ?? (await beginAgain(server, order));
@@ -47,6 +47,7 @@ async function positionOfSlot(server: Server, { from, reason }: ResetOrder): Pro
   const slot = await findSlot(sql, from.slot);
   const publication = await findPublication(sql, from.publication);
   if (!USABLE.includes(gap.failure.reason) || slot === null || !slot.isOurs || slot.isLost) return null;
+  if (slot.confirmed === null) return null;
   if (publication?.oid !== from.publicationOid) return null;
   const { systemId, timeline } = system;
   return { ...from, systemId, timeline, lsn: slot.confirmed, partial: null, at: await serverTime(sql) };
