@@ -2,6 +2,7 @@ import {
   describeSource,
   describeTable,
   describeWaiting,
+  postgresPosition,
   type SourceKind,
   type SourceProblem,
   type WaitingReason,
@@ -82,7 +83,7 @@ export async function checkDatabase(
   ref: SourceRef,
   body: DatabaseIntegration,
   configuration: Configuration,
-  ports: Pick<ControlPorts, 'secrets' | 'changeSources'>,
+  ports: Pick<ControlPorts, 'secrets' | 'changeSources' | 'sources'>,
 ): Promise<Check[]> {
   const steps = [kindStep(body)];
   const found = await findTarget(ref, body, ports);
@@ -90,9 +91,10 @@ export async function checkDatabase(
   const changeSources = await ports.changeSources();
   const streams = streamsReading(ref, configuration);
   const names = [...new Set(streams.flatMap((stream) => tablesOf(stream).map(({ table }) => table)))];
+  const slots = (await ports.sources.list()).flatMap(({ position }) => postgresPosition(position)?.slot ?? []);
   const deadline = AbortSignal.timeout(CHECK_PATIENCE);
   const [checked, tables] = await Promise.all([
-    before(deadline, changeSources.check(found.target, names), UNANSWERED),
+    before(deadline, changeSources.check(found.target, names, slots), UNANSWERED),
     names.length === 0 ? ok([]) : readTables(changeSources, found.target, deadline),
   ]);
   const missing = checked.problems.length === 0 && tables.ok ? missingColumns(streams, tables.value) : [];

@@ -105,8 +105,11 @@ export type SourceReader<End = SourceEnd> = {
  * Reads the changes of databases. One reader of a source may run at a time; the database refuses a second one (`in_use`).
  */
 export type ChangeSources = {
-  /** Looks at the server and at these tables, and changes nothing. Never rejects because of the server. */
-  check(target: SourceTarget, tables: readonly string[]): Promise<SourceCheck>;
+  /**
+   * Looks at the server and at these tables, and changes nothing. Warns of unread replication slots of Carillon that
+   * are missing in `knownSlots`. Never rejects because of the server.
+   */
+  check(target: SourceTarget, tables: readonly string[], knownSlots?: readonly string[]): Promise<SourceCheck>;
   /** Returns the tables that the role may see, by name, at most 1,000. */
   tables(target: SourceTarget): Promise<Result<readonly SourceTable[], SourceProblem<WaitingReason>>>;
   /**

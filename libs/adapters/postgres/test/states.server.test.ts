@@ -218,6 +218,22 @@ describeWith('postgres', 'states of a source', () => {
       expect(await database.run('SELECT count(*)::int AS n FROM pg_publication')).toEqual([{ n: 1 }]);
     });
 
+    it('is making_slot too if the server does not answer before the transaction ends, and while it goes on making the slot', async () => {
+      const client = new pg.Client(database.database.url);
+      await client.connect();
+      await client.query("BEGIN; INSERT INTO kept VALUES (1, 'before')");
+      const timing = { lockTimeoutMs: 60_000, answerMs: 1_000 };
+      for (let attempt = 0; attempt < 2; attempt += 1) {
+        expect(await ended(database.log.position, database.database.url, timing)).toMatchObject({
+          kind: 'waiting',
+          reason: 'making_slot',
+          detail: expect.stringContaining('of postgres, open since 20') as string,
+        });
+      }
+      await client.query('COMMIT');
+      await client.end();
+    });
+
     it('is in_use while another process reads the slot', async () => {
       await database.open(['public.kept']);
       const second = database.start(['public.kept'], sourcesFor({ releaseMs: 0 }));
@@ -253,6 +269,18 @@ describeWith('postgres', 'states of a source', () => {
     expect(await database.run(made)).toEqual([]);
   });
 
+  it('warns of a slot of Carillon that no source has and nobody reads, with the SQL that drops it', async () => {
+    const { slot } = await begin();
+    const of = async (known: readonly string[]) =>
+      (await sourcesFor().check(database.target, [], known)).warnings.filter(({ detail }) => detail.includes(slot));
+    await expect.poll(() => of([]), { timeout: 10_000 }).toHaveLength(1);
+    expect(await of([slot])).toEqual([]);
+    const [warning] = await of([]);
+    expect(warning?.detail).toMatch(/holds \d+ \w+ of WAL/);
+    await database.run(warning?.fix ?? '');
+    expect(await of([])).toEqual([]);
+  });
+
   it('continues with a slot that was made right before a crash, whose position was not saved', async () => {
     let takes = 0;
     database.log.beforeTake = () => ((takes += 1) === 2 ? Promise.reject(new Error('crash')) : Promise.resolve());
@@ -279,15 +307,20 @@ describeWith('postgres', 'states of a source', () => {
 
   it('drops nothing on another server than that of the slot', async () => {
     const position = await begin();
-    expect(await sourcesFor().drop(database.target, { ...position, systemId: '8' })).toMatchObject({
+    const elsewhere = { ...position, slot: `${position.slot}_elsewhere`, systemId: '8' };
+    expect(await sourcesFor().drop(database.target, elsewhere)).toMatchObject({
       ok: false,
       error: { detail: expect.stringContaining('the slot is on the server with system id 8') as string },
     });
-    expect(
-      await database.run('SELECT slot_name::text AS name FROM pg_replication_slots WHERE slot_name = $1', [
-        position.slot,
-      ]),
-    ).toHaveLength(1);
+    expect(await database.run('SELECT pubname::text AS name FROM pg_publication')).toEqual([
+      { name: position.publication },
+    ]);
+  });
+
+  it('drops a slot that came along with pg_upgrade, which changes the system id', async () => {
+    const position = await begin();
+    expect(await sourcesFor().drop(database.target, { ...position, systemId: '8' })).toEqual({ ok: true, value: null });
+    expect(await database.run('SELECT pubname FROM pg_publication')).toEqual([]);
   });
 
   it('drops slot and publication, also twice, and prints the SQL for it', async () => {

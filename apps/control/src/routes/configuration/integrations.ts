@@ -47,7 +47,7 @@ export function integrationRoutes(
     PartnerCheckPorts &
     PlanningPorts &
     AnswerFieldsPorts &
-    Pick<ControlPorts, 'drafts' | 'changeSources' | 'topicSources'>,
+    Pick<ControlPorts, 'drafts' | 'sources' | 'changeSources' | 'topicSources'>,
 ): void {
   app.post(
     '/v1/workspaces/:workspace/integrations/:name/check',

@@ -5,7 +5,8 @@ type ServerError = Error & { readonly code?: string; readonly severity?: string 
 
 /** Messages of `pg` for which it has no code. */
 const NO_TLS = 'The server does not support SSL connections';
-const LATE: readonly string[] = ['timeout expired', 'Query read timeout'];
+const LATE_CONNECTION = 'timeout expired';
+const LATE_ANSWER = 'Query read timeout';
 /** Characters of the server's message that are shown. */
 const MAX_MESSAGE_LENGTH = 500;
 const NO_PASSWORD = /client password must be/;
@@ -46,10 +47,13 @@ export function failureOf(error: unknown, url: SourceUrl): SourceFailure {
     return waiting('refused_certificate', CERTIFICATES[code] ?? `Its check ended with ${code}.`);
   }
   if (NO_PASSWORD.test(messageOf(error))) return waiting('refused_login', 'The URL has no password.');
-  if (LATE.includes(messageOf(error))) return waiting('unreachable', NETWORK['ETIMEDOUT']);
+  if (messageOf(error) === LATE_CONNECTION || isLateAnswer(error)) return waiting('unreachable', NETWORK['ETIMEDOUT']);
   if (isNetworkError(error)) return waiting('unreachable', NETWORK[code] ?? 'The connection broke.');
   return serverFailure(code, messageOf(error), url);
 }
+
+/** True if the server did not answer a statement in time. It may still execute it. */
+export const isLateAnswer = (error: unknown): boolean => messageOf(error) === LATE_ANSWER;
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : '');
 

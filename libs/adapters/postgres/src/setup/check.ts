@@ -4,6 +4,7 @@ import { connect, type Connection } from '../connection/connect.ts';
 import { quoteName } from '../connection/connection-errors.ts';
 import { waiting, waitingProblem, type WaitingProblem } from '../connection/source-failure.ts';
 import { checkTables } from './published-tables.ts';
+import { dropSql } from './slot.ts';
 import { findServerProblem, identifySystem } from './start-checks.ts';
 
 type Warning = SourceCheck['warnings'][number];
@@ -16,11 +17,17 @@ const SERVER = `SELECT current_setting('server_version') AS version, current_set
   (SELECT count(*) FROM pg_replication_slots) >= current_setting('max_replication_slots')::int
     AND NOT EXISTS (SELECT FROM pg_replication_slots WHERE slot_name LIKE 'carillon\\_%') AS full`;
 
+const UNREAD_SLOTS = `SELECT slot_name::text AS name, pg_size_pretty(pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn)) AS held
+  FROM pg_replication_slots WHERE slot_name LIKE 'carillon\\_%' AND plugin = 'pgoutput' AND NOT active AND restart_lsn IS NOT NULL
+    AND database = current_database() AND slot_name::text <> ALL ($1::text[])
+  ORDER BY slot_name LIMIT 10`;
+
 /** Looks at a server and at tables, and changes nothing there. */
 export async function checkServer(
   access: Access,
   target: SourceTarget,
   tables: readonly string[],
+  knownSlots: readonly string[],
 ): Promise<SourceCheck> {
   let sql: Connection;
   try {
@@ -30,10 +37,11 @@ export async function checkServer(
   }
   try {
     const found = await findServerProblem(sql);
-    const refusal = await findReplicationProblem(access, target);
+    const refusal = await findReplicationProblem(access, target, sql);
     const problems = [...(found === null ? [] : [waitingProblem(found)]), ...(refusal === null ? [] : [refusal])];
     const server = await describeServer(sql, problems);
-    return { ...server, tables: server.problems.length > 0 ? [] : await checkTables(sql, tables) };
+    const warnings = [...server.warnings, ...(await unreadSlots(sql, knownSlots))];
+    return { ...server, warnings, tables: server.problems.length > 0 ? [] : await checkTables(sql, tables) };
   } catch (error) {
     return { server: null, problems: [waitingProblem(sql.failure(error))], warnings: [], tables: [] };
   } finally {
@@ -42,10 +50,14 @@ export async function checkServer(
 }
 
 /** A connection for replication may be refused where others are not: by `pg_hba.conf`, by a pooler, for want of REPLICATION. */
-async function findReplicationProblem(access: Access, target: SourceTarget): Promise<WaitingProblem | null> {
+async function findReplicationProblem(
+  access: Access,
+  target: SourceTarget,
+  sql: Connection,
+): Promise<WaitingProblem | null> {
   let replication: Connection | undefined;
   try {
-    replication = await connect(access, target, 'replication');
+    replication = await connect(access, target, 'replication', sql);
     await identifySystem(replication);
     return null;
   } catch (error) {
@@ -67,6 +79,15 @@ async function describeServer(
     problems: isFull ? [waitingProblem(full)] : problems,
     warnings: warningsOf(row ?? {}, sql.url.user),
   };
+}
+
+/** A restored backup of Carillon knows nothing of slots that were made later. Their WAL would fill the disk. */
+async function unreadSlots(sql: Connection, knownSlots: readonly string[]): Promise<readonly Warning[]> {
+  const rows = await sql.query(UNREAD_SLOTS, [knownSlots]);
+  return rows.map(({ name, held }) => ({
+    detail: `The replication slot ${String(name)} holds ${String(held)} of WAL, nobody reads it, and no source here has it, as after a restored backup of Carillon. If it is not of another deployment, drop it.`,
+    fix: dropSql(String(name), String(name)),
+  }));
 }
 
 function warningsOf(server: Readonly<Record<string, unknown>>, user: string): readonly Warning[] {

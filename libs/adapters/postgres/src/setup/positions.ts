@@ -4,7 +4,7 @@ import type { TableReading } from '@carillon/ports';
 import type { Connection } from '../connection/connect.ts';
 import { ensurePublication } from './publication.ts';
 import { publishTables, serverTime } from './published-tables.ts';
-import { createSlot, findSlot } from './slot.ts';
+import { createSlot, findSlot, makingSlot } from './slot.ts';
 import { findGap, type SystemIdentity } from './start-checks.ts';
 
 export type Server = {
@@ -40,6 +40,8 @@ export async function makeSlot(server: Server, names: PostgresPosition, tables: 
   const publication = await ensurePublication(sql, names.publication, tables);
   const readings = await publishTables(sql, publication, tables);
   const slot = await findSlot(sql, names.slot);
+  // PostgreSQL goes on making it after its reader has gone.
+  if (slot?.confirmed === null) throw await makingSlot(sql);
   const lsn = slot?.confirmed ?? (await createSlot(replication, sql, names.slot));
   const { systemId, timeline } = system;
   const at = await serverTime(sql);

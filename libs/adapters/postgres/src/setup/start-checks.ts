@@ -66,7 +66,7 @@ export async function findSlotProblem(sql: Connection, position: PostgresPositio
   if (slot.isLost) return stopped('slot_lost');
   const publication = await findPublication(sql, position.publication);
   if (publication?.oid !== position.publicationOid) return stopped('publication_gone');
-  if (parseLsn(slot.confirmed) > parseLsn(position.lsn)) {
+  if (slot.confirmed !== null && parseLsn(slot.confirmed) > parseLsn(position.lsn)) {
     return stopped('slot_ahead', `It is at ${slot.confirmed}, beyond ${position.lsn}.`);
   }
   return optionsProblem(publication);
