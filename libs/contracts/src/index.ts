@@ -31,5 +31,6 @@ export * from './http/privacy.ts';
 export { next } from './http/fields.ts';
 export * from './http/drafts.ts';
 export * from './http/resources.ts';
+export * from './http/runs.ts';
 export * from './http/samples.ts';
 export * from './http/secrets.ts';

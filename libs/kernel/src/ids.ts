@@ -8,6 +8,7 @@ export type IntentId = Branded<'IntentId'>;
 export type DeliveryId = Branded<'DeliveryId'>;
 export type AttemptId = Branded<'AttemptId'>;
 export type JobId = Branded<'JobId'>;
+export type RunId = Branded<'RunId'>;
 /** Names one incarnation of the log: whoever creates the topics makes a new one (architecture section 4). */
 export type LogId = Branded<'LogId'>;
 
@@ -33,6 +34,7 @@ export const ID_PREFIXES = {
   token: 'tok_',
   audit: 'aud_',
   job: 'job_',
+  run: 'run_',
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;
 

@@ -1,0 +1,144 @@
+import { JOB_STATES } from '@carillon/domain/jobs';
+import { DIFFERENCES, ROW_DIFFERENCES, RUN_KINDS, SLOT_STATES } from '@carillon/domain/runs';
+import { z } from 'zod';
+import { nullable, pageOf, time } from './fields.ts';
+import { folderBody } from './management.ts';
+import { anAddress, open } from './privacy.ts';
+import { actorBody } from './resources.ts';
+
+/** Bodies of the management API about runs: comparisons of two configurations over a range of the log. */
+
+export const runRequest = z
+  .strictObject({
+    kind: z.enum(RUN_KINDS).default('compare'),
+    last: z
+      .string()
+      .max(40)
+      .optional()
+      .describe('Length of the time range up to now, such as `30d`; the default is `30d`'),
+    from: z.string().max(40).optional().describe('With `to`, instead of `last`'),
+    to: z.string().max(40).optional(),
+    before: z
+      .int()
+      .min(0)
+      .optional()
+      .describe(
+        'Configuration number of the side *before*. Defaults to the published configuration; without an edit, to the one before the newest change of `notifications`',
+      ),
+    drafts: z.boolean().optional().describe('The edit is the drafts of the workspace'),
+    folder: folderBody.pick({ files: true, prune: true }).optional().describe('The edit is this folder'),
+    notifications: z
+      .array(z.string().min(1).max(200))
+      .min(1)
+      .max(1000)
+      .optional()
+      .describe('Compares only these. Defaults to every notification that differs'),
+  })
+  .meta({ id: 'RunRequest' });
+
+const count = z.int();
+const perSide = z.object({ before: count, after: count });
+const perRowDifference = <Value extends z.ZodType>(value: Value) =>
+  z.object(
+    Object.fromEntries(ROW_DIFFERENCES.map((name) => [name, value])) as Record<(typeof ROW_DIFFERENCES)[number], Value>,
+  );
+const slots = Object.fromEntries(DIFFERENCES.map((name) => [name, count])) as Record<
+  (typeof DIFFERENCES)[number],
+  typeof count
+>;
+const slotStates = z.object(
+  Object.fromEntries(SLOT_STATES.map((name) => [name, count])) as Record<(typeof SLOT_STATES)[number], typeof count>,
+);
+
+export const runCountsBody = z
+  .object({
+    events: count.describe('Events that were evaluated'),
+    needs_lookup: count.describe(
+      'Events for which only *after* asks a partner, or asks about user ids without a recorded answer',
+    ),
+    no_address: perSide.describe('Messages without a valid address'),
+    rule_errors: perSide.describe('Evaluations that ended in an error'),
+    unreadable: count.describe('Events that cannot be parsed'),
+    past_retention: count.describe('Events that retention removed during the run'),
+    differences: nullable(z.object(slots)).describe('Messages by difference; null until the range is read'),
+    slot_states: nullable(perRowDifference(slotStates)).describe('Rows by difference and slot state'),
+    people: nullable(perRowDifference(count)).describe('People by difference; a person counts once in each'),
+    notified_people: nullable(perRowDifference(count)).describe(
+      'People all of whose messages of this difference were sent already',
+    ),
+    by_rule: z.array(z.object({ rule: z.string(), ...slots })),
+    by_day: z
+      .array(z.object({ day: z.string().describe('In UTC: `2026-11-29`'), ...perRowDifference(count).shape }))
+      .describe('Days on which a message differs, oldest first'),
+  })
+  .meta({ id: 'RunCounts' });
+export type RunCountsBody = z.infer<typeof runCountsBody>;
+
+export const runBody = z
+  .object({
+    id: z.string(),
+    workspace: z.string(),
+    kind: z.enum(RUN_KINDS),
+    state: z.enum(JOB_STATES).describe('The state of its job'),
+    from: time,
+    to: time,
+    log_starts_at: nullable(time).describe(
+      'Append time of the oldest event if the log starts later than `from`; else null',
+    ),
+    before: z.int().describe('Configuration number of the side *before*'),
+    published: z.int().describe('Configuration number to which the edit was applied for the side *after*'),
+    changes: z
+      .array(
+        z.object({
+          kind: z.string(),
+          name: z.string(),
+          action: z.enum(['create', 'update', 'delete']),
+          revision: nullable(z.string()).describe('Of the draft; null: it comes from a folder'),
+        }),
+      )
+      .describe('The edit. Empty: *after* is the published configuration'),
+    notifications: z.array(z.string()).describe('Notifications that are compared'),
+    not_compared: z.array(z.string()).describe('Edited integrations: recorded answers stay as they are'),
+    progress: z.object({ read: z.int(), total: z.int() }).describe('Records of the range'),
+    counts: nullable(runCountsBody).describe('Null until the first report'),
+    sentence: open(z.string()).nullable().describe('The result in words; null until the run is done'),
+    warning: open(z.string())
+      .nullable()
+      .describe('Shown before every number: the edit changes `unique_id`; null: it does not'),
+    checksum: open(z.string()).nullable().describe('SHA-256 over the result; null until the run is done'),
+    reason: nullable(z.object({ code: z.string(), detail: z.string() })).describe('Why it failed or was cancelled'),
+    job: z.string().describe('The job that executes it; `POST …/jobs/{id}/cancel` cancels the run'),
+    created_by: actorBody,
+    created_at: time,
+    ended_at: nullable(time),
+    kept_until: nullable(time).describe('When it is deleted with its rows; null: it has not ended'),
+  })
+  .meta({ id: 'Run' });
+export type RunBody = z.infer<typeof runBody>;
+export const runPage = pageOf(runBody).meta({ id: 'RunPage' });
+
+export const runRowBody = z
+  .object({
+    slot: z.string().describe('Id that the delivery of this message has'),
+    difference: z.enum(ROW_DIFFERENCES),
+    slot_state: z
+      .enum(SLOT_STATES)
+      .describe('What the delivery ledger knows; for `new_unique_id` about the message of *before*'),
+    slot_state_words: open(z.string()).describe('The slot state and its reason in words'),
+    delivery_id: nullable(z.string()).describe('The delivery that the slot state is of; null: there is none'),
+    rule: z.string(),
+    channel: z.string(),
+    event: z.string(),
+    at: time.describe('When the event came; RFC 3339, UTC, milliseconds'),
+    day: z.string(),
+    person: nullable(anAddress(z.string())).describe('Null: the event is gone'),
+    before: nullable(anAddress(z.string())).describe(
+      'The address that *before* sends to; null: it sends nothing, or the event is gone',
+    ),
+    after: nullable(anAddress(z.string())).describe(
+      'The address that *after* sends to; null: it sends nothing, or the event is gone',
+    ),
+  })
+  .meta({ id: 'RunRow' });
+export type RunRowBody = z.infer<typeof runRowBody>;
+export const runRowPage = pageOf(runRowBody).meta({ id: 'RunRowPage' });

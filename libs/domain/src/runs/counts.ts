@@ -1,0 +1,70 @@
+import {
+  DIFFERENCES,
+  ROW_DIFFERENCES,
+  SLOT_STATES,
+  type Difference,
+  type RowDifference,
+  type SlotState,
+} from './row.ts';
+
+/** A number for each side of a comparison. */
+export type SideCounts = { readonly before: number; readonly after: number };
+
+/** Slots by difference. */
+export type DifferenceCounts = Readonly<Record<Difference, number>>;
+
+/** What a comparison counts while it reads. None of it has a row. */
+export type ReadCounts = {
+  /** Events that were evaluated. */
+  readonly events: number;
+  /** Events for which only *after* asks a partner, or asks about user ids without a recorded answer. */
+  readonly needsLookup: number;
+  /** Messages without a valid address. */
+  readonly noAddress: SideCounts;
+  /** Evaluations that ended in an error. */
+  readonly ruleErrors: SideCounts;
+  /** Events that cannot be parsed. */
+  readonly unreadable: number;
+  /** Events that retention removed during the run. */
+  readonly pastRetention: number;
+};
+
+/** What a comparison counts from its slots. It covers all rows, also those beyond the rows that are kept. */
+export type RowCounts = {
+  readonly differences: DifferenceCounts;
+  readonly slotStates: Readonly<Record<RowDifference, Readonly<Record<SlotState, number>>>>;
+  /** People by difference. A person counts once in each. */
+  readonly people: Readonly<Record<RowDifference, number>>;
+  /** People all of whose messages of this difference are `notified`. */
+  readonly notifiedPeople: Readonly<Record<RowDifference, number>>;
+  /** By `notification.rule`, sorted by name. */
+  readonly byRule: readonly (DifferenceCounts & { readonly rule: string })[];
+  /** By day of the event in UTC, oldest first; only days on which a slot differs. */
+  readonly byDay: readonly (Omit<DifferenceCounts, 'unchanged'> & { readonly day: string })[];
+};
+
+/** Counts of a run. `rows` is null until the whole range is read. */
+export type RunCounts = { readonly read: ReadCounts; readonly rows: RowCounts | null };
+
+/** Returns a record with the same value for each name. */
+const recordOf = <Name extends string, Value>(names: readonly Name[], value: () => Value): Record<Name, Value> =>
+  Object.fromEntries(names.map((name) => [name, value()])) as Record<Name, Value>;
+
+export const NO_READ_COUNTS: ReadCounts = {
+  events: 0,
+  needsLookup: 0,
+  noAddress: { before: 0, after: 0 },
+  ruleErrors: { before: 0, after: 0 },
+  unreadable: 0,
+  pastRetention: 0,
+};
+
+/** Returns row counts of zero. */
+export const noRowCounts = (): RowCounts => ({
+  differences: recordOf(DIFFERENCES, () => 0),
+  slotStates: recordOf(ROW_DIFFERENCES, () => recordOf(SLOT_STATES, () => 0)),
+  people: recordOf(ROW_DIFFERENCES, () => 0),
+  notifiedPeople: recordOf(ROW_DIFFERENCES, () => 0),
+  byRule: [],
+  byDay: [],
+});

@@ -1,0 +1,3 @@
+export * from './counts.ts';
+export * from './row.ts';
+export * from './run.ts';

@@ -1,0 +1,89 @@
+import type { DeliveryId, EventId, Instant, RunId } from '@carillon/kernel';
+import type { ChannelName } from '../channels/channel.ts';
+import type { DeliveryReason } from '../deliveries/delivery.ts';
+
+/** The two configurations of a comparison. */
+export const SIDES = ['before', 'after'] as const;
+export type Side = (typeof SIDES)[number];
+
+/**
+ * A message that one side wants. The scratch file keeps a line for each; it holds hashes, ids and positions, and no personal data.
+ * A message without a valid address has no line: it is counted.
+ */
+export type Line = {
+  /** Keyed hash of the slot: the id that its delivery has. */
+  readonly slot: DeliveryId;
+  readonly side: Side;
+  /** The rule's stable id. */
+  readonly ruleId: string;
+  readonly channel: ChannelName;
+  readonly eventId: EventId;
+  /** Position of the event, as text `topic/partition@offset`. */
+  readonly position: string;
+  /** Append time of the event. */
+  readonly at: Instant;
+  /** Keyed hash of address, variables, and the content of template, layout and partials. */
+  readonly content: string;
+  /** Keyed hash of the person. */
+  readonly person: string;
+  /** Slot under which the other side notifies this person about this event by this rule and channel, if `unique_id` differs; else null. */
+  readonly otherSlot: DeliveryId | null;
+};
+
+/**
+ * What the edit does to a slot.
+ * - `added`: only *after* wants the message.
+ * - `removed`: only *before* wants it.
+ * - `changed`: both want it, with another address, other variables or other template content.
+ * - `new_unique_id`: both notify the person about the event, under different values of `unique_id`.
+ * - `unchanged`: both want it, alike. It is counted only.
+ */
+export const DIFFERENCES = ['added', 'removed', 'changed', 'new_unique_id', 'unchanged'] as const;
+export type Difference = (typeof DIFFERENCES)[number];
+/** Differences that have rows. */
+export const ROW_DIFFERENCES = ['added', 'removed', 'changed', 'new_unique_id'] as const;
+export type RowDifference = (typeof ROW_DIFFERENCES)[number];
+
+/**
+ * What the ledger knows about a slot; for `new_unique_id` about the slot of *before*.
+ * - `notified`: a provider has or may have the message.
+ * - `waiting`: it still goes out by itself.
+ * - `stopped`: it was not sent; the row has the reason.
+ * - `none`: there is no delivery.
+ */
+export const SLOT_STATES = ['notified', 'waiting', 'stopped', 'none'] as const;
+export type SlotState = (typeof SLOT_STATES)[number];
+
+/** One slot on which the sides differ, as the lines say, before the ledger is asked. */
+export type DifferentSlot = {
+  readonly slot: DeliveryId;
+  readonly difference: RowDifference;
+  /** Slot of the message of *before* if the difference is `new_unique_id`; else null. */
+  readonly oldSlot: DeliveryId | null;
+  readonly ruleId: string;
+  /** `notification.rule` */
+  readonly rule: string;
+  readonly channel: ChannelName;
+  /** The first event that wants the slot, by append time and event id. */
+  readonly eventId: EventId;
+  readonly position: string;
+  readonly at: Instant;
+  /** Day of `at` in UTC: `2026-11-29`. */
+  readonly day: string;
+  /** Keyed hash of the person. */
+  readonly person: string;
+};
+
+/** A different slot with what the ledger knows about it. It holds no personal data. */
+export type Row = DifferentSlot & {
+  readonly run: RunId;
+  readonly slotState: SlotState;
+  /** Why the delivery is `stopped`; null in every other slot state. */
+  readonly slotReason: DeliveryReason | null;
+};
+
+/** The slot whose delivery decides about the slot state of a row. */
+export const slotToLookUp = ({ slot, oldSlot }: DifferentSlot): DeliveryId => oldSlot ?? slot;
+
+/** Returns the day of an instant in UTC, such as `2026-11-29`. */
+export const dayOf = (at: Instant): string => new Date(at).toISOString().slice(0, 10);

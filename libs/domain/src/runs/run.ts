@@ -1,0 +1,75 @@
+import type { Duration, Instant, JobId, LogId, RunId } from '@carillon/kernel';
+import type { ResourceChange } from '../configuration/resources.ts';
+import type { JobState } from '../jobs/job.ts';
+import type { Actor } from '../people/actor.ts';
+import type { RunCounts } from './counts.ts';
+
+/** `compare`: evaluates each event by two configurations and keeps the messages on which they differ. */
+export const RUN_KINDS = ['compare'] as const;
+export type RunKind = (typeof RUN_KINDS)[number];
+
+/** The time range of a run if the caller names none. */
+export const DEFAULT_RUN_RANGE: Duration = 30 * 24 * 3_600_000;
+/** Rows that a run keeps. Its counts cover all rows. */
+export const MAX_RUN_ROWS = 100_000;
+/** Rows that the child process sends to its parent in one message. */
+export const ROW_BATCH_SIZE = 500;
+
+/** The part of one partition of `carillon.events` that a run reads: from offset `first` up to and without `end`. */
+export type RunOffsets = { readonly partition: number; readonly first: number; readonly end: number };
+
+/** An edited resource, as a publication plan has it. `revision`: of the draft it comes from; null if it comes from a folder or a body. */
+export type RunChange = ResourceChange & { readonly revision: string | null };
+
+/** Records of `carillon.events`: read so far, and in the range. */
+export type RunProgress = { readonly read: number; readonly total: number };
+
+/** Why a run failed or was cancelled. */
+export type RunReason = {
+  /** A code of the table of errors. */
+  readonly code: string;
+  /** What is wrong and what to do; holds no name, address or message text. */
+  readonly detail: string;
+};
+
+/** One pass over a fixed range of the log. The document fixes everything that the result depends on. */
+export type Run = {
+  readonly id: RunId;
+  readonly workspace: string;
+  readonly kind: RunKind;
+  readonly by: Actor;
+  /** Start of the time range, included. */
+  readonly from: Instant;
+  /** End of the time range, not included. */
+  readonly to: Instant;
+  /** Append time of the oldest event on the log if that is later than `from`; else null. */
+  readonly logStartsAt: Instant | null;
+  readonly logId: LogId;
+  readonly offsets: readonly RunOffsets[];
+  /** Number of the configuration of the side *before*. */
+  readonly before: number;
+  /** Number of the published configuration. With `changes` applied it is the side *after*. */
+  readonly published: number;
+  /** The edit. Empty: *after* is the published configuration. */
+  readonly changes: readonly RunChange[];
+  /** Names of the notifications that differ between the sides, or those of them that the caller chose. Only their rules are evaluated. */
+  readonly notifications: readonly string[];
+  /** Names of edited integrations. The edit changes no recorded answer, so the run does not compare them. */
+  readonly notCompared: readonly string[];
+  /** The state of its job. A run that waits for the child process is `waiting`. */
+  readonly state: JobState;
+  readonly progress: RunProgress;
+  /** Null until the child process has reported for the first time. */
+  readonly counts: RunCounts | null;
+  /** SHA-256 over the lines, as 64 hexadecimal digits. Null until the run is done. */
+  readonly checksum: string | null;
+  /** Null unless the run failed or was cancelled. */
+  readonly reason: RunReason | null;
+  /** The job that executes the run. */
+  readonly job: JobId;
+  readonly createdAt: Instant;
+  readonly updatedAt: Instant;
+  readonly endedAt: Instant | null;
+  /** Grows by one with every write. */
+  readonly version: number;
+};
