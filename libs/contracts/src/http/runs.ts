@@ -98,7 +98,11 @@ export const runBody = z
       )
       .describe('The edit. Empty: *after* is the published configuration'),
     notifications: z.array(z.string()).describe('Notifications that are compared'),
-    not_compared: z.array(z.string()).describe('Edited integrations: recorded answers stay as they are'),
+    not_compared: z
+      .array(z.object({ kind: z.string(), name: z.string() }))
+      .describe(
+        'Edited integrations, streams and workspace settings: what they change is not compared. Recorded answers stay as they are',
+      ),
     progress: z.object({ read: z.int(), total: z.int() }).describe('Records of the range'),
     counts: nullable(runCountsBody).describe('Null until the first report'),
     sentence: open(z.string()).nullable().describe('The result in words; null until the run is done'),

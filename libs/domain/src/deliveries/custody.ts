@@ -5,8 +5,8 @@ import type { Intent } from './intent.ts';
 import { rememberIntent, moveTo, outcomeOf, type Moment } from './moves.ts';
 
 /** The id that people see, and the document's `_id`: a keyed hash of the slot, so the key itself is the uniqueness rule. */
-export function slotParts(intent: Intent): readonly [string, string, string, string] {
-  const { workspace, notificationId, channel, uniqueId } = intent.slot;
+export function slotParts({ slot }: Pick<Intent, 'slot'>): readonly [string, string, string, string] {
+  const { workspace, notificationId, channel, uniqueId } = slot;
   return [workspace, notificationId, channel, uniqueId];
 }
 

@@ -94,7 +94,10 @@ export function* stepRule(
   return { outcome: yield* fireRule(rule, event, triggerId, bindings, budget), remembered };
 }
 
-/** Whom a rule tells, or asks about, whose condition holds. A pause is offered after each recipient. */
+/**
+ * Returns the people or the user ids of a rule whose condition holds. A pause is offered after each recipient. Calls
+ * `triggerId` only if `unique_id` is the trigger's, because deriving the id costs more than most rules.
+ */
 export function* fireRule(
   rule: CompiledRule,
   event: SourceEvent,
@@ -103,7 +106,7 @@ export function* fireRule(
   budget: StepBudget,
 ): Coroutine<RuleOutcome> {
   if (rule.from === 'lookup') return findUserIds(rule.userIds, bindings, budget);
-  return yield* findRecipients(rule, event, triggerId(), bindings, budget);
+  return yield* findRecipients(rule, event, rule.uniqueId === 'trigger_id' ? triggerId() : '', bindings, budget);
 }
 
 type Failure = { readonly error: string; readonly reason?: UnknownReason };

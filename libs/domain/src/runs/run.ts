@@ -1,5 +1,5 @@
 import type { Duration, Instant, JobId, LogId, RunId } from '@carillon/kernel';
-import type { ResourceChange } from '../configuration/resources.ts';
+import type { ResourceChange, ResourceRef } from '../configuration/resources.ts';
 import type { JobState } from '../jobs/job.ts';
 import type { Actor } from '../people/actor.ts';
 import type { RunCounts } from './counts.ts';
@@ -54,8 +54,8 @@ export type Run = {
   readonly changes: readonly RunChange[];
   /** Names of the notifications that differ between the sides, or those of them that the caller chose. Only their rules are evaluated. */
   readonly notifications: readonly string[];
-  /** Names of edited integrations. The edit changes no recorded answer, so the run does not compare them. */
-  readonly notCompared: readonly string[];
+  /** Integrations, streams and workspace settings that differ between the sides. The run does not compare what they change. */
+  readonly notCompared: readonly Pick<ResourceRef, 'kind' | 'name'>[];
   /** The state of its job. A run that waits for the child process is `waiting`. */
   readonly state: JobState;
   readonly progress: RunProgress;

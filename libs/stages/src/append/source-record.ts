@@ -38,6 +38,10 @@ export type SourceRecordFault = { readonly reason: string; readonly detail: stri
 
 const fault = (reason: string, detail: string): Result<never, SourceRecordFault> => err({ reason, detail });
 
+/** Returns the stream of an event, read from the headers alone. Null for other records, and for an event whose headers are wrong. */
+export const streamOfRecord = ({ headers }: Pick<LogRecord, 'headers'>): string | null =>
+  headers['kind'] === 'event' ? headers['stream'] || null : null;
+
 /**
  * Reads a record of `carillon.events`: what `prepareAppend` and `markerRecord` wrote. Never throws, because the log may
  * hold what another program wrote. The caller has made sure that `logId` is the log that the record comes from.

@@ -120,7 +120,7 @@ export function createCustodyStage(ports: CustodyPorts): BatchStage {
 }
 
 /** The document of a slot: its id is the keyed hash of the slot, so the key itself keeps messages apart. */
-export const deliveryIdOf = (intent: Intent, ids: Pick<Ids, 'keyed'>): DeliveryId =>
+export const deliveryIdOf = (intent: Pick<Intent, 'slot'>, ids: Pick<Ids, 'keyed'>): DeliveryId =>
   `dlv_${ids.keyed('slot', ...slotParts(intent))}` as DeliveryId;
 
 /** The key of the records of its intents: the same hash of the slot, which need not be made again. */

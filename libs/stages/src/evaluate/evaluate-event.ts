@@ -76,6 +76,15 @@ export function evaluateEvent(
 export type EvaluationRun = { readonly runId: string | null; readonly states: EntityStates | null };
 const LIVE: EvaluationRun = { runId: null, states: null };
 
+/** A rule that fires for an event or asks a partner about it, before intents and triggers are made. */
+export type FiredRule = {
+  readonly fired: CompiledRule;
+  readonly placed: PlacedRule;
+  readonly outcome: Extract<RuleOutcome, { readonly kind: 'fired' | 'asks' }>;
+  /** Derives the id on its first call. */
+  readonly triggerId: () => TriggerId;
+};
+
 /**
  * Judges an event by a configuration: pure, and the same for ever, so that `trace` and replay come to what the engine
  * came to. The trigger of a rule whose event names the recipient is only an id in the intents. The event has one budget of
@@ -86,24 +95,47 @@ export function* evaluateEventCoroutine(
   configuration: Configuration,
   book: RuleBook,
   derive: DeriveId,
-  { runId, states }: EvaluationRun = LIVE,
+  run: EvaluationRun = LIVE,
 ): Coroutine<readonly EvaluatedRule[]> {
+  const results = yield* evaluateOutcomesCoroutine(event, book.rulesOf(configuration, event.stream), derive, run);
+  if (!results.some(isFired)) return results as readonly EvaluatedRule[];
+  const making: Making = { configuration, book, derive, runId: run.runId };
+  const evaluatedRules: EvaluatedRule[] = [];
+  for (const result of results) {
+    evaluatedRules.push(isFired(result) ? yield* makeOutputs(result, event, making) : result);
+  }
+  return evaluatedRules;
+}
+
+export const isFired = (result: EvaluatedRule | FiredRule): result is FiredRule => 'fired' in result;
+
+/**
+ * Evaluates the rules of a stream for an event as `evaluateEventCoroutine` does, without making messages. It derives an id
+ * only for a rule whose `unique_id` is the trigger's.
+ */
+export function* evaluateOutcomesCoroutine(
+  event: SourceEvent,
+  entries: readonly BookRule[],
+  derive: DeriveId,
+  { runId, states }: EvaluationRun = LIVE,
+): Coroutine<readonly (EvaluatedRule | FiredRule)[]> {
   const bindings = bindingsOf(event);
   const budget = new EventBudget();
-  const making: Making = { configuration, book, derive, runId };
-  const entries = book.rulesOf(configuration, event.stream);
-  const progress: Progress = { at: 0, fires: false, share: budget.nextRule(), evaluatedRules: [] };
+  const progress: Progress = { at: 0, fires: false, share: budget.nextRule(), results: [] };
   for (;;) {
     evaluateQuietRules(entries, bindings, budget, progress);
     const entry = entries[progress.at];
-    if (!entry) return progress.evaluatedRules;
+    if (!entry) return progress.results;
     if (progress.fires && entry.ok) {
-      progress.evaluatedRules.push(yield* fire(entry.rule, event, bindings, progress.share, making));
+      const triggerId = onceTriggerId(entry.rule.placed, event, { derive, runId });
+      const outcome = yield* fireRule(entry.rule, event, triggerId, bindings, progress.share);
+      progress.results.push(resultOf(entry.rule, outcome, triggerId));
       progress.at += 1;
     } else if (entry.ok && entry.rule.memory) {
       const rule = { ...entry.rule, memory: entry.rule.memory };
-      const evaluated = states && (yield* step(rule, { event, bindings }, budget.nextRule(), states, making));
-      if (evaluated) progress.evaluatedRules.push(evaluated);
+      const triggerId = onceTriggerId(rule.placed, event, { derive, runId });
+      const result = states && (yield* step(rule, { event, bindings, triggerId }, budget.nextRule(), states));
+      if (result) progress.results.push(result);
       progress.at += 1;
     }
     if (budget.pauseIsDue()) yield;
@@ -111,7 +143,7 @@ export function* evaluateEventCoroutine(
 }
 
 /** How far the rules of an event are judged. `fires`: the condition of the rule at `at` holds, and took its steps off `share`. */
-type Progress = { at: number; fires: boolean; share: StepBudget; readonly evaluatedRules: EvaluatedRule[] };
+type Progress = { at: number; fires: boolean; share: StepBudget; readonly results: (EvaluatedRule | FiredRule)[] };
 
 /**
  * Judges rules whose condition alone says that they do not fire, until one fires, keeps state, or a pause is due. It stands
@@ -123,14 +155,13 @@ function evaluateQuietRules(
   budget: EventBudget,
   progress: Progress,
 ): void {
-  const { evaluatedRules } = progress;
+  const { results } = progress;
   const { unfired, skipped } = quietRules(entries);
   progress.fires = false;
   for (; progress.at < entries.length; progress.at += 1) {
     const entry = entries[progress.at];
     if (!entry?.ok) {
-      if (entry)
-        evaluatedRules.push(nothingOf(entry.placed, { kind: 'failed', reason: 'rule_error', error: entry.error }));
+      if (entry) results.push(nothingOf(entry.placed, { kind: 'failed', reason: 'rule_error', error: entry.error }));
       continue;
     }
     if (entry.rule.memory || budget.isPauseDue()) return;
@@ -141,64 +172,61 @@ function evaluateQuietRules(
       return;
     }
     const same = nothing === NOT_FIRED ? unfired : nothing === OTHER_CHANGE ? skipped : undefined;
-    evaluatedRules.push(same?.[progress.at] ?? nothingOf(entry.placed, nothing));
+    results.push(same?.[progress.at] ?? nothingOf(entry.placed, nothing));
   }
 }
 
 /** What intents and triggers of a run are made with. */
 type Making = IntentContext & { readonly runId: string | null };
 
-/** Ids are made only where a rule fires, and once. */
-function onceTriggerId(placed: PlacedRule, event: SourceEvent, { derive, runId }: Making): () => TriggerId {
+/** Returns a function that derives the id of a rule's trigger once, when it is needed. */
+function onceTriggerId(
+  placed: PlacedRule,
+  event: SourceEvent,
+  { derive, runId }: Pick<Making, 'derive' | 'runId'>,
+): () => TriggerId {
   let made: TriggerId | null = null;
   return () => (made ??= triggerIdOf(derive, ruleIdOf(placed), event.id, { runId }));
 }
 
-function* fire(
-  rule: CompiledRule,
-  event: SourceEvent,
-  bindings: Bindings,
-  budget: StepBudget,
-  making: Making,
-): Coroutine<EvaluatedRule> {
-  const triggerId = onceTriggerId(rule.placed, event, making);
-  const outcome = yield* fireRule(rule, event, triggerId, bindings, budget);
-  return yield* judgementOf(rule, event, outcome, triggerId, making);
-}
+const resultOf = (fired: CompiledRule, outcome: RuleOutcome, triggerId: () => TriggerId): EvaluatedRule | FiredRule =>
+  outcome.kind === 'fired' || outcome.kind === 'asks'
+    ? { fired, placed: fired.placed, outcome, triggerId }
+    : nothingOf(fired.placed, outcome);
 
 /** A step of a rule with state; null: the event has been taken in already, and what came of it is on the log. */
 function* step(
   rule: CompiledRule & { readonly memory: RuleMemory },
-  { event, bindings }: { readonly event: SourceEvent; readonly bindings: Bindings },
+  {
+    event,
+    bindings,
+    triggerId,
+  }: { readonly event: SourceEvent; readonly bindings: Bindings; readonly triggerId: () => TriggerId },
   budget: StepBudget,
   states: EntityStates,
-  making: Making,
-): Coroutine<EvaluatedRule | null> {
+): Coroutine<EvaluatedRule | FiredRule | null> {
   if (!isKeyed(event)) {
     return nothingOf(rule.placed, { kind: 'failed', reason: 'rule_error', error: NO_ENTITY });
   }
   const ruleId = ruleIdOf(rule.placed);
   const before = states.before(event, ruleId);
   if (before === undefined) return null;
-  const triggerId = onceTriggerId(rule.placed, event, making);
   const { outcome, remembered } = yield* stepRule(rule, before, { event, triggerId }, bindings, budget);
   if (remembered) states.after(event, ruleId, remembered.after, remembered.saw);
-  return yield* judgementOf(rule, event, outcome, triggerId, making);
+  return resultOf(rule, outcome, triggerId);
 }
 
-function* judgementOf(
-  rule: CompiledRule,
+/** Makes the intents of a rule whose event names the recipients, or the triggers of a rule that asks a partner. */
+function* makeOutputs(
+  { fired, placed, outcome, triggerId: triggerIdNow }: FiredRule,
   event: SourceEvent,
-  outcome: RuleOutcome,
-  triggerIdNow: () => TriggerId,
   making: Making,
 ): Coroutine<EvaluatedRule> {
-  const { placed } = rule;
-  if (outcome.kind === 'asks' && rule.from === 'lookup') {
-    const triggers = makeTriggers(rule, event, outcome.userIds, making);
+  if (outcome.kind === 'asks') {
+    if (fired.from !== 'lookup') return nothingOf(placed, outcome);
+    const triggers = makeTriggers(fired, event, outcome.userIds, making);
     return { placed, triggerId: null, outcome, intents: NONE, triggers };
   }
-  if (outcome.kind !== 'fired') return nothingOf(placed, outcome);
   const cause = causeOfEvent(event, placed);
   const triggerId = triggerIdNow();
   const intents: Intent[] = [];

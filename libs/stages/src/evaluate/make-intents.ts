@@ -57,52 +57,73 @@ export type IntentContext = {
   readonly derive: DeriveId;
 };
 
+/** A message on one channel of a notification, before its ids are derived. */
+export type Message = {
+  readonly channel: ChannelName;
+  /** Name of the template. */
+  readonly template: string;
+  readonly to: string | null;
+  readonly variables: JsonObject;
+};
+
+/** Returns the messages of one recipient of a fired rule: one for each channel of its notification. */
+export function makeMessages(
+  { notification, workspace }: PlacedRule,
+  { body, previous }: Pick<Cause, 'body' | 'previous'>,
+  recipient: Recipient,
+  { configuration, book }: Pick<IntentContext, 'configuration' | 'book'>,
+): Message[] {
+  return channelsOf(notification.body).map(([channel, { template }]) => ({
+    channel,
+    template,
+    to: recipient.to[CHANNELS[channel].address.kind],
+    variables: templateContext(
+      body,
+      recipient.variables,
+      namesNeeded(configuration, workspace, notification.body, channel, book),
+      previous,
+    ),
+  }));
+}
+
 /** The intents of one recipient of a fired rule: one for each channel of its notification. */
 export function makeIntents(
   placed: PlacedRule,
   cause: Cause,
   recipient: Recipient,
   triggerId: TriggerId,
-  { configuration, book, derive }: IntentContext,
+  context: IntentContext,
 ): Intent[] {
   const { notification, workspace } = placed;
+  const { configuration, book, derive } = context;
   const notificationId = notificationIdOf(notification);
   // The same words by which templates and quiet hours know the recipient's clock.
   const reserved = templateContext(cause.body, recipient.variables, { names: [], all: false });
   const { timeZone } = localityOf(configuration, workspace, reserved).locality;
   const delay = notification.body.cadence?.delay;
   const sendAt = dueAt(delay, cause.causedAt, timeZone, recipient.until);
-  return channelsOf(notification.body).map(([channel, said]) => {
-    const template = book.template(configuration, workspace, said.template, channel);
-    const to = recipient.to[CHANNELS[channel].address.kind];
-    return {
-      id: derive('intent', triggerId, channel, recipient.uniqueId, to ?? '') as IntentId,
-      slot: { workspace, notificationId, channel, uniqueId: recipient.uniqueId },
-      notification: notification.ref.name,
-      rule: ruleTitle(placed),
-      ruleId: ruleIdOf(placed),
-      ruleVersion: placed.version,
-      configNumber: configuration.number,
-      eventId: cause.eventId,
-      eventPosition: cause.eventPosition,
-      triggerId,
-      to,
-      person: recipient.person,
-      variables: templateContext(
-        cause.body,
-        recipient.variables,
-        namesNeeded(configuration, workspace, notification.body, channel, book),
-        cause.previous,
-      ),
-      template: said.template,
-      templateVersion: template.version,
-      causedAt: cause.causedAt,
-      sendAt,
-      notAfter: cause.notAfter + (sendAt - cause.causedAt),
-      traceparent: cause.traceparent,
-      ...(recipient.digestKey !== null && { digestKey: recipient.digestKey }),
-    };
-  });
+  return makeMessages(placed, cause, recipient, context).map(({ channel, template, to, variables }) => ({
+    id: derive('intent', triggerId, channel, recipient.uniqueId, to ?? '') as IntentId,
+    slot: { workspace, notificationId, channel, uniqueId: recipient.uniqueId },
+    notification: notification.ref.name,
+    rule: ruleTitle(placed),
+    ruleId: ruleIdOf(placed),
+    ruleVersion: placed.version,
+    configNumber: configuration.number,
+    eventId: cause.eventId,
+    eventPosition: cause.eventPosition,
+    triggerId,
+    to,
+    person: recipient.person,
+    variables,
+    template,
+    templateVersion: book.template(configuration, workspace, template, channel).version,
+    causedAt: cause.causedAt,
+    sendAt,
+    notAfter: cause.notAfter + (sendAt - cause.causedAt),
+    traceparent: cause.traceparent,
+    ...(recipient.digestKey !== null && { digestKey: recipient.digestKey }),
+  }));
 }
 
 /** What a digest has of its own under these names, so that no item need carry a field for them. */

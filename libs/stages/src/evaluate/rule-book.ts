@@ -102,3 +102,27 @@ export function createRuleBook(compile: CompileRule, templates: Pick<TemplateRen
     },
   };
 }
+
+/**
+ * Returns a rule book without the rules that `includes` refuses. It returns the same list each time, because results are
+ * cached by list. A rule that live evaluation passes over, because rules before it spent the steps of the event, has steps here.
+ */
+export function narrowRuleBook(book: RuleBook, includes: (placed: PlacedRule) => boolean): RuleBook {
+  const narrowed = new WeakMap<readonly BookRule[], readonly BookRule[]>();
+  return {
+    ...book,
+    rulesOf(configuration, stream) {
+      const all = book.rulesOf(configuration, stream);
+      let rules = narrowed.get(all);
+      if (!rules) {
+        rules = all.filter(({ placed }) => includes(placed));
+        narrowed.set(all, rules);
+      }
+      return rules;
+    },
+    ruleOf(configuration, trigger) {
+      const entry = book.ruleOf(configuration, trigger);
+      return entry && includes(entry.placed) ? entry : undefined;
+    },
+  };
+}
