@@ -56,6 +56,9 @@ export type DueDelivery = { readonly delivery: Delivery; readonly bytes: number 
 
 export type DeliveryPage = { readonly items: readonly Delivery[]; readonly next: string | null };
 
+/** Ids of one `many`. */
+export const MAX_MANY = 1_000;
+
 /** How a document is replaced. */
 export type Replacing = {
   /**
@@ -85,6 +88,8 @@ export type DeliveryLedger = {
   /** Compare-and-set: replaces the document of `next.id` if its version is `next.version - 1`. */
   replace(next: Delivery, how?: Replacing): Promise<'done' | 'told' | 'stale'>;
   get(id: DeliveryId): Promise<Delivery | null>;
+  /** Returns the documents that exist of at most {@link MAX_MANY} ids, each once, in no order. */
+  many(ids: readonly DeliveryId[]): Promise<readonly Delivery[]>;
   /** Workspaces that have a WAITING delivery due at `now`. */
   dueWorkspaces(now: Instant): Promise<readonly string[]>;
   /** WAITING and due, earliest first. */

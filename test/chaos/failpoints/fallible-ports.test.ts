@@ -82,6 +82,7 @@ const TABLE: Table = {
       ['delivery.renewal', { state: 'SENDING', attempts: [{ startedAt: 1 }], updatedAt: 10_001 }],
     ],
     get: 'reads',
+    many: 'reads',
     dueWorkspaces: 'reads',
     due: 'reads',
     nextDueAt: 'reads',

@@ -1,8 +1,7 @@
 import { DECISION_STATES, type Delivery, type DeliveryState, type OperatorDecision } from '@carillon/domain/deliveries';
 import { MAX_JOB_ITEMS } from '@carillon/domain/jobs';
 import { CarillonError, type DeliveryId } from '@carillon/kernel';
-import type { DeadLetterRow, DeliveryFilter, EventLoopSlice } from '@carillon/ports';
-import { forEachConcurrently } from '@carillon/stages';
+import { MAX_MANY, type DeadLetterRow, type DeliveryFilter, type EventLoopSlice } from '@carillon/ports';
 import type { ControlPorts } from '../ports.ts';
 
 const PAGE = 500;
@@ -57,9 +56,6 @@ function chosenOf(rows: readonly Seen[], more: boolean): ChosenDeliveries {
   return { ids: rows.map(({ id }) => id), people: people.size, byState, more };
 }
 
-/** Deliveries that are read at once. */
-const READ_CONCURRENCY = 8;
-
 /** Those of the named deliveries of a workspace that a decision fits as they are now. */
 export async function chooseOf(
   ids: readonly string[],
@@ -68,11 +64,16 @@ export async function chooseOf(
   { ledger }: Pick<ControlPorts, 'ledger'>,
 ): Promise<ChosenDeliveries> {
   const fitting: readonly DeliveryState[] = DECISION_STATES[decision];
+  const unique = [...new Set(ids)] as DeliveryId[];
   const rows: Seen[] = [];
-  await forEachConcurrently(new Set(ids), READ_CONCURRENCY, async (id) => {
-    const delivery = await ledger.get(id as DeliveryId);
-    if (delivery?.slot.workspace === workspace && fitting.includes(delivery.state)) rows.push(seenOf(delivery));
-  });
+  for (let from = 0; from < unique.length; from += MAX_MANY) {
+    const found = await ledger.many(unique.slice(from, from + MAX_MANY));
+    rows.push(
+      ...found.flatMap((delivery) =>
+        delivery.slot.workspace === workspace && fitting.includes(delivery.state) ? [seenOf(delivery)] : [],
+      ),
+    );
+  }
   return chosenOf(rows, false);
 }
 

@@ -1,11 +1,31 @@
 import type { Delivery, DeliveryState } from '@carillon/domain/deliveries';
-import type { DeliveryFilter, DeliveryLedger } from '@carillon/ports';
+import type { DeliveryId } from '@carillon/kernel';
+import { MAX_MANY, type DeliveryFilter, type DeliveryLedger } from '@carillon/ports';
 import { expect, it } from 'vitest';
 import { countsAreWhatRowsSay } from './counted-deliveries.ts';
 import type { DeliveryFacts } from './delivery-samples.ts';
 import { freshName } from './under-test.ts';
 
 const ids = (deliveries: readonly Delivery[]): readonly string[] => deliveries.map(({ id }) => id);
+
+function manyDeliveriesById(ledger: () => DeliveryLedger, put: (facts: DeliveryFacts) => Promise<Delivery>): void {
+  it('returns the deliveries of a thousand ids, each once, without those that do not exist', async () => {
+    const made = [await put({}), await put({ state: 'SENT', nextAt: null }), await put({})];
+    const unknown = Array.from({ length: MAX_MANY - 4 }, () => freshName('dlv') as DeliveryId);
+    const asked = made.map(({ id }) => id);
+    const found = await ledger().many([...asked, ...unknown, ...asked.slice(0, 1)]);
+    expect(found).toHaveLength(3);
+    expect(new Map(found.map((delivery) => [delivery.id, delivery]))).toEqual(
+      new Map(made.map((delivery) => [delivery.id, delivery])),
+    );
+    expect(await ledger().many([])).toEqual([]);
+    const [first] = made;
+    if (!first) throw new Error('nothing was put');
+    const sent = { ...first, version: 2, state: 'SENT', nextAt: null } as const;
+    expect(await ledger().replace(sent)).toBe('done');
+    expect(await ledger().many([first.id])).toEqual([sent]);
+  });
+}
 
 /** A part of the contract of a ledger: lists by many filters, and counts over time. `put` inserts a delivery. */
 export function manyFiltersAndCounts(
@@ -101,5 +121,6 @@ export function manyFiltersAndCounts(
     expect(await ledger().countOverTime({ ...span, workspace: freshName('nobody') }, 100)).toEqual([]);
   });
 
+  manyDeliveriesById(ledger, put);
   countsAreWhatRowsSay(ledger);
 }

@@ -91,6 +91,10 @@ export function createMemoryLedger(
         return wire.ask('ledger.replace', () => replace(next, records), { writes: true, about: () => shown(next) });
       },
       get: (id) => wire.ask('ledger.get', () => stored.get(id) ?? null, { about: () => id.slice(0, 12) }),
+      many: (ids) => {
+        const wanted = new Set<string>(ids);
+        return wire.ask('ledger.many', () => where(({ id }) => wanted.has(id)));
+      },
       ...waitingOf(wire, where),
       leaseExpired: (now, limit) =>
         wire.ask('ledger.leaseExpired', () =>

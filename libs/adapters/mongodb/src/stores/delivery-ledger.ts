@@ -1,5 +1,6 @@
 import type { Filter } from 'mongodb';
 import type { Delivery, DeliveryState } from '@carillon/domain/deliveries';
+import type { DeliveryId } from '@carillon/kernel';
 import type { DeliveryLedger } from '@carillon/ports';
 import type { Attempt } from '../attempts.ts';
 import type { Collections } from '../collections.ts';
@@ -100,23 +101,6 @@ export function createDeliveryLedger({ deliveries: ledger }: Collections, attemp
     return found.map(read);
   };
 
-  async function getOne(id: string): Promise<Delivery | null> {
-    const found = await attempt(() => ledger.findOne<Whole>({ _id: id }, { projection: WHOLE }));
-    return found ? read(found) : null;
-  }
-  const get = coalesceRequests<string, Delivery | null>(
-    (id) => id,
-    getOne,
-    async (ids) => {
-      const asked: Filter<DeliveryDocument> = { _id: { $in: [...ids] } };
-      const found = await attempt(() =>
-        ledger.find<Whole & { readonly _id: string }>(asked, { projection: WHOLE, ...IN_ONE_ANSWER }).toArray(),
-      );
-      const bodyOf = new Map(found.map((one) => [one._id, read(one)]));
-      return ids.map((id) => bodyOf.get(id) ?? null);
-    },
-  );
-
   const replaced = async (next: Delivery, answer: Promise<'done' | 'stale'>): Promise<'done' | 'stale'> => {
     const is = await answer;
     if (is === 'done') intents.remember(next);
@@ -134,7 +118,7 @@ export function createDeliveryLedger({ deliveries: ledger }: Collections, attemp
   return {
     insert: createInsert(ledger, attempt, { read, inserted: intents.remember }),
     replace: (next, how) => (how?.together ? replaceTogether(next) : replaceOne(next)),
-    get,
+    ...readsById(ledger, attempt, read),
     dueWorkspaces: (now) => attempt(() => ledger.distinct('workspace', { dueAt: queued({ $lte: now }) })),
     async due(workspace, now, limit) {
       const found = await bodies({ workspace: { $eq: workspace }, dueAt: queued({ $lte: now }) }, { dueAt: 1 }, limit);
@@ -179,6 +163,34 @@ export function createDeliveryLedger({ deliveries: ledger }: Collections, attemp
     byEvent: (eventId) => readAll({ eventId: { $eq: eventId } }, { createdAt: 1, _id: 1 }, 0),
     ...deliveryCounts(ledger, attempt),
     ...totals(ledger, attempt),
+  };
+}
+
+/** Reads of deliveries by id. Reads of single deliveries that come together are one request. */
+function readsById(
+  ledger: Collections['deliveries'],
+  attempt: Attempt,
+  read: (document: Whole) => Delivery,
+): Pick<DeliveryLedger, 'get' | 'many'> {
+  async function getOne(id: string): Promise<Delivery | null> {
+    const found = await attempt(() => ledger.findOne<Whole>({ _id: id }, { projection: WHOLE }));
+    return found ? read(found) : null;
+  }
+  async function many(ids: readonly string[]): Promise<readonly Delivery[]> {
+    const wanted: Filter<DeliveryDocument> = { _id: { $in: [...ids] } };
+    const found = await attempt(() => ledger.find<Whole>(wanted, { projection: WHOLE, ...IN_ONE_ANSWER }).toArray());
+    return found.map(read);
+  }
+  return {
+    many,
+    get: coalesceRequests<string, Delivery | null>(
+      (id) => id,
+      getOne,
+      async (ids) => {
+        const deliveryOf = new Map((await many(ids)).map((delivery) => [delivery.id, delivery]));
+        return ids.map((id) => deliveryOf.get(id as DeliveryId) ?? null);
+      },
+    ),
   };
 }
 
