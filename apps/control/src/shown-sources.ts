@@ -1,5 +1,13 @@
 import type { SourceBody } from '@carillon/contracts';
-import { describeSource, describeSpan, describeTable, describeTableGap, resetStart } from '@carillon/domain/changes';
+import {
+  canPassOver,
+  describeSource,
+  describeSpan,
+  describeTable,
+  describeTableGap,
+  readUntil,
+  resetStart,
+} from '@carillon/domain/changes';
 import { listResources, type Configuration } from '@carillon/domain/configuration';
 import { formatInstant, type Instant } from '@carillon/kernel';
 import type { StoredSource, TableReading } from '@carillon/ports';
@@ -25,10 +33,11 @@ export function showSource(source: StoredSource, configuration: Configuration, n
     lag_bytes: source.lagBytes,
     lag_records: source.lagRecords ?? null,
     last_change_at: timeOf(source.lastChangeAt),
-    read_until: timeOf(position?.at ?? null),
+    read_until: timeOf(readUntil(position)),
     continues_at: continuesAt,
     span: canReset ? describeSpan(source, now) : null,
-    span_at_end: canReset && continuesAt === 'oldest' ? describeSpan(source, now, 'end') : null,
+    span_at_end:
+      canReset && (continuesAt === 'oldest' || canPassOver(source)) ? describeSpan(source, now, 'end') : null,
     reset_requested_at: timeOf(reset?.at ?? null),
     streams: streamsOf(source, configuration),
     tables: source.tables.map((reading) => showTable(reading, now)),
@@ -37,9 +46,9 @@ export function showSource(source: StoredSource, configuration: Configuration, n
 
 /** Null until the first position. Zero if everything that the source has was read. */
 function lagSeconds({ position, state, lagBytes, lagRecords }: StoredSource, now: Instant): number | null {
-  if (position === null) return null;
-  if (state.kind === 'running' && (lagRecords ?? lagBytes) === 0) return 0;
-  return Math.max(0, Math.round((now - position.at) / 1000));
+  const until = readUntil(position);
+  if (position !== null && state.kind === 'running' && (lagRecords ?? lagBytes) === 0) return 0;
+  return until === null ? null : Math.max(0, Math.round((now - until) / 1000));
 }
 
 const streamsOf = ({ workspace, integration }: StoredSource, configuration: Configuration): string[] =>

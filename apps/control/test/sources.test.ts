@@ -173,30 +173,55 @@ describe('a reset', () => {
     expect((await load())?.reset?.reason).toBe('x');
   });
 
-  it('of Kafka continues at the oldest record, or at the end', async () => {
-    const kafka: Partial<StoredSource> = {
+  const kafka: Partial<StoredSource> = {
+    kind: 'kafka',
+    secrets: null,
+    position: {
       kind: 'kafka',
-      secrets: null,
-      position: {
-        kind: 'kafka',
-        clusterId: 'bus',
-        topics: { orders: { id: 'A', partitions: { 0: 12 } } },
-        at: position.at,
-      },
-      lagBytes: null,
-      lagRecords: 1204,
-    };
+      clusterId: 'bus',
+      topics: { orders: { id: 'A', partitions: { 0: 12 } } },
+      at: position.at,
+    },
+    lagBytes: null,
+    lagRecords: 1204,
+  };
+
+  it('passes over all unread records of a source whose schema is gone, and does nothing else with it', async () => {
+    await given({ kind: 'waiting', reason: 'schema_unknown', detail: 'schema 7', fix: null }, kafka);
+    const shown = (await ask('GET', 'shop/sources/shop-db')).body;
+    expect(shown).toMatchObject({
+      continues_at: null,
+      span: null,
+      span_at_end:
+        'The topics have 1204 records that Carillon has not read. None of them will be read, only those that are written after the reset.',
+    });
+    for (const body of [{}, { at: 'oldest' }, { at: 'end', gone: true }]) {
+      expect((await reset({ reason: 'x', from: READ_UNTIL, ...body })).body.code).toBe('wrong_state');
+    }
+    const done = await reset({ reason: 'gone for good', from: READ_UNTIL, at: 'end' });
+    expect(done).toMatchObject({ status: 200, body: { state: 'waiting', span_at_end: null } });
+    expect(done.body.sentence).toContain('A reset was requested at');
+    expect((await reset({ reason: 'y', from: READ_UNTIL, at: 'end' })).body.code).toBe('wrong_state');
+    expect((await load())?.reset).toMatchObject({ start: 'end', reason: 'gone for good' });
+  });
+
+  it('shows no time of a source that was reset to its oldest records and has read none', async () => {
+    await given(RUNNING, { ...kafka, ...(kafka.position && { position: { ...kafka.position, at: 0 } }) });
+    expect((await ask('GET', 'shop/sources/shop-db')).body).toMatchObject({ read_until: null, lag_seconds: null });
+  });
+
+  it('of Kafka continues at the oldest record, or at the end', async () => {
     await given({ kind: 'stopped', reason: 'records_gone', detail: null, fix: null }, kafka);
     const shown = (await ask('GET', 'shop/sources/shop-db')).body;
     expect(shown).toMatchObject({ kind: 'kafka', lag_bytes: null, lag_records: 1204, continues_at: 'oldest' });
     expect([shown.span, shown.span_at_end]).toEqual([
-      'The topics hold 1204 records. All of them will be read. Records that the topics no longer hold will never be read.',
-      'The topics hold 1204 records. None of them will be read, only those that are written after the reset.',
+      'The topics held 1204 records when the source stopped. All that they still hold will be read, the others never.',
+      'The topics held 1204 records when the source stopped. None of them will be read, only those that are written after the reset.',
     ]);
     expect((await reset({ reason: 'x', from: READ_UNTIL, at: 'end' })).status).toBe(200);
     expect((await load())?.reset).toMatchObject({ start: 'end' });
     const [, done] = (await auditEntries(fixture)).filter(({ what }) => what === 'source.reset');
-    expect(done?.detail).toContain('continues at the end of the topics, which hold 1204 records; x');
+    expect(done?.detail).toContain('continues at the end of the topics, which held 1204 records; x');
   });
 
   it('of a database takes no record to continue at', async () => {

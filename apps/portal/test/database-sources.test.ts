@@ -120,7 +120,7 @@ describe('a source', () => {
 
   it('says how far it is behind, and nothing if that is unknown', () => {
     const lag = (seconds: number | null, bytes: number | null, records: number | null = null) =>
-      lagText({ lag_seconds: seconds, lag_bytes: bytes, lag_records: records });
+      lagText({ state: 'running', lag_seconds: seconds, lag_bytes: bytes, lag_records: records });
     expect(lag(null, 5)).toBeNull();
     expect(lag(1, 5)).toBe('None');
     expect(lag(75, 1_534_000)).toBe('1 min 15 s, 1.5 MB not read yet');
@@ -128,6 +128,8 @@ describe('a source', () => {
     expect(lag(75, null, 1204)).toBe('1 min 15 s, 1,204 records not read yet');
     expect(lag(null, null, 1)).toBe('1 record not read yet');
     expect(lag(75, null, 0)).toBe('None');
+    const stopped = { state: 'stopped', lag_seconds: 75, lag_bytes: null, lag_records: 1204 } as const;
+    expect(lagText(stopped)).toBe('1,204 records in the topics when it stopped');
   });
 
   it('needs attention unless it runs, and most if it is stopped', () => {

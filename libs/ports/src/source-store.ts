@@ -41,7 +41,7 @@ export type StoredSource = SourceRef & {
   /** Bytes of the database's log that are not read yet. Null for Kafka. */
   readonly lagBytes: number | null;
   /**
-   * Records of the topics that are not read yet. If the source is stopped: records that the topics hold. Absent for PostgreSQL,
+   * Records of the topics that are not read yet. If the source is stopped: records that the topics held then. Absent for PostgreSQL,
    * and until it is known.
    */
   readonly lagRecords?: number | null;

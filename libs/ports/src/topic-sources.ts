@@ -87,7 +87,7 @@ export type TopicHandlers = {
 export type TopicEnd =
   | { readonly kind: 'closed'; readonly error: unknown }
   | ({ readonly kind: 'waiting' } & SourceProblem<WaitingReason>)
-  /** `lagRecords`: records that the topics hold. Null if that is not known, and for databases. */
+  /** `lagRecords`: records that the topics held then. Null if that is not known, and for databases. */
   | ({ readonly kind: 'stopped'; readonly lagRecords: number | null } & SourceProblem<StoppedReason>);
 
 /**

@@ -133,7 +133,7 @@ testScreens('Sources', ({ api, guard, open }) => {
       return sourceWith(api, {});
     });
     const page = await open('/workspaces/shop/integrations');
-    await main(page).getByText('340 records not read yet').waitFor();
+    await main(page).getByText('340 records in the topics when it stopped').waitFor();
     await main(page).getByRole('button', { name: 'Reset the source' }).click();
     await dialog(page).getByText(span).waitFor();
     await dialog(page).getByText('At the end of the topics').click();
@@ -143,6 +143,27 @@ testScreens('Sources', ({ api, guard, open }) => {
     await press(page, 'Reset the source');
     await dialog(page).waitFor({ state: 'detached' });
     expect(api.calls(RESET).map(({ body }) => body)).toEqual([{ reason: 'Old orders', from: null, at: 'end' }]);
+  });
+
+  it('that wait for a schema are reset at the end of their topics only', async () => {
+    serveDatabase(api);
+    const atEnd = 'The topics have 2 records that Carillon has not read.';
+    const waiting = { kind: 'kafka', state: 'waiting', reason: 'schema_unknown', span: null, span_at_end: atEnd };
+    serveSources(api, sourceWith(api, { ...waiting, sentence: 'The registry lacks schema 7.', read_until: null }));
+    api.answer(RESET, () => {
+      serveSources(api, sourceWith(api, {}));
+      return sourceWith(api, {});
+    });
+    const page = await open('/workspaces/shop/integrations');
+    await main(page).getByRole('button', { name: 'Reset the source' }).click();
+    await dialog(page).getByText(atEnd).waitFor();
+    await dialog(page).getByText('At the oldest record of the topics').waitFor({ state: 'detached' });
+    await dialog(page).getByLabel('Reason').fill('Schema 7 was deleted');
+    await press(page, 'Reset the source');
+    await dialog(page).waitFor({ state: 'detached' });
+    expect(api.calls(RESET).map(({ body }) => body)).toEqual([
+      { reason: 'Schema 7 was deleted', from: null, at: 'end' },
+    ]);
   });
 
   it('keep the reset from a viewer, with the reason', async () => {

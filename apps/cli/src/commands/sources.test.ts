@@ -59,8 +59,8 @@ const BUS: SourceBody = {
   lag_bytes: null,
   lag_records: 1204,
   continues_at: 'oldest',
-  span: 'The topics hold 1204 records. All of them will be read.',
-  span_at_end: 'The topics hold 1204 records. None of them will be read.',
+  span: 'The topics held 1204 records when the source stopped. All of them will be read.',
+  span_at_end: 'The topics held 1204 records when the source stopped. None of them will be read.',
 };
 
 /** Answers with a source, and keeps what is posted. */
@@ -97,6 +97,10 @@ describe('carillon sources', () => {
   it('prints the lag of Kafka in records', () => {
     const [, line] = showSources({ items: [{ ...BUS, state: 'running', lag_seconds: 4 }] }, false).split('\n');
     expect(line).toContain('4 s, 1204 records');
+    const [, stopped] = showSources({ items: [BUS] }, false).split('\n');
+    expect(stopped).toContain('1204 records in the topics when it stopped');
+    const [, reset] = showSources({ items: [{ ...BUS, state: 'running', lag_seconds: null }] }, false).split('\n');
+    expect(reset).toContain('running  1204 records');
   });
 
   it('says that there is none', () => {

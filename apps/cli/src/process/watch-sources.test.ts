@@ -66,6 +66,13 @@ describe('watchSources', () => {
     expect((await metrics()).filter((line) => !line.startsWith('carillon_source_changes_total'))).toEqual([]);
   });
 
+  it('logs a reset with what was not read', () => {
+    watch().sourceReset('shop/bus', 'read up to orders/0:12; continues at orders/0:3');
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+      { level: 'warning', resource: 'integration shop/bus', detail: 'read up to orders/0:12; continues at orders/0:3' },
+    ]);
+  });
+
   it('logs each change of state once', () => {
     const { sourceState } = watch();
     for (const facts of [RUNNING, RUNNING, STOPPED, STOPPED]) sourceState('shop/shop-db', facts);

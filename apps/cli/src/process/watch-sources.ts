@@ -1,6 +1,5 @@
 import type { SourceState } from '@carillon/domain/changes';
 import type { EngineWatch } from '@carillon/engine';
-import { formatInstant } from '@carillon/kernel';
 import type { Clock } from '@carillon/ports';
 import type { Logger, Telemetry } from '@carillon/runtime';
 import type { ChangeResult } from '@carillon/stages';
@@ -45,11 +44,8 @@ export function watchSources({ metrics }: Telemetry, logger: Logger, clock: Cloc
       metrics.sourceLagRecords.with({ integration }).remove();
     },
     sourceChanges: (integration, result, count) => metrics.sourceChanges.with({ integration, result }).inc(count),
-    sourceReset: (integration, { from, to }) =>
-      logger.warn(
-        { resource: `integration ${integration}`, detail: `not read: ${formatInstant(from)} to ${formatInstant(to)}` },
-        'a source was reset',
-      ),
+    sourceReset: (integration, detail) =>
+      logger.warn({ resource: `integration ${integration}`, detail }, 'a source was reset'),
   };
 }
 

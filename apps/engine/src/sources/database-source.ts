@@ -54,7 +54,8 @@ export async function openDatabase(source: DatabaseSource, ports: SourcePorts): 
     },
     async reset({ from, reason }) {
       const slot = postgresPosition(from);
-      if (slot === null) throw new TypeError('the position of a database is one of another kind');
+      if (slot === null || reason === null)
+        throw new TypeError('only a stopped database is reset, at a position of its own');
       const begun = await adapter.reset(target.value, tables, slot, reason);
       if (!begun.ok) return begun;
       // Carillon does not know how to reach the old server any more.

@@ -26,7 +26,8 @@ export type BatchHandlers = {
 
 export type ResetOrder = {
   readonly from: SourcePosition;
-  readonly reason: StoppedReason;
+  /** Why it stopped. Null: it waits. */
+  readonly reason: StoppedReason | null;
   readonly request: ResetRequest;
 };
 

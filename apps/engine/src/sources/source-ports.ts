@@ -32,8 +32,8 @@ export type SourceWatch = {
   /** This process does not read the source any more. */
   sourceLeft(source: string): void;
   sourceChanges(source: string, result: ChangeResult, count: number): void;
-  /** A reset was executed. Changes between the two times were not read. */
-  sourceReset(source: string, unread: { readonly from: Instant; readonly to: Instant }): void;
+  /** A reset was executed. `detail` says what was not read. */
+  sourceReset(source: string, detail: string): void;
 };
 
 /** Times of the loop. Tests have shorter ones. */

@@ -1,4 +1,10 @@
-import { postgresPosition, type SourceState } from '@carillon/domain/changes';
+import {
+  canPassOver,
+  describeDoneReset,
+  postgresPosition,
+  readUntil,
+  type SourceState,
+} from '@carillon/domain/changes';
 import type { ConfiguredSource } from '@carillon/domain/configuration';
 import type { Duration } from '@carillon/kernel';
 import type { SourceRef, SourceTarget, StoredSource, TopicEnd } from '@carillon/ports';
@@ -24,7 +30,8 @@ export type SourceRunOptions = {
   readonly timing: SourceTiming;
 };
 
-type StoppedState = Extract<SourceState, { readonly kind: 'stopped' }>;
+/** A state that a reset may end. */
+type HeldState = Extract<SourceState, { readonly kind: 'stopped' | 'waiting' }>;
 
 type Missing = { readonly detail: string; readonly fix: string | null };
 
@@ -110,6 +117,9 @@ class SourceRun {
       await saved.save({ state, reset: null, secrets: secretsToKeep(source) });
       return 'again';
     }
+    if (stored?.state.kind === 'waiting' && stored.reset !== null && canPassOver(stored)) {
+      return this.#reset(source, saved, stored.state);
+    }
     if (stored?.state.kind !== 'stopped') return this.#read(source, saved);
     this.#show(stored);
     if (stored.reset === null) return 'idle';
@@ -121,7 +131,7 @@ class SourceRun {
   #show(source: StoredSource): void {
     this.#shown = source;
     const { state, position, lagBytes, lagRecords = null } = source;
-    this.#ports.watch.sourceState(this.#name, { state, readUntil: position?.at ?? null, lagBytes, lagRecords });
+    this.#ports.watch.sourceState(this.#name, { state, readUntil: readUntil(position), lagBytes, lagRecords });
   }
 
   /** A store that rejects stores no state, but metrics and log show it. A stopped source stays stopped there too. */
@@ -197,14 +207,14 @@ class SourceRun {
     return 'retry';
   }
 
-  /** A source whose reset fails stays stopped, and says what the reset waits for. */
-  async #reset(source: ConfiguredSource, saved: SavedSource, state: StoppedState): Promise<Step> {
+  /** A source whose reset fails stays as it is, and says what the reset waits for. */
+  async #reset(source: ConfiguredSource, saved: SavedSource, state: HeldState): Promise<Step> {
     const { position: from, reset: request, tables } = saved.current();
     const waits = ({ detail, fix }: Missing): Promise<void> =>
       this.#enter(saved, source, { ...state, detail: `The reset waits: ${detail}`, fix });
     const opened = await this.#opened(source, waits);
     if (opened === null || from === null || request === null) return 'retry';
-    const begun = await opened.reset({ from, reason: state.reason, request });
+    const begun = await opened.reset({ from, reason: state.kind === 'stopped' ? state.reason : null, request });
     if (!begun.ok) {
       const { detail, reason, fix } = begun.error;
       await waits({ detail: detail ?? reason, fix });
@@ -214,7 +224,7 @@ class SourceRun {
     const record = resetRecord({ ref: this.#options.ref, request, from, to: position, left }, this.#ports);
     const read = { position, tables: readAfterReset(tables, from, position), secrets: secretsToKeep(source) };
     await saved.save({ ...read, state: { kind: 'running' }, reset: null }, [record]);
-    this.#ports.watch.sourceReset(this.#name, { from: from.at, to: position.at });
+    this.#ports.watch.sourceReset(this.#name, describeDoneReset(from, position));
     return 'again';
   }
 

@@ -1,4 +1,5 @@
 import type { TopicReport } from '@carillon/ports';
+import { SYSTEM_ACTOR } from '@carillon/domain/people';
 import { ok } from '@carillon/kernel';
 import { integration, stream } from '@carillon/testing/given';
 import { untilFound } from '@carillon/testing/topology';
@@ -86,6 +87,22 @@ describe('A Kafka source whose record has no schema in the registry', () => {
     await opened.handlers.take({ records: [record(0)], position: offsetAt(1) });
     await isRunning();
     expect(troubles).toEqual([]);
+  });
+
+  it('continues at the end of the topics once a person passes over its unread records', async () => {
+    await missThreeTimes();
+    const request = { reason: 'the schema was deleted', at: 1, from: offsetAt(0), gone: false, start: 'end' } as const;
+    await untilFound('the stored request', async () => {
+      const { version = 0 } = (await stored()) ?? {};
+      const done = await topology.data.sources.requestReset(REF, version, { ...request, by: SYSTEM_ACTOR });
+      return done === 'done' ? true : undefined;
+    });
+    const opened = await untilFound('the reader at the end', () =>
+      bus.readers.find(({ from }) => from?.topics['orders']?.partitions[0] === 9),
+    );
+    expect(opened.topics).toEqual(['orders']);
+    expect(bus.resets).toEqual(['end']);
+    expect(await stored()).toMatchObject({ state: { kind: 'running' }, reset: null });
   });
 
   it('runs when the record is gone and no other is left', async () => {

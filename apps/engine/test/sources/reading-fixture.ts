@@ -50,7 +50,7 @@ export function start(more: Partial<SourcePorts> = {}): SourceReaders {
         sourceState: (name, fact) => void facts.set(name, fact),
         sourceLeft: (name) => void facts.delete(name),
         sourceChanges: (_name, result, count) => void counts.push(`${result} ${count}`),
-        sourceReset: (_name, { from, to }) => void counts.push(`reset ${from} ${to}`),
+        sourceReset: (_name, detail) => void counts.push(`reset: ${detail}`),
       },
       ...more,
     },

@@ -1,5 +1,5 @@
-import type { KafkaPosition } from '@carillon/domain/changes';
-import { err } from '@carillon/kernel';
+import type { KafkaPosition, TopicStart } from '@carillon/domain/changes';
+import { ok } from '@carillon/kernel';
 import type { TopicEnd, TopicHandlers, TopicSources } from '@carillon/ports';
 
 /** An open reader of topics. The test decides which records it reads and how it ends. */
@@ -21,6 +21,7 @@ export const offsetAt = (offset: number): KafkaPosition => ({
 /** A Kafka cluster whose behaviour a test scripts. A reader ends with the error of its `take`, as the real one does. */
 export function createScriptedTopics() {
   const readers: OpenedTopics[] = [];
+  const resets: TopicStart[] = [];
   const sources: TopicSources = {
     check: async () => ({ server: null, problems: [], topics: [] }),
     topics: async () => ({ ok: true, value: [] }),
@@ -36,7 +37,10 @@ export function createScriptedTopics() {
         },
       };
     },
-    reset: async () => err({ reason: 'unreachable', detail: null, fix: null }),
+    reset: async (_target, _topics, start) => {
+      resets.push(start);
+      return ok(offsetAt(9));
+    },
   };
-  return { readers, load: async (): Promise<TopicSources> => sources };
+  return { readers, resets, load: async (): Promise<TopicSources> => sources };
 }

@@ -32,16 +32,18 @@ export const sourceBody = z
     lag_seconds: nullable(z.number()).describe('Seconds between now and `read_until`. 0 if nothing is unread.'),
     lag_bytes: nullable(z.number()).describe('Bytes of the WAL that are not read yet. Null for Kafka'),
     lag_records: nullable(z.number()).describe(
-      'Records of the topics that are not read yet; of a stopped source all that they hold. Null for PostgreSQL',
+      'Records of the topics that are not read yet; of a stopped source all that they held when it stopped. Null for PostgreSQL',
     ),
     last_change_at: nullable(time),
-    read_until: nullable(time).describe('Everything up to this time was read. `from` of a reset'),
+    read_until: nullable(time).describe(
+      'Everything up to this time was read; of topics, no newer record was. Null if nothing was. `from` of a reset',
+    ),
     continues_at: nullable(z.enum(['slot', 'now', 'oldest'])).describe(
       'Where a reset continues. Null if it cannot be reset',
     ),
     span: nullable(open(z.string())).describe('What a reset passes over, in words. Null if it cannot be reset'),
     span_at_end: nullable(open(z.string())).describe(
-      'The same for a reset that continues at the end of the topics (`at: end`). Null for PostgreSQL',
+      'The same for a reset that continues at the end of the topics (`at: end`), which ends the state `schema_unknown` too. Null for PostgreSQL',
     ),
     reset_requested_at: nullable(time).describe('When a person asked for a reset that is not done yet'),
     streams: z.array(open(z.string())).describe('Streams that read it'),

@@ -35,11 +35,15 @@ export type KafkaPosition = {
   readonly clusterId: string;
   /** By name. */
   readonly topics: Readonly<Record<string, TopicPosition>>;
-  /** Time of the newest record on the log, or when the position was made. */
+  /** Time of the newest record on the log, or when the position was made at the end. 0: it was made at the oldest records. */
   readonly at: Instant;
 };
 
 export type SourcePosition = PostgresPosition | KafkaPosition;
+
+/** Returns the time of the newest change on the log. Null if nothing was read since a reset to the oldest records. */
+export const readUntil = (position: Pick<SourcePosition, 'at'> | null): Instant | null =>
+  position === null || position.at === 0 ? null : position.at;
 
 /** Returns the position if it is one in a database, else null. */
 export const postgresPosition = (position: SourcePosition | null): PostgresPosition | null =>

@@ -1,6 +1,12 @@
 import { formatInstant, type Instant } from '@carillon/kernel';
 import { REASON_WORDS, type ResetStart } from './reason-words.ts';
-import type { KafkaPosition, SourceKind, SourcePosition, TopicStart } from './source-position.ts';
+import {
+  readUntil,
+  type KafkaPosition,
+  type SourceKind,
+  type SourcePosition,
+  type TopicStart,
+} from './source-position.ts';
 import {
   stoppedReasonOf,
   type SourceProblem,
@@ -20,7 +26,7 @@ export type DescribedSource = {
   readonly position: Pick<SourcePosition, 'at'> | null;
   readonly tables: readonly { readonly problem: SourceProblem<TableReason> | null }[];
   readonly reset: { readonly at: Instant } | null;
-  /** Records that the topics hold and a reset can read. Absent or null if that is not known. */
+  /** Unread records. If the source is stopped: records that the topics held then. Absent or null if that is not known. */
   readonly lagRecords?: number | null;
 };
 
@@ -42,16 +48,27 @@ export function describeSource(source: DescribedSource, now: Instant): SourceWor
   const { state, reset } = source;
   const { kind } = state;
   if (kind === 'running') return { state: kind, reason: null, sentence: runningText(source), fix: null };
-  if (kind === 'waiting')
-    return { state: kind, reason: state.reason, sentence: describeWaiting(source.kind, state), fix: state.fix };
-  const reason = kind === 'stopped' ? state.reason : null;
+  const reason = kind === 'leaving' ? null : state.reason;
+  // A request that was made in another state is dropped.
+  if (kind === 'waiting' && !(reset && canPassOver(source)))
+    return { state: kind, reason: state.reason, sentence: waitingText(source, state), fix: state.fix };
   if (reset) {
     const what = `a reset was requested at ${timeText(reset.at, now)}`;
     const end = `Carillon carries it out as soon as the ${source.kind === 'kafka' ? 'Kafka cluster' : 'database'} answers.`;
     return { state: kind, reason, sentence: sentenceOf(what, state.detail, end), fix: state.fix };
   }
-  if (kind === 'leaving') return { state: kind, reason, sentence: leavingText(source, now), fix: state.fix };
+  if (kind !== 'stopped') return { state: kind, reason, sentence: leavingText(source, now), fix: state.fix };
   return { state: kind, reason, sentence: stoppedText(source, state, now), fix: state.fix ?? resetCommand(source) };
+}
+
+/** Returns true if a reset may let the source continue behind its unread records, because a schema of them may be gone for good. */
+export const canPassOver = ({ state }: Pick<DescribedSource, 'state'>): boolean =>
+  state.kind === 'waiting' && state.reason === 'schema_unknown';
+
+function waitingText(source: DescribedSource, state: SourceProblem<WaitingReason>): string {
+  const sentence = describeWaiting(source.kind, state);
+  if (!canPassOver(source)) return sentence;
+  return `${sentence} If it is gone for good, \`carillon sources reset ${source.integration} --from end --reason "…"\` passes over all unread records.`;
 }
 
 /** Returns what a source waits for, as one or two sentences. */
@@ -88,12 +105,15 @@ export function describeSpan(source: DescribedSource, now: Instant, start: Topic
   if (state.kind === 'leaving') {
     return 'Carillon forgets this source. If its replication slot still exists, it keeps WAL until the disk of the database is full.';
   }
+  if (canPassOver(source) && start === 'end') {
+    return `The topics have ${recordsText(source)} that Carillon has not read. None of them will be read, only those that are written after the reset.`;
+  }
   if (state.kind !== 'stopped') return null;
   const continues = resetStart(source);
   if (continues === 'oldest') {
-    const held = `The topics hold ${recordsText(source)}.`;
+    const held = `The topics held ${recordsText(source)} when the source stopped.`;
     if (start === 'end') return `${held} None of them will be read, only those that are written after the reset.`;
-    return `${held} All of them will be read. Records that the topics no longer hold will never be read.`;
+    return `${held} All that they still hold will be read, the others never.`;
   }
   const from = position === null ? 'Changes' : `Changes from ${timeText(position.at, now)}`;
   return `${from} to ${continues === 'now' ? 'the moment of the reset' : 'the position of the slot'} will never be read.`;
@@ -105,7 +125,8 @@ export function spanOnAudit(source: SpanOnAudit, now: Instant): string {
   const from = position === null ? 'no position' : positionText(position);
   if (state.kind === 'leaving') return `forgets the position ${from}`;
   if (source.kind === 'kafka') {
-    const start = source.start === 'end' ? 'end of the topics, which hold' : 'oldest record of the topics, which hold';
+    const verb = state.kind === 'stopped' ? 'held' : 'had unread';
+    const start = `${source.start === 'end' ? 'end' : 'oldest record'} of the topics, which ${verb}`;
     return `read up to ${from}; continues at the ${start} ${recordsText(source)}`;
   }
   const start =
@@ -135,10 +156,11 @@ type SpanOnAudit = Pick<DescribedSource, 'kind' | 'state' | 'lagRecords'> & {
 const MAX_NAMED_PARTITIONS = 20;
 
 function positionText(position: SourcePosition): string {
-  const at = formatInstant(position.at);
+  const until = readUntil(position);
+  const at = until === null ? '' : ` (${formatInstant(until)})`;
   return 'slot' in position
-    ? `${position.lsn} (${at}) of ${position.slot}`
-    : `${offsetsText(position)} (${at}) of the cluster ${position.clusterId}`;
+    ? `${position.lsn}${at} of ${position.slot}`
+    : `${offsetsText(position)}${at} of the cluster ${position.clusterId}`;
 }
 
 /** Such as `orders/0:120, orders/1:7`. */
@@ -172,9 +194,12 @@ const BEGINNINGS: Readonly<Record<ResetStart, string>> = {
 function stoppedText(source: DescribedSource, problem: SourceProblem<StoppedReason>, now: Instant): string {
   const { integration, kind, position } = source;
   const { what, continues } = REASON_WORDS[kind].stopped[problem.reason];
-  const things = kind === 'kafka' ? 'Records' : 'Changes';
-  const since = position === null ? things : `${things} since ${timeText(position.at, now)}`;
-  const end = `\`carillon sources reset ${integration} --reason "…"\` ${BEGINNINGS[continues]}`;
+  const until = readUntil(position);
+  const changes = until === null ? 'Changes' : `Changes since ${timeText(until, now)}`;
+  const since = kind === 'kafka' ? 'Records' : changes;
+  // Each partition has a newest record of its own.
+  const newest = kind === 'kafka' && until !== null ? `No record after ${timeText(until, now)} was read. ` : '';
+  const end = `${newest}\`carillon sources reset ${integration} --reason "…"\` ${BEGINNINGS[continues]}`;
   return sentenceOf(`${since} were not read: ${what}`, problem.detail, end);
 }
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   describeSource,
+  describeDoneReset,
   describeLeft,
   describeSpan,
   describeTable,
@@ -85,7 +86,7 @@ describe('the words of a stopped Kafka source', () => {
 
   it('say why, and both commands that begin again', () => {
     expect(sentence(stopped('topic_made_again', 'orders'), bus)).toBe(
-      'Records since 09:12:04 UTC were not read: a topic was deleted and made again (orders). ' +
+      'Records were not read: a topic was deleted and made again (orders). No record after 09:12:04 UTC was read. ' +
         '`carillon sources reset bus --reason "…"` begins again at the oldest record of the topics, or with `--from end` at their end.',
     );
   });
@@ -94,7 +95,7 @@ describe('the words of a stopped Kafka source', () => {
     const span = (lagRecords: number | null) =>
       describeSpan(source(stopped('records_gone'), { ...bus, lagRecords }), NOW);
     expect(span(1204)).toBe(
-      'The topics hold 1204 records. All of them will be read. Records that the topics no longer hold will never be read.',
+      'The topics held 1204 records when the source stopped. All that they still hold will be read, the others never.',
     );
     expect(span(null)).toContain('an unknown number of records');
   });
@@ -109,7 +110,11 @@ describe('the words of a stopped Kafka source', () => {
     const state = stopped('records_gone');
     expect(spanOnAudit({ ...bus, state, position, start: 'end' }, NOW)).toBe(
       'read up to orders/0:120, orders/1:7 (2026-11-28T10:00:00.000Z) of the cluster c1; ' +
-        'continues at the end of the topics, which hold 1204 records',
+        'continues at the end of the topics, which held 1204 records',
+    );
+    expect(describeDoneReset(position, { ...position, at: 0 })).toBe(
+      'read up to orders/0:120, orders/1:7 (2026-11-28T10:00:00.000Z) of the cluster c1; ' +
+        'continues at orders/0:120, orders/1:7 of the cluster c1',
     );
     const wide = { orders: { id: 'a', partitions: Object.fromEntries(Array.from({ length: 200 }, (_, n) => [n, n])) } };
     expect(describeLeft({ ...position, topics: wide })).toContain('orders/19:19 and 180 more partitions');
@@ -166,6 +171,19 @@ describe.each(['postgres', 'kafka'] as const)('every reason of the kind %s', (ki
     for (const state of [...states, { kind: 'running' } as const, { kind: 'leaving', ...problem } as const]) {
       const isOffered = describeSpan(source(state, { kind }), NOW) !== null;
       expect(isOffered).toBe(state.kind === 'stopped' || state.kind === 'leaving');
+    }
+  });
+
+  it('offers to pass over unread records while a schema is missing, and in no other waiting state', () => {
+    for (const state of states.filter((one) => one.kind === 'waiting')) {
+      const waits = source(state, { kind, lagRecords: 3 });
+      const isOffered = state.reason === 'schema_unknown';
+      expect(describeSpan(waits, NOW, 'end')).toBe(
+        isOffered
+          ? 'The topics have 3 records that Carillon has not read. None of them will be read, only those that are written after the reset.'
+          : null,
+      );
+      expect(describeSource(waits, NOW).sentence.includes('--from end')).toBe(isOffered);
     }
   });
 

@@ -171,7 +171,7 @@ export const METRICS = {
   sourceLagRecords: {
     name: 'carillon_source_lag_records',
     type: 'gauge',
-    help: 'Records of the topics of a Kafka cluster that are not read yet; of a stopped source all that the topics hold.',
+    help: 'Records of the topics of a Kafka cluster that are not read yet; of a stopped source all that the topics held when it stopped.',
     labels: ['integration'],
   },
   sourceChanges: {

@@ -1,5 +1,5 @@
 import { sourceBody, sourcePage, sourceResetRequest, type SourceResetRequest } from '@carillon/contracts';
-import { resetStart, spanOnAudit } from '@carillon/domain/changes';
+import { canPassOver, readUntil, resetStart, spanOnAudit, type TopicStart } from '@carillon/domain/changes';
 import { CarillonError, formatInstant } from '@carillon/kernel';
 import type { StoredSource } from '@carillon/ports';
 import type { FastifyRequest } from 'fastify';
@@ -106,8 +106,8 @@ async function resetSource(
     const now = ports.clock.now();
     const span = spanOnAudit({ ...source, ...(start && { start }) }, now);
     audited(request, { workspace: source.workspace, detail: `${span}; ${reason}` });
-    refuseState(source, gone);
-    if (start !== undefined && resetStart(source) !== 'oldest') {
+    refuseState(source, gone, start);
+    if (start !== undefined && resetStart(source) !== 'oldest' && !canPassOver(source)) {
       const detail = `source ${source.integration} has no topics, so a reset of it continues at no record`;
       throw new CarillonError('invalid_request', `${detail}: repeat the request without at (--from)`, {
         pointer: '/at',
@@ -128,9 +128,15 @@ async function resetSource(
   throw new CarillonError('conflict', `source ${name} keeps changing: look at it again, then repeat the request`);
 }
 
-function refuseState({ integration, state, reset }: StoredSource, gone: boolean): void {
+function refuseState(source: StoredSource, gone: boolean, start: TopicStart | undefined): void {
+  const { integration, state, reset } = source;
   const refused = (detail: string): CarillonError => new CarillonError('wrong_state', detail);
-  if (state.kind === 'running' || state.kind === 'waiting') {
+  if (canPassOver(source) && start !== 'end') {
+    throw refused(
+      `source ${integration} waits for a schema: register it, or pass over all unread records: repeat the request with at end (--from end)`,
+    );
+  }
+  if (state.kind === 'running' || (state.kind === 'waiting' && !canPassOver(source))) {
     throw refused(`source ${integration} is ${state.kind}: only a source that is stopped or leaves can be reset`);
   }
   if (reset) throw refused(`source ${integration} was reset at ${formatInstant(reset.at)}, which is not done yet`);
@@ -139,13 +145,16 @@ function refuseState({ integration, state, reset }: StoredSource, gone: boolean)
       `source ${integration} leaves: run the SQL that drops its slot, then confirm with gone (--gone) that the slot is dropped or the database is gone`,
     );
   }
-  if (state.kind === 'stopped' && gone) {
-    throw refused(`source ${integration} is stopped and does not leave: repeat the request without gone (--gone)`);
+  if (state.kind !== 'leaving' && gone) {
+    throw refused(
+      `source ${integration} is ${state.kind} and does not leave: repeat the request without gone (--gone)`,
+    );
   }
 }
 
 function refuseOtherSpan({ integration, position }: StoredSource, from: string | null): void {
-  const at = position === null ? null : formatInstant(position.at);
+  const until = readUntil(position);
+  const at = until === null ? null : formatInstant(until);
   if (at === from) return;
   const words = at === null ? 'nothing was read yet' : `everything up to ${at} was read`;
   throw new CarillonError(

@@ -41,7 +41,9 @@ export function ResetSource({
   const [reason, setReason] = useState('');
   const [isGone, setGone] = useState(false);
   const hasChoice = hasTopics(source);
-  const [at, setAt] = useState<'oldest' | 'end'>('oldest');
+  // A source that waits for a schema would meet the same record again.
+  const starts = STARTS.filter(({ id }) => id === 'end' || source.span !== null);
+  const [at, setAt] = useState<'oldest' | 'end'>(source.span === null ? 'end' : 'oldest');
   const body = { reason: reason.trim(), from, ...(hasChoice && { at }), ...(isLeaving && { gone: isGone }) };
   const reset = useMutation({
     mutationFn: () => resetSource(workspace, name, body),
@@ -76,7 +78,7 @@ export function ResetSource({
       <p>
         <Sentence text={source.sentence} />
       </p>
-      {hasChoice && <RadioGroup label="Continue" options={STARTS} chosen={at} onChoose={setAt} />}
+      {hasChoice && <RadioGroup label="Continue" options={starts} chosen={at} onChoose={setAt} />}
       <p role="status">{hasChoice && at === 'end' ? source.span_at_end : source.span}</p>
       {isLeaving ? (
         <Leaving source={source} isGone={isGone} onGone={setGone} />

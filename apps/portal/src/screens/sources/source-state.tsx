@@ -34,12 +34,12 @@ export function SourceState({ source }: { readonly source: Source }): ReactNode 
   );
 }
 
-/** Opens the reset of a source. Only a source that stopped or leaves has it. */
+/** Opens the reset of a source. A source that stopped or leaves has it, or that waits for a schema. */
 export function ResetButton({ source }: { readonly source: Source }): ReactNode {
   const [isAsking, setAsking] = useState(false);
   const off = useMay('operate', source.workspace);
   const isRequested = source.reset_requested_at !== null;
-  const canReset = !isRequested && (source.state === 'stopped' || source.state === 'leaving');
+  const canReset = !isRequested && (source.span !== null || source.span_at_end !== null);
   return (
     <>
       {isRequested && <Quiet>Reset requested</Quiet>}

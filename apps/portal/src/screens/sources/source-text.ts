@@ -24,11 +24,13 @@ export function bytesText(bytes: number): string {
 
 /** How far a source is behind: `12 s, 1.5 MB not read yet`, for topics `12 s, 340 records not read yet`. Null if it is not known. */
 export function lagText({
+  state,
   lag_seconds: seconds,
   lag_bytes: bytes,
   lag_records: records,
-}: Pick<Source, 'lag_seconds' | 'lag_bytes' | 'lag_records'>) {
+}: Pick<Source, 'state' | 'lag_seconds' | 'lag_bytes' | 'lag_records'>) {
   if (records !== null) {
+    if (state === 'stopped') return `${counted(records, 'record')} in the topics when it stopped`;
     const behind = seconds === null || seconds < NO_LAG_S ? '' : `${spanWords(seconds * 1000)}, `;
     return records === 0 ? 'None' : `${behind}${counted(records, 'record')} not read yet`;
   }

@@ -95,5 +95,6 @@ async function positionAt(
     // Nobody may say yet where a topic ends that may not be read. A position that does not know it begins at its end.
     if (reason === 'no_topic' || start === 'oldest') positions[topic] = { id: null, partitions: {} };
   }
-  return { kind: 'kafka', clusterId: metadata.clusterId, topics: positions, at: Date.now() };
+  const at = start === 'end' ? Date.now() : 0;
+  return { kind: 'kafka', clusterId: metadata.clusterId, topics: positions, at };
 }
