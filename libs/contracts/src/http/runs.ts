@@ -57,7 +57,7 @@ export const runCountsBody = z
       'Events for which only *after* asks a partner, or asks about user ids without a recorded answer',
     ),
     no_address: perSide.describe('Messages without a valid address'),
-    rule_errors: perSide.describe('Evaluations that ended in an error'),
+    rule_errors: perSide.describe('Rules and recipients whose evaluation ended in an error'),
     unreadable: count.describe('Events that cannot be parsed'),
     past_retention: count.describe('Events that retention removed during the run'),
     differences: nullable(z.object(slots)).describe('Messages by difference; null until the range is read'),

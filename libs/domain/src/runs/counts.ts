@@ -21,7 +21,7 @@ export type ReadCounts = {
   readonly needsLookup: number;
   /** Messages without a valid address. */
   readonly noAddress: SideCounts;
-  /** Evaluations that ended in an error. */
+  /** Rules and recipients whose evaluation ended in an error. */
   readonly ruleErrors: SideCounts;
   /** Events that cannot be parsed. */
   readonly unreadable: number;

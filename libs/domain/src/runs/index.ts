@@ -1,3 +1,4 @@
 export * from './counts.ts';
 export * from './row.ts';
 export * from './run.ts';
+export * from './slot-state.ts';

@@ -1,0 +1,133 @@
+import { canonicalAddress } from '@carillon/domain/channels';
+import { ruleIdOf, type Configuration, type PlacedRule } from '@carillon/domain/configuration';
+import type { SourceEvent } from '@carillon/domain/events';
+import { findRecipientsOf } from '@carillon/domain/lookups';
+import type { Dropped, LookupRule, Recipient } from '@carillon/domain/rules';
+import type { Line, Side, SideCounts } from '@carillon/domain/runs';
+import type { Coroutine } from '@carillon/kernel';
+import type { Ids } from '@carillon/ports';
+import { evaluateOutcomesCoroutine, isFired, makeTriggers } from '../evaluate/evaluate-event.ts';
+import { causeOfEvent, causeOfTrigger, makeMessages, type Cause } from '../evaluate/make-intents.ts';
+import type { RuleBook } from '../evaluate/rule-book.ts';
+import { linesOf, type Wanted } from './lines.ts';
+import { templatesOf } from './message-content.ts';
+import { itemsFor, type FindAnswer } from './recorded-answers.ts';
+
+/** The two configurations of a comparison; one of them may be unpublished. */
+export type ComparedConfigurations = { readonly [Name in Side]: Configuration };
+
+export type CompareContext = {
+  readonly configurations: ComparedConfigurations;
+  /** A book narrowed to the notifications of the run. */
+  readonly book: RuleBook;
+  readonly ids: Pick<Ids, 'derive' | 'keyed'>;
+  readonly findAnswer: FindAnswer;
+};
+
+/** What an event comes to on both sides. */
+export type ComparedEvent = {
+  readonly lines: readonly Line[];
+  /** True if *after* asks a partner and no recorded answer says who is notified. */
+  readonly needsLookup: boolean;
+  /** Messages without a valid address. */
+  readonly noAddress: SideCounts;
+  /** Rules and recipients whose evaluation ended in an error. */
+  readonly ruleErrors: SideCounts;
+};
+
+/** One side of one event. */
+type SideResult = {
+  readonly wanted: Wanted[];
+  /** Ids of rules that need a lookup. */
+  readonly unanswered: Set<string>;
+  noAddress: number;
+  ruleErrors: number;
+};
+
+/**
+ * Evaluates an event by both configurations and returns a line for each message of either side. Pure: no clock, no store, and
+ * a partner is never asked. If *after* needs a lookup for a rule, the rule has no lines on either side, because the
+ * difference is unknown. A pause is offered between recipients.
+ */
+export function* compareEventCoroutine(event: SourceEvent, context: CompareContext): Coroutine<ComparedEvent> {
+  const before = yield* evaluateSide(event, 'before', context);
+  const after = yield* evaluateSide(event, 'after', context);
+  const known = before.wanted.filter(({ placed }) => !after.unanswered.has(ruleIdOf(placed)));
+  return {
+    lines: linesOf(event, { before: known, after: after.wanted }, context.ids),
+    needsLookup: after.unanswered.size > 0,
+    noAddress: { before: before.noAddress, after: after.noAddress },
+    ruleErrors: { before: before.ruleErrors, after: after.ruleErrors },
+  };
+}
+
+const isError = ({ reason }: Dropped): boolean => reason === 'rule_error' || reason === 'too_complex';
+const countErrors = (dropped: readonly Dropped[]): number =>
+  dropped.filter(isError).reduce((sum, { count }) => sum + count, 0);
+
+/** What one side is evaluated with, and what it has come to so far. */
+type SideWork = CompareContext & { readonly configuration: Configuration; readonly result: SideResult };
+
+function* evaluateSide(event: SourceEvent, side: Side, context: CompareContext): Coroutine<SideResult> {
+  const { book, configurations, ids } = context;
+  const configuration = configurations[side];
+  const result: SideResult = { wanted: [], unanswered: new Set(), noAddress: 0, ruleErrors: 0 };
+  const work: SideWork = { ...context, configuration, result };
+  const rules = book.rulesOf(configuration, event.stream);
+  for (const evaluated of yield* evaluateOutcomesCoroutine(event, rules, ids.derive)) {
+    if (!isFired(evaluated)) {
+      if (evaluated.outcome.kind === 'failed') result.ruleErrors += 1;
+      continue;
+    }
+    const { fired, placed, outcome } = evaluated;
+    result.ruleErrors += countErrors(outcome.dropped);
+    if (outcome.kind === 'fired') yield* addWanted(placed, causeOfEvent(event, placed), outcome.recipients, work);
+    else if (fired.from === 'lookup') yield* addAnswered(fired, event, outcome.userIds, work);
+  }
+  return result;
+}
+
+/** Resolves the recorded answers of a rule that asks a partner. If one is missing, the rule counts as unanswered as a whole. */
+function* addAnswered(
+  rule: LookupRule,
+  event: SourceEvent,
+  userIds: readonly string[],
+  work: SideWork,
+): Coroutine<void> {
+  const { book, configuration, findAnswer, ids, result } = work;
+  const ruleId = ruleIdOf(rule.placed);
+  const triggers = makeTriggers(rule, event, userIds, { configuration, book, derive: ids.derive, runId: null });
+  const answered = triggers.map((trigger) => ({
+    trigger,
+    items: itemsFor(trigger, findAnswer(ruleId, event.id, trigger.part)),
+  }));
+  if (answered.some(({ items }) => items === null)) {
+    result.unanswered.add(ruleId);
+    return;
+  }
+  for (const { trigger, items } of answered) {
+    const { recipients, dropped } = yield* findRecipientsOf(rule, { trigger, items: items ?? [] });
+    result.ruleErrors += countErrors(dropped);
+    yield* addWanted(rule.placed, causeOfTrigger(trigger), recipients, work);
+  }
+}
+
+function* addWanted(
+  placed: PlacedRule,
+  cause: Cause,
+  recipients: readonly Recipient[],
+  { book, configuration, result }: SideWork,
+): Coroutine<void> {
+  const { workspace, notification } = placed;
+  for (const recipient of recipients) {
+    for (const message of makeMessages(placed, cause, recipient, { configuration, book })) {
+      if (message.to === null || canonicalAddress(message.channel, message.to) === null) {
+        result.noAddress += 1;
+        continue;
+      }
+      const templates = templatesOf(configuration, workspace, notification.body, message);
+      result.wanted.push({ ...message, placed, uniqueId: recipient.uniqueId, person: recipient.person, templates });
+    }
+    if (recipients.length > 1) yield;
+  }
+}

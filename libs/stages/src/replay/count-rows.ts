@@ -1,0 +1,84 @@
+import {
+  noRowCounts,
+  ROW_DIFFERENCES,
+  type Difference,
+  type RowCounts,
+  type RowDifference,
+  type SlotState,
+} from '@carillon/domain/runs';
+import type { ComparedSlot } from './join-slots.ts';
+
+export type RowCounter = {
+  /** Counts a slot that differs, with what the ledger knows about it. */
+  addRow(slot: ComparedSlot & { readonly difference: RowDifference }, state: SlotState): void;
+  /** Counts a slot on which the sides agree. */
+  addUnchanged(slot: Pick<ComparedSlot, 'rule'>): void;
+  counts(): RowCounts;
+};
+
+type Counted = Record<Difference, number>;
+const none = (): Counted => ({ added: 0, removed: 0, changed: 0, new_unique_id: 0, unchanged: 0 });
+
+/** Bits of a person for the difference at `index`: has a row, and has a row that is not `notified`. */
+const hasRow = (index: number): number => 1 << (2 * index);
+const hasOtherRow = (index: number): number => 2 << (2 * index);
+
+/** Counts rows as they come, in any order. It keeps a number for each person, day and rule. */
+export function createRowCounter(): RowCounter {
+  const differences = none();
+  const { slotStates } = noRowCounts();
+  const states = structuredClone(slotStates) as Record<RowDifference, Record<SlotState, number>>;
+  const people = new Map<string, number>();
+  const rules = new Map<string, Counted>();
+  const days = new Map<string, Counted>();
+
+  function count(difference: Difference, rule: string): void {
+    differences[difference] += 1;
+    at(rules, rule)[difference] += 1;
+  }
+
+  const countPeople = (matches: (bits: number, index: number) => boolean): Record<RowDifference, number> => {
+    const counted = none();
+    for (const bits of people.values()) {
+      for (const [index, difference] of ROW_DIFFERENCES.entries()) {
+        if (matches(bits, index)) counted[difference] += 1;
+      }
+    }
+    const { unchanged: _unchanged, ...rest } = counted;
+    return rest;
+  };
+
+  return {
+    addRow({ difference, rule, day, person }, state) {
+      count(difference, rule);
+      at(days, day)[difference] += 1;
+      states[difference][state] += 1;
+      const index = ROW_DIFFERENCES.indexOf(difference);
+      const bits = hasRow(index) | (state === 'notified' ? 0 : hasOtherRow(index));
+      people.set(person, (people.get(person) ?? 0) | bits);
+    },
+    addUnchanged({ rule }) {
+      count('unchanged', rule);
+    },
+    counts: () => ({
+      differences: { ...differences },
+      slotStates: structuredClone(states),
+      people: countPeople((bits, index) => (bits & hasRow(index)) !== 0),
+      notifiedPeople: countPeople((bits, index) => (bits & hasRow(index)) !== 0 && (bits & hasOtherRow(index)) === 0),
+      byRule: sortedEntries(rules).map(([rule, counted]) => ({ rule, ...counted })),
+      byDay: sortedEntries(days).map(([day, { unchanged: _unchanged, ...counted }]) => ({ day, ...counted })),
+    }),
+  };
+}
+
+function at(counts: Map<string, Counted>, name: string): Counted {
+  let counted = counts.get(name);
+  if (!counted) {
+    counted = none();
+    counts.set(name, counted);
+  }
+  return counted;
+}
+
+const sortedEntries = (counts: ReadonlyMap<string, Counted>): readonly (readonly [string, Counted])[] =>
+  [...counts.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1));

@@ -1,0 +1,55 @@
+import { dayOf, type DifferentSlot, type Difference, type Line } from '@carillon/domain/runs';
+
+/** A slot that at least one side wants. `unchanged` has no row. */
+export type ComparedSlot = Omit<DifferentSlot, 'difference'> & { readonly difference: Difference };
+
+/** Names a rule as people see it: `notification.rule`. */
+export type RuleTitleOf = (ruleId: string) => string;
+
+/**
+ * Joins lines that are ordered by slot, and yields a slot with its difference after the last line of each. It keeps two lines at a
+ * time, so a slot may have any number of lines. A slot of *before* whose message has another slot on *after* is not
+ * yielded: the new slot has the row.
+ */
+export function* joinSlots(lines: Iterable<Line>, titleOf: RuleTitleOf): Generator<ComparedSlot> {
+  let before: Line | null = null;
+  let after: Line | null = null;
+  for (const line of lines) {
+    const current = before ?? after;
+    if (current && current.slot !== line.slot) {
+      yield* compared(before, after, titleOf);
+      before = null;
+      after = null;
+    }
+    if (line.side === 'before') before = firstOf(before, line);
+    else after = firstOf(after, line);
+  }
+  yield* compared(before, after, titleOf);
+}
+
+/** Returns the line of the event that was appended first; at the same time, of the smaller event id. */
+function firstOf(known: Line | null, line: Line): Line {
+  if (!known) return line;
+  if (known.at !== line.at) return known.at < line.at ? known : line;
+  if (known.eventId !== line.eventId) return known.eventId < line.eventId ? known : line;
+  // One event id twice in one millisecond: the lines differ in nothing that a row shows but position and content.
+  return known.content <= line.content ? known : line;
+}
+
+function* compared(before: Line | null, after: Line | null, titleOf: RuleTitleOf): Generator<ComparedSlot> {
+  const line = after ?? before;
+  if (!line) return;
+  const difference = differenceOf(before, after);
+  if (difference === null) return;
+  const { slot, ruleId, channel, eventId, position, at, person } = line;
+  const oldSlot = difference === 'new_unique_id' ? line.otherSlot : null;
+  const rule = titleOf(ruleId);
+  yield { slot, difference, oldSlot, ruleId, rule, channel, eventId, position, at, day: dayOf(at), person };
+}
+
+/** Null: the slot is the old slot of a message that has a new one. */
+function differenceOf(before: Line | null, after: Line | null): Difference | null {
+  if (before && after) return before.content === after.content ? 'unchanged' : 'changed';
+  if (after) return after.otherSlot === null ? 'added' : 'new_unique_id';
+  return before?.otherSlot === null ? 'removed' : null;
+}

@@ -1,0 +1,194 @@
+import { describe, expect, it } from 'vitest';
+import type { SourceEvent } from '@carillon/domain/events';
+import type { ComparedSlot } from '../../src/index.ts';
+import { givenEvent, MORNING } from '@carillon/testing/given';
+import { createRowCounter, streamOfRecord } from '../../src/index.ts';
+import {
+  answerFor,
+  compareOne,
+  countDifferences,
+  linesOfAll,
+  OPTIONS,
+  shopOf,
+  slotsOf,
+  textOf,
+  type Options,
+} from './comparison-fixture.ts';
+
+const ANN = { id: 'ann', name: 'Ann', email: 'ann@example.com' };
+const BOB = { id: 'bob', name: 'Bob', email: 'bob@example.com' };
+const event = (amount: number, more: object = {}, id = 'evt_1'): SourceEvent =>
+  givenEvent({ amount, order: `order of ${id}`, people: [ANN], watchers: ['ann', 'bob'], ...more }, id);
+const edited = (change: Partial<Options>, options: Options = OPTIONS) => ({
+  before: shopOf(options),
+  after: shopOf({ ...options, ...change }),
+});
+const compare = (events: readonly SourceEvent[], change: Partial<Options>) =>
+  slotsOf(linesOfAll(events, edited(change)))
+    .map(textOf)
+    .toSorted();
+
+describe('the difference of a slot', () => {
+  it('is added or removed if a condition lets more or fewer events through', () => {
+    const events = [event(90), event(120, {}, 'evt_2')];
+    expect(compare(events, { threshold: 80 })).toEqual(['added order.paid evt_1', 'unchanged order.paid evt_2']);
+    expect(compare(events, { threshold: 200 })).toEqual(['removed order.paid evt_2']);
+  });
+
+  it('is removed for a recipient whom where drops', () => {
+    expect(compare([event(120, { people: [BOB] })], { where: 'item.id != "bob"' })).toEqual([
+      'removed order.paid evt_1',
+    ]);
+  });
+
+  it('is changed by another variable or another text of the template', () => {
+    expect(compare([event(120)], { name: 'item.id' })).toEqual(['changed order.paid evt_1']);
+    expect(compare([event(120)], { text: 'Dear {{name}}' })).toEqual(['changed order.paid evt_1']);
+  });
+
+  it('is new_unique_id with the old slot if only unique_id differs', () => {
+    const lines = linesOfAll([event(120)], edited({ uniqueId: 'event_id' }));
+    const [slot, ...others] = slotsOf(lines);
+    expect(others).toEqual([]);
+    expect(slot).toMatchObject({
+      difference: 'new_unique_id',
+      oldSlot: lines.find(({ side }) => side === 'before')?.slot,
+    });
+  });
+
+  it('is added for a further item of a list if the others keep their slots', () => {
+    const people = { people: [ANN, { ...ANN, id: 'ann', name: 'Anna', email: 'anna@example.com' }] };
+    const change = edited({ where: 'true' }, { ...OPTIONS, where: 'variables.name == "Ann"', uniqueId: 'event_id' });
+    expect(
+      slotsOf(linesOfAll([event(120, people)], change))
+        .map(textOf)
+        .toSorted(),
+    ).toEqual(['added order.paid evt_1', 'unchanged order.paid evt_1']);
+  });
+
+  it('is of the first event by append time if several want the slot', () => {
+    const later = { ...event(90, { order: 'o' }, 'evt_1'), appendedAt: MORNING + 1 };
+    const earlier = event(90, { order: 'o' }, 'evt_2');
+    expect(compare([later, earlier], { threshold: 80 })).toEqual(['added order.paid evt_2']);
+  });
+});
+
+describe('a compared event', () => {
+  it('has lines without a name or an address', () => {
+    const text = JSON.stringify(compareOne(event(120, { people: [ANN, BOB] }), edited({ threshold: 80 })).lines);
+    for (const personal of ['Ann', 'ann@', 'Bob', 'bob@', 'Hello']) expect(text).not.toContain(personal);
+  });
+
+  it('counts messages without an address and gives them no line', () => {
+    const { lines, noAddress } = compareOne(
+      event(90, { people: [{ ...ANN, email: 'nowhere' }] }),
+      edited({ threshold: 80 }),
+    );
+    expect([lines, noAddress]).toEqual([[], { before: 0, after: 1 }]);
+  });
+
+  it('counts rules and recipients whose evaluation fails, per side', () => {
+    const failing = compareOne(event(120), edited({ where: 'item.missing == 1' }));
+    expect(failing.ruleErrors).toEqual({ before: 0, after: 1 });
+    const { amount: _amount, ...without } = event(120).body;
+    const broken = compareOne({ ...event(120), body: without }, edited({ threshold: 80 }));
+    expect(broken.ruleErrors).toEqual({ before: 1, after: 1 });
+  });
+});
+
+describe('a rule that asks a partner', () => {
+  const asking: Options = { ...OPTIONS, asks: true, threshold: 100 };
+  const asked = event(120, { people: [] });
+  const compareAnswers = (answers: Parameters<typeof compareOne>[2], change: Partial<Options> = {}) => {
+    const { lines, needsLookup } = compareOne(asked, edited(change, asking), answers);
+    return { texts: slotsOf(lines).map(textOf).toSorted(), needsLookup };
+  };
+
+  it('uses the recorded answer, whichever trigger it was for', () => {
+    const answer = answerFor(asked, { triggerId: 'trg_of_a_job' as never });
+    expect(compareAnswers([answer], { where: 'variables.name != "Bob"' })).toEqual({
+      texts: ['removed order.asked evt_1', 'unchanged order.asked evt_1'],
+      needsLookup: false,
+    });
+  });
+
+  it('needs a lookup without an answer, and has no lines then', () => {
+    expect(compareAnswers([])).toEqual({ texts: [], needsLookup: true });
+  });
+
+  it('needs a lookup if another integration gave the answer', () => {
+    expect(compareAnswers([answerFor(asked, { integration: 'erp' })])).toEqual({ texts: [], needsLookup: true });
+  });
+
+  it('needs a lookup if the partner was not asked about one of the ids', () => {
+    expect(compareAnswers([answerFor(asked, { userIds: ['ann'] })])).toEqual({ texts: [], needsLookup: true });
+    // Nobody can say whom the edited rule notifies, so the messages of the published rule do not count as removed.
+    const more = { userIds: 'event.watchers + ["dee"]' } as const;
+    expect(compareAnswers([answerFor(asked)], more)).toEqual({ texts: [], needsLookup: true });
+  });
+
+  it('leaves out items about ids that it no longer asks about', () => {
+    const wider = answerFor(event(120, { watchers: ['ann', 'bob', 'cem'] }));
+    expect(compareAnswers([wider]).texts).toHaveLength(2);
+    const nameless = { ...wider, items: wider.items.map((item) => ({ ...item, userId: null })) };
+    expect(compareAnswers([nameless]).needsLookup).toBe(true);
+  });
+
+  it('takes the first answer on the log, in whatever order the partitions are read', () => {
+    const first = answerFor(asked);
+    const later = answerFor(asked, { at: first.at + 1, items: [], triggerId: 'trg_0' as never });
+    expect(compareAnswers([later, first]).texts).toHaveLength(2);
+    expect(compareAnswers([first, later]).texts).toHaveLength(2);
+  });
+});
+
+describe('the counts of rows', () => {
+  const slot = (more: Partial<ComparedSlot>) => {
+    const [first] = slotsOf(linesOfAll([event(90)], edited({ threshold: 80 })));
+    if (!first) throw new Error('there is a slot');
+    return { ...first, difference: 'added' as const, ...more } as ComparedSlot & { readonly difference: 'added' };
+  };
+
+  it('count a person once per difference, and as notified if all messages of the person were', () => {
+    const counter = createRowCounter();
+    counter.addRow(slot({ person: 'ann' }), 'notified');
+    counter.addRow(slot({ person: 'ann' }), 'none');
+    counter.addRow(slot({ person: 'bob' }), 'notified');
+    counter.addRow({ ...slot({ person: 'bob' }), difference: 'removed' }, 'notified');
+    counter.addUnchanged({ rule: 'order.paid' });
+    const counts = counter.counts();
+    expect(counts.people).toEqual({ added: 2, removed: 1, changed: 0, new_unique_id: 0 });
+    expect(counts.notifiedPeople).toEqual({ added: 1, removed: 1, changed: 0, new_unique_id: 0 });
+    expect(counts.slotStates.added).toEqual({ notified: 2, waiting: 0, stopped: 0, none: 1 });
+    expect(counts.differences.unchanged).toBe(1);
+  });
+
+  it('are by rule and by day of the event, in order', () => {
+    const counter = createRowCounter();
+    counter.addRow(slot({ rule: 'order.b', day: '2026-02-02' }), 'none');
+    counter.addRow(slot({ rule: 'order.a', day: '2026-02-01' }), 'none');
+    counter.addUnchanged({ rule: 'order.b' });
+    const { byDay, byRule } = counter.counts();
+    expect(byRule.map(({ rule, added, unchanged }) => [rule, added, unchanged])).toEqual([
+      ['order.a', 1, 0],
+      ['order.b', 1, 1],
+    ]);
+    expect(byDay.map(({ day, added }) => [day, added])).toEqual([
+      ['2026-02-01', 1],
+      ['2026-02-02', 1],
+    ]);
+  });
+
+  it('of a history without events are zero', () => {
+    expect(countDifferences([])).toEqual({ added: 0, removed: 0, changed: 0, new_unique_id: 0, unchanged: 0 });
+  });
+});
+
+describe('the stream of a record', () => {
+  it('is read from the headers, and null for markers, ticks and records of others', () => {
+    expect(streamOfRecord({ headers: { kind: 'event', stream: 'shop/orders' } })).toBe('shop/orders');
+    expect(streamOfRecord({ headers: { kind: 'event' } })).toBeNull();
+    expect(streamOfRecord({ headers: { kind: 'marker', stream: 'shop/orders' } })).toBeNull();
+    expect(streamOfRecord({ headers: {} })).toBeNull();
+  });
+});

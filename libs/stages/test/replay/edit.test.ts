@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import type { NotificationBody, TemplateBody } from '@carillon/domain/configuration';
+import {
+  configurationOf,
+  countingRules,
+  givenRuleBook,
+  integration,
+  layout,
+  notification,
+  ORDER_PAID,
+  ORDERS,
+  partial,
+  PAID_MAIL,
+  stream,
+  template,
+  workspaceOf,
+  type Wish,
+} from '@carillon/testing/given';
+import { asksPartner, editOf, narrowRuleBook, rulesWithState, streamsOf } from '../../src/index.ts';
+
+const rule = ORDER_PAID.rules['paid'];
+if (!rule) throw new Error('there is a rule');
+const MAIL: TemplateBody = { email: { ...PAID_MAIL.email, html: '<p>{{> foot}}</p>', layout: 'shop' } };
+const BASE: readonly Wish[] = [
+  stream('orders', ORDERS),
+  template('order-paid', MAIL),
+  template('digest', PAID_MAIL),
+  layout('shop', { html: '<main>{{{body}}}</main>' }),
+  partial('foot', { text: 'The shop' }),
+  notification('order-paid', ORDER_PAID),
+  notification('other', ORDER_PAID, 'elsewhere'),
+  notification('welcome', { ...ORDER_PAID, channels: { email: { template: 'digest' } } }),
+];
+const before = configurationOf(BASE);
+const editedBy = (...wishes: readonly Wish[]) => editOf({ before, after: configurationOf(BASE, wishes) }, 'shop');
+const paidWith = (body: Partial<NotificationBody>): Wish => notification('order-paid', { ...ORDER_PAID, ...body });
+
+describe('an edit', () => {
+  it('that changes nothing has no notifications, even if every body is written again', () => {
+    expect(editedBy(...structuredClone(BASE))).toEqual({ notifications: [], notCompared: [] });
+  });
+
+  it.each<[string, Wish]>([
+    ['condition', paidWith({ rules: { paid: { ...rule, when: 'true' } } })],
+    ['stream of a rule', paidWith({ rules: { paid: { ...rule, stream: 'other' } } })],
+    ['new rule', paidWith({ rules: { paid: rule, more: rule } })],
+    ['removed rule', paidWith({ rules: {} })],
+    ['disabled rule', paidWith({ rules: { paid: { ...rule, enabled: false } } })],
+    ['removed notification', notification('order-paid', null)],
+    ['template', template('order-paid', { email: { ...PAID_MAIL.email, text: 'Paid' } })],
+    ['removed template', template('order-paid', null)],
+    ['layout', layout('shop', { html: '<b>{{{body}}}</b>' })],
+    ['partial', partial('foot', { text: 'The other shop' })],
+  ])('to a %s affects the notification', (_name, wish) => {
+    expect(editedBy(wish).notifications).toEqual(['order-paid']);
+  });
+
+  it('affects a new notification, and one whose digest has another template', () => {
+    const digest = { digest: { window: { fixed: '1h' }, template: 'digest' } };
+    const digested = configurationOf([...BASE, paidWith({ cadence: digest })]);
+    const after = configurationOf(
+      [...BASE, paidWith({ cadence: digest })],
+      [template('digest', { email: { ...PAID_MAIL.email, text: 'Many' } })],
+    );
+    expect(editOf({ before: digested, after }, 'shop').notifications).toEqual(['order-paid', 'welcome']);
+    expect(editedBy(notification('new', ORDER_PAID)).notifications).toEqual(['new']);
+  });
+
+  it('names the resources that a comparison does not take into account', () => {
+    const crm = integration('crm', {
+      kind: 'lookup',
+      url: 'https://crm.example.com/people',
+      match: 'id',
+    } as never);
+    expect(editedBy(crm, workspaceOf({ time_zone: 'Europe/Berlin' })).notCompared).toEqual([
+      { kind: 'integration', name: 'crm' },
+      { kind: 'workspace', name: '' },
+    ]);
+  });
+});
+
+describe('the rules of a run', () => {
+  const book = givenRuleBook();
+  const moved = configurationOf(BASE, [paidWith({ rules: { paid: { ...rule, stream: 'other' } } })]);
+  const sides = { before, after: moved };
+  const own = narrowRuleBook(
+    book,
+    ({ notification: { ref } }) => ref.workspace === 'shop' && ref.name === 'order-paid',
+  );
+
+  it('are those of its notifications, in the same list each time', () => {
+    const rules = own.rulesOf(before, 'shop/orders');
+    expect(rules.map(({ placed }) => placed.notification.ref.name)).toEqual(['order-paid']);
+    expect(own.rulesOf(before, 'shop/orders')).toBe(rules);
+    expect(book.rulesOf(before, 'shop/orders')).toHaveLength(2);
+  });
+
+  it('are fed by the streams of both sides', () => {
+    expect([...streamsOf(sides, own)].toSorted()).toEqual(['shop/orders', 'shop/other']);
+  });
+
+  it('are named if they keep state', () => {
+    expect(rulesWithState(sides, own)).toEqual([]);
+    expect(rulesWithState(sides, countingRules(own))).toEqual(['order-paid.paid']);
+  });
+
+  it('need recorded answers only if one of them asks a partner', () => {
+    const lookup = { ...rule, recipients: { from: 'lookup' as const, integration: 'crm', user_ids: 'event.ids' } };
+    expect(asksPartner(sides, own)).toBe(false);
+    const asking = configurationOf(BASE, [paidWith({ rules: { paid: lookup } })]);
+    expect(asksPartner({ before, after: asking }, own)).toBe(true);
+  });
+});
