@@ -35,7 +35,7 @@ export type ComparedEvent = {
   readonly ruleErrors: SideCounts;
 };
 
-/** One side of one event. */
+/** The result of a side for an event. */
 type SideResult = {
   readonly wanted: Wanted[];
   /** Ids of rules that need a lookup. */

@@ -32,7 +32,7 @@ function firstOf(known: Line | null, line: Line): Line {
   if (!known) return line;
   if (known.at !== line.at) return known.at < line.at ? known : line;
   if (known.eventId !== line.eventId) return known.eventId < line.eventId ? known : line;
-  // One event id twice in one millisecond: the lines differ in nothing that a row shows but position and content.
+  // Two events with the same id and append time: the rows would differ only in position and content.
   return known.content <= line.content ? known : line;
 }
 

@@ -84,9 +84,9 @@ const slotOf = ({ placed, channel, uniqueId }: Wanted, ids: Keyed): DeliveryId =
   );
 
 /**
- * Finds the messages that differ in `unique_id` alone: both sides have messages of one rule and channel to one person, in slots that
- * the other side does not give them. Returns the slot of the other side for each. If the sides have different numbers of such
- * messages, the last of the fewer stands for the rest, so that none of them counts as added or removed.
+ * Finds the messages that differ only in `unique_id`: both sides have messages of the same rule and channel to the same person, each
+ * in slots that the other side does not give them. Returns the slot of the other side for each. If the sides have different
+ * numbers of such messages, the last slot of the smaller side is paired with the rest, so that they do not count as added or removed.
  */
 function otherSlots(wanted: WantedMessages, slots: ReadonlyMap<string, WantedSlot>): ReadonlyMap<Wanted, DeliveryId> {
   const others = new Map<Wanted, DeliveryId>();

@@ -73,7 +73,7 @@ const hasOtherUniqueId = (message: Message, own: readonly Message[], other: read
   return other.some((each) => isAlike(each, message) && !slots.includes(each.slot));
 };
 
-/** In one event, messages of one slot after the first do not count. */
+/** Keeps the first message of each event and slot. */
 const withoutRepeats = (messages: readonly Message[]): readonly Message[] =>
   messages.filter(
     (message, index) =>

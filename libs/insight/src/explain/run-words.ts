@@ -1,0 +1,130 @@
+import { describeReason } from '@carillon/domain/deliveries';
+import {
+  MAX_RUN_ROWS,
+  type Row,
+  type RowCounts,
+  type Run,
+  type SideCounts,
+  type SlotState,
+} from '@carillon/domain/runs';
+import { formatInstant } from '@carillon/kernel';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+const counted = (count: number, noun: string, plural = `${noun}s`): string =>
+  count === 1 ? `1 ${noun}` : `${count} ${plural}`;
+const people = (count: number): string => counted(count, 'person', 'people');
+
+type Described = Pick<Run, 'from' | 'to' | 'createdAt' | 'counts'>;
+
+/** Returns the result of a run as one text, or null until its rows are counted. API, commands and portal show the same text. */
+export function describeRun(run: Described): string | null {
+  const rows = run.counts?.rows;
+  if (!rows) return null;
+  return [`${rangeText(run)}, ${effectText(rows)}`, unchangedText(rows), notifiedText(rows)]
+    .filter((sentence) => sentence !== '')
+    .join(' ');
+}
+
+function effectText({ people: { added, removed, changed }, differences }: RowCounts): string {
+  const effects = [
+    added > 0 ? `added messages for ${people(added)}` : '',
+    removed > 0 ? `removed messages for ${added > 0 ? removed : people(removed)}` : '',
+    changed > 0 ? `changed messages for ${added + removed > 0 ? changed : people(changed)}` : '',
+  ].filter((effect) => effect !== '');
+  const last = effects.pop();
+  if (last !== undefined) {
+    return `this edit would have ${effects.length === 0 ? last : `${effects.join(', ')} and ${last}`}.`;
+  }
+  if (differences.new_unique_id > 0) return 'this edit would have added and removed no other messages.';
+  return differences.unchanged > 0
+    ? 'this edit would have changed no message.'
+    : 'no message would have been sent, with or without this edit.';
+}
+
+function unchangedText({ differences }: RowCounts): string {
+  const { unchanged } = differences;
+  if (unchanged > 0) return `${counted(unchanged, 'message')} ${unchanged === 1 ? 'is' : 'are'} unchanged.`;
+  const isEmpty = Object.values(differences).every((count) => count === 0);
+  return isEmpty ? '' : 'No message is unchanged.';
+}
+
+function notifiedText({ people: { added }, notifiedPeople }: RowCounts): string {
+  if (added === 0) return '';
+  const notified = notifiedPeople.added;
+  if (added === 1) return `This person was ${notified === 1 ? 'already' : 'not yet'} notified.`;
+  if (notified === 0) return `None of the ${people(added)} was already notified.`;
+  if (notified === added) return `All ${people(added)} were already notified.`;
+  return `Of the ${people(added)}, ${notified} ${notified === 1 ? 'was' : 'were'} already notified.`;
+}
+
+function rangeText({ from, to, createdAt }: Described): string {
+  const length = to - from;
+  const [unit, name] = length % DAY === 0 ? [DAY, 'day'] : [HOUR, 'hour'];
+  if (to !== createdAt || length <= 0 || length % unit !== 0) {
+    return `From ${formatInstant(from)} to ${formatInstant(to)}`;
+  }
+  const count = length / unit;
+  return `Over the last ${count === 1 ? name : `${count} ${name}s`}`;
+}
+
+/** Returns the warning that precedes all numbers, or null if the edit leaves `unique_id` as it is. */
+export function describeRunWarning({ counts }: Pick<Run, 'counts'>): string | null {
+  const rows = counts?.rows;
+  if (!rows || rows.differences.new_unique_id === 0) return null;
+  const notified = rows.notifiedPeople.new_unique_id;
+  if (notified === 0) return 'This edit changes unique_id. Nobody who was already notified would be notified again.';
+  const who = notified === 1 ? '1 person who was' : `${notified} people who were`;
+  return `This edit changes unique_id. ${who} already notified would be notified again.`;
+}
+
+/** Returns sentences about everything that the numbers of a run leave out. Empty if they leave nothing out. */
+export function describeRunNotes(run: Pick<Run, 'logStartsAt' | 'counts' | 'notCompared'>): readonly string[] {
+  const { logStartsAt, counts, notCompared } = run;
+  const notes: string[] = [];
+  if (logStartsAt !== null)
+    notes.push(`The log starts at ${formatInstant(logStartsAt)}. Earlier events are not compared.`);
+  if (notCompared.length > 0) {
+    const names = notCompared.map(({ kind, name }) => (name === '' ? `${kind} settings` : `${kind} ${name}`));
+    notes.push(`Not compared: ${names.join(', ')}. Recorded events and answers stay as they are.`);
+  }
+  if (!counts) return notes;
+  const { needsLookup, noAddress, pastRetention, ruleErrors, unreadable } = counts.read;
+  if (needsLookup > 0) {
+    notes.push(
+      `${counted(needsLookup, 'event')} ${needsLookup === 1 ? 'needs' : 'need'} a lookup: no recorded answer says who would be notified.`,
+    );
+  }
+  notes.push(...sideNotes(noAddress, 'message', 'without a valid address'));
+  notes.push(...sideNotes(ruleErrors, 'evaluation', 'that ended in an error'));
+  if (unreadable > 0) notes.push(`${counted(unreadable, 'event')} cannot be parsed.`);
+  if (pastRetention > 0) notes.push(`Retention removed ${counted(pastRetention, 'event')} during the run.`);
+  const rows = rowsOf(counts.rows);
+  if (rows > MAX_RUN_ROWS) {
+    notes.push(
+      `The list has the first ${MAX_RUN_ROWS} of ${rows} messages. Narrow the run by time or notification to see the rest.`,
+    );
+  }
+  return notes;
+}
+
+const sideNotes = ({ before, after }: SideCounts, noun: string, what: string): readonly string[] =>
+  before + after === 0 ? [] : [`${counted(after, noun)} ${what} with this edit, ${before} without it.`];
+
+function rowsOf(rows: RowCounts | null): number {
+  if (!rows) return 0;
+  const { unchanged: _unchanged, ...different } = rows.differences;
+  return Object.values(different).reduce((sum, count) => sum + count, 0);
+}
+
+const SLOT_STATE_TEXT: Readonly<Record<SlotState, string>> = {
+  notified: 'already notified',
+  waiting: 'waiting to be sent',
+  stopped: 'not sent',
+  none: 'never sent',
+};
+
+/** Returns the slot state of a row and its reason in words. */
+export const describeSlotState = ({ slotState, slotReason }: Pick<Row, 'slotState' | 'slotReason'>): string =>
+  slotReason === null ? SLOT_STATE_TEXT[slotState] : `${SLOT_STATE_TEXT[slotState]}: ${describeReason(slotReason)}`;
