@@ -10,14 +10,19 @@ export const formatInstant = (at: Instant): string => new Date(at).toISOString()
 
 /** Reads an RFC 3339 date-time with zone. Returns undefined for anything else, calendar nonsense included. */
 export function parseInstant(text: string): Instant | undefined {
-  const parts = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/.exec(text);
-  if (!parts) return undefined;
-  const [, year, month, day] = parts;
-  const days = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
-  if (Number(month) < 1 || Number(month) > 12 || Number(day) < 1 || Number(day) > days) return undefined;
+  if (!RFC_3339.test(text)) return undefined;
+  // Date.parse takes up to 31 days of any month.
+  if (Number(text.slice(8, 10)) > SHORTEST_MONTH) {
+    const [year, month, day] = [text.slice(0, 4), text.slice(5, 7), text.slice(8, 10)].map(Number);
+    if ((day ?? 0) > new Date(Date.UTC(year ?? 0, month ?? 0, 0)).getUTCDate()) return undefined;
+  }
   const at = Date.parse(text.toUpperCase());
   return Number.isNaN(at) ? undefined : at;
 }
+
+const RFC_3339 = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:[Zz]|[+-]\d{2}:\d{2})$/;
+/** Days that every month has. */
+const SHORTEST_MONTH = 28;
 
 const UNITS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 
