@@ -20,8 +20,8 @@ import { readRowText } from '../values/row-text.ts';
 import { formatLsn, parseLsn } from './lsn.ts';
 import { readRow, type ReadColumn } from './read-row.ts';
 
-/** Insert, update and delete. */
-const ROW_MESSAGES: ReadonlySet<string> = new Set(['I', 'U', 'D']);
+/** First bytes of messages: I, U and D. */
+const ROW_MESSAGES: ReadonlySet<number> = new Set([0x49, 0x55, 0x44]);
 
 type RowMessage = MessageInsert | MessageUpdate | MessageDelete;
 
@@ -30,8 +30,11 @@ type Table = { readonly name: string; readonly columns: readonly ReadColumn[] };
 /** The transaction that is being read. */
 type Transaction = {
   readonly commitLsn: string;
-  /** Microseconds since 1970. */
-  readonly committedAt: bigint;
+  /** Microseconds since 1970, as text. */
+  readonly commitTime: string;
+  readonly committedAt: Instant;
+  /** RFC 3339 in UTC with microseconds. */
+  readonly at: string;
   readonly tx: number;
   /** Changes that came so far, of all published tables. */
   changes: number;
@@ -76,7 +79,7 @@ export class ChangeReader {
 
   /** Reads one message. Null: it is no change of a table that is read, or the change is on the log already. */
   async read(message: Buffer): Promise<ReadChange | UnreadableChange | null> {
-    if (ROW_MESSAGES.has(message.toString('latin1', 0, 1))) return this.#change(message);
+    if (ROW_MESSAGES.has(message[0] ?? 0)) return this.#change(message);
     const read = this.#parser.parse(message);
     switch (read.tag) {
       case 'begin':
@@ -122,9 +125,12 @@ export class ChangeReader {
     const { partial, lsn: saved, at } = this.#position;
     const isWhole = parseLsn(lsn) < parseLsn(saved);
     if (!isWhole && partial !== null && partial.commitLsn !== lsn) throw missing(partial.commitLsn);
+    const microseconds = BigInt(commitTime.toString());
     const transaction = {
       commitLsn: lsn,
-      committedAt: BigInt(commitTime.toString()),
+      commitTime: microseconds.toString(),
+      committedAt: Number(microseconds / 1000n),
+      at: formatMicroseconds(microseconds),
       tx: xid >>> 0,
       changes: 0,
       known: isWhole ? Number.POSITIVE_INFINITY : (partial?.changes ?? 0),
@@ -145,7 +151,7 @@ export class ChangeReader {
 
   /** Commit times need not rise with the order of commits. */
   #commitInstant({ committedAt }: Transaction): Instant {
-    return Math.max(this.#position.at, Number(committedAt / 1000n));
+    return Math.max(this.#position.at, committedAt);
   }
 
   async #prepare({ relationOid, schema, name, columns }: MessageRelation): Promise<void> {
@@ -169,7 +175,7 @@ export class ChangeReader {
     if (transaction === null || table === undefined) throw new Error('a change came outside a transaction');
     transaction.changes += 1;
     if (transaction.changes <= transaction.known) return null;
-    const { commitLsn, changes, committedAt, tx } = transaction;
+    const { commitLsn, commitTime, changes, tx, at } = transaction;
     this.#position = {
       ...this.#position,
       partial: { commitLsn, changes },
@@ -181,9 +187,9 @@ export class ChangeReader {
       table: table.name,
       tx,
       position: `${commitLsn}:${changes}`,
-      at: formatMicroseconds(committedAt),
+      at,
     };
-    const identity = [this.#position.systemId, commitLsn, String(committedAt), String(changes)];
+    const identity = [this.#position.systemId, commitLsn, commitTime, String(changes)];
     try {
       return { change: { ...rowsOf(this.#parseRow(message), table.columns), source }, identity };
     } catch (error) {
