@@ -75,12 +75,16 @@ function changeOf({ op, event, previous, unknown, source }: JsonObject): Result<
   }
   const readSource = sourceOf(source);
   if (readSource === undefined) return invalid('source lacks a value or has one of another type');
-  const common = { op, event, unknown: unknown as readonly string[], source: readSource };
-  if (op === 'delete') return ok({ ...common, previous: event });
-  if (op !== 'update')
-    return previous === null ? ok({ ...common, previous }) : invalid(`previous is not null on ${op}`);
-  if (previous === undefined) return ok(common);
-  return isJsonObject(previous) ? ok({ ...common, previous }) : invalid('previous is not an object');
+  const names: readonly string[] = unknown;
+  if (op === 'delete') return ok({ op, event, previous: event, unknown: names, source: readSource });
+  if (op !== 'update') {
+    return previous === null
+      ? ok({ op, event, previous, unknown: names, source: readSource })
+      : invalid(`previous is not null on ${op}`);
+  }
+  if (previous === undefined) return ok({ op, event, unknown: names, source: readSource });
+  if (!isJsonObject(previous)) return invalid('previous is not an object');
+  return ok({ op, event, previous, unknown: names, source: readSource });
 }
 
 const isOp = (value: Json | undefined): value is ChangeOp => CHANGE_OPS.some((op) => op === value);

@@ -28,13 +28,10 @@ const NO_FIELDS: JsonObject = Object.freeze(Object.create(null) as JsonObject);
 /** Returns what expressions see of a change. */
 export function visibleChange({ op, previous, unknown: fields, source }: Change): VisibleChange {
   const { integration, table, tx, position } = source;
-  const before = previous === null ? NO_FIELDS : previous;
-  return {
-    op,
-    source: { integration, table, tx, position },
-    ...(before !== undefined && { previous: before }),
-    ...((fields.length > 0 || before === undefined) && { unknown: { fields, table } }),
-  };
+  const place = { integration, table, tx, position };
+  if (previous === undefined) return { op, source: place, unknown: { fields, table } };
+  const known = { op, source: place, previous: previous ?? NO_FIELDS };
+  return fields.length === 0 ? known : { ...known, unknown: { fields, table } };
 }
 
 /** Returns the row before for a message. Undefined on create and snapshot, and if the database did not send it. */
