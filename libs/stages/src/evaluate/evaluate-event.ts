@@ -1,3 +1,4 @@
+import { CHANGE_OPS, type ChangeOp } from '@carillon/domain/changes';
 import { ruleIdOf, ruleTitle, type Configuration, type PlacedRule } from '@carillon/domain/configuration';
 import { deliverySettings, type Intent } from '@carillon/domain/deliveries';
 import { formatPosition, type SourceEvent } from '@carillon/domain/events';
@@ -48,7 +49,12 @@ const nothingOf = (placed: PlacedRule, outcome: RuleOutcome): EvaluatedRule => (
 });
 
 /** What most rules make of most events is the same each time: made once for the rules of a stream, not for each event. */
-type Quiet = { readonly unfired: readonly EvaluatedRule[]; readonly skipped: readonly EvaluatedRule[] };
+type Quiet = {
+  readonly unfired: readonly EvaluatedRule[];
+  readonly skipped: readonly EvaluatedRule[];
+  /** Kinds of changes that no rule of the stream looks at. */
+  readonly skippedByAll: ReadonlySet<ChangeOp>;
+};
 const quiet = new WeakMap<readonly BookRule[], Quiet>();
 function quietRules(entries: readonly BookRule[]): Quiet {
   let known = quiet.get(entries);
@@ -56,11 +62,15 @@ function quietRules(entries: readonly BookRule[]): Quiet {
     known = {
       unfired: entries.map(({ placed }) => nothingOf(placed, NOT_FIRED)),
       skipped: entries.map(({ placed }) => nothingOf(placed, OTHER_CHANGE)),
+      skippedByAll: new Set(CHANGE_OPS.filter((op) => entries.every((entry) => skips(entry, op)))),
     };
     quiet.set(entries, known);
   }
   return known;
 }
+
+const skips = (entry: BookRule, op: ChangeOp): boolean =>
+  entry.ok && entry.placed.enabled && entry.rule.memory === null && !entry.rule.changes.includes(op);
 
 /** Judges an event in the live run, without a pause. */
 export function evaluateEvent(
@@ -119,6 +129,8 @@ export function* evaluateOutcomesCoroutine(
   derive: DeriveId,
   { runId, states }: EvaluationRun = LIVE,
 ): Coroutine<readonly (EvaluatedRule | FiredRule)[]> {
+  const { skipped, skippedByAll } = quietRules(entries);
+  if (event.change !== null && skippedByAll.has(event.change.op)) return skipped;
   const bindings = bindingsOf(event);
   const budget = new EventBudget();
   const progress: Progress = { at: 0, fires: false, share: budget.nextRule(), results: [] };
