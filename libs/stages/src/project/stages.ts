@@ -40,9 +40,6 @@ const COMPARED = 16;
 /** So many ids are looked up at once: what others ask waits behind no more than these. */
 const ID_BATCH_SIZE = 100;
 
-/** The records of the batch that have the same event id, and what the read model has of it from before. */
-type SameId = { readonly inBatch: readonly LogRecord[]; readonly projected: readonly EventRow[] };
-
 /** Events by id, with the configuration number that judged them, and their fields. What the engine parks is no event here. */
 function createEventsProjection({ log, readModels, slice }: ProjectPorts): BatchStage {
   async function rowsWithIds(ids: readonly string[]): Promise<readonly EventRow[]> {
@@ -54,7 +51,7 @@ function createEventsProjection({ log, readModels, slice }: ProjectPorts): Batch
     return rows;
   }
 
-  async function rowOf(record: LogRecord, event: SourceEvent, configNumber: number, sameId: SameId): Promise<EventRow> {
+  function rowOf(record: LogRecord, event: SourceEvent, configNumber: number, reused: boolean): EventRow {
     const { partition, offset } = record;
     return {
       id: event.id,
@@ -65,7 +62,7 @@ function createEventsProjection({ log, readModels, slice }: ProjectPorts): Batch
       at: record.time,
       bytes: record.value.length,
       configNumber,
-      reused: otherBodyBefore(record, sameId.inBatch) || (await otherBodyAt(sameId.projected, record)),
+      reused,
       traceId: traceIdOf(event.traceparent),
     };
   }
@@ -99,8 +96,11 @@ function createEventsProjection({ log, readModels, slice }: ProjectPorts): Batch
         if (read.value.kind === 'marker') configNumber = Math.max(configNumber, read.value.configNumber);
         if (read.value.kind !== 'event') continue;
         const { event } = read.value;
-        const sameId = { inBatch: byId.get(event.id) ?? [], projected: projected.get(event.id) ?? [] };
-        const row = await rowOf(record, event, configNumber, sameId);
+        const before = projected.get(event.id);
+        const reused =
+          otherBodyBefore(record, byId.get(event.id) ?? []) ||
+          (before !== undefined && (await otherBodyAt(before, record)));
+        const row = rowOf(record, event, configNumber, reused);
         events.push(row);
         seen.push({ ...row, body: event.body, table: event.change?.source.table ?? null });
       }
