@@ -4,11 +4,15 @@ import { blamesFile } from './writing/commit.ts';
 import type { DamageKnown } from './writing/protocol.ts';
 import { statementsOf, type Statements } from './statements.ts';
 
+/** Pages of indexes stay in memory: ids of events are spread over their whole index. */
+const CACHE_KIB = 16_384;
+
 /** Reads on this thread: each statement sees what was committed when it began. Pages are bounded, so none takes long. */
 export type Reader = Omit<Statements, 'run'> & { close(): void };
 
 export function openReader(file: string, busyTimeout: number, damage: DamageKnown): Reader {
   const db = new DatabaseSync(file, { readOnly: true, timeout: busyTimeout });
+  db.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
   const sql = statementsOf(db);
   let closed = false;
 
