@@ -54,10 +54,10 @@ function createHandlers(
 
   return {
     async take({ position, count, prepare }) {
+      const prepared = prepare();
       await paced;
       // The configuration may have changed which columns reach the log.
       if (!isCurrent()) throw new ReadingEnded();
-      const prepared = prepare();
       const lastChangeAt = count > 0 ? clock.now() : saved.current().lastChangeAt;
       const records = prepared.flatMap(({ record }) => record ?? []);
       const refused = prepared.find(({ error }) => error !== undefined);
