@@ -51,7 +51,7 @@ export async function redrivenRecord(letter: DeadLetter, asking: string, ports: 
   const { topic, partition, offset } = letter;
   if (letter.stage === 'append') {
     const why = 'the log does not have it, and what its source has would fail again';
-    throw new CarillonError('wrong_state', `${why}: npx carillon receipts dismiss ${letter.id}`);
+    throw new CarillonError('wrong_state', `${why}: npx carillon dead-letters dismiss ${letter.id}`);
   }
   if (!isRedriven(topic)) {
     throw new CarillonError('wrong_state', `records of ${topic} are not redriven: mend the cause and rebuild`);
@@ -83,10 +83,10 @@ async function mustFitBetter({ id, reason, value }: DeadLetter, { codecs }: Redr
   const { inbound } = receipt.value;
   if (inbound?.wish === 'start') {
     const why = 'a START is not carried out late, since a STOP may have come after it';
-    throw new CarillonError('wrong_state', `${why}: npx carillon receipts dismiss ${id}`);
+    throw new CarillonError('wrong_state', `${why}: npx carillon dead-letters dismiss ${id}`);
   }
   if (inbound === null && reason === UNKNOWN_RECEIPT) {
-    throw new CarillonError('wrong_state', `it would fit no better: npx carillon receipts dismiss ${id}`);
+    throw new CarillonError('wrong_state', `it would fit no better: npx carillon dead-letters dismiss ${id}`);
   }
 }
 

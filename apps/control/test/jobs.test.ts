@@ -159,15 +159,20 @@ describe('An action on many deliveries', () => {
       dismissedBy: null,
       receipt: null,
     });
-    const deadLetters = [receipt('ddl_1', 'shop'), receipt('ddl_2', 'club'), receipt('ddl_3', 'shop', 'evaluate')];
+    const deadLetters = [
+      receipt('ddl_1', 'shop'),
+      receipt('ddl_2', 'club'),
+      receipt('ddl_3', 'shop', 'evaluate'),
+      receipt('ddl_4', 'shop', 'append'),
+    ];
     await fixture.readModels.put({ deadLetters });
     const ids = deadLetters.map(({ id }) => id);
     const begun = await owner.ask('POST', 'receipts/dismiss', { ids });
-    expect(begun).toMatchObject({ status: 202, body: { action: 'dismiss_receipts', of: 3 } });
+    expect(begun).toMatchObject({ status: 202, body: { action: 'dismiss_receipts', of: 4 } });
     await run();
     expect(await jobAt(idOf(begun))).toMatchObject({
       state: 'done',
-      done: 1,
+      done: 2,
       failures: [
         { item: 'ddl_2', code: 'not_found' },
         { item: 'ddl_3', code: 'not_found' },
@@ -179,6 +184,8 @@ describe('An action on many deliveries', () => {
     expect((await auditOf('receipt.dismiss')).map(({ target, outcome }) => [target, outcome])).toEqual([
       ['ddl_1', 'done'],
     ]);
+    // A record of a source is no receipt.
+    expect((await auditOf('dead_letter.dismiss')).map(({ target }) => target)).toEqual(['ddl_4']);
   });
 
   it('cancels, and dismisses with what somebody knows', async () => {

@@ -141,7 +141,10 @@ describe('receipts that nobody could place', () => {
     const { ask, idsOf } = fixture;
     expect(await idsOf('shop/receipts')).toEqual([]);
     expect((await ask('shop/dead-letters/count')).body).toMatchObject({ count: 1, receipts: 0 });
-    expect(await ask('shop/receipts/ddl_rule/dismiss', 'POST')).toMatchObject({ status: 404 });
+    expect(await ask('shop/receipts/ddl_rule/dismiss', 'POST')).toMatchObject({
+      status: 404,
+      body: { detail: expect.stringContaining('npx carillon dead-letters redrive ddl_rule') as string },
+    });
     expect(await ask('shop/receipts/ddl_change/dismiss', 'POST')).toMatchObject({
       status: 200,
       body: { id: 'ddl_change', dismissed_by: 'owner' },

@@ -1,4 +1,4 @@
-import type { DeliveryBody, DroppedPage, EventBody, DeadLetterBody } from '@carillon/contracts';
+import type { DeadLetterBody, DeliveryBody, DroppedPage, EventBody, ParkedReceiptBody } from '@carillon/contracts';
 import type { Command } from 'commander';
 import { connect, seg, type Client, type CommonOptions, type Page } from '../client.ts';
 import { UsageError } from '../failure.ts';
@@ -350,4 +350,26 @@ export function deadLetterCommands(program: Command): void {
     );
     return undefined;
   });
+  dismissLettersCommand(letters);
+}
+
+/** Dismisses parked receipts and refused records of sources. Other dead letters are redriven. */
+function dismissLettersCommand(letters: Command): void {
+  command(letters, 'dismiss <ids...>', 'nothing is to be done about records of sources and receipts; notifies nobody')
+    .option('--no-wait', 'of several: begin the job and return')
+    .action(async (ids: string[], _local: unknown, self: Command) => {
+      const options: ActOptions = self.optsWithGlobals();
+      const [id] = ids;
+      if (id === undefined || ids.length > 1) {
+        const nothing = { words: 'can be dismissed', filter: {} };
+        return actOnMany(options, ids, { things: 'receipts', action: 'dismiss', ...nothing });
+      }
+      await answer(
+        options,
+        (client) =>
+          client.post<ParkedReceiptBody>(`/v1/workspaces/${seg(client.anywhere)}/receipts/${seg(id)}/dismiss`),
+        (one) => `${one.id} was dismissed by ${clean(one.dismissed_by ?? '')}`,
+      );
+      return undefined;
+    });
 }

@@ -28,7 +28,7 @@ export type JobAudit = {
 };
 
 /** Writes what jobs do to the audit. */
-export function createJobAudit(ports: Pick<ControlPorts, 'clock' | 'codecs' | 'ids' | 'log'>): JobAudit {
+export function createJobAudit(ports: Pick<ControlPorts, 'clock' | 'codecs' | 'ids' | 'log' | 'readModels'>): JobAudit {
   const entryOf = (job: Job, facts: Pick<AuditEntry, 'id' | 'what' | 'target' | 'outcome' | 'code'>): NewRecord =>
     onAudit(
       {
@@ -54,14 +54,15 @@ export function createJobAudit(ports: Pick<ControlPorts, 'clock' | 'codecs' | 'i
    */
   async function recordBatch(job: Job, kind: JobKind, { items, results, tellsRefusals }: Batch): Promise<void> {
     const what = itemAudit(job, kind);
+    const actions = await Promise.all(items.map((item) => kind.auditOf?.(item, ports) ?? what));
     const records = items.flatMap((item, at) => {
       const failure = results[at] ?? null;
       const name = kind.nameOf?.(item, job, ports.ids);
       // An item that holds personal data is keyed, so that no reader of the audit can find it out by guesses.
       const id = ports.ids.derive('audit', job.id, name === undefined ? item : ports.ids.keyed('audit', item));
-      const target = name ?? item;
-      if (failure === null) return [entryOf(job, { id, what, target, outcome: 'done', code: null })];
-      return mayHaveEffect(failure) ? [entryOf(job, { id, what, target, outcome: 'failed', code: failure.code })] : [];
+      const of = { id, what: actions[at] ?? what, target: name ?? item };
+      if (failure === null) return [entryOf(job, { ...of, outcome: 'done', code: null })];
+      return mayHaveEffect(failure) ? [entryOf(job, { ...of, outcome: 'failed', code: failure.code })] : [];
     });
     const refusal = tellsRefusals ? results.find(isRefusal) : undefined;
     if (refusal) {

@@ -78,6 +78,8 @@ export type JobKind<Body extends z.ZodType = z.ZodType, Parameters extends z.Zod
      */
     do(run: JobRun<z.infer<Parameters>>, ports: JobKindPorts): JobWorker;
   };
+  /** Returns the action of the audit record of an item, if items differ in it. Defaults to `audit`. */
+  auditOf?(item: string, ports: Pick<JobKindPorts, 'readModels'>): Promise<AuditAction>;
   /** Returns the name of an item for audit and failures if the item itself holds personal data. Defaults to the item. */
   nameOf?(item: string, job: Pick<Job, 'workspace'>, ids: Pick<JobKindPorts['ids'], 'keyed'>): string;
   /** Workspaces besides the job's own in which the author needs the permission. Defaults to none. */

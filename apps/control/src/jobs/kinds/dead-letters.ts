@@ -52,11 +52,17 @@ export const dismissReceipts = jobKind({
     body: z.strictObject({ ids: chosenIds }),
   },
   choose: async ({ workspace, body: { ids } }) => ({ workspace, items: ids, parameters: {} }),
+  async auditOf(id, { readModels }) {
+    return (await readModels.deadLetter(id))?.stage === 'append' ? 'dead_letter.dismiss' : 'receipt.dismiss';
+  },
   do: ({ job: { workspace, byName } }, { readModels, clock, watch }) =>
     eachItem({ watch }, async (id) => {
       const row = await readModels.deadLetter(id);
       if (!row || !isDismissable(row) || row.workspace !== workspace) {
-        throw new CarillonError('not_found', `there is no parked receipt ${id} in workspace ${workspace ?? ''}`);
+        throw new CarillonError(
+          'not_found',
+          `there is no dead letter ${id} that can be dismissed in workspace ${workspace ?? ''}`,
+        );
       }
       // Keeps the first author, so that a repeated item changes nothing.
       await readModels.markDismissed(id, clock.now(), byName);

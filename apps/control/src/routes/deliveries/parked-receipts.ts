@@ -1,5 +1,6 @@
 import { parkedReceiptBody, parkedReceiptPage } from '@carillon/contracts';
 import { RECEIPT_SOURCES } from '@carillon/domain/receipts';
+import { CarillonError } from '@carillon/kernel';
 import type { DeadLetterRow } from '@carillon/ports';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -162,7 +163,11 @@ function reopenParkedReceiptRoute(app: ApiServer, ports: ParkedReceiptPorts): vo
 async function findReceipt(sight: VisibleScope, id: string, ports: ParkedReceiptPorts): Promise<DeadLetterRow> {
   const { readModels } = ports;
   const row = await readModels.deadLetter(id);
-  if (row && isDismissable(row) && sight.sees(row.workspace)) return row;
+  if (row && sight.sees(row.workspace)) {
+    if (isDismissable(row)) return row;
+    const why = `dead letter ${id} of the stage ${row.stage} is not dismissed, because a redrive may succeed`;
+    throw new CarillonError('not_found', `${why}: npx carillon dead-letters redrive ${id}`);
+  }
   throw notFound(`parked receipt ${id}`);
 }
 
