@@ -38,8 +38,10 @@ const UNANSWERED: TopicCheck = { server: null, problems: [LATE], topics: [] };
 export const readTopics = (
   topicSources: Pick<TopicSources, 'topics'>,
   target: TopicTarget,
-): ReturnType<TopicSources['topics']> =>
-  before(AbortSignal.timeout(CHECK_PATIENCE), topicSources.topics(target), err(LATE));
+): ReturnType<TopicSources['topics']> => {
+  const deadline = AbortSignal.timeout(CHECK_PATIENCE);
+  return before(deadline, topicSources.topics(target, deadline), err(LATE));
+};
 
 /** Looks at a Kafka cluster as the engine would, and says what keeps its topics from being read. Changes nothing there. */
 export async function checkTopics(
@@ -52,8 +54,9 @@ export async function checkTopics(
   if ('missing' in found) return [kindStep(body), ...found.missing.map(secretStep)];
   const topicSources = await ports.topicSources();
   const named = streamsReading(ref, configuration).flatMap((stream) => topicsOf(stream).map(({ topic }) => topic));
-  const checking = topicSources.check(found.target, [...new Set(named)]);
-  const checked = await before(AbortSignal.timeout(CHECK_PATIENCE), checking, UNANSWERED);
+  const deadline = AbortSignal.timeout(CHECK_PATIENCE);
+  const checking = topicSources.check(found.target, [...new Set(named)], deadline);
+  const checked = await before(deadline, checking, UNANSWERED);
   return [kindStep(body), ...serverSteps(body.kind, checked), ...checked.topics.map(topicStep)];
 }
 

@@ -61,6 +61,8 @@ export type TopicRecord = {
   readonly timestamp: number;
   /** Why its bytes could not be unpacked, in a sentence; key and value are null then. Null if they could. */
   readonly unreadable: string | null;
+  /** Offset of the last record of a batch that could not be unpacked. This record stands for all of its records. */
+  readonly lastOffset?: number;
 };
 
 /** Records that were read, in the order of each partition, and the position after them. Without records only the position moved on. */
@@ -95,10 +97,13 @@ export type TopicEnd =
  * the position of the caller is the only one. Two readers may read one source; the caller's store lets one of them advance.
  */
 export type TopicSources = {
-  /** Looks at the cluster and at these topics. Never rejects because of the cluster. */
-  check(target: TopicTarget, topics: readonly string[]): Promise<TopicCheck>;
+  /** Looks at the cluster and at these topics, until `signal` aborts. Never rejects because of the cluster. */
+  check(target: TopicTarget, topics: readonly string[], signal?: AbortSignal): Promise<TopicCheck>;
   /** Returns the topics that the user may see, by name, at most 1,000, without those that Kafka or Carillon keeps for itself. */
-  topics(target: TopicTarget): Promise<Result<readonly SourceTopic[], SourceProblem<WaitingReason>>>;
+  topics(
+    target: TopicTarget,
+    signal?: AbortSignal,
+  ): Promise<Result<readonly SourceTopic[], SourceProblem<WaitingReason>>>;
   /**
    * Reads `topics` after a position. A topic that the position does not know is read from its end, and `take` gets the position at
    * once. A partition that the position does not know is read from its beginning. Before it reads, it checks that nothing is missing

@@ -54,7 +54,7 @@ export function createJobAudit(ports: Pick<ControlPorts, 'clock' | 'codecs' | 'i
    */
   async function recordBatch(job: Job, kind: JobKind, { items, results, tellsRefusals }: Batch): Promise<void> {
     const what = itemAudit(job, kind);
-    const actions = await Promise.all(items.map((item) => kind.auditOf?.(item, ports) ?? what));
+    const actions = await Promise.all(items.map(async (item) => (await kind.auditOf?.(item, ports)) ?? what));
     const records = items.flatMap((item, at) => {
       const failure = results[at] ?? null;
       const name = kind.nameOf?.(item, job, ports.ids);

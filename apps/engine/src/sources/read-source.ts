@@ -104,7 +104,10 @@ export class ReadingEnded extends Error {
 }
 
 const countsOf = (prepared: readonly PreparedRecord[]): readonly (readonly [ChangeResult, number])[] =>
-  [...Map.groupBy(prepared, ({ result }) => result)].map(([result, of]) => [result, of.length]);
+  [...Map.groupBy(prepared, ({ result }) => result)].map(([result, of]) => [
+    result,
+    of.reduce((total, { count = 1 }) => total + count, 0),
+  ]);
 
 /** Resolves once the events of a batch are evaluated, so that a bulk update does not stand before the events of other streams. */
 async function pace(prepared: readonly PreparedRecord[], { log, progress }: SourcePorts): Promise<void> {

@@ -4,7 +4,7 @@ import { ok } from '@carillon/kernel';
 import { integration, stream } from '@carillon/testing/given';
 import { untilFound } from '@carillon/testing/topology';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { openForEachTest, start, topology, troubles } from './reading-fixture.ts';
+import { counts, openForEachTest, start, topology, troubles } from './reading-fixture.ts';
 import { createScriptedTopics, offsetAt, type OpenedTopics } from './scripted-topics.ts';
 
 const REF = { workspace: 'shop', integration: 'bus' };
@@ -97,17 +97,30 @@ describe('A Kafka source whose record has no schema in the registry', () => {
       const done = await topology.data.sources.requestReset(REF, version, { ...request, by: SYSTEM_ACTOR });
       return done === 'done' ? true : undefined;
     });
-    const opened = await untilFound('the reader at the end', () =>
-      bus.readers.find(({ from }) => from?.topics['orders']?.partitions[0] === 9),
-    );
-    expect(opened.topics).toEqual(['orders']);
+    const atEnd = await untilFound('the reader at the end', () => {
+      // A reader that was open when the request came meets the record too.
+      for (const opened of bus.readers) {
+        opened.end({ kind: 'waiting', reason: 'schema_unknown', detail: null, fix: null });
+      }
+      return bus.readers.find(({ from }) => from?.topics['orders']?.partitions[0] === 9);
+    });
+    expect(atEnd.topics).toEqual(['orders']);
     expect(bus.resets).toEqual(['end']);
-    expect(await stored()).toMatchObject({ state: { kind: 'running' }, reset: null });
+    expect(await stored()).toMatchObject({ position: offsetAt(9), reset: null });
   });
 
   it('runs when the record is gone and no other is left', async () => {
     await missThreeTimes();
     (await connect(4)).handlers.report(reportOf(0));
     await isRunning();
+  });
+});
+
+describe('A batch of a topic that cannot be unpacked', () => {
+  it('counts with all of its records', async () => {
+    const opened = await connect(1);
+    const unreadable = { ...record(0), value: null, unreadable: 'it is compressed with zstd', lastOffset: 9 };
+    await opened.handlers.take({ records: [unreadable], position: offsetAt(10) });
+    expect(counts).toEqual(['dead_letter 10']);
   });
 });

@@ -129,6 +129,7 @@ describe('A reader of foreign topics', () => {
     await reader.close();
     expect(await reader.ended).toEqual({ kind: 'closed', error: null });
     expect(batches.flatMap(({ records }) => records)).toHaveLength(1);
+    expect(reports.at(-1)?.tables[0]?.problem).toEqual({ reason: 'no_leader', detail: 'partition 1', fix: null });
   });
 
   const MISSING = { [TOPIC]: { id: null, partitions: {} } };
@@ -152,6 +153,48 @@ describe('A reader of foreign topics', () => {
       expect(reset).toMatchObject({ ok: false, error: { reason: 'unreachable' } });
     },
   );
+
+  it.each([
+    ['check', (signal: AbortSignal) => sources.check(target, [TOPIC], signal)],
+    ['list of topics', (signal: AbortSignal) => sources.topics(target, signal)],
+  ])('ends a %s when its caller stops waiting', async (_, look) => {
+    broker.silent = true;
+    const ending = new AbortController();
+    const looked = look(ending.signal);
+    await untilFound('a connection', () => (broker.connections > 0 ? true : undefined));
+    ending.abort();
+    expect(JSON.stringify(await looked)).toContain('unreachable');
+    await untilFound('its end', () => (broker.connections === 0 ? true : undefined));
+  });
+
+  it('asks no further broker once its caller stops waiting', async () => {
+    target = { ...target, brokers: Array.from({ length: 9 }, () => `127.0.0.1:${broker.port}`) };
+    expect(await sources.check(target, [TOPIC], AbortSignal.abort())).toMatchObject({ server: null });
+    expect(broker.connections).toBe(0);
+  });
+
+  it("reads no topic of Carillon's own", async () => {
+    broker.script = { topic: 'carillon.events', fetch: recordAt0 };
+    const { topics } = await sources.check(target, ['carillon.events']);
+    expect(topics).toMatchObject([{ problem: { reason: 'may_not_read', detail: 'Carillon keeps it for itself' } }]);
+    const reader = sources.open(target, ['carillon.events'], null, {
+      take: async (batch) => void batches.push(batch),
+      report: (report) => void reports.push(report),
+    });
+    await untilFound('reports', () => (reports.length > 3 ? true : undefined));
+    await reader.close();
+    expect(broker.fetched).toEqual([]);
+  });
+
+  it('waits before it fetches bytes again that led no further', async () => {
+    // Behind the offset that was asked for, as no broker sends it.
+    broker.script = { end: 9, fetch: () => batchOf([{ value: 'a' }], { first: 3 }) };
+    const reader = open(undefined, { ...FROM, topics: { [TOPIC]: { id: TOPIC_ID, partitions: { 0: 7 } } } });
+    await untilFound('some reports', () => (reports.length > 10 ? true : undefined));
+    await reader.close();
+    // Reports come every 20 ms.
+    expect(broker.fetched.length).toBeLessThan(5);
+  });
 
   it("lists no topics of Carillon's own", async () => {
     expect(await sources.topics(target)).toMatchObject({ value: [{ topic: TOPIC }] });

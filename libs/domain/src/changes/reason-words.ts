@@ -172,6 +172,10 @@ const KAFKA: WordsOf<'kafka'> = {
       what: (topic) => `the user of the integration may not read the topic ${topic}`,
       end: 'Let an administrator of the Kafka cluster allow it to describe and read the topic.',
     },
+    no_leader: {
+      what: (topic) => `the topic ${topic} is not read whole, because not every partition has a leader`,
+      end: 'Carillon reads on once its broker is back.',
+    },
   },
 };
 

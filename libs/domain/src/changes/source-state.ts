@@ -28,7 +28,7 @@ export const SOURCE_REASONS = {
     stopped: ['slot_lost', 'slot_gone', 'publication_gone', 'slot_ahead', 'other_database', 'went_back'],
   },
   kafka: {
-    table: ['no_topic', 'may_not_read'],
+    table: ['no_topic', 'may_not_read', 'no_leader'],
     waiting: [
       'unreachable',
       'refused_login',

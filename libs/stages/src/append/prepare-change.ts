@@ -26,6 +26,8 @@ export type ChangeResult = 'appended' | 'without_key' | 'dead_letter' | 'skipped
 export type PreparedChange = {
   readonly record: NewRecord;
   readonly result: Exclude<ChangeResult, 'skipped'>;
+  /** Records that it stands for, as of a batch that cannot be unpacked. Defaults to 1. */
+  readonly count?: number;
   /** What the dead letter says, and the code of the limit. Present in each dead letter. */
   readonly refusal?: Refusal;
   /** Why the change cannot be processed, for the log of the engine. Absent if it can, or if it is above a limit. */
@@ -37,7 +39,7 @@ export type Refusal = Pick<DeadLetter, 'reason' | 'detail'> & { readonly code: s
 /** A change, or a record that is none. */
 export type PreparedRecord =
   | PreparedChange
-  | { readonly record: null; readonly result: 'skipped'; readonly error?: never };
+  | { readonly record: null; readonly result: 'skipped'; readonly error?: never; readonly count?: never };
 
 /**
  * Append (flow table, stage 1) for changes: returns the record of a change for each stream that names its table. The id derives

@@ -139,7 +139,8 @@ function refused(
     detail: `The record ${topic}/${partition} at offset ${offset} is no event. ${detail}`,
     at: clock.now(),
   };
-  return { record: deadLetterRecord(letter, ports), result: 'dead_letter' };
+  const count = (record.lastOffset ?? offset) - offset + 1;
+  return { record: deadLetterRecord(letter, ports), result: 'dead_letter', count };
 }
 
 const capital = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;

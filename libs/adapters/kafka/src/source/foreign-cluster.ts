@@ -81,6 +81,7 @@ export class ForeignCluster {
       } catch (error) {
         failure = error;
         this.#forget(address);
+        if (this.#closing.signal.aborted) break;
         // Another broker refuses a login too.
         if (error instanceof TopicFailure && error.failure.reason === 'refused_login') break;
       }

@@ -10,7 +10,7 @@ export type ReadPlace = FetchPlace & { readonly topic: string; readonly leader: 
 export type Plan = {
   readonly position: KafkaPosition;
   readonly places: readonly ReadPlace[];
-  /** Topics that are not read. */
+  /** Topics that are not read, or in part. */
   readonly problems: ReadonlyMap<string, SourceProblem<TableReason>>;
   /** Topics that the position did not know. */
   readonly named: readonly string[];
@@ -57,6 +57,10 @@ export async function planReading(
     const read = positions[topic];
     if (read) read.partitions[partition] ??= offset;
   }
+  for (const { topic, partitions } of found) {
+    const leaderless = partitions.filter(({ leader }) => leader < 0).map(({ partition }) => partition);
+    if (leaderless.length > 0) problems.set(topic, noLeader(leaderless));
+  }
   const at = from?.at ?? now;
   const position: KafkaPosition = { kind: 'kafka', clusterId, topics: positions, at };
   return { position, places: placesOf(found, positions), problems, named, shape: shapeOf(metadata) };
@@ -80,6 +84,9 @@ const led = (topics: readonly FoundTopic[], isNew: (topic: FoundTopic) => boolea
 const knownTopic = (from: KafkaPosition | null, topic: string) =>
   from !== null && Object.hasOwn(from.topics, topic) ? (from.topics[topic] ?? null) : null;
 
+/** Returns true for a topic of Carillon, which may hold the events of every workspace. */
+export const isOwnTopic = (topic: string): boolean => topic.startsWith('carillon.');
+
 /** Returns why topics cannot be read. */
 export function problemsOf(
   { topics: found }: Metadata,
@@ -88,12 +95,27 @@ export function problemsOf(
   const problems = new Map<string, SourceProblem<TableReason>>();
   for (const topic of topics) {
     const code = found.find((one) => one.topic === topic)?.errorCode ?? CODES.unknownTopic;
+    // The configuration refuses it before.
+    if (isOwnTopic(topic)) {
+      problems.set(topic, { reason: 'may_not_read', detail: 'Carillon keeps it for itself', fix: null });
+      continue;
+    }
     if (code === CODES.unknownTopic) problems.set(topic, { reason: 'no_topic', detail: null, fix: null });
     if (code === CODES.notAuthorized) problems.set(topic, mayNotRead(topic));
     if (code === CODES.invalidTopic)
       problems.set(topic, { reason: 'no_topic', detail: 'Kafka allows no such name', fix: null });
   }
   return problems;
+}
+
+/** Partitions that a text names. */
+const MAX_NAMED = 20;
+
+function noLeader(partitions: readonly number[]): SourceProblem<TableReason> {
+  const more = partitions.length - MAX_NAMED;
+  const named = partitions.slice(0, MAX_NAMED).join(', ');
+  const detail = `${partitions.length === 1 ? 'partition' : 'partitions'} ${named}${more > 0 ? ` and ${more} more` : ''}`;
+  return { reason: 'no_leader', detail, fix: null };
 }
 
 export const mayNotRead = (topic: string): SourceProblem<TableReason> => ({

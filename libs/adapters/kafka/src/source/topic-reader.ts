@@ -166,7 +166,12 @@ class TopicRun {
       const asked = readable.map((place) => ({ ...place, offset: offsets.get(keyOf(place)) ?? place.offset }));
       const answer = await broker.send(fetchRequest(asked, { maxWaitMs: MAX_WAIT_MS, maxBytes }));
       const whole = answer.parts.filter(({ errorCode }) => errorCode === 0);
-      for (const { place, next } of await this.#deliver(asked, whole)) offsets.set(keyOf(place), next);
+      const read = await this.#deliver(asked, whole);
+      for (const { place, next } of read) offsets.set(keyOf(place), next);
+      const isStuck =
+        whole.some(({ bytes }) => bytes.length > 0) && read.every(({ place, next }) => next <= place.offset);
+      // The broker would send the same bytes again at once.
+      if (isStuck) await round.pause(MAX_WAIT_MS);
       if (!this.#accepts(leader, asked, answer)) {
         await round.pause(this.#order.access.timing.stalePauseMs);
         round.end();

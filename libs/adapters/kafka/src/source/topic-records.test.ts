@@ -102,6 +102,7 @@ describe('readTopicRecords', () => {
     ['a negative length', batchOf([], { first: 0, lastDelta: 0, count: 1, pack: () => varint(-5) })],
     ['a number without an end', batchOf([], { first: 0, lastDelta: 0, count: 1, pack: () => Buffer.alloc(40, 0xff) })],
     ['more records than bytes', batchOf([{ value: 'a' }], { first: 0, count: 10 })],
+    ['a last offset before its first', batchOf([{ value: 'a' }], { first: 0, lastDelta: -5 })],
     ['a negative number of records', batchOf([{ value: 'a' }], { first: 0, count: -1 })],
     ['two thousand million records', batchOf([{ value: 'a' }], { first: 0, count: 2 ** 31 - 1 })],
   ])('makes one unreadable record of a batch with %s, and reads on behind it', (_, bad) => {

@@ -80,6 +80,10 @@ export function* readTopicRecords(
       continue;
     }
     const last = first + batch.readInt32BE(LAST_DELTA_AT);
+    if (last < first && first >= next) {
+      records.push(unreadableBatch(first, first, 'its last offset is before its first'));
+      next = first + 1;
+    }
     if (last < next) continue;
     const attributes = batch.readInt16BE(ATTRIBUTES_AT);
     const producer = readInt64(batch, PRODUCER_AT);

@@ -3,7 +3,7 @@ import { err, ok, type Result } from '@carillon/kernel';
 import type { AddressGuard, SourceTopic, TopicCheck, TopicSources, TopicTarget } from '@carillon/ports';
 import { TopicFailure, type WaitingProblem } from './failures.ts';
 import { END, ForeignCluster, OLDEST, type Access } from './foreign-cluster.ts';
-import { problemsOf, readableTopics } from './partitions.ts';
+import { isOwnTopic, problemsOf, readableTopics } from './partitions.ts';
 import type { Metadata } from './requests.ts';
 import { openTopicReader } from './topic-reader.ts';
 
@@ -21,20 +21,25 @@ const MAX_TOPICS = 1_000;
 export function createTopicSources({ guard, timing }: TopicSourcesOptions): TopicSources {
   const access: Access = { guard, timing: { ...DEFAULT_TIMING, ...timing } };
   return {
-    check: (target, topics) => checkCluster(access, target, topics),
-    topics: (target) => withCluster(access, target, async (cluster) => listTopics(await cluster.metadata(null))),
+    check: (target, topics, signal) => checkCluster(access, target, topics, signal),
+    topics: (target, signal) =>
+      withCluster(access, target, async (cluster) => listTopics(await cluster.metadata(null)), signal),
     open: (target, topics, from, handlers) => openTopicReader({ access, target, topics, from, handlers }),
     reset: (target, topics, start) => withCluster(access, target, (cluster) => positionAt(cluster, topics, start)),
   };
 }
 
-/** Runs work on connections of its own. A failure becomes the state that it leads to. */
+/** Runs work on connections of its own, which end when `signal` aborts. A failure becomes the state that it leads to. */
 async function withCluster<Value>(
   access: Access,
   target: TopicTarget,
   work: (cluster: ForeignCluster) => Promise<Value>,
+  signal?: AbortSignal,
 ): Promise<Result<Value, WaitingProblem>> {
   const cluster = new ForeignCluster(access, target);
+  const close = (): void => cluster.close();
+  signal?.addEventListener('abort', close, { once: true });
+  if (signal?.aborted) close();
   try {
     return ok(await work(cluster));
   } catch (error) {
@@ -42,17 +47,24 @@ async function withCluster<Value>(
     const { reason, detail, fix } = error.failure;
     return err({ reason, detail, fix });
   } finally {
-    cluster.close();
+    signal?.removeEventListener('abort', close);
+    close();
   }
 }
 
 /** Connects to every broker, because each of them may lead a partition. */
-async function checkCluster(access: Access, target: TopicTarget, topics: readonly string[]): Promise<TopicCheck> {
-  const looked = await withCluster(access, target, async (cluster) => {
+async function checkCluster(
+  access: Access,
+  target: TopicTarget,
+  topics: readonly string[],
+  signal?: AbortSignal,
+): Promise<TopicCheck> {
+  const look = async (cluster: ForeignCluster): Promise<Metadata> => {
     const metadata = await cluster.metadata(topics);
     for (const { nodeId } of metadata.brokers) await cluster.broker(nodeId);
     return metadata;
-  });
+  };
+  const looked = await withCluster(access, target, look, signal);
   if (!looked.ok) return { server: null, problems: [looked.error], topics: [] };
   const problems = problemsOf(looked.value, topics);
   const { length } = looked.value.brokers;
@@ -67,12 +79,9 @@ async function checkCluster(access: Access, target: TopicTarget, topics: readonl
   };
 }
 
-/** Topics that Kafka or Carillon keeps for itself. The configuration refuses those of Carillon. */
-const OWN_TOPICS = /^(?:__|carillon\.)/;
-
 const listTopics = ({ topics }: Metadata): readonly SourceTopic[] =>
   topics
-    .filter(({ topic, isInternal }) => !isInternal && !OWN_TOPICS.test(topic))
+    .filter(({ topic, isInternal }) => !isInternal && !topic.startsWith('__') && !isOwnTopic(topic))
     .map(({ topic, partitions }) => ({ topic, partitions: partitions.length, problem: null }))
     .toSorted((one, other) => (one.topic < other.topic ? -1 : 1))
     .slice(0, MAX_TOPICS);
