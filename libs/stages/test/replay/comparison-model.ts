@@ -21,9 +21,14 @@ const hasAddress = ({ to }: Intent): boolean => to !== null && to.includes('@');
 
 /** Resolves a trigger by the recorded answer; null if the answer does not name every user id. */
 function resolve(trigger: Trigger, options: Options, answers: readonly RecordedAnswer[]): readonly Intent[] | null {
-  const answer = answers.find(({ ruleId, eventId }) => ruleId === trigger.ruleId && eventId === trigger.eventId);
+  const [answer] = answers
+    .filter(({ ruleId, eventId }) => ruleId === trigger.ruleId && eventId === trigger.eventId)
+    .toSorted((a, b) => a.at - b.at);
   if (!answer || !trigger.userIds.every((id) => answer.userIds.includes(id))) return null;
-  const lookup = givenLookup({ trigger, items: answer.items });
+  const lookup = givenLookup({
+    trigger,
+    items: answer.items.filter(({ userId }) => trigger.userIds.some((id) => id === userId)),
+  });
   const resolved = resolveLookup(lookup, shopOf(options), book, givenIds.derive);
   if (!resolved.ok) throw new Error(resolved.error);
   return resolved.value.intents;
@@ -36,7 +41,7 @@ function messagesOf(events: readonly SourceEvent[], options: Options, answers: r
   for (const event of events) {
     for (const evaluated of evaluateEvent(event, configuration, book, givenIds.derive)) {
       const asked = evaluated.triggers.map((trigger) => resolve(trigger, options, answers));
-      if (asked.includes(null)) unanswered.add(`${event.id} shop/order.${evaluated.placed.name}`);
+      if (asked.includes(null)) unanswered.add(`${event.position.offset} shop/order.${evaluated.placed.name}`);
       for (const intent of [...evaluated.intents, ...asked.flatMap((intents) => intents ?? [])]) {
         const text = JSON.stringify([intent.to, intent.variables, options.text]);
         if (hasAddress(intent)) messages.push({ event, intent, slot: slotText(intent), text });
@@ -62,7 +67,7 @@ function firstBySlot(messages: readonly Message[]): ReadonlyMap<string, Message>
 
 /** Returns true if both messages are of one event, rule, channel and person. */
 const isAlike = (a: Message, b: Message): boolean =>
-  a.event.id === b.event.id &&
+  a.event === b.event &&
   a.intent.ruleId === b.intent.ruleId &&
   a.intent.slot.channel === b.intent.slot.channel &&
   a.intent.person === b.intent.person;
@@ -77,7 +82,7 @@ const hasOtherUniqueId = (message: Message, own: readonly Message[], other: read
 const withoutRepeats = (messages: readonly Message[]): readonly Message[] =>
   messages.filter(
     (message, index) =>
-      messages.findIndex(({ event, slot }) => event.id === message.event.id && slot === message.slot) === index,
+      messages.findIndex(({ event, slot }) => event === message.event && slot === message.slot) === index,
   );
 
 export function modelOf(
@@ -87,7 +92,8 @@ export function modelOf(
 ): Model {
   const old = messagesOf(events, options.before, answers);
   const edited = messagesOf(events, options.after, answers);
-  const isKnown = ({ event, intent }: Message): boolean => !edited.unanswered.has(`${event.id} ${intent.ruleId}`);
+  const isKnown = ({ event, intent }: Message): boolean =>
+    !edited.unanswered.has(`${event.position.offset} ${intent.ruleId}`);
   const [before, after] = [old.messages.filter(isKnown), edited.messages];
   const [beforeSlots, afterSlots] = [firstBySlot(withoutRepeats(before)), firstBySlot(withoutRepeats(after))];
   const texts: string[] = [];
