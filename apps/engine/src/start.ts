@@ -16,7 +16,7 @@ import type {
   PartnerLookup,
   RecordCodecs,
   RuleStateStore,
-  Run,
+  EvaluationOutput,
   Secrets,
   SourceStore,
   TemplateRenderer,
@@ -105,15 +105,15 @@ export async function startEngine(ports: EnginePorts): Promise<EngineRole> {
     more: { handleBytes?: number; progress?: Progress } = {},
   ): Promise<Consumption> =>
     startStageConsumer({ group: 'engine', topic, stage, sink, log, checkpoints: ports.checkpoints, watch, ...more });
-  const live: Run = { id: null, configNumber: null, sink: createLogSink(log, createEncoder(ports), ports.slice) };
+  const live: OutputSink<EvaluationOutput> = createLogSink(log, createEncoder(ports), ports.slice);
   const records = createRecordSink(log);
   const progress = new Progress();
-  const evaluating = await consume('carillon.events', createEvaluateStage({ ...ports, book, run: live }), live.sink, {
+  const evaluating = await consume('carillon.events', createEvaluateStage({ ...ports, book }), live, {
     progress,
   });
   const caller = startCaller(ports);
   const asking = await consume('carillon.triggers', createAskStage({ ...ports, due: caller.offer }), records);
-  const resolving = await consume('carillon.lookups', createResolveStage({ ...ports, book }), live.sink);
+  const resolving = await consume('carillon.lookups', createResolveStage({ ...ports, book }), live);
   // Everybody's events share partitions with those of a cohort: 10,000 who come in at once are not put before all others.
   const paced = createPacedSink(log, { topic: 'carillon.events', progress });
   const following = await consume('carillon.cohorts', createCohortsStage(ports), paced, {

@@ -67,15 +67,3 @@ export type BatchStage<Output = NewRecord> = {
 
 /** Where the outputs of a stage go. All of them are there when it resolves; after a failure some may be, and come again. */
 export type OutputSink<Output = NewRecord> = { write(outputs: readonly Output[]): Promise<void> };
-
-/**
- * One passage of the rules over the log. The live run follows the log and its outputs go to live topics. Another one judges
- * a piece of history: its ids hold its own, so nothing of it is taken for something live, and its sink leads elsewhere.
- */
-export type Run<Output = EvaluationOutput> = {
-  /** Null: the live run. */
-  readonly id: string | null;
-  /** Judge by this configuration; null: by that of the newest marker before an event. */
-  readonly configNumber: number | null;
-  readonly sink: OutputSink<Output>;
-};

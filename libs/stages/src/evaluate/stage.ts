@@ -16,7 +16,6 @@ import type {
   RecordCodecs,
   RecordFate,
   RuleStateStore,
-  Run,
   EventLoopSlice,
 } from '@carillon/ports';
 import { ENGINE_SEMANTICS, readSourceRecord } from '../append/source-record.ts';
@@ -35,8 +34,6 @@ export type EvaluatePorts = {
   readonly clock: Clock;
   readonly slice: EventLoopSlice;
   readonly ruleStates: Pick<RuleStateStore, 'load' | 'save'>;
-  /** Left out: the live run. */
-  readonly run?: Pick<Run, 'id' | 'configNumber'>;
   readonly book: RuleBook;
 };
 
@@ -90,7 +87,7 @@ type ReadRecord = {
 async function readBatch(
   records: readonly LogRecord[],
   { configNumber }: PartitionState,
-  { log, configuration, run }: Pick<EvaluatePorts, 'log' | 'configuration' | 'run'>,
+  { log, configuration }: Pick<EvaluatePorts, 'log' | 'configuration'>,
 ): Promise<readonly ReadRecord[]> {
   const read: ReadRecord[] = [];
   let marked = configNumber;
@@ -105,9 +102,8 @@ async function readBatch(
     // A smaller number than one already seen changes nothing.
     if (source.ok && source.value.kind === 'marker') marked = Math.max(marked, source.value.configNumber);
     const isEvent = source.ok && source.value.kind === 'event';
-    // A run over history may judge by a configuration of its own; the numbers of markers are followed all the same.
-    const number = run?.configNumber ?? marked;
-    if (isEvent && current?.number !== number) current = { number, configuration: await configuration.at(number) };
+    if (isEvent && current?.number !== marked)
+      current = { number: marked, configuration: await configuration.at(marked) };
     read.push({ record, source, marked, configuration: isEvent ? (current?.configuration ?? null) : null });
   }
   return read;
@@ -123,14 +119,14 @@ const outdated = (semantics: number, { partition, offset }: LogRecord): Carillon
 /** What rules keep of the entities that the batch is about; null: no rule of its streams keeps anything. */
 function loadStates(
   read: readonly ReadRecord[],
-  { book, ruleStates, ids, run }: EvaluatePorts,
+  { book, ruleStates, ids }: EvaluatePorts,
 ): Promise<EntityStates> | null {
   const events = read.flatMap(({ source, configuration }) => {
     if (!source.ok || source.value.kind !== 'event' || !configuration) return [];
     const { event } = source.value;
     return book.rulesOf(configuration, event.stream).some((one) => one.ok && one.rule.memory) ? [event] : [];
   });
-  return events.length === 0 ? null : loadEntityStates(events, ruleStates, ids.derive, run?.id ?? null);
+  return events.length === 0 ? null : loadEntityStates(events, ruleStates, ids.derive, null);
 }
 
 /** What one evaluation record tells of: neighbouring records judged under one number. */
@@ -151,14 +147,14 @@ function startBatch(ports: EvaluatePorts, before: PartitionState, states: Entity
 
   function rangeAt(offset: number): EvaluatedRange {
     const last = ranges.at(-1);
-    if (last && last.configNumber === currentNumber()) {
+    if (last && last.configNumber === configNumber) {
       last.to = offset + 1;
       return last;
     }
     const range: EvaluatedRange = {
       from: last ? last.to : offset,
       to: offset + 1,
-      configNumber: currentNumber(),
+      configNumber,
       tally: emptyTally(),
     };
     ranges.push(range);
@@ -178,7 +174,7 @@ function startBatch(ports: EvaluatePorts, before: PartitionState, states: Entity
     const at = event.change === null ? event.time : event.appendedAt;
     clocks.set(event.stream, Math.max(clocks.get(event.stream) ?? 0, at));
     const evaluatedRules = yield* evaluateEventCoroutine(event, configuration, ports.book, ids.derive, {
-      runId: ports.run?.id ?? null,
+      runId: null,
       states,
     });
     range.tally.events += 1;
@@ -196,8 +192,6 @@ function startBatch(ports: EvaluatePorts, before: PartitionState, states: Entity
     }
     fates.push(fired ? { kind: 'done' } : { kind: 'dropped', reason: 'no_rule_fired' });
   }
-
-  const currentNumber = (): number => ports.run?.configNumber ?? configNumber;
 
   return {
     /** Done when it returns, unless it gives a promise. */

@@ -1,8 +1,16 @@
+import { runToCompletion } from '@carillon/kernel';
 import type { BatchResult, EvaluationOutput, LogRecord, PartitionState, RuleStateStore } from '@carillon/ports';
 import { countingRules, noRuleStates, neverYield, ORDERS, orderShop, stream } from '@carillon/testing/given';
 import { openTopology, type Topology } from '@carillon/testing/topology';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createEvaluateStage, decisionsAbout, readSourceRecord, type EvaluatePorts } from '../../src/index.ts';
+import {
+  createEvaluateStage,
+  decisionsAbout,
+  evaluateEventCoroutine,
+  loadEntityStates,
+  readSourceRecord,
+  type EvaluatePorts,
+} from '../../src/index.ts';
 
 let topology: Topology;
 beforeEach(async () => {
@@ -94,18 +102,28 @@ describe('a rule with state', () => {
     expect(seen).toMatchObject(ids.map((eventId) => ({ eventId, saw: { count: 1 } })));
   });
 
-  it('of another run knows nothing of the live one, has ids of its own, and its outputs go where the run says', async () => {
+  it('of another run knows nothing of the live one, and has ids of its own', async () => {
     for (let at = 0; at < 3; at += 1) await happens('ada');
-    const live = await evaluate(await events());
+    const records = await events();
+    const live = await evaluate(records);
     await live.save?.();
-    const other = await evaluate(await events(), START, { run: { id: 'run_1', configNumber: null } });
-    await other.save?.();
-    const triggersOf = ({ outputs }: BatchResult<EvaluationOutput>) =>
-      outputs.flatMap((output) => (output.kind === 'intent' ? [output.intent.triggerId] : []));
-    expect(triggersOf(live)).toHaveLength(1);
-    expect(triggersOf(other)).toHaveLength(1);
-    expect(triggersOf(other)).not.toEqual(triggersOf(live));
-    expect(await topology.records('carillon.intents')).toEqual([]);
+    const liveIds = live.outputs.flatMap((output) => (output.kind === 'intent' ? [output.intent.triggerId] : []));
+
+    const { configuration, ids, log } = topology.ports;
+    const source = records.flatMap((record) => {
+      const read = readSourceRecord(record, log.logId);
+      return read.ok && read.value.kind === 'event' ? [read.value.event] : [];
+    });
+    const runId = 'run_1';
+    const run = { runId, states: await loadEntityStates(source, topology.data.ruleStates, ids.derive, runId) };
+    const book = countingRules(topology.ports.book);
+    const otherIds = source.flatMap((event) =>
+      runToCompletion(evaluateEventCoroutine(event, configuration.current(), book, ids.derive, run)).flatMap(
+        ({ intents }) => intents.map(({ triggerId }) => triggerId),
+      ),
+    );
+    expect([liveIds.length, otherIds.length]).toEqual([1, 1]);
+    expect(otherIds).not.toEqual(liveIds);
   });
 });
 
@@ -133,28 +151,5 @@ describe('rules without state', () => {
     };
     await evaluate(await events(), START, { ruleStates: counted });
     expect(asked).toEqual([2]);
-  });
-});
-
-describe('a run over history', () => {
-  it('judges by a configuration of its own where it names one', async () => {
-    await happens('ada');
-    const { configuration } = topology.ports;
-    const newest = configuration.current().number;
-    const asked: number[] = [];
-    const watched = {
-      at: (at: number) => {
-        asked.push(at);
-        return configuration.at(at);
-      },
-    };
-    const result = await createEvaluateStage({
-      ...topology.ports,
-      configuration: watched,
-      run: { id: 'run_1', configNumber: -1 },
-    }).handle(await events(), START);
-    expect(asked).toEqual([-1]);
-    expect(told(result)).toEqual([]);
-    expect(result.state.configNumber).toBe(newest);
   });
 });
