@@ -1,14 +1,16 @@
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 const VALUES: ReadonlyMap<string, number> = new Map(Array.from(DIGITS, (digit, value) => [digit, value]));
+/** Two digits, by the twelve bits that they stand for. */
+const PAIRS: readonly string[] = Array.from(DIGITS, (first) => Array.from(DIGITS, (second) => first + second)).flat();
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
 /** Returns bytes as base64 with padding. */
 export function toBase64(bytes: Uint8Array): string {
   let text = '';
   for (let at = 0; at < bytes.length; at += 3) {
-    const [first = 0, second = 0, third = 0] = bytes.subarray(at, at + 3);
-    const bits = (first << 16) | (second << 8) | third;
-    for (const shift of [18, 12, 6, 0]) text += DIGITS.charAt((bits >> shift) & 63);
+    // Bytes behind the end count as 0.
+    const bits = ((bytes[at] ?? 0) << 16) | ((bytes[at + 1] ?? 0) << 8) | (bytes[at + 2] ?? 0);
+    text += `${PAIRS[bits >> 12]}${PAIRS[bits & 0xfff]}`;
   }
   const padding = (3 - (bytes.length % 3)) % 3;
   return text.slice(0, text.length - padding) + '='.repeat(padding);

@@ -1,5 +1,7 @@
 import { fromBase64 } from './base64.ts';
 
+const HEX: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+
 /** PostgreSQL has at most 16,383 digits after the decimal point. A larger scale is written as an exponent. */
 const MAX_PLAIN_SCALE = 16_383;
 
@@ -21,6 +23,7 @@ function wholeNumber(base64: string): bigint | undefined {
   const bytes = fromBase64(base64);
   if (bytes === undefined) return undefined;
   if (bytes.length === 0) return 0n;
-  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
-  return BigInt.asIntN(bytes.length * 8, BigInt(`0x${hex}`));
+  let hex = '0x';
+  for (const byte of bytes) hex += HEX[byte];
+  return BigInt.asIntN(bytes.length * 8, BigInt(hex));
 }

@@ -17,7 +17,7 @@ export type DebeziumRow = {
 export type RowType = { readonly struct: StructType; readonly numbers: NumberTexts };
 
 /**
- * Returns the exact values of a row and the names of columns without one. A value is measured as it came. Without a type, values
+ * Returns the exact values of a row and the names of columns without one. A value is measured as it came and as it is. Without a type, values
  * stay as they came. A column may have any name; the append makes those that no event may have unknown. Text: the column that is
  * not of its type.
  */
@@ -33,6 +33,11 @@ export function readDebeziumRow(fields: JsonObject, type: RowType | null): Debez
     }
     const exact = type === null ? value : valueOf(type, name, value);
     if (exact === undefined) return name;
+    // A decimal has more digits than the base64 that it came as.
+    if (typeof exact === 'string' && isFieldTooLarge(exact)) {
+      tooLarge.push(name);
+      continue;
+    }
     // As the built-in reader keeps a JSON column that the strict reader refuses.
     row[name] = hasForbiddenName(exact) ? stringifyJson(exact) : exact;
   }

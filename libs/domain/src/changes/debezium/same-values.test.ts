@@ -1,6 +1,7 @@
 import { stringifyJson, type Json } from '@carillon/kernel';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Change } from '../change.ts';
 import { exactFloat, exactJson, exactMoment, exactNumber } from '../exact-values.ts';
 import { readDebezium } from './read-debezium.ts';
 
@@ -168,6 +169,12 @@ const SOURCE = { name: 'app', connector: 'postgresql', schema: 'public', table: 
 
 /** Reads the row in an envelope with its schema. */
 function readBack(columns: Readonly<Record<string, Column>>): Json {
+  const { event, unknown } = readChange(columns);
+  expect(unknown).toEqual([]);
+  return { ...event };
+}
+
+function readChange(columns: Readonly<Record<string, Column>>): Change {
   const fields = Object.entries(columns).map(([field, { schema }]) => ({
     ...(schema as object),
     optional: true,
@@ -178,8 +185,7 @@ function readBack(columns: Readonly<Record<string, Column>>): Json {
   const text = stringifyJson({ schema, payload: { after, source: SOURCE, op: 'c' } });
   const read = readDebezium({ key: null, value: new TextEncoder().encode(text) }, 'bus');
   if (read.kind !== 'change') throw new Error(`${JSON.stringify(read)} of ${text}`);
-  expect(read.read.change.unknown).toEqual([]);
-  return { ...read.read.change.event };
+  return read.read.change;
 }
 
 describe('a row in an envelope with a schema', () => {
@@ -211,7 +217,44 @@ describe('a row in an envelope with a schema', () => {
       'a timestamp beyond the year 9999',
       { type: 'int64', name: 'io.debezium.time.MicroTimestamp' },
       9_223_000_000_000_000_000n,
-      9_223_000_000_000_000_000n,
+      '294235-03-28 04:26:40',
+    ],
+    [
+      'a timestamp before Christ',
+      { type: 'int64', name: 'io.debezium.time.MicroTimestamp' },
+      -62_135_596_800_000_001n,
+      '0001-12-31 23:59:59.999999 BC',
+    ],
+    [
+      'the infinity of a timestamp',
+      { type: 'int64', name: 'io.debezium.time.MicroTimestamp' },
+      9_223_372_036_825_200_000n,
+      'infinity',
+    ],
+    [
+      'the negative infinity of a timestamp',
+      { type: 'int64', name: 'io.debezium.time.MicroTimestamp' },
+      -9_223_372_036_832_400_000n,
+      '-infinity',
+    ],
+    ['the last date of PostgreSQL', { type: 'int32', name: 'io.debezium.time.Date' }, 2_145_042_905, '5874897-12-31'],
+    [
+      'the first date of PostgreSQL',
+      { type: 'int32', name: 'io.debezium.time.Date' },
+      -2_451_545 + 10_957,
+      '4714-11-24 BC',
+    ],
+    [
+      'a timestamp with zone beyond the year 9999',
+      { type: 'string', name: 'io.debezium.time.ZonedTimestamp' },
+      '+294276-12-31T23:59:59.999999Z',
+      '294276-12-31 23:59:59.999999+00',
+    ],
+    [
+      'a timestamp with zone before Christ',
+      { type: 'string', name: 'io.debezium.time.ZonedTimestamp' },
+      '-0043-03-15T12:00:00.000000Z',
+      '0044-03-15 12:00:00+00 BC',
     ],
     ['infinity', { type: 'string', name: 'io.debezium.time.ZonedTimestamp' }, 'infinity', 'infinity'],
     [
@@ -236,6 +279,12 @@ describe('a row in an envelope with a schema', () => {
     ['null', { type: 'int32' }, null, null],
   ])('keeps %s', (_title, schema, value, expected) => {
     expect(readBack({ a: { schema, value, expected } })).toEqual({ a: expected });
+  });
+
+  it('has no decimal with more digits than a field may have bytes', () => {
+    const schema = { type: 'bytes', name: DECIMAL, parameters: { scale: '2' } };
+    const value = base64(Array.from({ length: 27_500 }, () => 77));
+    expect(readChange({ a: { schema, value, expected: null } })).toMatchObject({ event: {}, unknown: ['a'] });
   });
 
   it.each<[Json, Json]>([

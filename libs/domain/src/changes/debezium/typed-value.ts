@@ -5,7 +5,7 @@ import type { ColumnType } from './column-type.ts';
 import { decimalText } from './decimal-text.ts';
 import {
   dateText,
-  timestampText,
+  databaseTimestamp,
   timeText,
   unzonedText,
   zonedTimestampText,
@@ -14,7 +14,7 @@ import {
 
 type TypeName = string;
 
-const INTEGERS: ReadonlyMap<TypeName, (value: bigint) => string | undefined> = new Map([
+const INTEGERS: ReadonlyMap<TypeName, (value: bigint) => string> = new Map([
   ['io.debezium.time.Date', dateText],
   ['org.apache.kafka.connect.data.Date', dateText],
   ['io.debezium.time.Time', timeOf('1000')],
@@ -42,8 +42,8 @@ function timeOf(per: PartsPerSecond): (value: bigint) => string {
   return (value) => timeText(value, per);
 }
 
-function timestampOf(per: PartsPerSecond): (value: bigint) => string | undefined {
-  return (value) => timestampText(value, per);
+function timestampOf(per: PartsPerSecond): (value: bigint) => string {
+  return (value) => databaseTimestamp(value, per);
 }
 
 /** Numbers of the envelope that were read as text, because nothing else holds their digits. */
@@ -81,7 +81,6 @@ export function typedValue(type: ColumnType, value: Json, numbers: NumberTexts):
 
 function integerOf(name: TypeName, value: Json): Json | undefined {
   if (typeof value !== 'bigint' && !Number.isInteger(value)) return undefined;
-  // Years before 1 and after 9999 stay numbers.
   return INTEGERS.get(name)?.(BigInt(value as number | bigint)) ?? value;
 }
 
@@ -116,12 +115,16 @@ const isNearest = (number: number, float: number): boolean =>
 /** Far below the distance of two floats, and above that of two doubles. */
 const NUDGE = 2 ** -50;
 
+/** Base64 of a decimal with more digits than a field has bytes. To write them takes more than linear time. */
+const MAX_DECIMAL_BASE64 = 36_500;
+
 /** Converters write a decimal as base64 of its digits, or as a number. */
 function decimalOf(value: Json | undefined, scale: Json | undefined, numbers: NumberTexts): Json | undefined {
   if (value === null || typeof value === 'number' || typeof value === 'bigint') return value;
   if (typeof value !== 'string' || typeof scale !== 'number' || !Number.isInteger(scale)) return undefined;
   // Of a text beyond the limit of a field the column is unknown, so its value does not matter.
   if (numbers.has(value) || isFieldTooLarge(value)) return value;
+  if (value.length > MAX_DECIMAL_BASE64) return value.repeat(2);
   const text = decimalText(value, scale);
   return text === undefined ? undefined : exactNumber(text);
 }
