@@ -1,106 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { SourceEvent } from '@carillon/domain/events';
-import {
-  anyHistory,
-  anyOptions,
-  answerFor,
-  checksum,
-  compareOne,
-  countDifferences,
-  linesOfAll,
-  OPTIONS,
-  shopOf,
-  slotsOf,
-  textOf,
-  type Options,
-} from './comparison-fixture.ts';
-import { modelOf } from './comparison-model.ts';
+import { anyHistory, checksum, compareOne, OPTIONS, shopOf } from './comparison-fixture.ts';
+import { declareComparisonLaws } from './declare-comparison-laws.ts';
 
-const configurations = (before: Options, after: Options) => ({ before: shopOf(before), after: shopOf(after) });
-/** Every second event has an answer on the log. */
-const answersOf = (events: readonly SourceEvent[]) =>
-  events.filter((_event, index) => index % 2 === 0).map((event) => answerFor(event));
-const keysOf = (slots: ReturnType<typeof slotsOf>, difference: string) =>
-  slots.filter((slot) => slot.difference === difference).map(({ slot }) => slot);
-
-describe('a comparison', () => {
-  it('finds the differences that a full evaluation of both sides gives', () => {
-    fc.assert(
-      fc.property(anyHistory, anyOptions, anyOptions, (events, before, after) => {
-        const answers = answersOf(events);
-        const slots = slotsOf(linesOfAll(events, configurations(before, after), answers));
-        const model = modelOf(events, { before, after }, answers);
-        expect(slots.map(textOf).toSorted()).toEqual(model.texts);
-        const { added, removed, new_unique_id: moved } = countDifferences(slots);
-        expect(added + moved - removed - model.replaced).toBe(model.wanted.after - model.wanted.before);
-      }),
-      { numRuns: 150 },
-    );
-  });
-
-  it('has no rows if the configurations are equal', () => {
-    fc.assert(
-      fc.property(anyHistory, anyOptions, (events, options) => {
-        const slots = slotsOf(linesOfAll(events, configurations(options, options), answersOf(events)));
-        expect(slots.every(({ difference }) => difference === 'unchanged')).toBe(true);
-      }),
-      { numRuns: 50 },
-    );
-  });
-
-  it('exchanges added and removed if the sides are exchanged', () => {
-    fc.assert(
-      fc.property(anyHistory, anyOptions, anyOptions, (events, before, after) => {
-        const answers = events.map((event) => answerFor(event, { userIds: ['ann', 'bob', 'cem', 'dee'] }));
-        const there = slotsOf(linesOfAll(events, configurations(before, after), answers));
-        const back = slotsOf(linesOfAll(events, configurations(after, before), answers));
-        expect(keysOf(back, 'added')).toEqual(keysOf(there, 'removed'));
-        expect(keysOf(back, 'removed')).toEqual(keysOf(there, 'added'));
-        expect(keysOf(back, 'changed')).toEqual(keysOf(there, 'changed'));
-      }),
-      { numRuns: 50 },
-    );
-  });
-
-  it('has the same lines for two halves of a range, and one checksum in any order of partitions', () => {
-    fc.assert(
-      fc.property(anyHistory, anyOptions, anyOptions, fc.nat(12), (events, before, after, cut) => {
-        const [sides, answers] = [configurations(before, after), answersOf(events)];
-        const whole = linesOfAll(events, sides, answers);
-        const halves = [events.slice(cut), events.slice(0, cut)].flatMap((half) => linesOfAll(half, sides, answers));
-        const byPartition = events.toSorted((a, b) => b.position.partition - a.position.partition);
-        const shuffled = linesOfAll(byPartition, sides, answers.toReversed());
-        expect(checksum(halves)).toBe(checksum(whole));
-        expect(checksum(shuffled)).toBe(checksum(whole));
-        expect(slotsOf(shuffled)).toEqual(slotsOf(whole));
-      }),
-      { numRuns: 50 },
-    );
-  });
-
-  it('never adds a message to somebody whom the same rule notifies about the same event under another unique_id', () => {
-    fc.assert(
-      fc.property(
-        anyHistory,
-        anyOptions,
-        fc.constantFrom('event_id', 'item.id', 'trigger_id'),
-        (events, before, uniqueId) => {
-          const slots = slotsOf(linesOfAll(events, configurations(before, { ...before, uniqueId }), answersOf(events)));
-          expect(keysOf(slots, 'added')).toEqual([]);
-          expect(keysOf(slots, 'removed')).toEqual([]);
-          for (const { difference, oldSlot, slot } of slots) {
-            expect(oldSlot !== null && oldSlot !== slot).toBe(difference === 'new_unique_id');
-          }
-        },
-      ),
-      { numRuns: 50 },
-    );
-  });
-});
+declareComparisonLaws(50);
 
 describe('the checksum', () => {
-  const sides = configurations(OPTIONS, { ...OPTIONS, threshold: 80 });
+  const sides = { before: shopOf(OPTIONS), after: shopOf({ ...OPTIONS, threshold: 80 }) };
   const events =
     fc.sample(
       anyHistory.filter((history) => compareAll(history).length > 1),

@@ -1,5 +1,7 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { SourceEvent } from '@carillon/domain/events';
+import { ROW_DIFFERENCES, SLOT_STATES } from '@carillon/domain/runs';
 import type { ComparedSlot } from '../../src/index.ts';
 import { givenEvent, MORNING } from '@carillon/testing/given';
 import { createRowCounter, streamOfRecord } from '../../src/index.ts';
@@ -161,6 +163,32 @@ describe('the counts of rows', () => {
     expect(counts.notifiedPeople).toEqual({ added: 1, removed: 1, changed: 0, new_unique_id: 0 });
     expect(counts.slotStates.added).toEqual({ notified: 2, waiting: 0, stopped: 0, none: 1 });
     expect(counts.differences.unchanged).toBe(1);
+  });
+
+  it('are those of plain loops over the rows', () => {
+    const anyRow = fc.record({
+      difference: fc.constantFrom(...ROW_DIFFERENCES),
+      person: fc.constantFrom('ann', 'bob', 'cem'),
+      state: fc.constantFrom(...SLOT_STATES),
+    });
+    fc.assert(
+      fc.property(fc.array(anyRow, { maxLength: 12 }), (rows) => {
+        const counter = createRowCounter();
+        for (const { state, ...row } of rows) counter.addRow({ ...slot({}), ...row }, state);
+        const counts = counter.counts();
+        for (const difference of ROW_DIFFERENCES) {
+          const own = rows.filter((row) => row.difference === difference);
+          const people = [...new Set(own.map(({ person }) => person))];
+          const isNotified = (person: string) => own.every((row) => row.person !== person || row.state === 'notified');
+          expect(counts.differences[difference]).toBe(own.length);
+          expect(counts.people[difference]).toBe(people.length);
+          expect(counts.notifiedPeople[difference]).toBe(people.filter(isNotified).length);
+          for (const state of SLOT_STATES) {
+            expect(counts.slotStates[difference][state]).toBe(own.filter((row) => row.state === state).length);
+          }
+        }
+      }),
+    );
   });
 
   it('are by rule and by day of the event, in order', () => {
