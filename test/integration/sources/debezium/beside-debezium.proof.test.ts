@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../../support/requirements.ts';
 import { sharedServer } from '../../../support/shared-servers.ts';
 import { tableSql, TYPES_SQL } from './columns.ts';
+import { EvaluatedReaders } from './evaluated-readers.ts';
 import { Facts } from './facts.ts';
 import { RandomStatements } from './statements.ts';
 import { FORMATS, TwoReaders, type ReadEnvelope } from './two-readers.ts';
@@ -50,6 +51,26 @@ describeWith(
         expect(theirs).toHaveLength(own.length);
         expect(own.length).toBeGreaterThan(STATEMENTS / 4);
       },
+    );
+
+    it.each(FORMATS)(
+      'give the same intents in the format %s',
+      async (format) => {
+        const evaluated = new EvaluatedReaders(format, { full: FULL, byKey: DEFAULT });
+        const own = await evaluated.ofDatabase(readers.changes);
+        const envelopes = readers.envelopes(format).map(({ record }) => record);
+        const theirs = await evaluated.ofEnvelopes(envelopes, await readers.schemasOf(envelopes));
+        expect(theirs).toEqual(own);
+        const rules = new Map(own.map(({ rule }) => [rule, own.filter((intent) => intent.rule === rule).length]));
+        console.info(`${format}: ${JSON.stringify(Object.fromEntries(rules))}`);
+        expect([...rules.keys()].toSorted()).toEqual([
+          'rows.changed',
+          'rows.deleted',
+          'rows.written',
+          'rows.written_by_key',
+        ]);
+      },
+      TIMEOUT_MS,
     );
 
     it(

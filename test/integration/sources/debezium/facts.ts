@@ -11,7 +11,8 @@ export type Fact = {
   readonly unknown: readonly string[];
 };
 
-const NAMES_BY_FORMAT: Readonly<Record<Format, ReadonlySet<string>>> = {
+/** Columns that have the same values in a format. */
+export const NAMES_BY_FORMAT: Readonly<Record<Format, ReadonlySet<string>>> = {
   json: new Set(['id', ...COLUMNS.filter(({ odd }) => !odd).map(({ name }) => name)]),
   avro: new Set(['id', ...COLUMNS.filter(({ odd }) => !odd).map(({ name }) => name)]),
   plain: new Set(['id', ...COLUMNS.filter(({ plain }) => plain).map(({ name }) => name)]),

@@ -168,7 +168,7 @@ export class TwoReaders {
     return this.#keepReading<KafkaPosition>((from, advance) =>
       sources.open(target, topics, from, {
         take: async ({ records, position }) => {
-          const schemas = await this.#schemasOf(records);
+          const schemas = await this.schemasOf(records);
           for (const record of records) {
             this.#envelopes.get(format)?.push({ read: readDebezium(record, 'shop', schemas), record });
           }
@@ -180,7 +180,7 @@ export class TwoReaders {
   }
 
   /** Asks the registry again while it is away, as an engine does. */
-  #schemasOf(records: readonly TopicRecord[]): Promise<AvroSchemas> {
+  schemasOf(records: readonly TopicRecord[]): Promise<AvroSchemas> {
     return untilFound(
       'the schemas of records',
       async () => {
