@@ -16,12 +16,13 @@ const counted = (count: number, noun: string, plural = `${noun}s`): string =>
   count === 1 ? `1 ${noun}` : `${count} ${plural}`;
 const people = (count: number): string => counted(count, 'person', 'people');
 
-type Described = Pick<Run, 'from' | 'to' | 'createdAt' | 'counts'>;
+type Described = Pick<Run, 'from' | 'to' | 'createdAt' | 'counts' | 'notifications'>;
 
 /** Returns the result of a run as one text, or null until its rows are counted. API, commands and portal show the same text. */
 export function describeRun(run: Described): string | null {
   const rows = run.counts?.rows;
   if (!rows) return null;
+  if (run.notifications.length === 0) return 'This edit changes no notification, so every message stays as it is.';
   return [`${rangeText(run)}, ${effectText(rows)}`, unchangedText(rows), notifiedText(rows)]
     .filter((sentence) => sentence !== '')
     .join(' ');
@@ -59,7 +60,7 @@ function notifiedText({ people: { added }, notifiedPeople }: RowCounts): string 
   return `Of the ${people(added)}, ${notified} ${notified === 1 ? 'was' : 'were'} already notified.`;
 }
 
-function rangeText({ from, to, createdAt }: Described): string {
+function rangeText({ from, to, createdAt }: Pick<Run, 'from' | 'to' | 'createdAt'>): string {
   const length = to - from;
   const [unit, name] = length % DAY === 0 ? [DAY, 'day'] : [HOUR, 'hour'];
   if (to !== createdAt || length <= 0 || length % unit !== 0) {

@@ -22,6 +22,7 @@ function runWith(counts: Numbers, notified: Numbers = {}, more: Partial<Run> = {
     createdAt: NOON,
     logStartsAt: null,
     notCompared: [],
+    notifications: ['order'],
     counts: { read: { ...NO_READ_COUNTS, ...read }, rows },
     ...more,
   };
@@ -76,6 +77,12 @@ describe('the sentence of a run', () => {
 
   it('says that nothing is sent either way if no event fires', () => {
     expect(sentence({})).toBe('Over the last 30 days, no message would have been sent, with or without this edit.');
+  });
+
+  it('says that an edit of no notification changes nothing', () => {
+    expect(sentence({}, {}, { notifications: [] })).toBe(
+      'This edit changes no notification, so every message stays as it is.',
+    );
   });
 
   it('names the range: days, one day, hours, or both ends', () => {
