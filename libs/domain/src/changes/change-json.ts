@@ -1,7 +1,7 @@
-import { err, isJsonObject, ok, parseInstant, type Json, type JsonObject, type Result } from '@carillon/kernel';
+import { err, isJsonObject, ok, type Json, type JsonObject, type Result } from '@carillon/kernel';
 import { readEvent } from '../events/json-reader.ts';
 import { CHANGE_LIMITS } from '../events/limits.ts';
-import { CHANGE_OPS, type Change, type ChangeOp, type ChangeSource } from './change.ts';
+import { CHANGE_OPS, committedAt, type Change, type ChangeOp, type ChangeSource } from './change.ts';
 
 /** Why bytes are not a change. `code` is a class, `detail` quotes no values. */
 export type ChangeFault = { readonly code: string; readonly detail: string };
@@ -93,8 +93,9 @@ function sourceOf(value: Json | undefined): ChangeSource | undefined {
   if (!isJsonObject(value)) return undefined;
   const { integration, table, tx, position, at } = value;
   if (typeof integration !== 'string' || typeof table !== 'string' || typeof position !== 'string') return undefined;
-  if (typeof tx !== 'number' || typeof at !== 'string' || parseInstant(at) === undefined) return undefined;
-  return { integration, table, tx, position, at };
+  if (typeof tx !== 'number' || typeof at !== 'string') return undefined;
+  const source = { integration, table, tx, position, at };
+  return committedAt(source) === undefined ? undefined : source;
 }
 
 const invalid = (detail: string): Result<never, ChangeFault> =>

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@carillon/kernel';
+import { parseInstant, type Instant, type JsonObject } from '@carillon/kernel';
 import { CHANGE_OPS } from '@carillon/shapes/values';
 
 export { CHANGE_OPS };
@@ -16,6 +16,14 @@ export type ChangeSource = {
   /** Commit time, RFC 3339 in UTC with microseconds. */
   readonly at: string;
 };
+
+let latest: { readonly text: string; readonly at: Instant | undefined } = { text: '', at: undefined };
+
+/** Returns the commit time of a change, or undefined if it is none. All changes of a transaction have the same text. */
+export function committedAt({ at: text }: Pick<ChangeSource, 'at'>): Instant | undefined {
+  if (text !== latest.text) latest = { text, at: parseInstant(text) };
+  return latest.at;
+}
 
 /** One row that was created, updated or deleted. The log holds it as one JSON object with these names. */
 export type Change = {

@@ -1,9 +1,8 @@
-import { readChange, type Change } from '@carillon/domain/changes';
+import { committedAt, readChange, type Change } from '@carillon/domain/changes';
 import { EVENT_LIMITS, readEvent, type Position, type SourceEvent } from '@carillon/domain/events';
 import {
   err,
   ok,
-  parseInstant,
   readTraceparent,
   type EventId,
   type Instant,
@@ -83,7 +82,7 @@ function readEventRecord(record: LogRecord, position: Position): Result<SourceRe
     change,
     position,
     appendedAt: record.time,
-    time: ownTime ?? (change === null ? undefined : parseInstant(change.source.at)) ?? record.time,
+    time: ownTime ?? (change === null ? undefined : committedAt(change.source)) ?? record.time,
     traceparent: readTraceparent(headers['traceparent'] ?? null),
   };
   return ok({ kind: 'event', event });
