@@ -72,6 +72,10 @@ function quietRules(entries: readonly BookRule[]): Quiet {
 const skips = (entry: BookRule, op: ChangeOp): boolean =>
   entry.ok && entry.placed.enabled && entry.rule.memory === null && !entry.rule.changes.includes(op);
 
+/** Returns true for a change of a kind that no rule of its stream looks at: evaluating it comes to nothing. */
+export const isSkippedByAll = ({ change }: SourceEvent, entries: readonly BookRule[]): boolean =>
+  change !== null && quietRules(entries).skippedByAll.has(change.op);
+
 /** Judges an event in the live run, without a pause. */
 export function evaluateEvent(
   event: SourceEvent,
@@ -129,8 +133,6 @@ export function* evaluateOutcomesCoroutine(
   derive: DeriveId,
   { runId, states }: EvaluationRun = LIVE,
 ): Coroutine<readonly (EvaluatedRule | FiredRule)[]> {
-  const { skipped, skippedByAll } = quietRules(entries);
-  if (event.change !== null && skippedByAll.has(event.change.op)) return skipped;
   const bindings = bindingsOf(event);
   const budget = new EventBudget();
   const progress: Progress = { at: 0, fires: false, share: budget.nextRule(), results: [] };

@@ -23,7 +23,7 @@ import { deadLetterOf, deadLetterRecord } from '../dead-letters.ts';
 import { dropsOfOutcome, sumDrops } from '../drop-counts.ts';
 import { runYielding } from '../run-yielding.ts';
 import { loadEntityStates, type EntityStates } from './entity-states.ts';
-import { evaluateEventCoroutine, type EvaluatedRule } from './evaluate-event.ts';
+import { evaluateEventCoroutine, isSkippedByAll, type EvaluatedRule } from './evaluate-event.ts';
 import type { RuleBook } from './rule-book.ts';
 
 export type EvaluatePorts = {
@@ -133,6 +133,8 @@ function loadStates(
 type EvaluatedRange = { from: number; to: number; configNumber: number; tally: Tally };
 type Tally = { events: number; intents: number; triggers: number; deadLetters: number; rules: Map<string, RuleTally> };
 
+const NO_RULE_FIRED: RecordFate = { kind: 'dropped', reason: 'no_rule_fired' };
+
 const emptyTally = (): Tally => ({ events: 0, intents: 0, triggers: 0, deadLetters: 0, rules: new Map() });
 
 function startBatch(ports: EvaluatePorts, before: PartitionState, states: EntityStates | null) {
@@ -168,29 +170,34 @@ function startBatch(ports: EvaluatePorts, before: PartitionState, states: Entity
     fates.push({ kind: 'parked', reason });
   }
 
-  function* evaluate(event: SourceEvent, configuration: Configuration): Coroutine<void> {
-    const range = rangeAt(event.position.offset);
+  function tallyOf(event: SourceEvent): Tally {
+    const { tally } = rangeAt(event.position.offset);
+    tally.events += 1;
     // The commit time of a change may be long past when a reader was away, so the append time counts.
     const at = event.change === null ? event.time : event.appendedAt;
     clocks.set(event.stream, Math.max(clocks.get(event.stream) ?? 0, at));
+    return tally;
+  }
+
+  function* evaluate(event: SourceEvent, configuration: Configuration): Coroutine<void> {
+    const tally = tallyOf(event);
     const evaluatedRules = yield* evaluateEventCoroutine(event, configuration, ports.book, ids.derive, {
       runId: null,
       states,
     });
-    range.tally.events += 1;
     let fired = false;
     for (const evaluated of evaluatedRules) {
       const { outcome } = evaluated;
       // Most rules of most events: nothing is counted, named or made for them.
       if (outcome.kind === 'not_fired' || outcome.kind === 'disabled') continue;
       if (outcome.kind !== 'failed') fired = true;
-      count(range.tally, event, evaluated);
+      count(tally, event, evaluated);
       const { workspace } = evaluated.placed;
       dropped.push(...dropsOfOutcome({ workspace, rule: ruleTitle(evaluated.placed) }, outcome));
       for (const intent of evaluated.intents) outputs.push({ kind: 'intent', intent });
       for (const trigger of evaluated.triggers) outputs.push({ kind: 'trigger', trigger });
     }
-    fates.push(fired ? { kind: 'done' } : { kind: 'dropped', reason: 'no_rule_fired' });
+    fates.push(fired ? { kind: 'done' } : NO_RULE_FIRED);
   }
 
   return {
@@ -199,7 +206,13 @@ function startBatch(ports: EvaluatePorts, before: PartitionState, states: Entity
       configNumber = marked;
       if (!source.ok) return park(record, source.error.reason, source.error.detail);
       if (source.value.kind === 'event' && configuration) {
-        return runYielding(evaluate(source.value.event, configuration), ports.slice);
+        const { event } = source.value;
+        if (!isSkippedByAll(event, ports.book.rulesOf(configuration, event.stream))) {
+          return runYielding(evaluate(event, configuration), ports.slice);
+        }
+        tallyOf(event);
+        fates.push(NO_RULE_FIRED);
+        return;
       }
       // Markers and ticks.
       rangeAt(record.offset);
