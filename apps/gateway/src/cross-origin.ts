@@ -2,7 +2,11 @@ import type { EventStream } from '@carillon/domain/configuration';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /** What a page may send beyond what every page may, and what it may read of an answer. */
-const REQUEST_HEADERS = 'authorization, content-type, idempotency-key, traceparent';
+const CLOUD_EVENTS_HEADERS = ['specversion', 'id', 'source', 'type', 'subject', 'time', 'dataschema'];
+const REQUEST_HEADERS = [
+  'authorization, content-type, idempotency-key, traceparent',
+  ...CLOUD_EVENTS_HEADERS.map((name) => `ce-${name}`),
+].join(', ');
 const ANSWER_HEADERS = 'retry-after, x-request-id';
 const PREFLIGHT_SECONDS = '600';
 

@@ -248,6 +248,18 @@ describe('the log', () => {
     expect(appended).toEqual([1, 2]);
   });
 
+  it('is named by a 503 behind the events that it took, if it is too slow for the others', async () => {
+    const slow: Append = (records) =>
+      new Promise((resolve) => void setTimeout(() => resolve(records.map((_, at) => at)), 400));
+    const gateway = await fixture.start({ batchDeadline: 200 }, logThat(slow));
+    const answer = await sendLines(gateway, `{"a":"${'x'.repeat(64 * 1024)}"}\n`.repeat(60));
+    expect(answer.status).toBe(207);
+    const items = itemsOf(answer);
+    expect(items.slice(0, -1).every(({ id }) => id !== undefined)).toBe(true);
+    expect(items.length).toBeLessThan(60);
+    expect(items.at(-1)?.problem).toMatchObject({ status: 503, code: 'log_unavailable', line: items.length });
+  });
+
   it('gets the lines that came before the connection broke, and never half a line', async () => {
     const appended: string[] = [];
     const append: Append = async (records) =>

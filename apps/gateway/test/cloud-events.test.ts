@@ -49,6 +49,14 @@ describe('a CloudEvent', () => {
     }
   });
 
+  it('may come from a page of an allowed origin in binary mode', async () => {
+    const { address } = await fixture.start();
+    const headers = { origin: 'https://shop.example', 'access-control-request-method': 'POST' };
+    const answer = await fetch(`${address}/events/shop/pages`, { method: 'OPTIONS', headers });
+    const allowed = answer.headers.get('access-control-allow-headers')?.split(', ');
+    expect(allowed).toEqual(expect.arrayContaining(['authorization', ...Object.keys(binary('any')), 'ce-time']));
+  });
+
   it('has the same id in each mode and each repeat, whatever Idempotency-Key comes with it', async () => {
     const answers = [
       await send(cloudEvent('same', '{}'), STRUCTURED),

@@ -57,7 +57,7 @@ export type Client = {
   /**
    * Sends one event to a stream, `workspace/path`. Resolves once it is on the disk of the server. No answer, 408, 429 and 5xx are
    * repeated under the same key, after `Retry-After` where there is one, until the deadline; 401 once, with a renewed credential.
-   * Rejects with a `SendError`; nothing is sent after that.
+   * Rejects with a `SendError`, whose `cause` is the error of your credential function if it failed; nothing is sent after that.
    */
   send(stream: string, event: object, options?: SendOptions): Promise<Sent>;
   /**
@@ -174,7 +174,7 @@ export function createClient(options: ClientOptions): Client {
         return null;
       };
       const sending = { key, contentType: 'application/json', longestAnswer: LONGEST_ANSWER, body: () => body, settle };
-      const { failure, attempts, mayPass } = await sendUntilSettled(stream, sending, more);
+      const { failure, attempts, mayPass } = await sendUntilSettled(stream, sending, more).catch(endedByCaller);
       if (failure) throw new SendError(failure, { key, attempts, mayPass });
       return { id, key, attempts };
     },

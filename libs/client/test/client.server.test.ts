@@ -143,6 +143,15 @@ describe('An event that a client sends', () => {
     expect(seen).toHaveLength(1);
   });
 
+  it('rejects with a SendError whose cause is the error of the credential function', async () => {
+    const cause = new Error('the vault is sealed');
+    const { seen, client } = await serverThat(taken);
+    const credential = (): Promise<string> => Promise.reject(cause);
+    const error = await refusal(client({ credential }).send('shop/orders', {}));
+    expect(error).toMatchObject({ name: 'SendError', code: 'no_answer', mayPass: true, attempts: 0, cause });
+    expect(seen).toEqual([]);
+  });
+
   it('gets a renewed credential once, where the first was refused', async () => {
     const { seen, client } = await serverThat(says(401, 'unauthorized'), taken);
     const asked: boolean[] = [];

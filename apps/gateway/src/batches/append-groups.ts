@@ -13,6 +13,8 @@ export type AppendGroups = {
   add(event: WaitingAppend): void;
   /** Appends what waits, unless an append is under way: its end starts the next one. */
   flush(): void;
+  /** Returns true while no more may be added before the log has taken what waits. */
+  isFull(): boolean;
   /** Resolves when there is room for more. */
   room(): Promise<void>;
   /** Resolves when each event is appended or has failed. */
@@ -55,6 +57,8 @@ export function createAppendGroups(
     }
   }
 
+  const isFull = (): boolean => underWay !== null && waitingBytes >= MAX_WAITING_BYTES;
+
   async function drain(): Promise<void> {
     flush();
     while (underWay !== null) await underWay;
@@ -66,8 +70,9 @@ export function createAppendGroups(
       waitingBytes += event.record.value.length;
     },
     flush,
+    isFull,
     async room() {
-      while (underWay !== null && waitingBytes >= MAX_WAITING_BYTES) await underWay;
+      while (isFull()) await underWay;
     },
     drain,
   };

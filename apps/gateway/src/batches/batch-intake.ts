@@ -52,7 +52,8 @@ export async function takeBatch(
   const intake = openBatch(batch, ports, parts);
   const reading = { maxBytes: MAX_BATCH_BYTES, place: batch.place, response: reply.raw };
   const { batchDeadline } = parts.settings;
-  const timer = setTimeout(() => intake.endReading(lateEvents(batchDeadline)), batchDeadline);
+  const late = () => (intake.waitsForLog() ? slowLog(batchDeadline) : lateEvents(batchDeadline));
+  const timer = setTimeout(() => intake.endReading(late()), batchDeadline);
   const fault = await receiveBody(request.raw, reading, intake.receiver)
     .finally(() => clearTimeout(timer))
     .then(() => intake.end())
@@ -205,6 +206,7 @@ function openBatch({ admission, place, form }: Batch, ports: GatewayPorts, { set
   };
   return {
     receiver,
+    waitsForLog: (): boolean => groups.isFull(),
     endReading: (error: CarillonError): void => endReading(error),
     async end(): Promise<void> {
       await takeItems(form.splitter.end());
@@ -232,6 +234,12 @@ const lateEvents = (span: Duration): CarillonError => {
   const detail = `The events behind them did not arrive within ${limit}. Send those again, in a smaller batch.`;
   return new CarillonError('request_timeout', detail, { limit });
 };
+
+const slowLog = (span: Duration): CarillonError =>
+  new CarillonError(
+    'log_unavailable',
+    `The log took no more of them within ${span / 1000} s. The events behind them were not read: send those again.`,
+  );
 
 function itemTooLarge(maxBytes: number): CarillonError {
   const limit = formatBytes(maxBytes);
