@@ -35,6 +35,13 @@ const DATABASE = 'kind: postgres\nurl: { secret: SHOP_DB }\n';
 const withText = (from: string, to: string): Files => withTextOf(GOOD, from, to);
 
 describe('a Kafka cluster and the streams that read it', () => {
+  it('warn of a registry whose password goes over http', () => {
+    const { warnings } = read(withText('https://registry.example.com', 'http://registry.example.com'));
+    expect(warnings.filter(({ path }) => path.startsWith('registry'))).toMatchObject([
+      { path: 'registry.url', message: expect.stringContaining('the password goes over http') as string },
+    ]);
+  });
+
   it('read as they are written', () => {
     const { resources, faults } = read(GOOD);
     expect(faults).toEqual([]);

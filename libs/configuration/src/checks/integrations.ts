@@ -10,15 +10,20 @@ export const checkIntegration: Check = (resource, _around, report) => {
   if (!isKind(resource, 'integration')) return;
   const { body } = resource;
   reportFindings(integrationKindOf(body).check?.(body) ?? [], [], report);
-  if ('url' in body && typeof body.url === 'string' && /^http:/i.test(body.url)) {
-    report.warn(['url'], {
-      code: 'insecure_url',
-      facts: {},
-      message: 'the key goes over http in the clear, and only to addresses that the deployment lists',
-      fix: 'write https: unless the partner stands in your own network (CARILLON_ALLOWED_PRIVATE_ADDRESSES)',
-    });
-  }
+  if ('url' in body && typeof body.url === 'string') warnOfHttp(body.url, ['url'], 'partner', report);
+  if ('registry' in body && body.registry) warnOfHttp(body.registry.url, ['registry', 'url'], 'registry', report);
 };
+
+function warnOfHttp(url: string, path: readonly string[], owner: 'partner' | 'registry', report: Report): void {
+  if (!/^http:/i.test(url)) return;
+  const what = owner === 'partner' ? 'key' : 'password';
+  report.warn(path, {
+    code: 'insecure_url',
+    facts: {},
+    message: `the ${what} goes over http in the clear, and only to addresses that the deployment lists`,
+    fix: `write https: unless the ${owner} stands in your own network (CARILLON_ALLOWED_PRIVATE_ADDRESSES)`,
+  });
+}
 
 type FindIntegration = (name: string) => IntegrationBody | undefined;
 type Key = readonly (string | number)[];
