@@ -4,6 +4,7 @@ import { untilFound } from '@carillon/testing';
 import { violations, widthOf } from './accessible.ts';
 import type { Guard } from './guard.ts';
 import { openMember } from './member.ts';
+import { moveTo } from './moves.ts';
 import type { Demo } from './support.ts';
 
 /** What tests read of a screen that the portal declares (`apps/portal/src/screen.ts`). */
@@ -183,7 +184,7 @@ export async function lookAt(
 ): Promise<string[]> {
   const path = screen.path.replace('{w}', state === 'empty' ? BARE : FULL).replace('{event}', event);
   const found: string[] = [];
-  await page.goto(`${control}${path}`);
+  await (state === 'loaded' ? moveTo(page, `${control}${path}`) : page.goto(`${control}${path}`));
   try {
     await page.locator(stateShown(state, screen)).first().waitFor({ timeout: WAITS });
   } catch {
