@@ -124,3 +124,14 @@ describe('A batch of a topic that cannot be unpacked', () => {
     expect(counts).toEqual(['dead_letter 10']);
   });
 });
+
+describe('A batch of tombstones only', () => {
+  it('moves the position on and becomes neither event nor dead letter', async () => {
+    const opened = await connect(1);
+    const tombstones = [0, 1, 2].map((offset) => ({ ...record(offset), value: null }));
+    await opened.handlers.take({ records: tombstones, position: offsetAt(3) });
+    expect(counts).toEqual(['skipped 3']);
+    expect(await stored()).toMatchObject({ position: offsetAt(3) });
+    expect(troubles).toEqual([]);
+  });
+});

@@ -122,6 +122,20 @@ describe('A reader of foreign topics', () => {
     expect(read).toEqual([[1, 0]]);
   });
 
+  it('reads 200 partitions, each record once', async () => {
+    const count = 200;
+    broker.script = { partitions: Array.from({ length: count }, () => ({})), fetch: recordAt0, end: 1 };
+    const numbers = Array.from({ length: count }, (_, partition) => partition);
+    const partitions = Object.fromEntries(numbers.map((partition) => [partition, 0]));
+    const reader = open(undefined, { ...FROM, topics: { [TOPIC]: { id: TOPIC_ID, partitions } } });
+    const read = () => batches.flatMap(({ records }) => records.map(({ partition }) => partition));
+    await untilFound('all records', () => (read().length >= count ? true : undefined));
+    await reader.close();
+    expect(read().toSorted((one, other) => one - other)).toEqual(numbers);
+    const position = batches.at(-1)?.position.topics[TOPIC]?.partitions ?? {};
+    expect(Object.values(position)).toEqual(numbers.map(() => 1));
+  });
+
   it('reads on while another partition has no leader', async () => {
     broker.script = { partitions: [{}, { leader: -1 }], fetch: recordAt0 };
     const reader = open(undefined, FROM);
