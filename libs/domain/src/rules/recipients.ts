@@ -77,8 +77,8 @@ export type RuleStep = { readonly outcome: RuleOutcome; readonly remembered: Rem
 
 /**
  * A step of a rule with state: `step(state, event) → state', outcome`. A rule without is the case in which the condition
- * alone decides (`outcomeWithoutFiring`). One that is switched off keeps what it knows, and so does one whose condition
- * ends in an error: null.
+ * alone decides (`outcomeWithoutFiring`). A rule that is switched off, does not list the change, or whose condition ends in an error
+ * keeps its state: null.
  */
 export function* stepRule(
   rule: CompiledRule & { readonly memory: RuleMemory },
@@ -88,7 +88,9 @@ export function* stepRule(
   budget: StepBudget,
 ): Coroutine<RuleStep | { readonly outcome: RuleOutcome; readonly remembered: null }> {
   const nothing = outcomeWithoutFiring(rule, bindings, budget);
-  if (nothing && nothing.kind !== 'not_fired') return { outcome: nothing, remembered: null };
+  if (nothing && (nothing.kind !== 'not_fired' || nothing === OTHER_CHANGE)) {
+    return { outcome: nothing, remembered: null };
+  }
   const remembered = rule.memory.step(before, event, nothing === null);
   if (!remembered.fires) return { outcome: NOT_FIRED, remembered };
   return { outcome: yield* fireRule(rule, event, triggerId, bindings, budget), remembered };

@@ -1,7 +1,8 @@
 import type { Configuration, NotificationBody, RuleBody } from '@carillon/domain/configuration';
 import type { Change } from '@carillon/domain/changes';
 import { recipientsOf } from '@carillon/domain/lookups';
-import { evaluateRule } from '@carillon/domain/rules';
+import { bindingsOf, evaluateRule, StepBudget, stepRule } from '@carillon/domain/rules';
+import { runToCompletion } from '@carillon/kernel';
 import {
   configurationOf,
   givenChange,
@@ -51,6 +52,25 @@ describe('a rule on a stream of changes', () => {
     const of = () => evaluate(configuration, { op: 'snapshot', event: PAID, previous: null })[0];
     expect(of()?.outcome.kind).toBe('not_fired');
     expect(of()).toBe(of());
+  });
+
+  it('keeps its state at a change that it does not list', () => {
+    const asked: boolean[] = [];
+    const memory = {
+      step: (before: string | null, _event: unknown, holds: boolean) => {
+        asked.push(holds);
+        return { after: before ?? '', fires: holds, saw: {} };
+      },
+    };
+    const counting = { ...givenRule(rule.recipients, { when: 'true' }), memory };
+    const step = (op: Change['op']) => {
+      const event = givenChange({ op, event: PAID, previous: OPEN });
+      const facts = { event, triggerId: () => 'trg_1' };
+      return runToCompletion(stepRule(counting, null, facts, bindingsOf(event), new StepBudget()));
+    };
+    expect(step('delete')).toEqual({ outcome: { kind: 'not_fired', because: 'other_change' }, remembered: null });
+    expect(asked).toEqual([]);
+    expect(step('update')).toMatchObject({ outcome: { kind: 'fired' }, remembered: { fires: true } });
   });
 
   it('evaluates events that are no change whatever its changes are', () => {
