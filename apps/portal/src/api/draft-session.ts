@@ -4,7 +4,7 @@ import { isSame } from './same.ts';
 
 /** In milliseconds: so long after the last key is a draft saved. */
 export const SAVES_AFTER = 600;
-/** In milliseconds: so long after a saving or a reading that nobody answered comes the next. */
+/** Milliseconds after an unanswered save or read until the next attempt. */
 export const TRIES_AGAIN = 3_000;
 
 /** A resource as it counts and its draft; null: there is none. */
