@@ -40,7 +40,7 @@ export function showSource(source: StoredSource, configuration: Configuration, n
       canReset && (continuesAt === 'oldest' || canPassOver(source)) ? describeSpan(source, now, 'end') : null,
     reset_requested_at: timeOf(reset?.at ?? null),
     streams: streamsOf(source, configuration),
-    tables: source.tables.map((reading) => showTable(reading, now)),
+    tables: source.tables.map((reading) => showTable(reading, source.state.kind === 'running', now)),
   };
 }
 
@@ -56,9 +56,14 @@ const streamsOf = ({ workspace, integration }: StoredSource, configuration: Conf
     .filter(({ body }) => body.from?.integration === integration)
     .map(({ ref }) => ref.name);
 
-const showTable = ({ table, since, problem, gap }: TableReading, now: Instant): SourceBody['tables'][number] => ({
+const showTable = (
+  { table, since, problem, lagRecords, gap }: TableReading,
+  isRunning: boolean,
+  now: Instant,
+): SourceBody['tables'][number] => ({
   table,
   since: timeOf(since),
   problem: problem && { reason: problem.reason, sentence: describeTable(table, problem), fix: problem.fix },
+  lag_records: isRunning ? (lagRecords ?? null) : null,
   gap: gap === undefined ? null : describeTableGap(gap, now),
 });

@@ -205,6 +205,18 @@ describe('a reset', () => {
     expect((await load())?.reset).toMatchObject({ start: 'end', reason: 'gone for good' });
   });
 
+  it('shows the unread records of each topic while it is read', async () => {
+    const tables = [{ table: 'orders', since: 1, problem: null, lagRecords: 340 }];
+    const lag = async () =>
+      ((await ask('GET', 'shop/sources/shop-db')).body.tables as readonly { lag_records: number | null }[]).map(
+        ({ lag_records: records }) => records,
+      );
+    await given(RUNNING, { ...kafka, tables });
+    expect(await lag()).toEqual([340]);
+    await given({ kind: 'stopped', reason: 'records_gone', detail: null, fix: null }, { ...kafka, tables, version: 2 });
+    expect(await lag()).toEqual([null]);
+  });
+
   it('shows no time of a source that was reset to its oldest records and has read none', async () => {
     await given(RUNNING, { ...kafka, ...(kafka.position && { position: { ...kafka.position, at: 0 } }) });
     expect((await ask('GET', 'shop/sources/shop-db')).body).toMatchObject({ read_until: null, lag_seconds: null });

@@ -60,6 +60,8 @@ export type TableReading = {
   /** Since when its changes are read. Null if it is not read, or if it was published before this reader opened: the caller knows. */
   readonly since: Instant | null;
   readonly problem: SourceProblem<TableReason> | null;
+  /** Records of the topic that are not read yet. Absent for a table, and until it is known. */
+  readonly lagRecords?: number;
   /** Changes when the table leaves the publication and enters it again. Absent if it is not in the publication, or was just added. */
   readonly entry?: string;
   /** The newest span in which the table was not read after it had been. `to` is null while that lasts. Kept by the caller. */

@@ -46,8 +46,8 @@ testScreens('A stream that reads a database', ({ api, open }) => {
         lag_bytes: 1_534_000,
         last_change_at: '2026-11-28T09:12:04.000Z',
         tables: [
-          { table: 'public.orders', since: null, problem: table, gap: null },
-          { table: 'public.users', since: '2026-11-28T09:00:00.000Z', problem: null, gap: null },
+          { table: 'public.orders', since: null, problem: table, lag_records: null, gap: null },
+          { table: 'public.users', since: '2026-11-28T09:00:00.000Z', problem: null, lag_records: 340, gap: null },
         ],
       }),
     );

@@ -166,6 +166,22 @@ testScreens('Sources', ({ api, guard, open }) => {
     ]);
   });
 
+  it('say how many records of each topic are not read', async () => {
+    serveDatabase(api);
+    const topic = (table: string, lag: number) => ({
+      table,
+      since: '2026-11-28T09:00:00.000Z',
+      problem: null,
+      lag_records: lag,
+      gap: null,
+    });
+    serveSources(api, sourceWith(api, { kind: 'kafka', tables: [topic('orders', 340), topic('refunds', 0)] }));
+    const page = await open('/workspaces/shop/integrations/shop-db');
+    const topics = main(page).getByRole('list', { name: 'Tables of the source' }).getByRole('listitem');
+    await topics.filter({ hasText: 'orders' }).getByText('340 records not read yet').waitFor();
+    expect(await topics.filter({ hasText: 'refunds' }).textContent()).not.toContain('not read yet');
+  });
+
   it('keep the reset from a viewer, with the reason', async () => {
     serveDatabase(api);
     serveStopped();

@@ -46,6 +46,7 @@ const RUNNING: SourceBody = {
         sentence: 'The table has no key.',
         fix: 'ALTER TABLE log\n  REPLICA IDENTITY FULL;',
       },
+      lag_records: null,
       gap: 'Changes since 09:12:04 UTC are not read.',
     },
   ],

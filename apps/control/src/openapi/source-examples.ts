@@ -22,7 +22,7 @@ const SOURCE = {
   span_at_end: null,
   reset_requested_at: null,
   streams: ['orders'],
-  tables: [{ table: 'public.orders', since: '2026-11-20T08:00:00.000Z', problem: null, gap: null }],
+  tables: [{ table: 'public.orders', since: '2026-11-20T08:00:00.000Z', problem: null, lag_records: null, gap: null }],
 };
 
 /** Examples of databases that are read, by operation. */

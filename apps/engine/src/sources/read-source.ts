@@ -1,6 +1,6 @@
 import type { ConfiguredSource } from '@carillon/domain/configuration';
 import type { Duration } from '@carillon/kernel';
-import type { StoredSource, TopicEnd } from '@carillon/ports';
+import type { StoredSource, TableReading, TopicEnd } from '@carillon/ports';
 import type { ChangeResult, PreparedRecord } from '@carillon/stages';
 import { secretsToKeep } from './open-source.ts';
 import type { BatchHandlers, LagReport, OpenedSource } from './opened-source.ts';
@@ -83,11 +83,15 @@ function createHandlers(
       const isLagNew = report.lagRecords !== undefined && (lagRecords ?? null) === null;
       const isDue = isLagNew || clock.now() - reportedAt >= timing.reportMs;
       const isSame = staysWaiting || state.kind === 'running';
-      if (isSame && !isDue && JSON.stringify(tables) === JSON.stringify(known.tables)) return;
+      if (isSame && !isDue && withoutLag(tables) === withoutLag(known.tables)) return;
       saved.save({ secrets, ...known, ...(!staysWaiting && RUNNING), moved: false }).catch(failed);
     },
   };
 }
+
+/** Tables as text. Their lag changes all the time. */
+const withoutLag = (tables: readonly TableReading[]): string =>
+  JSON.stringify(tables.map(({ lagRecords: _lag, ...table }) => table));
 
 const RUNNING = { state: { kind: 'running' } } as const;
 

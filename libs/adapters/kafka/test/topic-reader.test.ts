@@ -130,6 +130,7 @@ describe('A reader of foreign topics', () => {
     const reader = open(undefined, { ...FROM, topics: { [TOPIC]: { id: TOPIC_ID, partitions } } });
     const read = () => batches.flatMap(({ records }) => records.map(({ partition }) => partition));
     await untilFound('all records', () => (read().length >= count ? true : undefined));
+    await untilFound('no lag of the topic', () => (reports.at(-1)?.tables[0]?.lagRecords === 0 ? true : undefined));
     await reader.close();
     expect(read().toSorted((one, other) => one - other)).toEqual(numbers);
     const position = batches.at(-1)?.position.topics[TOPIC]?.partitions ?? {};

@@ -14,6 +14,7 @@ export const sourceTableBody = z
     table: open(z.string()).describe('`schema.table`, or the topic'),
     since: nullable(time).describe('Since when its changes or records are read'),
     problem: nullable(z.object(problem)).describe('Why it is not read'),
+    lag_records: nullable(z.number()).describe('Records of the topic that are not read yet. Null for a table'),
     gap: nullable(open(z.string())).describe('Which of its changes were not read after it had been read, in words'),
   })
   .meta({ id: 'SourceTable' });

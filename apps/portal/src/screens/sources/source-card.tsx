@@ -7,6 +7,7 @@ import { Curl } from '../../ui/curl.tsx';
 import { Card, Quiet } from '../../ui/page.tsx';
 import { Facts } from '../../ui/text.tsx';
 import { Time } from '../../ui/time.tsx';
+import { counted } from '../drafts/change-words.ts';
 import { hasTopics } from '../integrations/integration-roles.ts';
 import { ProblemFix } from './problem-fix.tsx';
 import { sourcesQuery, type Source } from './queries.ts';
@@ -75,7 +76,7 @@ function ReadTables({ tables }: { readonly tables: Source['tables'] }): ReactNod
   if (tables.length === 0) return null;
   return (
     <ul aria-label="Tables of the source" className={cls(styles.read)}>
-      {tables.map(({ table, since, problem, gap }) => (
+      {tables.map(({ table, since, problem, lag_records: lag, gap }) => (
         <li key={table}>
           <span className={cls(styles.line)}>
             <bdi>{table}</bdi>
@@ -88,6 +89,7 @@ function ReadTables({ tables }: { readonly tables: Source['tables'] }): ReactNod
                     read since <Time at={since} />
                   </>
                 )}
+                {lag !== null && lag > 0 && `, ${counted(lag, 'record')} not read yet`}
               </Quiet>
             )}
           </span>

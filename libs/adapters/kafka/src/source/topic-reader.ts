@@ -252,7 +252,9 @@ class TopicRun {
   #report({ places, problems }: Plan): void {
     const tables = this.#order.topics.map((topic) => {
       const problem = problems.get(topic) ?? (this.#denied.has(topic) ? mayNotRead(topic) : null);
-      return { table: topic, since: problem === null ? (this.#since.get(topic) ?? null) : null, problem };
+      const lagRecords = this.#lagOf(places.filter((place) => place.topic === topic));
+      const since = problem === null ? (this.#since.get(topic) ?? null) : null;
+      return { table: topic, since, problem, ...(problem === null && lagRecords !== null && { lagRecords }) };
     });
     this.#order.handlers.report({ tables, lagRecords: this.#lagOf(places) });
   }
