@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readChange } from '@carillon/domain/changes';
+import type { Instant } from '@carillon/kernel';
 import type { EventLog, LogRecord, TopicName } from '@carillon/ports';
-import { RowHistories } from './table-history.ts';
+import { digestOfChange, RowHistories } from './table-history.ts';
 
 /** A workspace that reads the table of `table-history.ts`. Few changes notify somebody, so that deliveries keep up. */
 export const READING_FILES: Readonly<Record<string, string>> = {
@@ -46,16 +47,20 @@ export type ChangesOnLog = {
   readonly changes: RowHistories;
   /** Records that have the event id of an earlier one. They hold the same change. */
   readonly repeats: number;
+  /** When each record was appended. */
+  readonly times: readonly Instant[];
 };
 
 /** Reads the changes on the log. Throws if two records with one event id differ. */
 export async function readChangesOnLog(log: Pick<EventLog, 'partitions' | 'bounds' | 'read'>): Promise<ChangesOnLog> {
   const changes = new RowHistories();
   const digests = new Map<string, string>();
+  const times: Instant[] = [];
   let repeats = 0;
   for await (const records of readTopic(log, 'carillon.events')) {
-    for (const { headers, value } of records) {
+    for (const { headers, value, time } of records) {
       if (headers['shape'] !== 'change') continue;
+      times.push(time);
       const id = headers['event_id'] ?? '';
       const digest = createHash('sha256').update(value).digest('base64').slice(0, 12);
       const earlier = digests.get(id);
@@ -68,8 +73,8 @@ export async function readChangesOnLog(log: Pick<EventLog, 'partitions' | 'bound
       const change = readChange(value);
       if (!change.ok) throw new Error(change.error.detail);
       const { op, event, previous = null } = change.value;
-      changes.add(Number(event['id']), [op, event, previous]);
+      changes.add(Number(event['id']), digestOfChange(op, event, previous));
     }
   }
-  return { changes, repeats };
+  return { changes, repeats, times };
 }

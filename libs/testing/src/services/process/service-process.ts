@@ -14,7 +14,8 @@ export type ServiceProcessOptions = {
   readonly attempts?: number;
 };
 
-const READY_WITHIN = 120_000;
+/** A bound against standing still: on a busy machine a role takes minutes. */
+const READY_WITHIN = 300_000;
 const STOP_WITHIN = 20_000;
 
 /** Signals that the process survives. */
