@@ -8,6 +8,8 @@ import {
 } from '@carillon/testing/faults';
 import type { Cut } from './cuts.ts';
 import type { LostAnswers } from './doubts.ts';
+import type { OutsideServers } from './outside-servers.ts';
+import type { Neighbours } from './shop.ts';
 
 /** Who speaks with whom over a network. */
 export type Edge =
@@ -128,5 +130,19 @@ export function createNetwork(): Network {
     async stop() {
       await Promise.all(proxies.map(({ between }) => between.stop()));
     },
+  };
+}
+
+/** The addresses of the mail server and the partner as the product reaches them. */
+export async function neighboursThrough(
+  network: Network | undefined,
+  { smtp, partner, neighbours }: Pick<OutsideServers, 'smtp' | 'partner' | 'neighbours'>,
+): Promise<Neighbours> {
+  if (!network) return neighbours;
+  const mailServer = await network.through('delivery-smtp', `127.0.0.1:${smtp.port}`);
+  return {
+    ...neighbours,
+    smtpPort: Number(mailServer.split(':')[1]),
+    partnerUrl: await network.through('engine-partner', partner.url),
   };
 }

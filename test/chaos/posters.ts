@@ -9,9 +9,9 @@ export type PostersOptions = PostsOptions & {
   /** Events of each poster in a second, at most. */
   readonly rate: number;
   /** So many in all; left out: until `finish`. */
-  readonly events?: number;
+  readonly events?: number | undefined;
   /** How long a post is sent again before its poster gives up; three minutes, unless told. */
-  readonly patience?: number;
+  readonly patience?: number | undefined;
 };
 
 /** A request of a client: at which port of a gateway, and from when until when; `Infinity`: it is open. */

@@ -56,7 +56,7 @@ export type Mixture = {
 export type PostsOptions = {
   readonly seed: number;
   readonly keys: ShopKeys;
-  readonly mixture?: Mixture;
+  readonly mixture?: Mixture | undefined;
 };
 
 /** What is said to the product, and what it has taken on so far. */

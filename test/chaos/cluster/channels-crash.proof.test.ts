@@ -1,26 +1,19 @@
-import { startClusterServices, type ClusterServices } from '@carillon/testing/cluster';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeWith } from '../../support/requirements.ts';
+import { startClusterServices } from '@carillon/testing/cluster';
+import { expect, it } from 'vitest';
 import { runClusterCrashes } from './crash-run.ts';
 import { killAtRandom } from './faults.ts';
+import { describeOnCluster, expectGreen } from './with-services.ts';
 
 const EVENTS = 400;
 const KILLS = 8;
 /** Events in a second: so many that clients post until the last kill. */
 const RATE = 10;
 const seed = Number(process.env['CRASH_SEED'] ?? Math.floor(Math.random() * 1_000_000));
-const START_TIMEOUT = 300_000;
 
-describeWith(['kafka', 'mongodb', 'registry'], 'Roles as processes, told by email, SMS and push', () => {
-  let services: ClusterServices;
-  beforeAll(async () => {
-    services = await startClusterServices();
-  }, START_TIMEOUT);
-  afterAll(() => services?.stop(), START_TIMEOUT);
-
+describeOnCluster('Roles as processes, told by email, SMS and push', startClusterServices, (services) => {
   it(`lose nothing of ${EVENTS} events and tell nobody twice on any channel: ${KILLS} kills (CRASH_SEED=${seed})`, async () => {
     const report = await runClusterCrashes({
-      services,
+      services: services(),
       database: 'crash-on-channels',
       seed,
       events: EVENTS,
@@ -28,11 +21,8 @@ describeWith(['kafka', 'mongodb', 'registry'], 'Roles as processes, told by emai
       mixture: { firing: 0.6, elsewhere: 0.3 },
       faults: (site) => killAtRandom(site, KILLS),
     });
-    const { findings, deaths, faults, figures, logs } = report;
-    console.log(`crash test on a cluster, three channels, seed ${seed}:`, figures);
-    const story = faults.map(({ at, what }) => `${new Date(at).toISOString()} ${what}`).join('\n');
-    expect(findings, `${story}\n${logs}`).toEqual([]);
-    expect(deaths, story).toEqual([]);
+    expectGreen(report, `crash test on a cluster, three channels, seed ${seed}:`);
+    const { figures } = report;
     // A run that interrupted nothing, or left a channel out, would show nothing.
     expect(figures['acknowledged']).toBe(EVENTS);
     expect(figures['kills']).toBe(KILLS);

@@ -1,21 +1,20 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRecordCodecs } from '@carillon/contracts';
 import type { Delivery, Intent } from '@carillon/domain/deliveries';
 import type { IntentId } from '@carillon/kernel';
-import { startLedgerSmtp, untilFound } from '@carillon/testing';
-import { startCluster, startClusterServices, type ClusterServices } from '@carillon/testing/cluster';
+import { untilFound } from '@carillon/testing';
+import { startCluster, startClusterServices } from '@carillon/testing/cluster';
 import { deviceOf, phoneOf } from '@carillon/testing/providers';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeWith } from '../../support/requirements.ts';
+import { expect, it } from 'vitest';
 import { readEvidence } from '../../harness/evidence.ts';
-import { readBooks, startProviders } from '../providers.ts';
+import { startOutsideServers } from '../outside-servers.ts';
+import { readBooks } from '../providers.ts';
 import { STREAM, ORDER_FIELDS } from '../../harness/shop.ts';
 import { openShop, SHOP_ENVIRONMENT } from '../shop.ts';
 import { openClusterStores } from './stores.ts';
+import { describeOnCluster } from './with-services.ts';
 
-const START_TIMEOUT = 180_000;
+const TAKEN_WITHIN = 180_000;
 const TAKES = 600_000;
 const COPIES = 1_000;
 const ADDRESSES = {
@@ -24,29 +23,21 @@ const ADDRESSES = {
   push: deviceOf('customer', 1),
 } as const;
 
-describeWith(['kafka', 'mongodb', 'registry'], 'Of many copies of one unique id over four consumers', () => {
-  let services: ClusterServices;
-  beforeAll(async () => {
-    services = await startClusterServices();
-  }, START_TIMEOUT);
-  afterAll(() => services?.stop(), START_TIMEOUT);
-
+describeOnCluster('Of many copies of one unique id over four consumers', startClusterServices, (services) => {
   it(
     'one is taken by the provider of each channel, and all others are told of as duplicates',
     async () => {
-      const folder = await mkdtemp(join(tmpdir(), 'carillon-copies-'));
-      const smtp = await startLedgerSmtp({ file: join(folder, 'mail.jsonl') });
-      const providers = await startProviders(folder);
+      const servers = await startOutsideServers({ seed: 1 });
+      const { smtp, providers } = servers;
       const cluster = await startCluster({
-        services,
-        dataDir: join(folder, 'data'),
+        services: services(),
+        dataDir: join(servers.folder, 'data'),
         members: { delivery: 4 },
         env: { ...SHOP_ENVIRONMENT, ...providers.env, CARILLON_MONGODB_DATABASE: 'copies' },
       });
-      const stores = await openClusterStores(services, 'copies');
+      const stores = await openClusterStores(services(), 'copies');
       try {
-        const neighbours = { smtpPort: smtp.port, partnerUrl: 'http://127.0.0.1:9', providers: providers.places };
-        const keys = await openShop(folder, cluster.dataDir, neighbours);
+        const keys = await openShop(servers.folder, cluster.dataDir, servers.neighbours);
         // One of each, so that there is an intent to be copied.
         for (const [channel, { status, address }] of Object.entries(ORDER_FIELDS)) {
           const body = {
@@ -62,7 +53,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'Of many copies of one unique id 
             });
             return answer.status === 202 || undefined;
           };
-          await untilFound(`the first for ${channel}`, taken, START_TIMEOUT);
+          await untilFound(`the first for ${channel}`, taken, TAKEN_WITHIN);
         }
         const codecs = await createRecordCodecs(stores.registry, Date.now);
         const deliveriesTo = async (uniqueId: (channel: string) => string): Promise<readonly Delivery[]> => {
@@ -75,7 +66,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'Of many copies of one unique id 
             const found = await deliveriesTo((channel) => `first-${channel}`);
             return found.length >= 3 ? found : undefined;
           },
-          START_TIMEOUT,
+          TAKEN_WITHIN,
         );
 
         // Next to each other on all partitions, so that all four take them into custody at once.
@@ -120,9 +111,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'Of many copies of one unique id 
       } finally {
         await cluster.stop();
         await stores.close();
-        await providers.stop();
-        await smtp.stop();
-        await rm(folder, { recursive: true, force: true });
+        await servers.stop();
       }
     },
     TAKES,

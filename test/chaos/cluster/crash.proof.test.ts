@@ -1,38 +1,24 @@
-import { startClusterServices, type ClusterServices } from '@carillon/testing/cluster';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeWith } from '../../support/requirements.ts';
-import { runClusterCrashes, type ClusterCrashReport } from './crash-run.ts';
+import { startClusterServices } from '@carillon/testing/cluster';
+import { expect, it } from 'vitest';
+import { runClusterCrashes } from './crash-run.ts';
 import { everything, killLeader } from './faults.ts';
+import { describeOnCluster, expectGreen } from './with-services.ts';
 
 const events = Number(process.env['CRASH_EVENTS'] ?? 10_000);
 const kills = Number(process.env['CRASH_KILLS'] ?? 30);
 const firing = Number(process.env['CRASH_FIRING'] ?? 0.4);
 const seed = Number(process.env['CRASH_SEED'] ?? Math.floor(Math.random() * 1_000_000));
 
-const START_TIMEOUT = 300_000;
+const NAME = `crash test on a cluster, seed ${seed}:`;
 const EACH_KILL = 6_000;
 const EACH_EVENT = 100;
 
-function expectGreen(report: ClusterCrashReport): void {
-  const { findings, deaths, faults, postedAfter, settledAfter, logs } = report;
-  console.log(`crash test on a cluster, seed ${seed}:`, { ...report.figures, postedAfter, settledAfter });
-  const story = faults.map(({ at, what }) => `${new Date(at).toISOString()} ${what}`).join('\n');
-  expect(findings, `${story}\n${logs}`).toEqual([]);
-  expect(deaths, story).toEqual([]);
-}
-
-describeWith(['kafka', 'mongodb', 'registry'], 'Roles as processes on one broker', () => {
-  let services: ClusterServices;
-  beforeAll(async () => {
-    services = await startClusterServices();
-  }, START_TIMEOUT);
-  afterAll(() => services?.stop(), START_TIMEOUT);
-
+describeOnCluster('Roles as processes on one broker', startClusterServices, (services) => {
   it(
     `lose nothing of ${events} events and tell nobody twice: ${kills} kills of everything, processes held still, a storm of rebalances (CRASH_SEED=${seed})`,
     async () => {
       const report = await runClusterCrashes({
-        services,
+        services: services(),
         database: 'crash',
         seed,
         events,
@@ -41,7 +27,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'Roles as processes on one broker
         mixture: { firing },
         faults: (site) => everything(site, kills),
       });
-      expectGreen(report);
+      expectGreen(report, NAME);
       // A run that interrupted nothing would show nothing.
       const { figures } = report;
       expect(figures['acknowledged']).toBe(events);
@@ -57,29 +43,27 @@ describeWith(['kafka', 'mongodb', 'registry'], 'Roles as processes on one broker
   );
 });
 
-describeWith(['kafka', 'mongodb', 'registry'], 'Roles as processes on three brokers', () => {
-  let services: ClusterServices;
-  beforeAll(async () => {
-    services = await startClusterServices({ kafka: { nodes: 3 } });
-  }, START_TIMEOUT);
-  afterAll(() => services?.stop(), START_TIMEOUT);
-
-  it('lose nothing when a leader is killed while events are posted, and go on without it', async () => {
-    let takenWithout = 0;
-    const report = await runClusterCrashes({
-      services,
-      database: 'crash',
-      seed,
-      events: 1_000,
-      rate: 40,
-      mixture: { firing },
-      members: {},
-      faults: async (site) => {
-        takenWithout = await killLeader(site, 'carillon.events', 10_000);
-      },
-    });
-    expectGreen(report);
-    expect(report.figures['acknowledged']).toBe(1_000);
-    expect(takenWithout).toBeGreaterThan(10);
-  }, 600_000);
-});
+describeOnCluster(
+  'Roles as processes on three brokers',
+  () => startClusterServices({ kafka: { nodes: 3 } }),
+  (services) => {
+    it('lose nothing when a leader is killed while events are posted, and go on without it', async () => {
+      let takenWithout = 0;
+      const report = await runClusterCrashes({
+        services: services(),
+        database: 'crash',
+        seed,
+        events: 1_000,
+        rate: 40,
+        mixture: { firing },
+        members: {},
+        faults: async (site) => {
+          takenWithout = await killLeader(site, 'carillon.events', 10_000);
+        },
+      });
+      expectGreen(report, NAME);
+      expect(report.figures['acknowledged']).toBe(1_000);
+      expect(takenWithout).toBeGreaterThan(10);
+    }, 600_000);
+  },
+);

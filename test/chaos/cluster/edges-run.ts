@@ -15,7 +15,7 @@ export async function runClusterEdges(
 ): Promise<ClusterCrashReport> {
   const network = createNetwork();
   try {
-    const report = await runClusterCrashes({
+    return await runClusterCrashes({
       services,
       database,
       seed,
@@ -29,11 +29,6 @@ export async function runClusterEdges(
           progress?.(what);
         }),
     });
-    const figures = {
-      edges: network.edges().length,
-      mailsReset: network.resets('delivery-smtp').reduce((sum, { most }) => sum + most, 0),
-    };
-    return { ...report, figures: { ...report.figures, ...figures } };
   } finally {
     await network.stop();
   }

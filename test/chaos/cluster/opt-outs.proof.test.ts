@@ -1,15 +1,14 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Delivery } from '@carillon/domain/deliveries';
-import { startLedgerSmtp, untilFound, type LedgerSmtp } from '@carillon/testing';
-import { startCluster, startClusterServices, type Cluster, type ClusterServices } from '@carillon/testing/cluster';
+import { untilFound } from '@carillon/testing';
+import { startCluster, startClusterServices, type Cluster } from '@carillon/testing/cluster';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeWith } from '../../support/requirements.ts';
-import { NO_PROVIDERS, PUBLIC_URL } from '../providers.ts';
+import { startOutsideServers, type OutsideServers } from '../outside-servers.ts';
+import { PUBLIC_URL } from '../providers.ts';
 import { STREAM } from '../../harness/shop.ts';
 import { openShop, SHOP_ENVIRONMENT, type ShopKeys } from '../shop.ts';
 import { openClusterStores, type ClusterStores } from './stores.ts';
+import { describeOnCluster } from './with-services.ts';
 
 /*
  * Four processes send, and two gateways take events and clicks. Whoever opts out at one gateway hears that it is done; from
@@ -28,35 +27,29 @@ const PUT_OFF = 20;
 const DATABASE = 'opt-outs';
 const orders = (who: string): readonly string[] => Array.from({ length: ORDERS }, (_, at) => `${who}-${at}`);
 
-describeWith(['kafka', 'mongodb', 'registry'], 'An opt-out that was answered holds in every process', () => {
-  let folder: string;
-  let services: ClusterServices;
-  let smtp: LedgerSmtp;
+describeOnCluster('An opt-out that was answered holds in every process', startClusterServices, (services) => {
+  let servers: OutsideServers;
   let cluster: Cluster;
   let stores: ClusterStores;
   let keys: ShopKeys;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'carillon-opt-outs-'));
-    services = await startClusterServices();
     // Slow, so that clicks come while messages are on their way.
-    smtp = await startLedgerSmtp({ file: join(folder, 'mail.jsonl'), latency: 200 });
+    servers = await startOutsideServers({ seed: 1, smtp: { latency: 200 } });
+    const { folder, providers, neighbours } = servers;
     cluster = await startCluster({
-      services,
+      services: services(),
       dataDir: join(folder, 'data'),
       members: { gateway: 2, delivery: DELIVERIES },
-      env: { ...SHOP_ENVIRONMENT, CARILLON_MONGODB_DATABASE: DATABASE },
+      env: { ...SHOP_ENVIRONMENT, ...providers.env, CARILLON_MONGODB_DATABASE: DATABASE },
     });
-    stores = await openClusterStores(services, DATABASE);
-    const neighbours = { smtpPort: smtp.port, partnerUrl: 'http://127.0.0.1:9', providers: NO_PROVIDERS };
+    stores = await openClusterStores(services(), DATABASE);
     keys = await openShop(folder, cluster.dataDir, neighbours);
   }, START_TIMEOUT);
   afterAll(async () => {
     await cluster?.stop();
     await stores?.close();
-    await smtp?.stop();
-    await services?.stop();
-    await rm(folder, { recursive: true, force: true });
+    await servers?.stop();
   }, START_TIMEOUT);
 
   /** Until the gateway takes it, which may not know the stream yet. */
@@ -97,7 +90,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'An opt-out that was answered hol
       await Promise.all(people.map((n) => send(`first-${n}`, addressOf(n))));
       await ended('customer-', PEOPLE);
       const links = new Map(
-        (await smtp.entries()).map(({ subject, headers }) => [
+        (await servers.smtp.entries()).map(({ subject, headers }) => [
           subject,
           /<([^>]+)>/.exec(headers['list-unsubscribe'] ?? '')?.[1]?.slice(PUBLIC_URL.length),
         ]),
@@ -123,7 +116,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'An opt-out that was answered hol
       const behind = all.filter(({ slot }) => slot.uniqueId.startsWith('behind-'));
       expect(behind).toHaveLength(PEOPLE * ORDERS);
       expect(fates(behind)).toEqual(['SUPPRESSED opted_out']);
-      const sent = (await smtp.entries()).map(({ subject }) => subject);
+      const sent = (await servers.smtp.entries()).map(({ subject }) => subject);
       expect(sent.filter((subject) => subject.startsWith('behind-'))).toEqual([]);
       // Every process had a part in it.
       const worked = await Promise.all(

@@ -1,28 +1,22 @@
-import { startClusterServices, type ClusterServices } from '@carillon/testing/cluster';
+import { startClusterServices } from '@carillon/testing/cluster';
 import { startKafkaProxy, type KafkaProxy } from '@carillon/testing/faults';
 import { startKafka } from '@carillon/testing/services';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeWith } from '../../support/requirements.ts';
+import { expect, it } from 'vitest';
 import { CRASH_BUGS } from '../../harness/planted-bugs/crash-bugs.ts';
 import { plantedLine, planting, type Change } from '../../harness/planting.ts';
 import { runClusterCrashes, type ClusterCrashOptions, type ClusterCrashReport } from './crash-run.ts';
 import { freezeSender, loseAnswers, recreateTopic, rejectSends } from './aimed-faults.ts';
 import type { Site } from './faults.ts';
+import { describeOnCluster } from './with-services.ts';
 
-const START_TIMEOUT = 120_000;
 const TAKES = 240_000;
 /** A mail server without whims, so that what goes wrong is the product's doing. */
 const CALM = { latency: 20, tempfail: 0, drop: 0 };
 /** Whoever waits for the lease of a call to the partner moves too late to be waited for where a bug is planted. */
 const ORDERS_ALONE = { lookups: 0, changes: 0 };
 
-describeWith(['kafka', 'mongodb', 'registry'], 'The crash test on a cluster', () => {
-  let services: ClusterServices;
+describeOnCluster('The crash test on a cluster', startClusterServices, (services) => {
   let runs = 0;
-  beforeAll(async () => {
-    services = await startClusterServices();
-  }, START_TIMEOUT);
-  afterAll(() => services?.stop(), START_TIMEOUT);
 
   type Aimed = Pick<ClusterCrashOptions, 'events' | 'rate' | 'members' | 'patience' | 'quiet' | 'mixture'> & {
     readonly faults: (site: Site, proxy: KafkaProxy) => Promise<void>;
@@ -34,7 +28,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'The crash test on a cluster', ()
     const proxy = await startKafkaProxy(kafka.brokers);
     try {
       const report = await runClusterCrashes({
-        services: { ...services, kafka },
+        services: { ...services(), kafka },
         database: `planted-${(runs += 1)}`,
         seed: runs,
         smtp: CALM,

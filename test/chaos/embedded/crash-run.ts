@@ -1,29 +1,19 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import {
-  launchProduct,
-  startLedgerSmtp,
-  untilFound,
-  type LaunchedProduct,
-  type LedgerSmtp,
-  type Product,
-} from '@carillon/testing';
+import { launchProduct, untilFound, type LaunchedProduct, type Product } from '@carillon/testing';
 import { between, createChance } from '../../harness/chance.ts';
-import { coverageOf, showsTooLittle } from '../coverage.ts';
-import { figuresOf } from '../figures.ts';
-import type { Cut } from '../cuts.ts';
-import { startBookedPartner, type BookedPartner } from '../partner.ts';
-import { startPosters, type Posters } from '../posters.ts';
-import type { Mixture, Posts } from '../posts.ts';
-import { readBooks, startProviders, type Providers } from '../providers.ts';
-import { createReporter, type Reporter } from '../reporter.ts';
-import { openShop, SHOP_ENVIRONMENT } from '../shop.ts';
 import type { Finding } from '../../harness/promises.ts';
-import { judge, type Course } from '../verdict.ts';
+import { startClients } from '../clients.ts';
+import type { Cut } from '../cuts.ts';
+import { judgeRun, type JudgedRun } from '../judge-run.ts';
+import { neighboursThrough, type Network } from '../network.ts';
+import { withOutsideServers, type OutsideOptions, type OutsideServers } from '../outside-servers.ts';
+import type { BookedPartner } from '../partner.ts';
+import type { Posters } from '../posters.ts';
+import type { Mixture, Posts } from '../posts.ts';
+import { standingStill } from '../settle.ts';
+import { openShop, SHOP_ENVIRONMENT } from '../shop.ts';
 import { comeToRest, settleInLife } from './rest.ts';
-import { standingStill, type Rest } from '../settle.ts';
 
 export type CrashOptions = {
   readonly seed: number;
@@ -38,23 +28,21 @@ export type CrashOptions = {
   /** Events of each poster in a second, at most. */
   readonly rate?: number;
   readonly mixture?: Mixture;
-  readonly smtp?: { readonly latency: number; readonly tempfail: number; readonly drop: number };
+  readonly smtp?: OutsideOptions['smtp'];
   /**
-   * What befalls the first life, under load. When it is over that life has to come to rest; only then it is killed. Answers
+   * What befalls the first life, under load. When it is over that life has to come to rest; only then it is killed. Returns
    * when calls may have been cut off, or what came of them.
    */
-  readonly trouble?: (product: Product, posters: Posters) => Promise<Cut>;
+  readonly trouble?: (product: Product, posters: Posters) => Promise<readonly Cut[]>;
+  /** Stands between all parts during the trouble. Left out if nothing does. */
+  readonly network?: Network;
   /** Whether so much was taken that the clients may end; left out: when the last kill is over. */
   readonly isEnough?: (posts: Posts) => boolean;
   /** Environment of the product: how bugs are planted. */
   readonly env?: Readonly<Record<string, string>>;
 };
 
-export type CrashReport = {
-  readonly findings: readonly Finding[];
-  /** Null: it shows enough, or the machine was too slow to say. */
-  readonly showsTooLittle: string | null;
-  readonly figures: Readonly<Record<string, number>>;
+export type CrashReport = Omit<JudgedRun, 'sends'> & {
   /** What the product wrote to standard error over all its lives. */
   readonly stderr: string;
 };
@@ -83,32 +71,12 @@ function createAddress(): Address {
 }
 
 /** Kills and restarts the product under load, lets it come to rest, stops it and judges what it left behind. */
-export async function runCrashes(options: CrashOptions): Promise<CrashReport> {
-  const folder = await mkdtemp(join(tmpdir(), 'carillon-crash-'));
-  const mail = join(folder, 'mail.jsonl');
-  const smtp = await startLedgerSmtp({ file: mail, seed: String(options.seed), ...(options.smtp ?? SMTP) });
-  const partner = await startBookedPartner(options.seed);
-  const onSms: { tell: Reporter['onSms'] } = { tell: async () => undefined };
-  const providers = await startProviders(folder, (message) => onSms.tell(message));
-  try {
-    return await crash(options, folder, { smtp, partner, providers }, onSms);
-  } finally {
-    await providers.stop();
-    await partner.stop();
-    await smtp.stop();
-    await rm(folder, { recursive: true, force: true });
-  }
-}
+export const runCrashes = (options: CrashOptions): Promise<CrashReport> =>
+  withOutsideServers({ seed: options.seed, smtp: options.smtp ?? SMTP }, (servers) => crash(options, servers));
 
-type Others = { readonly smtp: LedgerSmtp; readonly partner: BookedPartner; readonly providers: Providers };
-
-async function crash(
-  options: CrashOptions,
-  folder: string,
-  others: Others,
-  onSms: { tell: Reporter['onSms'] },
-): Promise<CrashReport> {
-  const { smtp, partner, providers } = others;
+async function crash(options: CrashOptions, servers: OutsideServers): Promise<CrashReport> {
+  const { rounds, network, trouble } = options;
+  const { folder, providers } = servers;
   const dataDir = join(folder, 'data');
   const lives: LaunchedProduct[] = [];
   const launch = (): LaunchedProduct => {
@@ -119,38 +87,32 @@ async function crash(
   const address = createAddress();
   try {
     const first = launch();
-    await first.ready;
-    const posters = startPosters({
+    const product = await first.ready;
+    const { posters, reporter } = startClients(servers, {
       seed: options.seed,
-      keys: await openShop(folder, dataDir, {
-        smtpPort: smtp.port,
-        partnerUrl: partner.url,
-        providers: providers.places,
-      }),
+      keys: await openShop(folder, dataDir, await neighboursThrough(network, servers)),
       gateway: address.current,
       posters: options.posters ?? 8,
       rate: options.rate ?? 10,
-      ...(options.mixture && { mixture: options.mixture }),
+      mixture: options.mixture,
     });
     const { posts } = posters;
-    const reporter = createReporter({ seed: options.seed, gateway: address.current, optedOut: posts.optedOut });
-    onSms.tell = reporter.onSms;
     const troubles: Cut[] = [];
     const standing: Finding[] = [];
     let recoveredAfter = 0;
-    if (options.trouble) {
-      const product = await first.ready;
-      address.up(product.gatewayUrl);
-      troubles.push(await options.trouble(product, posters));
+    if (trouble) {
+      address.up(network ? await network.through('clients-gateway', product.gatewayUrl) : product.gatewayUrl);
+      troubles.push(...(await trouble(product, posters)));
       // A start would set right what stands still.
       const settled = await settleInLife(dataDir, { posts, since: await posters.finish() });
       recoveredAfter = settled.after;
       standing.push(...standingStill(settled));
     }
-    const kills = await killRepeatedly(options, first, launch, address, partner);
-    const { evidence, settledAfter, leftOpen } = await comeToRest({
+    const kills = await killRepeatedly(options, first, launch, address, servers.partner);
+    const rest = await comeToRest({
       dataDir,
       launch,
+      ...(rounds === 0 && { running: first }),
       posts,
       since: Date.now(),
       async begun({ gatewayUrl }) {
@@ -163,21 +125,21 @@ async function crash(
       },
     });
     await reporter.stop();
-    return await report(
-      {
-        reporter,
-        options,
-        posters,
-        kills,
-        troubles,
-        standing,
-        evidence,
-        leftOpen,
-        settledAfter: Math.max(recoveredAfter, settledAfter),
-        ...others,
-      },
-      lives.map((life) => life.stderr()).join(''),
-    );
+    const cuts = [...troubles, ...kills];
+    const judged = await judgeRun({
+      ...rest,
+      settledAfter: Math.max(recoveredAfter, rest.settledAfter),
+      servers,
+      clients: { posters, reporter },
+      cuts: { delivery: cuts, engine: cuts },
+      network,
+    });
+    return {
+      ...judged,
+      findings: [...standing, ...judged.findings],
+      figures: { kills: rounds, ...judged.figures },
+      stderr: lives.map((life) => life.stderr()).join(''),
+    };
   } finally {
     await Promise.all(lives.map((life) => life.kill('SIGKILL')));
   }
@@ -236,66 +198,3 @@ const chooseCalm = (rounds: number, chance: () => number): ReadonlySet<number> =
       return before + 1 + Math.floor(chance() * Math.min(CALM.every, rounds - before));
     }),
   );
-
-type Run = Others & {
-  readonly reporter: Reporter;
-  readonly options: CrashOptions;
-  readonly posters: Posters;
-  readonly kills: readonly Cut[];
-  readonly troubles: readonly Cut[];
-  /** What did not go on when the trouble was over. */
-  readonly standing: readonly Finding[];
-} & Rest;
-
-async function report(
-  {
-    options,
-    posters,
-    reporter,
-    smtp,
-    partner,
-    providers,
-    kills,
-    troubles,
-    standing,
-    evidence,
-    leftOpen,
-    settledAfter,
-  }: Run,
-  stderr: string,
-): Promise<CrashReport> {
-  const { mail, sends } = await readBooks(smtp, providers, evidence);
-  const { acknowledged, changes, firstMembers } = posters.posts;
-  const cuts = [...troubles, ...kills];
-  const course: Course = {
-    acknowledged,
-    changes,
-    firstMembers,
-    mail,
-    atKills: { sends, kills: cuts },
-    partner: { calls: partner.calls, cuts },
-    settledAfter,
-    leftOpen,
-    reports: reporter,
-  };
-  const coverage = coverageOf(course, evidence);
-  return {
-    findings: [...standing, ...judge(course, evidence)],
-    showsTooLittle: showsTooLittle(coverage),
-    stderr,
-    figures: {
-      kills: options.rounds,
-      settledAfter,
-      ...coverage,
-      ...figuresOf(posters, evidence),
-      leavers: changes.filter(({ user }) => user.startsWith('club-')).length,
-      partnerAnswers: partner.calls.filter(({ answered }) => answered).length,
-      messages: mail.length,
-      texted: providers.twilio.messages.length,
-      pushed: providers.fcm.messages.length,
-      reported: reporter.answered.size,
-      optedOut: evidence.deliveries.filter(({ reason }) => reason === 'opted_out').length,
-      dropsPlanted: mail.filter(({ dropped }) => dropped).length,
-    },
-  };
-}

@@ -58,7 +58,7 @@ export async function runDiskFull(options: Pick<CrashOptions, 'seed' | 'env'>): 
       await limitFiles(product.pid, 'unlimited');
       const until = Date.now();
       await untilTaken(posters, posters.taken() + 20);
-      return { from, until };
+      return [{ from, until }];
     },
   });
   return { ...report, takenWhileFull, statusWhileFull, answersWhileFull };

@@ -1,16 +1,13 @@
-import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { startLedgerSmtp, untilFound, type LedgerSmtp } from '@carillon/testing';
-import { planting } from '../../harness/planting.ts';
+import { untilFound, type LedgerSmtp } from '@carillon/testing';
+import { startOutsideServers } from '../outside-servers.ts';
 import { eventPost } from '../posts.ts';
-import { openShop, SHOP_ENVIRONMENT, type ShopKeys } from '../shop.ts';
-import { failpointLine } from './failpoints.ts';
+import { openShop, type ShopKeys } from '../shop.ts';
+import { armFailpoint, failpointEnvironment, whoFailed } from './arming.ts';
 import { deliveriesOf, type Shown } from './lives.ts';
 import type { OpenPatient, Patient } from './patient.ts';
 import { CADENCE_PLACES, type CadencePlace } from './places.ts';
-import { FAILPOINTS_IN_THE_PRODUCT } from './planted-failpoints.ts';
 
 /* A product that fails while it counts what somebody got, or makes one digest of two messages. */
 
@@ -25,7 +22,6 @@ export const cadenceCaseName = ({ at, action }: CadenceCase): string => `${at}: 
 
 /** Longer than a consumer's session, so that somebody else comes to what was begun; shorter than the lease of a call. */
 const HELD = 20_000;
-const REACHED_WITHIN = 120_000;
 const OVER_WITHIN = 180_000;
 
 const notification = (status: string, cadence: string): string => `channels:
@@ -131,58 +127,33 @@ export async function runCadenceFailpoints(
   open: OpenPatient,
   cases: readonly CadenceCase[],
 ): Promise<ReadonlyMap<string, string>> {
-  const folder = await mkdtemp(join(tmpdir(), 'carillon-cadence-failpoints-'));
-  const smtp = await startLedgerSmtp({ file: join(folder, 'mail.jsonl'), seed: '1', latency: 5 });
-  const orders = join(folder, 'orders');
+  const servers = await startOutsideServers({ seed: 1, smtp: { latency: 5 } });
+  const { folder, smtp, neighbours } = servers;
   let patient: Patient | undefined;
   try {
-    patient = await open({
-      folder,
-      env: {
-        ...SHOP_ENVIRONMENT,
-        FAILPOINTS: `@${orders}`,
-        NODE_COMPILE_CACHE: join(folder, 'compiled'),
-        TWILIO_TOKEN: 'nobody sends over it',
-        FCM_KEY_FILE: '{}',
-        ...planting(FAILPOINTS_IN_THE_PRODUCT),
-      },
-    });
+    patient = await open({ folder, env: failpointEnvironment(servers) });
     await patient.ready();
-    const neighbours = { smtpPort: smtp.port, partnerUrl: 'http://127.0.0.1:9/' };
     const keys = await openShop(folder, join(folder, 'data'), neighbours, FILES);
     const fixture: Fixture = { patient, keys, smtp };
     const ends = new Map<string, string>();
     for (const [number, one] of cases.entries()) {
-      ends.set(cadenceCaseName(one), await runOne(one, number, orders, fixture));
+      ends.set(cadenceCaseName(one), await runOne(one, number, folder, fixture));
     }
     return ends;
   } finally {
     await patient?.close();
-    await smtp.stop();
-    await rm(folder, { recursive: true, force: true });
+    await servers.stop();
   }
 }
 
-/** A process that reads the file of orders reads all of it or nothing. */
-async function arm(file: string, order: string): Promise<void> {
-  await writeFile(`${file}.new`, order);
-  await rename(`${file}.new`, file);
-}
-
-async function runOne(one: CadenceCase, number: number, orders: string, fixture: Fixture): Promise<string> {
+async function runOne(one: CadenceCase, number: number, folder: string, fixture: Fixture): Promise<string> {
   const { patient } = fixture;
   const said = patient.logs();
-  const isNew = ([name, log]: readonly [string, string]): boolean =>
-    log.slice(said.get(name)?.length ?? 0).includes(failpointLine(one.at, one.action));
   const scene = sceneOf(fixture, one, number);
-  await arm(orders, `${one.at}:1:${one.action}`);
+  await armFailpoint(folder, `${one.at}:1:${one.action}`);
   const acting = scene.act();
-  const reached = await untilFound(
-    one.at,
-    () => Promise.resolve([...patient.logs()].some(isNew) || undefined),
-    REACHED_WITHIN,
-  ).catch(() => false);
-  await arm(orders, '');
+  const reached = (await whoFailed(patient, one, said)) !== null;
+  await armFailpoint(folder, '');
   if (reached) {
     if (one.action === 'stop') await pause(HELD);
     await patient.revive(one.action);

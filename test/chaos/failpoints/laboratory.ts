@@ -1,20 +1,16 @@
-import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Delivery } from '@carillon/domain/deliveries';
 import { messageOf } from '@carillon/kernel';
-import { planting, type Change } from '../../harness/planting.ts';
-import { failpointLine } from './failpoints.ts';
-import { FAILPOINTS_IN_THE_PRODUCT } from './planted-failpoints.ts';
-import { startLedgerSmtp, untilFound, type LedgerSmtp } from '@carillon/testing';
+import type { Change } from '../../harness/planting.ts';
+import { untilFound } from '@carillon/testing';
 import { freePorts } from '@carillon/testing/services';
 import type { Cut, Kill } from '../cuts.ts';
 import type { Evidence } from '../../harness/evidence.ts';
-import { startBookedPartner, type BookedPartner } from '../partner.ts';
+import { startOutsideServers, type OutsideServers } from '../outside-servers.ts';
 import { createPosts } from '../posts.ts';
-import { readBooks, startProviders, type Providers } from '../providers.ts';
-import { openShop, SHOP_ENVIRONMENT, type Neighbours } from '../shop.ts';
+import { readBooks } from '../providers.ts';
+import { openShop, type Neighbours } from '../shop.ts';
 import type { Patience } from '../settle.ts';
 import type { Finding } from '../../harness/promises.ts';
 import { findLate, judge } from '../verdict.ts';
@@ -28,6 +24,7 @@ import {
   situationOf,
   type FailpointCase,
 } from './cases.ts';
+import { armFailpoint, failpointEnvironment, whoFailed } from './arming.ts';
 import type { OpenPatient, Patient } from './patient.ts';
 import type { Floor, Scene } from './orders.ts';
 import { prepare } from './situations.ts';
@@ -76,11 +73,10 @@ export type Laboratory = {
   close(): Promise<void>;
 };
 
-const CALM_MAIL = { seed: '1', latency: 5, tempfail: 0, drop: 0 };
+const CALM_MAIL = { latency: 5 };
 const CALM_PARTNER = { throttled: 0, unavailable: 0, neverAnswered: 0, latency: 5 };
 /** Longer than any lease, and than eight tries of an account that was put off so often that it is probed every 30 s only. */
 const OVER_WITHIN = 300_000;
-const REACHED_WITHIN = 60_000;
 /** Between two looks a write that was seen has passed its place. */
 const QUIET_LOOKS = 2;
 const QUIET_LOOKS_EVERY = 50;
@@ -96,41 +92,20 @@ type Done = {
   readonly moments: readonly Cut[];
 };
 
-type Parts = {
-  readonly folder: string;
-  readonly smtp: LedgerSmtp;
-  readonly partner: BookedPartner;
-  readonly providers: Providers;
-  readonly bouncesPort: number;
-  readonly patient: Patient;
-};
+type Parts = { readonly servers: OutsideServers; readonly bouncesPort: number; readonly patient: Patient };
 
 export async function openLaboratory(options: LabOptions): Promise<Laboratory> {
-  const folder = await mkdtemp(join(tmpdir(), 'carillon-failpoints-'));
-  const smtp = await startLedgerSmtp({ file: join(folder, 'mail.jsonl'), ...CALM_MAIL });
-  const partner = await startBookedPartner(1, CALM_PARTNER);
-  const providers = await startProviders(folder);
+  const servers = await startOutsideServers({ seed: 1, smtp: CALM_MAIL, partner: CALM_PARTNER });
   const [bouncesPort = 0] = await freePorts(1);
   let patient: Patient | undefined;
   const close = async (): Promise<void> => {
     await patient?.close();
-    await partner.stop();
-    await providers.stop();
-    await smtp.stop();
-    await rm(folder, { recursive: true, force: true });
+    await servers.stop();
   };
   try {
-    // Half of the time of a start is compiling.
-    const own = {
-      FAILPOINTS: `@${join(folder, 'orders')}`,
-      NODE_COMPILE_CACHE: join(folder, 'compiled'),
-      CARILLON_BOUNCES_LISTEN: `127.0.0.1:${bouncesPort}`,
-      ...providers.env,
-    };
-    const planted = planting([...FAILPOINTS_IN_THE_PRODUCT, ...(options.bugs ?? [])]);
-    patient = await options.open({ folder, env: { ...SHOP_ENVIRONMENT, ...own, ...planted } });
-    const parts = { folder, smtp, partner, providers, bouncesPort, patient };
-    return { ...(await createLaboratory(options, parts)), close };
+    const env = { ...failpointEnvironment(servers, options.bugs), CARILLON_BOUNCES_LISTEN: `127.0.0.1:${bouncesPort}` };
+    patient = await options.open({ folder: servers.folder, env });
+    return { ...(await createLaboratory(options, { servers, bouncesPort, patient })), close };
   } catch (error) {
     await close();
     throw error;
@@ -138,16 +113,12 @@ export async function openLaboratory(options: LabOptions): Promise<Laboratory> {
 }
 
 async function createLaboratory(options: LabOptions, parts: Parts): Promise<Omit<Laboratory, 'close'>> {
-  const { folder, smtp, partner, providers, bouncesPort, patient } = parts;
+  const { servers, bouncesPort, patient } = parts;
+  const { folder, smtp, partner, providers } = servers;
   const { lives } = patient;
   await patient.ready();
   const { inDoubt } = options;
-  const neighbours: Neighbours = {
-    smtpPort: smtp.port,
-    partnerUrl: partner.url,
-    providers: providers.places,
-    ...(inDoubt && { inDoubt }),
-  };
+  const neighbours: Neighbours = { ...servers.neighbours, ...(inDoubt && { inDoubt }) };
   const keys = await openShop(folder, join(folder, 'data'), neighbours);
   const { firstSync, firstMembers } = createPosts({ seed: 1, keys });
   for (const page of firstSync) await lives.say(page);
@@ -170,11 +141,7 @@ async function createLaboratory(options: LabOptions, parts: Parts): Promise<Omit
   /** What was never taken, however often it was said, or never over. */
   const untaken: Finding[] = [];
 
-  /** A process that reads the file reads all of it or nothing. */
-  async function arm(order: string): Promise<void> {
-    await writeFile(join(folder, 'orders.new'), order);
-    await rename(join(folder, 'orders.new'), join(folder, 'orders'));
-  }
+  const arm = (order: string): Promise<void> => armFailpoint(folder, order);
 
   /** Waits until nothing is under way that could come to the place instead of what is to be done next. */
   async function comeToQuiet(one: FailpointCase): Promise<void> {
@@ -193,16 +160,9 @@ async function createLaboratory(options: LabOptions, parts: Parts): Promise<Omit
     ).catch((error: unknown) => untaken.push({ kind: 'stuck', what: `${caseName(one)}: ${messageOf(error)}` }));
   }
 
-  /** Who came to the place and failed there; null: nobody did. */
-  async function failing({ at, action }: FailpointCase, said: Logs): Promise<string | null> {
-    const line = failpointLine(at, action);
-    const isNew = ([name, log]: readonly [string, string]): boolean =>
-      log.slice(said.get(name)?.length ?? 0).includes(line);
-    const who = await untilFound(
-      line,
-      () => Promise.resolve([...patient.logs()].find(isNew)?.[0]),
-      REACHED_WITHIN,
-    ).catch(() => null);
+  /** Returns the process that came to the place and failed there, or null. */
+  async function failing(one: FailpointCase, said: Logs): Promise<string | null> {
+    const who = await whoFailed(patient, one, said);
     await arm('');
     return who;
   }

@@ -1,10 +1,8 @@
 import type { CrashBug } from './planted-bug.ts';
 
 const CRASH_PROOF = 'test/chaos/embedded/planted-bugs.proof.test.ts';
-const ONE_CRASH_PROOF = 'test/chaos/embedded/one-planted-bug.proof.test.ts';
 const CLUSTER_PROOF = 'test/chaos/cluster/planted-bugs.proof.test.ts';
 const FAILPOINT_PROOF = 'test/chaos/embedded/failpoints/planted-bugs.proof.test.ts';
-const CHANNEL_PROOF = 'test/chaos/embedded/failpoints/planted-bugs-of-channels.proof.test.ts';
 const DURABILITY_PROOF = 'test/chaos/embedded/durability.proof.test.ts';
 const TAKE_OVER_PROOF = 'test/chaos/cluster/failpoints/take-over-on-channels.proof.test.ts';
 
@@ -112,7 +110,7 @@ export const CRASH_BUGS = {
   /** A call that was cut off is made again, though the provider may have accepted it. */
   doubtSentAgain: {
     breaks: 'one_message_per_slot',
-    proof: ONE_CRASH_PROOF,
+    proof: CRASH_PROOF,
     changes: [
       {
         file: 'libs/domain/src/deliveries/attempts.ts',
@@ -204,7 +202,7 @@ export const CRASH_BUGS = {
   /** Another account sends after an ambiguous result. */
   failoverAfterAmbiguous: {
     breaks: 'one_message_per_slot',
-    proof: CHANNEL_PROOF,
+    proof: FAILPOINT_PROOF,
     changes: [
       {
         file: 'libs/domain/src/deliveries/attempts.ts',
@@ -232,7 +230,7 @@ export const CRASH_BUGS = {
   /** A provider library repeats a request without a response. */
   retryByTheLibrary: {
     breaks: 'one_message_per_slot',
-    proof: CHANNEL_PROOF,
+    proof: FAILPOINT_PROOF,
     changes: [
       {
         file: 'libs/adapters/providers/twilio/src/api.ts',
@@ -247,7 +245,7 @@ export const CRASH_BUGS = {
   /** A 404 without a code counts as a dead push token. */
   purgedOnABare404: {
     breaks: 'nothing_disappears',
-    proof: CHANNEL_PROOF,
+    proof: FAILPOINT_PROOF,
     changes: [
       {
         file: 'libs/adapters/providers/fcm/src/outcome-table.ts',
@@ -260,7 +258,7 @@ export const CRASH_BUGS = {
   /** The latest receipt counts, and may lower a delivery. */
   receiptsLower: {
     breaks: 'nothing_disappears',
-    proof: CHANNEL_PROOF,
+    proof: FAILPOINT_PROOF,
     changes: [
       {
         file: 'libs/domain/src/receipts/apply-receipt.ts',
@@ -277,7 +275,7 @@ export const CRASH_BUGS = {
   /** A callback counts without its signature. */
   unsignedCallbackTaken: {
     breaks: 'hostile_input',
-    proof: CHANNEL_PROOF,
+    proof: FAILPOINT_PROOF,
     changes: [
       {
         file: 'libs/adapters/providers/twilio/src/receipts.ts',
@@ -289,7 +287,7 @@ export const CRASH_BUGS = {
   /** Opening the link of a message unsubscribes. */
   lookingUnsubscribes: {
     breaks: 'opt_outs',
-    proof: CHANNEL_PROOF,
+    proof: FAILPOINT_PROOF,
     changes: [
       {
         file: 'apps/gateway/src/consent-links.ts',
@@ -304,7 +302,7 @@ export const CRASH_BUGS = {
   /** An opt-out is answered before it is stored. */
   answeredBeforeConsent: {
     breaks: 'opt_outs',
-    proof: CHANNEL_PROOF,
+    proof: FAILPOINT_PROOF,
     changes: [
       {
         file: 'apps/gateway/src/consent-links.ts',
@@ -316,7 +314,7 @@ export const CRASH_BUGS = {
   /** START also removes the suppression of a number that does not exist. */
   oneEntryForAllSources: {
     breaks: 'opt_outs',
-    proof: CHANNEL_PROOF,
+    proof: FAILPOINT_PROOF,
     changes: [
       {
         file: 'libs/adapters/embedded/src/stores/suppression-list.ts',

@@ -1,11 +1,10 @@
-import { startClusterServices, type ClusterServices } from '@carillon/testing/cluster';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeWith } from '../../../support/requirements.ts';
+import { startClusterServices } from '@carillon/testing/cluster';
+import { expect, it } from 'vitest';
 import type { FailpointCase } from '../../failpoints/cases.ts';
 import { runFailpoints } from '../../failpoints/run.ts';
+import { describeOnCluster } from '../with-services.ts';
 import { openClusterPatient } from './patient.ts';
 
-const START_TIMEOUT = 120_000;
 const TAKES = 600_000;
 /** Longer than the lease of a mail (30 s) and the session of a consumer (10 s). */
 const HELD = 35_000;
@@ -20,18 +19,12 @@ const STOPS: readonly FailpointCase[] = [
   { at: 'engine.checkpoint.before', action: 'stop', situation: 'followed' },
 ];
 
-describeWith(['kafka', 'mongodb', 'registry'], 'Of two that do the same work one is held still, and', () => {
-  let services: ClusterServices;
-  beforeAll(async () => {
-    services = await startClusterServices();
-  }, START_TIMEOUT);
-  afterAll(() => services?.stop(), START_TIMEOUT);
-
+describeOnCluster('Of two that do the same work one is held still, and', startClusterServices, (services) => {
   it(
     'the other finishes what it had begun; what it writes when it wakes is refused',
     async () => {
       const { ends, findings, stderr } = await runFailpoints({
-        open: openClusterPatient({ services, database: 'take-over', twins: true }),
+        open: openClusterPatient({ services: services(), database: 'take-over', twins: true }),
         cases: STOPS,
         lanes: 1,
         held: HELD,

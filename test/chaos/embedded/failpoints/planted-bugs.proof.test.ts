@@ -1,89 +1,81 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { CRASH_BUGS } from '../../../harness/planted-bugs/crash-bugs.ts';
 import { plantedLine, type Change } from '../../../harness/planting.ts';
-import type { Finding } from '../../../harness/promises.ts';
+import { describeFinding } from '../../../harness/promises.ts';
 import type { FailpointCase } from '../../failpoints/cases.ts';
 import { openLaboratory, type Laboratory } from '../../failpoints/laboratory.ts';
 import { openEmbeddedPatient } from './patient.ts';
 
-const TAKES = 300_000;
+const TAKES = 600_000;
 let laboratory: Laboratory | undefined;
 afterEach(() => laboratory?.close());
 
-type How = 'run' | 'runAndKill';
-type Failing = readonly [How, FailpointCase];
+type Failing = readonly [how: 'run' | 'runAndKill', FailpointCase];
 
-/** What is found where the process fails there. */
-async function findings(bug: Change | null, ...cases: readonly Failing[]): Promise<readonly Finding[]> {
+/** Returns the findings of these cases, each in one line. */
+async function findings(bugs: readonly Change[], cases: readonly Failing[]): Promise<readonly string[]> {
   laboratory = await openLaboratory({
     open: openEmbeddedPatient,
     held: 0,
     waitsForLeases: true,
     patience: { quiet: 3_000 },
-    ...(bug && { bugs: [bug] }),
+    bugs,
   });
   for (const [how, one] of cases) await laboratory[how](one);
   const report = await laboratory.finish();
-  if (bug) expect(report.stderr).toContain(plantedLine(bug));
+  for (const bug of bugs) expect(report.stderr).toContain(plantedLine(bug));
   expect(report.ends.every(({ reached }) => reached)).toBe(true);
-  return report.findings;
+  return report.findings.map(describeFinding);
 }
 
-const LATE_EVENT: Failing = ['runAndKill', { at: 'events.append.before', action: 'delay' }];
+/** Nothing fails: the event only takes its time until it is on the log. */
+const CALM = { at: 'events.append.before', action: 'delay' } as const;
+const LATE_EVENT: Failing = ['runAndKill', CALM];
 const NO_CUSTODY: Failing = ['runAndKill', { at: 'delivery.insert.before', action: 'kill' }];
-/** A start repeats markers too: they are over when something has been told. */
-const LATE_MARKERS: readonly Failing[] = [
-  ['run', { at: 'delivery.sent.after', action: 'throw' }],
-  ['run', { at: 'events.append.before', action: 'delay', situation: 'published' }],
-];
+/** A start repeats markers too: they are over when a message has been sent. */
+const SENT: Failing = ['run', { at: 'delivery.sent.after', action: 'throw' }];
+const LATE_MARKERS: Failing = ['run', { ...CALM, situation: 'published' }];
 const NO_OUTCOME: Failing = ['run', { at: 'delivery.sent.after', action: 'kill' }];
+const UNANSWERED: Failing = ['run', { ...CALM, situation: 'unanswered', channel: 'sms' }];
+const ASTRAY: Failing = ['run', { ...CALM, situation: 'astray', channel: 'push' }];
+const REPORTED: Failing = [
+  'run',
+  { at: 'receipts.append.before', action: 'delay', situation: 'reported', channel: 'sms' },
+];
+const UNSUBSCRIBED: Failing = ['run', { at: 'consent.write.before', action: 'delay', situation: 'unsubscribed' }];
+const TWICE_BARRED: Failing = ['run', { ...CALM, situation: 'twice-barred', channel: 'sms' }];
 
-describe('A failpoint shows', () => {
-  it(
-    'that 202 comes before the commit returns: the event is lost',
-    async () => {
-      const found = await findings(CRASH_BUGS.acceptedBeforeCommit.changes[0], LATE_EVENT);
-      expect(found.map(({ kind }) => kind)).toEqual(['lost']);
+/** What the product does wrong, in which cases, and the findings of it. */
+const BUGS: readonly (readonly [keyof typeof CRASH_BUGS, readonly Failing[], readonly RegExp[]])[] = [
+  ['acceptedBeforeCommit', [LATE_EVENT], [/^lost/]],
+  ['positionBeforeCustody', [NO_CUSTODY], [/^lost.*nobody has its intent in custody/, /^gap.*is in no delivery/]],
+  ['answeredBeforeMarkers', [SENT, LATE_MARKERS], [/^untrue.*came after \d+ was published/]],
+  ['outcomeNotInCommit', [NO_OUTCOME], [/^untrue.*no outcome says so/]],
+  ['failoverAfterAmbiguous', [UNANSWERED], [/^twice/]],
+  ['retryByTheLibrary', [UNANSWERED], [/^twice/]],
+  ['purgedOnABare404', [ASTRAY], [/it is FAILED \(refused_recipient\)/]],
+  ['receiptsLower', [REPORTED], [/has to be DELIVERED, and is SENT/]],
+  ['unsignedCallbackTaken', [REPORTED], [/has to be DELIVERED, and is BOUNCED/]],
+  ['lookingUnsubscribes', [UNSUBSCRIBED], [/has to be SENT, and is SUPPRESSED/]],
+  ['answeredBeforeConsent', [UNSUBSCRIBED], [/has to be SUPPRESSED, and is SENT/]],
+  ['oneEntryForAllSources', [TWICE_BARRED], [/has to be SUPPRESSED, and is FAILED/]],
+];
+
+describe('a failpoint', () => {
+  it.each(BUGS)(
+    'finds the planted bug %s',
+    async (name, cases, wanted) => {
+      const found = await findings(CRASH_BUGS[name].changes, cases);
+      for (const finding of wanted) expect(found).toContainEqual(expect.stringMatching(finding));
     },
     TAKES,
   );
 
   it(
-    'that the position is saved before custody: the intent is lost at the first kill, not by chance',
+    'finds nothing in these cases without a bug',
     async () => {
-      const found = await findings(CRASH_BUGS.positionBeforeCustody.changes[0], NO_CUSTODY);
-      // What the clients were promised, and the audit of the same.
-      expect(found.map(({ kind }) => kind)).toEqual(['lost', 'gap']);
-      expect(found[0]?.what).toContain('nobody has its intent in custody');
-      expect(found[1]?.what).toContain('is in no delivery');
-    },
-    TAKES,
-  );
-
-  it(
-    'that a publication is answered before its markers: what comes next is judged by the one before',
-    async () => {
-      const found = await findings(CRASH_BUGS.answeredBeforeMarkers.changes[0], ...LATE_MARKERS);
-      expect(found.map(({ kind }) => kind)).toEqual(['untrue']);
-      expect(found[0]?.what).toMatch(/came after \d+ was published/);
-    },
-    TAKES,
-  );
-
-  it(
-    'that an outcome is not in the commit of its move: nobody learns of the end',
-    async () => {
-      const found = await findings(CRASH_BUGS.outcomeNotInCommit.changes[0], NO_OUTCOME);
-      expect(found.map(({ kind }) => kind)).toEqual(['untrue']);
-      expect(found[0]?.what).toContain('no outcome says so');
-    },
-    TAKES,
-  );
-
-  it(
-    'nothing at any of these places without a bug',
-    async () => {
-      expect(await findings(null, ...LATE_MARKERS, NO_OUTCOME, LATE_EVENT)).toEqual([]);
+      const cases = [SENT, LATE_MARKERS, NO_OUTCOME, ASTRAY, UNANSWERED, REPORTED, UNSUBSCRIBED, TWICE_BARRED];
+      expect(await findings([], [...cases, LATE_EVENT])).toEqual([]);
     },
     TAKES,
   );
