@@ -1,10 +1,11 @@
-import { TERMINAL_STATES, type Delivery, type DeliveryState } from '@carillon/domain/deliveries';
+import type { Delivery, DeliveryState } from '@carillon/domain/deliveries';
 import { findAsked } from './asking.ts';
 import type { PartnerSide } from './cuts.ts';
-import { findUnaccounted, slotName } from '../harness/audit.ts';
+import { findDeadLetters, slotName } from '../harness/audit.ts';
 import { findDoubts, type MailSide } from './doubts.ts';
 import type { Evidence } from '../harness/evidence.ts';
-import type { Finding } from '../harness/promises.ts';
+import { findingsOf, type Finding } from '../harness/promises.ts';
+import { judgeFacts } from '../harness/verdict.ts';
 import type { Acknowledged } from './posts.ts';
 import { eventsOf, type Promised } from './promised.ts';
 import { SETTLED_WITHIN } from './settle.ts';
@@ -30,43 +31,45 @@ export type Reports = { readonly answered: ReadonlySet<string>; readonly said: R
 /** By what somebody reported or wished, and was told that it is taken. */
 export type Fate = { readonly eventId: string; readonly state: DeliveryState };
 
-/** States that say that a provider took the message. */
-const ACCEPTED: ReadonlySet<DeliveryState> = new Set(['SENT', 'DELIVERED', 'BOUNCED', 'COMPLAINED']);
-const MAIL_SENT: ReadonlySet<DeliveryState> = new Set([...ACCEPTED, 'IN_DOUBT']);
-
 /** Ends in which somebody is not told who was to be; the latter two have a cause outside of the product, or are its mistake. */
 const UNTOLD: ReadonlySet<DeliveryState> = new Set(['SUPPRESSED', 'EXPIRED', 'FAILED', 'CANCELLED']);
 const CAUSED: ReadonlySet<DeliveryState> = new Set(['FAILED', 'CANCELLED']);
 
-/** Holds what the product left behind against what was promised, and what mail server and partner have in their books. */
+/** Compares what the product left behind with the promises, and with the books of mail server and partner. */
 export function judge(course: Course, evidence: Evidence): readonly Finding[] {
   const [events, ofChanges] = eventsOf(course, evidence);
   const slack = tolerancesOf(course, evidence);
+  const acknowledged = events.map(({ eventId }) => eventId);
   return [
     ...ofChanges,
-    ...findLost(events, course, evidence),
+    ...judgeFacts({ evidence, acknowledged, taken: course.mail.map(deliveryIdOf) }),
+    ...findLost(events, evidence),
     ...findTwice(course, evidence),
     ...findAsked(course.partner, evidence, slack.ofCalls),
-    ...findStuck(course, evidence),
+    // Also what a stop or a start would have set right.
+    ...findingsOf(
+      'stuck',
+      (course.leftOpen ?? []).map((what) => `nothing moves any more: ${what}`),
+    ),
     ...findLate(course.settledAfter ?? 0, 'at rest'),
     ...findDoubts(course, evidence, slack.ofMails),
     ...findUntrue(events, course, evidence),
     ...findOtherwise(course, evidence),
     ...findUnreported(course, evidence),
-    ...findUnaccounted(evidence, new Set(events.filter(({ parks }) => parks).map(({ eventId }) => eventId))),
+    ...findDeadLetters(evidence, new Set(events.filter(({ parks }) => parks).map(({ eventId }) => eventId))),
   ];
 }
 
-function findLost(events: readonly Acknowledged[], { mail }: Course, evidence: Evidence): readonly Finding[] {
+/** Events on the log that did not lead to their message. */
+function findLost(events: readonly Acknowledged[], evidence: Evidence): readonly Finding[] {
   const intents = new Map(evidence.intents.map((intent) => [intent.eventId as string, intent]));
   const answered = new Set(evidence.lookups.map(({ lookup }) => lookup.trigger.eventId as string));
   const bySlot = new Map(evidence.deliveries.map((delivery) => [slotName(delivery.slot), delivery]));
-  const mailed = new Set(mail.map(deliveryIdOf));
   const logged = new Set(evidence.events.values());
   const unread = evidence.unread.length === 0 ? '' : ` (not read: ${evidence.unread.join(', ')})`;
 
   function whyLost(event: Acknowledged): string | undefined {
-    if (!logged.has(event.eventId)) return 'it is not on the log';
+    if (!logged.has(event.eventId)) return undefined;
     const intent = intents.get(event.eventId);
     if (event.asks !== answered.has(event.eventId)) {
       return event.asks
@@ -79,9 +82,6 @@ function findLost(events: readonly Acknowledged[], { mail }: Course, evidence: E
     if (!holder?.judged.includes(intent.id)) return `nobody has its intent in custody${unread}`;
     const allowed = event.to === null || (event.mayFail && CAUSED.has(holder.state));
     if (!allowed && UNTOLD.has(holder.state)) return `it is ${holder.state} (${holder.reason})`;
-    if (ACCEPTED.has(holder.state) && !mailed.has(holder.id)) {
-      return `it is ${holder.state}, and no provider has anything of it`;
-    }
     if (holder.intent.id !== intent.id && !isToldAsDuplicate(holder, intent.id, evidence)) {
       return 'another event has its slot, and nothing says that it is a duplicate';
     }
@@ -104,14 +104,10 @@ function countBy<Item>(items: readonly Item[], nameOf: (item: Item) => string): 
   return counts;
 }
 
-/**
- * By the delivery that the Message-ID names, and by the subject, which is one for each that is to be told: two views of one
- * promise. And before anything is sent: an event makes one message, done over or not.
- */
+/** Each message that is due has a subject of its own, and an event makes one intent, evaluated again or not. */
 function findTwice({ mail }: Course, { intents }: Evidence): readonly Finding[] {
   const distinct = [...new Map(intents.map((intent) => [intent.id, intent])).values()];
   const counts = [
-    ...countBy(mail, deliveryIdOf),
     ...countBy(mail, (entry) => `subject ${entry.subject}`),
     ...countBy(distinct, ({ eventId }) => `event ${eventId}`),
   ];
@@ -120,53 +116,34 @@ function findTwice({ mail }: Course, { intents }: Evidence): readonly Finding[] 
     .map(([name, times]) => ({ kind: 'twice', what: `${name}: ${times} messages` }));
 }
 
-const findStuck = ({ leftOpen = [] }: Course, { deliveries, unread }: Evidence): readonly Finding[] => [
-  ...deliveries
-    .filter(({ state }) => !TERMINAL_STATES.has(state) && state !== 'IN_DOUBT')
-    .map(({ id, state, reason }): Finding => ({ kind: 'stuck', what: `${id} is ${state} (${reason})` })),
-  ...unread.map((what): Finding => ({ kind: 'stuck', what })),
-  // Also what a stop or a start would have set right.
-  ...leftOpen.map((what): Finding => ({ kind: 'stuck', what: `nothing moves any more: ${what}` })),
-];
-
 /** `after` in milliseconds from the last fault, or the last 202 where that came later. */
 export function findLate(after: number, what: string): readonly Finding[] {
   if (after <= SETTLED_WITHIN) return [];
   return [{ kind: 'late', what: `${what} ${after} ms after the last fault, ${SETTLED_WITHIN} ms are promised` }];
 }
 
-/** What the mail server took is sent or in doubt, and went to somebody who was to be told; every end was told. */
+/** Each message went to the person that it was for, and each event on the log was posted. */
 function findUntrue(
   events: readonly Acknowledged[],
   { mail }: Course,
-  { deliveries, outcomes, changes, events: logged }: Evidence,
+  { changes, events: logged }: Evidence,
 ): readonly Finding[] {
   // Changes that nobody said are found where changes are held against what was said (promised.ts).
   const said = new Set([...events, ...changes].map(({ eventId }) => eventId));
   const unsaid = [...new Set(logged.values())]
     .filter((eventId) => !said.has(eventId))
     .map((eventId): Finding => ({ kind: 'untrue', what: `${eventId} is on the log, and nobody said so` }));
-  const byId = new Map(deliveries.map((delivery) => [delivery.id as string, delivery]));
   const customers = new Map<string, Set<string>>();
   for (const { subject, to, fires } of events) {
     if (fires && to !== null) customers.set(subject, (customers.get(subject) ?? new Set()).add(to));
   }
-  const told = new Set(outcomes.map(({ deliveryId, state }) => `${deliveryId} ${state}`));
   const ofMail = mail.flatMap((entry): Finding[] => {
-    const delivery = byId.get(deliveryIdOf(entry));
-    const name = `${deliveryIdOf(entry)} (${entry.subject})`;
-    if (!delivery) return [{ kind: 'untrue', what: `a message of ${name}, which is not in the ledger` }];
-    if (!MAIL_SENT.has(delivery.state)) return [{ kind: 'untrue', what: `${name} was taken and is ${delivery.state}` }];
     const right = entry.to.length === 1 && customers.get(entry.subject)?.has(entry.to[0] ?? '');
-    return right ? [] : [{ kind: 'untrue', what: `${name} went to ${entry.to.join(', ')}` }];
+    return right
+      ? []
+      : [{ kind: 'untrue', what: `${deliveryIdOf(entry)} (${entry.subject}) went to ${entry.to.join(', ')}` }];
   });
-  const untold = deliveries
-    .filter(({ state }) => TERMINAL_STATES.has(state) || state === 'IN_DOUBT')
-    .filter(
-      ({ id, state, unpublished }) => !told.has(`${id} ${state}`) && unpublished.every((one) => one.state !== state),
-    )
-    .map(({ id, state }): Finding => ({ kind: 'untrue', what: `${id} is ${state}, and no outcome says so` }));
-  return [...unsaid, ...ofMail, ...untold];
+  return [...unsaid, ...ofMail];
 }
 
 /** What was reported and answered counts, and what nobody proved does not. */

@@ -1,11 +1,11 @@
 import type { DeliveryId, IntentId, TriggerId } from '@carillon/kernel';
 import { deliveryOf } from '@carillon/testing';
 import { describe, expect, it } from 'vitest';
-import { chainEnd, findUnaccounted } from './audit.ts';
+import { chainEnd, findDeadLetters, findGaps } from './audit.ts';
 import type { Evidence } from './evidence.ts';
 import { memberIs, orderIs, watchedOrderIs } from './forged-evidence.ts';
 
-const gapsOf = (evidence: Evidence): readonly string[] => findUnaccounted(evidence).map(({ what }) => what);
+const gapsOf = (evidence: Evidence): readonly string[] => findGaps(evidence).map(({ what }) => what);
 
 describe('The audit', () => {
   it('closes over an order, over one that asks, and over a change of a cohort', () => {
@@ -30,7 +30,7 @@ describe('The audit', () => {
     const { eventId } = delivery.intent;
     const letter = { what: 'ask partner_refused', eventId };
     const gaps = (deadLetters: Evidence['deadLetters'], ...parked: readonly string[]) =>
-      findUnaccounted({ ...evidence, deadLetters }, new Set(parked)).map(({ what }) => what);
+      findDeadLetters({ ...evidence, deadLetters }, new Set(parked)).map(({ what }) => what);
     expect(gaps([letter])).toEqual([`a dead letter: ask partner_refused ${eventId}`]);
     expect(gaps([{ what: 'evaluate not_avro', eventId: null }], eventId)).toEqual([
       'a dead letter: evaluate not_avro ',

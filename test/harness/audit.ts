@@ -15,11 +15,9 @@ export const slotName = ({ channel, notificationId, uniqueId }: Delivery['slot']
 export const findGaps = (evidence: Evidence): readonly Finding[] =>
   findingsOf('gap', [...breaksOf(evidence), ...miscountsOf(evidence), ...openEndsOf(evidence), ...orphansOf(evidence)]);
 
-/** The audit, and dead letters: exactly the events of `parked` have one, because the partner refused them. */
-export const findUnaccounted = (evidence: Evidence, parked: ReadonlySet<string> = new Set()): readonly Finding[] => [
-  ...findGaps(evidence),
-  ...findingsOf('gap', lettersOf(evidence, parked)),
-];
+/** Exactly the events of `parked` have a dead letter, because the partner refused them. */
+export const findDeadLetters = (evidence: Evidence, parked: ReadonlySet<string>): readonly Finding[] =>
+  findingsOf('gap', lettersOf(evidence, parked));
 
 function lettersOf({ deadLetters }: Evidence, parked: ReadonlySet<string>): readonly string[] {
   const told = new Set(deadLetters.map(({ eventId }) => eventId));

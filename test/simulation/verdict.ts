@@ -5,12 +5,11 @@ import type { Trigger } from '@carillon/domain/lookups';
 import type { RecordCodec } from '@carillon/ports';
 import { deliveryIdOf } from '@carillon/stages';
 import { createDirectWire } from '@carillon/testing/memory';
-import { findGaps } from '../harness/audit.ts';
 import { readEvidenceWith, READERS, type Evidence } from '../harness/evidence.ts';
 import { findingsOf, type Finding } from '../harness/promises.ts';
+import { judgeFacts } from '../harness/verdict.ts';
 import { decodeAll, expectedOf, placeOf, type Expected } from './oracle.ts';
 import { findUnheard, findUnheeded, foreignPlaces } from './reports.ts';
-import { rankOf } from './said.ts';
 import { MAX_ORDERS } from './shop.ts';
 import type { Shared, World } from './world.ts';
 
@@ -46,13 +45,17 @@ export async function judge(world: World, shared: Shared): Promise<readonly Find
   for (let more = expected.firstLookups.size; more < lookups.length; more += 1) world.saw('second lookup record');
   const codecs = shared.codecs;
   return [
-    ...findGaps(evidence),
-    ...findLostEvents(world, expected),
+    ...judgeFacts({ evidence, acknowledged: [...world.acknowledged], taken: takenOf(world), decided: world.decided }),
+    ...findOutdated(world, expected),
     ...findDifferences('intent', intents, expected.intents, codecs.intent),
     ...findDifferences('trigger', triggers, expected.triggers, codecs.trigger),
     ...findingsOf('otherwise', [...lookupsThatDoNotCount(world, expected), ...misjudged(evidence, expected)]),
     ...findingsOf('gap', deadLettersAmiss(world, shared)),
-    ...findingsOf('untrue', [...statesAmiss(world), ...endsWithoutCause(world), ...outcomesAmiss(evidence, shared)]),
+    ...findingsOf('untrue', [
+      ...doubtsWithoutCause(world),
+      ...endsWithoutCause(world),
+      ...outcomesAmiss(evidence, shared),
+    ]),
     ...findingsOf('cadence', [...limitsAmiss(world), ...digestsAmiss(world)]),
     ...findingsOf('lost', cohortAmiss(world, expected)),
     ...findingsOf('lost', findUnheard(world, shared)),
@@ -73,15 +76,23 @@ function evidenceOf(world: World, { codecs }: Shared): Promise<Evidence> {
   return readEvidenceWith(codecs, stores, (record) => !broken.has(placeOf(world, record)));
 }
 
-function findLostEvents({ acknowledged, judgedFrom }: World, { judged }: Expected): readonly Finding[] {
+/** The delivery of each message that a provider took, by the token of its attempt. */
+function takenOf({ accepted, ledger }: World): readonly string[] {
+  const byToken = new Map(
+    ledger.all().flatMap(({ id, attempts }) => attempts.map(({ token }) => [token, id] as const)),
+  );
+  return [...accepted.values()].map((token) => byToken.get(token) ?? token);
+}
+
+/** An event that was posted when a configuration counted is evaluated by it, or by a later one. */
+function findOutdated({ judgedFrom }: World, { judged }: Expected): readonly Finding[] {
   const byId = Map.groupBy(judged.flat(), ({ eventId }) => eventId ?? '');
-  const lost = [...acknowledged].filter((id) => !byId.has(id)).map((id) => `acknowledged, and not on the log: ${id}`);
   const outdated = [...judgedFrom].flatMap(([id, number]) =>
     (byId.get(id) ?? [])
       .filter(({ configNumber }) => configNumber < number)
       .map(({ configNumber }) => `posted when configuration ${number} counted, judged by ${configNumber}: ${id}`),
   );
-  return [...findingsOf('lost', lost), ...findingsOf('otherwise', outdated)];
+  return findingsOf('otherwise', outdated);
 }
 
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
@@ -127,22 +138,12 @@ function deadLettersAmiss(world: World, { codecs }: Shared): readonly string[] {
 const holdsDoubt = ({ attempts }: Delivery, doubtful: ReadonlySet<string>): boolean =>
   attempts.some(({ token, result }) => (result === null || result.verdict === 'ambiguous') && doubtful.has(token));
 
-/** The ledger says of a message what the provider says of it, or has a reason to doubt. */
-function statesAmiss({ ledger, accepted, doubtful, decided }: World): readonly string[] {
-  const tokens = new Set(accepted.values());
-  return ledger.all().flatMap((delivery) => {
-    const { id, state, reason, attempts } = delivery;
-    // What an operator said of a doubt counts, right or wrong.
-    if (decided.has(id) && state !== 'IN_DOUBT') return [];
-    const taken = attempts.some(({ token }) => tokens.has(token));
-    if (rankOf(delivery) > 0 && !taken) return [`${id} is ${state}, and the provider never took it`];
-    if (taken && rankOf(delivery) === 0 && state !== 'IN_DOUBT')
-      return [`the provider took ${id}, which is ${state} (${reason})`];
-    if (state === 'IN_DOUBT' && !holdsDoubt(delivery, doubtful))
-      return [`${id} is in doubt (${reason}) without a cause`];
-    return [];
-  });
-}
+/** A delivery is in doubt only if the result of a call is unknown. */
+const doubtsWithoutCause = ({ ledger, doubtful }: World): readonly string[] =>
+  ledger
+    .all()
+    .filter((delivery) => delivery.state === 'IN_DOUBT' && !holdsDoubt(delivery, doubtful))
+    .map(({ id, reason }) => `${id} is in doubt (${reason}) without a cause`);
 
 /** The least that an edition of the notification allows (`shop.ts`). */
 const FEWEST_ATTEMPTS = 3;
