@@ -88,6 +88,7 @@ async function crash(options: CrashOptions, servers: OutsideServers): Promise<Cr
   try {
     const first = launch();
     const product = await first.ready;
+    const firstUrl = network ? await network.through('clients-gateway', product.gatewayUrl) : product.gatewayUrl;
     const { posters, reporter } = startClients(servers, {
       seed: options.seed,
       keys: await openShop(folder, dataDir, await neighboursThrough(network, servers)),
@@ -101,7 +102,7 @@ async function crash(options: CrashOptions, servers: OutsideServers): Promise<Cr
     const standing: Finding[] = [];
     let recoveredAfter = 0;
     if (trouble) {
-      address.up(network ? await network.through('clients-gateway', product.gatewayUrl) : product.gatewayUrl);
+      address.up(firstUrl);
       troubles.push(...(await trouble(product, posters)));
       // A start would set right what stands still.
       const settled = await settleInLife(dataDir, { posts, since: await posters.finish() });

@@ -14,4 +14,4 @@ it(`The product, whose every edge is cut and late, loses nothing and tells nobod
   expect(figures['requestsCut']).toBeGreaterThan(0);
   expect(figures['mailsReset']).toBeGreaterThan(0);
   expect(figures['calls']).toBeGreaterThan(0);
-}, 180_000);
+}, 300_000);
