@@ -1,8 +1,8 @@
 import { CarillonError } from '@carillon/kernel';
 import type { NewRecord } from '@carillon/ports';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { GatewayPorts, GatewayTelemetry } from '../src/index.ts';
-import { post, prepareFixture, rawConnection, type Answer, type Fixture } from './gateway-fixture.ts';
+import type { GatewayPorts } from '../src/index.ts';
+import { post, prepareFixture, rawConnection, SILENT_TELEMETRY, type Answer, type Fixture } from './gateway-fixture.ts';
 
 let fixture: Fixture;
 beforeAll(async () => {
@@ -19,21 +19,6 @@ type Append = (records: readonly NewRecord[]) => Promise<readonly number[]>;
 const logThat = (append: Append): Partial<GatewayPorts> => ({
   log: { logId: fixture.backend.log.logId, partitions: () => 8, append },
 });
-const SILENT_TELEMETRY: GatewayTelemetry = {
-  partnerAlert: () => undefined,
-  takesMail: () => undefined,
-  returned: () => undefined,
-  membersSkipped: () => undefined,
-  callsPassedOver: () => undefined,
-  startRequest: () => ({ traceparent: null, event: () => undefined, end: () => undefined }),
-  accepted: () => undefined,
-  envelope: () => undefined,
-  refused: () => undefined,
-  appended: () => undefined,
-  trouble: () => undefined,
-  answered: () => undefined,
-  cutOff: () => undefined,
-};
 const never = <T>(): Promise<T> => new Promise(() => undefined);
 const pause = (span: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, span));
 const codeOf = ({ status, body }: Answer): string => `${status} ${String(body['code'])}`;
@@ -326,11 +311,7 @@ test('telemetry continues the trace and counts; what it started ends', async () 
     {
       ...logThat(append),
       telemetry: {
-        partnerAlert: () => undefined,
-        takesMail: () => undefined,
-        returned: () => undefined,
-        membersSkipped: () => undefined,
-        callsPassedOver: () => undefined,
+        ...SILENT_TELEMETRY,
         startRequest: (given) => {
           seen.push(`start ${given}`);
           return {

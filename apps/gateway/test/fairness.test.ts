@@ -4,7 +4,7 @@ import { CHANGED_BY_OWNER, foldConfiguration } from '@carillon/domain/configurat
 import { forgeToken, inSeconds } from '@carillon/testing/tokens';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { GatewayConfig, GatewayPorts, GatewayTelemetry, RunningGateway } from '../src/index.ts';
-import { post } from './gateway-fixture.ts';
+import { post, SILENT_TELEMETRY } from './gateway-fixture.ts';
 import { GOOD, prepareTokenFixture, type TokenFixture } from './token-fixture.ts';
 
 /*
@@ -42,19 +42,8 @@ async function start(
 ): Promise<{ readonly gateway: RunningGateway; readonly refusals: Refusals }> {
   const refusals: Refusals = new Map();
   const telemetry: GatewayTelemetry = {
-    startRequest: (traceparent) => ({ traceparent, event: () => undefined, end: () => undefined }),
-    accepted: () => undefined,
-    envelope: () => undefined,
-    refused: () => undefined,
-    appended: () => undefined,
-    answered: () => undefined,
+    ...SILENT_TELEMETRY,
     cutOff: (why) => void refusals.set(why, (refusals.get(why) ?? 0) + 1),
-    trouble: () => undefined,
-    partnerAlert: () => undefined,
-    takesMail: () => undefined,
-    returned: () => undefined,
-    membersSkipped: () => undefined,
-    callsPassedOver: () => undefined,
   };
   return { gateway: await fixture.start(config, { telemetry, ...ports }), refusals };
 }

@@ -131,6 +131,23 @@ const STREAMS: readonly ResourceChange[] = [
   stream('pages', { cors_origins: ['https://shop.example'], security: { api_keys: ['backend'] } }),
 ];
 
+/** Telemetry that records nothing. */
+export const SILENT_TELEMETRY: GatewayTelemetry = {
+  startRequest: (traceparent) => ({ traceparent, event: () => undefined, end: () => undefined }),
+  accepted: () => undefined,
+  envelope: () => undefined,
+  refused: () => undefined,
+  appended: () => undefined,
+  answered: () => undefined,
+  cutOff: () => undefined,
+  takesMail: () => undefined,
+  returned: () => undefined,
+  trouble: () => undefined,
+  partnerAlert: () => undefined,
+  membersSkipped: () => undefined,
+  callsPassedOver: () => undefined,
+};
+
 /** A real log, a configuration with every kind of stream and key, and gateways over both. */
 export async function prepareFixture(): Promise<Fixture> {
   const backend = await openGatewayBackend();
@@ -161,14 +178,7 @@ export async function prepareFixture(): Promise<Fixture> {
     refresh: async () => undefined,
   };
   const telemetry: GatewayTelemetry = {
-    startRequest: (traceparent) => ({ traceparent, event: () => undefined, end: () => undefined }),
-    accepted: () => undefined,
-    envelope: () => undefined,
-    refused: () => undefined,
-    appended: () => undefined,
-    answered: () => undefined,
-    cutOff: () => undefined,
-    takesMail: () => undefined,
+    ...SILENT_TELEMETRY,
     returned: (what) => void returned.push(what),
     trouble: (where, error) => void logged.push(`${where} ${String(error)}`),
     partnerAlert: (partner, detail) => void alerts.push(`${partner} ${detail}`),

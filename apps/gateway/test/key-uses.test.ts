@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { cutOffName, minuteOf } from '@carillon/domain/intake';
 import type { KeyUse } from '@carillon/ports';
 import { afterEach, beforeAll, expect, test } from 'vitest';
-import { post, prepareFixture, type Fixture } from './gateway-fixture.ts';
+import { post, prepareFixture, SILENT_TELEMETRY, type Fixture } from './gateway-fixture.ts';
 
 let fixture: Fixture;
 beforeAll(async () => {
@@ -77,21 +77,7 @@ test('a store that is away refuses nobody, is said, and is told of the use when 
   const { store, told } = recordingStore();
   const troubles: string[] = [];
   store.away = true;
-  const telemetry = {
-    partnerAlert: () => undefined,
-    takesMail: () => undefined,
-    returned: () => undefined,
-    membersSkipped: () => undefined,
-    callsPassedOver: () => undefined,
-    startRequest: () => ({ traceparent: null, event: () => undefined, end: () => undefined }),
-    accepted: () => undefined,
-    envelope: () => undefined,
-    refused: () => undefined,
-    appended: () => undefined,
-    answered: () => undefined,
-    cutOff: () => undefined,
-    trouble: (where: string) => void troubles.push(where),
-  };
+  const telemetry = { ...SILENT_TELEMETRY, trouble: (where: string) => void troubles.push(where) };
   const gateway = await fixture.start({ tellUsesEvery: 20 }, { keyUses: store, telemetry });
   expect((await post(gateway, 'shop/orders', fixture.keys.backend)).status).toBe(202);
   await expect.poll(() => troubles.length).toBeGreaterThan(1);
