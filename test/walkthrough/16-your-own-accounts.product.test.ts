@@ -112,7 +112,7 @@ chapter('16. Your own accounts, and a failover', (newHome) => {
     await carillon.edit(ORDER_PAID, 'accounts: [main, backup]', 'accounts: [texts, backup]');
     const { code, out, err } = await carillon.command(['apply', '-f', 'carillon-demo']);
     expect(code).toBe(2);
-    expect(`${out}${err}`).toContain('texts is an account for sms (kind twilio) and carries no email');
+    expect(`${out}${err}`).toContain('the account texts cannot send email');
     await carillon.edit(ORDER_PAID, 'accounts: [texts, backup]', 'accounts: [main, backup]');
     await carillon.apply();
   });

@@ -1,4 +1,4 @@
-import { isKind, includesIn, type Fault, type WantedResource } from '@carillon/configuration';
+import { faultIn, isKind, includesIn, type Fault, type WantedResource } from '@carillon/configuration';
 import {
   asWritten,
   CHANNEL_NAMES,
@@ -130,19 +130,17 @@ function inOrigin(
   pieces: readonly TextPiece[],
   { message, fix, ...place }: MjmlFault,
 ): Fault {
-  const expected = 'MJML that can be compiled';
   const found = originOf(pieces, place);
   const spot = found ? placeAt(found.origin.source, found.at) : place;
   if (found && found.origin.kind !== 'template') {
     const { kind, name, part } = found.origin;
-    const used = `${message} (in the template ${ref.name})`;
     const coded = { code: 'mjml_invalid', facts: { message, fix, template: ref.name } } as const;
     const own = { kind, workspace: ref.workspace, name };
-    return { ...coded, ref: own, path: [part], spot, message: used, expected, fix };
+    return faultIn(own, [part], coded, spot);
   }
   const path = [...(locale === null ? [channel] : [channel, 'locales', locale]), key];
   const coded = { code: 'mjml_invalid', facts: { message, fix, template: '' } } as const;
-  return { ...coded, ref, path, spot, message, expected, fix };
+  return faultIn(ref, path, coded, spot);
 }
 
 /** The body with what was compiled in it. */

@@ -23,11 +23,11 @@ it('apply warns where a file names a variable that the workspace does not read a
   expect(await hiddenSecretWarnings([wanted], secrets)).toEqual([
     {
       code: 'secret_hidden',
-      facts: { secret: 'CRM_KEY' },
+      facts: { secret: 'CRM_KEY', variable: 'CARILLON_SECRET_MY_SHOP__CRM_KEY' },
       ref: wanted.ref,
       path: ['authorization', 'key'],
       spot: 'value',
-      message: 'CRM_KEY is in the environment, but not for this workspace, so this cannot be used',
+      message: 'CRM_KEY is in the environment, but not for this workspace',
       fix: WAYS,
     },
   ]);

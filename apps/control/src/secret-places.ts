@@ -1,23 +1,33 @@
-import type { WantedResource, Warning } from '@carillon/configuration';
-import { listResources, secretsIn, variableFor, type Configuration } from '@carillon/domain/configuration';
+import { warningIn, type WantedResource, type Warning } from '@carillon/configuration';
+import {
+  listResources,
+  secretsIn,
+  variableFor,
+  type Configuration,
+  type ResourceRef,
+} from '@carillon/domain/configuration';
 import type { SecretPlaces } from '@carillon/ports';
 import type { Check } from './ports.ts';
 
 const setIt = (workspace: string, name: string): string =>
   `npx carillon secret set ${name} ${workspace === '' ? '--deployment' : `--workspace ${workspace}`}`;
 
-const HIDDEN = 'is in the environment, but not for this workspace';
+/** A warning that a workspace may not read a variable of the environment. */
+const hiddenSecret = (ref: ResourceRef, path: Warning['path'], name: string): Warning =>
+  warningIn(ref, path, {
+    code: 'secret_hidden',
+    facts: { secret: name, variable: variableFor(ref.workspace, name) ?? '' },
+  });
 
-function wayOut(workspace: string, name: string): string {
-  const named = variableFor(workspace, name);
-  const rename = named === null ? '' : `call the variable ${named}, `;
-  return `${rename}list ${name} in CARILLON_WORKSPACE_SECRETS, or run: ${setIt(workspace, name)}`;
+function hiddenText(workspace: string, name: string): string {
+  const { message, fix } = hiddenSecret({ kind: 'account', workspace, name: '' }, [], name);
+  return `${message}: ${fix}`;
 }
 
 /** In words why a secret has no value; never the value of a variable. */
 export async function missingSecret(workspace: string, name: string, secrets: SecretPlaces): Promise<string> {
   const hidden = (await secrets.locate(workspace, name)) === 'hidden';
-  if (hidden) return `${name} ${HIDDEN}: ${wayOut(workspace, name)}`;
+  if (hidden) return hiddenText(workspace, name);
   return `${name} is neither in the environment nor stored: ${setIt(workspace, name)}`;
 }
 
@@ -30,15 +40,7 @@ export async function hiddenSecretWarnings(
   for (const { ref, body } of resources) {
     for (const { name, path } of secretsIn(body)) {
       if ((await secrets.locate(ref.workspace, name)) !== 'hidden') continue;
-      warnings.push({
-        code: 'secret_hidden',
-        facts: { secret: name },
-        ref,
-        path,
-        spot: 'value',
-        message: `${name} ${HIDDEN}, so this cannot be used`,
-        fix: wayOut(ref.workspace, name),
-      });
+      warnings.push(hiddenSecret(ref, path, name));
     }
   }
   return warnings;
@@ -54,7 +56,7 @@ export async function hiddenSecretChecks(
     for (const { ref, body } of listResources<'account' | 'integration'>(configuration, kind)) {
       for (const { name } of secretsIn(body)) {
         if ((await secrets.locate(ref.workspace, name)) !== 'hidden') continue;
-        const detail = `${name} ${HIDDEN}: ${wayOut(ref.workspace, name)}`;
+        const detail = hiddenText(ref.workspace, name);
         checks.push({ step: `${kind} ${ref.workspace}/${ref.name}`, ok: false, detail });
       }
     }

@@ -87,14 +87,14 @@ describe('what is refused when it is saved, with file, line and what to do', () 
         [WORKSPACE]: 'name: Shop\ncadence:\n  quiet_hours: { from: "20:00", to: "08:00" }\n',
       },
       `${PAID}:2`,
-      'leave no time of a week',
+      'the quiet hours leave no time to send',
       'shorten',
     ],
     [
       'quiet hours whose `from` is their `to`',
       paid('  quiet_hours: { from: "21:00", to: "21:00" }'),
       `${PAID}:2`,
-      'may mean always or never',
+      'start and end at',
       'to',
     ],
     [
@@ -160,7 +160,7 @@ describe('what is refused when it is saved, with file, line and what to do', () 
       'a file in a locale that does not exist',
       { [`${MAIL}/email.klingonisch.html`]: '<p>Qapla</p>\n' },
       `${MAIL}/email.klingonisch.html:1`,
-      'klingonisch is no language tag',
+      'klingonisch is not a language',
       'a tag such as de',
     ],
     [
@@ -216,7 +216,7 @@ describe('what is refused when it is saved, with file, line and what to do', () 
       'a layout without a body',
       { [LAYOUT]: '<body></body>\n' },
       `${LAYOUT}:1`,
-      'the layout has no {{{body}}}',
+      'the layout does not say where the text of a template goes',
       '{{{body}}}',
     ],
     [

@@ -228,10 +228,10 @@ describe('MJML', () => {
     ]);
     const include = '<mjml><mj-body>\n<mj-include path="/etc/passwd"/>{{{body}}}</mj-body></mjml>';
     expect(await faults({ ...FILES, [`${W}/layouts/basic.mjml`]: include })).toEqual([
-      `${W}/layouts/basic.mjml:2:1 mj-include is refused: a template reads no files (in the template order-paid)`,
+      `${W}/layouts/basic.mjml:2:1 in the template order-paid: mj-include is refused: a template reads no files`,
     ]);
     expect(await faults({ ...FILES, [`${W}/partials/foot.hbs`]: 'a <mj-text>{{shop}}' })).toEqual([
-      `${W}/partials/foot.hbs:1:3 <mj-text> is not closed (in the template order-paid)`,
+      `${W}/partials/foot.hbs:1:3 in the template order-paid: <mj-text> is not closed`,
     ]);
   });
 

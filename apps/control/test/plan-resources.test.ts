@@ -61,17 +61,17 @@ describe('the plan of resources', () => {
 
   it('refuses what is fixed at creation', async () => {
     expect(messages(await plan([put('stream', 'orders', { ...ORDERS, key: 'event.id' })]))).toEqual([
-      'stream orders key: the key of a stream cannot change after its creation',
+      'stream orders key: the key of an event stream cannot change after its creation',
     ]);
     expect(messages(await plan([put('stream', 'orders', { ...ORDERS, time: 'event.at' })]))).toEqual([
-      'stream orders time: the time of a stream cannot change after its creation',
+      'stream orders time: the time of an event stream cannot change after its creation',
     ]);
   });
 
   it('takes no id from a notification that stays, and renames where that one goes in the same plan', async () => {
     const renamed = put('notification', 'paid-at-last', { ...PAID, id: idOf() });
     expect(messages(await plan([renamed]))).toEqual([
-      'notification paid-at-last id: this id belongs to the notification order-paid',
+      'notification paid-at-last id: the notification order-paid already has this id',
     ]);
     const { faults, changes } = await plan([renamed], [of('notification', 'order-paid')]);
     expect(faults).toEqual([]);
@@ -83,7 +83,7 @@ describe('the plan of resources', () => {
 
   it('takes nothing away that something else still needs', async () => {
     expect(messages(await plan([], [of('template', 'order-paid')]))).toEqual([
-      'notification order-paid channels.email.template: template order-paid would go, and is needed here',
+      'notification order-paid channels.email.template: the template order-paid would be removed and is needed here',
     ]);
     const { faults, shown } = await plan([], [of('template', 'order-paid'), of('notification', 'order-paid')]);
     expect(faults).toEqual([]);
@@ -95,11 +95,9 @@ describe('the plan of resources', () => {
 
   it('takes no workspace away that holds something, and never the settings of the deployment', async () => {
     const [fault] = (await plan([], [of('workspace')])).faults;
-    expect(fault?.message).toBe(
-      'the workspace shop still holds notification order-paid, stream orders, template order-paid',
-    );
+    expect(fault?.message).toBe('the workspace still has notification order-paid, stream orders, template order-paid');
     expect(messages(await plan([], [of('deployment')]))).toEqual([
-      'deployment  : the settings of the deployment cannot go',
+      'deployment  : the settings of the deployment cannot be removed',
     ]);
   });
 

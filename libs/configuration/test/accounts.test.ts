@@ -16,7 +16,7 @@ const told = (more: string): readonly string[] =>
 test('a password over encryption that anybody can take away is refused, of a workspace and of the deployment', () => {
   const user = ', user: shop, password: { secret: MAIL }';
   expect(told(`, tls: opportunistic${user}`)).toEqual([
-    expect.stringMatching(/accounts\/mail\.yaml:1:\d+ {2}tls: opportunistic takes any certificate or none/),
+    expect.stringMatching(/accounts\/mail\.yaml:1:\d+ {2}tls: the password could be read on the way to this server/),
     expect.stringMatching(/^carillon\.yaml:1:\d+ {2}accounts\.email\.tls: .*write tls: starttls/),
   ]);
   expect(told(', tls: opportunistic')).toEqual([]);
@@ -51,8 +51,12 @@ describe('accounts for SMS and push', () => {
   });
 
   test.each([
-    ['no sender', TWILIO.replace(', from: "+4915112345678"', ''), /the account does not say who sends.*add from/],
-    ['two senders', `${TWILIO}, messaging_service: MG01`, /messaging_service: .*both say who sends.*remove one/],
+    ['no sender', TWILIO.replace(', from: "+4915112345678"', ''), /the account has no sender yet.*add from/],
+    [
+      'two senders',
+      `${TWILIO}, messaging_service: MG01`,
+      /messaging_service: .*a number and a Messaging Service.*remove one/,
+    ],
     [
       'a key in place of the account',
       TWILIO.replace('AC01', 'SK01'),
@@ -62,7 +66,7 @@ describe('accounts for SMS and push', () => {
     ['a prefix without plus', `${TWILIO}, allow: ["0049"]`, /allow\[0\]: "0049" does not fit.*such as "\+49"/],
     ['more segments than are sent', `${TWILIO}, max_segments: 11`, /max_segments: 11 does not fit.*1 to 10/],
     ['a rate of nothing', `${FCM}, rate: { per_second: 0 }`, /per_second: 0 does not fit.*0\.01 to 10000/],
-    ['a key of another kind', `${FCM}, from: "+4915112345678"`, /from is not a key here/],
+    ['a key of another kind', `${FCM}, from: "+4915112345678"`, /there is no setting from here/],
   ])('are refused with %s', (_what, body, expected) => {
     expect(own(body)).toEqual([expect.stringMatching(expected)]);
   });
@@ -93,8 +97,8 @@ describe('the accounts of the deployment', () => {
 
   test('each carry the channel that they stand under', () => {
     expect(words({ 'carillon.yaml': `accounts: { sms: { ${FCM} }, push: [{ name: a, ${TWILIO} }] }\n` })).toEqual([
-      expect.stringMatching(/accounts\.sms\.kind: .*carries no sms.*twilio or .*sandbox.*accounts\.push/),
-      expect.stringMatching(/accounts\.push\[0\]\.kind: .*carries no push.*fcm or .*sandbox.*accounts\.sms/),
+      expect.stringMatching(/accounts\.sms\.kind: .*cannot send sms.*twilio or .*sandbox.*accounts\.push/),
+      expect.stringMatching(/accounts\.push\[0\]\.kind: .*cannot send push.*fcm or .*sandbox.*accounts\.sms/),
     ]);
   });
 
@@ -118,9 +122,7 @@ describe('an account of another channel', () => {
 
   test('is refused where a notification names it', () => {
     expect(words({ ...over, ...main })).toEqual([
-      expect.stringMatching(
-        /channels\.email\.accounts\[0\]: main is an account for sms .*carries no email.*smtp or sandbox/,
-      ),
+      expect.stringMatching(/channels\.email\.accounts\[0\]: the account main cannot send email.*smtp or sandbox/),
     ]);
   });
 
@@ -137,7 +139,7 @@ describe('an account of another channel', () => {
     const current = foldConfiguration(EMPTY_CONFIGURATION, record, 0).configuration;
     const account = read(main).resources.filter(({ ref }) => ref.kind === 'account');
     expect(planChanges(current, account, options).faults.map(({ message }) => message)).toEqual([
-      'the notification order-paid sends email over main, which carries none as twilio',
+      'order-paid sends email with the account main, which has nothing for it then',
     ]);
     expect(planChanges(current, account, { ...options, prune: true }).faults).toEqual([]);
   });

@@ -32,7 +32,7 @@ it('a rule is warned about when the field of an address has another kind by its 
       code: 'address_other_kind',
       path: 'rules.paid.recipients.to.phone',
       facts: { channel: 'sms', address: 'phone number', field },
-      message: 'the notification sends sms and event.customer.email does not look like the field of a phone number',
+      message: 'sms goes to a phone number, and event.customer.email does not look like one',
     },
   ]);
   expect(warned('push', { token: 'item.mobile' })).toHaveLength(1);

@@ -36,7 +36,7 @@ describe('quiet hours in a file', () => {
 
   test('are refused where they begin and end at the same time', () => {
     expect(faults(cadence('quiet_hours: { from: "21:00", to: "21:00" }'))).toEqual([
-      expect.stringMatching(/order-paid\.yaml:1:\d+ {2}cadence\.quiet_hours\.to: .*may mean always or never/),
+      expect.stringMatching(/order-paid\.yaml:1:\d+ {2}cadence\.quiet_hours\.to: .*start and end at 21:00/),
     ]);
   });
 
@@ -44,7 +44,7 @@ describe('quiet hours in a file', () => {
     const day = 'quiet_hours: { from: "08:00", to: "20:00", channels: [email] }';
     const night = 'quiet_hours: { from: "20:00", to: "08:00" }';
     expect(faults({ ...cadence(day), ...workspace(night) })).toEqual([
-      expect.stringMatching(/together with those of the workspace, leave no time of a week in which email may be sent/),
+      expect.stringMatching(/the quiet hours leave no time to send email; .*together with those of the workspace/),
     ]);
     expect(faults({ ...cadence(day), ...workspace(night.replace(' }', ', channels: [sms] }')) })).toEqual([]);
     expect(faults({ ...cadence(day), ...workspace(night.replace(' }', ', days: [mon] }')) })).toEqual([]);
@@ -52,7 +52,7 @@ describe('quiet hours in a file', () => {
 
   test('are warned of where messages expire before they end, and where the notification is transactional', () => {
     expect(warnings(cadence('quiet_hours: { from: "21:00", to: "08:00" }', 'expires: 2h\n'))).toEqual([
-      expect.stringContaining('messages expire after 2h, and the quiet hours last 11h'),
+      expect.stringContaining('the quiet hours last 11h, and messages are given up after 2h'),
     ]);
     expect(
       warnings({ ...workspace('quiet_hours: { from: "21:00", to: "08:00" }'), ...cadence('', 'expires: 2h\n') }),
@@ -90,7 +90,7 @@ describe('quiet hours of a workspace whose notifications are not in the folder',
     const planned = planOn(current, alone('quiet_hours: { from: "08:00", to: "22:00" }'));
     expect(planned.faults).toEqual([
       expect.stringMatching(
-        /^workspaces\/shop\/workspace\.yaml:1:.*notification shop\/order-paid, which is not in the folder/,
+        /^workspaces\/shop\/workspace\.yaml:1:.*the quiet hours leave no time to send email of order-paid;/,
       ),
     ]);
     expect(planOn(current, alone('quiet_hours: { from: "08:00", to: "20:00" }')).faults).toEqual([]);
@@ -100,7 +100,7 @@ describe('quiet hours of a workspace whose notifications are not in the folder',
     const current = server(notificationWith('channels:', 'expires: 2h\nchannels:'));
     const planned = planOn(current, alone('quiet_hours: { from: "21:00", to: "08:00" }'));
     expect(planned.warnings.map(({ message }) => message)).toEqual([
-      expect.stringContaining('messages expire after 2h'),
+      expect.stringContaining('messages of order-paid are given up after 2h'),
     ]);
   });
 });

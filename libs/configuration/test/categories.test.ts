@@ -35,8 +35,8 @@ describe('a category that a notification names', () => {
 
 describe('an old name of a category', () => {
   test.each([
-    ['categories: { orders: { was: [news] }, news: {} }\n', 'news is a category of its own'],
-    ['categories: { orders: { was: [old] }, news: { was: [old] } }\n', 'old is what orders was'],
+    ['categories: { orders: { was: [news] }, news: {} }\n', 'news already belongs to the category news'],
+    ['categories: { orders: { was: [old] }, news: { was: [old] } }\n', 'old already belongs to the category orders'],
     ['categories: { orders: { was: [] } }\n', 'at least one name'],
     ['categories: { orders: { was: old } }\n', 'was'],
     ['categories: { Orders: {} }\n', 'a name of a-z'],
@@ -61,7 +61,7 @@ describe('a category that goes', () => {
   }
   const orders = { ...workspace('categories: { orders: {} }\n'), ...naming('orders') };
   const GONE = [
-    expect.stringContaining('the category orders is gone, and with it what people said about it; write was: [orders]'),
+    expect.stringContaining('without the category orders, the opt-outs from it are lost; write was: [orders]'),
   ];
 
   test('takes what people said with it, and is refused', () => {

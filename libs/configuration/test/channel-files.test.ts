@@ -67,7 +67,7 @@ describe('a template for three channels', () => {
         file: 'workspaces/shop/notifications/order-paid.yaml',
         line: 3,
         column: 20,
-        message: 'template order-paid has nothing for sms',
+        message: 'sms has no text yet in the template order-paid',
         expected: 'a template with sms',
         fix: `write ${TEMPLATE}/sms.txt`,
       },
@@ -78,14 +78,8 @@ describe('a template for three channels', () => {
     const { warnings } = read({ ...every, ...sms, ...push });
     expect(warnings.map(({ message, fix }) => [message, fix])).toEqual(
       expect.arrayContaining([
-        [
-          'the notification sends sms and this rule names no phone number, so nothing will be sent (no_address)',
-          'add phone: an expression',
-        ],
-        [
-          'the notification sends push and this rule names no device token, so nothing will be sent (no_address)',
-          'add token: an expression',
-        ],
+        ['sms is not sent: the rule has no phone number', 'add phone: an expression'],
+        ['push is not sent: the rule has no device token', 'add token: an expression'],
       ]),
     );
   });
@@ -115,7 +109,7 @@ describe('a mistake in a template', () => {
       faultsOf(changes).map(({ file, line, message }) => [file.slice(TEMPLATE.length + 1), line, message]),
     ).toEqual([
       ['email.html', 1, 'unexpected §'],
-      ['push.yaml', 1, 'titel is not a key here'],
+      ['push.yaml', 1, 'there is no setting titel here'],
       ['push.yaml', 2, 'unexpected §'],
       ['sms.txt', 1, 'sms.txt is empty'],
     ]);

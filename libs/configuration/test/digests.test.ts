@@ -46,7 +46,7 @@ describe('a digest in a file', () => {
       'workspaces/shop/templates/short/sms.txt': '{{ count }} orders',
     };
     expect(read(files).faults.map(formatFault)).toEqual([
-      expect.stringContaining('template short has nothing for email, which the notification sends'),
+      expect.stringContaining('email has no text yet in the template short'),
     ]);
   });
 
@@ -57,7 +57,7 @@ describe('a digest in a file', () => {
     ['{ window: { at: ["08:00"], days: [mon, tue, wed, thu, fri] } }', '3d'],
   ])('is warned of where its window is longer than expires: %s', (body, longest) => {
     expect(warnings(body, 'expires: 2h\n')).toEqual([
-      expect.stringContaining(`messages expire after 2h, and a digest may collect for ${longest}`),
+      expect.stringContaining(`the digest collects for up to ${longest}, and messages are given up after 2h`),
     ]);
     expect(warnings(body, 'expires: 1w\n')).toEqual([]);
   });

@@ -27,11 +27,11 @@ describe('a test environment', () => {
     ['is of a workspace that is not there', 'environment: test\nof: shp\n', 'there is no workspace shp'],
     ['is of itself', 'environment: test\nof: shop-test\n', 'cannot be the test environment of itself'],
     ['is of another test environment', 'environment: test\nof: old-test\n', 'old-test is a test environment itself'],
-    ['is none, and says of what', 'of: shop\n', 'of is for test environments, and this is none'],
+    ['is none, and says of what', 'of: shop\n', 'only a test environment has of'],
     [
       'is none, and says what it may reach',
       'allow_real_accounts: true\n',
-      'allow_real_accounts is for test environments',
+      'only a test environment has allow_real_accounts',
     ],
     ['is called otherwise', 'environment: staging\n', 'expected live or test'],
   ])('is refused where it %s', (_, text, words) => {
@@ -54,7 +54,7 @@ describe('a test environment', () => {
     const sandboxed = read({ ...files, ...settings('shop-test', 'environment: test\nof: shop\n') });
     expect(sandboxed.faults.map(formatFault)).toEqual([]);
     expect(sandboxed.warnings.map(({ message }) => message)).toContain(
-      'there is no account mail in shop-test, so its messages stay in the sandbox',
+      'the account mail is not in this test environment, so its messages stay in the sandbox',
     );
     const real = { ...files, ...settings('shop-test', 'environment: test\nof: shop\nallow_real_accounts: true\n') };
     expect(faults(real)).toHaveLength(1);
@@ -73,7 +73,7 @@ describe('a test environment', () => {
     );
     const becoming = planChanges(current, read(settings('shop', 'environment: test\n')).resources, options);
     expect(becoming.faults.map(({ message }) => message)).toEqual([
-      'shop-test is a test environment of it, so it cannot be one itself',
+      'shop-test is a test environment of this workspace, so this stays a live one',
     ]);
     expect(becoming.record).toEqual([]);
     const going = planChanges(current, [], {
@@ -81,7 +81,7 @@ describe('a test environment', () => {
       remove: new Set([resourceKey({ kind: 'workspace', workspace: 'shop', name: '' })]),
     });
     expect(going.faults.map(({ message }) => message)).toEqual([
-      'the workspace shop would go, and shop-test is a test environment of it',
+      'shop would be removed, and shop-test is a test environment of it',
     ]);
   });
 });

@@ -41,7 +41,7 @@ const warned = (...asked: Parameters<typeof found>) =>
 describe('a rule that fires on every event', () => {
   it('is warned about when it is new', () => {
     expect(warned({ when: 'true' })).toMatchObject([
-      { path: 'rules.paid.when', facts: { stream: 'orders' }, message: 'this rule fires on every event of orders' },
+      { path: 'rules.paid.when', facts: { stream: 'orders' }, message: 'the rule fires on every event of orders' },
     ]);
     expect(warned({ when: ' true\n' })).toHaveLength(1);
     expect(warned({ when: 'event.total > 1' })).toEqual([]);

@@ -114,10 +114,10 @@ describe('a template with a layout, partials and languages', () => {
       );
       return faults.map(({ message }) => message);
     };
-    expect(without(FOOTER)).toEqual(['partial footer would go, and is needed here']);
+    expect(without(FOOTER)).toEqual(['the partial footer would be removed and is needed here']);
     expect(
       plan(current, { [BASIC]: null, [`${W}/layouts/basic.txt`]: null }, true).faults.map(({ message }) => message),
-    ).toEqual(['layout basic would go, and is needed here']);
+    ).toEqual(['the layout basic would be removed and is needed here']);
   });
 
   test('that stays beside the folder is looked at with a layout or partial of the folder', () => {
@@ -138,7 +138,7 @@ describe('a template with a layout, partials and languages', () => {
     ]);
     expect(alone({ [`${W}/layouts/basic.txt`]: '{{{body}}}' })).toEqual([
       expect.stringContaining(
-        'the template order-paid stays and could not be rendered with it: layout basic has nothing for html',
+        'the template order-paid could not be rendered with this: the layout basic has nothing for html',
       ),
     ]);
   });
@@ -167,13 +167,17 @@ describe('a mistake in what is put in is told with file, line and what to do', (
     [
       'a partial that is not there',
       { [`${MAIL}/sms.txt`]: 'x\n{{> fooder}}\n' },
-      [`${MAIL}/sms.txt:2:1 There is no partial fooder`],
+      [`${MAIL}/sms.txt:2:1 there is no partial fooder`],
     ],
-    ['a layout without a body', { [BASIC]: '<body></body>\n' }, [`${BASIC}:1:1 the layout has no {{{body}}}`]],
+    [
+      'a layout without a body',
+      { [BASIC]: '<body></body>\n' },
+      [`${BASIC}:1:1 the layout does not say where the text of a template goes`],
+    ],
     [
       'a layout with its body in two braces',
       { [BASIC]: '<body>\n  {{body}}</body>\n' },
-      [/basic\.html:2:3 the layout has no \{\{\{body\}\}\}.*write \{\{\{body\}\}\}: with two braces it is a variable/],
+      [/basic\.html:2:3 the text of a template needs three braces.*write \{\{\{body\}\}\}: with two, it is a variable/],
     ],
     [
       'a layout with two bodies',
@@ -183,7 +187,7 @@ describe('a mistake in what is put in is told with file, line and what to do', (
     [
       'an empty layout',
       { [BASIC]: ' \n' },
-      [`${BASIC}:1:1 basic.html is empty`, `${MAIL}/email.yaml:2:9 layout basic has nothing for html`],
+      [`${BASIC}:1:1 basic.html is empty`, `${MAIL}/email.yaml:2:9 the layout basic has nothing for html`],
     ],
     [
       'a layout that is not there',
@@ -222,16 +226,16 @@ describe('a mistake in what is put in is told with file, line and what to do', (
       'a locale that does not exist',
       { [`${MAIL}/sms.de_DE.txt`]: 'x', [`${MAIL}/sms.klingonisch.txt`]: 'x', [`${MAIL}/sms.de-at.txt`]: 'x' },
       [
-        `${MAIL}/sms.de-at.txt:1:1 de-at is no language tag; expected a tag such as de or de-AT; call it sms.de-AT.txt`,
-        `${MAIL}/sms.de_DE.txt:1:1 de_DE is no language tag; expected a tag such as de or de-AT; call it sms.de-DE.txt`,
-        `${MAIL}/sms.klingonisch.txt:1:1 klingonisch is no language tag`,
+        `${MAIL}/sms.de-at.txt:1:1 de-at is not a language; expected a tag such as de or de-AT; call it sms.de-AT.txt`,
+        `${MAIL}/sms.de_DE.txt:1:1 de_DE is not a language; expected a tag such as de or de-AT; call it sms.de-DE.txt`,
+        `${MAIL}/sms.klingonisch.txt:1:1 klingonisch is not a language`,
       ],
     ],
     [
       'a language without a part',
       { [`${MAIL}/email.txt`]: 'Paid\n', [`${MAIL}/push.yaml`]: 'title: Paid\ndata: { order: "1" }\n' },
       [
-        `${MAIL}/email.de.yaml:1:1 the variant for de has no text, which the template without a language has; expected every part of email in de, so that no message mixes languages; write its text in de`,
+        `${MAIL}/email.de.yaml:1:1 the variant for de has no text, which the template without a language has; expected every part of the template in de, so that no message mixes languages; write its text in de`,
         `${MAIL}/push.de.yaml:1:1 the variant for de has no data.order`,
       ],
     ],

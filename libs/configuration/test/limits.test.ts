@@ -57,7 +57,7 @@ describe('frequency limits in a file', () => {
   test('are refused with a digest that the notification does not have; in a workspace they then hold', () => {
     expect(faults(limits('{ max: 1, per: 1d, then: drop }, { max: 9, per: 1d, then: digest }'))).toEqual([
       expect.stringMatching(
-        /order-paid\.yaml:1:\d+ {2}cadence\.limits\[1\]\.then: .*no digest that could take what is over the limit/,
+        /order-paid\.yaml:1:\d+ {2}cadence\.limits\[1\]\.then: .*no digest that could take the rest/,
       ),
     ]);
     expect(faults(workspace('{ max: 9, per: 1h, then: digest }'))).toEqual([]);
@@ -66,14 +66,14 @@ describe('frequency limits in a file', () => {
   test('are warned of where messages expire before a hold may end, of the notification and of the workspace', () => {
     expect(warnings(limits('{ max: 1, per: calendar week, then: hold }', 'expires: 2d\n'))).toEqual([
       expect.stringContaining(
-        'messages expire after 2d, and the limit of at most 1 message a calendar week of this notification holds some for up to 1w',
+        'the limit of at most 1 message a calendar week of this notification holds messages for up to 1w, and messages are given up after 2d',
       ),
     ]);
     expect(warnings(limits('{ max: 1, per: 2d, then: drop }', 'expires: 1d\n'))).toEqual([]);
     expect(warnings(limits('{ max: 1, per: 1d, then: hold }', 'expires: 1d\n'))).toEqual([]);
     const common = workspace('{ max: 1, per: 2d, then: hold }');
     expect(warnings({ ...notificationWith('channels:', 'expires: 1d\nchannels:'), ...common })).toEqual([
-      expect.stringContaining('the limit of the workspace of at most 1 message in 2d holds some for up to 2d'),
+      expect.stringContaining('the limit of the workspace of at most 1 message in 2d holds messages for up to 2d'),
     ]);
     for (const uncounted of [
       '{ category: other, max: 1, per: 2d, then: hold }',
@@ -112,7 +112,9 @@ describe('frequency limits in a file', () => {
       'workspaces/shop/notifications/order-paid.yaml': null,
     };
     expect(plan(current, alone).warnings.map(({ message }) => message)).toEqual([
-      expect.stringContaining('which counts for notification shop/order-paid, of at most 1 message in 1d'),
+      expect.stringContaining(
+        'the limit of at most 1 message in 1d holds messages for up to 1d, and messages of order-paid are given up after 2h',
+      ),
     ]);
   });
 });

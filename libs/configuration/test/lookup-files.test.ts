@@ -100,12 +100,12 @@ describe('a word of warning', () => {
       .join('\n');
 
   test('where a key would go in the clear', () => {
-    expect(warnings('url: https:', 'url: http:')).toContain('in the clear');
-    expect(warnings('', '')).not.toContain('in the clear');
+    expect(warnings('url: https:', 'url: http:')).toContain('http sends keys and messages unencrypted');
+    expect(warnings('', '')).not.toContain('http sends keys and messages unencrypted');
   });
 
   test('where one unique_id is for all recipients of an event', () => {
-    expect(warnings('unique_id: event_id', 'unique_id: event.order_id')).toContain('only the first is told');
-    expect(warnings('unique_id: event_id', 'unique_id: event_id')).not.toContain('only the first is told');
+    expect(warnings('unique_id: event_id', 'unique_id: event.order_id')).toContain('only the first is notified');
+    expect(warnings('unique_id: event_id', 'unique_id: event_id')).not.toContain('only the first is notified');
   });
 });

@@ -35,7 +35,7 @@ describe('a rule on a stream for token holders', () => {
     const [line, ...others] = told(onStream(claims, recipients));
     expect(others).toEqual([]);
     expect(line).toContain(
-      `${NOTIFICATION}:6:45  rules.paid.recipients.to: whoever has a token of auth chooses who is told: ${field} is bound by no claim`.slice(
+      `${NOTIFICATION}:6:45  rules.paid.recipients.to: everybody with a token of auth could choose who is notified, by the field ${field}`.slice(
         60,
       ),
     );
@@ -59,7 +59,7 @@ describe('a rule on a stream for token holders', () => {
       {
         file: NOTIFICATION,
         path: 'rules.paid.open_recipients',
-        message: 'whoever has a token of auth chooses who is told: event.email is bound by no claim',
+        message: 'everybody with a token of auth chooses who is notified, by the field event.email',
       },
     ]);
   });
@@ -69,9 +69,7 @@ describe('a rule on a stream for token holders', () => {
       'workspaces/shop/jwt-providers/auth.yaml': 'jwks_url: https://auth.example.com/jwks\naudience: shop\n',
       [NOTIFICATION]: notification('to: { email: event.email }', '', 'enabled: true', `security: ${secured(claims)}\n`),
     });
-    expect(told(read(files('sub: event.user_id')))).toEqual([
-      expect.stringContaining('event.email is bound by no claim'),
-    ]);
+    expect(told(read(files('sub: event.user_id')))).toEqual([expect.stringContaining('by the field event.email')]);
     expect(told(read(files('email: event.email')))).toEqual([]);
   });
 });
@@ -116,10 +114,9 @@ describe('a part of a folder that opens a stream to token holders', () => {
         path: 'security',
         line: 2,
         column: 1,
-        message:
-          'whoever has a token of auth chooses who is told: event.email is bound by no claim in notification shop/order-paid, rules.paid, which is not in the folder and stays',
+        message: 'everybody with a token of auth could choose who is notified of order-paid, by the field event.email',
         expected: 'an address that a claim of the token binds',
-        fix: `bind it here, such as claims: { email: event.email }; or put ${NOTIFICATION} into the folder, and name the recipients by a lookup or write open_recipients: true for the rule paid if everybody with a token may send to anybody`,
+        fix: `bind it here, such as claims: { email: event.email }; or put ${NOTIFICATION} into the folder, and name the recipients by a lookup or write open_recipients: true for the rule if everybody with a token may send to anybody`,
       },
     ]);
   });
@@ -151,7 +148,7 @@ describe('a part of a folder that opens a stream to token holders', () => {
     );
     expect(faults).toEqual([]);
     expect(warnings).toMatchObject([{ file: STREAM, path: 'security' }]);
-    expect(warnings[0]?.message).toContain('notification shop/order-paid, rules.paid');
+    expect(warnings[0]?.message).toContain('who is notified of order-paid');
   });
 
   test('is taken without a word where other workspaces have such a rule, or other streams', () => {

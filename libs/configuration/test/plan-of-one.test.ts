@@ -58,6 +58,6 @@ describe('The plan of one change among many templates', () => {
     const { configuration } = shop();
     const { faults } = planChanges(configuration, [], { ...options, remove: new Set(['partial:shop/footer']) });
     expect(faults).toHaveLength(MANY);
-    expect(faults[0]?.message).toBe('partial footer would go, and is needed here');
+    expect(faults[0]?.message).toBe('the partial footer would be removed and is needed here');
   });
 });

@@ -139,7 +139,7 @@ describe('a plan', () => {
     expect(plan(current, desired, true).faults).toMatchObject([
       {
         path: ['rules', 'r', 'recipients', 'integration'],
-        message: 'integration crm would go, and is needed here',
+        message: 'the integration crm would be removed and is needed here',
       },
     ]);
   });
@@ -148,7 +148,7 @@ describe('a plan', () => {
     const desired = [resource('notification', 'paid', notification({ r: rule() }))];
     const current = applied(EMPTY_CONFIGURATION, [template, ...desired]);
     expect(plan(current, desired, true).faults).toMatchObject([
-      { path: ['channels', 'email', 'template'], message: 'template mail would go, and is needed here' },
+      { path: ['channels', 'email', 'template'], message: 'the template mail would be removed and is needed here' },
     ]);
   });
 
@@ -164,7 +164,7 @@ describe('a plan', () => {
       {
         ref: { kind: 'template', workspace: 'shop', name: 'mail' },
         path: ['email'],
-        message: 'the notification paid sends sms with mail, which has nothing for sms',
+        message: 'paid sends sms with the template mail, which has nothing for it then',
         fix: 'write workspaces/shop/templates/mail/sms.txt, or change paid in the same folder',
       },
     ]);
@@ -195,7 +195,7 @@ describe('a plan', () => {
     ];
     const provider = resource('jwt_provider', 'auth', { jwks_url: 'https://auth.example.com/jwks' });
     const current = applied(EMPTY_CONFIGURATION, [...desired, provider]);
-    const message = 'JWT provider auth would go, and is needed here';
+    const message = 'the JWT provider auth would be removed and is needed here';
     expect(plan(current, desired, true).faults).toMatchObject([
       { ref: { name: 'paid' }, path: ['security', 'jwt_provider'], message },
       { ref: { name: 'orders' }, path: ['security', 'jwt_provider'], message },

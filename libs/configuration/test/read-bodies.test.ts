@@ -66,7 +66,7 @@ describe('bodies', () => {
     notification.rules.paid['unless'] = {};
     expect(faultsOf([...changed('notification', notification)]).map(words)).toEqual([
       'rules.paid.unless: unless comes in a later version (rules with state and time); remove it until then',
-      'chanels: chanels is not a key here; did you mean channels?',
+      'chanels: there is no setting chanels here; did you mean channels?',
       expect.stringMatching(/^rules\.paid\.when: /),
     ]);
   });
@@ -81,17 +81,25 @@ describe('bodies', () => {
     const { nmae: _, ...rest } = wrong;
     const coded = ({ code, facts, path }: ResourceFault): object => ({ code, facts, path });
     expect(faultsOf(changed('notification', wrong)).map(coded)).toEqual([
-      { code: 'unknown_setting', facts: { setting: 'nmae', meant: 'name' }, path: 'nmae' },
+      {
+        code: 'unknown_setting',
+        facts: { setting: 'nmae', meant: 'name', known: expect.stringContaining('name, ') as string },
+        path: 'nmae',
+      },
     ]);
     expect(faultsOf(changed('notification', rest)).map(coded)).toEqual([
       {
         code: 'template_lacks_channel',
-        facts: { template: 'order-paid', channel: 'push' },
+        facts: { template: 'order-paid', channel: 'push', known: '' },
         path: 'channels.push.template',
       },
     ]);
     expect(faultsOf(changed('notification', { ...rest, channels: 5 })).map(coded)).toEqual([
-      { code: 'value_invalid', facts: { found: '5', expected: 'keys and values', meant: '' }, path: 'channels' },
+      {
+        code: 'value_invalid',
+        facts: { found: '5', expected: 'keys and values', meant: '', type: 'group' },
+        path: 'channels',
+      },
     ]);
   });
 
@@ -119,7 +127,7 @@ describe('bodies', () => {
     ['a number', 5],
   ])('that are %s are refused', (_words, body) => {
     expect(faultsOf(changed('workspace', body)).map(words)).toEqual([
-      ': this is no body of a resource; send a JSON object',
+      ': this is not the body of a resource; send a JSON object',
     ]);
   });
 
@@ -127,10 +135,10 @@ describe('bodies', () => {
     let deep: unknown = {};
     for (let level = 0; level < 100_000; level += 1) deep = { a: deep };
     expect(faultsOf(changed('workspace', { a: deep })).map(words)).toEqual([
-      'a: this is nested too deeply; remove levels',
+      'a: nested more than 32 levels deep; remove levels',
     ]);
     expect(faultsOf(changed('workspace', { name: 'a\ud800' })).map(words)).toEqual([
-      'name: half a character stands here, which no file can hold; write the text again',
+      'name: a character is incomplete, so no file can hold it; write the text again',
     ]);
   });
 
@@ -142,10 +150,10 @@ describe('bodies', () => {
 
   test('of the same resource twice, or in a workspace that is not there, are refused', () => {
     expect(faultsOf([...good, ...good.slice(0, 1)]).map(({ message }) => message)).toEqual([
-      'this resource is there twice',
+      'the deployment is in this twice',
     ]);
     const stream = { ref: { kind: 'stream', workspace: 'shopp', name: 'a' } as const, body: bodyOf('stream') };
-    expect(faultsOf([...good, stream]).map(({ message }) => message)).toContain('the workspace shopp is not there');
+    expect(faultsOf([...good, stream]).map(({ message }) => message)).toContain('there is no workspace shopp');
   });
 
   test('hold nothing of carillon.yaml that only the start of a process reads', () => {
@@ -161,15 +169,15 @@ describe('the body of a template', () => {
 
   test('says by its keys what its files say by being there', () => {
     expect(template({})).toContain(': a group of keys does not fit; change it');
-    expect(template({ email: { subject: 'x' } })).toContain('email: the template has no body; write one of them');
+    expect(template({ email: { subject: 'x' } })).toContain('email: the email has no text yet; write one of them');
     expect(template({ email: { subject: 'x', html: ' ' } })).toContain(
-      'email.html: html is empty; write it or leave it out',
+      'email.html: html is empty; write it, or leave it out',
     );
     expect(template({ email: { subject: 'x', html: 'y', mjml: 'z' } })).toContain(
-      'email.mjml: there is HTML and MJML, and the HTML is made from the MJML; leave out html, or mjml',
+      'email.mjml: the email has both HTML and MJML; leave out html, or mjml: the HTML is made from the MJML',
     );
     expect(template({ email: { subject: 'x', text: 'y', locales: { DE: { subject: 'x', text: 'y' } } } })).toContain(
-      'email.locales.DE: DE is no language tag; call it de',
+      'email.locales.DE: DE is not a language; did you mean de?',
     );
   });
 

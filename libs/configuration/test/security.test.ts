@@ -44,14 +44,14 @@ describe('security: { jwt_provider: … }', () => {
     [
       'both kinds of credentials',
       '{ api_keys: [a], jwt_provider: auth }',
-      'a stream takes API keys or tokens, not both',
+      'a stream takes API keys, tokens or signed requests, not two of them',
       'remove one',
     ],
-    ['neither', '{ claims: { sub: event.user_id } }', 'nobody is allowed to send here', 'name an API key'],
+    ['neither', '{ claims: { sub: event.user_id } }', 'nobody may send its events yet', 'name an API key'],
     [
       'claims of an API key',
       '{ api_keys: [a], claims: { sub: event.user_id } }',
-      'an API key has no claims',
+      'API keys have no claims',
       'remove claims',
     ],
     ['a path that cannot be read', '{ jwt_provider: auth, claims: { sub: "§" } }', 'unexpected §', 'remove it'],
@@ -78,7 +78,7 @@ describe('a JWT provider', () => {
     );
     expect(faults).toEqual([]);
     expect(warnings.map(({ file, path, message }) => [file, path, message])).toEqual([
-      [PROVIDER, 'audience', expect.stringContaining('made for another service')],
+      [PROVIDER, 'audience', expect.stringContaining('made for other services')],
       [PROVIDER, 'jwks_url', expect.stringContaining('over http')],
     ]);
   });
@@ -97,7 +97,7 @@ describe('a JWT provider', () => {
     ['clock_tolerance: 11m', 'a duration of at most 10m'],
     ['max_token_age: soon', 'a duration such as'],
     ['jwks_uri: https://auth.example.com/jwks', 'did you mean jwks_url?'],
-    ['secret: abc', 'secret is not a key here'],
+    ['secret: abc', 'there is no setting secret here'],
   ])('with %j is refused: %s', (line, says) => {
     const name = line.split(':')[0] ?? '';
     const rest = WHOLE.split('\n').filter((one) => !one.startsWith(`${name}:`));

@@ -78,7 +78,7 @@ describe('a stream that reads a database', () => {
     const files = { [NOTIFICATION]: text.replace(from, to) };
     expect(placesOf(files)).toEqual([expect.stringMatching(/ not_a_change$/)]);
     expect(faultsOf(files)[0]).toMatchObject({
-      message: `${name} is known only for changes, and the stream orders has none`,
+      message: `${name} is known only for changes, and the event stream orders has none`,
       fix: `leave ${name} out, or put the rule on a stream that reads tables or has format: debezium`,
     });
     expect(faultsOf({ ...GOOD, [NOTIFICATION]: (GOOD[NOTIFICATION] ?? '').replace(from, to) })).toEqual([]);

@@ -125,7 +125,7 @@ describe('a Kafka cluster and the streams that read it', () => {
     expect(placesOf({ ...GOOD, [BUS]: lookup })).toEqual(refused);
     expect(placesOf({ ...GOOD, [BUS]: DATABASE })).toEqual(refused);
     expect(faultsOf({ ...GOOD, [BUS]: DATABASE })[0]).toMatchObject({
-      message: 'bus is of kind postgres and has no topics',
+      message: 'bus has no topics',
       fix: 'name a Kafka cluster, or write tables in place of topics',
     });
   });
@@ -241,8 +241,8 @@ describe('a plan', () => {
     const desired = [{ ref, body: { kind: 'postgres', url: { secret: 'SHOP_DB' } } }] as const;
     const plan = planChanges(before, desired, { ...reading, prune: false, newId: (kind) => `${kind}-id` });
     expect(plan.faults).toMatchObject([
-      { ref, path: ['kind'], code: 'breaks_stream', expected: 'kind: kafka' },
-      { ref, path: ['kind'], code: 'breaks_stream', expected: 'kind: kafka' },
+      { ref, path: ['kind'], code: 'breaks_stream', expected: 'an integration with topics' },
+      { ref, path: ['kind'], code: 'breaks_stream', expected: 'an integration with topics' },
     ]);
   });
 });

@@ -1,23 +1,23 @@
 /**
- * Codes of what can be wrong or odd in a configuration, each with the names of its facts. A fault carries code, place and
- * facts beside its text for the command line. The portal writes its own text from these. Codes are public and never renamed.
+ * Codes of what can be wrong or odd in a configuration, each with the names of its facts. `faults/` has the sentences of each code
+ * for readers of files and of forms. Codes are public and never renamed. Facts are public: add some, but rename none.
  */
 export const FAULT_FACTS = {
   // Shape of a body.
   missing: ['expected'],
-  unknown_setting: ['setting', 'meant'],
+  unknown_setting: ['setting', 'meant', 'known'],
   name_invalid: ['name', 'expected'],
-  value_invalid: ['found', 'expected', 'meant'],
-  secret_written_out: [],
+  value_invalid: ['found', 'expected', 'meant', 'type'],
+  secret_written_out: ['example'],
   planned: ['what'],
-  read_at_start: ['setting'],
+  read_at_start: ['setting', 'known'],
   nested_too_deeply: ['most'],
   half_character: [],
-  control_characters: [],
+  control_characters: ['why'],
   not_a_body: [],
   given_twice: [],
-  workspace_unknown: ['workspace', 'meant'],
-  reference_unknown: ['kind', 'name', 'meant'],
+  workspace_unknown: ['workspace', 'meant', 'known'],
+  reference_unknown: ['kind', 'name', 'meant', 'known'],
   still_needed: ['kind', 'name'],
   // Templates, layouts and partials.
   text_empty: ['part'],
@@ -31,15 +31,15 @@ export const FAULT_FACTS = {
   layout_without_body: [],
   layout_body_escaped: [],
   layout_body_repeated: ['times'],
-  breaks_template: ['template', 'message'],
+  breaks_template: ['template', 'message', 'fix'],
   mjml_invalid: ['message', 'fix', 'template'],
   // Notifications: channels, templates, accounts.
   channel_missing: [],
-  template_lacks_channel: ['template', 'channel'],
+  template_lacks_channel: ['template', 'channel', 'known'],
   breaks_notification: ['notification', 'channel', 'kind', 'name'],
-  account_other_channel: ['account', 'channel'],
+  account_other_channel: ['account', 'channel', 'known'],
   account_not_in_test: ['account'],
-  category_unknown: ['category', 'meant'],
+  category_unknown: ['category', 'meant', 'known'],
   category_name_taken: ['category', 'holder'],
   category_removed: ['category'],
   // Rules and their expressions.
@@ -47,11 +47,11 @@ export const FAULT_FACTS = {
   expression_constant: ['why', 'example'],
   every_event: ['stream'],
   item_without_list: [],
-  once_ever: [],
+  once_ever: ['from'],
   once_per_event: ['mention'],
-  rule_expensive: ['steps', 'most'],
+  rule_expensive: ['steps', 'most', 'recipients'],
   address_missing: [],
-  address_missing_for_channel: ['channel', 'address'],
+  address_missing_for_channel: ['channel', 'address', 'key'],
   address_other_kind: ['channel', 'address', 'field'],
   path_and_stream: [],
   path_elsewhere: ['workspace'],
@@ -62,12 +62,12 @@ export const FAULT_FACTS = {
   integration_without_cohorts: ['integration'],
   changes_unused: ['stream'],
   not_a_change: ['name', 'stream'],
-  cohort_not_listed: ['integration', 'cohort'],
+  cohort_not_listed: ['integration', 'cohort', 'known'],
   cohort_and_stream: [],
   cohort_without_lookup: [],
   cohort_with_user_ids: [],
   // Who may send.
-  security_unused: ['reason'],
+  security_unused: ['reason', 'streams'],
   security_missing: [],
   security_twice: [],
   security_empty: [],
@@ -90,7 +90,7 @@ export const FAULT_FACTS = {
   digest_window_short: ['step'],
   time_repeated: ['time'],
   // Streams and integrations.
-  fixed_at_creation: ['what'],
+  fixed_at_creation: ['what', 'of', 'was'],
   from_and_setting: ['setting'],
   integration_without_changes: ['integration'],
   integration_without_topics: ['integration'],
@@ -98,23 +98,23 @@ export const FAULT_FACTS = {
   debezium_and_tables: [],
   debezium_without_key: [],
   without_unused: [],
-  breaks_stream: ['stream'],
-  column_unknown: ['column'],
+  breaks_stream: ['stream', 'reads'],
+  column_unknown: ['column', 'known'],
   column_needed: ['column', 'by'],
   insecure_url: [],
   item_match_twice: [],
   base64_without_basic: [],
   // Accounts and secrets.
-  account_channel_wrong: ['kind', 'channel'],
+  account_channel_wrong: ['kind', 'channel', 'known', 'channels'],
   account_name_taken: ['name', 'channel'],
   dkim_other_domain: ['dkim', 'from'],
   sender_missing: [],
   sender_twice: [],
   password_unprotected: [],
-  secret_hidden: ['secret'],
+  secret_hidden: ['secret', 'variable'],
   // Workspaces and test environments.
   environment_of_itself: [],
-  environment_of_test: ['workspace'],
+  environment_of_test: ['workspace', 'live'],
   environment_only: ['setting'],
   environment_live_removed: ['workspace', 'environment'],
   environment_has_tests: ['environment'],
@@ -132,7 +132,7 @@ export const FAULT_FACTS = {
 
 export type FaultCode = keyof typeof FAULT_FACTS;
 
-/** The facts that the words of a code need. An empty text: there is none. */
+/** The facts that the sentences of a code need. An empty text means that a fact is absent. */
 export type FaultFacts<Code extends FaultCode> = {
   readonly [Name in (typeof FAULT_FACTS)[Code][number]]: string;
 };

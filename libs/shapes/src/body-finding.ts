@@ -1,12 +1,11 @@
 import type { CodedFault } from '@carillon/kernel';
 
-/** A mistake in a body that its shape cannot express. A finding without `expected` is a warning. */
+/** A mistake in a body that its shape cannot express. */
 export type BodyFinding = CodedFault & {
   /** Keys from the body to the value. */
   readonly path: readonly string[];
   /** Whether the key or its value is marked. Defaults to the value. */
   readonly spot?: 'key' | 'value';
-  readonly message: string;
-  readonly expected?: string;
-  readonly fix: string;
+  /** Warns only. Defaults to false. */
+  readonly isWarning?: boolean;
 };

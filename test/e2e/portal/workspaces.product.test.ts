@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
-import { wordsOf, type CodedFault } from '../../../apps/portal/src/faults/fault-words.ts';
+import { sentencesInForm, type ApiFault } from '../../../apps/portal/src/faults/form-sentences.ts';
 import { expectAccessible, expectToFit, picture } from './accessible.ts';
 import { guardPages } from './guard.ts';
 import { closeContexts, sharedBrowser, startDemo, type Demo } from './support.ts';
@@ -21,11 +21,11 @@ describeWith('chromium', 'workspaces in the portal', () => {
   const bodyOf = async (workspace: string) => (await demo.ask<{ body: Body }>(`/v1/workspaces/${workspace}`)).body;
   /** The portal's words for a mistake in the body of a workspace, which have to stand at the field. */
   const faultOf = async (workspace: string, body: Body) => {
-    const { faults } = await demo.ask<{ faults: readonly CodedFault[] }>(
+    const { faults } = await demo.ask<{ faults: readonly ApiFault[] }>(
       `/v1/workspaces/${workspace}/settings/check`,
       body,
     );
-    return faults[0] ? wordsOf(faults[0]).message : '';
+    return faults[0] ? sentencesInForm(faults[0]).message : '';
   };
   async function openWorkspaces(): Promise<void> {
     await page.goto(demo.control);

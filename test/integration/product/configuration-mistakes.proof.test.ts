@@ -72,7 +72,7 @@ describe('A folder with mistakes', () => {
     [
       'an anchor bomb',
       `a: &a [x,x,x,x,x,x,x,x,x]\n${'bcdefgh'.replaceAll(/./g, (one) => `${one}: &${one} [${`*${String.fromCharCode(one.charCodeAt(0) - 1)},`.repeat(9)}]\n`)}name: x\n`,
-      /not a key here/,
+      /there is no setting/,
     ],
     ['an empty value', 'name:\n', /write a value or remove the key/],
   ])('%s is refused at its place', async (_what, text, says) => {

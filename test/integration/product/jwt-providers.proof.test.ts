@@ -86,7 +86,7 @@ describe('A stream that is secured by a JWT provider', () => {
       prune: true,
     });
     expect(pruned.body.faults.map(({ message }) => message)).toEqual([
-      'JWT provider auth would go, and is needed here',
+      'the JWT provider auth would be removed and is needed here',
     ]);
   });
 

@@ -1,4 +1,5 @@
 import {
+  faultIn,
   readResourceBodiesCoroutine,
   resourceFault,
   resourceWarning,
@@ -94,20 +95,7 @@ export async function planBodiesOver(
   };
 }
 
-const wholeFault = (
-  ref: ResourceRef,
-  coded: CodedFault,
-  { message, expected, fix }: Pick<ResourceFault, 'message' | 'expected' | 'fix'>,
-): ResourceFault => ({
-  ...coded,
-  ref,
-  path: '',
-  line: null,
-  column: null,
-  message,
-  expected,
-  fix,
-});
+const wholeFault = (ref: ResourceRef, coded: CodedFault): ResourceFault => resourceFault(faultIn(ref, [], coded));
 
 /** Names of what stands in the way, at most this many. */
 const MAX_NAMED = 5;
@@ -120,11 +108,7 @@ function faultsOfRemovals(
   const going = new Set(remove.map(resourceKey));
   const wanted = put.map(({ ref }) => ref);
   const faults = remove.flatMap((ref): ResourceFault[] => {
-    if (ref.kind === 'deployment') {
-      const fix = 'replace it with a body that holds what shall stay, {} where that is nothing';
-      const words = { message: 'the settings of the deployment cannot go', expected: 'settings, if only empty ones' };
-      return [wholeFault(ref, { code: 'deployment_required', facts: {} }, { ...words, fix })];
-    }
+    if (ref.kind === 'deployment') return [wholeFault(ref, { code: 'deployment_required', facts: {} })];
     if (ref.kind !== 'workspace') return [];
     const all = new Map([...current.resources.values(), ...put].map((one) => [resourceKey(one.ref), one.ref]));
     const there = [...all.values()].filter(
@@ -133,21 +117,10 @@ function faultsOfRemovals(
     if (there.length === 0) return [];
     const named = there.slice(0, MAX_NAMED).map(({ kind, name }) => `${kind} ${name}`);
     const more = there.length > MAX_NAMED ? ` and ${there.length - MAX_NAMED} more` : '';
-    const message = `the workspace ${ref.workspace} still holds ${named.join(', ')}${more}`;
-    const coded = { code: 'workspace_not_empty', facts: { contents: `${named.join(', ')}${more}` } } as const;
-    return [wholeFault(ref, coded, { message, expected: 'an empty workspace', fix: 'remove what it holds first' })];
+    return [wholeFault(ref, { code: 'workspace_not_empty', facts: { contents: `${named.join(', ')}${more}` } })];
   });
   const both = wanted.filter((ref) => going.has(resourceKey(ref)));
-  return [
-    ...faults,
-    ...both.map((ref) =>
-      wholeFault(
-        ref,
-        { code: 'put_and_removed', facts: {} },
-        { message: 'this is to be written and removed', expected: 'one of the two', fix: 'leave out one of them' },
-      ),
-    ),
-  ];
+  return [...faults, ...both.map((ref) => wholeFault(ref, { code: 'put_and_removed', facts: {} }))];
 }
 
 /**
@@ -168,15 +141,7 @@ function takenIds(
       (other) => id !== undefined && other.body.id === id && other.ref.name !== ref.name,
     );
     if (!holder || going.has(resourceKey(holder.ref)) || wanted.has(resourceKey(holder.ref))) return [];
-    const fault = wholeFault(
-      ref,
-      { code: 'identity_taken', facts: { what: 'id', holder: holder.ref.name } },
-      {
-        message: `this id belongs to the notification ${holder.ref.name}`,
-        expected: 'an id of its own, or none',
-        fix: `leave id out; to rename ${holder.ref.name}, remove it in the same publication`,
-      },
-    );
-    return [{ ...fault, path: 'id' }];
+    const coded = { code: 'identity_taken', facts: { what: 'id', holder: holder.ref.name } } as const;
+    return [resourceFault(faultIn(ref, ['id'], coded))];
   });
 }

@@ -1,6 +1,6 @@
 import createClient from 'openapi-fetch';
 import { faultText } from '../faults/fault-text.ts';
-import { inPortalWords } from '../faults/portal-words.ts';
+import { inFormSentences } from '../faults/in-form-sentences.ts';
 import type { components, paths } from './management-api.generated.ts';
 
 export type Schemas = components['schemas'];
@@ -54,8 +54,8 @@ export async function bodyOf<Body>(asked: Promise<Answer<Body>>): Promise<Body> 
     throw new Refusal('Carillon does not answer. Is it running?', 0);
   }
   const { data, error, response } = answer;
-  if (response.ok && data !== undefined) return inPortalWords(data);
-  const problem = await inPortalWords((typeof error === 'object' && error !== null ? error : {}) as Partial<Problem>);
+  if (response.ok && data !== undefined) return inFormSentences(data);
+  const problem = await inFormSentences((typeof error === 'object' && error !== null ? error : {}) as Partial<Problem>);
   const detail = problem.detail ?? `The server answered ${response.status}.`;
   // The detail of a refused configuration is written for the command line.
   const message = problem.faults && problem.faults.length > 0 ? problem.faults.map(faultText).join(' ') : detail;

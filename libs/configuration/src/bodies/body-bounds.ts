@@ -5,12 +5,7 @@ import { isGroup } from '../value-path.ts';
 /** Levels of a body. No shape needs more than a dozen; readers call themselves for each. */
 const MAX_LEVELS = 32;
 
-type Odd = CodedFault & {
-  readonly path: ValuePath;
-  readonly message: string;
-  readonly expected: string;
-  readonly fix: string;
-};
+type Odd = { readonly path: ValuePath; readonly coded: CodedFault };
 
 /** What no reader of a body may be given: levels without end, and text that is no text once it stands in a file. */
 export function oddBody(body: unknown): Odd | undefined {
@@ -18,10 +13,7 @@ export function oddBody(body: unknown): Odd | undefined {
   for (let next = left.pop(); next; next = left.pop()) {
     const { value, path } = next;
     if (path.length > MAX_LEVELS) {
-      const expected = `at most ${MAX_LEVELS} levels`;
-      const coded = { code: 'nested_too_deeply', facts: { most: String(MAX_LEVELS) } } as const;
-      const words = { message: 'this is nested too deeply', expected, fix: 'remove levels' };
-      return { ...coded, path: path.slice(0, 1), ...words };
+      return { path: path.slice(0, 1), coded: { code: 'nested_too_deeply', facts: { most: String(MAX_LEVELS) } } };
     }
     if (typeof value === 'string' && !value.isWellFormed()) return halfCharacter(path);
     if (Array.isArray(value)) for (const [at, item] of value.entries()) left.push({ value: item, path: [...path, at] });
@@ -34,11 +26,4 @@ export function oddBody(body: unknown): Odd | undefined {
   return undefined;
 }
 
-const halfCharacter = (path: ValuePath): Odd => ({
-  code: 'half_character',
-  facts: {},
-  path,
-  message: 'half a character stands here, which no file can hold',
-  expected: 'whole characters',
-  fix: 'write the text again',
-});
+const halfCharacter = (path: ValuePath): Odd => ({ path, coded: { code: 'half_character', facts: {} } });

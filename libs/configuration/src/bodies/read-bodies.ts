@@ -10,11 +10,11 @@ import { FILE_SHAPES, RESOURCE_SHAPES, SLUG, SLUG_WORDS } from '@carillon/shapes
 import { runToCompletion, type Coroutine } from '@carillon/kernel';
 import type { z } from 'zod';
 import { checkResourcesCoroutine } from '../checks/check-resources.ts';
-import { type Fault, reportOn } from '../checks/finding.ts';
+import { type Fault, faultIn, reportOn } from '../checks/finding.ts';
 import { faultsOfTexts } from '../checks/salvaged.ts';
 import type { CheckContext } from '../checks/check-context.ts';
 import { FILE_KINDS } from '../files/layout.ts';
-import { mistakesOf } from '../files/mistakes.ts';
+import { mistakesOf, shapeFault } from '../files/mistakes.ts';
 import type { ShapeFault } from '../files/place.ts';
 import { parseAsWritten, withoutLater } from '../files/read-file.ts';
 import { resourcesIn } from '../files/read-folder.ts';
@@ -60,13 +60,7 @@ export function* readResourceBodiesCoroutine(
   const seen = new Set<string>();
   for (const one of given) {
     const key = resourceKey(one.ref);
-    if (seen.has(key))
-      whole(
-        one.ref,
-        work,
-        { code: 'given_twice', facts: {} },
-        { message: 'this resource is there twice', expected: 'each resource once', fix: 'leave one of them out' },
-      );
+    if (seen.has(key)) whole(one.ref, work, { code: 'given_twice', facts: {} });
     else readOne(one, work);
     seen.add(key);
     yield;
@@ -89,10 +83,8 @@ export function* readResourceBodiesCoroutine(
   };
 }
 
-type Words = Pick<ResourceFault, 'message' | 'expected' | 'fix'>;
-
-function whole(ref: ResourceRef, { faults }: Work, coded: CodedFault, words: Words): void {
-  faults.push({ ...coded, ref, path: '', line: null, column: null, ...words });
+function whole(ref: ResourceRef, { faults }: Work, coded: CodedFault): void {
+  faults.push(resourceFault(faultIn(ref, [], coded)));
 }
 
 /** Kinds without a name of their own: of the deployment there is one, and of a workspace its own settings. */
@@ -105,17 +97,12 @@ function readOne({ ref, body }: GivenResource, work: Work): void {
     [name, UNNAMED.has(kind)],
   ] as const) {
     if (free ? called === '' : SLUG.test(called)) continue;
-    const message = `the name ${JSON.stringify(called)} cannot be used`;
-    const coded = { code: 'name_invalid', facts: { name: called, expected: SLUG_WORDS } } as const;
-    return whole(ref, work, coded, { message, expected: SLUG_WORDS, fix: 'choose another name' });
+    return whole(ref, work, { code: 'name_invalid', facts: { name: called, expected: SLUG_WORDS } });
   }
-  if (!isGroup(body)) {
-    const words = { message: 'this is no body of a resource', expected: 'keys and values', fix: 'send a JSON object' };
-    return whole(ref, work, { code: 'not_a_body', facts: {} }, words);
-  }
+  if (!isGroup(body)) return whole(ref, work, { code: 'not_a_body', facts: {} });
   const odd = oddBody(body);
   const own: Fault[] = [];
-  if (odd) own.push({ ref, spot: 'value', ...odd });
+  if (odd) own.push(faultIn(ref, odd.path, odd.coded));
   if (odd === undefined) readByShape(ref, body, own, work);
   work.faults.push(...own.map(resourceFault));
 }
@@ -158,14 +145,7 @@ function readByShape(ref: ResourceRef<WrittenKind>, given: Record<string, unknow
   if (isKind(resource, 'layout')) {
     for (const [part, text] of Object.entries(resource.body)) {
       if (text.trim() !== '') continue;
-      const words = {
-        code: 'text_empty' as const,
-        facts: { part },
-        message: `${part} is empty`,
-        expected: 'a layout with {{{body}}}',
-        fix: 'write it or leave it out',
-      };
-      reportOn(ref, own, []).fault([part], words);
+      own.push(faultIn(ref, [part], { code: 'text_empty', facts: { part } }));
     }
   }
   if (own.length === 0) keep({ ref, body }, own, work);
@@ -178,11 +158,8 @@ function withoutStart(given: Record<string, unknown>, faults: ShapeFault[]): Rec
   const isOfStart = (key: string): boolean =>
     Object.hasOwn(FILE_SHAPES.deployment.shape, key) && !Object.hasOwn(RESOURCE_SHAPES.deployment.shape, key);
   for (const path of Object.keys(given).filter(isOfStart)) {
-    const message = `${path} is read from carillon.yaml when a process starts, and is not part of the configuration that the API changes`;
-    const expected = Object.keys(RESOURCE_SHAPES.deployment.shape).join(', ');
-    const fix = `leave ${path} out here, and write it into the carillon.yaml that the process is started with`;
-    const coded = { code: 'read_at_start', facts: { setting: path } } as const;
-    faults.push({ ...coded, file: '', path, line: 1, column: 1, message, expected, fix });
+    const facts = { setting: path, known: Object.keys(RESOURCE_SHAPES.deployment.shape).join(', ') };
+    faults.push(shapeFault(IN_A_BODY, [path], 'key', { code: 'read_at_start', facts }));
   }
   return Object.fromEntries(Object.entries(given).filter(([key]) => !isOfStart(key)));
 }
@@ -196,16 +173,8 @@ function keep(resource: WantedResource, own: Fault[], work: Work): void {
     work.read.push(resource);
     return;
   }
-  own.push({
-    code: 'control_characters',
-    facts: {},
-    ref: resource.ref,
-    path: [],
-    spot: 'value',
-    message: `written into a file this does not read back as it is${fault ? `: ${fault.message}` : ''}`,
-    expected: fault?.expected ?? 'text without control characters',
-    fix: fault?.fix ?? 'look for control characters, and write them as the text that they stand for',
-  });
+  const why = fault?.message ?? '';
+  own.push(faultIn(resource.ref, [], { code: 'control_characters', facts: { why } }));
 }
 
 /** A resource stands in a workspace that is there, or comes with it. */
@@ -215,8 +184,6 @@ function checkWorkspaces(given: readonly GivenResource[], { current }: CheckCont
     const { kind, workspace } = ref;
     if (kind === 'deployment' || coming.has(workspace) || !SLUG.test(workspace)) continue;
     if (findResource(current, 'workspace', workspace, '')) continue;
-    const message = `the workspace ${workspace} is not there`;
-    const coded = { code: 'workspace_unknown', facts: { workspace, meant: '' } } as const;
-    whole(ref, work, coded, { message, expected: 'a workspace', fix: `make the workspace ${workspace} first` });
+    whole(ref, work, { code: 'workspace_unknown', facts: { workspace, meant: '', known: '' } });
   }
 }

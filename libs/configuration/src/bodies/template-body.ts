@@ -19,9 +19,7 @@ export function checkTemplateBody(body: TemplateBody, report: Report): void {
   }
   const { email } = body;
   if (email && TEXTS.every((part) => email[part] === undefined)) {
-    const expected = 'html, mjml or text';
-    const words = { message: 'the template has no body', expected, fix: 'write one of them' };
-    report.fault(['email'], { code: 'body_missing', facts: {}, ...words });
+    report.fault(['email'], { code: 'body_missing', facts: {} });
   }
 }
 
@@ -30,25 +28,16 @@ function checkTexts(parts: object, path: ValuePath, report: Report): void {
   for (const part of TEXTS) {
     const text = parts[part];
     if (typeof text !== 'string' || text.trim() !== '') continue;
-    const words = { message: `${part} is empty`, expected: 'a body', fix: 'write it or leave it out' };
-    report.fault([...path, part], { code: 'text_empty', facts: { part }, ...words });
+    report.fault([...path, part], { code: 'text_empty', facts: { part } });
   }
   if (parts['html'] === undefined || parts['mjml'] === undefined) return;
-  report.fault([...path, 'mjml'], {
-    code: 'html_and_mjml',
-    facts: {},
-    message: 'there is HTML and MJML, and the HTML is made from the MJML',
-    expected: 'one of the two',
-    fix: 'leave out html, or mjml',
-  });
+  report.fault([...path, 'mjml'], { code: 'html_and_mjml', facts: {} });
 }
 
 function checkLanguage(locale: string, path: ValuePath, report: Report): void {
   if (isLocale(locale) && canonicalLocale(locale) === locale) return;
-  const meant = meantLocale(locale);
-  const coded = { code: 'language_invalid', facts: { language: locale, meant: meant ?? '' } } as const;
-  const words = { ...coded, message: `${locale} is no language tag`, expected: 'a tag such as de or de-AT' };
-  report.fault(path, { ...words, fix: meant === null ? 'rename it' : `call it ${meant}` }, 'key');
+  const facts = { language: locale, meant: meantLocale(locale) ?? '' };
+  report.fault(path, { code: 'language_invalid', facts }, 'key');
 }
 
 /**

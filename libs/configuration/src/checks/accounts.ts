@@ -16,10 +16,7 @@ export const checkAccounts: Check = (resource, around, report) => {
         if (!body || carries(body.kind, channel)) continue;
         report.fault(['channels', channel, 'accounts', index], {
           code: 'account_other_channel',
-          facts: { account: name, channel },
-          message: `${name} is an account for ${channelWords(body.kind)} (kind ${body.kind}) and carries no ${channel}`,
-          expected: `an account of kind ${CHANNELS[channel].accounts.join(' or ')}`,
-          fix: 'name another account, or remove it here',
+          facts: { account: name, channel, known: CHANNELS[channel].accounts.join(' or ') },
         });
       }
     }
@@ -36,25 +33,12 @@ export const checkAccounts: Check = (resource, around, report) => {
     for (const [at, account, name] of named) {
       checkAccount(account, at, report);
       if (!carries(account.kind, channel)) {
-        report.fault([...at, 'kind'], {
-          code: 'account_channel_wrong',
-          facts: { kind: account.kind, channel },
-          message: `an account of kind ${account.kind} carries no ${channel}`,
-          expected: CHANNELS[channel].accounts.join(' or '),
-          fix: `write it under accounts.${channelWords(account.kind)}`,
-        });
+        const known = CHANNELS[channel].accounts.join(' or ');
+        const facts = { kind: account.kind, channel, known, channels: channelsFor(account.kind) };
+        report.fault([...at, 'kind'], { code: 'account_channel_wrong', facts });
       }
       if (name === null) continue;
-      if (seen.has(name)) {
-        const message = `two accounts for ${channel} are called ${name}`;
-        report.fault([...at, 'name'], {
-          code: 'account_name_taken',
-          facts: { name, channel },
-          message,
-          expected: 'a name of its own',
-          fix: 'rename one of them',
-        });
-      }
+      if (seen.has(name)) report.fault([...at, 'name'], { code: 'account_name_taken', facts: { name, channel } });
       seen.add(name);
     }
   }
@@ -73,9 +57,6 @@ export function checkStayingNotifications(
       report.fault(['kind'], {
         code: 'breaks_notification',
         facts: { notification: notification.ref.name, channel, kind: 'account', name: ref.name },
-        message: `the notification ${notification.ref.name} sends ${channel} over ${ref.name}, which carries none as ${body.kind}`,
-        expected: CHANNELS[channel].accounts.join(' or '),
-        fix: `give the account another name, or change ${notification.ref.name} in the same folder`,
       });
     }
   }
@@ -83,19 +64,14 @@ export function checkStayingNotifications(
 
 const carries = (kind: AccountBody['kind'], channel: ChannelName): boolean => CHANNELS[channel].accounts.includes(kind);
 
-/** The channels that a kind of account carries, for people. */
-const channelWords = (kind: AccountBody['kind']): string =>
+/** Returns the names of the channels that a kind of account carries. */
+const channelsFor = (kind: AccountBody['kind']): string =>
   CHANNEL_NAMES.filter((channel) => carries(kind, channel)).join(' or ');
 
 /** What the shape of a provider account cannot say. `at`: where in the body it stands. */
 function checkAccount(body: AccountBody, at: ValuePath, report: Report): void {
   if ('url' in body && body.url?.startsWith('http:')) {
-    report.warn([...at, 'url'], {
-      code: 'insecure_url',
-      facts: {},
-      message: 'http sends credentials and messages in the clear',
-      fix: 'write https, unless the address is on this machine',
-    });
+    report.warn([...at, 'url'], { code: 'insecure_url', facts: {} });
   }
   reportFindings(providerOf(body).check?.(body) ?? [], at, report);
 }

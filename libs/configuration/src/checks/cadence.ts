@@ -12,26 +12,22 @@ import type { Check } from './check-context.ts';
 export const checkCadence: Check = (resource, around, report) => {
   if (isKind(resource, 'workspace')) {
     const hours = resource.body.cadence?.quiet_hours;
-    if (hours && checkHours(hours, 'leave the hours out', report))
-      checkWeek(NOTHING_ELSE, resource.body, CHANNEL_NAMES, report);
+    if (hours && checkHours(hours, report)) checkWeek(NOTHING_ELSE, resource.body, CHANNEL_NAMES, '', report);
   }
   if (!isKind(resource, 'notification')) return;
   const { body } = resource;
   const workspace = around.workspace(resource.ref.workspace);
   const ofWorkspace = workspace?.cadence?.quiet_hours;
-  if (ofWorkspace && body.transactional !== true)
-    checkExpires(body, ofWorkspace, { words: ' of the workspace', notification: '' }, ['expires'], report);
+  if (ofWorkspace && body.transactional !== true) checkExpires(body, ofWorkspace, '', ['expires'], report);
   const hours = body.cadence?.quiet_hours;
-  if (!hours || !checkHours(hours, 'to send nothing at all, write enabled: false', report)) return;
+  if (!hours || !checkHours(hours, report)) return;
   if (body.transactional === true) {
-    const message = 'the notification is transactional, so its messages are sent in quiet hours too';
-    const fix = 'remove transactional, or remove these hours';
-    report.warn(AT, { code: 'quiet_hours_ignored', facts: {}, message, fix });
+    report.warn(AT, { code: 'quiet_hours_ignored', facts: {} });
     return;
   }
   const channels = CHANNEL_NAMES.filter((channel) => channelOf(body, channel));
-  checkWeek(body, workspace, channels, report);
-  checkExpires(body, hours, { words: '', notification: '' }, AT, report);
+  checkWeek(body, workspace, channels, '', report);
+  checkExpires(body, hours, '', AT, report);
 };
 
 /**
@@ -48,41 +44,27 @@ export function checkStayingCadence(
   for (const { ref: other, body: notification } of staying) {
     if (other.workspace !== ref.workspace || notification.transactional === true) continue;
     const channels = CHANNEL_NAMES.filter((channel) => channelOf(notification, channel));
-    const holder = `notification ${other.workspace}/${other.name}, which is not in the folder and stays`;
-    const week = { words: `, together with those of ${holder},`, notification: other.name };
-    checkWeek(notification, body, channels, report, week);
-    const whose = { words: `, which count for ${holder},`, notification: other.name };
-    checkExpires(notification, hours, whose, AT, report);
+    checkWeek(notification, body, channels, other.name, report);
+    checkExpires(notification, hours, other.name, AT, report);
   }
 }
-
-/** Owner of the quiet hours, as text for the command line. `notification` is its name if it is not changed here, else empty. */
-type Holder = { readonly words: string; readonly notification: string };
 
 const AT = ['cadence', 'quiet_hours'] as const;
 const NOTHING_ELSE: NotificationBody = { channels: {}, rules: {} };
 
-function checkHours({ from, to }: QuietHoursBody, otherwise: string, report: Report): boolean {
+function checkHours({ from, to }: QuietHoursBody, report: Report): boolean {
   if (from !== to) return true;
-  report.fault([...AT, 'to'], {
-    code: 'quiet_hours_ambiguous',
-    facts: { at: from },
-    message: `the hours begin and end at ${from}: that may mean always or never`,
-    expected: 'another time than from',
-    fix: `write another time; ${otherwise}`,
-  });
+  report.fault([...AT, 'to'], { code: 'quiet_hours_ambiguous', facts: { at: from } });
   return false;
 }
 
+/** `staying`: name of the notification if it is not changed here, else empty. */
 function checkWeek(
   notification: NotificationBody,
   workspace: WorkspaceBody | undefined,
   channels: readonly ChannelName[],
+  staying: string,
   report: Report,
-  together: Holder = {
-    words: notification === NOTHING_ELSE ? '' : ', together with those of the workspace,',
-    notification: '',
-  },
 ): void {
   const shut = channels.filter((channel) => {
     const { hold, drop } = quietRulesOf(notification, workspace, channel);
@@ -91,10 +73,7 @@ function checkWeek(
   if (shut.length === 0) return;
   report.fault(AT, {
     code: 'quiet_hours_endless',
-    facts: { channels: shut.join(', '), notification: together.notification },
-    message: `these hours${together.words} leave no time of a week in which ${shut.join(' or ')} may be sent`,
-    expected: 'quiet hours that end',
-    fix: 'shorten them, or leave out days or channels',
+    facts: { channels: shut.join(', '), notification: staying },
   });
 }
 
@@ -102,7 +81,7 @@ function checkWeek(
 function checkExpires(
   body: NotificationBody,
   { from, to, then }: QuietHoursBody,
-  whose: Holder,
+  staying: string,
   at: ValuePath,
   report: Report,
 ): void {
@@ -112,8 +91,6 @@ function checkExpires(
   const length = formatDuration(minutes * 60_000);
   report.warn(at, {
     code: 'quiet_hours_outlast_expiry',
-    facts: { expires: formatDuration(expires), length, notification: whose.notification },
-    message: `messages expire after ${formatDuration(expires)}, and the quiet hours${whose.words} last ${length}: who would be told early in them is never told`,
-    fix: `write expires: ${length} or longer, or then: drop in the quiet hours if that is meant`,
+    facts: { expires: formatDuration(expires), length, notification: staying },
   });
 }

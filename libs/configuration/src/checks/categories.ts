@@ -18,9 +18,6 @@ export const checkCategories: Check = (resource, around, report) => {
         report.fault(['categories', name, 'was', index], {
           code: 'category_name_taken',
           facts: { category: old, holder },
-          message: `${old} is ${old === holder ? 'a category of its own' : `what ${holder} was`}`,
-          expected: 'a name that no category has any more',
-          fix: `remove ${old} here, or there`,
         });
       }
     }
@@ -35,13 +32,7 @@ export const checkCategories: Check = (resource, around, report) => {
   const meant = now ?? similarTo(category, known);
   report.fault(['category'], {
     code: 'category_unknown',
-    facts: { category, meant: meant ?? '' },
-    message: `there is no category ${category}`,
-    expected: known.length === 0 ? 'a category of the workspace' : known.join(' or '),
-    fix:
-      meant === null
-        ? `write categories: { ${category}: {} } into workspaces/${workspace}/workspace.yaml`
-        : `did you mean ${meant}?`,
+    facts: { category, meant: meant ?? '', known: known.join(' or ') },
   });
 };
 
@@ -60,16 +51,7 @@ export function keptCategories(
   const after = new Set(namesIn(body.categories ?? {}));
   for (const name of new Set([...namesIn(before), ...categoriesUsed(current, ref.workspace)])) {
     if (after.has(name)) continue;
-    reportOn(ref, faults, []).fault(
-      ['categories'],
-      {
-        code: 'category_removed',
-        facts: { category: name },
-        message: `the category ${name} is gone, and with it what people said about it`,
-        expected: `${name}, or another with was: [${name}]`,
-        fix: `write was: [${name}] under the category that has its messages now, or leave ${name}: {} where it was`,
-      },
-      'key',
-    );
+    const coded = { code: 'category_removed', facts: { category: name } } as const;
+    reportOn(ref, faults, []).fault(['categories'], coded, 'key');
   }
 }

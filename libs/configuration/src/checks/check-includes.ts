@@ -20,8 +20,7 @@ export const checkInclude: Check = (resource, around, report) => {
       const { workspace } = ref;
       const where = around.reportOn({ kind: 'partial', workspace, name: origin.name });
       const coded = { code: 'template_text', facts: { message, fix, within: '' } } as const;
-      const words = { ...coded, message, expected: 'a template that can be rendered', fix };
-      where.fault(['text'], words, placeAt(origin.source, at));
+      where.fault(['text'], coded, placeAt(origin.source, at));
     }
   }
   if (!isKind(resource, 'layout')) return;
@@ -37,22 +36,13 @@ function checkBody(text: string, path: ValuePath, report: Report): void {
   const bodies = bodiesIn(text);
   if (bodies === 1) return;
   const plain = /\{\{\s*body\s*\}\}/.exec(text);
-  const expected = '{{{body}}} once, where the template’s own text goes';
   if (bodies > 1) {
-    const message = `{{{body}}} stands ${bodies} times in this layout`;
     const coded = { code: 'layout_body_repeated', facts: { times: String(bodies) } } as const;
-    const words = { ...coded, message, expected, fix: 'leave one of them' };
-    report.fault(path, words, placeAt(text, text.lastIndexOf('{{{')));
+    report.fault(path, coded, placeAt(text, text.lastIndexOf('{{{')));
   } else if (plain) {
-    const fix = 'write {{{body}}}: with two braces it is a variable of that name';
-    const coded = { code: 'layout_body_escaped', facts: {} } as const;
-    const words = { ...coded, message: 'the layout has no {{{body}}}', expected, fix };
-    report.fault(path, words, placeAt(text, plain.index));
+    report.fault(path, { code: 'layout_body_escaped', facts: {} }, placeAt(text, plain.index));
   } else {
-    const fix = 'write {{{body}}} where the text of the template goes';
-    const coded = { code: 'layout_without_body', facts: {} } as const;
-    const words = { ...coded, message: 'the layout has no {{{body}}}', expected, fix };
-    report.fault(path, words, { line: 1, column: 1 });
+    report.fault(path, { code: 'layout_without_body', facts: {} }, { line: 1, column: 1 });
   }
 }
 
@@ -61,7 +51,7 @@ export function checkPiece(text: string, path: ValuePath, templates: TemplateChe
   const faults = templates.piece(withoutPutIns(text));
   for (const { line, column, message, fix } of faults) {
     const coded = { code: 'template_text', facts: { message, fix, within: '' } } as const;
-    report.fault(path, { ...coded, message, expected: 'a text that can be put in', fix }, { line, column });
+    report.fault(path, coded, { line, column });
   }
   return faults.length === 0;
 }

@@ -25,8 +25,6 @@ export const checkDigest: Check = (resource, around, report) => {
   report.warn([...AT, 'window'], {
     code: 'digest_outlasts_expiry',
     facts: { expires: formatDuration(expires), length: formatDuration(longest) },
-    message: `messages expire after ${formatDuration(expires)}, and a digest may collect for ${formatDuration(longest)}: it tells of what is older than that`,
-    fix: `write expires: ${formatDuration(longest)} or longer, or a shorter window`,
   });
 };
 
@@ -34,13 +32,7 @@ function checkSliding(body: NotificationBody, window: DigestWindow, report: Repo
   if (window.kind !== 'sliding' || window.step <= window.atMost) return;
   const written = body.cadence?.digest?.window;
   const step = written && 'sliding' in written ? written.sliding : '';
-  report.fault([...AT, 'window', 'at_most'], {
-    code: 'digest_window_short',
-    facts: { step },
-    message: `the window ends before ${step} have passed since its first item`,
-    expected: `${step} or longer`,
-    fix: 'write a longer at_most, or { fixed: … } if it is to end after a fixed time',
-  });
+  report.fault([...AT, 'window', 'at_most'], { code: 'digest_window_short', facts: { step } });
 }
 
 function checkTimes(body: NotificationBody, report: Report): void {
@@ -48,14 +40,7 @@ function checkTimes(body: NotificationBody, report: Report): void {
   const times = window && 'at' in window ? window.at : [];
   for (const [index, time] of times.entries()) {
     if (times.indexOf(time) === index) continue;
-    const message = `${time} stands here twice`;
-    report.fault([...AT, 'window', 'at', index], {
-      code: 'time_repeated',
-      facts: { time },
-      message,
-      expected: 'each time once',
-      fix: 'remove one of them',
-    });
+    report.fault([...AT, 'window', 'at', index], { code: 'time_repeated', facts: { time } });
   }
 }
 
@@ -72,10 +57,7 @@ function checkTemplate(body: NotificationBody, workspace: string, around: Checke
   if (without.length === 0) return;
   report.fault([...AT, 'template'], {
     code: 'template_lacks_channel',
-    facts: { template: name, channel: without.join(', ') },
-    message: `template ${name} has nothing for ${without.join(' and ')}, which the notification sends`,
-    expected: `a template with ${without.join(' and ')}`,
-    fix: `write what is missing in workspaces/${workspace}/templates/${name}/`,
+    facts: { template: name, channel: without.join(', '), known: '' },
   });
 }
 

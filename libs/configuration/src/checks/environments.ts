@@ -1,4 +1,4 @@
-import { similarTo } from '@carillon/kernel';
+import { similarTo, type CodedFault } from '@carillon/kernel';
 import { isTest, listResources, resourceKey, type WorkspaceBody } from '@carillon/domain/configuration';
 import { isKind, type WantedResource } from '../resource.ts';
 import type { Report } from './finding.ts';
@@ -12,14 +12,7 @@ export const checkEnvironment: Check = (resource, around, report) => {
   const { of } = body;
   if (of === undefined) return;
   if (of === ref.workspace) {
-    const message = 'a workspace cannot be the test environment of itself';
-    report.fault(['of'], {
-      code: 'environment_of_itself',
-      facts: {},
-      message,
-      expected: 'another workspace',
-      fix: 'name the one that it is to be tried out for',
-    });
+    report.fault(['of'], { code: 'environment_of_itself', facts: {} });
     return;
   }
   const live = around.workspace(of);
@@ -29,46 +22,24 @@ export const checkEnvironment: Check = (resource, around, report) => {
     return;
   }
   if (!isTest(live)) return;
-  report.fault(['of'], {
-    code: 'environment_of_test',
-    facts: { workspace: of },
-    message: `${of} is a test environment itself`,
-    expected: 'a workspace that is none',
-    fix: live.of === undefined || live.of === ref.workspace ? 'name the live workspace' : `write of: ${live.of}`,
-  });
+  const other = live.of === undefined || live.of === ref.workspace ? '' : live.of;
+  report.fault(['of'], { code: 'environment_of_test', facts: { workspace: of, live: other } });
 };
 
 function checkLive(body: WorkspaceBody, report: Report): void {
   for (const key of ['of', 'allow_real_accounts'] as const) {
     if (body[key] === undefined) continue;
-    const message = `${key} is for test environments, and this is none`;
-    report.fault(
-      [key],
-      {
-        code: 'environment_only',
-        facts: { setting: key },
-        message,
-        expected: 'environment: test beside it',
-        fix: `remove ${key}, or add environment: test`,
-      },
-      'key',
-    );
+    report.fault([key], { code: 'environment_only', facts: { setting: key } }, 'key');
   }
 }
 
-function notThere(of: string, own: string, { current }: CheckedAgainst): Parameters<Report['fault']>[1] {
+function notThere(of: string, own: string, { current }: CheckedAgainst): CodedFault {
   const known = listResources(current, 'workspace').map(({ ref }) => ref.workspace);
   const meant = similarTo(
     of,
     known.filter((name) => name !== own),
   );
-  return {
-    code: 'workspace_unknown',
-    facts: { workspace: of, meant: meant ?? '' },
-    message: `there is no workspace ${of}`,
-    expected: known.length === 0 ? 'the name of a workspace' : known.join(' or '),
-    fix: meant === null ? `write workspaces/${of}/workspace.yaml` : `did you mean ${meant}?`,
-  };
+  return { code: 'workspace_unknown', facts: { workspace: of, meant: meant ?? '', known: known.join(' or ') } };
 }
 
 /** A test environment that stays, of a workspace that goes. `going`: by `resourceKey`. */
@@ -81,9 +52,6 @@ export function checkLiveGone(
   report.fault(['of'], {
     code: 'environment_live_removed',
     facts: { workspace: of, environment: ref.workspace },
-    message: `the workspace ${of} would go, and ${ref.workspace} is a test environment of it`,
-    expected: 'a workspace that stays',
-    fix: `keep ${of}, or remove ${ref.workspace} too`,
   });
 }
 
@@ -99,9 +67,6 @@ export function checkStayingEnvironments(
     report.fault(['environment'], {
       code: 'environment_has_tests',
       facts: { environment: other.ref.workspace },
-      message: `${other.ref.workspace} is a test environment of it, so it cannot be one itself`,
-      expected: 'live',
-      fix: `remove environment here, or of: ${ref.workspace} in workspaces/${other.ref.workspace}/workspace.yaml`,
     });
   }
 }

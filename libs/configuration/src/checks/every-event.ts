@@ -18,8 +18,6 @@ export const checkEveryEvent: Check = (resource, { current }, report) => {
     report.warn(['rules', name, 'when'], {
       code: 'every_event',
       facts: { stream: rule.stream ?? '' },
-      message: `this rule fires on every event${rule.stream === undefined ? '' : ` of ${rule.stream}`}`,
-      fix: 'write a condition such as event.status == "paid"; keep true if every event is meant',
     });
   }
 };

@@ -46,14 +46,14 @@ export const checkExpressions: Check = (resource, around, report) => {
         const until = compile([UNTIL, place, delay.until], language, report);
         const without = withoutChanges.find(([, { recipients }]) => recipients.from === from);
         if (without) refuseChangeNames(UNTIL, until, without[1], report);
-        if (until) refuseConstant(UNTIL, neverATime(until), 'a time that the event says', 'event.starts_at', report);
+        if (until) refuseConstant(UNTIL, neverATime(until), 'event.starts_at', report);
       }
     }
     const digestKey = resource.body.cadence?.digest?.key;
     if (digestKey !== undefined) {
       const key = compile([KEY, 'digest_key', digestKey], language, report);
       if (withoutChanges[0]) refuseChangeNames(KEY, key, withoutChanges[0][1], report);
-      if (key) refuseConstant(KEY, neverAKey(key), 'a text or number that the event says', 'event.project', report);
+      if (key) refuseConstant(KEY, neverAKey(key), 'event.project', report);
     }
     for (const entry of rules) {
       const [name, rule] = entry;
@@ -69,11 +69,9 @@ const UNTIL = ['cadence', 'delay', 'until'] as const;
 const KEY = ['cadence', 'digest', 'key'] as const;
 
 /** What is wrong whatever event comes would drop everybody, so it is said before anybody is. */
-function refuseConstant(path: ValuePath, why: string | null, expected: string, example: string, report: Report): void {
+function refuseConstant(path: ValuePath, why: string | null, example: string, report: Report): void {
   if (why === null) return;
-  const message = `${why}, whatever event comes: nobody would ever be told`;
-  const fix = `write an expression such as ${example}`;
-  report.fault(path, { code: 'expression_constant', facts: { why, example }, message, expected, fix });
+  report.fault(path, { code: 'expression_constant', facts: { why, example } });
 }
 
 /** A rule whose stream is missing may have changes: the stream is reported where the rule names it. */
@@ -91,14 +89,7 @@ function refuseChangeNames(at: ValuePath, expression: Expression | null, { strea
   const field = expression?.fields.find(({ root }) => CHANGE_NAMES.has(root));
   if (!expression || !field) return;
   const name = /\bchanged(?:To|FromTo)?(?=\s*\()/.exec(expression.source)?.[0] ?? field.root;
-  const where = stream === undefined ? 'this rule is on no stream that has some' : `the stream ${stream} has none`;
-  report.fault(at, {
-    code: 'not_a_change',
-    facts: { name, stream: stream ?? '' },
-    message: `${name} is known only for changes, and ${where}`,
-    expected: 'event, event_id or time',
-    fix: `leave ${name} out, or put the rule on a stream that reads tables or has format: debezium`,
-  });
+  report.fault(at, { code: 'not_a_change', facts: { name, stream: stream ?? '' } });
 }
 
 type RefuseNames = (at: ValuePath, expression: Expression | null) => void;
@@ -124,23 +115,13 @@ function checkRule(
     steps[ONCE.has(placed[1]) ? 'once' : 'each'] += expression?.largeSteps ?? 0;
     const each = recipients.from === 'event' && recipients.for_each !== undefined;
     if (expression?.usesItem && !each && placed[1] !== 'for_each') {
-      report.fault(placed[0], {
-        code: 'item_without_list',
-        facts: {},
-        message: 'item is only there under for_each',
-        expected: 'event, event_id or time',
-        fix: 'add for_each: <a list in the event>, or write event instead of item',
-      });
+      report.fault(placed[0], { code: 'item_without_list', facts: {} });
     }
     if (placed[0].at(-1) === 'unique_id' && placed[0].length === 4) warnOfRepeats(recipients, expression, at, report);
   }
   warnOfSteps(name, recipients, steps, report);
   if (recipients.unique_id === undefined) {
-    const unless = recipients.from === 'lookup' ? 'unless the partner names one, ' : '';
-    const message = `unique_id is left out, so ${unless}each address gets this notification once, ever`;
-    const fix =
-      'write unique_id: event_id to count every event, or an expression such as event.order_id; keep it if once is meant';
-    report.warn(at, { code: 'once_ever', facts: {}, message, fix }, 'key');
+    report.warn(at, { code: 'once_ever', facts: { from: recipients.from } }, 'key');
   }
 }
 
@@ -157,13 +138,12 @@ function warnOfSteps(
   const several = recipients.from === 'lookup' || recipients.for_each !== undefined;
   const steps = Math.round(once + each * (several ? MAX_RECIPIENTS : 1));
   if (steps <= RULE_STEPS) return;
-  const event = `${several ? `${MAX_RECIPIENTS} recipients, ` : ''}lists of 100 entries and texts of 10,000 characters`;
-  const message = `on an event with ${event} this rule would take about ${steps} steps of the ${RULE_STEPS} that it has; what is left then is dropped as too_complex`;
-  const fix = several
-    ? 'ask what is the same for all recipients in when, and look at less text for each of them'
-    : 'look at less text, or at fewer entries of lists';
-  const facts = { steps: String(steps), most: String(RULE_STEPS) };
-  report.warn(['rules', name], { code: 'rule_expensive', facts, message, fix }, 'key');
+  const facts = {
+    steps: String(steps),
+    most: String(RULE_STEPS),
+    recipients: several ? String(MAX_RECIPIENTS) : '',
+  };
+  report.warn(['rules', name], { code: 'rule_expensive', facts }, 'key');
 }
 
 function expressionsOf(at: ValuePath, recipients: Recipients): readonly Placed[] {
@@ -195,12 +175,7 @@ function warnOfRepeats(recipients: Recipients, expression: Expression | null, at
   if (list === undefined || unique === undefined || RESERVED.has(unique)) return;
   if (expression === null || expression.usesItem) return;
   if (expression.fields.some(({ root }) => root === several)) return;
-  report.warn([...at, 'unique_id'], {
-    code: 'once_per_event',
-    facts: { mention: several },
-    message: `unique_id does not mention ${several}, so of all recipients of one event only the first is told`,
-    fix: `mention ${several}, for instance event.order_id + ":" + ${several}.${several === 'item' ? 'email' : 'user_id'}, or write event_id`,
-  });
+  report.warn([...at, 'unique_id'], { code: 'once_per_event', facts: { mention: several } });
 }
 
 function compile([path, place, text]: Placed, language: ExpressionCheck, report: Report): Expression | null {
@@ -208,8 +183,7 @@ function compile([path, place, text]: Placed, language: ExpressionCheck, report:
   const compiled = language.compile(text, place);
   if (compiled.ok) return compiled.value;
   for (const { message, fix, line, column } of compiled.error) {
-    const words = { message, expected: 'a valid expression (CEL)', fix };
-    report.fault(path, { code: 'expression_invalid', facts: { message, fix }, ...words }, { line, column });
+    report.fault(path, { code: 'expression_invalid', facts: { message, fix } }, { line, column });
   }
   return null;
 }

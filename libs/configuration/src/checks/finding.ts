@@ -2,6 +2,7 @@ import type { ResourceRef } from '@carillon/domain/configuration';
 import type { CodedFault } from '@carillon/kernel';
 import type { BodyFinding } from '@carillon/shapes';
 import type { ValuePath } from '../value-path.ts';
+import { sentencesInFile } from './file-sentences.ts';
 
 /** Line and column, from 1, within the text of a value: of an expression or a part of a template. */
 export type TextPlace = { readonly line: number; readonly column: number };
@@ -29,24 +30,36 @@ export type Fault = Warning & {
 
 export type Findings = { readonly faults: readonly Fault[]; readonly warnings: readonly Warning[] };
 
-type Words<Item extends Warning> = Pick<Item, Exclude<keyof Item, 'ref' | 'path' | 'spot' | keyof CodedFault>> &
-  CodedFault;
-
 /** Takes what checks find in one resource. Without a spot the value is meant. */
 export type Report = {
-  fault(path: ValuePath, words: Words<Fault>, spot?: Spot): void;
-  warn(path: ValuePath, words: Words<Warning>, spot?: Spot): void;
+  fault(path: ValuePath, coded: CodedFault, spot?: Spot): void;
+  warn(path: ValuePath, coded: CodedFault, spot?: Spot): void;
 };
 
 export const reportOn = (ref: ResourceRef, faults: Fault[], warnings: Warning[]): Report => ({
-  fault: (path, words, spot = 'value') => void faults.push({ ref, path, spot, ...words }),
-  warn: (path, words, spot = 'value') => void warnings.push({ ref, path, spot, ...words }),
+  fault: (path, coded, spot) => void faults.push(faultIn(ref, path, coded, spot)),
+  warn: (path, coded, spot) => void warnings.push(warningIn(ref, path, coded, spot)),
 });
+
+/** Returns a fault with its sentences. */
+export const faultIn = (ref: ResourceRef, path: ValuePath, coded: CodedFault, spot: Spot = 'value'): Fault => ({
+  ref,
+  path,
+  spot,
+  ...coded,
+  ...sentencesInFile(coded, ref, path),
+});
+
+/** Returns a warning with its sentences. */
+export function warningIn(ref: ResourceRef, path: ValuePath, coded: CodedFault, spot: Spot = 'value'): Warning {
+  const { expected: _, ...warning } = faultIn(ref, path, coded, spot);
+  return warning;
+}
 
 /** Reports what the kind of a body found in it. `at`: keys to the body. */
 export function reportFindings(findings: readonly BodyFinding[], at: ValuePath, report: Report): void {
-  for (const { path, spot, expected, ...words } of findings) {
-    if (expected === undefined) report.warn([...at, ...path], words, spot);
-    else report.fault([...at, ...path], { ...words, expected }, spot);
+  for (const { path, spot, isWarning, ...coded } of findings) {
+    if (isWarning === true) report.warn([...at, ...path], coded, spot);
+    else report.fault([...at, ...path], coded, spot);
   }
 }

@@ -1,4 +1,3 @@
-import { fileOf } from '../files/layout.ts';
 import { isKind, type WantedResource } from '../resource.ts';
 import type { ValuePath } from '../value-path.ts';
 import { type Fault, reportOn } from './finding.ts';
@@ -17,13 +16,7 @@ export function checkIdentities(resources: readonly WantedResource[], faults: Fa
         holders.set(`${what} ${value}`, ref);
         return;
       }
-      report.fault(path, {
-        code: 'identity_taken',
-        facts: { what, holder: holder.name },
-        message: `${fileOf('notification', holder.workspace, holder.name)} already has the ${what} ${value}`,
-        expected: `each ${what} once`,
-        fix: `remove ${what} from the copy: it gets one of its own`,
-      });
+      report.fault(path, { code: 'identity_taken', facts: { what, holder: holder.name } });
     };
     claim(['id'], 'id', body.id);
     for (const [name, rule] of Object.entries(body.rules)) {

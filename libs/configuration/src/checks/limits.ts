@@ -21,18 +21,15 @@ export const checkLimits: Check = (resource, around, report) => {
   const limits = body.cadence?.limits ?? [];
   if (body.transactional === true) {
     if (limits.length === 0) return;
-    const message = 'the notification is transactional, so its messages are sent whatever these limits say';
-    const fix = 'remove transactional, or remove these limits';
-    report.warn(AT, { code: 'limit_ignored', facts: {}, message, fix });
+    report.warn(AT, { code: 'limit_ignored', facts: {} });
     return;
   }
   for (const [index, limit] of limits.entries()) {
     const at = [...AT, index, 'then'];
     if (limit.then === 'digest' && !hasDigest(body)) refuseDigest(at, report);
-    else checkExpires(body, notificationLimit(limit, ''), { words: '', notification: '' }, at, report);
+    else checkExpires(body, notificationLimit(limit, ''), '', at, report);
   }
-  const own = { words: '', notification: '' };
-  checkLimitsOfWorkspace(body, around.workspace(resource.ref.workspace), own, ['expires'], report);
+  checkLimitsOfWorkspace(body, around.workspace(resource.ref.workspace), '', ['expires'], report);
 };
 
 /** The same for notifications that the folder does not name and that stay; the workspace is what the folder speaks of. */
@@ -43,32 +40,22 @@ export function checkStayingLimits(
 ): void {
   for (const { ref: other, body: notification } of staying) {
     if (other.workspace !== ref.workspace || notification.transactional === true) continue;
-    const words = `, which counts for notification ${other.workspace}/${other.name},`;
-    const holder = { words, notification: other.name };
-    checkLimitsOfWorkspace(notification, body, holder, AT, report);
+    checkLimitsOfWorkspace(notification, body, other.name, AT, report);
   }
 }
-
-/** For whom a limit counts, in words for the command line; `notification` is the one that stays, else empty. */
-type Holder = { readonly words: string; readonly notification: string };
 
 const AT = ['cadence', 'limits'] as const;
 
 const hasDigest = ({ cadence }: NotificationBody): boolean => cadence !== undefined && 'digest' in cadence;
 
 const refuseDigest = (at: ValuePath, report: Report): void =>
-  report.fault(at, {
-    code: 'limit_without_digest',
-    facts: {},
-    message: 'the notification has no digest that could take what is over the limit',
-    expected: 'drop, hold, or digest together with cadence.digest',
-    fix: 'write then: hold, or give the notification a digest',
-  });
+  report.fault(at, { code: 'limit_without_digest', facts: {} });
 
+/** `staying`: name of the notification if it is not changed here, else empty. */
 function checkLimitsOfWorkspace(
   body: NotificationBody,
   workspace: WorkspaceBody | undefined,
-  holder: Holder,
+  staying: string,
   at: ValuePath,
   report: Report,
 ): void {
@@ -79,8 +66,7 @@ function checkLimitsOfWorkspace(
     if (category !== null && category !== body.category) continue;
     if (counted !== null && !channels.some((name) => counted.has(name))) continue;
     if (limit.action === 'digest' && hasDigest(body)) continue;
-    const words = ` of the workspace${holder.words}`;
-    checkExpires(body, limit, { ...holder, words }, at, report);
+    checkExpires(body, limit, staying, at, report);
   }
 }
 
@@ -88,18 +74,14 @@ function checkLimitsOfWorkspace(
 function checkExpires(
   body: NotificationBody,
   limit: FrequencyLimit,
-  whose: Holder,
+  staying: string,
   at: ValuePath,
   report: Report,
 ): void {
   const longest = periodLength(limit);
   const { expires } = deliverySettings(body);
   if (limit.action === 'drop' || expires >= longest) return;
-  const length = formatDuration(longest);
-  report.warn(at, {
-    code: 'limit_outlasts_expiry',
-    facts: { limit: limitWords(limit), expires: formatDuration(expires), length, notification: whose.notification },
-    message: `messages expire after ${formatDuration(expires)}, and the limit${whose.words} of ${limitWords(limit)} holds some for up to ${length}: those are never sent`,
-    fix: `write expires: ${length} or longer, or then: drop in the limit if that is meant`,
-  });
+  const lasts = { expires: formatDuration(expires), length: formatDuration(longest) };
+  const facts = { limit: limitWords(limit), ...lasts, notification: staying };
+  report.warn(at, { code: 'limit_outlasts_expiry', facts });
 }

@@ -1,6 +1,5 @@
 import { hasOwnStream, type RuleBody, type Security } from '@carillon/domain/configuration';
 import type { Expression } from '@carillon/domain/rules';
-import { fileOf } from '../files/layout.ts';
 import { isKind, type WantedResource } from '../resource.ts';
 import type { Report } from './finding.ts';
 import type { Check, ExpressionCheck } from './check-context.ts';
@@ -27,16 +26,12 @@ function checkRule(
 ): void {
   const first = openField(rule, security, language);
   if (first === undefined) return;
-  const message = openWords(security, first);
+  const facts = { provider: security?.jwt_provider ?? '', field: first, notification: '' };
   if (rule.open_recipients === true) {
-    const facts = { provider: security?.jwt_provider ?? '', field: first, notification: '' };
-    report.warn(['rules', name, 'open_recipients'], { code: 'open_recipients_meant', facts, message, fix: MEANT });
+    report.warn(['rules', name, 'open_recipients'], { code: 'open_recipients_meant', facts });
     return;
   }
-  const fix = `bind it under security, such as claims: { email: ${first} }; name the recipients by a lookup; or write open_recipients: true for the rule if everybody with a token may send to anybody`;
-  const facts = { provider: security?.jwt_provider ?? '', field: first, notification: '' };
-  const coded = { code: 'open_recipients', facts } as const;
-  report.fault(['rules', name, 'recipients', 'to'], { ...coded, message, expected: BOUND, fix }, 'key');
+  report.fault(['rules', name, 'recipients', 'to'], { code: 'open_recipients', facts }, 'key');
 }
 
 /**
@@ -52,28 +47,15 @@ export function checkStayingRecipients(
   const { security } = stream.body;
   for (const { ref, body } of staying) {
     if (ref.workspace !== stream.ref.workspace) continue;
-    for (const [name, rule] of Object.entries(body.rules)) {
+    for (const rule of Object.values(body.rules)) {
       const first = rule.stream === stream.ref.name ? openField(rule, security, language) : undefined;
       if (first === undefined) continue;
-      const holder = `notification ${ref.workspace}/${ref.name}, rules.${name}`;
       const facts = { provider: security?.jwt_provider ?? '', field: first, notification: ref.name };
-      const message = `${openWords(security, first)} in ${holder}, which is not in the folder and stays`;
-      if (rule.open_recipients === true) {
-        report.warn(['security'], { code: 'open_recipients_meant', facts, message, fix: MEANT }, 'key');
-        continue;
-      }
-      const fix = `bind it here, such as claims: { email: ${first} }; or put ${fileOf('notification', ref.workspace, ref.name)} into the folder, and name the recipients by a lookup or write open_recipients: true for the rule ${name} if everybody with a token may send to anybody`;
-      report.fault(['security'], { code: 'open_recipients', facts, message, expected: BOUND, fix }, 'key');
+      if (rule.open_recipients === true) report.warn(['security'], { code: 'open_recipients_meant', facts }, 'key');
+      else report.fault(['security'], { code: 'open_recipients', facts }, 'key');
     }
   }
 }
-
-const BOUND = 'an address that a claim of the token binds';
-const MEANT =
-  'leave it if the tokens are those of your own servers; else bind a claim, such as claims: { email: event.email }';
-
-const openWords = (security: Security | undefined, field: string): string =>
-  `whoever has a token of ${security?.jwt_provider ?? ''} chooses who is told: ${field} is bound by no claim`;
 
 /** A field that decides who is told, and that whoever has a token may fill in as they like. */
 function openField(rule: RuleBody, security: Security | undefined, language: ExpressionCheck): string | undefined {

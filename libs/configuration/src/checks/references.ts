@@ -25,10 +25,7 @@ export const checkReferences: Check = (resource, around, report) => {
     }
   }
   if (channels.length === 0) {
-    const fix = 'add email, sms or push with the name of a template';
-    const message = 'the notification has no channel';
-    const words = { message, expected: 'email: { template: … }', fix };
-    report.fault(['channels'], { code: 'channel_missing', facts: {}, ...words }, 'key');
+    report.fault(['channels'], { code: 'channel_missing', facts: {} }, 'key');
   }
   for (const [name, rule] of Object.entries(body.rules)) {
     if (rule.stream !== undefined) refer(['rules', name, 'stream'], 'stream', rule.stream);
@@ -53,12 +50,7 @@ function checkAccountName(
   if (!settings || !isSandboxedBy(settings))
     return checkName(path, { kind: 'account', workspace, name }, around, report);
   if (around.names('account', workspace).includes(name) || around.account(workspace, name)) return;
-  report.warn(path, {
-    code: 'account_not_in_test',
-    facts: { account: name },
-    message: `there is no account ${name} in ${workspace}, so its messages stay in the sandbox`,
-    fix: 'leave the name: the live workspace has the account',
-  });
+  report.warn(path, { code: 'account_not_in_test', facts: { account: name } });
 }
 
 /** A template may be for other channels alone. */
@@ -76,10 +68,7 @@ function checkChannel(
     .filter((name) => templateOf(around.template(workspace, name) ?? {}, channel));
   report.fault(['channels', channel, 'template'], {
     code: 'template_lacks_channel',
-    facts: { template, channel },
-    message: `template ${template} has nothing for ${channel}`,
-    expected: known.length === 0 ? `a template with ${channel}` : known.join(' or '),
-    fix: `write workspaces/${workspace}/templates/${template}/${MAIN_FILE[channel]}`,
+    facts: { template, channel, known: known.join(' or ') },
   });
 }
 
@@ -99,20 +88,10 @@ export function checkStayingTemplates(
       report.fault(at, {
         code: 'breaks_notification',
         facts: { notification: notification.ref.name, channel, kind: 'template', name: ref.name },
-        message: `the notification ${notification.ref.name} sends ${channel} with ${ref.name}, which has nothing for ${channel}`,
-        expected: `a template with ${channel}`,
-        fix: `write workspaces/${ref.workspace}/templates/${ref.name}/${MAIN_FILE[channel]}, or change ${notification.ref.name} in the same folder`,
       });
     }
   }
 }
-
-/** The file that a channel's template cannot do without. */
-const MAIN_FILE: { readonly [Name in ChannelName]: string } = {
-  email: 'email.yaml',
-  sms: 'sms.txt',
-  push: 'push.yaml',
-};
 
 type Addresses = Extract<NotificationBody['rules'][string]['recipients'], { from: 'event' }>['to'];
 
@@ -125,10 +104,7 @@ function checkRules(body: NotificationBody, workspace: string, report: Report): 
     const { recipients } = rule;
     const addresses = recipients.from === 'event' ? Object.keys(recipients.to) : null;
     if (addresses?.length === 0) {
-      const fix = 'write for instance to: { email: event.customer.email }';
-      const message = 'there is no address';
-      const words = { message, expected: 'email: an expression', fix };
-      report.fault([...at, 'recipients', 'to'], { code: 'address_missing', facts: {}, ...words }, 'key');
+      report.fault([...at, 'recipients', 'to'], { code: 'address_missing', facts: {} }, 'key');
     } else if (recipients.from === 'event') {
       for (const [channel] of channelsOf(body)) {
         checkAddress(channel, recipients.to, [...at, 'recipients', 'to'], report);
@@ -136,17 +112,9 @@ function checkRules(body: NotificationBody, workspace: string, report: Report): 
     }
     if (rule.path === undefined) continue;
     if (rule.stream !== undefined) {
-      const message = 'a rule on a shared stream has no path of its own';
-      const words = { message, expected: 'stream or path', fix: 'remove path' };
-      report.fault([...at, 'path'], { code: 'path_and_stream', facts: {}, ...words }, 'key');
+      report.fault([...at, 'path'], { code: 'path_and_stream', facts: {} }, 'key');
     } else if (!rule.path.startsWith(`${workspace}/`)) {
-      report.fault([...at, 'path'], {
-        code: 'path_elsewhere',
-        facts: { workspace },
-        message: `the path is not in this workspace`,
-        expected: `${workspace}/<notification>.<rule>`,
-        fix: 'write the path that export wrote, or remove it',
-      });
+      report.fault([...at, 'path'], { code: 'path_elsewhere', facts: { workspace } });
     }
   }
 }
@@ -156,16 +124,13 @@ function checkAddress(channel: ChannelName, to: Addresses, at: ValuePath, report
   const { kind, called } = CHANNELS[channel].address;
   const expression = to[kind];
   if (expression === undefined) {
-    const message = `the notification sends ${channel} and this rule names no ${called}, so nothing will be sent (no_address)`;
-    const coded = { code: 'address_missing_for_channel', facts: { channel, address: called } } as const;
-    report.warn(at, { ...coded, message, fix: `add ${kind}: an expression` }, 'key');
+    const facts = { channel, address: called, key: kind };
+    report.warn(at, { code: 'address_missing_for_channel', facts }, 'key');
     return;
   }
   if (otherAddressKind(kind, expression) === null) return;
   report.warn([...at, kind], {
     code: 'address_other_kind',
     facts: { channel, address: called, field: expression.trim() },
-    message: `the notification sends ${channel} and ${expression.trim()} does not look like the field of a ${called}`,
-    fix: `name the field that has the ${called}`,
   });
 }

@@ -55,9 +55,6 @@ function checkWhole(variant: TemplateVariant, base: TemplateVariant, report: Rep
       {
         code: 'language_incomplete',
         facts: { language: locale, part },
-        message: `the variant for ${locale} has no ${part}, which the template without a language has`,
-        expected: `every part of ${variant.channel} in ${locale}, so that no message mixes languages`,
-        fix: `write its ${part} in ${locale}`,
       },
       'key',
     );
@@ -78,9 +75,8 @@ function checkVariant(
     checkName(layoutPath, { kind: 'layout', workspace: ref.workspace, name: layout }, around, report);
   const assembled = assemble(variant, around.includes(ref.workspace));
   if (layout !== null && assembled.layout !== null && assembled.layoutFault) {
-    const { message, fix, part } = assembled.layoutFault;
-    const coded = { code: 'layout_incomplete', facts: { layout: assembled.layout, part } } as const;
-    report.fault(layoutPath, { ...coded, message, expected: 'a layout for each body', fix });
+    const { part } = assembled.layoutFault;
+    report.fault(layoutPath, { code: 'layout_incomplete', facts: { layout: assembled.layout, part } });
   }
   const at = new Reporting(ref, variant, assembled, around, report);
   for (const fault of assembled.faults) at.putInFault(fault);
@@ -100,15 +96,12 @@ function hasOwnLayout(body: TemplateBody, { channel, locale }: TemplateVariant):
   return Object.hasOwn(locales[locale] ?? {}, 'layout');
 }
 
-const EXPECTED = 'a template that can be rendered';
-
 type Remark = { readonly message: string; readonly fix: string; readonly missing?: string | undefined };
 
 /** Returns a remark with its code. `within` is the layout or partial of the remark, or empty for the checked text. */
-function wordsOf({ message, fix, missing }: Remark, within = ''): CodedFault & Pick<Remark, 'message' | 'fix'> {
-  const words = { message: within === '' ? message : `in the ${within}: ${message}`, fix };
-  if (missing !== undefined) return { code: 'partial_unknown', facts: { partial: missing, within }, ...words };
-  return { code: 'template_text', facts: { message, fix, within }, ...words };
+function codedRemark({ message, fix, missing }: Remark, within = ''): CodedFault {
+  if (missing !== undefined) return { code: 'partial_unknown', facts: { partial: missing, within } };
+  return { code: 'template_text', facts: { message, fix, within } };
 }
 
 /** Says of each mistake where it was written: in the template, in its layout or in a partial. */
@@ -178,10 +171,10 @@ class Reporting {
   }
 
   #own(part: string, spot: Spot, remark: Remark, as: 'fault' | 'warning'): void {
-    const words = wordsOf(remark);
+    const coded = codedRemark(remark);
     const key = this.#variant.sources[part]?.key ?? part;
-    if (as === 'fault') this.#report.fault(this.#pathOf(key), { ...words, expected: EXPECTED }, spot);
-    else this.#report.warn(this.#pathOf(key), words, spot);
+    if (as === 'fault') this.#report.fault(this.#pathOf(key), coded, spot);
+    else this.#report.warn(this.#pathOf(key), coded, spot);
   }
 
   #say(origin: TextOrigin, spot: Spot, remark: Remark, as: 'fault' | 'warning'): void {
@@ -191,10 +184,10 @@ class Reporting {
     // One that is not in the folder is shown where the template uses it.
     const isHere = this.#around.names(kind, workspace).includes(name);
     const report = isHere ? this.#around.reportOn({ kind, workspace, name }) : this.#report;
-    const words = wordsOf(remark, isHere ? '' : `${kind} ${name}`);
+    const coded = codedRemark(remark, isHere ? '' : `${kind} ${name}`);
     const path = isHere ? [part] : [...rootOf(this.#variant), ...(kind === 'layout' ? ['layout'] : [])];
     const place = isHere ? spot : ('value' as const);
-    if (as === 'fault') report.fault(path, { ...words, expected: EXPECTED }, place);
-    else report.warn(path, words, place);
+    if (as === 'fault') report.fault(path, coded, place);
+    else report.warn(path, coded, place);
   }
 }

@@ -1,13 +1,12 @@
-import { similarTo } from '@carillon/kernel';
+import { similarTo, type CodedFault } from '@carillon/kernel';
 import type { z } from 'zod';
-import type { CodedFault } from '@carillon/kernel';
+import { sentencesInFile } from '../checks/file-sentences.ts';
 import { pathText, type ValuePath } from '../value-path.ts';
 import type { ShapeFault } from './place.ts';
 import { meantLocale, meantZone } from './meant-locality.ts';
 import type { PlacedSource } from './yaml-source.ts';
 
 type Issue = z.core.$ZodIssue;
-type Words = Pick<ShapeFault, 'message' | 'expected' | 'fix'>;
 
 const TYPES: Readonly<Record<string, string>> = {
   string: 'text',
@@ -43,19 +42,7 @@ function mistakesIn(issue: Issue, value: unknown, source: PlacedSource): readonl
   }
   if (issue.code === 'invalid_key') {
     const expected = issue.issues[0]?.message ?? 'another name';
-    return [
-      fault(
-        source,
-        path,
-        'key',
-        { code: 'name_invalid', facts: { name: nameOf(path), expected } },
-        {
-          message: `the name ${JSON.stringify(nameOf(path))} cannot be used`,
-          expected,
-          fix: 'choose another name',
-        },
-      ),
-    ];
+    return [shapeFault(source, path, 'key', { code: 'name_invalid', facts: { name: nameOf(path), expected } })];
   }
   const found = valueAt(value, path);
   const meant = issue.code === 'invalid_union' ? optionMeant(issue.errors) : undefined;
@@ -63,11 +50,7 @@ function mistakesIn(issue: Issue, value: unknown, source: PlacedSource): readonl
     return meant.flatMap((inner) => mistakesIn({ ...inner, path: [...issue.path, ...inner.path] }, value, source));
   }
   const expected = expectedBy(issue, found);
-  if (found === undefined) {
-    const name = nameOf(path);
-    const words = { message: `${name} is missing`, expected, fix: `add ${name}: …` };
-    return [fault(source, path, 'key', { code: 'missing', facts: { expected } }, words)];
-  }
+  if (found === undefined) return [shapeFault(source, path, 'key', { code: 'missing', facts: { expected } })];
   return [wrongValue(issue, path, found, expected, source)];
 }
 
@@ -83,23 +66,18 @@ const optionMeant = (options: readonly (readonly Issue[])[]): readonly Issue[] |
 const unknownKeys = (issues: readonly Issue[]): number =>
   issues.reduce((sum, issue) => sum + (issue.code === 'unrecognized_keys' ? issue.keys.length : 0), 0);
 
-function fault(
-  source: PlacedSource,
-  path: ValuePath,
-  at: 'key' | 'value',
-  coded: CodedFault,
-  words: Words,
-): ShapeFault {
+/** Returns a mistake of shape with its sentences, which need no resource: a file is read before its resource is known. */
+export function shapeFault(source: PlacedSource, path: ValuePath, at: 'key' | 'value', coded: CodedFault): ShapeFault {
   const place = at === 'key' ? source.keyPlace(path) : source.valuePlace(path);
-  return { ...coded, file: source.file, path: pathText(path), ...place, ...words };
+  return { ...coded, file: source.file, path: pathText(path), ...place, ...sentencesInFile(coded, NO_RESOURCE, path) };
 }
+
+const NO_RESOURCE = { kind: 'deployment', workspace: '', name: '' } as const;
 
 function unknownKey(source: PlacedSource, path: ValuePath, known: readonly string[]): ShapeFault {
   const key = nameOf(path);
-  const meant = similarTo(key, known);
-  const fix = meant === null ? `remove ${key}` : `did you mean ${meant}?`;
-  const words = { message: `${key} is not a key here`, expected: known.join(', '), fix };
-  return fault(source, path, 'key', { code: 'unknown_setting', facts: { setting: key, meant: meant ?? '' } }, words);
+  const facts = { setting: key, meant: similarTo(key, known) ?? '', known: known.join(', ') };
+  return shapeFault(source, path, 'key', { code: 'unknown_setting', facts });
 }
 
 function expectedBy(issue: Issue, found: unknown): string {
@@ -146,17 +124,13 @@ function wrongValue(issue: Issue, path: ValuePath, found: unknown, expected: str
   const secret = secretAt(path, found);
   if (secret !== null) {
     // What stands there may be the secret itself, so it is not shown.
-    const fix = `write ${nameOf(path)}: { secret: ${secret} } and run: npx carillon secret set ${secret} (with --deployment for an account of carillon.yaml)`;
-    const words = { message: 'a secret does not stand in a file', expected: 'a reference to a secret', fix };
-    return fault(source, path, 'value', { code: 'secret_written_out', facts: {} }, words);
+    return shapeFault(source, path, 'value', { code: 'secret_written_out', facts: { example: secret } });
   }
   const isTextMeant = issue.code === 'invalid_type' && issue.expected === 'string' && typeof found === 'object';
   const meant = isTextMeant ? source.meantText(path) : null;
   const similar = meantBy(issue, path, found);
-  const coded = { code: 'value_invalid', facts: { found: shown(found), expected, meant: similar ?? '' } } as const;
-  if (meant) return fault(source, path, 'value', coded, meant);
-  const words = { message: `${shown(found)} does not fit`, expected, fix: fixFor(issue, similar, found) };
-  return fault(source, path, 'value', coded, words);
+  const facts = { found: shown(found), expected, meant: similar ?? '', type: typeExpected(issue, found) };
+  return { ...shapeFault(source, path, 'value', { code: 'value_invalid', facts }), ...meant };
 }
 
 function shown(found: unknown): string {
@@ -166,13 +140,6 @@ function shown(found: unknown): string {
   const text = JSON.stringify(found).replace(/(\/\/)[^/@]*@/, '$1…@');
   return text.length > 60 ? `${text.slice(0, 57)}…` : text;
 }
-
-const TYPE_FIXES: Readonly<Record<string, string>> = {
-  array: 'write a list: [a, b]',
-  number: 'write the number without quotes',
-  int: 'write the number without quotes',
-  boolean: 'write true or false without quotes',
-};
 
 /** Finds the closest value for keys whose schema lists no values. */
 const MEANT: Readonly<Record<string, (found: string) => string | null>> = { time_zone: meantZone, locale: meantLocale };
@@ -186,12 +153,17 @@ function meantBy(issue: Issue, path: ValuePath, found: unknown): string | null {
   return MEANT[nameOf(path)]?.(found) ?? null;
 }
 
-function fixFor(issue: Issue, meant: string | null, found: unknown): string {
-  if (meant !== null) return `did you mean ${meant}?`;
-  if (optionsOf(issue).length > 0) return 'write one of these';
-  if (issue.code !== 'invalid_type') return 'change it';
-  if (issue.expected === 'string') {
-    return typeof found === 'object' ? 'write text' : `put it in quotes: "${JSON.stringify(found)}"`;
-  }
-  return TYPE_FIXES[issue.expected] ?? 'write keys and values, each on a line of its own, indented';
+/** Returns what kind of value belongs here, as a fact. `scalar`: a text, and a number or a truth value was found. Empty: none is wrong. */
+function typeExpected(issue: Issue, found: unknown): string {
+  if (optionsOf(issue).length > 0) return 'option';
+  if (issue.code !== 'invalid_type') return '';
+  if (issue.expected === 'string') return typeof found === 'object' ? 'text' : 'scalar';
+  return EXPECTED_TYPES[issue.expected] ?? 'group';
 }
+
+const EXPECTED_TYPES: Readonly<Record<string, string>> = {
+  array: 'list',
+  number: 'number',
+  int: 'number',
+  boolean: 'boolean',
+};

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { laterKey } from './planned-keys.ts';
-import { mistakesOf } from './mistakes.ts';
-import { pathText, type ValuePath } from '../value-path.ts';
+import { mistakesOf, shapeFault } from './mistakes.ts';
+import type { ValuePath } from '../value-path.ts';
 import type { FileFault, ShapeFault } from './place.ts';
 import { FILE_SHAPES, isExpressionLeaf, type FileBodies, type FileKind } from '@carillon/shapes';
 import { walkShape } from './walk-shape.ts';
@@ -66,16 +66,7 @@ export function withoutLater(
       kept.push([name, withoutLater(kind, item, at, source, faults)]);
       continue;
     }
-    faults.push({
-      code: 'planned',
-      facts: { what },
-      file: source.file,
-      path: pathText(at),
-      ...source.keyPlace(at),
-      message: `${name} comes in a later version (${what})`,
-      expected: 'only what this version carries out',
-      fix: `remove it until then`,
-    });
+    faults.push(shapeFault(source, at, 'key', { code: 'planned', facts: { what } }));
   }
   return Object.fromEntries(kept);
 }

@@ -1,7 +1,9 @@
 import { findResource, resourceKey, type ResourceBodies, type ResourceRef } from '@carillon/domain/configuration';
+import type { CodedFault } from '@carillon/kernel';
 import type { FileBodies, FileKind } from '@carillon/shapes';
 import { RESOURCE_SHAPES, SLUG_WORDS } from '@carillon/shapes';
 import { checkResources } from '../checks/check-resources.ts';
+import { sentencesInFile } from '../checks/file-sentences.ts';
 import type { Fault, Warning } from '../checks/finding.ts';
 import { faultsOfTexts } from '../checks/salvaged.ts';
 import type { CheckContext } from '../checks/check-context.ts';
@@ -111,7 +113,7 @@ function sortIn(path: string, text: string, work: Work): void {
       );
       return;
     case 'bad-name':
-      wholeFile(work, path, `the name ${JSON.stringify(role.name)} cannot be used`, SLUG_WORDS, 'rename it');
+      codedFile(work, path, { code: 'name_invalid', facts: { name: role.name, expected: SLUG_WORDS } }, 'rename it');
       return;
     case 'bad-locale':
       badLocale(work, path, role);
@@ -133,13 +135,8 @@ function sortIn(path: string, text: string, work: Work): void {
 
 function badLocale(work: Work, path: string, { locale, meant }: Extract<FileRole, { role: 'bad-locale' }>): void {
   const better = meant === null ? null : path.slice(path.lastIndexOf('/') + 1).replace(`.${locale}.`, `.${meant}.`);
-  wholeFile(
-    work,
-    path,
-    `${locale} is no language tag`,
-    'a tag such as de or de-AT',
-    better === null ? 'rename it' : `call it ${better}`,
-  );
+  const coded = { code: 'language_invalid', facts: { language: locale, meant: '' } } as const;
+  codedFile(work, path, coded, better === null ? 'rename it' : `call it ${better}`);
 }
 
 /** An empty file is a mistake; an empty partial is not: what comes of a file that is cleared for a while. */
@@ -148,6 +145,12 @@ function isThere(work: Work, path: string, text: string): boolean {
   const file = path.slice(path.lastIndexOf('/') + 1);
   wholeFile(work, path, `${file} is empty`, 'a layout with {{{body}}}', 'write it or remove the file');
   return false;
+}
+
+/** Reports a fault of a file's name, which is mended by renaming the file. */
+function codedFile(work: Work, file: string, coded: CodedFault, fix: string): void {
+  const { message, expected } = sentencesInFile(coded, { kind: 'deployment', workspace: '', name: '' }, []);
+  wholeFile(work, file, message, expected, fix);
 }
 
 function wholeFile(work: Work, file: string, message: string, expected: string, fix: string): void {

@@ -81,13 +81,7 @@ function checkPaths({ ref, body }: WantedResource<'notification'>, paths: Map<st
     const holder = paths.get(path);
     paths.set(path, `${ref.workspace}/${ref.name}.${name}`);
     if (holder === undefined) continue;
-    report.fault(['rules', name], {
-      code: 'path_taken',
-      facts: { path, holder },
-      message: `the address ${path} belongs to ${holder}`,
-      expected: 'an address of its own',
-      fix: `write path: ${ref.workspace}/${ref.name}.<another name> for one of them`,
-    });
+    report.fault(['rules', name], { code: 'path_taken', facts: { path, holder } });
   }
 }
 
@@ -132,13 +126,6 @@ export function needsOfTemplate(
 function checkGone({ ref }: WantedResource, needs: readonly Need[], going: ReadonlySet<string>, report: Report): void {
   for (const [path, kind, name] of needs) {
     if (!going.has(resourceKey({ kind, workspace: ref.workspace, name }))) continue;
-    const words = kind === 'jwt_provider' ? 'JWT provider' : kind;
-    report.fault(path, {
-      code: 'still_needed',
-      facts: { kind, name },
-      message: `${words} ${name} would go, and is needed here`,
-      expected: `a ${words} that stays`,
-      fix: `keep ${name}, or name another`,
-    });
+    report.fault(path, { code: 'still_needed', facts: { kind, name } });
   }
 }

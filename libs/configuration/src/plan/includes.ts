@@ -1,7 +1,7 @@
 import { EMPTY_CONFIGURATION, resourceKey } from '@carillon/domain/configuration';
 import { putInsOf, type TemplateIncludes } from '@carillon/domain/templates';
 import { includesIn } from '../checks/check-resources.ts';
-import { type Fault, reportOn, type Warning } from '../checks/finding.ts';
+import { type Fault, faultIn, reportOn, type Warning } from '../checks/finding.ts';
 import type { TemplateCheck } from '../checks/check-context.ts';
 import { checkTemplate, type TemplateSurroundings } from '../checks/templates.ts';
 import { isKind, type WantedResource } from '../resource.ts';
@@ -72,22 +72,10 @@ export function checkUnchangedIncludes(
     // The template stands in no file, so that what is wrong with it is shown where the change is.
     const change = wanted.find(({ ref }) => resourceKey(ref) === first) as WantedResource;
     for (const fault of own) {
-      const message = `the template ${item.ref.name} stays and could not be rendered with it: ${fault.message}`;
-      const fix = `${fault.fix}, or change ${item.ref.name} in the same folder`;
-      faults.push(
-        fault.ref.kind === 'template'
-          ? {
-              ...fault,
-              code: 'breaks_template',
-              facts: { template: item.ref.name, message: fault.message },
-              ref: change.ref,
-              path: Object.keys(change.body).slice(0, 1),
-              spot: 'value',
-              message,
-              fix,
-            }
-          : fault,
-      );
+      const { message, fix } = fault;
+      const coded = { code: 'breaks_template', facts: { template: item.ref.name, message, fix } } as const;
+      const isOfTemplate = fault.ref.kind === 'template';
+      faults.push(isOfTemplate ? faultIn(change.ref, Object.keys(change.body).slice(0, 1), coded) : fault);
     }
   }
 }

@@ -13,7 +13,7 @@ import {
 } from '@carillon/domain/configuration';
 import { runToCompletion, type Coroutine } from '@carillon/kernel';
 import { DEFAULTS } from '@carillon/shapes/values';
-import { type Fault, reportOn } from '../checks/finding.ts';
+import { type Fault, faultIn } from '../checks/finding.ts';
 import { isKind, isWritten, type WantedResource, type WrittenKind } from '../resource.ts';
 import type { ValuePath } from '../value-path.ts';
 import { keptCategories } from '../checks/categories.ts';
@@ -111,28 +111,22 @@ function planOne(
 function fixedAtCreation(current: Configuration, { ref, body }: WantedResource<'stream'>, faults: Fault[]): void {
   const before = findResource(current, 'stream', ref.workspace, ref.name)?.body;
   if (!before) return;
-  const refuse = (path: ValuePath, what: string, of: string, expected: string): void =>
-    reportOn(ref, faults, []).fault(path, {
-      code: 'fixed_at_creation',
-      facts: { what },
-      message: `the ${what} of ${of} cannot change after its creation`,
-      expected,
-      fix: 'write it as it was, or make another stream',
-    });
+  const refuse = (path: ValuePath, what: string, of: string, was: string): void =>
+    void faults.push(faultIn(ref, path, { code: 'fixed_at_creation', facts: { what, of, was } }));
   const origin = originOf(before);
   const isMoved = origin !== originOf(body);
-  if (isMoved) refuse(['from'], 'origin', 'a stream', ORIGINS[origin]);
+  if (isMoved) refuse(['from'], 'origin', '', ORIGINS[origin]);
   for (const name of isMoved ? (['time'] as const) : (['key', 'time'] as const)) {
     const old = before[name];
-    if (old !== body[name]) refuse([name], name, 'a stream', old ?? `no ${name}`);
+    if (old !== body[name]) refuse([name], name, '', old ?? `no ${name}`);
   }
   const format = before.format ?? DEFAULTS.stream.format;
   if (!isMoved && format !== (body.format ?? DEFAULTS.stream.format)) {
-    refuse(['format'], 'format', 'a stream', `format: ${format}`);
+    refuse(['format'], 'format', '', `format: ${format}`);
   }
   const integration = before.from?.integration;
   if (!isMoved && integration !== undefined && integration !== body.from?.integration) {
-    refuse(['from', 'integration'], 'integration', 'a stream', integration);
+    refuse(['from', 'integration'], 'integration', '', integration);
   }
   for (const kind of ['tables', 'topics'] as const) {
     for (const [name, old] of Object.entries(before.from?.[kind] ?? {})) {
@@ -169,13 +163,7 @@ function movedPaths(
   for (const [name, { id, path }] of Object.entries(body.rules)) {
     const old = id === undefined ? undefined : before.get(id);
     if (old === undefined || path === undefined || old === path) continue;
-    reportOn(ref, faults, []).fault(['rules', name, 'path'], {
-      code: 'path_changed',
-      facts: { path: old },
-      message: 'the address of a rule cannot change after its creation',
-      expected: old,
-      fix: 'write it as it was, or make another rule',
-    });
+    faults.push(faultIn(ref, ['rules', name, 'path'], { code: 'path_changed', facts: { path: old } }));
   }
 }
 

@@ -112,9 +112,6 @@ export const lookup = defineIntegration({
         spot: 'key',
         code: 'item_match_twice',
         facts: {},
-        message: 'match and in_order are two ways to say which item is about whom',
-        expected: 'match or in_order',
-        fix: 'remove in_order if the items of the answer carry the user id, else match',
       });
     }
     if (base64 === true && scheme !== 'Basic') {
@@ -123,9 +120,6 @@ export const lookup = defineIntegration({
         spot: 'key',
         code: 'base64_without_basic',
         facts: {},
-        message: 'base64 is for scheme Basic',
-        expected: 'scheme: Basic',
-        fix: 'write scheme: Basic, or remove base64',
       });
     }
     return findings;

@@ -186,8 +186,7 @@ export const smtp = defineProvider({
         path: ['dkim', 'domain'],
         code: 'dkim_other_domain',
         facts: { dkim: dkim.domain, from: domainOf(from) },
-        message: `${dkim.domain} signs for another domain than that of from (${domainOf(from)}), so DMARC does not count it`,
-        fix: `write domain: ${domainOf(from)}`,
+        isWarning: true,
       });
     }
     if (tls === 'opportunistic' && user !== undefined) {
@@ -195,9 +194,6 @@ export const smtp = defineProvider({
         path: ['tls'],
         code: 'password_unprotected',
         facts: {},
-        message: 'opportunistic takes any certificate or none, so whoever stands between gets the password',
-        expected: 'starttls or implicit with a user',
-        fix: 'write tls: starttls (implicit on port 465), or remove user and password',
       });
     }
     return findings;

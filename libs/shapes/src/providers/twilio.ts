@@ -72,9 +72,6 @@ export const twilio = defineProvider({
         spot: both ? 'key' : 'value',
         code: both ? 'sender_twice' : 'sender_missing',
         facts: {},
-        message: both ? 'from and messaging_service both say who sends' : 'the account does not say who sends',
-        expected: 'from or messaging_service',
-        fix: both ? 'remove one of them' : 'add from: a number of the account',
       },
     ];
   },

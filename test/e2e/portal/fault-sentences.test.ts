@@ -6,8 +6,8 @@ import { FAULT_FACTS, type FaultCode } from '@carillon/kernel';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { faultText } from '../../../apps/portal/src/faults/fault-text.ts';
-import { inPortalWords } from '../../../apps/portal/src/faults/portal-words.ts';
-import { type CodedFault, wordsOf } from '../../../apps/portal/src/faults/fault-words.ts';
+import { inFormSentences } from '../../../apps/portal/src/faults/in-form-sentences.ts';
+import { type ApiFault, sentencesInForm } from '../../../apps/portal/src/faults/form-sentences.ts';
 import { configurations } from '../../../libs/configuration/test/support/bodies.ts';
 import { reading } from '../../../libs/configuration/test/support/small-language.ts';
 
@@ -28,7 +28,7 @@ const REFUSED: readonly (readonly [what: string, found: RegExp])[] = [
 /** Words that the user wrote stand in quotation marks, and tags of templates are written as they are typed. */
 const ownWords = (text: string): string => text.replaceAll(/“[^”]*”/g, '“”').replaceAll(/\{\{.*?\}+|\}\}/g, '');
 
-const textOf = (fault: CodedFault): string => faultText(wordsOf(fault));
+const textOf = (fault: ApiFault): string => faultText(sentencesInForm(fault));
 
 const refusedIn = (text: string): readonly string[] =>
   REFUSED.flatMap(([what, found]) => (found.test(ownWords(text)) ? [`${what}: ${text}`] : []));
@@ -59,9 +59,17 @@ const MAY_BE_EMPTY: ReadonlySet<string> = new Set([
   'notification',
   'fix',
   'stream',
+  'known',
+  'type',
+  'why',
+  'of',
+  'was',
+  'recipients',
+  'variable',
+  'live',
 ]);
 
-const faultsOf = (code: FaultCode): readonly CodedFault[] => {
+const faultsOf = (code: FaultCode): readonly ApiFault[] => {
   const facts = Object.fromEntries(FAULT_FACTS[code].map((fact) => [fact, FACT]));
   const without = Object.fromEntries(FAULT_FACTS[code].map((fact) => [fact, MAY_BE_EMPTY.has(fact) ? '' : FACT]));
   return [facts, without].flatMap((one) =>
@@ -69,7 +77,7 @@ const faultsOf = (code: FaultCode): readonly CodedFault[] => {
   );
 };
 
-describe('words of faults in the portal', () => {
+describe('sentences of faults in forms', () => {
   it.each(Object.keys(FAULT_FACTS) as FaultCode[])('name no file and no key of YAML for %s', (code) => {
     const texts = faultsOf(code).map(textOf);
     expect(texts.flatMap(refusedIn)).toEqual([]);
@@ -171,17 +179,17 @@ function* spoiltBodies(body: unknown): Generator<Json> {
   }
 }
 
-it('puts the faults of every answer of the API into the words of the portal', async () => {
+it('puts the faults of every answer of the API into sentences for forms', async () => {
   const fault = { kind: 'integration', workspace: 'shop', name: 'crm', path: 'url', line: null, column: null };
   const coded = { ...fault, code: 'missing', facts: { expected: 'an address' } };
   const given = { ...coded, message: 'url is missing', expected: 'an address', fix: 'add url: …' };
   const shown = { ...coded, message: 'URL: not filled in yet', expected: '', fix: 'Enter an address.' };
-  expect(await inPortalWords({ faults: [given], warnings: [], body: { faults: [1] } })).toEqual({
+  expect(await inFormSentences({ faults: [given], warnings: [], body: { faults: [1] } })).toEqual({
     faults: [shown],
     warnings: [],
     body: { faults: [1] },
   });
-  expect(await inPortalWords({ plan: { warnings: [given] } })).toEqual({ plan: { warnings: [shown] } });
+  expect(await inFormSentences({ plan: { warnings: [given] } })).toEqual({ plan: { warnings: [shown] } });
   const ofAnExpression = { faults: [{ line: 1, column: 2, message: 'unexpected', fix: 'leave it out' }] };
-  expect(await inPortalWords(ofAnExpression)).toBe(ofAnExpression);
+  expect(await inFormSentences(ofAnExpression)).toBe(ofAnExpression);
 });

@@ -1,0 +1,189 @@
+import { orElse, type FaultPhrases } from './fault-text.ts';
+
+type Code =
+  | 'expression_invalid'
+  | 'expression_constant'
+  | 'every_event'
+  | 'item_without_list'
+  | 'once_ever'
+  | 'once_per_event'
+  | 'rule_expensive'
+  | 'address_missing'
+  | 'address_missing_for_channel'
+  | 'address_other_kind'
+  | 'path_and_stream'
+  | 'path_elsewhere'
+  | 'path_taken'
+  | 'path_changed'
+  | 'identity_taken'
+  | 'integration_without_recipients'
+  | 'integration_without_cohorts'
+  | 'changes_unused'
+  | 'not_a_change'
+  | 'cohort_not_listed'
+  | 'cohort_and_stream'
+  | 'cohort_without_lookup'
+  | 'cohort_with_user_ids';
+
+const ROOTS = 'event, event_id or time';
+
+/** Sentences about rules and their expressions. */
+export const RULE_PHRASES: FaultPhrases<Code> = {
+  expression_invalid: ({ message, fix }, { label, remark }) => ({
+    message,
+    expected: 'a valid expression (CEL)',
+    fix,
+    formMessage: `${label}: ${remark(message)}`,
+    formFix: remark(fix),
+  }),
+  expression_constant: ({ why, example }, { label, quote, remark }) => ({
+    message: `${why}, whatever event comes, so nobody would ever be notified`,
+    expected: 'an expression that depends on the event',
+    fix: `write an expression such as ${example}`,
+    formMessage: `${label}: ${remark(why)}, so nobody would ever be notified`,
+    formFix: `Enter an expression such as ${quote(example)}.`,
+  }),
+  every_event: ({ stream }, { quote }) => ({
+    message: `the rule fires on every event${stream === '' ? '' : ` of ${quote(stream)}`}`,
+    expected: '',
+    fix: 'write a condition such as event.status == "paid"; keep true if every event is meant',
+    formFix: 'Add a condition, unless every event is meant.',
+  }),
+  item_without_list: (_facts, { label }) => ({
+    message: 'item is only there under for_each',
+    expected: ROOTS,
+    fix: 'add for_each: <a list in the event>, or write event instead of item',
+    formMessage: `${label}: “item” needs a list of people in the event`,
+    formFix: 'Name that list, or use “event” instead of “item”.',
+  }),
+  once_ever: ({ from }, { label }) => ({
+    message: `unique_id is left out, so ${from === 'lookup' ? 'unless the partner names one, ' : ''}each address gets this notification once, ever`,
+    expected: '',
+    fix: 'write unique_id: event_id to count every event, or an expression such as event.order_id; keep it if once is meant',
+    formMessage: `${label}: each address gets this notification once, ever`,
+    formFix: 'Choose “event” or a value such as the order to send it again.',
+  }),
+  once_per_event: ({ mention }, { label }) => ({
+    message: `unique_id does not mention ${mention}, so of all recipients of an event only the first is notified`,
+    expected: '',
+    fix: `mention ${mention}, for instance event.order_id + ":" + ${mention}.${mention === 'item' ? 'email' : 'user_id'}, or write event_id`,
+    formMessage: `${label}: of all people of one event, only the first is notified`,
+    formFix: `Use a value that differs between them, from “${mention}”.`,
+  }),
+  rule_expensive: ({ steps, most, recipients }, { label }) => ({
+    message: `on an event with ${recipients === '' ? '' : `${recipients} recipients, `}lists of 100 entries and texts of 10,000 characters this rule takes about ${steps} steps of the ${most} that it has; the rest is dropped as too_complex`,
+    expected: '',
+    fix:
+      recipients === ''
+        ? 'look at less text, or at fewer entries of lists'
+        : 'ask what is the same for all recipients in when, and look at less text for each of them',
+    formMessage: `${label}: a large event could take ${steps} steps of ${most}, and the rest of the people would be dropped`,
+    formFix: 'Look at less text, or at fewer entries of lists.',
+  }),
+  address_missing: (_facts, { label }) => ({
+    message: 'there is no address',
+    expected: 'email: an expression',
+    fix: 'write for instance to: { email: event.customer.email }',
+    formMessage: `${label}: not filled in yet`,
+    formFix: 'Choose the field of the event that has it.',
+  }),
+  address_missing_for_channel: ({ channel, address, key }, { channelNames, remark }) => ({
+    message: `${channelNames(channel)} is not sent: the rule has no ${remark(address)}`,
+    expected: '',
+    fix: `add ${key}: an expression`,
+    formFix: 'Choose the field of the event that has it.',
+  }),
+  address_other_kind: ({ channel, address, field }, { channelNames, quote, remark }) => ({
+    message: `${channelNames(channel)} goes to a ${remark(address)}, and ${quote(field)} does not look like one`,
+    expected: '',
+    fix: `name the field that has the ${address}`,
+    formFix: `Choose the field of the event that has the ${remark(address)}.`,
+  }),
+  path_and_stream: () => ({
+    message: 'the rule has an address of its own and a shared event stream',
+    expected: 'stream or path',
+    fix: 'remove path',
+    formFix: 'Keep one of the two.',
+  }),
+  path_elsewhere: ({ workspace }, { quote }) => ({
+    message: `the address of the rule is not in the workspace ${quote(workspace)}`,
+    expected: `${workspace}/<notification>.<rule>`,
+    fix: 'write the path that export wrote, or remove it',
+    formFix: 'Leave it out, so that Carillon makes one.',
+  }),
+  path_taken: ({ path, holder }, { quote, workspace, name }) => ({
+    message: `the address ${quote(path)} belongs to ${quote(holder)}`,
+    expected: 'an address of its own',
+    fix: `write path: ${workspace}/${name}.<another name> for one of them`,
+    formFix: 'Use another name for this rule.',
+  }),
+  path_changed: ({ path }, { quote }) => ({
+    message: `the address ${quote(path)} of a rule cannot change: senders use it`,
+    expected: path,
+    fix: 'write it as it was, or make another rule',
+    formFix: 'Keep it, or add another rule.',
+  }),
+  identity_taken: ({ what, holder }, { quote }) => ({
+    message: `the notification ${quote(holder)} already has this ${what}`,
+    expected: `each ${what} once`,
+    fix: `remove ${what} here, so that it gets its own; to rename ${holder}, remove it in the same change`,
+    formMessage: `${quote(holder)} has the same history`,
+    formFix: 'Discard one of them, or remove the other in the same publication to rename it.',
+  }),
+  integration_without_recipients: ({ integration }, { quote }) => ({
+    message: `${quote(integration)} does not know addresses`,
+    expected: 'an integration of kind lookup',
+    fix: 'name the partner that does; the cohort goes under cohort',
+    formFix: 'Choose the partner that does.',
+  }),
+  integration_without_cohorts: ({ integration }, { quote }) => ({
+    message: `${quote(integration)} has no cohorts`,
+    expected: 'an integration with cohorts',
+    fix: 'name the analytics platform',
+    formFix: 'Choose an analytics platform.',
+  }),
+  changes_unused: ({ stream }, { quote }) => ({
+    message:
+      stream === ''
+        ? 'changes are chosen, and the rule is on no event stream of changes'
+        : `changes are chosen, and the events of ${quote(stream)} are no changes`,
+    expected: 'changes on a rule whose stream reads tables, or has format: debezium',
+    fix: 'remove changes, or name a stream of changes',
+    formFix: 'Choose none, or an event stream of changes.',
+  }),
+  not_a_change: ({ name, stream }, { quote }) => ({
+    message:
+      stream === ''
+        ? `${quote(name)} is known only for changes, and the rule is on no event stream that has some`
+        : `${quote(name)} is known only for changes, and the event stream ${quote(stream)} has none`,
+    expected: ROOTS,
+    fix: `leave ${name} out, or put the rule on a stream that reads tables or has format: debezium`,
+    formFix: 'Choose an event stream of changes, or leave it out of the condition.',
+  }),
+  cohort_not_listed: ({ integration, cohort, known }, { quote }) => ({
+    message: `${quote(integration)} does not follow the cohort ${quote(cohort)}`,
+    expected: orElse(known, 'a cohort of the integration'),
+    fix: `add it under cohorts in the file of ${integration}`,
+    formFix: 'Add it to the cohorts of that integration.',
+  }),
+  cohort_and_stream: (_facts, { label }) => ({
+    message: `a cohort starts this rule, so it has no ${label}`,
+    expected: `cohort or ${label}`,
+    fix: `remove ${label} or cohort`,
+    formMessage: `${label}: a cohort starts this rule, so no event does`,
+    formFix: 'Keep the cohort or the event stream.',
+  }),
+  cohort_without_lookup: () => ({
+    message: 'an analytics platform does not know addresses',
+    expected: 'from: lookup',
+    fix: 'write from: lookup with the partner as integration',
+    formFix: 'Choose the partner that does, under who is notified.',
+  }),
+  cohort_with_user_ids: (_facts, { label }) => ({
+    message: 'a rule of a cohort asks about the member',
+    expected: 'no user_ids',
+    fix: 'remove user_ids',
+    formMessage: `${label}: a rule of a cohort asks about the member`,
+    formFix: 'Leave it empty.',
+  }),
+};
