@@ -121,7 +121,7 @@ const embedded = (name: string, asked: Asked): Side => ({
 });
 
 /** A side of one program that inserts one by one; `after` ends what it stood on. */
-const oneByOne = (
+const inSequence = (
   name: string,
   syncs: string,
   start: () => Promise<SingleInserts & { after(): Promise<void> }>,
@@ -142,7 +142,7 @@ const oneByOne = (
 });
 
 const sqlite = (name: string, into: Into): Side =>
-  oneByOne(name, 'each insert (WAL, synchronous = FULL)', async () => {
+  inSequence(name, 'each insert (WAL, synchronous = FULL)', async () => {
     const folder = await temporaryFolder();
     // Makes the table with its indexes.
     if (into === 'same table') await (await openEmbedded({ dataDir: folder.path, clock: systemClock })).close();
@@ -175,7 +175,7 @@ const mongo = (name: string, asked: Asked): Side => ({
 });
 
 const driver = (name: string, into: Into): Side =>
-  oneByOne(
+  inSequence(
     name,
     "asks for majority and journal with each insert; FerretDB's PostgreSQL runs with fsync off",
     async () => {

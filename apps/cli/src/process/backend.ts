@@ -36,7 +36,7 @@ export type Backend = Stores & {
 export type BackendOptions = {
   readonly settings: ProcessSettings;
   readonly clock: Clock;
-  /** Turns of the process, where others work beside the backend. */
+  /** Event loop slice of the process, if other roles run beside the backend. */
   readonly slice?: EventLoopSlice;
   /** Names the process to whoever finds it at work. */
   readonly holder: string;

@@ -10,7 +10,7 @@ import { err, ok, type Result } from '@carillon/kernel';
 import type { AvroSchemaSource, RegistryTarget, TopicRecord } from '@carillon/ports';
 
 /** Schemas of one source that stay in memory, so that a topic of ever new schemas cannot fill it. */
-const MOST_SCHEMAS = 100;
+const MAX_SCHEMAS = 100;
 
 export type NeededSchemas = {
   /** Returns the schemas that records of Debezium need, or why the source has to wait for one of them. */
@@ -40,7 +40,7 @@ export function createNeededSchemas(
 
   return {
     async of(records) {
-      if (known.size > MOST_SCHEMAS) known.clear();
+      if (known.size > MAX_SCHEMAS) known.clear();
       for (const record of records) {
         for (let id = missingSchema(record, known); id !== null; id = missingSchema(record, known)) {
           const problem = await read(id, record);

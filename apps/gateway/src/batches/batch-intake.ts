@@ -76,9 +76,9 @@ const faultOf = (error: unknown): CarillonError =>
 
 /** Returns the refusal of a batch of which nothing was appended, if it may be sent again as it is or has no items at all. */
 const refusalOf = (failures: readonly CarillonError[], fault: CarillonError | null): CarillonError | null =>
-  failures.find(isPassing) ?? (failures.length <= 1 ? fault : null);
+  failures.find(isTransient) ?? (failures.length <= 1 ? fault : null);
 
-const isPassing = ({ code }: CarillonError): boolean => ERRORS[code].status >= 500;
+const isTransient = ({ code }: CarillonError): boolean => ERRORS[code].status >= 500;
 
 /** The server logs refusals of whole requests only. */
 function reportFailures(
@@ -87,7 +87,7 @@ function reportFailures(
   { telemetry, httpLog }: GatewayPorts,
 ): void {
   for (const { code } of failures) telemetry?.refused(code);
-  const passing = failures.find(isPassing);
+  const passing = failures.find(isTransient);
   if (!passing) return;
   const { code, cause } = passing;
   const facts = { request_id: id, method, route: EVENTS, code, ...(cause !== undefined && { error: cause }) };

@@ -48,7 +48,7 @@ export type EmbeddedOptions = {
   readonly clock: Clock;
   /** Collections of `documents`. */
   readonly collections?: readonly AnyCollection[];
-  /** Turns of the process, which its consumers of the log take with all others. Left out: each takes its own. */
+  /** Event loop slice of the process, shared by its consumers of the log. Defaults to one for each consumer. */
   readonly slice?: Pick<EventLoopSlice, 'yield'>;
   /**
    * How many each topic has but `carillon.config` and `carillon.audit`, fixed when the folder is made. Left out: as it

@@ -115,7 +115,7 @@ export function cadenceSimulationRoute(app: ApiServer, ports: SimulationPorts): 
   );
 }
 
-/** Turns that end where nobody waits for the answer any more: the next change of an editor drops the question before it. */
+/** A slice that expires when the caller is gone: the next change in an editor aborts the previous request. */
 const whileAskedFor = ({ raw }: { readonly raw: ServerResponse }, slice: EventLoopSlice): EventLoopSlice => ({
   isExpired: () => slice.isExpired(),
   async yield() {

@@ -72,15 +72,21 @@ export function Templates(): ReactNode {
             from a plain, good one, or from HTML or MJML that you paste.
           </Empty>
         )}
-        <Shelf
+        <IncludeList
           workspace={w}
           kind="templates"
           title={null}
           items={lists.templates?.items}
           facts={factsOf('templates')}
         />
-        <Shelf workspace={w} kind="layouts" title="Layouts" items={lists.layouts?.items} facts={factsOf('layouts')} />
-        <Shelf
+        <IncludeList
+          workspace={w}
+          kind="layouts"
+          title="Layouts"
+          items={lists.layouts?.items}
+          facts={factsOf('layouts')}
+        />
+        <IncludeList
           workspace={w}
           kind="partials"
           title="Partials"
@@ -124,7 +130,7 @@ export function Templates(): ReactNode {
 
 type Item = { readonly workspace: string; readonly name: string; readonly body: unknown };
 
-function Shelf({
+function IncludeList({
   workspace,
   kind,
   title,
