@@ -4,19 +4,9 @@ import type { Clock } from '@carillon/ports';
 import type { WalCopier } from '../wal/copier.ts';
 import { coalesceWrites, type CoalescedWrites } from './coalesce-writes.ts';
 import type { DamageKnown, Failure, FromWriter, Joints, Load, Operations, Reply, ToWriter, Write } from './protocol.ts';
+import { WriteQueue, type PendingWrite } from './write-queue.ts';
 
-/** One transaction takes at most about this much, so that nobody waits long behind a large one. */
-const BATCH_ROWS = 1000;
-const BATCH_BYTES = 4 * 1024 * 1024;
 export const DEFAULT_QUEUE_BYTES = 64 * 1024 * 1024;
-
-type Pending = {
-  readonly name: string;
-  readonly args: readonly unknown[];
-  readonly load: Load;
-  resolve(value: unknown): void;
-  reject(error: Error): void;
-};
 
 export type WriterStats = {
   readonly waitingRequests: number;
@@ -59,36 +49,85 @@ export type Writer = {
 const errorOf = (failure: Failure): Error =>
   failure.code ? new CarillonError(failure.code, failure.message) : new Error(failure.message);
 
-/**
- * Group commit: whatever arrives while a commit is under way forms the next transaction, so the cost of one visit to the
- * disk is shared without a timer and without waiting when there is nothing to share.
- */
-export function createWriter(options: WriterOptions): Writer {
-  const queue: Pending[] = [];
-  let underWay: (Pick<CoalescedWrites, 'repliesOf'> & { readonly writes: readonly Pending[] }) | null = null;
-  let thread: Worker | null = null;
-  let opening: Promise<void> | null = null;
-  let scheduled = false;
-  let closing = false;
-  const idle: (() => void)[] = [];
-  let ended: (() => void) | null = null;
-  let bytes = 0;
-  let sentAt = 0;
-  const counts = { commits: 0, requests: 0, lastCommitMs: 0 };
-  let failing: string | null = null;
+/** Opens a writer, which starts its thread when it is opened or at the first write. */
+export const createWriter = (options: WriterOptions): Writer => new GroupCommit(options);
 
-  function launch(): Promise<void> {
-    const started = options.start();
-    thread = started;
-    opening = new Promise((resolve, reject) => {
+type Batch = Pick<CoalescedWrites, 'repliesOf'> & { readonly writes: readonly PendingWrite[] };
+
+/**
+ * Group commit: the writes that arrive during a commit form the next transaction. They share the cost of one disk access without a
+ * timer, and without waiting when there is nothing to share.
+ */
+class GroupCommit implements Writer {
+  readonly #options: WriterOptions;
+  readonly #queue: WriteQueue;
+  /** The batch that the thread commits now. */
+  #underWay: Batch | null = null;
+  #thread: Worker | null = null;
+  #opening: Promise<void> | null = null;
+  #isScheduled = false;
+  #isClosing = false;
+  /** Called once nothing is queued or under way. */
+  readonly #onIdle: (() => void)[] = [];
+  #onEnd: (() => void) | null = null;
+  #sentAt = 0;
+  readonly #counts = { commits: 0, requests: 0, lastCommitMs: 0 };
+  #failing: string | null = null;
+
+  constructor(options: WriterOptions) {
+    this.#options = options;
+    this.#queue = new WriteQueue(options.maxQueueBytes);
+  }
+
+  writes<Table extends Operations>(): Write<Table> {
+    return ((name: string, load: Load, ...args: readonly unknown[]) => this.#enqueue(name, load, args)) as Write<Table>;
+  }
+
+  async open(): Promise<void> {
+    await this.#launch();
+    this.#thread?.unref();
+  }
+
+  stats(): WriterStats {
+    return {
+      waitingRequests: this.#queue.length + (this.#underWay?.writes.length ?? 0),
+      waitingBytes: this.#queue.bytes,
+      ...this.#counts,
+      failing: this.#failing,
+    };
+  }
+
+  async drain(): Promise<void> {
+    this.#isClosing = true;
+    if (this.#queue.length > 0 || this.#underWay !== null) {
+      await new Promise<void>((resolve) => this.#onIdle.push(resolve));
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.drain();
+    const last = this.#thread;
+    if (!last) return;
+    this.#thread = null;
+    last.ref();
+    const closed = new Promise<void>((resolve) => (this.#onEnd = resolve));
+    post(last, { kind: 'close' });
+    await closed;
+    await last.terminate();
+  }
+
+  #launch(): Promise<void> {
+    const started = this.#options.start();
+    this.#thread = started;
+    this.#opening = new Promise((resolve, reject) => {
       let cause: unknown = null;
       started.on('message', (message: FromWriter) => {
-        if (message.kind === 'migrating') options.migrating(message.from, message.to);
+        if (message.kind === 'migrating') this.#options.migrating(message.from, message.to);
         if (message.kind === 'ready') resolve();
-        if ('log' in message && message.log) options.copier.grew(message.log);
+        if ('log' in message && message.log) this.#options.copier.grew(message.log);
         if (message.kind === 'unopened') reject(errorOf(message.failure));
-        if (message.kind === 'replies') settle(message.replies);
-        if (message.kind === 'closed') ended?.();
+        if (message.kind === 'replies') this.#settle(message.replies);
+        if (message.kind === 'closed') this.#onEnd?.();
       });
       started.on('error', (error: unknown) => {
         cause = error;
@@ -96,157 +135,104 @@ export function createWriter(options: WriterOptions): Writer {
       started.on('exit', () => {
         const gone = new CarillonError('log_unavailable', 'the thread that writes the data file ended', {}, { cause });
         reject(gone);
-        ended?.();
-        if (thread === started) lose(gone);
+        this.#onEnd?.();
+        if (this.#thread === started) this.#lose(gone);
       });
     });
-    return opening;
+    return this.#opening;
   }
 
-  /** The thread died with a batch in hand: nobody knows whether that was committed. The next write starts another. */
-  function lose(error: Error): void {
-    thread = null;
-    opening = null;
-    failing = error.message;
-    const lost = underWay?.writes ?? [];
-    underWay = null;
-    for (const pending of lost) finish(pending, () => pending.reject(error));
-    schedule();
+  /** Rejects the batch of a thread that died: it may be committed or not. The next write starts another thread. */
+  #lose(error: Error): void {
+    this.#thread = null;
+    this.#opening = null;
+    this.#failing = error.message;
+    const lost = this.#underWay?.writes ?? [];
+    this.#underWay = null;
+    for (const write of lost) this.#queue.reject(write, error);
+    this.#schedule();
   }
 
-  function finish(pending: Pending, tell: () => void): void {
-    bytes -= pending.load.bytes;
-    tell();
-  }
-
-  function settle(answers: readonly Reply[]): void {
-    const done = underWay?.writes ?? [];
-    const replies = underWay?.repliesOf(answers) ?? [];
-    underWay = null;
-    counts.commits += 1;
-    counts.requests += done.length;
-    counts.lastCommitMs = Math.round(performance.now() - sentAt);
-    failing = null;
-    // What waits is a transaction already: the thread need not wait with it until everyone has been told.
-    if (nextBatch().full) {
-      scheduled = true;
-      void send();
+  #settle(answers: readonly Reply[]): void {
+    const done = this.#underWay?.writes ?? [];
+    const replies = this.#underWay?.repliesOf(answers) ?? [];
+    this.#underWay = null;
+    this.#counts.commits += 1;
+    this.#counts.requests += done.length;
+    this.#counts.lastCommitMs = Math.round(performance.now() - this.#sentAt);
+    this.#failing = null;
+    // A full batch is sent at once: the thread need not wait until every write is resolved.
+    if (this.#queue.nextBatch().full) {
+      this.#isScheduled = true;
+      void this.#send();
     }
-    for (const [at, pending] of done.entries()) {
-      const reply = replies[at];
-      if (reply?.ok) {
-        finish(pending, () => pending.resolve(reply.value));
-        continue;
-      }
-      const error = told(reply?.failure ?? { code: 'log_unavailable', message: 'the writer gave no answer' });
-      if (error instanceof CarillonError && error.code === 'log_unavailable') failing = error.detail;
-      finish(pending, () => pending.reject(error));
-    }
-    schedule();
+    for (const [at, write] of done.entries()) this.#finish(write, replies[at]);
+    this.#schedule();
   }
 
-  /** To those who write, damage is a log that takes nothing: they keep what they have. */
-  function told(failure: Failure): Error {
-    if (failure.code !== 'data_damaged') return errorOf(failure);
-    return new CarillonError('log_unavailable', options.damage.found(failure.message));
-  }
-
-  function schedule(): void {
-    if (queue.length === 0 && underWay === null) {
-      thread?.unref();
-      for (const tell of idle.splice(0)) tell();
+  #finish(write: PendingWrite, reply: Reply | undefined): void {
+    if (reply?.ok) {
+      this.#queue.resolve(write, reply.value);
       return;
     }
-    if (scheduled || underWay !== null || queue.length === 0) return;
-    scheduled = true;
-    setImmediate(() => void send());
+    const error = this.#errorOf(reply?.failure ?? { code: 'log_unavailable', message: 'the writer gave no answer' });
+    if (error instanceof CarillonError && error.code === 'log_unavailable') this.#failing = error.detail;
+    this.#queue.reject(write, error);
   }
 
-  async function send(): Promise<void> {
+  /** Callers see damage as a log that takes nothing, so they keep what they have. */
+  #errorOf(failure: Failure): Error {
+    if (failure.code !== 'data_damaged') return errorOf(failure);
+    return new CarillonError('log_unavailable', this.#options.damage.found(failure.message));
+  }
+
+  #schedule(): void {
+    if (this.#queue.length === 0 && this.#underWay === null) {
+      this.#thread?.unref();
+      for (const onIdle of this.#onIdle.splice(0)) onIdle();
+      return;
+    }
+    if (this.#isScheduled || this.#underWay !== null || this.#queue.length === 0) return;
+    this.#isScheduled = true;
+    setImmediate(() => void this.#send());
+  }
+
+  async #send(): Promise<void> {
     try {
-      await (opening ?? launch());
-      const room = options.copier.room();
+      await (this.#opening ?? this.#launch());
+      const room = this.#options.copier.room();
       if (room) await room;
     } catch (error) {
-      thread = null;
-      opening = null;
-      failing = error instanceof Error ? error.message : String(error);
-      for (const pending of queue.splice(0)) finish(pending, () => pending.reject(error as Error));
+      this.#thread = null;
+      this.#opening = null;
+      this.#failing = error instanceof Error ? error.message : String(error);
+      this.#queue.rejectAll(error as Error);
     }
-    scheduled = false;
-    if (underWay !== null || queue.length === 0 || !thread) {
-      schedule();
+    this.#isScheduled = false;
+    if (this.#underWay !== null || this.#queue.length === 0 || !this.#thread) {
+      this.#schedule();
       return;
     }
-    const writes = queue.splice(0, nextBatch().count);
+    const writes = this.#queue.take();
     const { requests, transfer, repliesOf } = coalesceWrites(
       writes.map(({ name, args }) => ({ name, args })),
-      options.joints,
+      this.#options.joints,
     );
-    underWay = { writes, repliesOf };
-    sentAt = performance.now();
-    thread.ref();
-    post(thread, { kind: 'batch', now: options.clock.now(), requests }, transfer);
+    this.#underWay = { writes, repliesOf };
+    this.#sentAt = performance.now();
+    this.#thread.ref();
+    post(this.#thread, { kind: 'batch', now: this.#options.clock.now(), requests }, transfer);
   }
 
-  /** What the next transaction takes of the queue, from its head, and whether more would not fit. */
-  function nextBatch(): { readonly count: number; readonly full: boolean } {
-    let rows = 0;
-    let size = 0;
-    for (const [count, { load }] of queue.entries()) {
-      rows += load.rows ?? 1;
-      size += load.bytes;
-      if (count > 0 && (rows > BATCH_ROWS || size > BATCH_BYTES)) return { count, full: true };
-    }
-    return { count: queue.length, full: rows >= BATCH_ROWS || size >= BATCH_BYTES };
-  }
-
-  function enqueue(name: string, load: Load, args: readonly unknown[]): Promise<unknown> {
-    if (closing) return Promise.reject(new CarillonError('stopping', 'the data file is being closed'));
-    const damaged = options.damage.known();
+  #enqueue(name: string, load: Load, args: readonly unknown[]): Promise<unknown> {
+    if (this.#isClosing) return Promise.reject(new CarillonError('stopping', 'the data file is being closed'));
+    const damaged = this.#options.damage.known();
     if (damaged !== null) return Promise.reject(new CarillonError('log_unavailable', damaged));
-    if (bytes > 0 && bytes + load.bytes > options.maxQueueBytes) {
-      const limit = `${options.maxQueueBytes} bytes waiting to be written`;
-      return Promise.reject(
-        new CarillonError('overloaded', `more than ${limit}; come again`, { limit, retryAfter: 1000 }),
-      );
-    }
-    bytes += load.bytes;
+    const refusal = this.#queue.refusal(load);
+    if (refusal) return Promise.reject(refusal);
     return new Promise((resolve, reject) => {
-      queue.push({ name, args, load, resolve, reject });
-      schedule();
+      this.#queue.add({ name, args, load, resolve, reject });
+      this.#schedule();
     });
   }
-
-  async function drain(): Promise<void> {
-    closing = true;
-    if (queue.length > 0 || underWay !== null) await new Promise<void>((resolve) => idle.push(resolve));
-  }
-
-  return {
-    writes: <Table extends Operations>() =>
-      ((name: string, load: Load, ...args: readonly unknown[]) => enqueue(name, load, args)) as Write<Table>,
-    async open() {
-      await launch();
-      thread?.unref();
-    },
-    stats: () => ({
-      waitingRequests: queue.length + (underWay?.writes.length ?? 0),
-      waitingBytes: bytes,
-      ...counts,
-      failing,
-    }),
-    drain,
-    async close() {
-      await drain();
-      const last = thread;
-      if (!last) return;
-      thread = null;
-      last.ref();
-      const closed = new Promise<void>((resolve) => (ended = resolve));
-      post(last, { kind: 'close' });
-      await closed;
-      await last.terminate();
-    },
-  };
 }
