@@ -8,7 +8,7 @@ import { reportsOf } from './reports.ts';
 import { cohortPostOf, eventOf, LATER_WISHES, readerOf, type Reader } from './shop.ts';
 import type { Shared, World } from './world.ts';
 
-/** Asks the process once; where nothing comes of it, nothing is heard. */
+/** Sends one request to a process. Undefined if the process does not take it. */
 type Ask = (running: Running) => Promise<unknown> | undefined;
 /** People who get news on two channels. */
 const READERS = 2;
@@ -27,21 +27,19 @@ const ACTS: Partial<Record<DeliveryState, readonly OperatorAct[]>> = {
   IN_DOUBT: ['resend', 'dismiss as failed', 'dismiss as sent'],
 };
 
-/**
- * Everybody outside: who posts events and repeats each until it gets its 202, a platform and a provider that do the same, and an
- * operator who changes the configuration now and then, or decides what becomes of a delivery, and does not repeat it.
- */
-export function startCustomers(world: World, machines: Machines, { ids }: Shared, during: Duration) {
-  const { scheduler } = world;
+/** Whom customers ask, and what is not answered yet. */
+type Asking = ReturnType<typeof createAsking>;
+
+function createAsking({ scheduler }: World, machines: Machines) {
   const { add, between } = scheduler;
   let waiting = 0;
-  let published = -1;
 
   function upWith(can: Can): Machine | undefined {
     const able = machines.all.filter(({ running, state }) => state === 'up' && running?.[can]);
     return able[between(0, Math.max(0, able.length - 1))];
   }
 
+  /** Asks a process that is up, once. */
   function ask(what: string, can: Can, request: Ask): void {
     const machine = upWith(can);
     if (!machine) return;
@@ -52,7 +50,7 @@ export function startCustomers(world: World, machines: Machines, { ids }: Shared
     });
   }
 
-  /** Until it is answered. */
+  /** Asks until an answer comes. */
   function repeat(what: string, request: (answered: () => void) => Ask, can: Can = 'post'): void {
     waiting += 1;
     let done = false;
@@ -68,14 +66,89 @@ export function startCustomers(world: World, machines: Machines, { ids }: Shared
     attempt();
   }
 
+  return {
+    ask,
+    repeat,
+    /** Begins a request later. It counts as unanswered from now on. */
+    beginLater(delay: Duration, what: string, begin: () => void): void {
+      waiting += 1;
+      add(delay, null, what, () => {
+        waiting -= 1;
+        begin();
+      });
+    },
+    areDone: (): boolean => waiting === 0,
+  };
+}
+
+/** Everybody outside, over the time during which they act. */
+type Outside = {
+  readonly world: World;
+  readonly asking: Asking;
+  readonly during: Duration;
+  /** Posts one more event, until it is answered. */
+  readonly post: (status: string, fields: object) => void;
+};
+
+/** Returns what posts further events, whose numbers begin after `last`. */
+function createPosting({ repeat }: Asking, last: number): Outside['post'] {
+  let newest = last;
+  return (status, fields) => {
+    newest += 1;
+    const n = newest;
+    const body = { n, status, ...(status === 'paid' && { order_id: `order-of-${n}` }), ...fields };
+    repeat(`is posted event ${n}`, (answered) => (running) => running.post?.(n, body).then(answered));
+  };
+}
+
+/**
+ * Everybody outside: who posts events and repeats each until it gets its 202, a platform and a provider that do the same, and an
+ * operator who changes the configuration now and then, or decides what becomes of a delivery, and does not repeat it.
+ */
+export function startCustomers(world: World, machines: Machines, { ids }: Shared, during: Duration) {
+  const { scheduler } = world;
+  const { between } = scheduler;
+  const asking = createAsking(world, machines);
+  /** The newest configuration that somebody was told counts. */
+  const published = { number: -1 };
   const events = between(8, 16);
   const changes = between(2, 9);
-  for (let n = 1; n <= events; n += 1) {
-    const body = eventOf(scheduler, n);
+  const outside: Outside = { world, asking, during, post: createPosting(asking, events) };
+  postEvents(events, outside, (n) => {
     const id = ids.derive('event', 'shop/orders', 'http', `post-${n}`);
+    world.judgedFrom.set(id, published.number);
+    return id;
+  });
+  changeCohorts(changes, outside);
+  optOutOrders(outside);
+  const write = createWriting(outside);
+  for (let reader = 1; reader <= READERS; reader += 1) {
+    const one = readerOf(reader);
+    for (let n = between(1, 3); n > 0; n -= 1) {
+      scheduler.add(between(0, during), null, 'there is news', () => outside.post('news', one));
+    }
+    if (scheduler.chance() < 0.6) optOutReader(one, outside);
+    if (scheduler.chance() < 0.6) write(one);
+  }
+  postItems(outside);
+  reportAfterwards(outside);
+  publishLater(outside, published);
+  operate(outside);
+  for (let n = scheduler.chance() < 0.3 ? between(1, 2) : 0; n > 0; n -= 1) {
+    const what = 'somebody puts on the log what nobody can read';
+    scheduler.add(between(0, during), null, what, () => void breakOne(world));
+  }
+  return { areDone: asking.areDone };
+}
+
+/** `idOf` returns the id of the event with a number, which is posted from now on. */
+function postEvents(count: number, { world, asking, during }: Outside, idOf: (n: number) => string): void {
+  const { add, between } = world.scheduler;
+  for (let n = 1; n <= count; n += 1) {
+    const body = eventOf(world.scheduler, n);
     add(between(0, during), null, `event ${n} happens`, () => {
-      world.judgedFrom.set(id, published);
-      repeat(
+      const id = idOf(n);
+      asking.repeat(
         `is posted event ${n}`,
         (answered) => (running) =>
           running.post?.(n, body).then(() => {
@@ -85,81 +158,67 @@ export function startCustomers(world: World, machines: Machines, { ids }: Shared
       );
     });
   }
-  for (let n = 1; n <= changes; n += 1) {
+}
+
+function changeCohorts(count: number, { world: { scheduler }, asking, during }: Outside): void {
+  for (let n = 1; n <= count; n += 1) {
     const post = cohortPostOf(scheduler, n);
-    add(between(0, during), null, `the cohort changes (${n})`, () => {
-      repeat(`is told of a cohort (${n})`, (answered) => (running) => running.postCohort?.(post).then(answered));
+    scheduler.add(scheduler.between(0, during), null, `the cohort changes (${n})`, () => {
+      const what = `is told of a cohort (${n})`;
+      asking.repeat(what, (answered) => (running) => running.postCohort?.(post).then(answered));
     });
   }
-  /** Somebody orders something of his own. */
-  let posted = 0;
-  let wrote = 0;
-  function orderFor(email: string): void {
-    posted += 1;
-    const n = events + posted;
-    const body = { n, status: 'paid', order_id: `order-of-${n}`, email };
-    repeat(`is posted event ${n}`, (answered) => (running) => running.post?.(n, body).then(answered));
-  }
+}
+
+/** Tells that an address wants no more, until it is answered; `then` runs once the answer came. */
+function optOut(email: string, { world, asking }: Outside, then: () => void): void {
+  asking.repeat(
+    `is told that ${email} wants no more`,
+    (answered) => (running) =>
+      running.optOut?.(email).then(() => {
+        answered();
+        if (world.optedOut.has(email)) return;
+        world.optedOut.set(email, world.scheduler.now());
+        then();
+      }),
+  );
+}
+
+/** Some people want no more, and order something all the same. */
+function optOutOrders(outside: Outside): void {
+  const { world, during, post } = outside;
+  const { add, between } = world.scheduler;
   for (let n = between(0, 3); n > 0; n -= 1) {
     const email = `order-${between(1, 6)}-${between(1, 2)}@example.com`;
     add(between(0, during), null, `${email} wants no more`, () => {
       world.wished.add(email);
-      repeat(
-        `is told that ${email} wants no more`,
-        (answered) => (running) =>
-          running.optOut?.(email).then(() => {
-            answered();
-            if (world.optedOut.has(email)) return;
-            world.optedOut.set(email, scheduler.now());
-            orderFor(email);
-          }),
-      );
+      optOut(email, outside, () => post('paid', { email }));
     });
   }
-  /** Somebody posts news, until it is answered. */
-  function postNews(reader: Reader): void {
-    posted += 1;
-    const n = events + posted;
-    const body = { n, status: 'news', ...reader };
-    repeat(`is posted event ${n}`, (answered) => (running) => running.post?.(n, body).then(answered));
+}
+
+/** Posts news at the moment at which a reader was told that nothing comes any more, and a little later. */
+function postNewsAfterwards(reader: Reader, { world: { scheduler }, post }: Outside): void {
+  for (let n = scheduler.between(1, 3); n > 0; n -= 1) {
+    scheduler.add(scheduler.between(0, 400), null, 'there is news', () => post('news', reader));
   }
-  /** News at the very moment at which somebody was told that nothing comes any more, and a little later. */
-  function newsAfterwards(reader: Reader): void {
-    for (let n = between(1, 3); n > 0; n -= 1) add(between(0, 400), null, 'there is news', () => postNews(reader));
-  }
-  for (let reader = 1; reader <= READERS; reader += 1) {
-    const one = readerOf(reader);
-    for (let n = between(1, 3); n > 0; n -= 1) add(between(0, during), null, 'there is news', () => postNews(one));
-    if (scheduler.chance() < 0.6) wantsNoMore(one);
-    if (scheduler.chance() < 0.6) writesToUs(one);
-  }
-  for (let n = between(2, 9); n > 0; n -= 1) {
-    const email = `collector-${between(1, COLLECTORS)}@example.com`;
-    add(between(0, during), null, 'there is an item', () => {
-      posted += 1;
-      const body = { n: events + posted, status: 'item', email };
-      const request = (answered: () => void) => (running: Running) => running.post?.(body.n, body).then(answered);
-      repeat(`is posted event ${body.n}`, request);
-    });
-  }
-  function wantsNoMore(reader: Reader): void {
-    const { email, phone } = reader;
-    add(between(0, during), null, `${email} wants no more`, () => {
-      for (const address of [email, phone]) world.wished.add(address);
-      repeat(
-        `is told that ${email} wants no more`,
-        (answered) => (running) =>
-          running.optOut?.(email).then(() => {
-            answered();
-            if (world.optedOut.has(email)) return;
-            world.optedOut.set(email, scheduler.now());
-            newsAfterwards(reader);
-          }),
-      );
-    });
-  }
-  /** STOP, and perhaps START and STOP again; each is brought until it is answered. */
-  function writesToUs(reader: Reader): void {
+}
+
+function optOutReader(reader: Reader, outside: Outside): void {
+  const { world, during } = outside;
+  const { email, phone } = reader;
+  world.scheduler.add(world.scheduler.between(0, during), null, `${email} wants no more`, () => {
+    for (const address of [email, phone]) world.wished.add(address);
+    optOut(email, outside, () => postNewsAfterwards(reader, outside));
+  });
+}
+
+/** Returns what writes STOP, and perhaps START and STOP again, for a reader; each until it is answered. */
+function createWriting(outside: Outside): (reader: Reader) => void {
+  const { world, asking, during } = outside;
+  const { add, between } = world.scheduler;
+  let wrote = 0;
+  return (reader) => {
     const wishes = (['stop', 'start', 'stop'] as const).slice(0, between(1, 3));
     let at = 0;
     for (const wish of wishes) {
@@ -173,12 +232,26 @@ export function startCustomers(world: World, machines: Machines, { ids }: Shared
             answered();
             if (world.written.has(id)) return;
             world.written.add(id);
-            newsAfterwards(reader);
+            postNewsAfterwards(reader, outside);
           });
-        repeat(`is told that ${reader.phone} wrote ${wish}`, request);
+        asking.repeat(`is told that ${reader.phone} wrote ${wish}`, request);
       });
     }
+  };
+}
+
+/** Items for digests. */
+function postItems({ world: { scheduler }, during, post }: Outside): void {
+  const { add, between } = scheduler;
+  for (let n = between(2, 9); n > 0; n -= 1) {
+    const email = `collector-${between(1, COLLECTORS)}@example.com`;
+    add(between(0, during), null, 'there is an item', () => post('item', { email }));
   }
+}
+
+/** The provider reports what became of a message: some reports come before the process has its answer, and in any order. */
+function reportAfterwards({ world, asking }: Outside): void {
+  const { scheduler } = world;
   world.afterTaking((call) => {
     for (const [n, said] of reportsOf(scheduler, call).entries()) {
       const what = `${said.over} says ${said.report.verdict} of ${call.deliveryId.slice(0, 12)}`;
@@ -187,43 +260,41 @@ export function startCustomers(world: World, machines: Machines, { ids }: Shared
           world.reported.set(id, said);
           answered();
         });
-      // Some come before the process has its answer, and in any order.
-      const delay = world.isCalm() ? between(0, 500) : between(0, n === 0 ? 1_500 : 8_000);
-      waiting += 1;
-      add(delay, null, what, () => {
-        waiting -= 1;
-        repeat(`is told that ${what}`, request, 'report');
-        if (scheduler.chance() < 0.2) repeat(`is told once more that ${what}`, request, 'report');
+      const delay = world.isCalm() ? scheduler.between(0, 500) : scheduler.between(0, n === 0 ? 1_500 : 8_000);
+      asking.beginLater(delay, what, () => {
+        asking.repeat(`is told that ${what}`, request, 'report');
+        if (scheduler.chance() < 0.2) asking.repeat(`is told once more that ${what}`, request, 'report');
       });
     }
   });
+}
+
+function publishLater({ world: { scheduler }, asking, during }: Outside, published: { number: number }): void {
   for (const [at, wishes] of LATER_WISHES.entries()) {
     if (scheduler.chance() < 0.5) continue;
-    add(between(0, during), null, `somebody changes the configuration (${at})`, () => {
-      ask(`is to publish (${at})`, 'publish', (running) =>
+    scheduler.add(scheduler.between(0, during), null, `somebody changes the configuration (${at})`, () => {
+      asking.ask(`is to publish (${at})`, 'publish', (running) =>
         running.publish?.(wishes).then((number) => {
           scheduler.note(`· somebody is told that configuration ${number} counts`);
-          published = Math.max(published, number);
+          published.number = Math.max(published.number, number);
         }),
       );
     });
   }
+}
 
+/** An operator decides what becomes of deliveries. */
+function operate({ world, asking, during }: Outside): void {
+  const { add, between } = world.scheduler;
   for (let n = between(0, 4); n > 0; n -= 1) {
     add(between(0, during), null, 'somebody looks at the deliveries', () => {
       const decidable = world.ledger.all().filter(({ state }) => ACTS[state]);
       const seen: Delivery | undefined = decidable[between(0, Math.max(0, decidable.length - 1))];
       const acts = (seen && ACTS[seen.state]) ?? [];
       const act = acts[between(0, Math.max(0, acts.length - 1))];
-      if (seen && act) ask(`is to ${act} ${seen.id}`, 'operate', (running) => running.operate?.(seen.id, act));
+      if (seen && act) asking.ask(`is to ${act} ${seen.id}`, 'operate', (running) => running.operate?.(seen.id, act));
     });
   }
-
-  for (let n = scheduler.chance() < 0.3 ? between(1, 2) : 0; n > 0; n -= 1) {
-    add(between(0, during), null, 'somebody puts on the log what nobody can read', () => void breakOne(world));
-  }
-
-  return { areDone: (): boolean => waiting === 0 };
 }
 
 const READ_BY_STAGES: readonly TopicName[] = [

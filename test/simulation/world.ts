@@ -31,111 +31,171 @@ import { partnerAnswers, providerDecides } from './shop.ts';
 
 export type World = ReturnType<typeof createWorld>;
 
-/** What outlives every process: log, stores, provider and partner, with what customers were told and what may be doubted. */
-/** `unfenced`: a planted bug, a store that takes whatever is written, however old. */
-export function createWorld(
-  scheduler: Scheduler,
-  rates: Rates,
-  deadWritesArrive: boolean,
-  unfenced: 'checkpoints' | 'cohorts' | undefined,
-) {
+type Notes = ReturnType<typeof createNotes>;
+
+/** What went wrong in a run, and how often each thing was seen. */
+function createNotes(scheduler: Scheduler) {
   const findings: Finding[] = [];
+  const seen = new Map<string, number>();
+  return {
+    findings: findings as readonly Finding[],
+    seen: seen as ReadonlyMap<string, number>,
+    saw: (what: string): void => void seen.set(what, (seen.get(what) ?? 0) + 1),
+    find: (kind: Finding['kind'], what: string): void => {
+      const finding = { kind, what };
+      scheduler.note(`BROKEN ${describeFinding(finding)}`);
+      findings.push(finding);
+    },
+  };
+}
+
+type Attempts = ReturnType<typeof createAttempts>;
+
+/** What became of attempts, by token. */
+function createAttempts() {
   /** Attempts that nobody may be able to tell the end of: a crash cut them off, or a request about them went wrong. */
   const doubtful = new Set<string>();
-  /** Attempts without an end in the ledger, by token: the process that holds them. */
+  /** Attempts without an end in the ledger: the process that holds them. */
   const open = new Map<string, string>();
-  const accepted = new Map<string, string>();
-  /** Attempts that the provider refused for good, by token. */
-  const refused = new Set<string>();
-  /** Deliveries, by id, that an operator sent again or dismissed while they were in doubt. */
-  const decided = new Set<string>();
+  return {
+    doubtful,
+    open,
+    /** Tokens of accepted messages, by subject. */
+    accepted: new Map<string, string>(),
+    /** Attempts that the provider refused for good. */
+    refused: new Set<string>(),
+    /** Deliveries, by id, that an operator sent again or dismissed while they were in doubt. */
+    decided: new Set<string>(),
+    /** What a process has under way may come to anything. */
+    cutOff: (process: string): void => {
+      for (const [token, holder] of open) if (holder === process) doubtful.add(token);
+    },
+  };
+}
+
+type Wishes = ReturnType<typeof createWishes>;
+
+/** What people want no more, and when processes looked whether they still want messages. */
+function createWishes(scheduler: Scheduler, { open }: Attempts) {
   /** When people who want nothing more were told that it counts, by address; and all who were to say so at all. */
   const optedOut = new Map<string, Instant>();
   const wished = new Set<string>();
   /** When a process began to look whether somebody still wants messages, by process and person. */
   const checks = new Map<string, Instant[]>();
-  const seen = new Map<string, number>();
-  /** What the provider said afterwards and got its answer for, by id of the receipt. */
-  const reported = new Map<string, Said>();
-  let reports: (call: Received) => void = () => undefined;
-  let calm = false;
-
-  const saw = (what: string): void => void seen.set(what, (seen.get(what) ?? 0) + 1);
-  const find = (kind: Finding['kind'], what: string): void => {
-    const finding = { kind, what };
-    scheduler.note(`BROKEN ${describeFinding(finding)}`);
-    findings.push(finding);
-  };
-
-  /** Names of processes that were told to stop. */
-  const stopping = new Set<string>();
-  /** What this process has under way may come to anything. */
-  function cutOff(process: string): void {
-    for (const [token, holder] of open) if (holder === process) doubtful.add(token);
-  }
-
-  const network = createNetwork(scheduler, rates, deadWritesArrive, (fate, port, { about }, { name }) => {
-    saw(fate);
-    // Who is to stop does not try for ever to write down what became of a call.
-    if (stopping.has(name) && port.startsWith('ledger.')) cutOff(name);
-    if (port !== 'ledger.replace' && port !== 'provider.send') return;
-    const [, token] = / token (\S+)/.exec(about?.() ?? '') ?? [];
-    if (token !== undefined) doubtful.add(token);
-  });
-
-  const provider = createMemoryProvider(
-    () => providerDecides(scheduler, calm),
-    (call) => {
-      const { message, token, answer, accepted: taken } = call;
-      const subject = message.channel === 'email' ? message.subject : message.channel === 'sms' ? message.text : '';
-      scheduler.note(
-        `· provider ${taken ? 'TAKES' : 'does not take'} "${subject}" to ${message.to}, says ${answer.verdict}`,
-      );
-      if (answer.verdict === 'ambiguous') doubtful.add(token);
-      if (answer.verdict.startsWith('refused')) refused.add(token);
-      if (!taken) return;
-      if (isUnwanted(message.to, token))
-        find('unwanted', `told though he had opted out: "${subject}" to ${message.to}`);
-      if (isStopped(message.to, token))
-        find('unwanted', `told though he had written STOP: "${subject}" to ${message.to}`);
-      if (accepted.has(subject) && !wasDecided(token)) find('twice', `told twice: "${subject}" to ${message.to}`);
-      accepted.set(subject, token);
-      reports(call);
-    },
-  );
-
   /** Since when a number is on the list because its owner wrote STOP, as the process knows that put it there. */
   const stopped = new Map<string, Instant>();
   /** When a process last took a number off the list because its owner wrote START. */
   const started = new Map<string, Instant>();
-  /** The list, with an eye on what it holds of STOP. */
-  const watched = (list: SuppressionList): SuppressionList => ({
-    ...list,
-    async add(entry) {
-      const begun = scheduler.now();
-      await list.add(entry);
-      if (entry.source !== 'stop' || stopped.has(entry.address)) return;
-      // An answer may come so late that somebody else has taken the number off the list since.
-      if ((started.get(entry.address) ?? -Infinity) < begun) stopped.set(entry.address, scheduler.now());
-    },
-    remove(workspace, channel, address, source, notAfter) {
-      stopped.delete(address);
-      started.set(address, scheduler.now());
-      return list.remove(workspace, channel, address, source, notAfter);
-    },
-  });
-
   const checkOf = (process: string, person: string): string => `${process} ${person}`;
-  /** Whether every check that the sender can have sent by began after the person was told that nothing comes any more. */
-  const isUnwanted = (address: string, token: string): boolean => beganAfter(optedOut.get(address), address, token);
-  /** The same of a number that was on the list. */
-  const isStopped = (address: string, token: string): boolean => beganAfter(stopped.get(address), address, token);
+
   function beganAfter(toldAt: Instant | undefined, address: string, token: string): boolean {
     const person = personName(address, (...parts) => givenIds.keyed(...parts));
     const begun = checks.get(checkOf(open.get(token) ?? '', person)) ?? [];
     return toldAt !== undefined && begun.length > 0 && begun.every((at) => at > toldAt);
   }
 
+  return {
+    optedOut,
+    wished,
+    checks: (process: string, persons: readonly string[]): void => {
+      for (const person of persons) {
+        const key = checkOf(process, person);
+        checks.set(key, [...(checks.get(key) ?? []), scheduler.now()]);
+      }
+    },
+    /** The list, with an eye on what it holds of STOP. */
+    watched: (list: SuppressionList): SuppressionList => ({
+      ...list,
+      async add(entry) {
+        const begun = scheduler.now();
+        await list.add(entry);
+        if (entry.source !== 'stop' || stopped.has(entry.address)) return;
+        // An answer may come so late that somebody else has taken the number off the list since.
+        if ((started.get(entry.address) ?? -Infinity) < begun) stopped.set(entry.address, scheduler.now());
+      },
+      remove(workspace, channel, address, source, notAfter) {
+        stopped.delete(address);
+        started.set(address, scheduler.now());
+        return list.remove(workspace, channel, address, source, notAfter);
+      },
+    }),
+    /** Whether every check that the sender can have sent by began after the person was told that nothing comes any more. */
+    isUnwanted: (address: string, token: string): boolean => beganAfter(optedOut.get(address), address, token),
+    /** The same of a number that was on the list. */
+    isStopped: (address: string, token: string): boolean => beganAfter(stopped.get(address), address, token),
+  };
+}
+
+type Watch = {
+  readonly scheduler: Scheduler;
+  readonly notes: Notes;
+  readonly attempts: Attempts;
+  readonly wishes: Wishes;
+};
+
+/** Checks each message that the provider takes against what was promised. `wasDecided`: an operator took the risk of this attempt. */
+function watchMessage(
+  call: Received,
+  { scheduler, notes, attempts, wishes }: Watch,
+  wasDecided: (token: string) => boolean,
+): void {
+  const { message, token, answer, accepted: taken } = call;
+  const subject = message.channel === 'email' ? message.subject : message.channel === 'sms' ? message.text : '';
+  scheduler.note(
+    `· provider ${taken ? 'TAKES' : 'does not take'} "${subject}" to ${message.to}, says ${answer.verdict}`,
+  );
+  if (answer.verdict === 'ambiguous') attempts.doubtful.add(token);
+  if (answer.verdict.startsWith('refused')) attempts.refused.add(token);
+  if (!taken) return;
+  if (wishes.isUnwanted(message.to, token))
+    notes.find('unwanted', `told though he had opted out: "${subject}" to ${message.to}`);
+  if (wishes.isStopped(message.to, token))
+    notes.find('unwanted', `told though he had written STOP: "${subject}" to ${message.to}`);
+  if (attempts.accepted.has(subject) && !wasDecided(token))
+    notes.find('twice', `told twice: "${subject}" to ${message.to}`);
+  attempts.accepted.set(subject, token);
+}
+
+/** Notes what a delivery became, and that it never goes back. */
+function watchDelivery(before: Delivery | null, after: Delivery, { notes: { saw, find }, attempts }: Watch): void {
+  if (before?.state === 'IN_DOUBT' && after.reason.startsWith('operator_')) attempts.decided.add(after.id);
+  if (after.reason.startsWith('operator_') && before?.version !== after.version) saw(after.reason);
+  if (before && rankOf(after) < rankOf(before)) find('untrue', `${after.id} was ${before.state} and is ${after.state}`);
+  if (before && before.receipts.length < after.receipts.length) saw(`receipt in ${before.state}`);
+  if (before && before.state !== after.state) saw(`${before.state} to ${after.state}`);
+  if (before && before.intent.id !== after.intent.id) saw('take-over');
+  if (before && before.duplicates < after.duplicates) saw('duplicate');
+  for (const { token, result } of after.attempts) if (result !== null) attempts.open.delete(token);
+}
+
+/**
+ * What outlives every process: log, stores, provider and partner, with what customers were told and what may be doubted.
+ * `unfenced`: a planted bug, a store that takes whatever is written, however old.
+ */
+export function createWorld(
+  scheduler: Scheduler,
+  rates: Rates,
+  deadWritesArrive: boolean,
+  unfenced: 'checkpoints' | 'cohorts' | undefined,
+) {
+  const notes = createNotes(scheduler);
+  const attempts = createAttempts();
+  const wishes = createWishes(scheduler, attempts);
+  const watch: Watch = { scheduler, notes, attempts, wishes };
+  const { open } = attempts;
+  let reports: (call: Received) => void = () => undefined;
+  let calm = false;
+  /** Names of processes that were told to stop. */
+  const stopping = new Set<string>();
+
+  const network = createNetwork(scheduler, rates, deadWritesArrive, (fate, port, { about }, { name }) => {
+    notes.saw(fate);
+    // Who is to stop does not try for ever to write down what became of a call.
+    if (stopping.has(name) && port.startsWith('ledger.')) attempts.cutOff(name);
+    if (port !== 'ledger.replace' && port !== 'provider.send') return;
+    const [, token] = / token (\S+)/.exec(about?.() ?? '') ?? [];
+    if (token !== undefined) attempts.doubtful.add(token);
+  });
   const log = createMemoryLog({
     logId: LOG_ID,
     partitions: 2,
@@ -143,24 +203,20 @@ export function createWorld(
     handedOver: () => scheduler.between(1, 6),
   });
   // One process alone has log and ledger in one file.
-  const ledger = createMemoryLedger(moved, deadWritesArrive ? undefined : (records) => void log.append(records));
-
+  const ledger = createMemoryLedger(
+    (before, after) => watchDelivery(before, after, watch),
+    deadWritesArrive ? undefined : (records) => void log.append(records),
+  );
   /** An operator has decided what became of it while nobody knew: what they risk is theirs. */
   const wasDecided = (token: string): boolean =>
-    ledger.all().some(({ id, attempts }) => decided.has(id) && attempts.some((attempt) => attempt.token === token));
-
-  function moved(before: Delivery | null, after: Delivery): void {
-    if (before?.state === 'IN_DOUBT' && after.reason.startsWith('operator_')) decided.add(after.id);
-    if (after.reason.startsWith('operator_') && before?.version !== after.version) saw(after.reason);
-    if (before && rankOf(after) < rankOf(before))
-      find('untrue', `${after.id} was ${before.state} and is ${after.state}`);
-    if (before && before.receipts.length < after.receipts.length) saw(`receipt in ${before.state}`);
-    if (before && before.state !== after.state) saw(`${before.state} to ${after.state}`);
-    if (before && before.intent.id !== after.intent.id) saw('take-over');
-    if (before && before.duplicates < after.duplicates) saw('duplicate');
-    for (const { token, result } of after.attempts) if (result !== null) open.delete(token);
-  }
-
+    ledger.all().some(({ id, attempts: made }) => attempts.decided.has(id) && made.some((one) => one.token === token));
+  const provider = createMemoryProvider(
+    () => providerDecides(scheduler, calm),
+    (call) => {
+      watchMessage(call, watch, wasDecided);
+      if (call.accepted) reports(call);
+    },
+  );
   const wires = new Map<Process, Wire>();
   function wireOf(process: Process): Wire {
     const wire = wires.get(process) ?? network.wire(process);
@@ -173,10 +229,7 @@ export function createWorld(
     network,
     /** The one wire of a process. */
     wireOf,
-    findings: findings as readonly Finding[],
-    find,
-    seen: seen as ReadonlyMap<string, number>,
-    saw,
+    ...notes,
     log,
     checkpoints: createMemoryCheckpoints(unfenced !== 'checkpoints'),
     claims: createMemoryClaims(),
@@ -188,30 +241,26 @@ export function createWorld(
     cohorts: createMemoryCohorts(unfenced !== 'cohorts'),
     provider,
     partner: createMemoryPartner((userIds, calls) => partnerAnswers(userIds, calls, scheduler, calm)),
-    accepted: accepted as ReadonlyMap<string, string>,
-    doubtful: doubtful as ReadonlySet<string>,
-    refused: refused as ReadonlySet<string>,
-    decided: decided as ReadonlySet<string>,
-    reported,
+    accepted: attempts.accepted as ReadonlyMap<string, string>,
+    doubtful: attempts.doubtful as ReadonlySet<string>,
+    refused: attempts.refused as ReadonlySet<string>,
+    decided: attempts.decided as ReadonlySet<string>,
+    cutOff: attempts.cutOff,
+    /** What the provider said afterwards and got its answer for, by id of the receipt. */
+    reported: new Map<string, Said>(),
     /** From here on this is told of each message that the provider takes. */
     afterTaking: (told: (call: Received) => void): void => void (reports = told),
     isCalm: (): boolean => calm,
-    optedOut,
-    wished,
-    watched,
+    optedOut: wishes.optedOut,
+    wished: wishes.wished,
+    watched: wishes.watched,
+    checks: wishes.checks,
     /** What was written to our number and got its answer, by id of the receipt. */
     written: new Set<string>(),
-    checks: (process: string, persons: readonly string[]): void => {
-      for (const person of persons) {
-        const key = checkOf(process, person);
-        checks.set(key, [...(checks.get(key) ?? []), scheduler.now()]);
-      }
-    },
     /** This process gave a token to an attempt. */
     gave: (process: string, token: string): void => void open.set(token, process),
     /** Attempts that this process has under way. */
     calls: (process: string): number => [...open.values()].filter((holder) => holder === process).length,
-    cutOff,
     /** This process is to end what it has begun, and can no longer take all the time that it wants. */
     stopping: (process: string): void => void stopping.add(process),
     /** Records that nobody can read, by position: somebody outside put them on the log. */
@@ -225,7 +274,7 @@ export function createWorld(
     isAway(port: string, span: Duration): void {
       scheduler.note(`· ${port} is AWAY for ${span} ms`);
       network.away.set(port, scheduler.now() + span);
-      saw('outage');
+      notes.saw('outage');
     },
   };
 }

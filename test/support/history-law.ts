@@ -49,139 +49,163 @@ const filesOf = (name: string, words: readonly string[]): Readonly<Record<string
 const own = (path: string): string => `/v1/workspaces/shop/${path}`;
 const template = (name: string): string => own(`templates/${name}`);
 
-/** Three writers over 200 templates of a workspace `shop`, by every way in which a configuration is changed. */
-export function historyLaw(ask: Ask) {
+/** Returns true if a change was done, and false if it was refused by name. Fails at any other answer. */
+function isDone({ status, body }: Answered): boolean {
+  if (status === 200) return true;
+  expect([status, REFUSED.has(status), body['detail']]).toEqual([status, true, body['detail']]);
+  return false;
+}
+
+type History = ReturnType<typeof createHistory>;
+
+/** What the writers share: the changes that were acknowledged, and a count of their steps. */
+function createHistory(ask: Ask) {
   const acknowledged: Change[] = [];
   let steps = 0;
+  return {
+    ask,
+    acknowledged,
+    nextStep: (): number => (steps += 1),
+    apply: (files: Readonly<Record<string, string>>, based_on?: number): Promise<Answered> =>
+      ask('POST', '/v1/configuration/apply', {
+        files: { 'workspaces/shop/workspace.yaml': 'name: Shop\n', ...files },
+        prune: false,
+        workspace: 'shop',
+        ...(based_on !== undefined && { based_on }),
+      }),
+    look: async (name: string): Promise<View> => {
+      const { body } = await ask('GET', template(name));
+      return { words: wordsOf(body['body']), number: Number(body['number']) };
+    },
+  };
+}
+
+/** Returns the changes that one writer makes. The writer remembers what they read and typed. */
+function changesOf(id: number, { ask, apply, look, nextStep, acknowledged }: History) {
+  const views = new Map<string, View>();
+  const drafts = new Map<string, string>();
+  const seen = async (name: string): Promise<View> => {
+    const view = views.get(name) ?? (await look(name));
+    views.set(name, view);
+    return view;
+  };
+  const newWord = (): string => `w${id}x${nextStep()}`;
+  const tell = (name: string, number: unknown, words: readonly string[], isSeen: Change['isSeen']): void => {
+    if (typeof number === 'number') acknowledged.push({ name, number, words, isSeen });
+  };
+
+  async function put(name: string): Promise<void> {
+    const { words, number } = await seen(name);
+    const wanted = [...words, newWord()];
+    const answer = await ask('PUT', template(name), bodyOf(wanted), { 'if-match': `"${number}"` });
+    if (isDone(answer)) tell(name, answer.body['number'], wanted, (before) => before === number);
+    views.delete(name);
+  }
+  async function type(name: string, choose: boolean): Promise<void> {
+    const view = await seen(name);
+    const there = await ask('GET', `${template(name)}/draft`);
+    const isThere = there.status === 200;
+    const mine = isThere && !choose ? wordsOf(there.body['body']) : view.words;
+    const wish = {
+      body: bodyOf([...mine, newWord()]),
+      ...((choose || !isThere) && { based_on: view.number }),
+    };
+    const known = drafts.get(name) ?? there.etag;
+    const condition = isThere ? { 'if-match': known } : { 'if-none-match': '*' };
+    const saved = await ask('PUT', `${template(name)}/draft`, wish, condition);
+    if (isDone(saved)) drafts.set(name, saved.etag);
+    else drafts.delete(name);
+  }
+  async function publish(names: readonly string[]): Promise<void> {
+    const found = await Promise.all(
+      names.map(async (name) => ({ name, ...(await ask('GET', `${template(name)}/draft`)) })),
+    );
+    const there = found.filter(({ status }) => status === 200);
+    if (there.length === 0) return;
+    const named = there.map(({ name, body }) => ({ kind: 'template', name, revision: body['revision'] }));
+    const answer = await ask('POST', own('drafts/publish'), { drafts: named, message: 'why' });
+    if (!isDone(answer)) return;
+    const changed = answer.body['changes'] as readonly { readonly resource: string }[];
+    for (const { name, body } of there) {
+      if (!changed.some(({ resource }) => resource === `template shop/${name}`)) continue;
+      tell(name, answer.body['new_number'], wordsOf(body['body']), (before) => before === body['based_on']);
+    }
+  }
+  async function applyFolder(names: readonly string[]): Promise<void> {
+    const { number } = (await ask('GET', '/v1/configuration/export?workspace=shop')).body;
+    const wanted = await Promise.all(
+      names.map(async (name) => ({ name, words: [...(await look(name)).words, newWord()] })),
+    );
+    const files = Object.assign({}, ...wanted.map(({ name, words }) => filesOf(name, words))) as Record<string, string>;
+    const answer = await apply(files, Number(number));
+    if (!isDone(answer)) return;
+    expect(answer.body['faults']).toEqual([]);
+    for (const { name, words } of wanted) {
+      tell(name, answer.body['new_number'], words, (before) => before <= Number(number));
+    }
+  }
+  async function rollBack(name: string): Promise<void> {
+    const { number } = await seen(name);
+    const versions = (await ask('GET', `${template(name)}/versions`)).body['items'] as readonly View[];
+    const to = versions[Math.min(2, versions.length - 1)]?.number ?? number;
+    const { body } = await ask('GET', `${template(name)}/versions/${to}`);
+    const answer = await ask('POST', `${template(name)}/rollback`, { number: to }, { 'if-match': `"${number}"` });
+    if (isDone(answer)) {
+      tell(name, answer.body['new_number'], wordsOf(body['body']), (before) => before === number);
+    }
+    views.delete(name);
+  }
+
+  async function discard(name: string): Promise<void> {
+    const etag = drafts.get(name);
+    drafts.delete(name);
+    if (etag !== undefined) isDone(await ask('DELETE', `${template(name)}/draft`, undefined, { 'if-match': etag }));
+  }
+  return {
+    look: async (name: string): Promise<void> => void views.set(name, await look(name)),
+    put,
+    type,
+    publish,
+    applyFolder,
+    rollBack,
+    discard,
+  };
+}
+
+/** Returns what does the steps of one writer. */
+function writer(id: number, history: History) {
+  const { look, put, type, publish, applyFolder, rollBack, discard } = changesOf(id, history);
+  return async ({ does, at, more }: Step): Promise<void> => {
+    const name = nameOf(at);
+    const names = [...new Set([name, ...more.map(nameOf)])];
+    switch (does) {
+      case 'look':
+        return look(name);
+      case 'put':
+        return put(name);
+      case 'type':
+        return type(name, false);
+      case 'keep mine':
+        return type(name, true);
+      case 'publish':
+        return publish([name]);
+      case 'publish many':
+        return publish(names);
+      case 'apply':
+        return applyFolder(names);
+      case 'roll back':
+        return rollBack(name);
+      case 'discard':
+        return discard(name);
+    }
+  };
+}
+
+/** Three writers over 200 templates of a workspace `shop`, by every way in which a configuration is changed. */
+export function historyLaw(ask: Ask) {
+  const history = createHistory(ask);
+  const { acknowledged, apply } = history;
   let first = 0;
-
-  async function apply(files: Readonly<Record<string, string>>, based_on?: number): Promise<Answered> {
-    return ask('POST', '/v1/configuration/apply', {
-      files: { 'workspaces/shop/workspace.yaml': 'name: Shop\n', ...files },
-      prune: false,
-      workspace: 'shop',
-      ...(based_on !== undefined && { based_on }),
-    });
-  }
-  async function look(name: string): Promise<View> {
-    const { body } = await ask('GET', template(name));
-    return { words: wordsOf(body['body']), number: Number(body['number']) };
-  }
-  /** Whether it was done; false: it was refused, and said so. Anything else is a mistake. */
-  function isDone({ status, body }: Answered): boolean {
-    if (status === 200) return true;
-    expect([status, REFUSED.has(status), body['detail']]).toEqual([status, true, body['detail']]);
-    return false;
-  }
-
-  function writer(id: number) {
-    const views = new Map<string, View>();
-    const drafts = new Map<string, string>();
-    const seen = async (name: string): Promise<View> => {
-      const view = views.get(name) ?? (await look(name));
-      views.set(name, view);
-      return view;
-    };
-    const newWord = (): string => `w${id}x${(steps += 1)}`;
-    const tell = (name: string, number: unknown, words: readonly string[], isSeen: Change['isSeen']): void => {
-      if (typeof number === 'number') acknowledged.push({ name, number, words, isSeen });
-    };
-
-    async function put(name: string): Promise<void> {
-      const { words, number } = await seen(name);
-      const wanted = [...words, newWord()];
-      const answer = await ask('PUT', template(name), bodyOf(wanted), { 'if-match': `"${number}"` });
-      if (isDone(answer)) tell(name, answer.body['number'], wanted, (before) => before === number);
-      views.delete(name);
-    }
-    async function type(name: string, choose: boolean): Promise<void> {
-      const view = await seen(name);
-      const there = await ask('GET', `${template(name)}/draft`);
-      const isThere = there.status === 200;
-      const mine = isThere && !choose ? wordsOf(there.body['body']) : view.words;
-      const wish = {
-        body: bodyOf([...mine, newWord()]),
-        ...((choose || !isThere) && { based_on: view.number }),
-      };
-      const known = drafts.get(name) ?? there.etag;
-      const condition = isThere ? { 'if-match': known } : { 'if-none-match': '*' };
-      const saved = await ask('PUT', `${template(name)}/draft`, wish, condition);
-      if (isDone(saved)) drafts.set(name, saved.etag);
-      else drafts.delete(name);
-    }
-    async function publish(names: readonly string[]): Promise<void> {
-      const found = await Promise.all(
-        names.map(async (name) => ({ name, ...(await ask('GET', `${template(name)}/draft`)) })),
-      );
-      const there = found.filter(({ status }) => status === 200);
-      if (there.length === 0) return;
-      const named = there.map(({ name, body }) => ({ kind: 'template', name, revision: body['revision'] }));
-      const answer = await ask('POST', own('drafts/publish'), { drafts: named, message: 'why' });
-      if (!isDone(answer)) return;
-      const changed = answer.body['changes'] as readonly { readonly resource: string }[];
-      for (const { name, body } of there) {
-        if (!changed.some(({ resource }) => resource === `template shop/${name}`)) continue;
-        tell(name, answer.body['new_number'], wordsOf(body['body']), (before) => before === body['based_on']);
-      }
-    }
-    async function applyFolder(names: readonly string[]): Promise<void> {
-      const { number } = (await ask('GET', '/v1/configuration/export?workspace=shop')).body;
-      const wanted = await Promise.all(
-        names.map(async (name) => ({ name, words: [...(await look(name)).words, newWord()] })),
-      );
-      const files = Object.assign({}, ...wanted.map(({ name, words }) => filesOf(name, words))) as Record<
-        string,
-        string
-      >;
-      const answer = await apply(files, Number(number));
-      if (!isDone(answer)) return;
-      expect(answer.body['faults']).toEqual([]);
-      for (const { name, words } of wanted) {
-        tell(name, answer.body['new_number'], words, (before) => before <= Number(number));
-      }
-    }
-    async function rollBack(name: string): Promise<void> {
-      const { number } = await seen(name);
-      const versions = (await ask('GET', `${template(name)}/versions`)).body['items'] as readonly View[];
-      const to = versions[Math.min(2, versions.length - 1)]?.number ?? number;
-      const { body } = await ask('GET', `${template(name)}/versions/${to}`);
-      const answer = await ask('POST', `${template(name)}/rollback`, { number: to }, { 'if-match': `"${number}"` });
-      if (isDone(answer)) {
-        tell(name, answer.body['new_number'], wordsOf(body['body']), (before) => before === number);
-      }
-      views.delete(name);
-    }
-
-    return async ({ does, at, more }: Step): Promise<void> => {
-      const name = nameOf(at);
-      const names = [...new Set([name, ...more.map(nameOf)])];
-      switch (does) {
-        case 'look':
-          views.set(name, await look(name));
-          return;
-        case 'put':
-          return put(name);
-        case 'type':
-          return type(name, false);
-        case 'keep mine':
-          return type(name, true);
-        case 'publish':
-          return publish([name]);
-        case 'publish many':
-          return publish(names);
-        case 'apply':
-          return applyFolder(names);
-        case 'roll back':
-          return rollBack(name);
-        case 'discard': {
-          const etag = drafts.get(name);
-          drafts.delete(name);
-          if (etag !== undefined)
-            isDone(await ask('DELETE', `${template(name)}/draft`, undefined, { 'if-match': etag }));
-        }
-      }
-    };
-  }
 
   return {
     async begin(): Promise<void> {
@@ -193,7 +217,7 @@ export function historyLaw(ask: Ask) {
     async run(writers: readonly Step[][]): Promise<void> {
       await Promise.all(
         writers.map(async (todo, id) => {
-          const act = writer(id);
+          const act = writer(id, history);
           for (const one of todo) await act(one);
         }),
       );

@@ -112,6 +112,19 @@ export async function openLaboratory(options: LabOptions): Promise<Laboratory> {
   }
 }
 
+/** A laboratory at work: what was done and found so far. */
+type Run = {
+  readonly options: LabOptions;
+  readonly parts: Parts;
+  readonly floor: Floor;
+  readonly firstMembers: ReturnType<typeof createPosts>['firstMembers'];
+  readonly done: Done[];
+  /** When everybody was killed, whatever they were doing. */
+  readonly kills: Cut[];
+  /** What was never taken, however often it was said, or never over. */
+  readonly untaken: Finding[];
+};
+
 async function createLaboratory(options: LabOptions, parts: Parts): Promise<Omit<Laboratory, 'close'>> {
   const { servers, bouncesPort, patient } = parts;
   const { folder, smtp, partner, providers } = servers;
@@ -125,165 +138,171 @@ async function createLaboratory(options: LabOptions, parts: Parts): Promise<Omit
   // What a start compiles is kept when the process ends by itself.
   await patient.restart();
 
-  const floor: Floor = {
-    lives,
-    keys,
-    neighbours,
-    partner,
-    smtp,
-    providers,
-    bouncesPort,
-    promises: { acknowledged: [], changes: [], judgedFrom: [], fates: [] },
+  const promises = { acknowledged: [], changes: [], judgedFrom: [], fates: [] };
+  const floor: Floor = { lives, keys, neighbours, partner, smtp, providers, bouncesPort, promises };
+  const lab: Run = { options, parts, floor, firstMembers, done: [], kills: [], untaken: [] };
+  return {
+    run: (one) => runCase(lab, one),
+    runAndKill: (one) => runCaseAndKill(lab, one),
+    finish: () => report(lab),
   };
-  const done: Done[] = [];
-  /** When everybody was killed, whatever they were doing. */
-  const kills: Cut[] = [];
-  /** What was never taken, however often it was said, or never over. */
-  const untaken: Finding[] = [];
+}
 
-  const arm = (order: string): Promise<void> => armFailpoint(folder, order);
+/** Waits until nothing is under way that could come to the place instead of what is to be done next. */
+async function comeToQuiet({ parts: { patient }, untaken }: Run, one: FailpointCase): Promise<void> {
+  let quiet = 0;
+  await untilFound(
+    'quiet before a failure',
+    async () => {
+      // Killed and just started, its stores may not answer yet.
+      const left = await patient.unsettled().catch(messageOf);
+      quiet = left.length === 0 ? quiet + 1 : 0;
+      if (quiet === QUIET_LOOKS) return true;
+      await pause(QUIET_LOOKS_EVERY);
+      return undefined;
+    },
+    QUIET_WITHIN,
+  ).catch((error: unknown) => untaken.push({ kind: 'stuck', what: `${caseName(one)}: ${messageOf(error)}` }));
+}
 
-  /** Waits until nothing is under way that could come to the place instead of what is to be done next. */
-  async function comeToQuiet(one: FailpointCase): Promise<void> {
-    let quiet = 0;
-    await untilFound(
-      'quiet before a failure',
-      async () => {
-        // Killed and just started, its stores may not answer yet.
-        const left = await patient.unsettled().catch(messageOf);
-        quiet = left.length === 0 ? quiet + 1 : 0;
-        if (quiet === QUIET_LOOKS) return true;
-        await pause(QUIET_LOOKS_EVERY);
-        return undefined;
-      },
-      QUIET_WITHIN,
-    ).catch((error: unknown) => untaken.push({ kind: 'stuck', what: `${caseName(one)}: ${messageOf(error)}` }));
-  }
+/** Returns the process that came to the place and failed there, or null. */
+async function failing({ parts: { servers, patient } }: Run, one: FailpointCase, said: Logs): Promise<string | null> {
+  const who = await whoFailed(patient, one, said);
+  await armFailpoint(servers.folder, '');
+  return who;
+}
 
-  /** Returns the process that came to the place and failed there, or null. */
-  async function failing(one: FailpointCase, said: Logs): Promise<string | null> {
-    const who = await whoFailed(patient, one, said);
-    await arm('');
-    return who;
-  }
+/** What is shown of the deliveries of a case: how each stands. */
+const shownOf = async (scene: Scene): Promise<string> =>
+  (await scene.deliveries()).map(({ id, state }) => `${id} ${state}`).join();
 
-  /** What is shown of the deliveries of a case: how each stands. */
-  const shownOf = async (scene: Scene): Promise<string> =>
-    (await scene.deliveries()).map(({ id, state }) => `${id} ${state}`).join();
+/** Whoever was held goes on with what it had in mind. */
+async function wake({ parts: { patient } }: Run): Promise<Cut> {
+  const from = Date.now();
+  await patient.revive('stop');
+  return { from, until: Date.now() };
+}
 
-  /** Whoever was held goes on with what it had in mind. */
-  async function wake(): Promise<Cut> {
-    const from = Date.now();
-    await patient.revive('stop');
-    return { from, until: Date.now() };
-  }
-
-  /**
-   * Held still for longer than it may be. Where another process is there for it, that one finishes what was begun, and
-   * what this one writes when it wakes changes nothing, but that it knows the answer which nobody else could hear.
-   * Answers when it went on.
-   */
-  async function hold(one: FailpointCase, who: string, scene: Scene, acting: Promise<void>): Promise<Cut> {
-    const held = pause(options.held);
-    if (!patient.hasTwin(who)) {
-      await held;
-      return wake();
-    }
-    const found = (what: string): void => void untaken.push({ kind: 'stuck', what: `${caseName(one)}: ${what}` });
-    await acting;
-    const takenOver = async () => (await scene.isOver()) || undefined;
-    await untilFound('what was begun, by another process', takenOver, OVER_WITHIN).catch((error: unknown) =>
-      found(`while ${who} is held: ${messageOf(error)}`),
-    );
+/**
+ * Held still for longer than it may be. Where another process is there for it, that one finishes what was begun, and
+ * what this one writes when it wakes changes nothing, but that it knows the answer which nobody else could hear.
+ * Answers when it went on.
+ */
+async function hold(lab: Run, one: FailpointCase, who: string, scene: Scene, acting: Promise<void>): Promise<Cut> {
+  const {
+    options,
+    parts: { patient },
+    untaken,
+  } = lab;
+  const held = pause(options.held);
+  if (!patient.hasTwin(who)) {
     await held;
-    const before = await shownOf(scene);
-    const woke = await wake();
-    await comeToQuiet(one);
-    const after = await shownOf(scene);
-    if (after !== before && !(mayCutACall(one) && before.includes('IN_DOUBT'))) {
-      found(`${who} woke, and made ${after} of ${before}`);
-    }
-    return woke;
+    return wake(lab);
   }
-
-  /** Answers when what was to be said is acknowledged, and the failure is over. */
-  async function begin(one: FailpointCase): Promise<Scene> {
-    await patient.ready();
-    await comeToQuiet(one);
-    const situation = situationOf(one);
-    const scene = await prepare(one, done.length, floor);
-    // What is to be cancelled is tried all the while, and not for long: nobody else comes to its place.
-    if (situation !== 'cancelled') await comeToQuiet(one);
-    const said = patient.logs();
-    const from = Date.now();
-    await arm(`${one.at}:${one.nth ?? 1}:${one.action}`);
-    const acting = scene.act().catch((error: unknown) => {
-      untaken.push({ kind: 'stuck', what: `${caseName(one)}: ${messageOf(error)}` });
-    });
-    const who = await failing(one, said);
-    const moments: Cut[] = who === null ? [] : [{ from, until: Date.now() }];
-    if (who !== null && one.action === 'stop') {
-      moments.push(await hold(one, who, scene, acting));
-    } else if (who !== null) await patient.revive(one.action);
-    done.push({ case: one, subject: scene.subject, who, moments });
-    await acting;
-    return scene;
+  const found = (what: string): void => void untaken.push({ kind: 'stuck', what: `${caseName(one)}: ${what}` });
+  await acting;
+  const takenOver = async () => (await scene.isOver()) || undefined;
+  await untilFound('what was begun, by another process', takenOver, OVER_WITHIN).catch((error: unknown) =>
+    found(`while ${who} is held: ${messageOf(error)}`),
+  );
+  await held;
+  const before = await shownOf(scene);
+  const woke = await wake(lab);
+  await comeToQuiet(lab, one);
+  const after = await shownOf(scene);
+  if (after !== before && !(mayCutACall(one) && before.includes('IN_DOUBT'))) {
+    found(`${who} woke, and made ${after} of ${before}`);
   }
+  return woke;
+}
 
-  async function run(one: FailpointCase): Promise<void> {
-    const scene = await begin(one);
-    if (leavesALease(one) && !options.waitsForLeases) return;
-    const since = Date.now();
-    // In this life: what a start would set right again stands still until then.
-    await untilFound(caseName(one), async () => (await scene.isOver()) || undefined, OVER_WITHIN).catch(
-      (error: unknown) => untaken.push({ kind: 'stuck', what: `${caseName(one)}: ${messageOf(error)}` }),
-    );
-    // A message that is put off at each try is a fault that goes on: its account is probed every 30 s. One that is refused
-    // rests for a minute.
-    if (situationOf(one) !== 'never' && situationOf(one) !== 'astray')
-      untaken.push(...findLate(Date.now() - since, `${caseName(one)}: over`));
-  }
+/** Answers when what was to be said is acknowledged, and the failure is over. */
+async function begin(lab: Run, one: FailpointCase): Promise<Scene> {
+  const {
+    floor,
+    done,
+    untaken,
+    parts: { servers, patient },
+  } = lab;
+  await patient.ready();
+  await comeToQuiet(lab, one);
+  const situation = situationOf(one);
+  const scene = await prepare(one, done.length, floor);
+  // What is to be cancelled is tried all the while, and not for long: nobody else comes to its place.
+  if (situation !== 'cancelled') await comeToQuiet(lab, one);
+  const said = patient.logs();
+  const from = Date.now();
+  await armFailpoint(servers.folder, `${one.at}:${one.nth ?? 1}:${one.action}`);
+  const acting = scene.act().catch((error: unknown) => {
+    untaken.push({ kind: 'stuck', what: `${caseName(one)}: ${messageOf(error)}` });
+  });
+  const who = await failing(lab, one, said);
+  const moments: Cut[] = who === null ? [] : [{ from, until: Date.now() }];
+  if (who !== null && one.action === 'stop') {
+    moments.push(await hold(lab, one, who, scene, acting));
+  } else if (who !== null) await patient.revive(one.action);
+  done.push({ case: one, subject: scene.subject, who, moments });
+  await acting;
+  return scene;
+}
 
-  async function runAndKill(one: FailpointCase): Promise<void> {
-    await begin(one);
-    const from = Date.now();
-    await patient.killAll();
-    kills.push({ from, until: Date.now() });
-  }
+/** Lets the product fail at a place, and waits for the end of what was under way. */
+async function runCase(lab: Run, one: FailpointCase): Promise<void> {
+  const { options, untaken } = lab;
+  const scene = await begin(lab, one);
+  if (leavesALease(one) && !options.waitsForLeases) return;
+  const since = Date.now();
+  // In this life: what a start would set right again stands still until then.
+  await untilFound(caseName(one), async () => (await scene.isOver()) || undefined, OVER_WITHIN).catch(
+    (error: unknown) => untaken.push({ kind: 'stuck', what: `${caseName(one)}: ${messageOf(error)}` }),
+  );
+  // A message that is put off at each try is a fault that goes on: its account is probed every 30 s. One that is refused
+  // rests for a minute.
+  if (situationOf(one) !== 'never' && situationOf(one) !== 'astray')
+    untaken.push(...findLate(Date.now() - since, `${caseName(one)}: over`));
+}
 
-  async function finish(): Promise<LabReport> {
-    const { evidence, settledAfter, leftOpen } = await patient.rest(floor.promises, options.patience ?? {});
-    const died = patient.deaths().map((what): Finding => ({ kind: 'stuck', what: `nobody killed it: ${what}` }));
-    const { mail, sends } = await readBooks(smtp, providers, evidence);
-    const spans = (isMeant: (one: FailpointCase) => boolean): readonly Cut[] =>
-      done.filter((one) => isMeant(one.case)).flatMap(({ moments }) => moments);
-    const reported = done.filter((one) => situationOf(one.case) === 'reported');
-    const course = {
-      ...floor.promises,
-      firstMembers,
-      mail,
-      atKills: { sends, kills: [...kills, ...killsOf(done, floor, evidence)] },
-      answersLost: spans(losesAnAnswer).map((span) => ({ ...span, most: 1 })),
-      partner: { calls: partner.calls, cuts: [...kills, ...spans((one) => goesMissing(one) || losesACall(one))] },
-      settledAfter,
-      leftOpen,
-      // What has to come of a report is a fate; nothing else is DELIVERED. The unique id of an order is its subject.
-      reports: { answered: new Set<string>(), said: new Set(reported.map(({ subject }) => subject)) },
-    };
-    return {
-      findings: [...untaken, ...died, ...judge(course, evidence), ...misjudged(floor, evidence)],
-      ends: done.map((one) => ({
-        case: one.case,
-        reached: one.who !== null,
-        who: one.who ?? '',
-        state: stateOf(one.subject, floor, evidence),
-        messages: mail.filter(({ subject }) => subject === one.subject).length,
-      })),
-      stderr: [...patient.logs()].map(([name, log]) => `--- ${name}\n${log}`).join(''),
-    };
-  }
+/** Lets the product fail at a place, and kills all processes as soon as the failure is over. */
+async function runCaseAndKill(lab: Run, one: FailpointCase): Promise<void> {
+  await begin(lab, one);
+  const from = Date.now();
+  await lab.parts.patient.killAll();
+  lab.kills.push({ from, until: Date.now() });
+}
 
-  return { run, runAndKill, finish };
+/** Lets the product come to rest, and holds what was promised against what is there. */
+async function report({ options, parts, firstMembers, floor, done, kills, untaken }: Run): Promise<LabReport> {
+  const { servers, patient } = parts;
+  const { smtp, partner, providers } = servers;
+  const { evidence, settledAfter, leftOpen } = await patient.rest(floor.promises, options.patience ?? {});
+  const died = patient.deaths().map((what): Finding => ({ kind: 'stuck', what: `nobody killed it: ${what}` }));
+  const { mail, sends } = await readBooks(smtp, providers, evidence);
+  const spans = (isMeant: (one: FailpointCase) => boolean): readonly Cut[] =>
+    done.filter((one) => isMeant(one.case)).flatMap(({ moments }) => moments);
+  const reported = done.filter((one) => situationOf(one.case) === 'reported');
+  const course = {
+    ...floor.promises,
+    firstMembers,
+    mail,
+    atKills: { sends, kills: [...kills, ...killsOf(done, floor, evidence)] },
+    answersLost: spans(losesAnAnswer).map((span) => ({ ...span, most: 1 })),
+    partner: { calls: partner.calls, cuts: [...kills, ...spans((one) => goesMissing(one) || losesACall(one))] },
+    settledAfter,
+    leftOpen,
+    // What has to come of a report is a fate; nothing else is DELIVERED. The unique id of an order is its subject.
+    reports: { answered: new Set<string>(), said: new Set(reported.map(({ subject }) => subject)) },
+  };
+  return {
+    findings: [...untaken, ...died, ...judge(course, evidence), ...misjudged(floor, evidence)],
+    ends: done.map((one) => ({
+      case: one.case,
+      reached: one.who !== null,
+      who: one.who ?? '',
+      state: stateOf(one.subject, floor, evidence),
+      messages: mail.filter(({ subject }) => subject === one.subject).length,
+    })),
+    stderr: [...patient.logs()].map(([name, log]) => `--- ${name}\n${log}`).join(''),
+  };
 }
 
 /** An event that came after a change of the configuration was answered is judged by it, or by a later one. */

@@ -38,20 +38,26 @@ rules:
 retry: { attempts: 2, first: 1s, max: 1s }
 `;
 
-it('nobody who gets an SMS, a push message or a mail is named by logs, spans, metrics or what is kept of an answer, even where providers repeat all they were told', async () => {
+const SID = `SM${'1'.repeat(32)}`;
+const EVERYBODY = [{ email: EMAIL }, { phone: PHONE }, { token: DEVICE }];
+const STATUS = { MessageSid: SID, MessageStatus: 'undelivered', ErrorCode: '30007', ErrorMessage: repeated(PHONE) };
+
+type Fixture = Awaited<ReturnType<typeof openFixture>>;
+
+/** Opens a shop that sends on three channels to scripted providers, which can be made to refuse with the words of the message. */
+async function openFixture() {
   const folder = await mkdtemp(join(tmpdir(), 'canaries-'));
   const otlp = await startOtlpReceiver();
   const smtp = await startScriptedSmtp({
     script: ({ stage, raw }) =>
       stage === 'dot' && raw.includes('refuse') ? `550 5.7.1 ${repeated(EMAIL)}` : undefined,
   });
-  const twilio = await startScriptedTwilio();
   let refuses = false;
-  const sid = `SM${'1'.repeat(32)}`;
+  const twilio = await startScriptedTwilio();
   twilio.answers((response) =>
     refuses
       ? answerTwilio(400, { code: 21617, message: `${repeated(PHONE)}, says ${AUTH_TOKEN}` })(response)
-      : answerTwilio(201, { sid, status: 'queued' })(response),
+      : answerTwilio(201, { sid: SID, status: 'queued' })(response),
   );
   const fcm = await startScriptedFcm();
   fcm.answers((stream) =>
@@ -62,26 +68,8 @@ it('nobody who gets an SMS, a push message or a mail is named by logs, spans, me
   const [bouncesPort = 0] = await freePorts(1);
   const certificate = join(folder, 'fcm.pem');
   await writeFile(certificate, fcm.trusted.join(''));
-  const { 'workspaces/shop/notifications/order-paid.yaml': _, ...files } = shopFiles({
-    deployment: `public_url: ${PUBLIC}
-accounts:
-  email: { kind: smtp, host: 127.0.0.1, port: ${smtp.port}, tls: none, from: shop@example.com, return_path: bounces.example.com }
-  sms: [{ name: main, kind: twilio, account_sid: ${TWILIO_ACCOUNT}, auth_token: { secret: TWILIO_TOKEN }, from: "+4915100000000", url: "${twilio.url}" }]
-  push: { kind: fcm, credentials: { secret: FCM_KEY_FILE }, url: "${fcm.url}" }
-`,
-  });
-  const text = '{{ order_id }} {{ words }} {{ code }}';
   const shop = await openShop({
-    files: {
-      ...files,
-      'workspaces/shop/notifications/by-email.yaml': notification('email', 'email'),
-      'workspaces/shop/notifications/by-sms.yaml': notification('sms', 'phone'),
-      'workspaces/shop/notifications/by-push.yaml': notification('push', 'token'),
-      'workspaces/shop/templates/order-paid/email.yaml': 'subject: "{{ order_id }}"\n',
-      'workspaces/shop/templates/order-paid/email.txt': `${text}\n`,
-      'workspaces/shop/templates/order-paid/sms.txt': `${text}\n`,
-      'workspaces/shop/templates/order-paid/push.yaml': `title: "{{ order_id }}"\nbody: "${text}"\n`,
-    },
+    files: filesOf(smtp.port, twilio.url, fcm.url),
     env: {
       OTEL_EXPORTER_OTLP_ENDPOINT: otlp.endpoint,
       CARILLON_LOG_LEVEL: 'debug',
@@ -93,84 +81,134 @@ accounts:
     },
   });
   const problems: string[] = [];
-  const keep = (answer: { readonly status: number; readonly body: unknown }): void =>
-    void problems.push(`${answer.status} ${JSON.stringify(answer.body)}`);
-  /** What a provider posts to the gateway. */
-  const posts = async (url: string, init: RequestInit, status: number): Promise<void> => {
-    const answer = await fetch(url.replace(PUBLIC, shop.product.gatewayUrl), init);
-    problems.push(`${answer.status} ${await answer.text()}`);
-    expect(answer.status).toBe(status);
+  return {
+    shop,
+    otlp,
+    smtp,
+    twilio,
+    bouncesPort,
+    /** What the product answered to what it refused. */
+    problems,
+    refuse: (): void => void (refuses = true),
+    send: (id: string, to: object) => shop.send({ order_id: id, words: WORDS, code: CODE, ...to }),
+    keep: (answer: { readonly status: number; readonly body: unknown }): void =>
+      void problems.push(`${answer.status} ${JSON.stringify(answer.body)}`),
+    /** Posts to the gateway as a provider does. */
+    post: async (url: string, init: RequestInit, status: number): Promise<void> => {
+      const answer = await fetch(url.replace(PUBLIC, shop.product.gatewayUrl), init);
+      problems.push(`${answer.status} ${await answer.text()}`);
+      expect(answer.status).toBe(status);
+    },
+    async close(): Promise<void> {
+      await shop.close();
+      await Promise.all([otlp.close(), smtp.stop(), twilio.stop(), fcm.stop()]);
+      await rm(folder, { recursive: true, force: true });
+    },
   };
-  const orders = (id: string, to: object) => shop.send({ order_id: id, words: WORDS, code: CODE, ...to });
-  const ALL = [{ email: EMAIL }, { phone: PHONE }, { token: DEVICE }];
+}
+
+function filesOf(smtpPort: number, twilioUrl: string, fcmUrl: string): Readonly<Record<string, string>> {
+  const { 'workspaces/shop/notifications/order-paid.yaml': _, ...files } = shopFiles({
+    deployment: `public_url: ${PUBLIC}
+accounts:
+  email: { kind: smtp, host: 127.0.0.1, port: ${smtpPort}, tls: none, from: shop@example.com, return_path: bounces.example.com }
+  sms: [{ name: main, kind: twilio, account_sid: ${TWILIO_ACCOUNT}, auth_token: { secret: TWILIO_TOKEN }, from: "+4915100000000", url: "${twilioUrl}" }]
+  push: { kind: fcm, credentials: { secret: FCM_KEY_FILE }, url: "${fcmUrl}" }
+`,
+  });
+  const text = '{{ order_id }} {{ words }} {{ code }}';
+  return {
+    ...files,
+    'workspaces/shop/notifications/by-email.yaml': notification('email', 'email'),
+    'workspaces/shop/notifications/by-sms.yaml': notification('sms', 'phone'),
+    'workspaces/shop/notifications/by-push.yaml': notification('push', 'token'),
+    'workspaces/shop/templates/order-paid/email.yaml': 'subject: "{{ order_id }}"\n',
+    'workspaces/shop/templates/order-paid/email.txt': `${text}\n`,
+    'workspaces/shop/templates/order-paid/sms.txt': `${text}\n`,
+    'workspaces/shop/templates/order-paid/push.yaml': `title: "{{ order_id }}"\nbody: "${text}"\n`,
+  };
+}
+
+/** Posts callbacks of Twilio: a status that says too much, forged ones, STOP, START and a reply, and receipts of unknown messages. */
+async function postCallbacks({ twilio, post }: Fixture): Promise<void> {
+  const address = twilio.received.find(({ method }) => method === 'POST')?.form.get('StatusCallback') ?? '';
+  await post(address, signedByTwilio(address, { ...STATUS, To: PHONE, Body: WORDS }, 'guessed'), 401);
+  await post(address, signedByTwilio(address, { ...STATUS, To: PHONE, Body: WORDS }, AUTH_TOKEN), 204);
+  const inbound = `${PUBLIC}/receipts/twilio/-/main`;
+  for (const [n, body] of ['STOP', WORDS, 'START'].entries()) {
+    const form = { MessageSid: `SM${n}`, SmsStatus: 'received', From: PHONE, To: '+4915100000000', Body: body };
+    await post(inbound, signedByTwilio(inbound, form, AUTH_TOKEN), 204);
+  }
+  const unknown = address.replace(/[^/]{8}$/, 'zzzzzzzz');
+  await post(unknown, signedByTwilio(unknown, { ...STATUS, To: PHONE }, AUTH_TOKEN), 204);
+  await post(`${PUBLIC}/receipts/sendgrid/-/main`, { method: 'POST', body: `[{"email":"${EMAIL}"}` }, 401);
+}
+
+/** Returns the mail to its sender, and a mail that was never sent. Lets the address in again afterwards. */
+async function bounceMail({ shop, smtp, bouncesPort }: Fixture): Promise<void> {
+  const sender = smtp.heard.find(({ stage }) => stage === 'mail')?.line.match(/<([^>]*)>/)?.[1] ?? '';
+  const report = statusReport(EMAIL, '5.1.1', `550 5.1.1 ${repeated(EMAIL)}`);
+  expect(await bringMail(bouncesPort, sender, report)).toMatch(/^250/);
+  expect(await bringMail(bouncesPort, sender.replace(/.@/, '0@'), report)).toMatch(/^[25]50/);
+  await untilFound('the mail has come back', async () =>
+    (await shop.deliveries('&state=BOUNCED')).length > 0 ? true : undefined,
+  );
+  await shop.api('DELETE', `/v1/workspaces/shop/suppressions/email/${encodeURIComponent(EMAIL)}`);
+}
+
+/** Sends to invalid addresses, and asks for invalid lists and links. */
+async function sendInvalid({ shop, send, keep }: Fixture): Promise<void> {
+  for (const to of [
+    { email: `${EMAIL}\r\nBcc: x@example.com` },
+    { phone: `${PHONE}x` },
+    { token: `${DEVICE}\u0007${WORDS}` },
+  ])
+    await shop.judged(await send('wrong', to));
+  keep(await shop.api('POST', '/v1/workspaces/shop/suppressions', { channel: 'sms', address: `${PHONE}99999999` }));
+  keep(await shop.api('POST', '/v1/workspaces/shop/suppressions', { channel: 'nobody', address: EMAIL }));
+  keep(await request(`${shop.product.gatewayUrl}/u/${encodeURIComponent(EMAIL)}`, {}));
+  expect(await shop.run(['doctor'])).toMatchObject({ stderr: '' });
+}
+
+/** Stops the product. Returns all that it wrote down about people. */
+async function recordsOf({ shop, otlp, problems }: Fixture): Promise<Readonly<Record<string, string>>> {
+  await untilFound('spans of attempts', () =>
+    otlp.spans.some(({ name }) => name === 'delivery.attempt') ? true : undefined,
+  );
+  const metrics = await (await fetch(`${shop.product.controlUrl}/metrics`)).text();
+  // Kept answers, as a person sees them who may not see messages.
+  const results = (await shop.deliveries()).map((delivery) =>
+    JSON.stringify(delivery, (key, value: unknown) => (['to', 'person', 'recipient'].includes(key) ? null : value)),
+  );
+  expect(results.join('\n')).toContain('<address>');
+  expect(await shop.product.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+  const log = shop.product.stderr();
+  expect(log.length).toBeGreaterThan(100);
+  expect(otlp.spans.length).toBeGreaterThan(10);
+  return {
+    log,
+    spans: spansAsText(otlp.spans),
+    metrics,
+    results: results.join('\n'),
+    callbacks: problems.join('\n'),
+  };
+}
+
+it('nobody who gets an SMS, a push message or a mail is named by logs, spans, metrics or what is kept of an answer, even where providers repeat all they were told', async () => {
+  const fixture = await openFixture();
+  const { shop, send } = fixture;
   try {
-    // All three go out.
-    for (const to of ALL) await shop.delivered(await orders('fine', to), 'SENT');
-    // A status of the SMS that says too much, one that somebody else signed, and STOP, START and a reply by its owner.
-    const address = twilio.received.find(({ method }) => method === 'POST')?.form.get('StatusCallback') ?? '';
-    const status = { MessageSid: sid, MessageStatus: 'undelivered', ErrorCode: '30007', ErrorMessage: repeated(PHONE) };
-    await posts(address, signedByTwilio(address, { ...status, To: PHONE, Body: WORDS }, 'guessed'), 401);
-    await posts(address, signedByTwilio(address, { ...status, To: PHONE, Body: WORDS }, AUTH_TOKEN), 204);
-    const inbound = `${PUBLIC}/receipts/twilio/-/main`;
-    for (const [n, body] of ['STOP', WORDS, 'START'].entries()) {
-      const form = { MessageSid: `SM${n}`, SmsStatus: 'received', From: PHONE, To: '+4915100000000', Body: body };
-      await posts(inbound, signedByTwilio(inbound, form, AUTH_TOKEN), 204);
-    }
-    // A receipt of a message that nobody knows, and one that is no receipt.
-    const unknown = address.replace(/[^/]{8}$/, 'zzzzzzzz');
-    await posts(unknown, signedByTwilio(unknown, { ...status, To: PHONE }, AUTH_TOKEN), 204);
-    await posts(`${PUBLIC}/receipts/sendgrid/-/main`, { method: 'POST', body: `[{"email":"${EMAIL}"}` }, 401);
-    // The mail comes back, and so does one that was never sent.
-    const sender = smtp.heard.find(({ stage }) => stage === 'mail')?.line.match(/<([^>]*)>/)?.[1] ?? '';
-    const report = statusReport(EMAIL, '5.1.1', `550 5.1.1 ${repeated(EMAIL)}`);
-    expect(await bringMail(bouncesPort, sender, report)).toMatch(/^250/);
-    expect(await bringMail(bouncesPort, sender.replace(/.@/, '0@'), report)).toMatch(/^[25]50/);
-    await untilFound('the mail has come back', async () =>
-      (await shop.deliveries('&state=BOUNCED')).length > 0 ? true : undefined,
-    );
-    await shop.api('DELETE', `/v1/workspaces/shop/suppressions/email/${encodeURIComponent(EMAIL)}`);
-    // All three are refused, in the words of the message.
-    refuses = true;
+    for (const to of EVERYBODY) await shop.delivered(await send('fine', to), 'SENT');
+    await postCallbacks(fixture);
+    await bounceMail(fixture);
+    fixture.refuse();
     const refused = await Promise.all(
-      ALL.map(async (to) => shop.delivered(await orders('refused', to), 'FAILED', 'SUPPRESSED')),
+      EVERYBODY.map(async (to) => shop.delivered(await send('refused', to), 'FAILED', 'SUPPRESSED')),
     );
     expect(refused.map(({ state }) => state)).toContain('FAILED');
-    // Addresses that are none, lists that are none, and links that are none.
-    for (const to of [
-      { email: `${EMAIL}\r\nBcc: x@example.com` },
-      { phone: `${PHONE}x` },
-      { token: `${DEVICE}\u0007${WORDS}` },
-    ])
-      await shop.judged(await orders('wrong', to));
-    keep(await shop.api('POST', '/v1/workspaces/shop/suppressions', { channel: 'sms', address: `${PHONE}99999999` }));
-    keep(await shop.api('POST', '/v1/workspaces/shop/suppressions', { channel: 'nobody', address: EMAIL }));
-    keep(await request(`${shop.product.gatewayUrl}/u/${encodeURIComponent(EMAIL)}`, {}));
-    expect(await shop.run(['doctor'])).toMatchObject({ stderr: '' });
-
-    await untilFound('spans of attempts', () =>
-      otlp.spans.some(({ name }) => name === 'delivery.attempt') ? true : undefined,
-    );
-    const metrics = await (await fetch(`${shop.product.controlUrl}/metrics`)).text();
-    // What is kept of the answers, as somebody sees it who may not see messages.
-    const results = (await shop.deliveries()).map((delivery) =>
-      JSON.stringify(delivery, (key, value: unknown) => (['to', 'person', 'recipient'].includes(key) ? null : value)),
-    );
-    expect(results.join('\n')).toContain('<address>');
-    expect(await shop.product.kill('SIGTERM')).toEqual({ code: 0, signal: null });
-    const log = shop.product.stderr();
-    expect(log.length).toBeGreaterThan(100);
-    expect(otlp.spans.length).toBeGreaterThan(10);
-    const places = {
-      log,
-      spans: spansAsText(otlp.spans),
-      metrics,
-      results: results.join('\n'),
-      callbacks: problems.join('\n'),
-    };
-    expect(leaksOf(places, CANARIES)).toEqual([]);
+    await sendInvalid(fixture);
+    expect(leaksOf(await recordsOf(fixture), CANARIES)).toEqual([]);
   } finally {
-    await shop.close();
-    await Promise.all([otlp.close(), smtp.stop(), twilio.stop(), fcm.stop()]);
-    await rm(folder, { recursive: true, force: true });
+    await fixture.close();
   }
 }, 240_000);
