@@ -138,14 +138,14 @@ const BYTES_OF_TOO_MANY_NAMES = CHANGE_LIMITS.keys * 4;
 /** Returns why the engine would refuse the record. Only a record that may be above a limit is read for that. */
 function faultOf({ event, previous }: Change, value: Uint8Array): ChangeFault | null {
   const isSuspect =
-    value.length > BYTES_OF_TOO_MANY_NAMES || [event, previous ?? null].some((row) => isDeeper(row, MOST_LEVELS));
+    value.length > BYTES_OF_TOO_MANY_NAMES || [event, previous ?? null].some((row) => isDeeper(row, MAX_LEVELS));
   if (!isSuspect) return null;
   const read = readChange(value);
   return read.ok ? null : read.error;
 }
 
 /** The record of a change is one level around its rows. */
-const MOST_LEVELS = CHANGE_LIMITS.depth - 1;
+const MAX_LEVELS = CHANGE_LIMITS.depth - 1;
 
 const isDeeper = (value: Json, levels: number): boolean =>
   typeof value === 'object' &&
