@@ -2,16 +2,16 @@ import type { ServerResponse } from 'node:http';
 import type { ResourceFault } from '@carillon/configuration';
 import { simulatedCadenceBody, type SimulatedCadenceBody } from '@carillon/contracts';
 import { simulateCadence, type PastMessage } from '@carillon/domain/cadence';
-import { foldConfiguration, type Configuration } from '@carillon/domain/configuration';
+import type { Configuration } from '@carillon/domain/configuration';
 import { CarillonError, formatInstant, parseDuration, type Duration } from '@carillon/kernel';
 import type { EventLoopSlice } from '@carillon/ports';
 import { runYielding } from '@carillon/stages';
 import { z } from 'zod';
 import { principalOf } from '../../access/principal.ts';
+import { proposedConfiguration } from '../../drafts/proposed.ts';
 import { configurationWithDrafts } from '../../drafts/with-drafts.ts';
 import { insteadOf, namesOf } from '../../names.ts';
 import type { PlanningPorts, RoutePorts } from '../../ports.ts';
-import { planResourcesOver } from '../../resources/plan-resources.ts';
 import { EXAMPLE_WORDS, exampleWeek } from '../../simulation/example-week.ts';
 import { idOfNotification, MAX_SIMULATED } from '../../simulation/history.ts';
 import { keepHistories } from '../../simulation/kept-histories.ts';
@@ -71,9 +71,8 @@ export function cadenceSimulationRoute(app: ApiServer, ports: SimulationPorts): 
         body,
       }));
       const base = drafts ? await configurationWithDrafts(workspace, null, ports) : current;
-      const { faults, record } = await planResourcesOver(base, { put: given, remove: [] }, ports);
-      const whole =
-        record.length === 0 ? base : foldConfiguration(base, { changes: record }, base.number + 1).configuration;
+      const proposal = await proposedConfiguration({ kind: 'bodies', put: given, over: base }, ports);
+      const { faults, configuration: whole } = proposal;
       const proposed = faults.length > 0 || whole === current ? null : whole;
       const known = proposed ?? current;
       const asked = notification && idOfNotification(known, workspace, notification);

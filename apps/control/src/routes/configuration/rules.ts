@@ -32,7 +32,8 @@ import { CarillonError, stringifyJson, type Json, type TriggerId } from '@carill
 import { personName } from '@carillon/insight';
 import { causeOfEvent, deliveryIdOf, runYielding, makeIntents, makeTriggers } from '@carillon/stages';
 import { z } from 'zod';
-import { draftOf, sightOver } from '../../draft.ts';
+import { sightOver } from '../../draft.ts';
+import { proposedConfiguration } from '../../drafts/proposed.ts';
 import { configurationWithDrafts } from '../../drafts/with-drafts.ts';
 import type { PlanningPorts, RoutePorts } from '../../ports.ts';
 import { previewIntent } from '../../preview.ts';
@@ -126,7 +127,8 @@ export function ruleRoutes(
       const principal = principalOf(request);
       if (body.files && body.drafts) throw new CarillonError('invalid_request', 'give files, or drafts: not both');
       const draft =
-        (body.files && (await draftOf(body.files, ports))) ??
+        (body.files &&
+          (await proposedConfiguration({ kind: 'folder', files: body.files, prune: false }, ports)).configuration) ??
         (body.drafts ? await draftsFor(params, sight, ports) : undefined);
       const judgedBy = draft ?? ports.configuration.current();
       const placed = ruleInSight(params.name, draft ? sightOver(draft, sight) : sight, judgedBy);
