@@ -20,6 +20,7 @@ export * from './expression-language.ts';
 export * from './ids.ts';
 export * from './inbox.ts';
 export * from './job-store.ts';
+export * from './run-store.ts';
 export * from './idempotency-store.ts';
 export * from './key-uses.ts';
 export * from './limit-store.ts';

@@ -10,13 +10,26 @@ import { idempotency } from './idempotency-store.ts';
 import { limits } from './limits.ts';
 import type { Move } from './move.ts';
 import { people } from './people.ts';
+import { runs } from './runs.ts';
 import { secretStore } from './secrets.ts';
 import { sourceMove, SOURCES } from './sources.ts';
 
 export { appendBeforeWrite, createSourceStore, SOURCES } from './sources.ts';
 
 /** All stores that need nothing but documents, by the names under which the roles get them. */
-const STORES = { auditSeals, consents, digestHeads, drafts, inbox, jobs, idempotency, limits, people, secretStore };
+const STORES = {
+  auditSeals,
+  consents,
+  digestHeads,
+  drafts,
+  inbox,
+  jobs,
+  idempotency,
+  limits,
+  people,
+  runs,
+  secretStore,
+};
 
 export type DocumentStores = { readonly [Name in keyof typeof STORES]: ReturnType<(typeof STORES)[Name]['create']> };
 

@@ -28,6 +28,7 @@ type Infallible =
   | 'cut off at each write by the tests of the runner of jobs'
   | 'a repetition of a request that was cut off is refused'
   | 'cut off at each write by the tests of the rotation'
+  | 'a run writes its own result, and nothing that is sent goes by it'
   | 'cut off at each write by the proof of sources';
 /** Every method of every port: a new one has to say here where it fails, or why it does not. */
 type Table = { readonly [Port in keyof Ports]: Readonly<Record<keyof Ports[Port], Infallible | readonly Fallible[]>> };
@@ -159,6 +160,18 @@ const TABLE: Table = {
     unfinished: 'reads',
     list: 'reads',
     removeEnded: 'cut off at each write by the tests of the runner of jobs',
+  },
+  runs: {
+    insert: 'a run writes its own result, and nothing that is sent goes by it',
+    get: 'reads',
+    replace: 'a run writes its own result, and nothing that is sent goes by it',
+    list: 'reads',
+    createdBefore: 'reads',
+    addRows: 'a run writes its own result, and nothing that is sent goes by it',
+    rows: 'reads',
+    row: 'reads',
+    removeRows: 'a run writes its own result, and nothing that is sent goes by it',
+    remove: 'a run writes its own result, and nothing that is sent goes by it',
   },
   idempotency: {
     begin: 'a repetition of a request that was cut off is refused',

@@ -1,0 +1,38 @@
+import type { Row, RowDifference, Run, SlotState } from '@carillon/domain/runs';
+import type { DeliveryId, Instant, RunId } from '@carillon/kernel';
+
+export type RunPage = { readonly items: readonly Run[]; readonly next: string | null };
+export type RowPage = { readonly items: readonly Row[]; readonly next: string | null };
+
+/** Selects rows of a run. Conditions that are left out match every row. */
+export type RowFilter = {
+  readonly run: RunId;
+  readonly difference?: RowDifference | undefined;
+  readonly slotState?: SlotState | undefined;
+  /** `notification.rule` */
+  readonly rule?: string | undefined;
+  /** In UTC, such as `2026-11-29`. */
+  readonly day?: string | undefined;
+};
+
+/** Runs and their rows. A run is written by compare-and-set; a row never changes. */
+export type RunStore = {
+  /** `taken`: another run has this id and stays as it is. */
+  insert(run: Run): Promise<'done' | 'taken'>;
+  get(id: RunId): Promise<Run | null>;
+  /** Compare-and-set: replaces the run of `next.id` if its version is `next.version - 1`. */
+  replace(next: Run): Promise<'done' | 'stale'>;
+  /** Runs of a workspace, newest first. */
+  list(workspace: string, limit: number, cursor?: string): Promise<RunPage>;
+  /** Runs of all workspaces that were created before an instant, oldest first. */
+  createdBefore(before: Instant, limit: number): Promise<readonly Run[]>;
+  /** Writes rows of a run. A row whose slot the run has already stays as it is. */
+  addRows(rows: readonly Row[]): Promise<void>;
+  /** Rows of a run, in the order of difference, slot state, rule and day. */
+  rows(filter: RowFilter, limit: number, cursor?: string): Promise<RowPage>;
+  row(run: RunId, slot: DeliveryId): Promise<Row | null>;
+  /** Removes all rows of a run. Safe to repeat. */
+  removeRows(run: RunId): Promise<void>;
+  /** Removes a run after its rows. Safe to repeat. */
+  remove(id: RunId): Promise<void>;
+};

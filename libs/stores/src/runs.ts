@@ -1,0 +1,81 @@
+import type { Row, Run } from '@carillon/domain/runs';
+import { integer, text, type Collection, type Documents, type RunStore } from '@carillon/ports';
+import { writeNext } from './documents.ts';
+
+const RUNS: Collection<Run> = {
+  name: 'runs',
+  key: ['id'],
+  version: { field: 'version', kind: 'counter' },
+  fields: {
+    id: text(({ id }) => id),
+    version: integer(({ version }) => version),
+    workspace: text(({ workspace }) => workspace),
+    createdAt: integer(({ createdAt }) => createdAt),
+  },
+  indexes: {
+    workspace: { by: ['workspace', 'createdAt', '_id'] },
+    created: { by: ['createdAt', '_id'] },
+  },
+};
+
+const RUN_ROWS: Collection<Row> = {
+  name: 'run_rows',
+  key: ['run', 'slot'],
+  fields: {
+    run: text(({ run }) => run),
+    slot: text(({ slot }) => slot),
+    difference: text(({ difference }) => difference),
+    slotState: text(({ slotState }) => slotState),
+    rule: text(({ rule }) => rule),
+    day: text(({ day }) => day),
+  },
+  indexes: { filter: { by: ['run', 'difference', 'slotState', 'rule', 'day', '_id'] } },
+};
+
+/** Rows that are removed concurrently. */
+const REMOVAL_BATCH_SIZE = 500;
+
+function create(documents: Documents): RunStore {
+  const runs = documents.collection(RUNS);
+  const rows = documents.collection(RUN_ROWS);
+
+  async function removeRows(run: string): Promise<void> {
+    for (;;) {
+      const { items } = await rows.page({ index: 'filter', where: { run } }, REMOVAL_BATCH_SIZE);
+      await Promise.all(items.map(({ slot }) => rows.remove([run, slot])));
+      if (items.length < REMOVAL_BATCH_SIZE) return;
+    }
+  }
+
+  return {
+    async insert(run) {
+      return (await runs.write(run, null)) === 'done' ? 'done' : 'taken';
+    },
+    get: (id) => runs.get([id]),
+    async replace(next) {
+      return (await writeNext(runs, next)) === 'done' ? 'done' : 'stale';
+    },
+    list: (workspace, limit, cursor) => runs.page({ index: 'workspace', where: { workspace } }, limit, cursor),
+    async createdBefore(before, limit) {
+      const where = { createdAt: { before } };
+      return (await runs.page({ index: 'created', where, order: 'ascending' }, limit)).items;
+    },
+    async addRows(added) {
+      await Promise.all(added.map((row) => rows.write(row, null)));
+    },
+    rows: ({ run, difference, slotState, rule, day }, limit, cursor) =>
+      rows.page(
+        { index: 'filter', where: { run, difference, slotState, rule, day }, order: 'ascending' },
+        limit,
+        cursor,
+      ),
+    row: (run, slot) => rows.get([run, slot]),
+    removeRows,
+    async remove(id) {
+      await removeRows(id);
+      await runs.remove([id]);
+    },
+  };
+}
+
+export const runs = { collections: [RUNS, RUN_ROWS], create };

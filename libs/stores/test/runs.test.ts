@@ -1,0 +1,111 @@
+import { OWNER_ACTOR } from '@carillon/domain/people';
+import type { Row, Run } from '@carillon/domain/runs';
+import type { DeliveryId, EventId, JobId, LogId, RunId } from '@carillon/kernel';
+import { allPages, freshName } from '@carillon/testing';
+import { createMemoryStores } from '@carillon/testing/memory';
+import { describe, expect, it } from 'vitest';
+
+const runOf = (workspace: string, createdAt: number): Run => ({
+  id: freshName('run') as RunId,
+  workspace,
+  kind: 'compare',
+  by: OWNER_ACTOR,
+  from: 0,
+  to: 100,
+  logStartsAt: null,
+  logId: 'log_1' as LogId,
+  offsets: [{ partition: 0, first: 0, end: 9 }],
+  before: 3,
+  published: 3,
+  changes: [],
+  notifications: ['order-paid'],
+  notCompared: [],
+  state: 'waiting',
+  progress: { read: 0, total: 9 },
+  counts: null,
+  checksum: null,
+  reason: null,
+  job: freshName('job') as JobId,
+  createdAt,
+  updatedAt: createdAt,
+  endedAt: null,
+  version: 1,
+});
+
+const rowOf = (run: RunId, facts: Partial<Row> = {}): Row => ({
+  run,
+  slot: freshName('dlv') as DeliveryId,
+  difference: 'added',
+  oldSlot: null,
+  ruleId: 'rul_1',
+  rule: 'order-paid.paid',
+  channel: 'email',
+  eventId: 'evt_1' as EventId,
+  position: 'carillon.events/0@1',
+  at: 50,
+  day: '2026-11-29',
+  person: 'hash',
+  slotState: 'none',
+  slotReason: null,
+  ...facts,
+});
+
+const nothing = async (): Promise<void> => undefined;
+
+describe('Runs', () => {
+  const store = createMemoryStores().connect().runs;
+
+  it('keeps a run, replaces the version that was read and no other', async () => {
+    const run = runOf(freshName('shop'), 10);
+    expect(await store.get(run.id)).toBeNull();
+    expect(await store.insert(run)).toBe('done');
+    expect(await store.insert({ ...run, workspace: 'other' })).toBe('taken');
+    const next: Run = { ...run, version: 2, progress: { read: 4, total: 9 } };
+    expect(await store.replace({ ...next, version: 3 })).toBe('stale');
+    expect(await store.replace(next)).toBe('done');
+    expect(await store.get(run.id)).toEqual(next);
+  });
+
+  it('lists the runs of a workspace newest first, and of all workspaces those created before an instant', async () => {
+    const workspace = freshName('shop');
+    const made = [runOf(workspace, -30), runOf(workspace, -20), runOf(workspace, -10)];
+    for (const run of made) await store.insert(run);
+    await store.insert(runOf(freshName('club'), -25));
+    const listed = await allPages((cursor) => store.list(workspace, 2, cursor), nothing);
+    expect(listed).toEqual(made.toReversed());
+    const old = await store.createdBefore(-15, 10);
+    expect(old.map(({ createdAt }) => createdAt)).toEqual([-30, -25, -20]);
+    expect(await store.createdBefore(-15, 1)).toHaveLength(1);
+  });
+
+  it('finds rows by run, difference, slot state, rule and day, in pages that neither repeat nor skip', async () => {
+    const [run, other] = [freshName('run') as RunId, freshName('run') as RunId];
+    const added = rowOf(run);
+    const notified = rowOf(run, { slotState: 'notified', day: '2026-11-28' });
+    const removed = rowOf(run, { difference: 'removed', rule: 'order-paid.late' });
+    await store.addRows([added, removed, notified, rowOf(other)]);
+    await store.addRows([added]);
+    const all = await allPages((cursor) => store.rows({ run }, 1, cursor), nothing);
+    expect(all).toEqual([added, notified, removed]);
+    const found = async (filter: object) => (await store.rows({ run, ...filter }, 10)).items;
+    expect(await found({ difference: 'added' })).toEqual([added, notified]);
+    expect(await found({ slotState: 'none' })).toEqual([added, removed]);
+    expect(await found({ rule: 'order-paid.late' })).toEqual([removed]);
+    expect(await found({ day: '2026-11-28' })).toEqual([notified]);
+    expect(await store.row(run, removed.slot)).toEqual(removed);
+    expect(await store.row(other, removed.slot)).toBeNull();
+  });
+
+  it('removes a run with all of its rows', async () => {
+    const [run, other] = [runOf(freshName('shop'), 10), freshName('run') as RunId];
+    await store.insert(run);
+    await store.addRows(Array.from({ length: 501 }, () => rowOf(run.id)));
+    const kept = rowOf(other);
+    await store.addRows([kept]);
+    await store.remove(run.id);
+    await store.remove(run.id);
+    expect(await store.get(run.id)).toBeNull();
+    expect((await store.rows({ run: run.id }, 10)).items).toEqual([]);
+    expect((await store.rows({ run: other }, 10)).items).toEqual([kept]);
+  });
+});
