@@ -19,6 +19,7 @@ export const ENTRIES = {
   'embedded-wal-copier': 'libs/adapters/embedded/src/wal/copy-thread.ts',
   'embedded-writer': 'libs/adapters/embedded/src/writing/thread.ts',
   'mjml-worker': 'libs/adapters/mjml/src/worker.ts',
+  'replay-child': 'apps/cli/src/replay/child.ts',
   'template-worker': 'libs/adapters/handlebars/src/worker.ts',
 };
 

@@ -55,6 +55,7 @@ import { promoteRoutes } from './routes/configuration/promote.ts';
 import { ruleSampleRoute } from './routes/configuration/rule-sample.ts';
 import { ruleRoutes } from './routes/configuration/rules.ts';
 import { templateRoutes } from './routes/configuration/templates.ts';
+import { runRoutes } from './routes/operations/runs.ts';
 import { resourceRoutes } from './routes/configuration/resources.ts';
 import { publicationRoute } from './routes/configuration/versions.ts';
 import { cadenceRoutes } from './routes/configuration/cadence.ts';
@@ -218,5 +219,6 @@ function apiRoutes(api: ApiServer, config: ControlConfig, ports: RoutePorts): vo
   auditRoutes(api, ports);
   operationRoutes(api, config, ports);
   jobRoutes(api, ports);
+  runRoutes(api, ports);
   jobCountRoutes(api, ports);
 }

@@ -27,6 +27,7 @@ import type {
   ReadModels,
   RuleStateStore,
   RecordCodecs,
+  RunStore,
   SecretPlaces,
   SecretVault,
   Secrets,
@@ -42,6 +43,7 @@ import type {
 import type { AuditSeal } from '@carillon/domain/audit';
 import type { Instant } from '@carillon/kernel';
 import type { ConsumerWatch } from '@carillon/runtime';
+import type { HistoryComparison } from './runs/comparison.ts';
 import type { CompileRule, FollowedConfiguration, RuleBook } from '@carillon/stages';
 
 /** Keys of the intake, as the management API makes them. */
@@ -84,6 +86,9 @@ export type ControlPorts = {
   readonly consents: ConsentStore;
   readonly drafts: DraftStore;
   readonly jobs: JobStore;
+  readonly runs: RunStore;
+  /** Null if this deployment cannot compare: on a cluster. */
+  readonly comparison: HistoryComparison | null;
   readonly idempotency: IdempotencyStore;
   /** Seals answers that are kept: some show a key or a link this once. */
   readonly answerSealer: FactorSealer;

@@ -72,6 +72,8 @@ export async function openJobsFixture() {
   let clock: () => number = () => 0;
   const over = (wire: Wire) => ({
     jobs: stores.documents.connect(wire).jobs,
+    runs: stores.documents.connect(wire).runs,
+    comparison: null,
     ledger: stores.ledger.connect(wire),
     readModels: stores.readModels.connect(wire),
     suppressions: stores.suppressions.connect(wire),
@@ -120,10 +122,26 @@ export async function openJobsFixture() {
     troubles,
     backups,
     /** A runner in a process of its own. */
-    runner(fixture: Fixture, wire: Wire = createDirectWire(), slice = neverYield): JobRunner {
+    runner(
+      fixture: Fixture,
+      wire: Wire = createDirectWire(),
+      slice = neverYield,
+      more: Partial<ControlPorts> = {},
+    ): JobRunner {
       runners += 1;
       const { configuration, codecs, clock: time } = fixture;
-      const ports = { configuration, codecs, clock: time, ids: givenIds, watch, backup, people, slice, ...over(wire) };
+      const ports = {
+        configuration,
+        codecs,
+        clock: time,
+        ids: givenIds,
+        watch,
+        backup,
+        people,
+        slice,
+        ...over(wire),
+        ...more,
+      };
       return createJobRunner(ports as unknown as ControlPorts, `runner-${runners}`);
     },
     async deliver(count: number, facts: DeliveryFacts = { state: 'FAILED' }): Promise<readonly Delivery[]> {

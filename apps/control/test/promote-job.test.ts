@@ -19,7 +19,7 @@ beforeAll(async () => {
 
 /** Works on a promotion of these, begun before, until nothing happens any more. */
 async function promoted(items: readonly string[], from = TEST): Promise<Job | null> {
-  const jobs = createMemoryStores().connect().jobs;
+  const { jobs, runs } = createMemoryStores().connect();
   const { clock } = under.fixture.ports;
   const facts = {
     id: 'job_1' as JobId,
@@ -33,7 +33,10 @@ async function promoted(items: readonly string[], from = TEST): Promise<Job | nu
   } as const;
   await jobs.insert(newJob(facts, clock.now()), items);
   const watch = { trouble: () => undefined } as unknown as ControlPorts['watch'];
-  const runner = createJobRunner({ ...under.fixture.ports, ids: givenIds, watch, jobs }, 'runner-1');
+  const runner = createJobRunner(
+    { ...under.fixture.ports, ids: givenIds, watch, jobs, runs, comparison: null },
+    'runner-1',
+  );
   for (let round = 0; round < 3; round += 1) {
     await runner.round();
     await runner.idle();

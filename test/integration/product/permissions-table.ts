@@ -46,6 +46,7 @@ const PARTS: Readonly<Record<string, readonly [reads: Needed, changes: Needed]>>
   why: [['read'], ['read']],
   'why-not': [['read'], ['read']],
   live: [['read'], ['read']],
+  runs: [['read'], ['configure', 'operate']],
   jobs: [['read'], ['operate', 'configure', 'people']],
   receipts: [['bodies'], ['operate']],
   suppressions: [['bodies'], ['operate']],
@@ -89,6 +90,9 @@ const OWN: Readonly<Record<string, Needed>> = {
   [`DELETE ${WORKSPACE}`]: ['people'],
   [`GET ${WORKSPACE}/removal`]: ['people'],
   [`POST ${WORKSPACE}/remove`]: ['people'],
+  // Rows of a comparison hold names and addresses.
+  [`GET ${WORKSPACE}/runs/{id}/rows`]: ['configure', 'operate'],
+  [`GET ${WORKSPACE}/runs/{id}/rows/export`]: ['bodies'],
   // Signing in.
   'POST /v1/session': 'anybody',
   'POST /v1/invitations/look': 'anybody',

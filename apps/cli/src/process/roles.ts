@@ -5,6 +5,7 @@ import { CONFIGURATION_FRESH_FOR, startGateway } from '@carillon/gateway';
 import { createHttpServer, pause, startLoop, type HealthSources } from '@carillon/runtime';
 import { PORTAL_FOLDER } from '../shipped-files.ts';
 import { secretChecks } from './secret-checks.ts';
+import { createComparison } from '../replay/comparison.ts';
 import { VERSION } from '../version.ts';
 import { backupTo } from './backup-file.ts';
 import { diagnose } from './diagnose.ts';
@@ -77,6 +78,10 @@ export async function startControlRole(
     auditSeals: backend.auditSeals,
     leases: backend.leases,
     sources: backend.sources,
+    runs: backend.runs,
+    comparison: backend.alone
+      ? createComparison({ dataDir: settings.dataDir, logId: backend.log.logId, ledgerKey: keys.ledgerKey })
+      : null,
     // The only gateway of the embedded backend is in this process and has read what was just published.
     readEverywhere: (since) =>
       backend.alone ? Promise.resolve() : pause(Math.max(0, since + CONFIGURATION_FRESH_FOR - clock.now())),

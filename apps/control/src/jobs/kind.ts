@@ -14,7 +14,17 @@ export type JobKindPorts = PromotePorts &
   RedrivePorts &
   Pick<
     ControlPorts,
-    'backup' | 'consents' | 'drafts' | 'ledger' | 'people' | 'readModels' | 'suppressions' | 'slice' | 'watch'
+    | 'backup'
+    | 'comparison'
+    | 'consents'
+    | 'drafts'
+    | 'ledger'
+    | 'people'
+    | 'readModels'
+    | 'runs'
+    | 'suppressions'
+    | 'slice'
+    | 'watch'
   >;
 
 /** The request that starts a job. */
@@ -41,24 +51,34 @@ export type JobRun<Parameters> = {
   readonly by: string;
 };
 
+/** Reason of `stop` if the job ends: it was cancelled, or its author lost their rights. Nobody goes on with the item. */
+export class JobCancelled extends Error {}
+
 /**
  * Works on items and resolves to one result per item, in their order: null for a done item. Repeating an item must change
  * nothing, because a job that lost its runner repeats up to a batch. Rejects while a store or the log is unavailable; the runner
- * then tries the batch again.
+ * then tries the batch again. `stop` is aborted when the job is cancelled, its author lost their rights, or the runner ends. A
+ * worker whose items take seconds ignores it; one whose item takes minutes ends the item and rejects.
  */
-export type JobWorker = (items: readonly string[]) => Promise<readonly (JobFailure | null)[]>;
+export type JobWorker = (items: readonly string[], stop: AbortSignal) => Promise<readonly (JobFailure | null)[]>;
 
 /** A kind of job. Its start route, work and presentation are derived from this value. */
 export type JobKind<Body extends z.ZodType = z.ZodType, Parameters extends z.ZodObject = z.ZodObject> = {
   /** Public name, in `Job.action`. */
   readonly action: string;
-  /** Needed to start the job, to cancel it, and for each of its batches. */
-  readonly permission: Permission;
+  /** Needed to start the job, to cancel it, and for each of its batches. Any one permission of a list is enough. */
+  readonly permission: Permission | readonly Permission[];
   /** Action of the audit record that each item gets. */
   readonly audit: AuditAction;
   /** The fields of a job besides its items. All are text. */
   readonly parameters: Parameters;
-  readonly start: {
+  /**
+   * True if an item takes minutes in a child process. A runner works on one such job at a time, beside its other jobs and those of
+   * the workspace. The others wait.
+   */
+  readonly isInChild?: boolean;
+  /** Left out together with `choose` if a route of another file starts the job. */
+  readonly start?: {
     readonly path: string;
     readonly operationId: string;
     readonly tags: readonly string[];
@@ -66,7 +86,7 @@ export type JobKind<Body extends z.ZodType = z.ZodType, Parameters extends z.Zod
     readonly body: Body;
     readonly problems?: readonly ErrorCode[];
   };
-  choose(start: JobStart<z.infer<Body>>, ports: JobKindPorts): Promise<JobChoice<z.infer<Parameters>>>;
+  choose?(start: JobStart<z.infer<Body>>, ports: JobKindPorts): Promise<JobChoice<z.infer<Parameters>>>;
   do(run: JobRun<z.infer<Parameters>>, ports: JobKindPorts): JobWorker;
   /** Defaults to none: a job of this kind cannot be undone. */
   readonly undo?: {

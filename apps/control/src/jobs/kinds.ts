@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { JobKind, JobKindPorts, JobWorker } from './kind.ts';
 import { backup } from './kinds/backup.ts';
 import { allowConsents } from './kinds/consents.ts';
+import { compareHistory } from './kinds/compare-history.ts';
 import { dismissReceipts, redriveDeadLetters } from './kinds/dead-letters.ts';
 import { cancelDeliveries, dismissDeliveries, resendDeliveries } from './kinds/deliveries.ts';
 import { promotion } from './kinds/promotion.ts';
@@ -21,6 +22,7 @@ export const JOB_KINDS: readonly [JobKind, ...JobKind[]] = [
   backup,
   allowConsents,
   removeSuppressions,
+  compareHistory,
 ];
 
 const [first, ...others] = JOB_KINDS;

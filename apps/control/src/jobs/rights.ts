@@ -11,5 +11,6 @@ export async function mayContinue(
 ): Promise<boolean> {
   const may = await rightsOf(by, ports);
   const others = kind.otherWorkspaces?.(kind.parameters.parse(work)) ?? [];
-  return [workspace, ...others].every((name) => may(kind.permission, name));
+  const needed = [kind.permission].flat();
+  return [workspace, ...others].every((name) => needed.some((permission) => may(permission, name)));
 }

@@ -13,11 +13,14 @@ import {
 import type { Duration, Instant, JobId } from '@carillon/kernel';
 import { pause } from '@carillon/runtime';
 import type { ControlPorts } from '../ports.ts';
+import { removeRuns } from '../runs/remove-runs.ts';
 import { createJobAudit, isRefusal } from './job-audit.ts';
 import { kindOf, workerOf } from './kinds.ts';
-import type { JobKind, JobKindPorts, JobWorker } from './kind.ts';
+import { JobCancelled, type JobKind, type JobKindPorts, type JobWorker } from './kind.ts';
 import { mayContinue } from './rights.ts';
 
+/** A job in a child process is looked at as often: its cancel ends the child within 2 s. */
+const CHILD_LEASE_RENEWAL: Duration = 1_000;
 /** Another runner takes a job over so long after its holder was last heard of. */
 const LEASE: Duration = 15_000;
 /** Items between two writes of a job's progress. A crash repeats at most as many. */
@@ -32,14 +35,38 @@ const REMOVING_EVERY: Duration = 3_600_000;
 
 export type JobRunnerPorts = JobKindPorts & Pick<ControlPorts, 'jobs'>;
 
+type JobUnderWay = {
+  readonly workspace: Job['workspace'];
+  readonly isInChild: boolean;
+  readonly working: Promise<void>;
+};
+
 export type JobRunner = {
   /** Takes jobs that nobody works on, and removes what ended long ago. Does not wait for the jobs. */
   round(): Promise<void>;
   /** Resolves when no job is under way in this process. */
-  idle(): Promise<void>;
+  idle(): Promise<unknown>;
   /** Ends after the items that are under way; whoever comes next goes on from there. */
   end(): Promise<void>;
 };
+
+/** Removes jobs and runs that are kept no longer. */
+async function removeOld(now: Instant, ports: JobRunnerPorts): Promise<void> {
+  await ports.jobs.removeEnded(now - JOBS_KEPT, REMOVAL_BATCH_SIZE);
+  await removeRuns(now, ports);
+}
+
+/** Returns true if nobody goes on with the job: it was cancelled, or its author lost their rights. */
+const isOver = async (job: Job, kind: JobKind, ports: JobRunnerPorts): Promise<boolean> =>
+  job.cancelledBy !== null || !(await mayContinue(job, kind, ports));
+
+/** Returns true if this process has to finish another job before it takes a job of this kind. */
+function isFull(underWay: readonly JobUnderWay[], { workspace }: Job, kind: JobKind): boolean {
+  if (kind.isInChild) return underWay.some(({ isInChild }) => isInChild);
+  const others = underWay.filter(({ isInChild }) => !isInChild);
+  const ofWorkspace = others.filter((other) => other.workspace === workspace);
+  return others.length >= CONCURRENCY || ofWorkspace.length >= CONCURRENCY_PER_WORKSPACE;
+}
 
 /**
  * Works on jobs. Whoever holds the lease of a job does its items in their order and writes how far it is, each time over the version that
@@ -49,13 +76,8 @@ export type JobRunner = {
 export function createJobRunner(ports: JobRunnerPorts, holder: string): JobRunner {
   const { jobs, clock, watch } = ports;
   const audit = createJobAudit(ports);
-  const underWay = new Map<JobId, { readonly workspace: Job['workspace']; readonly working: Promise<void> }>();
-  const isFull = (workspace: Job['workspace']): boolean =>
-    underWay.size >= CONCURRENCY ||
-    [...underWay.values()].filter((one) => one.workspace === workspace).length >= CONCURRENCY_PER_WORKSPACE;
-  const idle = async (): Promise<void> => {
-    await Promise.all([...underWay.values()].map(({ working }) => working));
-  };
+  const underWay = new Map<JobId, JobUnderWay>();
+  const idle = (): Promise<unknown> => Promise.all([...underWay.values()].map(({ working }) => working));
   const ending = new AbortController();
   let removedAt: Instant | null = null;
 
@@ -77,8 +99,11 @@ export function createJobRunner(ports: JobRunnerPorts, holder: string): JobRunne
         // Stores may answer without leaving this turn of the event loop.
         if (ports.slice.isExpired()) await ports.slice.yield();
         const batch = items.slice(nextItem(newest), nextItem(newest) + BATCH_SIZE);
-        const { results, job: kept } = await workWithLease(newest, () => work(batch));
-        if (!results) return;
+        const { results, job: kept } = await workWithLease(newest, kind, (stop) => work(batch, stop));
+        if (!kept) return;
+        newest = kept;
+        // The worker was told to stop. The next round of this loop writes why.
+        if (!results) continue;
         await audit.recordBatch(kept, kind, { items: batch, results, tellsRefusals });
         tellsRefusals &&= !results.some(isRefusal);
         const written = await write(kept, (one) => {
@@ -106,38 +131,54 @@ export function createJobRunner(ports: JobRunnerPorts, holder: string): JobRunne
     return null;
   }
 
-  /** Some items take longer than a lease: it is renewed while they do. */
+  /**
+   * Some items take longer than a lease, so it is renewed while they do. Each renewal also tells the worker to stop if the job was
+   * cancelled, its author lost their rights, or another runner has the job. `results` is null if the worker stopped, and `job` if
+   * another runner has it.
+   */
   async function workWithLease(
     job: Job,
-    work: () => ReturnType<JobWorker>,
-  ): Promise<{ readonly results: readonly (JobFailure | null)[] | null; readonly job: Job }> {
-    const settled = new AbortController();
-    const working = work().finally(() => settled.abort());
+    kind: JobKind,
+    work: (stop: AbortSignal) => ReturnType<JobWorker>,
+  ): Promise<{ readonly results: readonly (JobFailure | null)[] | null; readonly job: Job | null }> {
+    const [settled, stopping] = [new AbortController(), new AbortController()];
+    const stop = AbortSignal.any([stopping.signal, ending.signal]);
+    const working = work(stop)
+      .catch((error: unknown) => {
+        if (stop.aborted) return null;
+        throw error;
+      })
+      .finally(() => settled.abort());
     let held: Job | null = job;
     for (;;) {
-      await Promise.race([working, pause(LEASE / 3, settled.signal)]);
-      if (settled.signal.aborted) return { results: held && (await working), job: held ?? job };
-      if (held)
-        held = await write(held, (one) => ({ ...one, leaseUntil: clock.now() + LEASE, version: one.version + 1 }));
+      await Promise.race([working, pause(kind.isInChild ? CHILD_LEASE_RENEWAL : LEASE / 3, settled.signal)]);
+      if (settled.signal.aborted) return { results: held && (await working), job: held };
+      try {
+        held &&= await write(held, (one) => ({ ...one, leaseUntil: clock.now() + LEASE, version: one.version + 1 }));
+        if (!held) stopping.abort();
+        else if (await isOver(held, kind, ports)) stopping.abort(new JobCancelled());
+      } catch (error) {
+        stopping.abort();
+        throw error;
+      }
     }
   }
 
   return {
     async round() {
       const now = clock.now();
-      const hasRoom = underWay.size < CONCURRENCY && !ending.signal.aborted;
-      const unfinished = hasRoom ? await jobs.unfinished(MAX_UNFINISHED) : [];
+      const unfinished = ending.signal.aborted ? [] : await jobs.unfinished(MAX_UNFINISHED);
       for (const job of unfinished.filter((one) => isFree(one, now) && !underWay.has(one.id))) {
         const kind = kindOf(job);
         // A control process of a later release knows the kind.
-        if (!kind || isFull(job.workspace)) continue;
+        if (!kind || isFull([...underWay.values()], job, kind)) continue;
         const working = take(job, kind)
           .catch((error: unknown) => watch.trouble(`take job ${job.id}`, error))
           .finally(() => underWay.delete(job.id));
-        underWay.set(job.id, { workspace: job.workspace, working });
+        underWay.set(job.id, { workspace: job.workspace, isInChild: kind.isInChild === true, working });
       }
       if (removedAt !== null && Math.abs(now - removedAt) < REMOVING_EVERY) return;
-      await jobs.removeEnded(now - JOBS_KEPT, REMOVAL_BATCH_SIZE);
+      await removeOld(now, ports);
       removedAt = now;
     },
     idle,

@@ -14,12 +14,18 @@ export const MAX_CHOICE_BYTES = 4 * 1024 * 1024;
 /** More of a header tells nobody more. */
 const LONGEST_AGENT = 200;
 
-type NewWork = { readonly workspace: string | null; readonly work: JobWork; readonly items: readonly string[] };
+type NewWork = {
+  /** Defaults to a new id. */
+  readonly id?: JobId;
+  readonly workspace: string | null;
+  readonly work: JobWork;
+  readonly items: readonly string[];
+};
 
 /** Stores a job over these items in the name of the caller. The next free runner takes it. */
 export async function startJob(
   request: FastifyRequest,
-  { workspace, work, items }: NewWork,
+  { id, workspace, work, items }: NewWork,
   { jobs, ids, clock }: JobPorts,
 ): Promise<Job> {
   const { actor, name } = principalOf(request);
@@ -35,7 +41,7 @@ export async function startJob(
   }
   const job = newJob(
     {
-      id: ids.random('job') as JobId,
+      id: id ?? (ids.random('job') as JobId),
       workspace,
       work,
       by: actor,

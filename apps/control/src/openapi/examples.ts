@@ -10,6 +10,7 @@ import { LIST_EXAMPLES } from './list-examples.ts';
 import { page, type OperationExample } from './operation-example.ts';
 import { PEOPLE_EXAMPLES } from './people-examples.ts';
 import { RESOURCE_EXAMPLES } from './resource-examples.ts';
+import { RUN_EXAMPLES } from './run-examples.ts';
 import { SECRET_EXAMPLES } from './secret-examples.ts';
 import { SOURCE_EXAMPLES } from './source-examples.ts';
 import { TRYING_EXAMPLES } from './trying-examples.ts';
@@ -320,6 +321,7 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
   ...JOB_EXAMPLES,
   ...HEALTH_EXAMPLES,
   ...LIST_EXAMPLES,
+  ...RUN_EXAMPLES,
   ...SOURCE_EXAMPLES,
   ...SECRET_EXAMPLES,
   ...PEOPLE_EXAMPLES,

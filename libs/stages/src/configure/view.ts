@@ -30,7 +30,7 @@ export type FollowedConfiguration = ConfigurationView & {
  * stays before it, and readings reject with `configuration_stale` until it can be read.
  */
 export function createConfigurationView(
-  log: EventLog,
+  log: Pick<EventLog, 'read'>,
   codec: RecordCodecs['configuration'],
   clock: Clock,
   passedOver: (offset: number, why: string) => void = () => undefined,

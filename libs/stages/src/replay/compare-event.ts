@@ -61,6 +61,15 @@ export function* compareEventCoroutine(event: SourceEvent, context: CompareConte
   };
 }
 
+/** Returns the messages of one side of an event, as `compareEventCoroutine` finds them, with names and addresses. */
+export function* wantedMessagesCoroutine(
+  event: SourceEvent,
+  side: Side,
+  context: CompareContext,
+): Coroutine<readonly Wanted[]> {
+  return (yield* evaluateSide(event, side, context)).wanted;
+}
+
 const isError = ({ reason }: Dropped): boolean => reason === 'rule_error' || reason === 'too_complex';
 const countErrors = (dropped: readonly Dropped[]): number =>
   dropped.filter(isError).reduce((sum, { count }) => sum + count, 0);

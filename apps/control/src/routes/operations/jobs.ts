@@ -185,7 +185,9 @@ async function findJob(sight: VisibleScope, id: string, ports: JobRoutePorts): P
 
 /** Adds the route that starts jobs of one kind. */
 function startRoute(app: ApiServer, kind: JobKind, ports: JobRoutePorts): void {
-  const { path, body, problems, ...described } = kind.start;
+  const { start } = kind;
+  if (!start) return;
+  const { path, body, problems, ...described } = start;
   app.post(
     path,
     {
@@ -205,7 +207,9 @@ function startRoute(app: ApiServer, kind: JobKind, ports: JobRoutePorts): void {
     },
     async (request, reply) => {
       const { workspace = '' } = request.params as { readonly workspace?: string };
-      const { parameters, ...chosen } = await kind.choose({ request, workspace, body: request.body }, ports);
+      const choice = await kind.choose?.({ request, workspace, body: request.body }, ports);
+      if (!choice) throw new Error(`${kind.action} has a start route and chooses no items`);
+      const { parameters, ...chosen } = choice;
       const job = await startJob(request, { ...chosen, work: { ...parameters, action: kind.action } }, ports);
       return started(job, reply, ports);
     },
@@ -222,5 +226,6 @@ function started(job: Job, reply: FastifyReply, ports: JobRoutePorts): Promise<J
 function requirePermission(principal: Principal, job: Job): void {
   const permission = kindOf(job)?.permission;
   if (permission === undefined) throw lacking(ANY_OF_THEM);
-  if (!principal.may(permission, job.workspace)) throw lacking([permission]);
+  const needed = [permission].flat();
+  if (!needed.some((one) => principal.may(one, job.workspace))) throw lacking(needed);
 }

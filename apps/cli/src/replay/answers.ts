@@ -1,0 +1,64 @@
+import type { ScratchFile } from '@carillon/adapter-embedded';
+import { ruleIdOf } from '@carillon/domain/configuration';
+import { parseJson, stringifyJson, type EventId } from '@carillon/kernel';
+import type { RecordCodecs } from '@carillon/ports';
+import {
+  decodeRecord,
+  isFirstAnswer,
+  offsetAt,
+  recordedAnswerOf,
+  streamsOf,
+  type FindAnswer,
+  type RecordedAnswer,
+} from '@carillon/stages';
+import type { CompareParts } from './compare-history.ts';
+
+export type LookupCodec = RecordCodecs['lookup'];
+
+const TOPIC = 'carillon.lookups';
+const PAGE_RECORDS = 500;
+
+const keyOf = (ruleId: string, eventId: EventId, part: number): string => JSON.stringify([ruleId, eventId, part]);
+
+/** Finds recorded answers in the scratch file. */
+export const findRecordedAnswer =
+  (scratch: Pick<ScratchFile, 'answer'>): FindAnswer =>
+  (ruleId, eventId, part) => {
+    const answer = scratch.answer(keyOf(ruleId, eventId, part));
+    return answer === undefined ? undefined : (parseJson(answer) as unknown as RecordedAnswer);
+  };
+
+/**
+ * Copies recorded lookups of a run's rules to its scratch file, from the start of the time range until the run was created. Safe to
+ * repeat after a crash.
+ */
+export async function recordAnswers({ run, history, scratch, lookups, comparing }: CompareParts): Promise<void> {
+  const { configurations, book } = comparing;
+  const sides = Object.values(configurations);
+  const streams = [...streamsOf(configurations, book)];
+  const rules = new Set(
+    sides.flatMap((side) =>
+      streams.flatMap((stream) => book.rulesOf(side, stream)).map(({ placed }) => ruleIdOf(placed)),
+    ),
+  );
+  const find = findRecordedAnswer(scratch);
+  for (let partition = 0; partition < history.partitions(TOPIC); partition += 1) {
+    const end = await offsetAt(history, TOPIC, partition, run.createdAt);
+    for (let from = await offsetAt(history, TOPIC, partition, run.from); from < end;) {
+      const records = await history.read(TOPIC, partition, from, Math.min(PAGE_RECORDS, end - from));
+      const found = new Map<string, RecordedAnswer>();
+      for (const record of records) {
+        const decoded = await decodeRecord(lookups, record.value);
+        if (!decoded.ok || !rules.has(decoded.value.trigger.ruleId)) continue;
+        const answer = recordedAnswerOf(decoded.value, record.time);
+        const key = keyOf(answer.ruleId, answer.eventId, answer.part);
+        const known = found.get(key) ?? find(answer.ruleId, answer.eventId, answer.part);
+        if (!known || isFirstAnswer(answer, known)) found.set(key, answer);
+      }
+      scratch.commit({
+        answers: [...found].map(([key, answer]) => ({ key, answer: stringifyJson(answer) })),
+      });
+      from = (records.at(-1)?.offset ?? end) + 1;
+    }
+  }
+}

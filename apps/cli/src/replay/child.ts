@@ -1,0 +1,92 @@
+/**
+ * The child process of a run (decision in docs/decisions). It gets one order over its IPC channel, reports to its parent, and ends with
+ * it. It opens the log read-only and no store.
+ */
+import { setPriority } from 'node:os';
+import { createExpressionLanguage } from '@carillon/adapter-cel';
+import { openHistory, openScratchFile } from '@carillon/adapter-embedded';
+import { createTemplateRenderer } from '@carillon/adapter-handlebars';
+import { createIds, systemClock } from '@carillon/adapter-system';
+import { createRecordCodecs } from '@carillon/contracts';
+import { foldConfiguration } from '@carillon/domain/configuration';
+import { compileRule } from '@carillon/domain/rules';
+import { CarillonError, isCarillonError } from '@carillon/kernel';
+import { createConfigurationView, createRuleBook, narrowRuleBook } from '@carillon/stages';
+import { compareHistory } from './compare-history.ts';
+import type { CompareOrder, FromChild, ToChild } from './protocol.ts';
+
+/** Below the product on a busy machine. At 19 the child starves. */
+const PRIORITY = 10;
+
+setPriority(PRIORITY);
+process.on('disconnect', () => process.exit(1));
+// The parent decides when a run ends. A signal to the whole process group is meant for the parent.
+process.on('SIGINT', () => undefined);
+
+let stored: (() => void) | null = null;
+process.on('message', (message: ToChild) => {
+  if (message.kind === 'stored') stored?.();
+  else void follow(message.order).finally(() => process.disconnect());
+});
+await send({ kind: 'ready' });
+
+function send(message: FromChild): Promise<void> {
+  return new Promise((resolve, reject) => {
+    process.send?.(message, undefined, {}, (error) => (error ? reject(error) : resolve()));
+  });
+}
+
+async function follow(order: CompareOrder): Promise<void> {
+  try {
+    await send({ kind: 'done', ...(await compare(order)) });
+  } catch (error) {
+    // Words of an unexpected error may hold a value of an event.
+    const { code, detail } = isCarillonError(error)
+      ? error
+      : new CarillonError('internal', `the comparison failed (${error instanceof Error ? error.name : typeof error})`);
+    await send({ kind: 'failed', code, detail });
+  }
+}
+
+async function compare({ run, dataDir, logId, ledgerKey, scratchFile, pageRecords }: CompareOrder) {
+  const history = openHistory(dataDir, logId);
+  const scratch = openScratchFile(scratchFile, run.id);
+  try {
+    const codecs = await createRecordCodecs(history.registry, () => systemClock.now());
+    const view = createConfigurationView(history, codecs.configuration, systemClock);
+    const published = await view.at(run.published);
+    const { configuration: after } = foldConfiguration(published, { changes: run.changes }, published.number + 1);
+    const expressions = createExpressionLanguage();
+    const book = createRuleBook((placed) => compileRule(placed, expressions), createTemplateRenderer());
+    const compared = new Set(run.notifications);
+    const configurations = { before: await view.at(run.before), after: run.changes.length > 0 ? after : published };
+    return await compareHistory(
+      {
+        run,
+        pageRecords,
+        history,
+        scratch,
+        lookups: codecs.lookup,
+        comparing: {
+          configurations,
+          ids: createIds(ledgerKey),
+          book: narrowRuleBook(
+            book,
+            ({ workspace, notification }) => workspace === run.workspace && compared.has(notification.ref.name),
+          ),
+        },
+      },
+      {
+        progress: (progress, counts) => void send({ kind: 'progress', progress, counts }).catch(() => undefined),
+        async slots(slots) {
+          const answer = new Promise<void>((resolve) => (stored = resolve));
+          await send({ kind: 'slots', slots });
+          await answer;
+        },
+      },
+    );
+  } finally {
+    scratch.close();
+    history.close();
+  }
+}

@@ -1,0 +1,230 @@
+import { createHash } from 'node:crypto';
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
+import type { EventHistory, ScratchFile } from '@carillon/adapter-embedded';
+import { ruleIdOf, ruleTitle } from '@carillon/domain/configuration';
+import type { SourceEvent } from '@carillon/domain/events';
+import {
+  NO_READ_COUNTS,
+  ROW_BATCH_SIZE,
+  SIDES,
+  type Line,
+  type ReadCounts,
+  type Run,
+  type RunProgress,
+} from '@carillon/domain/runs';
+import { runToCompletion, type Instant } from '@carillon/kernel';
+import type { LogRecord } from '@carillon/ports';
+import {
+  asksPartner,
+  CHECKSUM_FIELDS,
+  checksumOf,
+  compareEventCoroutine,
+  joinSlots,
+  readSourceRecord,
+  streamOfRecord,
+  streamsOf,
+  type ComparedSlot,
+  type CompareContext,
+} from '@carillon/stages';
+import { findRecordedAnswer, recordAnswers, type LookupCodec } from './answers.ts';
+
+/** Records of one page. */
+const PAGE_RECORDS = 500;
+const REPORT_EVERY_MS = 1_000;
+/** Records appended to `carillon.events` per second from which the intake counts as busy. */
+const BUSY_RECORDS_PER_SECOND = 50;
+
+export type CompareParts = {
+  readonly run: Run;
+  readonly history: EventHistory;
+  readonly scratch: ScratchFile;
+  readonly lookups: LookupCodec;
+  readonly comparing: Omit<CompareContext, 'findAnswer'>;
+  /** Records of a page. Defaults to 500. */
+  readonly pageRecords?: number | undefined;
+};
+
+export type CompareReports = {
+  progress(progress: RunProgress, counts: ReadCounts): void;
+  /** Resolves when the slots are stored. */
+  slots(slots: readonly ComparedSlot[]): Promise<void>;
+};
+
+export type CompareResult = {
+  readonly checksum: string;
+  readonly counts: ReadCounts;
+  readonly unchanged: readonly (readonly [rule: string, slots: number])[];
+};
+
+/** State of a run in its scratch file. `next`: the offset to read in each range of the run. */
+type Checkpoint = {
+  readonly hasAnswers: boolean;
+  readonly next: readonly number[];
+  readonly read: number;
+  readonly counts: ReadCounts;
+};
+
+/**
+ * Evaluates each event of a run by both configurations, writes a line for each message to the scratch file, and sends the slots on
+ * which the sides differ. Continues from the checkpoint of the scratch file.
+ */
+export async function compareHistory(parts: CompareParts, reports: CompareReports): Promise<CompareResult> {
+  const { run, scratch } = parts;
+  let state = readCheckpoint(parts);
+  reports.progress({ read: state.read, total: run.progress.total }, state.counts);
+  if (!state.hasAnswers) {
+    if (asksPartner(parts.comparing.configurations, parts.comparing.book)) await recordAnswers(parts);
+    state = { ...state, hasAnswers: true };
+    scratch.commit({ checkpoint: JSON.stringify(state) });
+  }
+  state = await readRange(parts, state, reports);
+  reports.progress({ read: state.read, total: run.progress.total }, state.counts);
+  const unchanged = await sendSlots(parts, reports);
+  const checksum = checksumOf(scratch.lines(CHECKSUM_FIELDS), createHash('sha256'));
+  return { checksum, counts: state.counts, unchanged };
+}
+
+function readCheckpoint({ run, scratch }: CompareParts): Checkpoint {
+  if (scratch.checkpoint !== null) return JSON.parse(scratch.checkpoint) as Checkpoint;
+  return { hasAnswers: false, next: run.offsets.map(({ first }) => first), read: 0, counts: NO_READ_COUNTS };
+}
+
+async function readRange(parts: CompareParts, begun: Checkpoint, reports: CompareReports): Promise<Checkpoint> {
+  const { run, history, scratch, comparing, pageRecords = PAGE_RECORDS } = parts;
+  const context: CompareContext = { ...comparing, findAnswer: findRecordedAnswer(scratch) };
+  const streams = streamsOf(comparing.configurations, comparing.book);
+  const intake = watchIntake(history);
+  let state = begun;
+  let reportedAt = performance.now();
+  for (const [index, { partition, end }] of run.offsets.entries()) {
+    for (let from = state.next[index] ?? end; from < end;) {
+      const startedAt = performance.now();
+      const records = await history.read('carillon.events', partition, from, Math.min(pageRecords, end - from));
+      const page = evaluatePage(
+        records.filter(({ offset }) => offset < end),
+        { context, streams, run, logId: history.logId },
+      );
+      // Offsets have gaps only below the log's start, and behind its end if the log was set back.
+      const next = Math.min(end, records.at(-1) ? (records.at(-1)?.offset ?? 0) + 1 : end);
+      const missing = next - from - records.filter(({ offset }) => offset < end).length;
+      state = {
+        hasAnswers: true,
+        next: state.next.with(index, next),
+        read: state.read + next - from,
+        counts: { ...addCounts(state.counts, page.counts), pastRetention: state.counts.pastRetention + missing },
+      };
+      scratch.commit({ lines: page.lines, checkpoint: JSON.stringify(state) });
+      from = next;
+      const now = performance.now();
+      if (now - reportedAt >= REPORT_EVERY_MS) {
+        reportedAt = now;
+        reports.progress({ read: state.read, total: run.progress.total }, state.counts);
+      }
+      // Yields to the event loop, so that the child notices the end of its parent.
+      if (await intake.isBusy(now)) await pause(now - startedAt);
+      else await nextTurn();
+    }
+  }
+  return state;
+}
+
+type PageFacts = {
+  readonly context: CompareContext;
+  readonly streams: ReadonlySet<string>;
+  readonly run: Run;
+  readonly logId: EventHistory['logId'];
+};
+
+/** Evaluates the events of a page. Events on streams without a rule of the run are skipped by their headers. */
+function evaluatePage(
+  records: readonly LogRecord[],
+  { context, streams, run, logId }: PageFacts,
+): { readonly lines: readonly Line[]; readonly counts: ReadCounts } {
+  const lines: Line[] = [];
+  let counts = NO_READ_COUNTS;
+  for (const record of records) {
+    const stream = streamOfRecord(record);
+    if (stream === null || !streams.has(stream) || !isInRange(record.time, run)) continue;
+    const read = readSourceRecord(record, logId);
+    if (!read.ok) {
+      counts = { ...counts, unreadable: counts.unreadable + 1 };
+    } else if (read.value.kind === 'event') {
+      const compared = compare(read.value.event, context);
+      lines.push(...compared.lines);
+      counts = addCounts(counts, compared.counts);
+    }
+  }
+  return { lines, counts };
+}
+
+/** Partitions are cut at offsets, and the time of a record may step back by the clock of its writer. */
+const isInRange = (at: Instant, { from, to }: Run): boolean => at >= from && at < to;
+
+function compare(
+  event: SourceEvent,
+  context: CompareContext,
+): { readonly lines: readonly Line[]; readonly counts: ReadCounts } {
+  const { lines, needsLookup, noAddress, ruleErrors } = runToCompletion(compareEventCoroutine(event, context));
+  return {
+    lines,
+    counts: { ...NO_READ_COUNTS, events: 1, needsLookup: needsLookup ? 1 : 0, noAddress, ruleErrors },
+  };
+}
+
+const addCounts = (a: ReadCounts, b: ReadCounts): ReadCounts => ({
+  events: a.events + b.events,
+  needsLookup: a.needsLookup + b.needsLookup,
+  noAddress: { before: a.noAddress.before + b.noAddress.before, after: a.noAddress.after + b.noAddress.after },
+  ruleErrors: { before: a.ruleErrors.before + b.ruleErrors.before, after: a.ruleErrors.after + b.ruleErrors.after },
+  unreadable: a.unreadable + b.unreadable,
+  pastRetention: a.pastRetention + b.pastRetention,
+});
+
+/** Sends the slots that differ. Returns the number of the others by rule. */
+async function sendSlots(
+  { scratch, comparing }: CompareParts,
+  reports: CompareReports,
+): Promise<readonly (readonly [string, number])[]> {
+  const unchanged = new Map<string, number>();
+  let batch: ComparedSlot[] = [];
+  for (const slot of joinSlots(scratch.lines(['slot']), titlesOf(comparing))) {
+    if (slot.difference === 'unchanged') {
+      unchanged.set(slot.rule, (unchanged.get(slot.rule) ?? 0) + 1);
+      continue;
+    }
+    batch.push(slot);
+    if (batch.length < ROW_BATCH_SIZE) continue;
+    await reports.slots(batch);
+    batch = [];
+  }
+  if (batch.length > 0) await reports.slots(batch);
+  return [...unchanged];
+}
+
+/** Returns the title of a rule by its id. A renamed rule has the title of the side *after*. */
+function titlesOf({ configurations, book }: CompareParts['comparing']): (ruleId: string) => string {
+  const titles = new Map<string, string>();
+  const streams = [...streamsOf(configurations, book)];
+  for (const side of SIDES) {
+    const rules = streams.flatMap((stream) => book.rulesOf(configurations[side], stream));
+    for (const { placed } of rules) titles.set(ruleIdOf(placed), ruleTitle(placed));
+  }
+  return (ruleId) => titles.get(ruleId) ?? ruleId;
+}
+
+/** Says whether events come in beside the run, at most one look per second. */
+function watchIntake(history: EventHistory) {
+  const partitions = Array.from({ length: history.partitions('carillon.events') }, (_, partition) => partition);
+  let seen: { readonly at: number; readonly end: number } | null = null;
+  let busy = false;
+  return {
+    async isBusy(now: number): Promise<boolean> {
+      if (seen && now - seen.at < REPORT_EVERY_MS) return busy;
+      const bounds = await Promise.all(partitions.map((partition) => history.bounds('carillon.events', partition)));
+      const end = bounds.reduce((sum, bound) => sum + bound.end, 0);
+      if (seen) busy = ((end - seen.end) * 1_000) / (now - seen.at) >= BUSY_RECORDS_PER_SECOND;
+      seen = { at: now, end };
+      return busy;
+    },
+  };
+}

@@ -1,0 +1,200 @@
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openEmbedded, type Embedded } from '@carillon/adapter-embedded';
+import { createIds } from '@carillon/adapter-system';
+import { createRecordCodecs } from '@carillon/contracts';
+import { CHANGED_BY_OWNER, type Configuration } from '@carillon/domain/configuration';
+import { OWNER_ACTOR } from '@carillon/domain/people';
+import type { Run } from '@carillon/domain/runs';
+import type { JobId, RunId } from '@carillon/kernel';
+import { createConfigurationView, publishConfiguration, type ComparedSlot } from '@carillon/stages';
+import { untilFound } from '@carillon/testing';
+import { changesOf, notification, ORDER_PAID, orderShop } from '@carillon/testing/given';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ComparisonResult } from '@carillon/control';
+import { createComparison } from './comparison.ts';
+
+const EVENTS = 300;
+const KEY = new Uint8Array(32).fill(7);
+const clock = { now: () => Date.now() };
+const ids = createIds(KEY);
+
+let folder: string;
+let data: Embedded;
+let configuration: Configuration;
+/** The result of a run that nothing interrupted. */
+let whole: ComparisonResult;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'carillon-comparison-'));
+  data = await openEmbedded({ dataDir: folder, clock, partitions: 2 });
+  const codecs = await createRecordCodecs(data.registry, clock.now);
+  const view = createConfigurationView(data.log, codecs.configuration, clock);
+  const { configuration: codec } = codecs;
+  const ports = { log: data.log, codec, view, ids, clock, readEverywhere: async () => undefined };
+  await publishConfiguration(ports, changesOf(await view.refresh(), orderShop()), CHANGED_BY_OWNER);
+  configuration = view.current();
+  await data.log.append(Array.from({ length: EVENTS }, (_, index) => orderEvent(index)));
+});
+afterAll(async () => {
+  await data.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Every third order is paid, every third is refunded; the last third is a stream that no rule of the run reads. */
+function orderEvent(index: number) {
+  const status = ['paid', 'refunded', 'paid'][index % 3];
+  const body = { order_id: `A-${index}`, status, customer: { name: 'Ada', email: `ada${index}@example.com` } };
+  const headers = {
+    kind: 'event',
+    enc: '0',
+    workspace: 'shop',
+    stream: index % 3 === 2 ? 'shop/other' : 'shop/orders',
+    event_id: `evt_${index}`,
+  };
+  const value = new TextEncoder().encode(JSON.stringify(body));
+  return { topic: 'carillon.events', partition: index % 2, key: `k${index}`, value, headers } as const;
+}
+
+const EDITED = notification('order-paid', {
+  ...ORDER_PAID,
+  rules: {
+    paid: {
+      stream: 'orders',
+      when: 'event.status == "refunded"',
+      recipients: { from: 'event', to: { email: 'event.customer.email' }, unique_id: 'event.order_id' },
+    },
+  },
+});
+
+/** A run over all events that compares the published rule with one that fires for refunded orders. */
+async function newRun(facts: Partial<Run> = {}): Promise<Run> {
+  const offsets = [];
+  for (const partition of [0, 1]) {
+    const { start, end } = await data.log.bounds('carillon.events', partition);
+    offsets.push({ partition, first: start, end });
+  }
+  const now = clock.now();
+  return {
+    id: ids.random('run') as RunId,
+    workspace: 'shop',
+    kind: 'compare',
+    by: OWNER_ACTOR,
+    from: 0,
+    to: now + 1000,
+    logStartsAt: null,
+    logId: data.log.logId,
+    offsets,
+    before: configuration.number,
+    published: configuration.number,
+    changes: changesOf(configuration, [EDITED]).map((change) => ({ ...change, revision: null })),
+    notifications: ['order-paid'],
+    notCompared: [],
+    state: 'waiting',
+    progress: { read: 0, total: offsets.reduce((sum, { first, end }) => sum + end - first, 0) },
+    counts: null,
+    checksum: null,
+    reason: null,
+    job: 'job_1' as JobId,
+    createdAt: now,
+    updatedAt: now,
+    endedAt: null,
+    version: 1,
+    ...facts,
+  };
+}
+
+type Heard = { slots: ComparedSlot[]; begun: number; readAtBegin: number[] };
+
+/** Compares with a real child. */
+async function compared(run: Run, pageRecords?: number) {
+  const heard: Heard = { slots: [], begun: 0, readAtBegin: [] };
+  const stop = new AbortController();
+  const comparison = createComparison({ dataDir: folder, logId: data.log.logId, ledgerKey: KEY, pageRecords });
+  const comparing = comparison.compare(
+    run,
+    {
+      async begin() {
+        heard.slots = [];
+        heard.begun += 1;
+      },
+      async progress({ read }) {
+        if (heard.readAtBegin.length < heard.begun) heard.readAtBegin.push(read);
+      },
+      async slots(slots) {
+        heard.slots.push(...slots);
+      },
+    },
+    stop.signal,
+  );
+  return { comparison, comparing, heard, stop };
+}
+
+/** The child processes of this process that compare. */
+async function children(): Promise<readonly number[]> {
+  const text = await readFile(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8');
+  const pids = text.split(' ').filter((pid) => pid !== '');
+  const commands = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')));
+  return pids.map(Number).filter((_, index) => commands[index]?.includes('replay/child.ts'));
+}
+
+const scratchFile = (run: Run): string => join(folder, 'runs', `${run.id}.scratch`);
+
+describe('A comparison in a child process', () => {
+  it('finds the slots that an edit adds and removes, and nothing for an edit that changes nothing', async () => {
+    const first = await compared(await newRun());
+    whole = await first.comparing;
+    const { checksum, counts, unchanged } = whole;
+    const differences = Map.groupBy(first.heard.slots, ({ difference }) => difference);
+    expect(differences.get('added')).toHaveLength(EVENTS / 3);
+    expect(differences.get('removed')).toHaveLength(EVENTS / 3);
+    expect(unchanged).toEqual([]);
+    expect(counts).toMatchObject({ events: (EVENTS / 3) * 2, unreadable: 0, pastRetention: 0 });
+    expect(first.heard.slots[0]).toMatchObject({ rule: 'order-paid.paid', channel: 'email' });
+    const same = await compared(await newRun({ changes: [] }));
+    const result = await same.comparing;
+    expect(same.heard.slots).toEqual([]);
+    expect(result.unchanged).toEqual([['order-paid.paid', EVENTS / 3]]);
+    expect(result.checksum).not.toBe(checksum);
+  });
+
+  it('continues from its checkpoint after its child was killed, with the same checksum', async () => {
+    const run = await newRun();
+    const { comparing, heard } = await compared(run, 1);
+    const pid = await untilFound('the child has written a few pages', async () => {
+      const log = await stat(`${scratchFile(run)}-wal`).catch(() => null);
+      return (log?.size ?? 0) > 100_000 ? (await children())[0] : undefined;
+    });
+    process.kill(pid, 'SIGKILL');
+    const result = await comparing;
+    expect(heard.begun).toBe(2);
+    expect(heard.readAtBegin[1]).toBeGreaterThan(0);
+    expect(result).toEqual(whole);
+    expect(heard.slots).toHaveLength((EVENTS / 3) * 2);
+  });
+
+  it('ends its child within 2 s of a stop, and keeps a scratch file that only its owner reads', async () => {
+    const run = await newRun();
+    const { comparison, comparing, stop } = await compared(run, 1);
+    await untilFound('the child compares', async () => {
+      const [pid] = await children();
+      const file = await stat(scratchFile(run)).catch(() => null);
+      return pid !== undefined && file ? pid : undefined;
+    });
+    expect((await stat(scratchFile(run))).mode & 0o077).toBe(0);
+    stop.abort(new Error('cancelled'));
+    await expect(comparing).rejects.toThrow('cancelled');
+    expect(await children()).toEqual([]);
+    expect(await comparison.known()).toContain(run.id);
+    await comparison.forget(run);
+    expect(await comparison.known()).not.toContain(run.id);
+  });
+
+  it('fails a run of another log by name', async () => {
+    const comparison = createComparison({ dataDir: folder, logId: 'log_other' as never, ledgerKey: KEY });
+    const reports = { begin: async () => undefined, progress: async () => undefined, slots: async () => undefined };
+    await expect(comparison.compare(await newRun(), reports, new AbortController().signal)).rejects.toMatchObject({
+      code: 'wrong_log',
+    });
+  });
+});

@@ -1,0 +1,115 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { removeScratchFile } from '@carillon/adapter-embedded';
+import type { ComparisonReports, ComparisonResult, HistoryComparison } from '@carillon/control';
+import type { Run } from '@carillon/domain/runs';
+import { CarillonError, type LogId } from '@carillon/kernel';
+import type { FromChild, ToChild } from './protocol.ts';
+
+/** Heap of the child. A rule that needs more ends the child, and its run fails. */
+const HEAP_MIB = 384;
+/** Children in a row that may end before one of them reads a record. */
+const MAX_FRUITLESS_STARTS = 3;
+const SUFFIX = '.scratch';
+
+export type ComparisonFacts = {
+  readonly dataDir: string;
+  readonly logId: LogId;
+  readonly ledgerKey: Uint8Array;
+  /** Records of a page. Defaults to 500. */
+  readonly pageRecords?: number | undefined;
+};
+
+/** The source as it stands in a checkout, or what a bundle made of it (tools/bundle.ts). */
+const childEntry = (): string =>
+  fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? './child.ts' : './replay-child.js', import.meta.url));
+
+/** Runs each comparison in a child process of its own. Scratch files are in the folder `runs` of the data folder. */
+export function createComparison({ dataDir, logId, ledgerKey, pageRecords }: ComparisonFacts): HistoryComparison {
+  const folder = join(dataDir, 'runs');
+  const fileOf = (id: string): string => join(folder, `${id}${SUFFIX}`);
+
+  async function compare(run: Run, reports: ComparisonReports, stop: AbortSignal): Promise<ComparisonResult> {
+    const order = { run, dataDir, logId, ledgerKey, pageRecords, scratchFile: fileOf(run.id) };
+    let read = -1;
+    for (let fruitless = 0; fruitless < MAX_FRUITLESS_STARTS;) {
+      stop.throwIfAborted();
+      await reports.begin();
+      const child = fork(childEntry(), [], {
+        execArgv: [`--max-old-space-size=${HEAP_MIB}`],
+        // Settings of the product may hold secrets, and the child needs none of them.
+        env: {},
+        serialization: 'advanced',
+        stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      });
+      const before: number = read;
+      const result = await follow(child, { kind: 'compare', order }, stop, {
+        ...reports,
+        async progress(progress, counts) {
+          read = Math.max(read, progress.read);
+          await reports.progress(progress, counts);
+        },
+      });
+      if (result) return result;
+      fruitless = read > before ? 0 : fruitless + 1;
+    }
+    throw new CarillonError('internal', ENDED);
+  }
+
+  return {
+    compare,
+    async forget({ id }) {
+      removeScratchFile(fileOf(id));
+    },
+    async known() {
+      const names = await readdir(folder).catch((): readonly string[] => []);
+      return [...new Set(names.map((name) => name.split('.')[0] ?? ''))].filter((id) => id.startsWith('run_'));
+    },
+  };
+}
+
+const ENDED = `the process that compares ended ${MAX_FRUITLESS_STARTS} times before it could go on. A rule may need more than ${HEAP_MIB} MiB of memory: compare fewer notifications, or simplify the rule`;
+
+/** Resolves to the result of a child, or to null if the child ended without one. Ends the child when `stop` is aborted. */
+async function follow(
+  child: ChildProcess,
+  order: ToChild,
+  stop: AbortSignal,
+  reports: ComparisonReports,
+): Promise<ComparisonResult | null> {
+  const kill = (): void => void child.kill('SIGKILL');
+  stop.addEventListener('abort', kill);
+  try {
+    return await new Promise<ComparisonResult | null>((resolve, reject) => {
+      let handling: Promise<void> = Promise.resolve();
+      let result: ComparisonResult | null = null;
+      const fail = (error: unknown): void => {
+        reject(error);
+        kill();
+      };
+      const tell = (message: ToChild): void => void child.send(message, () => undefined);
+      // Messages are handled in their order, one at a time.
+      child.on('message', (message: FromChild) => {
+        handling = handling.then(() => handle(message)).catch(fail);
+      });
+      child.on('error', fail);
+      child.on('exit', () => void handling.then(() => resolve(result)));
+
+      async function handle(message: FromChild): Promise<void> {
+        if (message.kind === 'ready') tell(order);
+        if (message.kind === 'progress') await reports.progress(message.progress, message.counts);
+        if (message.kind === 'failed') throw new CarillonError(message.code, message.detail);
+        if (message.kind === 'done') result = message;
+        if (message.kind !== 'slots') return;
+        await reports.slots(message.slots);
+        tell({ kind: 'stored' });
+      }
+    });
+  } finally {
+    stop.removeEventListener('abort', kill);
+    kill();
+    stop.throwIfAborted();
+  }
+}

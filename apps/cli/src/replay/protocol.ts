@@ -1,0 +1,34 @@
+import type { ReadCounts, Run, RunProgress } from '@carillon/domain/runs';
+import type { ErrorCode, LogId } from '@carillon/kernel';
+import type { ComparedSlot } from '@carillon/stages';
+
+/** What the child process needs for a run. It comes over the IPC channel, because arguments and environment can be read by others. */
+export type CompareOrder = {
+  readonly run: Run;
+  readonly dataDir: string;
+  readonly logId: LogId;
+  /** Key from which ids are derived. */
+  readonly ledgerKey: Uint8Array;
+  readonly scratchFile: string;
+  readonly pageRecords: number | undefined;
+};
+
+export type ToChild =
+  | { readonly kind: 'compare'; readonly order: CompareOrder }
+  /** The slots sent last are stored. */
+  | { readonly kind: 'stored' };
+
+export type FromChild =
+  /** The child is loaded and takes its order. */
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'progress'; readonly progress: RunProgress; readonly counts: ReadCounts }
+  /** Slots that differ. The child waits for `stored` before it sends more. */
+  | { readonly kind: 'slots'; readonly slots: readonly ComparedSlot[] }
+  | {
+      readonly kind: 'done';
+      readonly checksum: string;
+      readonly counts: ReadCounts;
+      /** Number of slots on which the sides agree, by rule. */
+      readonly unchanged: readonly (readonly [rule: string, slots: number])[];
+    }
+  | { readonly kind: 'failed'; readonly code: ErrorCode; readonly detail: string };

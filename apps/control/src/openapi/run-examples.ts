@@ -1,0 +1,88 @@
+import { page } from './operation-example.ts';
+
+const NONE = { added: 0, removed: 0, changed: 0, new_unique_id: 0 };
+const NO_STATES = { notified: 0, waiting: 0, stopped: 0, none: 0 };
+
+const STARTED = {
+  id: 'run_5Q8W2ZC4M1V7X9K3B6N0HTR2PD',
+  workspace: 'shop',
+  kind: 'compare',
+  state: 'waiting',
+  from: '2026-10-30T09:00:00.000Z',
+  to: '2026-11-29T09:00:00.000Z',
+  log_starts_at: null,
+  before: 7,
+  published: 7,
+  changes: [{ kind: 'notification', name: 'order-paid', action: 'update', revision: 'rev_1' }],
+  notifications: ['order-paid'],
+  not_compared: [],
+  progress: { read: 0, total: 12_400 },
+  counts: null,
+  sentence: null,
+  warning: null,
+  checksum: null,
+  reason: null,
+  job: 'job_3B6N0HTR2PD5Q8W2ZC4M1V7X9K',
+  created_by: { kind: 'person', id: 'per_ada', name: 'Ada' },
+  created_at: '2026-11-29T09:00:00.000Z',
+  ended_at: null,
+  kept_until: null,
+};
+
+const DONE = {
+  ...STARTED,
+  state: 'done',
+  progress: { read: 12_400, total: 12_400 },
+  counts: {
+    events: 4_100,
+    needs_lookup: 0,
+    no_address: { before: 0, after: 0 },
+    rule_errors: { before: 0, after: 0 },
+    unreadable: 0,
+    past_retention: 0,
+    differences: { ...NONE, added: 37, removed: 12, unchanged: 363 },
+    slot_states: {
+      added: { ...NO_STATES, notified: 4, none: 33 },
+      removed: { ...NO_STATES, notified: 12 },
+      changed: NO_STATES,
+      new_unique_id: NO_STATES,
+    },
+    people: { ...NONE, added: 37, removed: 12 },
+    notified_people: { ...NONE, added: 4, removed: 12 },
+    by_rule: [{ rule: 'order-paid.paid', ...NONE, added: 37, removed: 12, unchanged: 363 }],
+    by_day: [{ day: '2026-11-28', ...NONE, added: 37, removed: 12 }],
+  },
+  sentence:
+    'Over the last 30 days, this edit would have added messages for 37 people and removed messages for 12. 363 messages are unchanged. Of the 37 people, 4 were already notified.',
+  checksum: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+  ended_at: '2026-11-29T09:00:04.000Z',
+  kept_until: '2026-12-29T09:00:04.000Z',
+};
+
+const ROW = {
+  slot: 'dlv_37G5398XK2YK0SPEA59673M7JP',
+  difference: 'added',
+  slot_state: 'none',
+  slot_state_words: 'never sent',
+  delivery_id: null,
+  rule: 'order-paid.paid',
+  channel: 'email',
+  event: 'evt_0GMPXQ2V7T1C9H4B8KJ5N6R3WD',
+  at: '2026-11-28T17:20:00.000Z',
+  day: '2026-11-28',
+  person: 'ada@example.com',
+  before: null,
+  after: 'ada@example.com',
+};
+
+/** Examples of comparisons, by operation. */
+export const RUN_EXAMPLES = {
+  startRun: { takes: { drafts: true, last: '30d' }, answers: STARTED },
+  listRuns: { answers: page(DONE) },
+  readRun: { answers: DONE },
+  listRunRows: { answers: page(ROW) },
+  exportRunRows: {
+    answers:
+      '"difference","slot_state","rule","channel","event","at","person","before","after","delivery_id","slot"\r\n"added","none","order-paid.paid","email","evt_0GMPXQ2V7T1C9H4B8KJ5N6R3WD","2026-11-28T17:20:00.000Z","ada@example.com","","ada@example.com","","dlv_37G5398XK2YK0SPEA59673M7JP"\r\n',
+  },
+};

@@ -1,0 +1,201 @@
+import { runBody, runPage, runRequest, runRowPage } from '@carillon/contracts';
+import { ROW_DIFFERENCES, SLOT_STATES, type Run } from '@carillon/domain/runs';
+import { csvLine, type RunId } from '@carillon/kernel';
+import { z } from 'zod';
+import type { Permission } from '../../access/permission.ts';
+import { audited } from '../../audit/facts.ts';
+import { CSV, joinLines, sendCsv } from '../../csv/csv-type.ts';
+import type { RoutePorts } from '../../ports.ts';
+import { showingActors } from '../../resources/shown.ts';
+import { createRowDetails, type RowDetailPorts } from '../../runs/row-details.ts';
+import { showRow, showRun } from '../../runs/show-run.ts';
+import { startRun, type StartRunPorts } from '../../runs/start-run.ts';
+import { inWorkspace, notFound, oneOfWords, paging, withId, type ApiServer } from '../app.ts';
+
+/** A folder is larger than other bodies. */
+const FOLDER_LIMIT = 16 * 1024 * 1024;
+
+const COMPARES = ['configure', 'operate'] as const satisfies readonly Permission[];
+
+const rowFilters = {
+  difference: oneOfWords('difference', ROW_DIFFERENCES).optional(),
+  slot: oneOfWords('slot state', SLOT_STATES).optional().describe('What the delivery ledger knew when the run ended'),
+  rule: z.string().max(400).optional().describe('`notification.rule`'),
+  day: z.iso.date().optional().describe('Of the event, in UTC'),
+};
+type RowFilters = z.infer<z.ZodObject<typeof rowFilters>>;
+
+type RunPorts = StartRunPorts & RowDetailPorts & Pick<RoutePorts, 'people' | 'runs' | 'jobs'>;
+
+/** Runs: comparisons of two configurations over the log. */
+export function runRoutes(app: ApiServer, ports: RunPorts): void {
+  startRoute(app, ports);
+  listRoute(app, ports);
+  readRoute(app, ports);
+  rowsRoute(app, ports);
+  exportRoute(app, ports);
+}
+
+function startRoute(app: ApiServer, ports: RunPorts): void {
+  app.post(
+    '/v1/workspaces/:workspace/runs',
+    {
+      config: {
+        permission: COMPARES,
+        audit: 'run.start',
+        answers: ['location'],
+        problems: ['not_found', 'invalid_configuration', 'window_empty', 'wrong_state', 'conflict'],
+      },
+      bodyLimit: FOLDER_LIMIT,
+      schema: {
+        operationId: 'startRun',
+        tags: ['Runs'],
+        summary: 'Compares an edit with what is published over past events, as a job; nothing is sent',
+        params: inWorkspace,
+        body: runRequest,
+        response: { 202: runBody },
+      },
+    },
+    async (request, reply) => {
+      const { workspace } = request.params;
+      const run = await startRun(request, workspace, request.body, ports);
+      reply.code(202).header('location', `/v1/workspaces/${workspace}/runs/${run.id}`);
+      return show(run, ports);
+    },
+  );
+}
+
+function listRoute(app: ApiServer, ports: RunPorts): void {
+  app.get(
+    '/v1/workspaces/:workspace/runs',
+    {
+      config: { permission: 'read' },
+      schema: {
+        operationId: 'listRuns',
+        tags: ['Runs'],
+        summary: 'Comparisons of a workspace, newest first',
+        params: inWorkspace,
+        querystring: z.strictObject(paging),
+        response: { 200: runPage },
+      },
+    },
+    async (request) => {
+      const { limit, cursor } = request.query;
+      const page = await ports.runs.list(request.params.workspace, limit, cursor);
+      return { items: await Promise.all(page.items.map((run) => show(run, ports))), next: page.next };
+    },
+  );
+}
+
+function readRoute(app: ApiServer, ports: RunPorts): void {
+  app.get(
+    '/v1/workspaces/:workspace/runs/:id',
+    {
+      config: { permission: 'read', problems: ['not_found'] },
+      schema: {
+        operationId: 'readRun',
+        tags: ['Runs'],
+        summary: 'A comparison: how far it is, its counts, and its result in words',
+        params: withId,
+        response: { 200: runBody },
+      },
+    },
+    async (request) => show(await findRun(request.params, ports), ports),
+  );
+}
+
+function rowsRoute(app: ApiServer, ports: RunPorts): void {
+  app.get(
+    '/v1/workspaces/:workspace/runs/:id/rows',
+    {
+      config: { permission: COMPARES, audit: 'content.read', problems: ['not_found'] },
+      schema: {
+        operationId: 'listRunRows',
+        tags: ['Runs'],
+        summary: 'Messages on which both sides of a comparison differ, with names and addresses; audited',
+        params: withId,
+        querystring: z.strictObject({ ...paging, ...rowFilters }),
+        response: { 200: runRowPage },
+      },
+    },
+    async (request) => {
+      const run = await findRun(request.params, ports);
+      audited(request, { workspace: run.workspace, target: run.id });
+      const { limit, cursor, ...filters } = request.query;
+      const page = await ports.runs.rows(filterOf(run, filters), limit, cursor);
+      const detailsOf = await createRowDetails(run, ports);
+      const items = [];
+      for (const row of page.items) items.push(showRow(row, await detailsOf(row)));
+      return { items, next: page.next };
+    },
+  );
+}
+
+const COLUMNS = [
+  'difference',
+  'slot_state',
+  'rule',
+  'channel',
+  'event',
+  'at',
+  'person',
+  'before',
+  'after',
+  'delivery_id',
+  'slot',
+] as const;
+/** Rows that an export reads at once. */
+const READ_BATCH_SIZE = 200;
+
+function exportRoute(app: ApiServer, ports: RunPorts): void {
+  app.get(
+    '/v1/workspaces/:workspace/runs/:id/rows/export',
+    {
+      config: { permission: 'bodies', audit: 'run.export', streams: true, problems: ['not_found'] },
+      schema: {
+        operationId: 'exportRunRows',
+        tags: ['Runs'],
+        summary: 'The same messages as CSV; audited',
+        params: withId,
+        produces: [CSV],
+        querystring: z.strictObject(rowFilters),
+        response: { 200: z.string() },
+      },
+    },
+    async (request, reply) => {
+      const run = await findRun(request.params, ports);
+      audited(request, { workspace: run.workspace, target: run.id });
+      sendCsv(reply, `${run.id}.csv`, csvOf(run, request.query, ports));
+      return reply;
+    },
+  );
+}
+
+async function* csvOf(run: Run, filters: RowFilters, ports: RunPorts): AsyncGenerator<string> {
+  yield csvLine(COLUMNS);
+  const detailsOf = await createRowDetails(run, ports);
+  let cursor: string | undefined;
+  do {
+    const page = await ports.runs.rows(filterOf(run, filters), READ_BATCH_SIZE, cursor);
+    const shown = [];
+    for (const row of page.items) shown.push(showRow(row, await detailsOf(row)));
+    yield await joinLines(shown, (row) => csvLine(COLUMNS.map((column) => row[column] ?? '')), ports.slice);
+    cursor = page.next ?? undefined;
+  } while (cursor !== undefined);
+}
+
+const filterOf = (run: Run, { difference, slot, rule, day }: RowFilters) => ({
+  run: run.id,
+  difference,
+  slotState: slot,
+  rule,
+  day,
+});
+
+const show = async (run: Run, ports: RunPorts) => showRun(run, await ports.jobs.get(run.job), showingActors(ports));
+
+async function findRun({ workspace, id }: z.infer<typeof withId>, { runs }: RunPorts): Promise<Run> {
+  const run = await runs.get(id as RunId);
+  if (run?.workspace === workspace) return run;
+  throw notFound(`run ${id} in workspace ${workspace}`);
+}

@@ -1,0 +1,33 @@
+import type { ReadCounts, Run, RunProgress } from '@carillon/domain/runs';
+import type { ComparedSlot } from '@carillon/stages';
+
+/** Called while a comparison is under way. */
+export type ComparisonReports = {
+  /** Called when a process begins. Slots that were given before come again. */
+  begin(): Promise<void>;
+  /** Called about once per second, and never two at a time. */
+  progress(progress: RunProgress, counts: ReadCounts): Promise<void>;
+  /** Gets each slot that differs once, some hundreds at a time and in the order of the slots. The comparison waits for it. */
+  slots(slots: readonly ComparedSlot[]): Promise<void>;
+};
+
+export type ComparisonResult = {
+  /** SHA-256 over the lines, as 64 hexadecimal digits. */
+  readonly checksum: string;
+  readonly counts: ReadCounts;
+  /** Number of slots on which the sides agree, by rule. */
+  readonly unchanged: readonly (readonly [rule: string, slots: number])[];
+};
+
+/** Compares two configurations over the log, outside this process. */
+export type HistoryComparison = {
+  /**
+   * Evaluates the events of a run. A run that was interrupted continues where it stopped. Rejects with CarillonError `no_room`, and with
+   * `internal` if the process keeps ending. Rejects with the reason of `stop` when that is aborted.
+   */
+  compare(run: Run, reports: ComparisonReports, stop: AbortSignal): Promise<ComparisonResult>;
+  /** Deletes what a run has on the disk. Safe to repeat. */
+  forget(run: Pick<Run, 'id'>): Promise<void>;
+  /** Ids of runs that have something on the disk. */
+  known(): Promise<readonly string[]>;
+};

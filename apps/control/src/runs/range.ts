@@ -1,0 +1,40 @@
+import type { Run, RunOffsets } from '@carillon/domain/runs';
+import { CarillonError, formatInstant, type Instant } from '@carillon/kernel';
+import type { EventLog } from '@carillon/ports';
+import { offsetAt } from '@carillon/stages';
+
+const TOPIC = 'carillon.events';
+
+type Range = {
+  readonly offsets: readonly RunOffsets[];
+  readonly records: number;
+  readonly logStartsAt: Instant | null;
+};
+
+/**
+ * Returns the offsets of a time range in each partition. Rejects with CarillonError `window_empty` if the log holds nothing of
+ * the range.
+ */
+export async function rangeOf(
+  log: Pick<EventLog, 'partitions' | 'read' | 'bounds'>,
+  { from, to }: Pick<Run, 'from' | 'to'>,
+): Promise<Range> {
+  const offsets: RunOffsets[] = [];
+  const starts: Instant[] = [];
+  for (let partition = 0; partition < log.partitions(TOPIC); partition += 1) {
+    const { start } = await log.bounds(TOPIC, partition);
+    const [oldest] = await log.read(TOPIC, partition, start, 1);
+    if (oldest) starts.push(oldest.time);
+    const first = await offsetAt(log, TOPIC, partition, from);
+    const end = await offsetAt(log, TOPIC, partition, to);
+    if (end > first) offsets.push({ partition, first, end });
+  }
+  const records = offsets.reduce((sum, { first, end }) => sum + end - first, 0);
+  const startsAt = starts.length > 0 ? Math.min(...starts) : null;
+  if (records === 0) {
+    const since =
+      startsAt === null ? 'the log has no events yet' : `the log has events since ${formatInstant(startsAt)}`;
+    throw new CarillonError('window_empty', `no events from ${formatInstant(from)} to ${formatInstant(to)}; ${since}`);
+  }
+  return { offsets, records, logStartsAt: startsAt !== null && startsAt > from ? startsAt : null };
+}

@@ -1,0 +1,153 @@
+import type { z } from 'zod';
+import type { runRequest } from '@carillon/contracts';
+import { findResource, type Configuration } from '@carillon/domain/configuration';
+import { DEFAULT_RUN_RANGE, type Run, type RunChange } from '@carillon/domain/runs';
+import { CarillonError, type JobId, type RunId } from '@carillon/kernel';
+import { editOf, narrowRuleBook, rulesWithState, type ComparedConfigurations } from '@carillon/stages';
+import type { FastifyRequest } from 'fastify';
+import { principalOf, type Principal } from '../access/principal.ts';
+import { audited } from '../audit/facts.ts';
+import { proposedConfiguration, type Edit } from '../drafts/proposed.ts';
+import { startJob } from '../jobs/start.ts';
+import { compareHistory } from '../jobs/kinds/compare-history.ts';
+import type { ControlPorts, PlanningPorts, RoutePorts } from '../ports.ts';
+import { insteadOf } from '../names.ts';
+import { notFound, readRange } from '../routes/app.ts';
+import { rangeOf } from './range.ts';
+
+export type StartRunPorts = PlanningPorts &
+  Pick<RoutePorts, 'book' | 'clock' | 'comparison' | 'drafts' | 'ids' | 'jobs' | 'log' | 'runs'>;
+
+type RunRequest = z.infer<typeof runRequest>;
+
+/** Stores a run and the job that executes it. */
+export async function startRun(
+  request: FastifyRequest,
+  workspace: string,
+  asked: RunRequest,
+  ports: StartRunPorts,
+): Promise<Run> {
+  if (!ports.comparison) {
+    throw new CarillonError('wrong_state', 'a run compares on the embedded backend only, and this is a cluster');
+  }
+  const now = ports.clock.now();
+  const { since, before: to = now } = readRange(asked, now);
+  const range = { from: since ?? to - DEFAULT_RUN_RANGE, to: Math.min(to, now) };
+  const { configurations, changes, published, before } = await sidesOf(workspace, asked, principalOf(request), ports);
+  const edit = editOf(configurations, workspace);
+  const notifications = asked.notifications ? [...new Set(asked.notifications)].toSorted() : edit.notifications;
+  refuseUnknown(notifications, workspace, configurations);
+  refuseRulesWithState(notifications, workspace, configurations, ports);
+  const { offsets, records, logStartsAt } = await rangeOf(ports.log, range);
+  const run: Run = {
+    ...range,
+    id: ports.ids.random('run') as RunId,
+    workspace,
+    kind: 'compare',
+    by: principalOf(request).actor,
+    logStartsAt,
+    logId: ports.log.logId,
+    offsets,
+    before,
+    published,
+    changes,
+    notifications,
+    notCompared: edit.notCompared,
+    state: 'waiting',
+    progress: { read: 0, total: records },
+    counts: null,
+    checksum: null,
+    reason: null,
+    job: ports.ids.random('job') as JobId,
+    createdAt: now,
+    updatedAt: now,
+    endedAt: null,
+    version: 1,
+  };
+  await ports.runs.insert(run);
+  const work = { action: compareHistory.action, run: run.id };
+  await startJob(request, { id: run.job, workspace, work, items: [run.id] }, ports);
+  audited(request, { target: run.id });
+  return run;
+}
+
+type Sides = {
+  readonly configurations: ComparedConfigurations;
+  readonly changes: readonly RunChange[];
+  readonly published: number;
+  readonly before: number;
+};
+
+async function sidesOf(
+  workspace: string,
+  asked: RunRequest,
+  principal: Principal,
+  ports: StartRunPorts,
+): Promise<Sides> {
+  const edit = editFrom(workspace, asked, principal);
+  const published = await ports.configuration.refresh();
+  const {
+    current,
+    configuration: after,
+    changes,
+  } = edit ? await proposedConfiguration(edit, ports) : { current: published, configuration: published, changes: [] };
+  const before = asked.before ?? (edit ? current.number : beforeNewestChange(workspace, asked, current, ports));
+  if (before > current.number) {
+    throw new CarillonError('invalid_request', `before: the newest configuration is ${current.number}`, {
+      pointer: '/before',
+    });
+  }
+  const old = before === current.number ? current : await ports.configuration.at(before);
+  return { configurations: { before: old, after }, changes, published: current.number, before };
+}
+
+function editFrom(workspace: string, { drafts, folder }: RunRequest, { actor }: Principal): Edit | null {
+  if (drafts && folder) throw new CarillonError('invalid_request', 'give a folder, or drafts: not both');
+  if (folder) return { kind: 'folder', files: folder.files, prune: folder.prune };
+  if (!drafts) return null;
+  return { kind: 'drafts', workspace, isOwn: ({ by }) => by.kind === actor.kind && by.id === actor.id };
+}
+
+/** Number of the configuration before the newest change of the named notifications, or of all. */
+function beforeNewestChange(
+  workspace: string,
+  { notifications }: RunRequest,
+  current: Configuration,
+  { configuration }: Pick<ControlPorts, 'configuration'>,
+): number {
+  const newest = configuration.history
+    .publications()
+    .findLast(({ refs }) =>
+      refs.some(
+        ({ kind, name, workspace: owner }) =>
+          owner === workspace && kind === 'notification' && (notifications?.includes(name) ?? true),
+      ),
+    );
+  return Math.max(0, (newest?.number ?? current.number) - 1);
+}
+
+function refuseUnknown(names: readonly string[], workspace: string, { before, after }: ComparedConfigurations): void {
+  for (const name of names) {
+    if ([before, after].some((side) => findResource(side, 'notification', workspace, name))) continue;
+    throw notFound(`notification ${name} in workspace ${workspace}`, insteadOf(name, names));
+  }
+}
+
+function refuseRulesWithState(
+  names: readonly string[],
+  workspace: string,
+  configurations: ComparedConfigurations,
+  { book }: Pick<StartRunPorts, 'book'>,
+): void {
+  const narrowed = narrowRuleBook(
+    book,
+    (placed) => placed.workspace === workspace && names.includes(placed.notification.ref.name),
+  );
+  const [first, ...others] = rulesWithState(configurations, narrowed);
+  if (first === undefined) return;
+  const titles = [first, ...others].join(', ');
+  throw new CarillonError(
+    'wrong_state',
+    `rules that keep state cannot be compared: ${titles}. Name the other notifications under notifications`,
+  );
+}

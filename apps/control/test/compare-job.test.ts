@@ -1,0 +1,226 @@
+import { newJob } from '@carillon/domain/jobs';
+import { OWNER_ACTOR } from '@carillon/domain/people';
+import { NO_READ_COUNTS, type Run } from '@carillon/domain/runs';
+import { CarillonError, type DeliveryId, type EventId, type JobId, type LogId, type RunId } from '@carillon/kernel';
+import type { ComparedSlot } from '@carillon/stages';
+import { freshName, untilFound } from '@carillon/testing';
+import { neverYield } from '@carillon/testing/given';
+import { createDirectWire } from '@carillon/testing/memory';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { deploymentOwner } from '../src/access/principal.ts';
+import type { ComparisonResult, HistoryComparison } from '../src/index.ts';
+import { removeRuns } from '../src/runs/remove-runs.ts';
+import { openJobsFixture, type JobsFixture } from './jobs-fixture.ts';
+
+const DAY = 86_400_000;
+const RESULT: ComparisonResult = { checksum: 'c'.repeat(64), counts: { ...NO_READ_COUNTS, events: 3 }, unchanged: [] };
+
+let fixture: JobsFixture;
+let owner: Awaited<ReturnType<JobsFixture['as']>>;
+beforeEach(async () => {
+  fixture = await openJobsFixture();
+  owner = await fixture.as(deploymentOwner('session'));
+  await fixture.publishShop(owner);
+});
+afterEach(() => fixture.close());
+
+/** Stores a run with its job, as the start of a run does. */
+async function givenRun(): Promise<Run> {
+  const now = owner.clock.now();
+  const run: Run = {
+    id: freshName('run_') as RunId,
+    workspace: 'shop',
+    kind: 'compare',
+    by: OWNER_ACTOR,
+    from: 0,
+    to: now,
+    logStartsAt: null,
+    logId: 'log_1' as LogId,
+    offsets: [{ partition: 0, first: 0, end: 3 }],
+    before: 0,
+    published: 0,
+    changes: [],
+    notifications: ['order-paid'],
+    notCompared: [],
+    state: 'waiting',
+    progress: { read: 0, total: 3 },
+    counts: null,
+    checksum: null,
+    reason: null,
+    job: freshName('job_') as JobId,
+    createdAt: now,
+    updatedAt: now,
+    endedAt: null,
+    version: 1,
+  };
+  await fixture.runs.insert(run);
+  const facts = {
+    id: run.job,
+    workspace: 'shop',
+    work: { action: 'compare_history', run: run.id },
+    by: OWNER_ACTOR,
+    byName: 'owner',
+    from: { address: '127.0.0.1', userAgent: null },
+    requestId: 'req_1',
+    of: 1,
+  };
+  await fixture.jobs.insert(newJob(facts, now), [run.id]);
+  return run;
+}
+
+const slotOf = (facts: Partial<ComparedSlot>): ComparedSlot => ({
+  slot: freshName('dlv') as DeliveryId,
+  difference: 'added',
+  oldSlot: null,
+  ruleId: 'rul_1',
+  rule: 'order-paid.paid',
+  channel: 'email',
+  eventId: 'evt_1' as EventId,
+  position: 'carillon.events/0@1',
+  at: 0,
+  day: '1970-01-01',
+  person: freshName('person'),
+  ...facts,
+});
+
+/** A comparison that does what the test says, and the runs that it was asked to forget. */
+function scripted(compare: HistoryComparison['compare'], known: readonly string[] = []) {
+  const forgotten: string[] = [];
+  const comparison: HistoryComparison = {
+    compare,
+    forget: async ({ id }) => void forgotten.push(id),
+    known: async () => known,
+  };
+  return { comparison, forgotten };
+}
+
+const runnerWith = (comparison: HistoryComparison) =>
+  fixture.runner(owner, createDirectWire(), neverYield, { comparison });
+const stateOf = async ({ job }: Run) => (await fixture.jobs.get(job))?.state;
+
+describe('A job that compares history', () => {
+  it('stores the rows with what the ledger knows, and the counts', async () => {
+    const [sent] = await fixture.deliver(1, { state: 'SENT' });
+    if (!sent) throw new Error('nothing was delivered');
+    const run = await givenRun();
+    const slots = [slotOf({ slot: sent.id }), slotOf({}), slotOf({ difference: 'removed' })];
+    const { comparison, forgotten } = scripted(async (_run, reports) => {
+      // The first process ends after its first slots.
+      await reports.begin();
+      await reports.slots(slots.slice(0, 2));
+      await reports.begin();
+      await reports.progress({ read: 2, total: 3 }, NO_READ_COUNTS);
+      await reports.slots(slots);
+      return { ...RESULT, unchanged: [['order-paid.paid', 2]] };
+    });
+    const runner = runnerWith(comparison);
+    await runner.round();
+    await runner.idle();
+    expect(await fixture.runs.get(run.id)).toMatchObject({
+      checksum: RESULT.checksum,
+      progress: { read: 3, total: 3 },
+      counts: {
+        read: { events: 3 },
+        rows: {
+          differences: { added: 2, removed: 1, unchanged: 2 },
+          slotStates: { added: { notified: 1, none: 1 }, removed: { none: 1 } },
+        },
+      },
+    });
+    const { items } = await fixture.runs.rows({ run: run.id }, 10);
+    expect(items.map(({ slot, slotState }) => [slot, slotState])).toEqual([
+      [slots[1]?.slot, 'none'],
+      [sent.id, 'notified'],
+      [slots[2]?.slot, 'none'],
+    ]);
+    expect(await stateOf(run)).toBe('done');
+    expect(forgotten).toEqual([run.id]);
+  });
+
+  it('is taken only while no other one is under way, and takes no place of other jobs', async () => {
+    const runs = [await givenRun(), await givenRun()];
+    const { promise: ended, resolve: end } = Promise.withResolvers<ComparisonResult>();
+    const runner = runnerWith(scripted(() => ended).comparison);
+    const failed = await fixture.deliver(3);
+    const ids = failed.map(({ id }) => id);
+    const resends = [];
+    for (const id of ids.slice(0, 2)) resends.push(await owner.ask('POST', 'deliveries/resend', { ids: [id] }));
+    await runner.round();
+    const jobs = resends.map(({ body }) => String(body['id']) as JobId);
+    await untilFound('both resends are done', async () => {
+      const states = await Promise.all(jobs.map(async (id) => (await fixture.jobs.get(id))?.state));
+      return states.every((state) => state === 'done') ? true : undefined;
+    });
+    await runner.round();
+    expect(await Promise.all(runs.map(stateOf))).toEqual(['running', 'waiting']);
+    end(RESULT);
+    await runner.idle();
+    await runner.round();
+    await runner.idle();
+    expect(await Promise.all(runs.map(stateOf))).toEqual(['done', 'done']);
+  });
+
+  it('ends the comparison soon after it was cancelled, and deletes what the run has on the disk', async () => {
+    const run = await givenRun();
+    const { comparison, forgotten } = scripted(
+      (_run, _reports, stop) =>
+        new Promise((_resolve, reject) => stop.addEventListener('abort', () => reject(stop.reason))),
+    );
+    const runner = runnerWith(comparison);
+    await runner.round();
+    await untilFound('it is worked on', async () => ((await stateOf(run)) === 'running' ? true : undefined));
+    expect((await owner.ask('POST', `jobs/${run.job}/cancel`, {})).status).toBe(200);
+    await runner.idle();
+    expect(await stateOf(run)).toBe('cancelled');
+    expect(forgotten).toEqual([run.id]);
+  });
+
+  it('leaves the run to the next runner if its own ends', async () => {
+    const run = await givenRun();
+    const { comparison, forgotten } = scripted(
+      (_run, _reports, stop) =>
+        new Promise((_resolve, reject) => stop.addEventListener('abort', () => reject(stop.reason))),
+    );
+    const runner = runnerWith(comparison);
+    await runner.round();
+    await untilFound('it is worked on', async () => ((await stateOf(run)) === 'running' ? true : undefined));
+    await runner.end();
+    expect(forgotten).toEqual([]);
+    const next = runnerWith(scripted(async () => RESULT).comparison);
+    await next.round();
+    await next.idle();
+    expect(await stateOf(run)).toBe('done');
+  });
+
+  it('fails with the reason of the comparison', async () => {
+    const run = await givenRun();
+    const { comparison } = scripted(() => Promise.reject(new CarillonError('no_room', 'the disk is full')));
+    const runner = runnerWith(comparison);
+    await runner.round();
+    await runner.idle();
+    expect(await stateOf(run)).toBe('failed');
+    expect((await fixture.runs.get(run.id))?.reason).toEqual({ code: 'no_room', detail: 'the disk is full' });
+  });
+});
+
+describe('Runs that are kept no longer', () => {
+  it('are deleted with their rows after their job, and scratch files after the end of theirs', async () => {
+    const run = await givenRun();
+    await fixture.runs.addRows([
+      { ...slotOf({}), difference: 'added', run: run.id, slotState: 'none', slotReason: null },
+    ]);
+    const { comparison, forgotten } = scripted(async () => RESULT, ['run_gone', run.id]);
+    const ports = { runs: fixture.runs, jobs: fixture.jobs, comparison };
+    const later = owner.clock.now() + 31 * DAY;
+    await removeRuns(later, ports);
+    expect(forgotten).toEqual(['run_gone']);
+    expect(await fixture.runs.get(run.id)).not.toBeNull();
+    const runner = runnerWith(scripted(async () => RESULT).comparison);
+    await runner.round();
+    await runner.idle();
+    expect(await fixture.jobs.removeEnded(later, 10)).toBe(1);
+    await removeRuns(later, ports);
+    expect(await fixture.runs.get(run.id)).toBeNull();
+    expect((await fixture.runs.rows({ run: run.id }, 10)).items).toEqual([]);
+  });
+});

@@ -1,0 +1,178 @@
+import { existsSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { Line } from '@carillon/domain/runs';
+import { CarillonError, messageOf } from '@carillon/kernel';
+import { makeFolder, makePrivateFile } from './data-folder.ts';
+import { statementsOf, type Row } from './statements.ts';
+
+/** Bytes of a scratch file at which its run fails. */
+export const MAX_SCRATCH_BYTES = 1024 * 1024 * 1024;
+
+const PAGE_BYTES = 4096;
+/** Number of the layout. A file of another release is not read. */
+const LAYOUT = 1;
+/** SQLite's code for a disk without room and for a file at its largest size. */
+const SQLITE_FULL = 13;
+
+const SCHEMA = `
+  CREATE TABLE identity (run TEXT NOT NULL) STRICT;
+  CREATE TABLE checkpoint (one INTEGER PRIMARY KEY CHECK (one = 1), state TEXT NOT NULL) STRICT;
+  CREATE TABLE answers (key TEXT PRIMARY KEY, answer TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE lines (
+    slot TEXT NOT NULL,
+    side TEXT NOT NULL,
+    rule_id TEXT NOT NULL,
+    channel TEXT NOT NULL,
+    event_id TEXT NOT NULL,
+    position TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    content TEXT NOT NULL,
+    person TEXT NOT NULL,
+    other_slot TEXT
+  ) STRICT;
+`;
+
+/** Columns of a line by its fields. */
+const COLUMNS: Readonly<Record<keyof Line, string>> = {
+  slot: 'slot',
+  side: 'side',
+  ruleId: 'rule_id',
+  channel: 'channel',
+  eventId: 'event_id',
+  position: 'position',
+  at: 'at',
+  content: 'content',
+  person: 'person',
+  otherSlot: 'other_slot',
+};
+
+/** The content of one commit of a scratch file. An answer replaces another one of its key. */
+export type ScratchPage = {
+  readonly lines?: readonly Line[];
+  readonly answers?: readonly { readonly key: string; readonly answer: string }[];
+  /** Left out: the checkpoint stays. */
+  readonly checkpoint?: string;
+};
+
+/** A private SQLite file that one run uses while it works. */
+export type ScratchFile = {
+  /** The newest checkpoint. Null for a new file. */
+  readonly checkpoint: string | null;
+  /** Writes a page and its checkpoint in one commit. Throws CarillonError `no_room` on a full disk and at the largest size. */
+  commit(page: ScratchPage): void;
+  answer(key: string): string | undefined;
+  /** All lines in the order of these fields. */
+  lines(order: readonly (keyof Line)[]): IterableIterator<Line>;
+  close(): void;
+};
+
+/**
+ * Opens the scratch file of a run, readable by its owner only. A file that is damaged, of another run or of another release is
+ * replaced by a new one.
+ */
+export function openScratchFile(file: string, run: string, maxBytes = MAX_SCRATCH_BYTES): ScratchFile {
+  makeFolder(dirname(file));
+  let db = existsSync(file) ? openKnown(file, run) : null;
+  if (!db) {
+    removeScratchFile(file);
+    makePrivateFile(file);
+    db = guarded(() => create(file, run));
+  }
+  const sql = statementsOf(db);
+  const database = db;
+  guarded(() => limit(database, file, maxBytes));
+  const checkpoint = (sql.get('SELECT state FROM checkpoint')?.['state'] as string | undefined) ?? null;
+  const names = Object.keys(COLUMNS) as (keyof Line)[];
+  const insert = `INSERT INTO lines (${names.map((name) => COLUMNS[name]).join(', ')}) VALUES (${names.map(() => '?').join(', ')})`;
+  return {
+    checkpoint,
+    commit: ({ lines = [], answers = [], checkpoint: state }) =>
+      guarded(() => {
+        database.exec('BEGIN');
+        try {
+          for (const line of lines) sql.run(insert, ...names.map((name) => line[name]));
+          for (const { key, answer } of answers) sql.run('INSERT OR REPLACE INTO answers VALUES (?, ?)', key, answer);
+          if (state !== undefined) sql.run('INSERT OR REPLACE INTO checkpoint VALUES (1, ?)', state);
+          database.exec('COMMIT');
+        } catch (error) {
+          if (database.isTransaction) database.exec('ROLLBACK');
+          throw error;
+        }
+      }),
+    answer: (key) => sql.get('SELECT answer FROM answers WHERE key = ?', key)?.['answer'] as string | undefined,
+    *lines(order) {
+      const rows = guarded(() =>
+        sql.iterate(`SELECT * FROM lines ORDER BY ${order.map((name) => COLUMNS[name]).join(', ')}`),
+      );
+      for (let next = guarded(() => rows.next()); !next.done; next = guarded(() => rows.next()))
+        yield lineOf(next.value);
+    },
+    close: () => database.close(),
+  };
+}
+
+/** Deletes a scratch file and the files that SQLite keeps beside it. */
+export function removeScratchFile(file: string): void {
+  for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(file + suffix, { force: true });
+}
+
+const lineOf = (row: Row): Line =>
+  Object.fromEntries(Object.entries(COLUMNS).map(([name, column]) => [name, row[column]])) as unknown as Line;
+
+/** Returns null if the file is damaged, of another run, or of another release. */
+function openKnown(file: string, run: string): DatabaseSync | null {
+  let db: DatabaseSync | null = null;
+  try {
+    db = new DatabaseSync(file);
+    const isOurs =
+      db.prepare('PRAGMA user_version').get()?.['user_version'] === LAYOUT &&
+      db.prepare('PRAGMA quick_check(1)').get()?.['quick_check'] === 'ok' &&
+      db.prepare('SELECT run FROM identity').get()?.['run'] === run;
+    if (isOurs) return db;
+  } catch {
+    // The run starts again.
+  }
+  db?.close();
+  return null;
+}
+
+function create(file: string, run: string): DatabaseSync {
+  const db = new DatabaseSync(file);
+  try {
+    db.exec(`PRAGMA page_size = ${PAGE_BYTES}; PRAGMA journal_mode = WAL; BEGIN; ${SCHEMA}`);
+    db.prepare('INSERT INTO identity VALUES (?)').run(run);
+    db.exec(`PRAGMA user_version = ${LAYOUT}; COMMIT`);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** Sorting many lines takes more memory than the process has, so it uses files in the folder of the scratch file. */
+const limit = (db: DatabaseSync, file: string, maxBytes: number): void =>
+  db.exec(`
+    PRAGMA synchronous = NORMAL;
+    PRAGMA max_page_count = ${Math.max(1, Math.floor(maxBytes / PAGE_BYTES))};
+    PRAGMA temp_store = FILE;
+    PRAGMA temp_store_directory = '${dirname(file).replaceAll("'", "''")}';
+  `);
+
+function guarded<Value>(work: () => Value): Value {
+  try {
+    return work();
+  } catch (error) {
+    if (!isFull(error)) throw error;
+    throw new CarillonError(
+      'no_room',
+      `the run has no room for its scratch file (${messageOf(error)}): free disk space, or compare a shorter time or fewer notifications`,
+      {},
+      { cause: error },
+    );
+  }
+}
+
+const isFull = (error: unknown): boolean =>
+  error instanceof Error &&
+  (('errcode' in error && error.errcode === SQLITE_FULL) || ('code' in error && error.code === 'ENOSPC'));
