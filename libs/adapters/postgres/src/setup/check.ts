@@ -40,8 +40,10 @@ export async function checkServer(
     const refusal = await findReplicationProblem(access, target, sql);
     const problems = [...(found === null ? [] : [waitingProblem(found)]), ...(refusal === null ? [] : [refusal])];
     const server = await describeServer(sql, problems);
+    // A standby knows no end of its WAL.
+    if (server.problems.length > 0) return { ...server, tables: [] };
     const warnings = [...server.warnings, ...(await unreadSlots(sql, knownSlots))];
-    return { ...server, warnings, tables: server.problems.length > 0 ? [] : await checkTables(sql, tables) };
+    return { ...server, warnings, tables: await checkTables(sql, tables) };
   } catch (error) {
     return { server: null, problems: [waitingProblem(sql.failure(error))], warnings: [], tables: [] };
   } finally {
