@@ -80,7 +80,7 @@ export const FORMS: readonly Form[] = [1440, 768, 390].flatMap((width) => [
 
 const FULL = 'care';
 const BARE = 'quiet';
-const WAITS = 20_000;
+const WAITS = 60_000;
 /** What the server says when it fails: what a screen shows of it is what somebody reads then. */
 const FAILED = 'The store is busy.';
 const PROBLEM = { status: 500, code: 'internal', title: 'Failed', detail: FAILED, request_id: 'req_1' };
