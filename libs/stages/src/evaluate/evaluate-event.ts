@@ -1,4 +1,4 @@
-import { CHANGE_OPS, type ChangeOp } from '@carillon/domain/changes';
+import { CHANGE_OPS, type Change, type ChangeOp } from '@carillon/domain/changes';
 import { ruleIdOf, ruleTitle, type Configuration, type PlacedRule } from '@carillon/domain/configuration';
 import { deliverySettings, type Intent } from '@carillon/domain/deliveries';
 import { formatPosition, type SourceEvent } from '@carillon/domain/events';
@@ -73,8 +73,8 @@ const skips = (entry: BookRule, op: ChangeOp): boolean =>
   entry.ok && entry.placed.enabled && entry.rule.memory === null && !entry.rule.changes.includes(op);
 
 /** Returns true for a change of a kind that no rule of its stream looks at: evaluating it comes to nothing. */
-export const isSkippedByAll = ({ change }: SourceEvent, entries: readonly BookRule[]): boolean =>
-  change !== null && quietRules(entries).skippedByAll.has(change.op);
+export const isSkippedByAll = ({ op }: Pick<Change, 'op'>, entries: readonly BookRule[]): boolean =>
+  quietRules(entries).skippedByAll.has(op);
 
 /** Judges an event in the live run, without a pause. */
 export function evaluateEvent(

@@ -207,7 +207,7 @@ function startBatch(ports: EvaluatePorts, before: PartitionState, states: Entity
       if (!source.ok) return park(record, source.error.reason, source.error.detail);
       if (source.value.kind === 'event' && configuration) {
         const { event } = source.value;
-        if (!isSkippedByAll(event, ports.book.rulesOf(configuration, event.stream))) {
+        if (event.change === null || !isSkippedByAll(event.change, ports.book.rulesOf(configuration, event.stream))) {
           return runYielding(evaluate(event, configuration), ports.slice);
         }
         tallyOf(event);
