@@ -10,12 +10,16 @@ const clientOf = (brokers: readonly string[]): Kafka =>
 const MADE_WITHIN = 60_000;
 
 /** A topic of a peer's own, made as those of the product are: one broker, so one replica, and what is in sync is it alone. */
-export async function makeTopic(brokers: readonly string[], topic: string): Promise<void> {
+export async function makeTopic(
+  brokers: readonly string[],
+  topic: string,
+  numPartitions: number = PARTITIONS,
+): Promise<void> {
   const admin = clientOf(brokers).admin();
   await admin.connect();
   try {
-    await admin.createTopics({ waitForLeaders: false, topics: [{ topic, numPartitions: PARTITIONS }] });
-    const isLed = async (): Promise<boolean> => (await admin.fetchTopicOffsets(topic)).length === PARTITIONS;
+    await admin.createTopics({ waitForLeaders: false, topics: [{ topic, numPartitions }] });
+    const isLed = async (): Promise<boolean> => (await admin.fetchTopicOffsets(topic)).length === numPartitions;
     for (const deadline = Date.now() + MADE_WITHIN; !(await isLed().catch(() => false)); await pause(50)) {
       if (Date.now() > deadline) throw new Error(`${topic} has no leaders after ${MADE_WITHIN} ms`);
     }

@@ -8,6 +8,8 @@ import type { BenchCase, OpenSide, Reading, Side } from '../harness/bench.ts';
 import { cpuSeconds } from '../harness/cpu.ts';
 import { countEmbedded } from '../product.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { DEBEZIUM, DEBEZIUM_SYNCS, startReadingDebezium } from './debezium.ts';
+import { whileHeld } from './held-process.ts';
 import { createOrderDatabase } from './order-database.ts';
 import { PRODUCT, PRODUCT_SYNCS, startReadingProduct } from './reading-product.ts';
 
@@ -27,13 +29,8 @@ const reading: Side = {
       processes: { carillon: product.pid, PostgreSQL: orders.server.pid },
       async round() {
         const before = ends.count('carillon.events');
-        process.kill(product.pid, 'SIGSTOP');
-        try {
-          await orders.insert(AHEAD + WAITING);
-          written += AHEAD + WAITING;
-        } finally {
-          process.kill(product.pid, 'SIGCONT');
-        }
+        await whileHeld(product.pid, () => orders.insert(AHEAD + WAITING));
+        written += AHEAD + WAITING;
         const begun = await ends.until('carillon.events', before + AHEAD);
         const ended = await ends.until('carillon.events', before + AHEAD + WAITING);
         return { done: WAITING, seconds: (ended - begun) / 1000 };
@@ -45,6 +42,31 @@ const reading: Side = {
         return counts.size === written && twice === 0
           ? []
           : [`${written} rows were inserted; ${counts.size} are on the log, ${twice} of them more than once`];
+      },
+      close,
+    };
+  },
+};
+
+/** Kafka Connect is held still likewise. */
+const connecting: Side = {
+  name: DEBEZIUM,
+  syncs: DEBEZIUM_SYNCS,
+  async open(): Promise<OpenSide> {
+    const { orders, connect, processes, ends, close } = await startReadingDebezium();
+    let written = 0;
+    return {
+      processes: { ...processes, PostgreSQL: orders.server.pid },
+      async round() {
+        await whileHeld(connect.pid, () => orders.insert(AHEAD + WAITING));
+        const begun = await ends.until(written + AHEAD);
+        written += AHEAD + WAITING;
+        const ended = await ends.until(written);
+        return { done: WAITING, seconds: (ended - begun) / 1000 };
+      },
+      async verify() {
+        const records = await ends.count();
+        return records === written ? [] : [`${written} rows were inserted, and ${records} records are on the topic`];
       },
       close,
     };
@@ -119,6 +141,9 @@ function countOf(bytes: Buffer, part: Buffer): number {
 export const waitingChanges: BenchCase = {
   title: `${WAITING.toLocaleString('en')} changes that wait`,
   counted: 'changes',
-  sides: [reading, receiving],
-  comparisons: [{ side: PRODUCT, to: FILE, measure: 'rate', wanted: 'at least', floor: 0.15, goal: 0.3 }],
+  sides: [reading, receiving, connecting],
+  comparisons: [
+    { side: PRODUCT, to: FILE, measure: 'rate', wanted: 'at least', floor: 0.15, goal: 0.3 },
+    { side: PRODUCT, to: DEBEZIUM, measure: 'rate', wanted: 'at least', floor: 0.7, goal: 1.2 },
+  ],
 };

@@ -14,6 +14,8 @@ export type ConnectOptions = {
   readonly brokers: readonly string[];
   /** Properties of each connector, by its name. */
   readonly connectors?: Readonly<Record<string, Properties>>;
+  /** Added to those of the tests, such as another heap. */
+  readonly javaArguments?: readonly string[];
   /** Hears of a download. */
   readonly say?: Say;
 };
@@ -65,7 +67,12 @@ async function runs(url: string, name: string): Promise<boolean> {
  * Kafka Connect, standalone, on a free port of the loopback interface, with Debezium's connector for PostgreSQL and a converter to Avro
  * by the registry of the tests. Ready when each connector and its task run.
  */
-export async function startConnect({ brokers, connectors = {}, say }: ConnectOptions): Promise<ConnectService> {
+export async function startConnect({
+  brokers,
+  connectors = {},
+  javaArguments = [],
+  say,
+}: ConnectOptions): Promise<ConnectService> {
   const files = await connectFiles(say);
   const dataDir = await createServiceFolder('connect');
   const [port = 0] = await freePorts(1);
@@ -86,7 +93,7 @@ export async function startConnect({ brokers, connectors = {}, say }: ConnectOpt
     name: 'Kafka Connect',
     launch: {
       command: javaProgram() ?? 'java',
-      args: [...HEAP, ...files.javaArguments, ...main],
+      args: [...HEAP, ...javaArguments, ...files.javaArguments, ...main],
       log,
       cwd: dataDir,
     },

@@ -23,6 +23,8 @@ export type KafkaOptions = {
   readonly properties?: Readonly<Record<string, string>>;
   /** Adds a second listener, with TLS and SASL. */
   readonly security?: KafkaSecurity;
+  /** Added to those of the tests, such as another heap. */
+  readonly javaArguments?: readonly string[];
   /** Hears of a download. */
   readonly say?: Say;
 };
@@ -167,4 +169,4 @@ export async function launchKafka(options: KafkaOptions, javaArguments: readonly
 
 /** Apache Kafka on free ports of the loopback interface, one node or three; ready when each answers and knows itself. */
 export const startKafka = (options: KafkaOptions = {}): Promise<KafkaService> =>
-  launchKafka(options, sharedClasses(kafkaRelease(options.version ?? '4.3.1')));
+  launchKafka(options, [...sharedClasses(kafkaRelease(options.version ?? '4.3.1')), ...(options.javaArguments ?? [])]);
