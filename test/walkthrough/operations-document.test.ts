@@ -23,6 +23,7 @@ const OWN_PAGES = [
   'docs/errors.md',
   'docs/securing-a-stream.md',
   'docs/people.md',
+  'docs/replay.md',
 ];
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 const operations = read('docs/operations.md');

@@ -14,6 +14,7 @@ import { ownerLinkCommand } from './commands/owner-link.ts';
 import { memberCommands, peopleCommands, tokenCommands } from './commands/people.ts';
 import { promoteCommand } from './commands/promote.ts';
 import { receiptCommands } from './commands/receipts.ts';
+import { replayCommands } from './commands/replay.ts';
 import { ruleCommands, sendCommand } from './commands/rules.ts';
 import { templateCommands } from './commands/templates.ts';
 import { sourceCommands } from './commands/sources.ts';
@@ -50,6 +51,7 @@ export function buildProgram(): Command {
   deliveryCommands(program);
   deadLetterCommands(program);
   jobCommands(program);
+  replayCommands(program);
   receiptCommands(program);
   suppressionCommands(program);
   consentCommands(program);
