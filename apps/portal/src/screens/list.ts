@@ -10,6 +10,7 @@ import { notificationScreens } from './notifications/screens.ts';
 import { overviewScreens } from './overview/screens.ts';
 import { promoteScreens } from './promote/screens.ts';
 import { ruleScreens } from './rule/screens.ts';
+import { runScreens } from './runs/screens.ts';
 import { settingsIndex, settingsScreens } from './settings/screens.ts';
 import { signInScreens } from './sign-in/screens.ts';
 import { streamScreens } from './streams/screens.ts';
@@ -34,6 +35,7 @@ export const MAIN_SCREENS = [
   ...suppressionAndOptOutScreens,
   ...versionScreens,
   ...draftScreens,
+  ...runScreens,
   ...promoteScreens,
   ...workspaceScreens,
   ...signInScreens,

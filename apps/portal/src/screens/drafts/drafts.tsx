@@ -14,6 +14,7 @@ import { cls } from '../../ui/class-names.ts';
 import { Curl } from '../../ui/curl.tsx';
 import { Field } from '../../ui/field.tsx';
 import { Actions, Card, PageBody, PageHead, Quiet, Rows } from '../../ui/page.tsx';
+import { lazyPart, Part } from '../../ui/part.tsx';
 import { Lamp } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';
 import { say, undoing } from '../../ui/notices.ts';
@@ -26,6 +27,8 @@ import { changesOf, filesOf } from './plan-parts.ts';
 import { draftsQuery, planQuery, type DraftFacts, type DraftsPlan } from './queries.ts';
 import { publishSavings, undoOf } from './undo-publishing.ts';
 import styles from './drafts.module.css';
+
+const CompareCard = lazyPart(() => import('../runs/compare-card.tsx').then(({ CompareCard: loaded }) => loaded));
 
 const FROM = '/workspaces/$w/drafts';
 const keyOf = ({ kind, name }: { readonly kind: string; readonly name: string }): string => `${kind} ${name}`;
@@ -112,6 +115,11 @@ export function Drafts(): ReactNode {
           </Rows>
         )}
         {shown && <Beside plan={shown} drafts={drafts} />}
+        {drafts.length > 0 && (
+          <Part loading={<Loading what="the comparison" rows={1} />}>
+            <CompareCard workspace={w} drafts={drafts} />
+          </Part>
+        )}
         {drafts.length > 0 && (
           <Publish
             workspace={w}

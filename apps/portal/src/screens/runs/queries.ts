@@ -1,0 +1,77 @@
+import { queryOptions } from '@tanstack/react-query';
+import { api, bodyOf, type Schemas } from '../../api/client.ts';
+import type { Page } from '../../api/pages.ts';
+
+export type Run = Schemas['Run'];
+export type RunRow = Schemas['RunRow'];
+
+export const RUNS = '/v1/workspaces/{workspace}/runs';
+/** Newest runs of a workspace among which the comparison of its drafts is looked for. */
+const NEWEST = 20;
+const POLL_INTERVAL_MS = 1_000;
+
+const isUnderWay = (run: Run | undefined): boolean => run !== undefined && run.ended_at === null;
+const comparesDrafts = ({ changes }: Run): boolean => changes.some(({ revision }) => revision !== null);
+
+/** The newest comparison of drafts of a workspace, or null. It is read again every second until it has ended. */
+export const draftRunQuery = (workspace: string) =>
+  queryOptions({
+    queryKey: [RUNS, workspace, 'drafts'],
+    queryFn: async ({ signal }) => {
+      const { items } = await bodyOf(
+        api.GET(RUNS, { params: { path: { workspace }, query: { limit: NEWEST } }, signal }),
+      );
+      return items.find(comparesDrafts) ?? null;
+    },
+    refetchInterval: ({ state: { data } }) => (isUnderWay(data ?? undefined) ? POLL_INTERVAL_MS : false),
+  });
+
+const RUN = '/v1/workspaces/{workspace}/runs/{id}';
+const ROWS = '/v1/workspaces/{workspace}/runs/{id}/rows';
+/** Rows and runs of one page. */
+export const PAGE_SIZE = 50;
+
+export const loadRuns =
+  (workspace: string) =>
+  (cursor: string | null, signal: AbortSignal): Promise<Page<Run>> =>
+    bodyOf(
+      api.GET(RUNS, {
+        params: { path: { workspace }, query: { limit: PAGE_SIZE, ...(cursor !== null && { cursor }) } },
+        signal,
+      }),
+    );
+
+/** A run. It is read again every second until it has ended. */
+export const runQuery = (workspace: string, id: string) =>
+  queryOptions({
+    queryKey: [RUN, workspace, id],
+    queryFn: ({ signal }) => bodyOf(api.GET(RUN, { params: { path: { workspace, id } }, signal })),
+    refetchInterval: ({ state: { data } }) => (isUnderWay(data) ? POLL_INTERVAL_MS : false),
+  });
+
+/** Words of the address. The server names a word that it does not know. */
+export type RowFilter = { readonly difference?: string; readonly slot?: string };
+
+export const rowsKey = (workspace: string, id: string, filter: RowFilter): readonly unknown[] => [
+  ROWS,
+  workspace,
+  id,
+  filter,
+];
+export const loadRows =
+  (workspace: string, id: string, filter: RowFilter) =>
+  (cursor: string | null, signal: AbortSignal): Promise<Page<RunRow>> => {
+    const words = filter as { readonly difference?: RunRow['difference']; readonly slot?: RunRow['slot_state'] };
+    const query = { ...words, limit: PAGE_SIZE, ...(cursor !== null && { cursor }) };
+    return bodyOf(api.GET(ROWS, { params: { path: { workspace, id }, query }, signal }));
+  };
+
+/** Starts a comparison of the drafts of a workspace with its published configuration, over the last 30 days. */
+export const compareDrafts = (workspace: string): Promise<Run> =>
+  bodyOf(api.POST(RUNS, { params: { path: { workspace } }, body: { kind: 'compare', drafts: true } }));
+
+/** Cancels the job of a run. */
+export const cancelRun = ({ workspace, job }: Run): Promise<Schemas['Job']> =>
+  bodyOf(
+    api.POST('/v1/workspaces/{workspace}/jobs/{id}/cancel', { params: { path: { workspace, id: job } }, body: {} }),
+  );
