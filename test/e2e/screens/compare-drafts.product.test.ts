@@ -88,6 +88,7 @@ testScreens('the comparison of drafts with what is published', ({ api, open }) =
     const text = await card(page).getByText(SENTENCE).locator('..').innerText();
     expect(text.indexOf(warning)).toBeGreaterThan(-1);
     expect(text.indexOf(warning)).toBeLessThan(text.indexOf(SENTENCE));
+    await card(page).getByText('1 event needs a lookup').waitFor();
   });
 
   it('says that a draft changed since', async () => {

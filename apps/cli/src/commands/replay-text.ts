@@ -24,6 +24,7 @@ export function runText(run: RunBody): string {
     ...result,
     ...block(rulesText(run)),
     ...block(daysText(run)),
+    ...block(run.notes.map(clean).join('\n')),
     '',
     paint(
       'dim',

@@ -39,6 +39,7 @@ const RUN: RunBody = {
   counts: COUNTS,
   sentence: 'Over the last 30 days, this edit would have added messages for 37 people.',
   warning: null,
+  notes: [],
   checksum: 'ab',
   reason: null,
   job: 'job_1',
@@ -88,6 +89,11 @@ describe('the text of a run', () => {
     expect(lines[3]).toMatch(/^order.paid +40 +0 +0 +0 +363$/);
     expect(lines[6]).toMatch(/^2026-11-28 +40 /);
     expect(lines.at(-1)).toBe('The messages: npx carillon replay rows run_1');
+  });
+
+  it('ends with what the numbers leave out', () => {
+    const notes = ['1 event needs a lookup: no recorded answer says who would be notified.'];
+    expect(runText({ ...RUN, notes })).toContain(`\n\n${notes[0]}\n\n`);
   });
 
   it('begins with the warning if unique_id changes', () => {

@@ -20,6 +20,7 @@ const STARTED = {
   counts: null,
   sentence: null,
   warning: null,
+  notes: [],
   checksum: null,
   reason: null,
   job: 'job_3B6N0HTR2PD5Q8W2ZC4M1V7X9K',
@@ -35,7 +36,7 @@ const DONE = {
   progress: { read: 12_400, total: 12_400 },
   counts: {
     events: 4_100,
-    needs_lookup: 0,
+    needs_lookup: 1,
     no_address: { before: 0, after: 0 },
     rule_errors: { before: 0, after: 0 },
     unreadable: 0,
@@ -54,6 +55,7 @@ const DONE = {
   },
   sentence:
     'Over the last 30 days, this edit would have added messages for 37 people and removed messages for 12. 363 messages are unchanged. Of the 37 people, 4 were already notified.',
+  notes: ['1 event needs a lookup: no recorded answer says who would be notified.'],
   checksum: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
   ended_at: '2026-11-29T09:00:04.000Z',
   kept_until: '2026-12-29T09:00:04.000Z',

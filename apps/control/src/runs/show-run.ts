@@ -2,7 +2,7 @@ import type { ActorBody, RunBody, RunCountsBody, RunRowBody } from '@carillon/co
 import { JOBS_KEPT, type Job } from '@carillon/domain/jobs';
 import { slotToLookUp, type Row, type Run, type RunCounts } from '@carillon/domain/runs';
 import { formatInstant } from '@carillon/kernel';
-import { describeRun, describeRunWarning, describeSlotState } from '@carillon/insight';
+import { describeRun, describeRunNotes, describeRunWarning, describeSlotState } from '@carillon/insight';
 import type { Actor } from '@carillon/domain/people';
 import type { RowDetails } from './row-details.ts';
 
@@ -31,6 +31,7 @@ export async function showRun(run: Run, job: Job | null, show: (actor: Actor) =>
     counts: run.counts && showCounts(run.counts),
     sentence: describeRun(run),
     warning: describeRunWarning(run),
+    notes: [...describeRunNotes(run)],
     checksum: run.checksum,
     reason: run.reason && { ...run.reason },
     job: run.job,

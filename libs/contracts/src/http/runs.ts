@@ -109,6 +109,11 @@ export const runBody = z
     warning: open(z.string())
       .nullable()
       .describe('Shown before every number: the edit changes `unique_id`; null: it does not'),
+    notes: z
+      .array(open(z.string()))
+      .describe(
+        'What the numbers leave out, a sentence each: events that need a lookup, messages without an address, errors',
+      ),
     checksum: open(z.string()).nullable().describe('SHA-256 over the result; null until the run is done'),
     reason: nullable(z.object({ code: z.string(), detail: z.string() })).describe('Why it failed or was cancelled'),
     job: z.string().describe('The job that executes it; `POST …/jobs/{id}/cancel` cancels the run'),
