@@ -16,7 +16,7 @@ const place: FaultPlace = {
   file: (kind, name, part) => `FILE(${kind} ${name} ${part ?? ''})`,
 };
 
-const describeWith = (code: FaultCode, value: string) =>
+const sentencesOf = (code: FaultCode, value: string) =>
   describeFault(
     { code, facts: Object.fromEntries(FAULT_FACTS[code].map((fact) => [fact, value])) } as CodedFault,
     place,
@@ -25,7 +25,7 @@ const describeWith = (code: FaultCode, value: string) =>
 describe('describeFault', () => {
   it.each(Object.keys(FAULT_FACTS) as FaultCode[])('says what is wrong and what to do in a file for %s', (code) => {
     for (const value of ['FACT', '']) {
-      const { message, fix, formFix, formMessage } = describeWith(code, value);
+      const { message, fix, formFix, formMessage } = sentencesOf(code, value);
       const texts = [message, fix, formMessage ?? message, formFix];
       for (const text of texts) expect(text).not.toMatch(/undefined|null|\[object/);
       if (value !== '') expect(Math.min(message.length, fix.length)).toBeGreaterThan(3);
