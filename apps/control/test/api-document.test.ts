@@ -14,7 +14,12 @@ beforeAll(async () => {
 /** What is a file or a stream, and no JSON: by its media type. */
 const TEXTS = {
   taken: { importSuppressions: 'text/csv', importConsents: 'text/csv' },
-  answered: { exportSuppressions: 'text/csv', exportConsents: 'text/csv', followLists: 'text/event-stream' },
+  answered: {
+    exportSuppressions: 'text/csv',
+    exportConsents: 'text/csv',
+    exportRunRows: 'text/csv',
+    followLists: 'text/event-stream',
+  },
 } satisfies Readonly<Record<string, Readonly<Record<string, string>>>>;
 const textOf = (of: Readonly<Record<string, string>>, name = ''): string | undefined => of[name];
 
