@@ -1,7 +1,6 @@
 import type { ScratchFile } from '@carillon/adapter-embedded';
 import { ruleIdOf } from '@carillon/domain/configuration';
 import { parseJson, stringifyJson, type EventId } from '@carillon/kernel';
-import type { RecordCodecs } from '@carillon/ports';
 import {
   decodeRecord,
   isFirstAnswer,
@@ -11,9 +10,7 @@ import {
   type FindAnswer,
   type RecordedAnswer,
 } from '@carillon/stages';
-import type { CompareParts } from './compare-history.ts';
-
-export type LookupCodec = RecordCodecs['lookup'];
+import type { CompareParts } from './compare-parts.ts';
 
 const TOPIC = 'carillon.lookups';
 const PAGE_RECORDS = 500;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
-import type { EventHistory, ScratchFile } from '@carillon/adapter-embedded';
+import type { EventHistory } from '@carillon/adapter-embedded';
 import { ruleIdOf, ruleTitle } from '@carillon/domain/configuration';
 import type { SourceEvent } from '@carillon/domain/events';
 import {
@@ -26,23 +26,14 @@ import {
   type ComparedSlot,
   type CompareContext,
 } from '@carillon/stages';
-import { findRecordedAnswer, recordAnswers, type LookupCodec } from './answers.ts';
+import { findRecordedAnswer, recordAnswers } from './answers.ts';
+import type { CompareParts } from './compare-parts.ts';
 
 /** Records of one page. */
 const PAGE_RECORDS = 500;
 const REPORT_EVERY_MS = 1_000;
 /** Records appended to `carillon.events` per second from which the intake counts as busy. */
 const BUSY_RECORDS_PER_SECOND = 50;
-
-export type CompareParts = {
-  readonly run: Run;
-  readonly history: EventHistory;
-  readonly scratch: ScratchFile;
-  readonly lookups: LookupCodec;
-  readonly comparing: Omit<CompareContext, 'findAnswer'>;
-  /** Records of a page. Defaults to 500. */
-  readonly pageRecords?: number | undefined;
-};
 
 export type CompareReports = {
   progress(progress: RunProgress, counts: ReadCounts): void;

@@ -1,0 +1,15 @@
+import type { EventHistory, ScratchFile } from '@carillon/adapter-embedded';
+import type { Run } from '@carillon/domain/runs';
+import type { RecordCodecs } from '@carillon/ports';
+import type { CompareContext } from '@carillon/stages';
+
+/** What a comparison of a run needs. */
+export type CompareParts = {
+  readonly run: Run;
+  readonly history: EventHistory;
+  readonly scratch: ScratchFile;
+  readonly lookups: RecordCodecs['lookup'];
+  readonly comparing: Omit<CompareContext, 'findAnswer'>;
+  /** Records of a page. Defaults to 500. */
+  readonly pageRecords?: number | undefined;
+};
