@@ -92,7 +92,7 @@ describe('the text of a run', () => {
   });
 
   it('ends with what the numbers leave out', () => {
-    const notes = ['1 event needs a lookup: no recorded answer says who would be notified.'];
+    const notes = ['1 event needs a lookup: no recorded answer says who is notified with the edit and without it.'];
     expect(runText({ ...RUN, notes })).toContain(`\n\n${notes[0]}\n\n`);
   });
 

@@ -1,5 +1,5 @@
 /**
- * The child process of a run (decision in docs/decisions). It gets one order over its IPC channel, reports to its parent, and ends with
+ * The child process of a run (docs/decisions/0078). It gets one order over its IPC channel, reports to its parent, and ends with
  * it. It opens the log read-only and no store.
  */
 import { setPriority } from 'node:os';

@@ -55,7 +55,7 @@ const DONE = {
   },
   sentence:
     'Over the last 30 days, this edit would have added messages for 37 people and removed messages for 12. 363 messages are unchanged. Of the 37 people, 4 were already notified.',
-  notes: ['1 event needs a lookup: no recorded answer says who would be notified.'],
+  notes: ['1 event needs a lookup: no recorded answer says who is notified with the edit and without it.'],
   checksum: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
   ended_at: '2026-11-29T09:00:04.000Z',
   kept_until: '2026-12-29T09:00:04.000Z',

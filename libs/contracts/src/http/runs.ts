@@ -53,9 +53,7 @@ const slotStates = z.object(
 export const runCountsBody = z
   .object({
     events: count.describe('Events that were evaluated'),
-    needs_lookup: count.describe(
-      'Events for which only *after* asks a partner, or asks about user ids without a recorded answer',
-    ),
+    needs_lookup: count.describe('Events for which a side asks a partner without a recorded answer that fits'),
     no_address: perSide.describe('Messages without a valid address'),
     rule_errors: perSide.describe('Rules and recipients whose evaluation ended in an error'),
     unreadable: count.describe('Events that cannot be parsed'),

@@ -17,7 +17,7 @@ export type DifferenceCounts = Readonly<Record<Difference, number>>;
 export type ReadCounts = {
   /** Events that were evaluated. */
   readonly events: number;
-  /** Events for which only *after* asks a partner, or asks about user ids without a recorded answer. */
+  /** Events for which a side asks a partner without a recorded answer that fits. */
   readonly needsLookup: number;
   /** Messages without a valid address. */
   readonly noAddress: SideCounts;

@@ -94,7 +94,7 @@ export function describeRunNotes(run: Pick<Run, 'logStartsAt' | 'counts' | 'notC
   const { needsLookup, noAddress, pastRetention, ruleErrors, unreadable } = counts.read;
   if (needsLookup > 0) {
     notes.push(
-      `${counted(needsLookup, 'event')} ${needsLookup === 1 ? 'needs' : 'need'} a lookup: no recorded answer says who would be notified.`,
+      `${counted(needsLookup, 'event')} ${needsLookup === 1 ? 'needs' : 'need'} a lookup: no recorded answer says who is notified with the edit and without it.`,
     );
   }
   notes.push(...sideNotes(noAddress, 'message', 'without a valid address'));

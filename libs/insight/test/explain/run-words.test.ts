@@ -136,7 +136,7 @@ describe('the notes of a run', () => {
     expect(describeRunNotes(run)).toEqual([
       'The log starts at 2026-11-28T12:00:00.000Z. Earlier events are not compared.',
       'Not compared: integration crm, workspace settings. Recorded events and answers stay as they are.',
-      '1 event needs a lookup: no recorded answer says who would be notified.',
+      '1 event needs a lookup: no recorded answer says who is notified with the edit and without it.',
       '2 messages without a valid address with this edit, 0 without it.',
       '1 evaluation that ended in an error with this edit, 1 without it.',
       '3 events cannot be parsed.',

@@ -27,7 +27,7 @@ export type CompareContext = {
 /** What an event comes to on both sides. */
 export type ComparedEvent = {
   readonly lines: readonly Line[];
-  /** True if *after* asks a partner and no recorded answer says who is notified. */
+  /** True if a side asks a partner and no recorded answer says who is notified. */
   readonly needsLookup: boolean;
   /** Messages without a valid address. */
   readonly noAddress: SideCounts;
@@ -46,16 +46,18 @@ type SideResult = {
 
 /**
  * Evaluates an event by both configurations and returns a line for each message of either side. Pure: no clock, no store, and
- * a partner is never asked. If *after* needs a lookup for a rule, the rule has no lines on either side, because the
+ * a partner is never asked. If a side needs a lookup for a rule, the rule has no lines on either side, because the
  * difference is unknown. A pause is offered between recipients.
  */
 export function* compareEventCoroutine(event: SourceEvent, context: CompareContext): Coroutine<ComparedEvent> {
   const before = yield* evaluateSide(event, 'before', context);
   const after = yield* evaluateSide(event, 'after', context);
-  const known = before.wanted.filter(({ placed }) => !after.unanswered.has(ruleIdOf(placed)));
+  const unanswered = before.unanswered.union(after.unanswered);
+  const known = ({ placed }: Wanted): boolean => !unanswered.has(ruleIdOf(placed));
+  const wanted = { before: before.wanted.filter(known), after: after.wanted.filter(known) };
   return {
-    lines: linesOf(event, { before: known, after: after.wanted }, context.ids),
-    needsLookup: after.unanswered.size > 0,
+    lines: linesOf(event, wanted, context.ids),
+    needsLookup: unanswered.size > 0,
     noAddress: { before: before.noAddress, after: after.noAddress },
     ruleErrors: { before: before.ruleErrors, after: after.ruleErrors },
   };

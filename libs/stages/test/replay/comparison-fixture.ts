@@ -38,6 +38,8 @@ export type Options = {
   readonly text: string;
   readonly second: boolean;
   readonly asks: boolean;
+  /** Where the rule `asked` takes its recipients from. */
+  readonly askedFrom: 'lookup' | 'event';
   readonly userIds: 'event.watchers' | 'event.watchers + ["dee"]';
 };
 
@@ -49,6 +51,7 @@ export const OPTIONS: Options = {
   text: 'Hello {{name}}',
   second: false,
   asks: false,
+  askedFrom: 'lookup',
   userIds: 'event.watchers',
 };
 
@@ -60,6 +63,7 @@ export const anyOptions: fc.Arbitrary<Options> = fc.record({
   text: fc.constantFrom('Hello {{name}}', 'Dear {{name}}'),
   second: fc.boolean(),
   asks: fc.boolean(),
+  askedFrom: fc.constantFrom('lookup', 'event'),
   userIds: fc.constantFrom('event.watchers', 'event.watchers + ["dee"]'),
 });
 
@@ -76,11 +80,15 @@ const paid = ({ threshold, where, uniqueId, name }: Options): RuleBody => ({
     unique_id: uniqueId,
   },
 });
-const asked = ({ threshold, where, userIds }: Options): RuleBody => ({
-  stream: 'orders',
-  when: `event.amount >= ${threshold}`,
-  recipients: { from: 'lookup', integration: 'crm', user_ids: userIds, where, unique_id: 'event_id' },
-});
+const asked = (options: Options): RuleBody => {
+  const { threshold, where, userIds, askedFrom } = options;
+  if (askedFrom === 'event') return paid({ ...options, uniqueId: 'trigger_id' });
+  return {
+    stream: 'orders',
+    when: `event.amount >= ${threshold}`,
+    recipients: { from: 'lookup', integration: 'crm', user_ids: userIds, where, unique_id: 'event_id' },
+  };
+};
 
 /** A shop whose rules have these options. */
 export const shopOf = (options: Options): Configuration =>

@@ -93,8 +93,8 @@ export function modelOf(
   const old = messagesOf(events, options.before, answers);
   const edited = messagesOf(events, options.after, answers);
   const isKnown = ({ event, intent }: Message): boolean =>
-    !edited.unanswered.has(`${event.position.offset} ${intent.ruleId}`);
-  const [before, after] = [old.messages.filter(isKnown), edited.messages];
+    ![old, edited].some(({ unanswered }) => unanswered.has(`${event.position.offset} ${intent.ruleId}`));
+  const [before, after] = [old.messages.filter(isKnown), edited.messages.filter(isKnown)];
   const [beforeSlots, afterSlots] = [firstBySlot(withoutRepeats(before)), firstBySlot(withoutRepeats(after))];
   const texts: string[] = [];
   let replaced = 0;

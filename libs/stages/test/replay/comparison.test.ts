@@ -129,6 +129,19 @@ describe('a rule that asks a partner', () => {
     expect(compareAnswers([answerFor(asked)], more)).toEqual({ texts: [], needsLookup: true });
   });
 
+  it('needs a lookup if only the published rule has no fitting answer', () => {
+    const more: Options = { ...asking, userIds: 'event.watchers + ["dee"]' };
+    const { lines, needsLookup } = compareOne(asked, edited({ userIds: 'event.watchers' }, more), [answerFor(asked)]);
+    expect({ lines, needsLookup }).toEqual({ lines: [], needsLookup: true });
+  });
+
+  it('has no lines of the edited rule if the recipients now come from the event and no answer fits', () => {
+    const now = event(120);
+    const { lines, needsLookup } = compareOne(now, edited({ askedFrom: 'event' }, asking));
+    expect(slotsOf(lines).map(textOf)).toEqual(['unchanged order.paid evt_1']);
+    expect(needsLookup).toBe(true);
+  });
+
   it('leaves out items about ids that it no longer asks about', () => {
     const wider = answerFor(event(120, { watchers: ['ann', 'bob', 'cem'] }));
     expect(compareAnswers([wider]).texts).toHaveLength(2);
