@@ -141,7 +141,7 @@ function evaluatePage(
       counts = { ...counts, unreadable: counts.unreadable + 1 };
     } else if (read.value.kind === 'event') {
       const compared = compare(read.value.event, context);
-      lines.push(...compared.lines);
+      for (const line of compared.lines) lines.push(line);
       counts = addCounts(counts, compared.counts);
     }
   }
