@@ -11,8 +11,8 @@ import type { ComparedSlot } from './join-slots.ts';
 export type RowCounter = {
   /** Counts a slot that differs, with what the ledger knows about it. */
   addRow(slot: ComparedSlot & { readonly difference: RowDifference }, state: SlotState): void;
-  /** Counts a slot on which the sides agree. */
-  addUnchanged(slot: Pick<ComparedSlot, 'rule'>): void;
+  /** Counts slots of a rule on which the sides agree. */
+  addUnchanged(rule: string, slots: number): void;
   counts(): RowCounts;
 };
 
@@ -32,9 +32,9 @@ export function createRowCounter(): RowCounter {
   const rules = new Map<string, Counted>();
   const days = new Map<string, Counted>();
 
-  function count(difference: Difference, rule: string): void {
-    differences[difference] += 1;
-    at(rules, rule)[difference] += 1;
+  function count(difference: Difference, rule: string, slots: number): void {
+    differences[difference] += slots;
+    at(rules, rule)[difference] += slots;
   }
 
   const countPeople = (matches: (bits: number, index: number) => boolean): Record<RowDifference, number> => {
@@ -50,16 +50,14 @@ export function createRowCounter(): RowCounter {
 
   return {
     addRow({ difference, rule, day, person }, state) {
-      count(difference, rule);
+      count(difference, rule, 1);
       at(days, day)[difference] += 1;
       states[difference][state] += 1;
       const index = ROW_DIFFERENCES.indexOf(difference);
       const bits = hasRow(index) | (state === 'notified' ? 0 : hasOtherRow(index));
       people.set(person, (people.get(person) ?? 0) | bits);
     },
-    addUnchanged({ rule }) {
-      count('unchanged', rule);
-    },
+    addUnchanged: (rule, slots) => count('unchanged', rule, slots),
     counts: () => ({
       differences: { ...differences },
       slotStates: structuredClone(states),

@@ -193,7 +193,7 @@ export const textOf = ({ difference, rule, eventId }: ComparedSlot): string => `
 export const countDifferences = (slots: readonly ComparedSlot[]) => {
   const counter = createRowCounter();
   for (const slot of slots) {
-    if (slot.difference === 'unchanged') counter.addUnchanged(slot);
+    if (slot.difference === 'unchanged') counter.addUnchanged(slot.rule, 1);
     else counter.addRow({ ...slot, difference: slot.difference }, 'none');
   }
   return counter.counts().differences;

@@ -170,12 +170,12 @@ describe('the counts of rows', () => {
     counter.addRow(slot({ person: 'ann' }), 'none');
     counter.addRow(slot({ person: 'bob' }), 'notified');
     counter.addRow({ ...slot({ person: 'bob' }), difference: 'removed' }, 'notified');
-    counter.addUnchanged({ rule: 'order.paid' });
+    counter.addUnchanged('order.paid', 4_000_000);
     const counts = counter.counts();
     expect(counts.people).toEqual({ added: 2, removed: 1, changed: 0, new_unique_id: 0 });
     expect(counts.notifiedPeople).toEqual({ added: 1, removed: 1, changed: 0, new_unique_id: 0 });
     expect(counts.slotStates.added).toEqual({ notified: 2, waiting: 0, stopped: 0, none: 1 });
-    expect(counts.differences.unchanged).toBe(1);
+    expect(counts.differences.unchanged).toBe(4_000_000);
   });
 
   it('are those of plain loops over the rows', () => {
@@ -208,7 +208,7 @@ describe('the counts of rows', () => {
     const counter = createRowCounter();
     counter.addRow(slot({ rule: 'order.b', day: '2026-02-02' }), 'none');
     counter.addRow(slot({ rule: 'order.a', day: '2026-02-01' }), 'none');
-    counter.addUnchanged({ rule: 'order.b' });
+    counter.addUnchanged('order.b', 1);
     const { byDay, byRule } = counter.counts();
     expect(byRule.map(({ rule, added, unchanged }) => [rule, added, unchanged])).toEqual([
       ['order.a', 1, 0],

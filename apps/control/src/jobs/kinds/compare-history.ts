@@ -67,7 +67,7 @@ async function compare(id: RunId, ports: JobKindPorts, stop: AbortSignal): Promi
     },
   };
   const { checksum, counts: read, unchanged } = await comparison.compare(run, reports, stop);
-  for (const [rule, slots] of unchanged) for (let slot = 0; slot < slots; slot += 1) counter.addUnchanged({ rule });
+  for (const [rule, slots] of unchanged) counter.addUnchanged(rule, slots);
   const counts: RunCounts = { read, rows: counter.counts() };
   await writeRun(id, runs, {
     counts,
