@@ -6,7 +6,12 @@ import {
   type WantedResource,
 } from '@carillon/configuration';
 import { type AppliedBody, type FaultBody, type PlanBody } from '@carillon/contracts';
-import type { ChangeOrigin, Configuration, ResourceChange } from '@carillon/domain/configuration';
+import {
+  findResource,
+  type ChangeOrigin,
+  type Configuration,
+  type ResourceChange,
+} from '@carillon/domain/configuration';
 import { CarillonError } from '@carillon/kernel';
 import { repeatMarkers, type ConfigurationHistory } from '@carillon/stages';
 import { insteadOf } from './names.ts';
@@ -28,9 +33,39 @@ export type FolderRequest = {
 type Planned = { readonly body: PlanBody; readonly changes: readonly ResourceChange[] };
 
 /** What a folder would change: all its mistakes at once, or the changes with what they are based on. */
-export async function planFolder({ files, prune, workspace }: FolderRequest, ports: PlanningPorts): Promise<Planned> {
+export const planFolder = async (request: FolderRequest, ports: PlanningPorts): Promise<Planned> =>
+  planFolderOver(await ports.configuration.refresh(), request, ports);
+
+/**
+ * Plans the part of a folder that is about one workspace. Files of other workspaces are left out, and mistakes name no resource of
+ * them. Throws `invalid_request` if the folder holds nothing of the workspace.
+ */
+export function planFolderPart(
+  current: Configuration,
+  { files, prune, workspace }: FolderRequest & { readonly workspace: string },
+  ports: PlanningPorts,
+): Promise<Planned> {
+  demandWorkspace(firstFiles(Object.keys(files)), workspace);
+  const own = Object.entries(files).filter(([path]) => [undefined, workspace].includes(workspaceOfFile(path)));
+  return planFolderOver(partOf(current, workspace), { files: Object.fromEntries(own), prune, workspace }, ports);
+}
+
+/** The configuration with the resources of one workspace only, and the workspace that it is a test environment of. */
+function partOf(current: Configuration, workspace: string): Configuration {
+  const live = findResource(current, 'workspace', workspace, '')?.body.of;
+  const resources = [...current.resources].filter(
+    ([, { ref }]) => ['', workspace].includes(ref.workspace) || (ref.kind === 'workspace' && ref.workspace === live),
+  );
+  return { ...current, resources: new Map(resources) };
+}
+
+/** Does the work of `planFolder` over a configuration that was read already. */
+export async function planFolderOver(
+  current: Configuration,
+  { files, prune, workspace }: FolderRequest,
+  ports: PlanningPorts,
+): Promise<Planned> {
   const others = workspace === undefined ? [] : strangers(Object.keys(files), workspace);
-  const current = await ports.configuration.refresh();
   const reading = readConfigurationFolder(new Map(Object.entries(files)), {
     language: ports.expressions,
     templates: ports.templates,
@@ -61,17 +96,8 @@ export async function planFolder({ files, prune, workspace }: FolderRequest, por
  * the one that was named.
  */
 function strangers(paths: readonly string[], workspace: string): FileFault[] {
-  const firsts = new Map<string, string>();
-  for (const path of paths.toSorted()) {
-    const [top, name] = path.split('/');
-    if (top === 'workspaces' && name && !firsts.has(name)) firsts.set(name, path);
-  }
-  if (!firsts.has(workspace)) {
-    throw new CarillonError(
-      'invalid_request',
-      `workspace: the folder holds no workspace ${workspace}; ${insteadOf(workspace, [...firsts.keys()])}`,
-    );
-  }
+  const firsts = firstFiles(paths);
+  demandWorkspace(firsts, workspace);
   return [...firsts].flatMap(([name, file]) =>
     name === workspace
       ? []
@@ -86,6 +112,30 @@ function strangers(paths: readonly string[], workspace: string): FileFault[] {
             fix: 'name no workspace (--workspace, CARILLON_WORKSPACE) to apply the whole folder, or apply a folder without it',
           },
         ],
+  );
+}
+
+/** The workspace that a file of a folder belongs to. Undefined for a file of the deployment. */
+function workspaceOfFile(path: string): string | undefined {
+  const [top, name] = path.split('/');
+  return top === 'workspaces' ? name : undefined;
+}
+
+/** The first file of each workspace in a folder, by the name of the workspace. */
+function firstFiles(paths: readonly string[]): ReadonlyMap<string, string> {
+  const firsts = new Map<string, string>();
+  for (const path of paths.toSorted()) {
+    const name = workspaceOfFile(path);
+    if (name && !firsts.has(name)) firsts.set(name, path);
+  }
+  return firsts;
+}
+
+function demandWorkspace(firsts: ReadonlyMap<string, string>, workspace: string): void {
+  if (firsts.has(workspace)) return;
+  throw new CarillonError(
+    'invalid_request',
+    `workspace: the folder holds no workspace ${workspace}; ${insteadOf(workspace, [...firsts.keys()])}`,
   );
 }
 

@@ -8,7 +8,7 @@ import {
 } from '@carillon/domain/configuration';
 import type { RunChange } from '@carillon/domain/runs';
 import { CarillonError } from '@carillon/kernel';
-import { planFolder } from '../configuration.ts';
+import { planFolderOver, planFolderPart } from '../configuration.ts';
 import type { ControlPorts, PlanningPorts } from '../ports.ts';
 import { faultBody } from '../resources/publish-resources.ts';
 import { planResourcesOver, type ResourcesPlan } from '../resources/plan-resources.ts';
@@ -18,7 +18,13 @@ import { draftsOf, planDraftsOver } from './plan-drafts.ts';
 export type Edit =
   /** The drafts of a workspace. Drafts with mistakes are left out, unless `isOwn` returns true for one of them. */
   | { readonly kind: 'drafts'; readonly workspace: string; readonly isOwn: (draft: Draft) => boolean }
-  | { readonly kind: 'folder'; readonly files: Readonly<Record<string, string>>; readonly prune: boolean }
+  /** A folder. With `workspace` its files of other workspaces are left out. */
+  | {
+      readonly kind: 'folder';
+      readonly workspace?: string;
+      readonly files: Readonly<Record<string, string>>;
+      readonly prune: boolean;
+    }
   /** Bodies that take the place of others. Their mistakes are returned. */
   | { readonly kind: 'bodies'; readonly put: readonly GivenResource[]; readonly over: Configuration };
 
@@ -79,17 +85,21 @@ function invalidDrafts(faults: ResourcesPlan['faults']): CarillonError {
 }
 
 async function proposedByFolder(
-  { files, prune }: Extract<Edit, { kind: 'folder' }>,
+  { files, prune, workspace }: Extract<Edit, { kind: 'folder' }>,
   ports: PlanningPorts,
 ): Promise<Proposed> {
-  const { body, changes } = await planFolder({ files, prune }, ports);
+  const current = await ports.configuration.refresh();
+  const { body, changes } =
+    workspace === undefined
+      ? await planFolderOver(current, { files, prune }, ports)
+      : await planFolderPart(current, { files, prune, workspace }, ports);
   if (body.faults.length > 0) {
     const named = body.faults
       .slice(0, MAX_NAMED.folder)
       .map(({ file, line, column, message, fix }) => `${file}:${line}:${column} ${message}; ${fix}`);
     throw new CarillonError('invalid_configuration', named.join('\n'));
   }
-  return applied(ports.configuration.current(), changes);
+  return applied(current, changes);
 }
 
 function applied(

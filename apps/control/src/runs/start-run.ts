@@ -103,7 +103,7 @@ async function sidesOf(
 
 function editFrom(workspace: string, { drafts, folder }: RunRequest, { actor }: Principal): Edit | null {
   if (drafts && folder) throw new CarillonError('invalid_request', 'give a folder, or drafts: not both');
-  if (folder) return { kind: 'folder', files: folder.files, prune: folder.prune };
+  if (folder) return { kind: 'folder', workspace, files: folder.files, prune: folder.prune };
   if (!drafts) return null;
   return { kind: 'drafts', workspace, isOwn: ({ by }) => by.kind === actor.kind && by.id === actor.id };
 }

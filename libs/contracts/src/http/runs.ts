@@ -26,7 +26,10 @@ export const runRequest = z
         'Configuration number of the side *before*. Defaults to the published configuration; without an edit, to the one before the newest change of `notifications`',
       ),
     drafts: z.boolean().optional().describe('The edit is the drafts of the workspace'),
-    folder: folderBody.pick({ files: true, prune: true }).optional().describe('The edit is this folder'),
+    folder: folderBody
+      .pick({ files: true, prune: true })
+      .optional()
+      .describe('The edit is this folder, without the files of other workspaces'),
     notifications: z
       .array(z.string().min(1).max(200))
       .min(1)

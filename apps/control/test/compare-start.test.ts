@@ -1,0 +1,105 @@
+import type { RunBody } from '@carillon/contracts';
+import type { RunId } from '@carillon/kernel';
+import { createDirectWire, createMemoryStores } from '@carillon/testing/memory';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { HistoryComparison } from '../src/index.ts';
+import { accessOf, openControl, personWith } from './control-fixture.ts';
+import { useDrafts } from './draft-fixture.ts';
+import { MAIL, ORDERS, PAID, SHOP } from './resource-fixture.ts';
+
+const under = useDrafts();
+const stores = createMemoryStores().connect(createDirectWire());
+const RIVAL = 'rival';
+/** Names that only the other workspace has. */
+const SECRETS = ['takeover', 'acquisition', RIVAL];
+
+let start: (body: object) => Promise<{ readonly status: number; readonly body: RunBody; readonly text: string }>;
+beforeAll(async () => {
+  await under.apply('workspace', '', { name: 'Rival' }, RIVAL);
+  await under.apply('stream', 'takeover', ORDERS, RIVAL);
+  await under.apply('template', 'order-paid', MAIL, RIVAL);
+  await under.apply('partial', 'acquisition', { text: 'Hello' }, RIVAL);
+  await under.fixture.topology.event({ order_id: 'A-1' });
+  under.fixture.topology.clock.pass(1_000);
+  const { control } = await openControl(accessOf(personWith('olga', ['read', 'operate'], 'shop')), {
+    ...under.fixture.ports,
+    jobs: stores.jobs,
+    runs: stores.runs,
+    comparison: {} as HistoryComparison,
+  });
+  start = async (payload) => {
+    const answer = await control.app.inject({ method: 'POST', url: '/v1/workspaces/shop/runs', payload });
+    return { status: answer.statusCode, body: answer.json(), text: answer.body };
+  };
+});
+
+const yaml = (body: object): string => JSON.stringify(body);
+/** The folder of the shop without its notification. */
+const FILES = {
+  'workspaces/shop/workspace.yaml': yaml(SHOP),
+  'workspaces/shop/streams/orders.yaml': yaml(ORDERS),
+  'workspaces/shop/templates/order-paid/email.yaml': yaml({ subject: MAIL.email.subject }),
+  'workspaces/shop/templates/order-paid/email.txt': MAIL.email.text,
+};
+const fold = (files: object, prune = false) => start({ folder: { files: { ...FILES, ...files }, prune } });
+
+describe('the start of a run over a folder', () => {
+  it('removes nothing of other workspaces, and neither stores nor shows a resource of them', async () => {
+    const { status, body, text } = await fold({}, true);
+    expect({ status, changes: body.changes }).toEqual({
+      status: 202,
+      changes: [{ kind: 'notification', name: 'order-paid', action: 'delete', revision: null }],
+    });
+    const stored = await stores.runs.get(body.id as RunId);
+    for (const secret of SECRETS) {
+      expect(text).not.toContain(secret);
+      expect(JSON.stringify(stored)).not.toContain(secret);
+    }
+  });
+
+  it('leaves out files of other workspaces, and their mistakes', async () => {
+    const { status, body } = await fold({
+      'workspaces/shop/notifications/order-paid.yaml': yaml({ ...PAID, enabled: false }),
+      'workspaces/rival/partials/acquisition.hbs': 'Changed',
+      'workspaces/rival/streams/takeover.yaml': yaml({ key: 'event.id' }),
+      'workspaces/new/workspace.yaml': 'nonsense: true',
+      'carillon.yaml': yaml({ portal_url: 'https://carillon.example.com' }),
+    });
+    expect({ status, changes: body.changes }).toMatchObject({
+      status: 202,
+      changes: [{ kind: 'notification', name: 'order-paid', action: 'update' }],
+    });
+  });
+
+  it('refuses mistakes without naming a resource of another workspace', async () => {
+    const mistakes = [
+      { 'workspaces/shop/workspace.yaml': yaml({ environment: 'test', of: 'rivals' }) },
+      { 'workspaces/shop/workspace.yaml': yaml({ environment: 'test', of: 'nobody' }) },
+      { 'workspaces/shop/notifications/order-paid.yaml': yaml({ ...PAID, rules: { paid: { stream: 'takeovers' } } }) },
+      { 'workspaces/shop/templates/order-paid/email.txt': '{{> acquisitions}}' },
+    ];
+    for (const files of mistakes) {
+      const { status, text } = await fold(files);
+      expect({ files, status }).toEqual({ files, status: 400 });
+      for (const secret of SECRETS) expect(text).not.toMatch(new RegExp(String.raw`\b${secret}\b`, 'u'));
+    }
+  });
+
+  it('says the same of a workspace that is there as of one that is not', async () => {
+    const [there, missing] = await Promise.all(
+      [RIVAL, 'nobody'].map(async (of) => {
+        const { text } = await fold({ 'workspaces/shop/workspace.yaml': yaml({ environment: 'test', of }) });
+        return text.replaceAll(of, '').replaceAll(/"request_id":"[^"]*"/gu, '');
+      }),
+    );
+    expect(there).toBe(missing);
+  });
+
+  it('refuses a folder that holds nothing of the workspace', async () => {
+    const answer = await start({ folder: { files: { 'workspaces/shops/workspace.yaml': 'name: Shop' }, prune: true } });
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_request', detail: expect.stringContaining('did you mean shops?') as unknown },
+    });
+  });
+});
