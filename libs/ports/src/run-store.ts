@@ -28,7 +28,7 @@ export type RunStore = {
   createdBefore(before: Instant, limit: number): Promise<readonly Run[]>;
   /** Writes rows of a run. A row whose slot the run has already stays as it is. */
   addRows(rows: readonly Row[]): Promise<void>;
-  /** Rows of a run, in the order of difference, slot state, rule and day. */
+  /** Rows of a run, in the order of difference, slot state, rule, day and event id. */
   rows(filter: RowFilter, limit: number, cursor?: string): Promise<RowPage>;
   row(run: RunId, slot: DeliveryId): Promise<Row | null>;
   /** Removes all rows of a run. Safe to repeat. */

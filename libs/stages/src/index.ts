@@ -52,6 +52,7 @@ export * from './replay/compare-event.ts';
 export * from './replay/count-rows.ts';
 export * from './replay/edit.ts';
 export * from './replay/join-slots.ts';
+export type { Wanted } from './replay/lines.ts';
 export * from './replay/offset-at.ts';
 export * from './replay/recorded-answers.ts';
 export * from './resolve/resolve-lookup.ts';

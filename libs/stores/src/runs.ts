@@ -28,8 +28,10 @@ const RUN_ROWS: Collection<Row> = {
     slotState: text(({ slotState }) => slotState),
     rule: text(({ rule }) => rule),
     day: text(({ day }) => day),
+    eventId: text(({ eventId }) => eventId),
   },
-  indexes: { filter: { by: ['run', 'difference', 'slotState', 'rule', 'day', '_id'] } },
+  // Rows of an event stand together, because each page evaluates the events of its rows.
+  indexes: { filter: { by: ['run', 'difference', 'slotState', 'rule', 'day', 'eventId', '_id'] } },
 };
 
 /** Rows that are removed concurrently. */

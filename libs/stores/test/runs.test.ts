@@ -96,6 +96,14 @@ describe('Runs', () => {
     expect(await store.row(other, removed.slot)).toBeNull();
   });
 
+  it('lists the rows of an event next to each other', async () => {
+    const run = freshName('run') as RunId;
+    const rows = Array.from({ length: 12 }, (_, index) => rowOf(run, { eventId: `evt_${index % 3}` as EventId }));
+    await store.addRows(rows);
+    const { items } = await store.rows({ run }, 20);
+    expect(items.map(({ eventId }) => eventId)).toEqual(rows.map(({ eventId }) => eventId).toSorted());
+  });
+
   it('removes a run with all of its rows', async () => {
     const [run, other] = [runOf(freshName('shop'), 10), freshName('run') as RunId];
     await store.insert(run);

@@ -2,7 +2,7 @@ import { readPosition, type SourceEvent } from '@carillon/domain/events';
 import { notificationIdOf, ruleIdOf, foldConfiguration } from '@carillon/domain/configuration';
 import { triggerIdOf } from '@carillon/domain/lookups';
 import { slotToLookUp, type Row, type Run, type Side } from '@carillon/domain/runs';
-import type { DeliveryId, EventId } from '@carillon/kernel';
+import type { Coroutine, DeliveryId, EventId } from '@carillon/kernel';
 import {
   decodeRecord,
   deliveryIdOf,
@@ -14,6 +14,7 @@ import {
   type CompareContext,
   type ComparedConfigurations,
   type RecordedAnswer,
+  type Wanted,
 } from '@carillon/stages';
 import type { RoutePorts } from '../ports.ts';
 
@@ -24,7 +25,13 @@ export type RowDetails = { readonly person: string | null } & { readonly [Name i
 
 const NOBODY: RowDetails = { person: null, before: null, after: null };
 
-/** Returns a function that evaluates the event of a row again, because a result holds no names and no addresses. */
+type BySlot = ReadonlyMap<DeliveryId, Wanted>;
+type EventMessages = { readonly [Name in Side]: BySlot };
+
+/**
+ * Returns a function that evaluates the event of a row again, because a result holds no names and no addresses. It keeps the
+ * messages of the last event, so that consecutive rows of an event evaluate the event once.
+ */
 export async function createRowDetails(run: Run, ports: RowDetailPorts): Promise<(row: Row) => Promise<RowDetails>> {
   const configurations = await configurationsOf(run, ports);
   const compared = new Set(run.notifications);
@@ -34,24 +41,41 @@ export async function createRowDetails(run: Run, ports: RowDetailPorts): Promise
   );
   const context = { configurations, book, ids: ports.ids };
 
-  return async (row) => {
+  async function messagesOf(row: Row): Promise<EventMessages | null> {
     const event = await readEventAt(row, ports);
-    if (!event) return NOBODY;
+    if (!event) return null;
     const answers = await readAnswers(event, context, ports);
     const findAnswer = (ruleId: string, _event: EventId, part: number) => answers.get(`${ruleId} ${part}`);
-    const messageOf = async (side: Side, slot: DeliveryId) => {
-      const wanted = await runYielding(wantedMessagesCoroutine(event, side, { ...context, findAnswer }), ports.slice);
-      return wanted.find(({ placed, channel, uniqueId }) => {
-        const notificationId = notificationIdOf(placed.notification);
-        return (
-          deliveryIdOf({ slot: { workspace: placed.workspace, notificationId, channel, uniqueId } }, ports.ids) === slot
-        );
-      });
-    };
-    const before = await messageOf('before', slotToLookUp(row));
-    const after = await messageOf('after', row.slot);
+    const side = (name: Side) =>
+      runYielding(messagesBySlotCoroutine(event, name, { ...context, findAnswer }), ports.slice);
+    return { before: await side('before'), after: await side('after') };
+  }
+
+  let last: { readonly event: string; readonly messages: EventMessages | null } | null = null;
+  return async (row) => {
+    const event = `${row.position} ${row.eventId}`;
+    if (last?.event !== event) last = { event, messages: await messagesOf(row) };
+    if (!last.messages) return NOBODY;
+    const before = last.messages.before.get(slotToLookUp(row));
+    const after = last.messages.after.get(row.slot);
     return { person: (after ?? before)?.person ?? null, before: before?.to ?? null, after: after?.to ?? null };
   };
+}
+
+/** Returns the first message of each slot. A pause is offered between messages. */
+function* messagesBySlotCoroutine(event: SourceEvent, side: Side, context: CompareContext): Coroutine<BySlot> {
+  const bySlot = new Map<DeliveryId, Wanted>();
+  for (const message of yield* wantedMessagesCoroutine(event, side, context)) {
+    const { placed, channel, uniqueId } = message;
+    const notificationId = notificationIdOf(placed.notification);
+    const slot = deliveryIdOf(
+      { slot: { workspace: placed.workspace, notificationId, channel, uniqueId } },
+      context.ids,
+    );
+    if (!bySlot.has(slot)) bySlot.set(slot, message);
+    yield;
+  }
+  return bySlot;
 }
 
 async function configurationsOf(
