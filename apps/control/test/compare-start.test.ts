@@ -43,6 +43,16 @@ const FILES = {
 };
 const fold = (files: object, prune = false) => start({ folder: { files: { ...FILES, ...files }, prune } });
 
+describe('the start of a run', () => {
+  it('names the notification that was probably meant', async () => {
+    const answer = await start({ notifications: ['order-payd'] });
+    expect(answer).toMatchObject({
+      status: 404,
+      body: { detail: expect.stringContaining('did you mean order-paid?') as unknown },
+    });
+  });
+});
+
 describe('the start of a run over a folder', () => {
   it('removes nothing of other workspaces, and neither stores nor shows a resource of them', async () => {
     const { status, body, text } = await fold({}, true);

@@ -11,7 +11,7 @@ import { proposedConfiguration, type Edit } from '../drafts/proposed.ts';
 import { startJob } from '../jobs/start.ts';
 import { compareHistory } from '../jobs/kinds/compare-history.ts';
 import type { ControlPorts, PlanningPorts, RoutePorts } from '../ports.ts';
-import { insteadOf } from '../names.ts';
+import { insteadOf, namesOf } from '../names.ts';
 import { notFound, readRange } from '../routes/app.ts';
 import { rangeOf } from './range.ts';
 
@@ -129,7 +129,8 @@ function beforeNewestChange(
 function refuseUnknown(names: readonly string[], workspace: string, { before, after }: ComparedConfigurations): void {
   for (const name of names) {
     if ([before, after].some((side) => findResource(side, 'notification', workspace, name))) continue;
-    throw notFound(`notification ${name} in workspace ${workspace}`, insteadOf(name, names));
+    const known = [before, after].flatMap((side) => namesOf(side, 'notification')(workspace));
+    throw notFound(`notification ${name} in workspace ${workspace}`, insteadOf(name, known));
   }
 }
 
