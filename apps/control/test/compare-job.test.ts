@@ -42,6 +42,7 @@ async function givenRun(): Promise<Run> {
     changes: [],
     notifications: ['order-paid'],
     notCompared: [],
+    leftOut: [],
     state: 'waiting',
     progress: { read: 0, total: 3 },
     counts: null,

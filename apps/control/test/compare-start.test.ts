@@ -53,6 +53,25 @@ describe('the start of a run', () => {
   });
 });
 
+describe('the start of a run over drafts', () => {
+  it('leaves out drafts of other people that have mistakes, and lists them', async () => {
+    const ben = await under.as('ben');
+    const broken = { email: { subject: 'x', html: '<p>{{#if a}}</p>', strict: false } };
+    const draft = { body: broken, based_on: null };
+    expect(await ben('PUT', 'templates/broken/draft', draft, { 'if-none-match': '*' })).toMatchObject({ status: 200 });
+    const { status, body } = await start({ drafts: true });
+    expect({ status, body }).toMatchObject({
+      status: 202,
+      body: {
+        changes: [],
+        notes: expect.arrayContaining([
+          'Drafts of other people that have mistakes are left out: template broken.',
+        ]) as unknown,
+      },
+    });
+  });
+});
+
 describe('the start of a run over a folder', () => {
   it('removes nothing of other workspaces, and neither stores nor shows a resource of them', async () => {
     const { status, body, text } = await fold({}, true);

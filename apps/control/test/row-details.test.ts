@@ -51,6 +51,7 @@ beforeAll(async () => {
     changes: [],
     notifications: ['order-paid'],
     notCompared: [],
+    leftOut: [],
     state: 'done',
     progress: { read: 2, total: 2 },
     counts: null,

@@ -20,6 +20,7 @@ const runOf = (workspace: string, createdAt: number): Run => ({
   changes: [],
   notifications: ['order-paid'],
   notCompared: [],
+  leftOut: [],
   state: 'waiting',
   progress: { read: 0, total: 9 },
   counts: null,

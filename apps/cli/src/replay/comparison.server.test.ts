@@ -90,6 +90,7 @@ async function newRun(facts: Partial<Run> = {}): Promise<Run> {
     changes: changesOf(configuration, [EDITED]).map((change) => ({ ...change, revision: null })),
     notifications: ['order-paid'],
     notCompared: [],
+    leftOut: [],
     state: 'waiting',
     progress: { read: 0, total: offsets.reduce((sum, { first, end }) => sum + end - first, 0) },
     counts: null,

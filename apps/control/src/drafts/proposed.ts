@@ -5,6 +5,7 @@ import {
   type Configuration,
   type Draft,
   type ResourceChange,
+  type ResourceRef,
 } from '@carillon/domain/configuration';
 import type { RunChange } from '@carillon/domain/runs';
 import { CarillonError } from '@carillon/kernel';
@@ -34,6 +35,8 @@ export type Proposed = {
   /** The configuration as publishing the edit would make it. The same object as `current` if the edit changes nothing. */
   readonly configuration: Configuration;
   readonly changes: readonly RunChange[];
+  /** Drafts of other people that have mistakes. */
+  readonly leftOut: readonly ResourceRef[];
   /** Mistakes in bodies; empty for other edits, which reject. */
   readonly faults: readonly ResourceFault[];
 };
@@ -60,12 +63,14 @@ async function proposedByDrafts(
   ports: PlanningPorts & Pick<ControlPorts, 'drafts'>,
 ): Promise<Proposed> {
   const current = await ports.configuration.refresh();
-  let drafts = await draftsOf(workspace, ports);
+  const all = await draftsOf(workspace, ports);
+  let drafts = all;
   for (;;) {
     const plan = await planDraftsOver(current, drafts, ports);
     if (plan.faults.length === 0) {
       const revisions = new Map(drafts.map(({ ref, revision }) => [resourceKey(ref), revision]));
-      return applied(current, plan.record, revisions);
+      const leftOut = all.filter(({ ref }) => !revisions.has(resourceKey(ref))).map(({ ref }) => ref);
+      return { ...applied(current, plan.record, revisions), leftOut };
     }
     const wrong = new Set(plan.faults.map(({ ref }) => resourceKey(ref)));
     const own = new Set(drafts.filter(isOwn).map(({ ref }) => resourceKey(ref)));
@@ -108,8 +113,8 @@ function applied(
   revisions: ReadonlyMap<string, string> = new Map(),
 ): Proposed {
   const changes = record.map((change) => ({ ...change, revision: revisions.get(resourceKey(change.ref)) ?? null }));
-  if (record.length === 0) return { current, configuration: current, changes, faults: [] };
+  if (record.length === 0) return { current, configuration: current, changes, leftOut: [], faults: [] };
   const { configuration, voided } = foldConfiguration(current, { changes: record }, current.number + 1);
   if (voided.length > 0) throw new CarillonError('conflict', 'the configuration changed meanwhile; try again');
-  return { current, configuration, changes, faults: [] };
+  return { current, configuration, changes, leftOut: [], faults: [] };
 }

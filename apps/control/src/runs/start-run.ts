@@ -33,7 +33,12 @@ export async function startRun(
   const now = ports.clock.now();
   const { since, before: to = now } = readRange(asked, now);
   const range = { from: since ?? to - DEFAULT_RUN_RANGE, to: Math.min(to, now) };
-  const { configurations, changes, published, before } = await sidesOf(workspace, asked, principalOf(request), ports);
+  const { configurations, changes, leftOut, published, before } = await sidesOf(
+    workspace,
+    asked,
+    principalOf(request),
+    ports,
+  );
   const edit = editOf(configurations, workspace);
   const notifications = asked.notifications ? [...new Set(asked.notifications)].toSorted() : edit.notifications;
   refuseUnknown(notifications, workspace, configurations);
@@ -53,6 +58,7 @@ export async function startRun(
     changes,
     notifications,
     notCompared: edit.notCompared,
+    leftOut: leftOut.map(({ kind, name }) => ({ kind, name })),
     state: 'waiting',
     progress: { read: 0, total: records },
     counts: null,
@@ -74,6 +80,7 @@ export async function startRun(
 type Sides = {
   readonly configurations: ComparedConfigurations;
   readonly changes: readonly RunChange[];
+  readonly leftOut: Run['leftOut'];
   readonly published: number;
   readonly before: number;
 };
@@ -90,7 +97,10 @@ async function sidesOf(
     current,
     configuration: after,
     changes,
-  } = edit ? await proposedConfiguration(edit, ports) : { current: published, configuration: published, changes: [] };
+    leftOut,
+  } = edit
+    ? await proposedConfiguration(edit, ports)
+    : { current: published, configuration: published, changes: [], leftOut: [] };
   const before = asked.before ?? (edit ? current.number : beforeNewestChange(workspace, asked, current, ports));
   if (before > current.number) {
     throw new CarillonError('invalid_request', `before: the newest configuration is ${current.number}`, {
@@ -98,7 +108,7 @@ async function sidesOf(
     });
   }
   const old = before === current.number ? current : await ports.configuration.at(before);
-  return { configurations: { before: old, after }, changes, published: current.number, before };
+  return { configurations: { before: old, after }, changes, leftOut, published: current.number, before };
 }
 
 function editFrom(workspace: string, { drafts, folder }: RunRequest, { actor }: Principal): Edit | null {

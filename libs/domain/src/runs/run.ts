@@ -56,6 +56,8 @@ export type Run = {
   readonly notifications: readonly string[];
   /** Integrations, streams and workspace settings that differ between the sides. The run does not compare what they change. */
   readonly notCompared: readonly Pick<ResourceRef, 'kind' | 'name'>[];
+  /** Drafts of other people that have mistakes. They are no part of the edit. */
+  readonly leftOut: readonly Pick<ResourceRef, 'kind' | 'name'>[];
   /** The state of its job. A run that waits for the child process is `waiting`. */
   readonly state: JobState;
   readonly progress: RunProgress;

@@ -81,15 +81,17 @@ export function describeRunWarning({ counts }: Pick<Run, 'counts'>): string | nu
 }
 
 /** Returns sentences about everything that the numbers of a run leave out. Empty if they leave nothing out. */
-export function describeRunNotes(run: Pick<Run, 'logStartsAt' | 'counts' | 'notCompared'>): readonly string[] {
-  const { logStartsAt, counts, notCompared } = run;
+export function describeRunNotes(
+  run: Pick<Run, 'logStartsAt' | 'counts' | 'notCompared' | 'leftOut'>,
+): readonly string[] {
+  const { logStartsAt, counts, notCompared, leftOut } = run;
   const notes: string[] = [];
   if (logStartsAt !== null)
     notes.push(`The log starts at ${formatInstant(logStartsAt)}. Earlier events are not compared.`);
   if (notCompared.length > 0) {
-    const names = notCompared.map(({ kind, name }) => (name === '' ? `${kind} settings` : `${kind} ${name}`));
-    notes.push(`Not compared: ${names.join(', ')}. Recorded events and answers stay as they are.`);
+    notes.push(`Not compared: ${namesOf(notCompared)}. Recorded events and answers stay as they are.`);
   }
+  if (leftOut.length > 0) notes.push(`Drafts of other people that have mistakes are left out: ${namesOf(leftOut)}.`);
   if (!counts) return notes;
   const { needsLookup, noAddress, pastRetention, ruleErrors, unreadable } = counts.read;
   if (needsLookup > 0) {
@@ -109,6 +111,9 @@ export function describeRunNotes(run: Pick<Run, 'logStartsAt' | 'counts' | 'notC
   }
   return notes;
 }
+
+const namesOf = (resources: Run['leftOut']): string =>
+  resources.map(({ kind, name }) => (name === '' ? `${kind} settings` : `${kind} ${name}`)).join(', ');
 
 const sideNotes = ({ before, after }: SideCounts, noun: string, what: string): readonly string[] =>
   before + after === 0 ? [] : [`${counted(after, noun)} ${what} with this edit, ${before} without it.`];

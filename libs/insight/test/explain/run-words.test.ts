@@ -22,6 +22,7 @@ function runWith(counts: Numbers, notified: Numbers = {}, more: Partial<Run> = {
     createdAt: NOON,
     logStartsAt: null,
     notCompared: [],
+    leftOut: [],
     notifications: ['order'],
     counts: { read: { ...NO_READ_COUNTS, ...read }, rows },
     ...more,
