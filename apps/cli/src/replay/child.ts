@@ -10,8 +10,10 @@ import { createIds, systemClock } from '@carillon/adapter-system';
 import { createRecordCodecs } from '@carillon/contracts';
 import { foldConfiguration } from '@carillon/domain/configuration';
 import { compileRule } from '@carillon/domain/rules';
+import type { Run } from '@carillon/domain/runs';
 import { CarillonError, isCarillonError } from '@carillon/kernel';
-import { createConfigurationView, createRuleBook, narrowRuleBook } from '@carillon/stages';
+import { createConfigurationView, createRuleBook, ENGINE_SEMANTICS, narrowRuleBook } from '@carillon/stages';
+import { VERSION } from '../version.ts';
 import { compareHistory } from './compare-history.ts';
 import type { CompareOrder, FromChild, ToChild } from './protocol.ts';
 
@@ -48,9 +50,12 @@ async function follow(order: CompareOrder): Promise<void> {
   }
 }
 
+/** After an upgrade the same events may come to other lines, so the run starts again. */
+const identityOf = ({ id }: Run): string => JSON.stringify([id, VERSION, ENGINE_SEMANTICS]);
+
 async function compare({ run, dataDir, logId, ledgerKey, scratchFile, pageRecords }: CompareOrder) {
   const history = openHistory(dataDir, logId);
-  const scratch = openScratchFile(scratchFile, run.id);
+  const scratch = openScratchFile(scratchFile, identityOf(run));
   try {
     const codecs = await createRecordCodecs(history.registry, () => systemClock.now());
     const view = createConfigurationView(history, codecs.configuration, systemClock);

@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { openEmbedded, type Embedded } from '@carillon/adapter-embedded';
 import { createIds } from '@carillon/adapter-system';
 import { createRecordCodecs } from '@carillon/contracts';
@@ -13,6 +14,7 @@ import { untilFound } from '@carillon/testing';
 import { changesOf, notification, ORDER_PAID, orderShop } from '@carillon/testing/given';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ComparisonResult } from '@carillon/control';
+import { VERSION } from '../version.ts';
 import { createComparison } from './comparison.ts';
 
 const EVENTS = 300;
@@ -172,6 +174,23 @@ describe('A comparison in a child process', () => {
     expect(heard.readAtBegin[1]).toBeGreaterThan(0);
     expect(result).toEqual(whole);
     expect(heard.slots).toHaveLength((EVENTS / 3) * 2);
+  });
+
+  it('starts again if the scratch file is of another release', async () => {
+    const run = await newRun();
+    const begun = await compared(run, 1);
+    await untilFound('the child has written a few pages', async () => {
+      const log = await stat(`${scratchFile(run)}-wal`).catch(() => null);
+      return (log?.size ?? 0) > 100_000 ? true : undefined;
+    });
+    begun.stop.abort(new Error('upgraded'));
+    await expect(begun.comparing).rejects.toThrow('upgraded');
+    const file = new DatabaseSync(scratchFile(run));
+    file.exec(`UPDATE identity SET name = replace(name, '"${VERSION}"', '"0.0.1"')`);
+    file.close();
+    const { comparing, heard } = await compared(run);
+    expect(await comparing).toEqual(whole);
+    expect(heard.readAtBegin).toEqual([0]);
   });
 
   it('ends its child within 2 s of a stop, and keeps a scratch file that only its owner reads', async () => {

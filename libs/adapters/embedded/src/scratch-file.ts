@@ -10,13 +10,13 @@ import { statementsOf, type Row } from './statements.ts';
 export const MAX_SCRATCH_BYTES = 1024 * 1024 * 1024;
 
 const PAGE_BYTES = 4096;
-/** Number of the layout. A file of another release is not read. */
+/** Number of the layout. A file of another layout is not read. */
 const LAYOUT = 1;
 /** SQLite's code for a disk without room and for a file at its largest size. */
 const SQLITE_FULL = 13;
 
 const SCHEMA = `
-  CREATE TABLE identity (run TEXT NOT NULL) STRICT;
+  CREATE TABLE identity (name TEXT NOT NULL) STRICT;
   CREATE TABLE checkpoint (one INTEGER PRIMARY KEY CHECK (one = 1), state TEXT NOT NULL) STRICT;
   CREATE TABLE answers (key TEXT PRIMARY KEY, answer TEXT NOT NULL) STRICT, WITHOUT ROWID;
   CREATE TABLE lines (
@@ -68,16 +68,16 @@ export type ScratchFile = {
 };
 
 /**
- * Opens the scratch file of a run, readable by its owner only. A file that is damaged, of another run or of another release is
- * replaced by a new one.
+ * Opens a scratch file, readable by its owner only. A file that is damaged, of another layout or of another identity is
+ * replaced by a new one. The identity names the run and everything that decides about its lines.
  */
-export function openScratchFile(file: string, run: string, maxBytes = MAX_SCRATCH_BYTES): ScratchFile {
+export function openScratchFile(file: string, identity: string, maxBytes = MAX_SCRATCH_BYTES): ScratchFile {
   makeFolder(dirname(file));
-  let db = existsSync(file) ? openKnown(file, run) : null;
+  let db = existsSync(file) ? openKnown(file, identity) : null;
   if (!db) {
     removeScratchFile(file);
     makePrivateFile(file);
-    db = guarded(() => create(file, run));
+    db = guarded(() => create(file, identity));
   }
   const sql = statementsOf(db);
   const database = db;
@@ -120,15 +120,15 @@ export function removeScratchFile(file: string): void {
 const lineOf = (row: Row): Line =>
   Object.fromEntries(Object.entries(COLUMNS).map(([name, column]) => [name, row[column]])) as unknown as Line;
 
-/** Returns null if the file is damaged, of another run, or of another release. */
-function openKnown(file: string, run: string): DatabaseSync | null {
+/** Returns null if the file is damaged, of another layout, or of another identity. */
+function openKnown(file: string, identity: string): DatabaseSync | null {
   let db: DatabaseSync | null = null;
   try {
     db = new DatabaseSync(file);
     const isOurs =
       db.prepare('PRAGMA user_version').get()?.['user_version'] === LAYOUT &&
       db.prepare('PRAGMA quick_check(1)').get()?.['quick_check'] === 'ok' &&
-      db.prepare('SELECT run FROM identity').get()?.['run'] === run;
+      db.prepare('SELECT name FROM identity').get()?.['name'] === identity;
     if (isOurs) return db;
   } catch {
     // The run starts again.
@@ -137,11 +137,11 @@ function openKnown(file: string, run: string): DatabaseSync | null {
   return null;
 }
 
-function create(file: string, run: string): DatabaseSync {
+function create(file: string, identity: string): DatabaseSync {
   const db = new DatabaseSync(file);
   try {
     db.exec(`PRAGMA page_size = ${PAGE_BYTES}; PRAGMA journal_mode = WAL; BEGIN; ${SCHEMA}`);
-    db.prepare('INSERT INTO identity VALUES (?)').run(run);
+    db.prepare('INSERT INTO identity VALUES (?)').run(identity);
     db.exec(`PRAGMA user_version = ${LAYOUT}; COMMIT`);
     return db;
   } catch (error) {
