@@ -126,7 +126,10 @@ type PageFacts = {
   readonly logId: EventHistory['logId'];
 };
 
-/** Evaluates the events of a page. Events on streams without a rule of the run are skipped by their headers. */
+/**
+ * Evaluates the events of a page. Events on streams without a rule of the run are skipped by their headers. An event whose headers name
+ * no stream counts as unreadable.
+ */
 function evaluatePage(
   records: readonly LogRecord[],
   { context, streams, run, logId }: PageFacts,
@@ -134,8 +137,9 @@ function evaluatePage(
   const lines: Line[] = [];
   let counts = NO_READ_COUNTS;
   for (const record of records) {
+    if (record.headers['kind'] !== 'event' || !isInRange(record.time, run)) continue;
     const stream = streamOfRecord(record);
-    if (stream === null || !streams.has(stream) || !isInRange(record.time, run)) continue;
+    if (stream !== null && !streams.has(stream)) continue;
     const read = readSourceRecord(record, logId);
     if (!read.ok) {
       counts = { ...counts, unreadable: counts.unreadable + 1 };
