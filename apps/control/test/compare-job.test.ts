@@ -161,6 +161,34 @@ describe('A job that compares history', () => {
     expect(await Promise.all(runs.map(stateOf))).toEqual(['done', 'done']);
   });
 
+  it('leaves room for other jobs however many runs wait', async () => {
+    for (let count = 0; count < 101; count += 1) await givenRun();
+    const [failed] = await fixture.deliver(1);
+    if (!failed) throw new Error('nothing was delivered');
+    const { body } = await owner.ask('POST', 'deliveries/resend', { ids: [failed.id] });
+    const { promise: ended, resolve: end } = Promise.withResolvers<ComparisonResult>();
+    const runner = runnerWith(scripted(() => ended).comparison);
+    await runner.round();
+    await untilFound('the resend is done', async () => {
+      const job = await fixture.jobs.get(String(body['id']) as JobId);
+      return job?.state === 'done' ? true : undefined;
+    });
+    end(RESULT);
+    await runner.idle();
+  });
+
+  it('is refused if its workspace has five that have not ended', async () => {
+    const asker = await fixture.as(deploymentOwner('session'), { comparison: scripted(async () => RESULT).comparison });
+    await fixture.publishShop(asker);
+    const runs = [];
+    for (let count = 0; count < 5; count += 1) runs.push(await givenRun());
+    const refused = await asker.ask('POST', 'runs', {});
+    expect(refused).toMatchObject({ status: 409, body: { code: 'wrong_state' } });
+    expect(refused.body['detail']).toMatch(/wait until a run ends, or cancel a run/);
+    await owner.ask('POST', `jobs/${runs[0]?.job}/cancel`, {});
+    expect((await asker.ask('POST', 'runs', {})).body['code']).not.toBe('wrong_state');
+  });
+
   it('ends the comparison soon after it was cancelled, and deletes what the run has on the disk', async () => {
     const run = await givenRun();
     const { comparison, forgotten } = scripted(

@@ -20,8 +20,8 @@ export type JobStore = {
   items(id: JobId): Promise<readonly string[]>;
   /** Compare-and-set: replaces the job of `next.id` if its version is `next.version - 1`. */
   replace(next: Job): Promise<'done' | 'stale'>;
-  /** Jobs that have not ended, the oldest first. */
-  unfinished(limit: number): Promise<readonly Job[]>;
+  /** Jobs of these actions that have not ended, the oldest first. Defaults to all actions. */
+  unfinished(limit: number, actions?: readonly string[]): Promise<readonly Job[]>;
   /** Newest first, in an order that no write changes; `cursor` is the `next` of the page before. */
   list(
     filter: JobFilter,

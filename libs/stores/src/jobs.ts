@@ -51,8 +51,9 @@ function create(documents: Documents): JobStore {
     async replace(next) {
       return (await jobs.write(next, next.version - 1)) === 'done' ? 'done' : 'stale';
     },
-    async unfinished(limit) {
-      return (await jobs.page({ index: 'open', order: 'ascending' }, limit)).items;
+    async unfinished(limit, actions) {
+      const where = { action: inOneOf(actions) };
+      return (await jobs.page({ index: 'open', where, order: 'ascending' }, limit)).items;
     },
     list: ({ workspace, states, actions }, limit, cursor) =>
       jobs.page(

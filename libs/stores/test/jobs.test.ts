@@ -72,6 +72,12 @@ describe('Jobs', () => {
     const unfinished = (await store.unfinished(10_000)).filter((job) => job.workspace === workspace);
     expect(unfinished.map(({ id }) => id)).toEqual([early.id, late.id]);
     expect(await store.unfinished(1)).toHaveLength(1);
+    const promotion = jobOf(workspace, 5, 1, { action: 'promote' });
+    await store.insert(promotion, ['one']);
+    const ofActions = async (...actions: string[]) =>
+      (await store.unfinished(10_000, actions)).filter((job) => job.workspace === workspace).map(({ id }) => id);
+    expect(await ofActions('resend_deliveries')).toEqual([early.id, late.id]);
+    expect(await ofActions('promote')).toEqual([promotion.id]);
   });
 
   it('lists by workspace, state and action, the newest first, in pages that neither repeat nor skip', async () => {

@@ -28,6 +28,11 @@ export const JOB_KINDS: readonly [JobKind, ...JobKind[]] = [
 const [first, ...others] = JOB_KINDS;
 export const JOB_ACTIONS = [first.action, ...others.map(({ action }) => action)] as const;
 
+/** Actions of jobs that wait for their turn in a child process. */
+export const CHILD_ACTIONS = JOB_KINDS.filter(({ isInChild }) => isInChild).map(({ action }) => action);
+/** Actions of all other jobs. */
+export const ORDINARY_ACTIONS = JOB_ACTIONS.filter((action) => !CHILD_ACTIONS.includes(action));
+
 const parameters: z.ZodRawShape = {
   ...Object.fromEntries(JOB_KINDS.flatMap((kind) => Object.entries(kind.parameters.partial().shape))),
   undoes: z.string().optional().describe('The job that this one undoes'),

@@ -15,7 +15,7 @@ import { pause } from '@carillon/runtime';
 import type { ControlPorts } from '../ports.ts';
 import { removeRuns } from '../runs/remove-runs.ts';
 import { createJobAudit, isRefusal } from './job-audit.ts';
-import { kindOf, workerOf } from './kinds.ts';
+import { CHILD_ACTIONS, kindOf, ORDINARY_ACTIONS, workerOf } from './kinds.ts';
 import { JobCancelled, type JobKind, type JobKindPorts, type JobWorker } from './kind.ts';
 import { mayContinue } from './rights.ts';
 
@@ -29,6 +29,7 @@ export const BATCH_SIZE = 40;
 const CONCURRENCY = 4;
 /** So many of them are of one workspace, or of the deployment: others find a place however long its jobs are. */
 const CONCURRENCY_PER_WORKSPACE = 2;
+/** Jobs that a round looks at: at most so many in a child process, and as many others. */
 const MAX_UNFINISHED = 100;
 const REMOVAL_BATCH_SIZE = 100;
 const REMOVING_EVERY: Duration = 3_600_000;
@@ -54,6 +55,12 @@ export type JobRunner = {
 async function removeOld(now: Instant, ports: JobRunnerPorts): Promise<void> {
   await ports.jobs.removeEnded(now - JOBS_KEPT, REMOVAL_BATCH_SIZE);
   await removeRuns(now, ports);
+}
+
+/** Reads jobs in a child process apart, because they wait for minutes and would leave no room for others. */
+async function readUnfinished({ jobs }: Pick<JobRunnerPorts, 'jobs'>): Promise<readonly Job[]> {
+  const ordinary = await jobs.unfinished(MAX_UNFINISHED, ORDINARY_ACTIONS);
+  return [...ordinary, ...(await jobs.unfinished(MAX_UNFINISHED, CHILD_ACTIONS))];
 }
 
 /** Returns true if nobody goes on with the job: it was cancelled, or its author lost their rights. */
@@ -167,7 +174,7 @@ export function createJobRunner(ports: JobRunnerPorts, holder: string): JobRunne
   return {
     async round() {
       const now = clock.now();
-      const unfinished = ending.signal.aborted ? [] : await jobs.unfinished(MAX_UNFINISHED);
+      const unfinished = ending.signal.aborted ? [] : await readUnfinished(ports);
       for (const job of unfinished.filter((one) => isFree(one, now) && !underWay.has(one.id))) {
         const kind = kindOf(job);
         // A control process of a later release knows the kind.

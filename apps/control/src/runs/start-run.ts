@@ -18,6 +18,9 @@ import { rangeOf } from './range.ts';
 export type StartRunPorts = PlanningPorts &
   Pick<RoutePorts, 'book' | 'clock' | 'comparison' | 'drafts' | 'ids' | 'jobs' | 'log' | 'runs'>;
 
+/** Runs of a workspace that may wait or be under way. */
+const MAX_UNFINISHED = 5;
+
 type RunRequest = z.infer<typeof runRequest>;
 
 /** Stores a run and the job that executes it. */
@@ -30,6 +33,7 @@ export async function startRun(
   if (!ports.comparison) {
     throw new CarillonError('wrong_state', 'a run compares on the embedded backend only, and this is a cluster');
   }
+  await refuseTooMany(workspace, ports);
   const now = ports.clock.now();
   const { since, before: to = now } = readRange(asked, now);
   const range = { from: since ?? to - DEFAULT_RUN_RANGE, to: Math.min(to, now) };
@@ -75,6 +79,17 @@ export async function startRun(
   await startJob(request, { id: run.job, workspace, work, items: [run.id] }, ports);
   audited(request, { target: run.id });
   return run;
+}
+
+/** Runs are executed one after the other, so the runs of one workspace may not hold up the others for hours. */
+async function refuseTooMany(workspace: string, { jobs }: Pick<StartRunPorts, 'jobs'>): Promise<void> {
+  const unfinished = { workspace, states: ['waiting', 'running'], actions: [compareHistory.action] } as const;
+  const { items } = await jobs.list(unfinished, MAX_UNFINISHED);
+  if (items.length < MAX_UNFINISHED) return;
+  throw new CarillonError(
+    'wrong_state',
+    `${MAX_UNFINISHED} runs of this workspace have not ended: wait until a run ends, or cancel a run`,
+  );
 }
 
 type Sides = {
