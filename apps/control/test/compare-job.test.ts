@@ -223,8 +223,16 @@ describe('A job that compares history', () => {
 
   it('fails with the reason of the comparison', async () => {
     const run = await givenRun();
-    const { comparison } = scripted(() => Promise.reject(new CarillonError('no_room', 'the disk is full')));
-    const runner = runnerWith(comparison);
+    const { comparison, forgotten } = scripted(() => Promise.reject(new CarillonError('no_room', 'the disk is full')));
+    const runs: typeof fixture.runs = {
+      ...fixture.runs,
+      // A full disk takes no write until the scratch file is deleted.
+      async replace(next) {
+        if (forgotten.length === 0) throw new CarillonError('store_unavailable', 'the disk is full');
+        return fixture.runs.replace(next);
+      },
+    };
+    const runner = fixture.runner(owner, createDirectWire(), neverYield, { comparison, runs });
     await runner.round();
     await runner.idle();
     expect(await stateOf(run)).toBe('failed');

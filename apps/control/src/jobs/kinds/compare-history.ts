@@ -25,6 +25,8 @@ export const compareHistory = jobKind({
         if (stop.reason instanceof JobCancelled) await ports.comparison?.forget({ id: item as RunId });
         if (stop.aborted || isTransient(error)) throw error;
         const failure = failureOf(item, error, ports.watch);
+        // Frees the disk first: on a full disk the write fails until the scratch file is gone.
+        await ports.comparison?.forget({ id: item as RunId });
         await writeRun(item as RunId, ports.runs, { reason: { code: failure.code, detail: failure.detail } });
         results.push(failure);
       }
