@@ -80,7 +80,12 @@ export async function startControlRole(
     sources: backend.sources,
     runs: backend.runs,
     comparison: backend.alone
-      ? createComparison({ dataDir: settings.dataDir, logId: backend.log.logId, ledgerKey: keys.ledgerKey })
+      ? createComparison({
+          dataDir: settings.dataDir,
+          logId: backend.log.logId,
+          ledgerKey: keys.ledgerKey,
+          trouble: (where, error) => watches.control.trouble(where, error),
+        })
       : null,
     // The only gateway of the embedded backend is in this process and has read what was just published.
     readEverywhere: (since) =>

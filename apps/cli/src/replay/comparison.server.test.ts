@@ -109,13 +109,15 @@ async function newRun(facts: Partial<Run> = {}): Promise<Run> {
   };
 }
 
-type Heard = { slots: ComparedSlot[]; begun: number; readAtBegin: number[] };
+type Heard = { slots: ComparedSlot[]; begun: number; readAtBegin: number[]; troubles: string[] };
 
 /** Compares with a real child. */
 async function compared(run: Run, pageRecords?: number) {
-  const heard: Heard = { slots: [], begun: 0, readAtBegin: [] };
+  const heard: Heard = { slots: [], begun: 0, readAtBegin: [], troubles: [] };
   const stop = new AbortController();
-  const comparison = createComparison({ dataDir: folder, logId: data.log.logId, ledgerKey: KEY, pageRecords });
+  const trouble = (where: string, error: unknown) => void heard.troubles.push(`${where}: ${String(error)}`);
+  const facts = { dataDir: folder, logId: data.log.logId, ledgerKey: KEY, pageRecords, trouble };
+  const comparison = createComparison(facts);
   const comparing = comparison.compare(
     run,
     {
@@ -173,6 +175,7 @@ describe('A comparison in a child process', () => {
     process.kill(pid, 'SIGKILL');
     const result = await comparing;
     expect(heard.begun).toBe(2);
+    expect(heard.troubles).toEqual([expect.stringMatching(new RegExp(`${run.id}.*ended by SIGKILL`))]);
     expect(heard.readAtBegin[1]).toBeGreaterThan(0);
     expect(result).toEqual(whole);
     expect(heard.slots).toHaveLength((EVENTS / 3) * 2);
@@ -212,8 +215,25 @@ describe('A comparison in a child process', () => {
     expect(await comparison.known()).not.toContain(run.id);
   });
 
+  it('starts no child if it is stopped before the start', async () => {
+    const stop = new AbortController();
+    const facts = { dataDir: folder, logId: data.log.logId, ledgerKey: KEY, trouble: () => undefined };
+    const reports = {
+      begin: async () => stop.abort(new Error('cancelled')),
+      progress: () => Promise.reject(new Error('a child was started')),
+      slots: async () => undefined,
+    };
+    await expect(createComparison(facts).compare(await newRun(), reports, stop.signal)).rejects.toThrow('cancelled');
+    expect(await children()).toEqual([]);
+  });
+
   it('fails a run of another log by name', async () => {
-    const comparison = createComparison({ dataDir: folder, logId: 'log_other' as never, ledgerKey: KEY });
+    const comparison = createComparison({
+      dataDir: folder,
+      logId: 'log_other' as never,
+      ledgerKey: KEY,
+      trouble: () => undefined,
+    });
     const reports = { begin: async () => undefined, progress: async () => undefined, slots: async () => undefined };
     await expect(comparison.compare(await newRun(), reports, new AbortController().signal)).rejects.toMatchObject({
       code: 'wrong_log',

@@ -20,6 +20,8 @@ export type ComparisonFacts = {
   readonly ledgerKey: Uint8Array;
   /** Records of a page. Defaults to 500. */
   readonly pageRecords?: number | undefined;
+  /** Reports a child that ended without a result and was not stopped. */
+  readonly trouble: (where: string, error: unknown) => void;
 };
 
 /** The source as it stands in a checkout, or what a bundle made of it (tools/bundle.ts). */
@@ -27,7 +29,13 @@ const childEntry = (): string =>
   fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? './child.ts' : './replay-child.js', import.meta.url));
 
 /** Runs each comparison in a child process of its own. Scratch files are in the folder `runs` of the data folder. */
-export function createComparison({ dataDir, logId, ledgerKey, pageRecords }: ComparisonFacts): HistoryComparison {
+export function createComparison({
+  dataDir,
+  logId,
+  ledgerKey,
+  pageRecords,
+  trouble,
+}: ComparisonFacts): HistoryComparison {
   const folder = join(dataDir, 'runs');
   const fileOf = (id: string): string => join(folder, `${id}${SUFFIX}`);
 
@@ -37,6 +45,8 @@ export function createComparison({ dataDir, logId, ledgerKey, pageRecords }: Com
     for (let fruitless = 0; fruitless < MAX_FRUITLESS_STARTS;) {
       stop.throwIfAborted();
       await reports.begin();
+      // A listener that is added after the abort is never called.
+      stop.throwIfAborted();
       const child = fork(childEntry(), [], {
         execArgv: [`--max-old-space-size=${HEAP_MIB}`],
         // Settings of the product may hold secrets, and the child needs none of them.
@@ -53,6 +63,7 @@ export function createComparison({ dataDir, logId, ledgerKey, pageRecords }: Com
         },
       });
       if (result) return result;
+      trouble(`compare over past events, ${run.id}`, new Error(endOf(child)));
       fruitless = read > before ? 0 : fruitless + 1;
     }
     throw new CarillonError('internal', ENDED);
@@ -69,6 +80,11 @@ export function createComparison({ dataDir, logId, ledgerKey, pageRecords }: Com
     },
   };
 }
+
+const endOf = ({ exitCode, signalCode }: ChildProcess): string =>
+  signalCode === null
+    ? `the process that compares ended with code ${exitCode}`
+    : `the process that compares was ended by ${signalCode}`;
 
 const ENDED = `the process that compares ended ${MAX_FRUITLESS_STARTS} times before it could go on. A rule may need more than ${HEAP_MIB} MiB of memory: compare fewer notifications, or simplify the rule`;
 
@@ -95,7 +111,8 @@ async function follow(
         handling = handling.then(() => handle(message)).catch(fail);
       });
       child.on('error', fail);
-      child.on('exit', () => void handling.then(() => resolve(result)));
+      // Comes after the last message. The event `exit` may come before it.
+      child.on('close', () => void handling.then(() => resolve(result)));
 
       async function handle(message: FromChild): Promise<void> {
         if (message.kind === 'ready') tell(order);
