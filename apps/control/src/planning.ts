@@ -45,7 +45,7 @@ export async function planWanted(
   }
   const planning = planChangesCoroutine(current, compiled.resources, {
     ...options,
-    newId: (kind) => ports.ids.random(kind),
+    newId: ports.newId ?? ((kind) => ports.ids.random(kind)),
     language: ports.expressions,
     templates: ports.templates,
   });

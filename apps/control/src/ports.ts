@@ -1,3 +1,4 @@
+import type { PlanOptions } from '@carillon/configuration';
 import type {
   AuditSeals,
   ChangeSources,
@@ -157,7 +158,10 @@ export type RoutePorts = ControlPorts & { readonly book: RuleBook };
 export type PlanningPorts = Pick<
   ControlPorts,
   'configuration' | 'expressions' | 'templates' | 'mjml' | 'ids' | 'secrets' | 'ledger' | 'slice'
->;
+> & {
+  /** Ids of new notifications and rules. Defaults to random ids. */
+  readonly newId?: PlanOptions['newId'];
+};
 
 /** What putting a change of the configuration into force takes. */
 export type PublishingPorts = Pick<

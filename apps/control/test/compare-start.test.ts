@@ -100,6 +100,17 @@ describe('the start of a run over a folder', () => {
     });
   });
 
+  it('gives a new rule the same id each time', async () => {
+    const files = { 'workspaces/shop/notifications/fresh.yaml': yaml(PAID) };
+    const ruleBodies = async () => {
+      const run = await stores.runs.get((await fold(files)).body.id as RunId);
+      return run?.changes.map(({ body }) => body);
+    };
+    const first = await ruleBodies();
+    expect(first).toMatchObject([{ rules: { paid: { id: expect.any(String) as unknown } } }]);
+    expect(await ruleBodies()).toEqual(first);
+  });
+
   it('refuses mistakes without naming a resource of another workspace', async () => {
     const mistakes = [
       { 'workspaces/shop/workspace.yaml': yaml({ environment: 'test', of: 'rivals' }) },

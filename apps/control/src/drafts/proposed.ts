@@ -46,12 +46,15 @@ const MAX_NAMED = { drafts: 5, folder: 10 } as const;
 
 /**
  * Applies an edit without publishing it. Rejects with CarillonError `invalid_configuration` for mistakes in a folder and in own
- * drafts, and with `conflict` if the configuration changed meanwhile.
+ * drafts, and with `conflict` if the configuration changed meanwhile. Ids of new notifications and rules follow from their names, so
+ * that the same edit always gives the same configuration. Publishing the edit gives them other ids.
  */
 export async function proposedConfiguration(
   edit: Edit,
-  ports: PlanningPorts & Pick<ControlPorts, 'drafts'>,
+  given: PlanningPorts & Pick<ControlPorts, 'drafts'>,
 ): Promise<Proposed> {
+  const newId: PlanningPorts['newId'] = (kind, ...names) => given.ids.derive(kind, 'proposed', ...names);
+  const ports = { ...given, newId };
   if (edit.kind === 'drafts') return proposedByDrafts(edit, ports);
   if (edit.kind === 'folder') return proposedByFolder(edit, ports);
   const { faults, record } = await planResourcesOver(edit.over, { put: edit.put, remove: [] }, ports);

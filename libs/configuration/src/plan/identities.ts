@@ -32,11 +32,12 @@ export function identified(
   const before = body.id === undefined ? sameName : (withId(current, workspace, body.id) ?? sameName);
   const sameIdentity = before !== undefined && (body.id === undefined || before.body.id === body.id);
   // Made before ids were kept: the names are its identity, and a new id would forget who was told.
-  const id = body.id ?? (sameIdentity ? before.body.id : newId('notification'));
+  const id = body.id ?? (sameIdentity ? before.body.id : newId('notification', workspace, name));
   const known = sameIdentity ? before.body.rules : {};
   const rules = Object.fromEntries(
     Object.entries(body.rules).map(([ruleName, rule]) => {
-      const own = identifiedRule(rule, rule.id === undefined ? known[ruleName] : ruleWithId(known, rule.id), newId);
+      const old = rule.id === undefined ? known[ruleName] : ruleWithId(known, rule.id);
+      const own = identifiedRule(rule, old, () => newId('rule', workspace, name, ruleName));
       const path = own.path ?? `${workspace}/${name}.${ruleName}`;
       return [ruleName, hasOwnStream(own) ? { ...own, path } : own];
     }),
@@ -55,8 +56,8 @@ const withId = (current: Configuration, workspace: string, id: string): Resource
 const ruleWithId = (rules: Readonly<Record<string, RuleBody>>, id: string): RuleBody | undefined =>
   Object.values(rules).find((rule) => rule.id === id);
 
-function identifiedRule(rule: RuleBody, before: RuleBody | undefined, newId: PlanOptions['newId']): RuleBody {
-  const id = rule.id ?? (before ? before.id : newId('rule'));
+function identifiedRule(rule: RuleBody, before: RuleBody | undefined, newId: () => string): RuleBody {
+  const id = rule.id ?? (before ? before.id : newId());
   const path = rule.path ?? (hasOwnStream(rule) ? before?.path : undefined);
   return { ...rule, ...(id !== undefined && { id }), ...(path !== undefined && { path }) };
 }

@@ -43,8 +43,8 @@ export type PlanOptions = {
   readonly remove?: ReadonlySet<string>;
   /** Looks at this workspace alone, and leaves everything else as it is; left out: at the whole deployment. */
   readonly workspace?: string | undefined;
-  /** Makes ids for new notifications and rules: chance is an argument. */
-  readonly newId: (kind: 'notification' | 'rule') => string;
+  /** Makes ids for new notifications and rules. `names`: the workspace, the notification and, for a rule, the rule. */
+  readonly newId: (kind: 'notification' | 'rule', ...names: readonly string[]) => string;
   /** Reads expressions of what is there already. */
   readonly language: ExpressionCheck;
   /** Reads templates of what is there already. */
