@@ -1,3 +1,3 @@
 import { declareComparisonLaws } from './declare-comparison-laws.ts';
 
-declareComparisonLaws(10_000);
+declareComparisonLaws(3_000);
