@@ -240,6 +240,21 @@ describe('A job that compares history', () => {
   });
 });
 
+describe('A run whose job was never stored', () => {
+  it('waits for a minute, and then is shown as failed and ended', async () => {
+    const run: Run = { ...(await givenRun()), id: freshName('run_') as RunId, job: freshName('job_') as JobId };
+    await fixture.runs.insert(run);
+    const shown = async () => (await owner.ask('GET', `runs/${run.id}`)).body;
+    expect(await shown()).toMatchObject({ state: 'waiting', ended_at: null, reason: null });
+    owner.clock.pass(60_000);
+    expect(await shown()).toMatchObject({
+      state: 'failed',
+      ended_at: new Date(run.createdAt + 60_000).toISOString(),
+      reason: { code: 'internal' },
+    });
+  });
+});
+
 describe('Runs that are kept no longer', () => {
   it('are deleted with their rows after their job, and scratch files after the end of theirs', async () => {
     const run = await givenRun();

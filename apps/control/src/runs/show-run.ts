@@ -1,19 +1,38 @@
 import type { ActorBody, RunBody, RunCountsBody, RunRowBody } from '@carillon/contracts';
 import { JOBS_KEPT, type Job } from '@carillon/domain/jobs';
 import { slotToLookUp, type Row, type Run, type RunCounts } from '@carillon/domain/runs';
-import { formatInstant } from '@carillon/kernel';
+import { formatInstant, type Duration, type Instant } from '@carillon/kernel';
 import { describeRun, describeRunNotes, describeRunWarning, describeSlotState } from '@carillon/insight';
 import type { Actor } from '@carillon/domain/people';
 import type { RowDetails } from './row-details.ts';
 
-/** Returns the body of a run. Its state and end are those of its job. */
-export async function showRun(run: Run, job: Job | null, show: (actor: Actor) => Promise<ActorBody>): Promise<RunBody> {
-  const endedAt = job?.endedAt ?? null;
+/** The start of a run stores its job within this time, or never: the process ended between the two writes. */
+const START_TIMEOUT: Duration = 60_000;
+
+type RunStatus = Pick<Run, 'state' | 'endedAt' | 'reason'>;
+
+/** Returns state, end and reason of a run. State and end are those of its job. */
+function statusOf(run: Run, job: Job | null, now: Instant): RunStatus {
+  if (job) return { state: job.state, endedAt: job.endedAt, reason: run.reason };
+  const endedAt = run.createdAt + START_TIMEOUT;
+  if (now < endedAt) return { state: 'waiting', endedAt: null, reason: null };
+  const detail = 'the control role ended before the run could begin: start it again';
+  return { state: 'failed', endedAt, reason: run.reason ?? { code: 'internal', detail } };
+}
+
+/** Returns the body of a run at `now`. */
+export async function showRun(
+  run: Run,
+  job: Job | null,
+  now: Instant,
+  show: (actor: Actor) => Promise<ActorBody>,
+): Promise<RunBody> {
+  const { state, endedAt, reason } = statusOf(run, job, now);
   return {
     id: run.id,
     workspace: run.workspace,
     kind: run.kind,
-    state: job?.state ?? 'failed',
+    state,
     from: formatInstant(run.from),
     to: formatInstant(run.to),
     log_starts_at: run.logStartsAt === null ? null : formatInstant(run.logStartsAt),
@@ -33,7 +52,7 @@ export async function showRun(run: Run, job: Job | null, show: (actor: Actor) =>
     warning: describeRunWarning(run),
     notes: [...describeRunNotes(run)],
     checksum: run.checksum,
-    reason: run.reason && { ...run.reason },
+    reason: reason && { ...reason },
     job: run.job,
     created_by: await show(run.by),
     created_at: formatInstant(run.createdAt),

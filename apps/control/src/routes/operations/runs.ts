@@ -192,7 +192,8 @@ const filterOf = (run: Run, { difference, slot, rule, day }: RowFilters) => ({
   day,
 });
 
-const show = async (run: Run, ports: RunPorts) => showRun(run, await ports.jobs.get(run.job), showingActors(ports));
+const show = async (run: Run, ports: RunPorts) =>
+  showRun(run, await ports.jobs.get(run.job), ports.clock.now(), showingActors(ports));
 
 async function findRun({ workspace, id }: z.infer<typeof withId>, { runs }: RunPorts): Promise<Run> {
   const run = await runs.get(id as RunId);
