@@ -216,15 +216,16 @@ describe('A comparison in a child process', () => {
   });
 
   it('starts no child if it is stopped before the start', async () => {
+    let started = false;
     const stop = new AbortController();
     const facts = { dataDir: folder, logId: data.log.logId, ledgerKey: KEY, trouble: () => undefined };
     const reports = {
       begin: async () => stop.abort(new Error('cancelled')),
-      progress: () => Promise.reject(new Error('a child was started')),
+      progress: async () => void (started = true),
       slots: async () => undefined,
     };
     await expect(createComparison(facts).compare(await newRun(), reports, stop.signal)).rejects.toThrow('cancelled');
-    expect(await children()).toEqual([]);
+    expect(started).toBe(false);
   });
 
   it('fails a run of another log by name', async () => {
