@@ -21,6 +21,10 @@ import { killableReading, KillOrders, type ReadingOrder } from '../killed-readin
 /** A bound against standing still. */
 const TIMEOUT_MS = 10 * 60_000;
 
+/** Asks again after an error too, because a broker or store of a busy machine may not answer in time. */
+export const untilAnswered = <Answer>(what: string, look: () => Promise<Answer | undefined>): Promise<Answer> =>
+  untilFound(what, () => look().catch(() => undefined), TIMEOUT_MS);
+
 /** Times of a take-over: an engine was killed or stopped, and the store gave the lease to another one. */
 export type TakeOver = { readonly stoppedAt: number; readonly leasedAt: number };
 
@@ -108,15 +112,11 @@ export class ReadingCluster {
   /** Resolves to when another engine took the lease or renewed it, as the store says. The engine that was stopped cannot. */
   #untilTaken(stoppedAt: number): Promise<number> {
     const leases = this.#mongo.db('carillon').collection<{ _id: string; until: number }>('leases');
-    return untilFound(
-      'another engine with the lease',
-      async () => {
-        const lease = await leases.findOne({ _id: `source ${this.#options.source}` });
-        const leasedAt = (lease?.until ?? 0) - DEFAULT_TIMING.leaseMs;
-        return leasedAt > stoppedAt ? leasedAt : undefined;
-      },
-      TIMEOUT_MS,
-    );
+    return untilAnswered('another engine with the lease', async () => {
+      const lease = await leases.findOne({ _id: `source ${this.#options.source}` });
+      const leasedAt = (lease?.until ?? 0) - DEFAULT_TIMING.leaseMs;
+      return leasedAt > stoppedAt ? leasedAt : undefined;
+    });
   }
 
   #untilReading(): Promise<Member> {
@@ -132,12 +132,7 @@ export class ReadingCluster {
     const killed = await untilFound('the kill', () => this.#engines.find(({ running }) => !running), TIMEOUT_MS);
     const stoppedAt = this.#orders.takeBack() ?? Date.now();
     const leasedAt = await this.#untilTaken(stoppedAt);
-    const isBack = (): Promise<true | undefined> =>
-      killed.restart().then(
-        () => true,
-        () => undefined,
-      );
-    this.#restarting = untilFound('the killed engine', isBack, TIMEOUT_MS);
+    this.#restarting = untilAnswered('the killed engine', () => killed.restart().then(() => true as const));
     this.#restarting.catch(() => undefined);
     return { stoppedAt, leasedAt };
   }
@@ -159,11 +154,8 @@ export class ReadingCluster {
     await this.#restarting;
     const { checkpoints } = this.#stores ?? {};
     if (checkpoints === undefined) throw new Error('the cluster has not begun');
-    await untilFound(
-      'everything evaluated',
-      async () => (await isEvaluated(this.log, checkpoints)) || undefined,
-      TIMEOUT_MS,
-    );
+    const areEvaluated = async (): Promise<true | undefined> => (await isEvaluated(this.log, checkpoints)) || undefined;
+    await untilAnswered('everything evaluated', areEvaluated);
     await this.#cluster?.stop();
   }
 

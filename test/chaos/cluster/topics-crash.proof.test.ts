@@ -6,7 +6,7 @@ import { scratch } from '../../integration/product/shop.ts';
 import { describeWith } from '../../support/requirements.ts';
 import { READING_STEPS } from '../killed-reading.ts';
 import { NumberedTopic, readNumbersOnLog } from '../numbered-topic.ts';
-import { ReadingCluster, secondsUntilRead, type TakeOver } from './reading-cluster.ts';
+import { ReadingCluster, secondsUntilRead, untilAnswered, type TakeOver } from './reading-cluster.ts';
 
 /*
  * The engine that reads a topic is killed at each step of the reader, or stopped past its lease, so that both read for
@@ -53,8 +53,8 @@ describeWith(['kafka', 'mongodb', 'registry'], 'Two engines of a cluster that re
     return count;
   };
   const untilAppended = async (more: number): Promise<void> => {
-    const before = await countOnLog();
-    await untilFound('records', async () => (await countOnLog()) >= before + more || undefined, TIMEOUT_MS);
+    const before = await untilAnswered('the log', countOnLog);
+    await untilAnswered('records', async () => (await countOnLog()) >= before + more || undefined);
   };
 
   it(
@@ -80,7 +80,7 @@ describeWith(['kafka', 'mongodb', 'registry'], 'Two engines of a cluster that re
         await pause(500);
         return numbers.reduce((sum, { length }) => sum + length, 0) >= topic.count || undefined;
       };
-      await untilFound('everything read', lastRead, TIMEOUT_MS);
+      await untilAnswered('everything read', lastRead);
       const mailed = async (): Promise<readonly string[]> => (await smtp.entries()).flatMap(({ to }) => to).toSorted();
       const areMailed = async (): Promise<true | undefined> => {
         await pause(200);
