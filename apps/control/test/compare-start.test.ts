@@ -1,18 +1,19 @@
 import type { RunBody } from '@carillon/contracts';
 import type { RunId } from '@carillon/kernel';
 import { createDirectWire, createMemoryStores } from '@carillon/testing/memory';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { HistoryComparison } from '../src/index.ts';
 import { accessOf, openControl, personWith } from './control-fixture.ts';
 import { useDrafts } from './draft-fixture.ts';
 import { MAIL, ORDERS, PAID, SHOP } from './resource-fixture.ts';
 
 const under = useDrafts();
-const stores = createMemoryStores().connect(createDirectWire());
+const openStores = () => createMemoryStores().connect(createDirectWire());
 const RIVAL = 'rival';
 /** Names that only the other workspace has. */
 const SECRETS = ['takeover', 'acquisition', RIVAL];
 
+let stores: ReturnType<typeof openStores>;
 let start: (body: object) => Promise<{ readonly status: number; readonly body: RunBody; readonly text: string }>;
 beforeAll(async () => {
   await under.apply('workspace', '', { name: 'Rival' }, RIVAL);
@@ -21,6 +22,10 @@ beforeAll(async () => {
   await under.apply('partial', 'acquisition', { text: 'Hello' }, RIVAL);
   await under.fixture.topology.event({ order_id: 'A-1' });
   under.fixture.topology.clock.pass(1_000);
+});
+// Each test has stores of its own: a workspace may have five runs that have not ended.
+beforeEach(async () => {
+  stores = openStores();
   const { control } = await openControl(accessOf(personWith('olga', ['read', 'operate'], 'shop')), {
     ...under.fixture.ports,
     jobs: stores.jobs,
