@@ -57,7 +57,7 @@ chapter('15. A message on three channels', (newHome) => {
   it('names the file that is missing, where a template has nothing for a channel', async () => {
     const { code, out, err } = await apply();
     expect(code).toBe(2);
-    expect(out + err).toContain('template order-paid has nothing for sms');
+    expect(out + err).toContain('sms has no text yet in the template order-paid');
     expect(out + err).toContain('templates/order-paid/push.yaml');
   });
 

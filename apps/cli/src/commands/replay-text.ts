@@ -43,7 +43,12 @@ const hasRows = ({ counts }: RunBody): boolean => {
   return differences.added + differences.removed + differences.changed + differences.new_unique_id > 0;
 };
 
-const DIFFERENCES = ['added', 'removed', 'changed', 'new_unique_id'] as const;
+export const DIFFERENCES = [
+  'added',
+  'removed',
+  'changed',
+  'new_unique_id',
+] as const satisfies readonly RunRowBody['difference'][];
 const TITLES = ['added', 'removed', 'changed', 'new unique_id'];
 
 /** A table with a line for each rule, or nothing if no rule has a message. */

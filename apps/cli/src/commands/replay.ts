@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { JobBody, RunBody, RunRowBody } from '@carillon/contracts';
-import { ROW_DIFFERENCES, SLOT_STATES } from '@carillon/domain/runs';
 import { Option, type Command } from 'commander';
 import { connect, seg, type Client, type CommonOptions, type Page } from '../client.ts';
 import { UsageError } from '../failure.ts';
@@ -9,7 +8,10 @@ import { runnable } from '../runnable.ts';
 import { answer, command, pageText } from './api-command.ts';
 import { readFolder } from './configuration.ts';
 import { exportFile } from './csv-files.ts';
-import { ROW_COLUMNS, rowCells, RUN_COLUMNS, runCells, runProgressText, runText } from './replay-text.ts';
+import { DIFFERENCES, ROW_COLUMNS, rowCells, RUN_COLUMNS, runCells, runProgressText, runText } from './replay-text.ts';
+
+/** Listed here, because the command line starts without loading the domain. */
+const SLOT_STATES = ['notified', 'waiting', 'stopped', 'none'] as const satisfies readonly RunRowBody['slot_state'][];
 
 type DiffOptions = CommonOptions & {
   readonly file?: string;
@@ -122,7 +124,7 @@ function showCommand(replay: Command): void {
 
 function rowsCommand(replay: Command): void {
   command(replay, 'rows <run>', 'the messages on which the sides differ; audited')
-    .addOption(new Option('--difference <difference>', 'only this difference').choices([...ROW_DIFFERENCES]))
+    .addOption(new Option('--difference <difference>', 'only this difference').choices([...DIFFERENCES]))
     .addOption(new Option('--slot <state>', 'only messages of which the ledger knows this').choices([...SLOT_STATES]))
     .option('--rule <notification.rule>', 'only this rule')
     .option('--day <day>', 'only events of this day in UTC, such as 2026-11-29')
