@@ -43,15 +43,12 @@ async function givenRun(): Promise<Run> {
     notifications: ['order-paid'],
     notCompared: [],
     leftOut: [],
-    state: 'waiting',
     progress: { read: 0, total: 3 },
     counts: null,
     checksum: null,
     reason: null,
     job: freshName('job_') as JobId,
     createdAt: now,
-    updatedAt: now,
-    endedAt: null,
     version: 1,
   };
   await fixture.runs.insert(run);

@@ -52,15 +52,12 @@ beforeAll(async () => {
     notifications: ['order-paid'],
     notCompared: [],
     leftOut: [],
-    state: 'done',
     progress: { read: 2, total: 2 },
     counts: null,
     checksum: null,
     reason: null,
     job: 'job_1' as JobId,
     createdAt: 0,
-    updatedAt: 0,
-    endedAt: null,
     version: 1,
   };
 });

@@ -21,15 +21,12 @@ const runOf = (workspace: string, createdAt: number): Run => ({
   notifications: ['order-paid'],
   notCompared: [],
   leftOut: [],
-  state: 'waiting',
   progress: { read: 0, total: 9 },
   counts: null,
   checksum: null,
   reason: null,
   job: freshName('job') as JobId,
   createdAt,
-  updatedAt: createdAt,
-  endedAt: null,
   version: 1,
 });
 

@@ -9,7 +9,7 @@ import type { RowDetails } from './row-details.ts';
 /** The start of a run stores its job within this time, or never: the process ended between the two writes. */
 const START_TIMEOUT: Duration = 60_000;
 
-type RunStatus = Pick<Run, 'state' | 'endedAt' | 'reason'>;
+type RunStatus = Pick<Job, 'state' | 'endedAt'> & Pick<Run, 'reason'>;
 
 /** Returns state, end and reason of a run. State and end are those of its job. */
 function statusOf(run: Run, job: Job | null, now: Instant): RunStatus {

@@ -63,15 +63,12 @@ export async function startRun(
     notifications,
     notCompared: edit.notCompared,
     leftOut: leftOut.map(({ kind, name }) => ({ kind, name })),
-    state: 'waiting',
     progress: { read: 0, total: records },
     counts: null,
     checksum: null,
     reason: null,
     job: ports.ids.random('job') as JobId,
     createdAt: now,
-    updatedAt: now,
-    endedAt: null,
     version: 1,
   };
   await ports.runs.insert(run);

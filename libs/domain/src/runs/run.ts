@@ -1,6 +1,5 @@
 import type { Duration, Instant, JobId, LogId, RunId } from '@carillon/kernel';
 import type { ResourceChange, ResourceRef } from '../configuration/resources.ts';
-import type { JobState } from '../jobs/job.ts';
 import type { Actor } from '../people/actor.ts';
 import type { RunCounts } from './counts.ts';
 
@@ -58,8 +57,6 @@ export type Run = {
   readonly notCompared: readonly Pick<ResourceRef, 'kind' | 'name'>[];
   /** Drafts of other people that have mistakes. They are no part of the edit. */
   readonly leftOut: readonly Pick<ResourceRef, 'kind' | 'name'>[];
-  /** The state of its job. A run that waits for the child process is `waiting`. */
-  readonly state: JobState;
   readonly progress: RunProgress;
   /** Null until the child process has reported for the first time. */
   readonly counts: RunCounts | null;
@@ -67,11 +64,9 @@ export type Run = {
   readonly checksum: string | null;
   /** Null unless the run failed or was cancelled. */
   readonly reason: RunReason | null;
-  /** The job that executes the run. */
+  /** The job that executes the run. State and end of the run are those of the job. */
   readonly job: JobId;
   readonly createdAt: Instant;
-  readonly updatedAt: Instant;
-  readonly endedAt: Instant | null;
   /** Grows by one with every write. */
   readonly version: number;
 };
