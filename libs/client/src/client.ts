@@ -57,7 +57,7 @@ export type Client = {
   /**
    * Sends one event to a stream, `workspace/path`. Resolves once it is on the disk of the server. No answer, 408, 429 and 5xx are
    * repeated under the same key, after `Retry-After` where there is one, until the deadline; 401 once, with a renewed credential.
-   * Rejects with a `SendError`, whose `cause` is the error of your credential function if it failed; nothing is sent after that.
+   * Rejects with a `SendError`. If your credential function fails, nothing more is sent, and `cause` is its error.
    */
   send(stream: string, event: object, options?: SendOptions): Promise<Sent>;
   /**

@@ -37,7 +37,7 @@ type RowsOptions = ListOptions & {
 
 const POLL_INTERVAL_MS = 500;
 
-/** `carillon replay`: compares an edit with what is published, over events that came already. */
+/** `carillon replay`: compares an edit with the published configuration over past events. */
 export function replayCommands(program: Command): void {
   const replay = program
     .command('replay')

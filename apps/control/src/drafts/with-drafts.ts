@@ -5,8 +5,9 @@ import type { ControlPorts, PlanningPorts } from '../ports.ts';
 import { proposedConfiguration } from './proposed.ts';
 
 /**
- * The configuration as publishing the drafts of a workspace would make it. Drafts of others that have mistakes are left out, so that
- * they keep nobody from trying `tried`. Rejects with `invalid_configuration` if that one has mistakes. Null: all drafts are others.
+ * The configuration as publishing the drafts of a workspace would make it. Drafts of other people that have mistakes are left
+ * out, so that the draft `tried` can be tested. Rejects with `invalid_configuration` if `tried` itself has mistakes. With null, every draft
+ * with mistakes is left out.
  */
 export async function configurationWithDrafts(
   workspace: string,

@@ -51,7 +51,7 @@ export type JobRun<Parameters> = {
   readonly by: string;
 };
 
-/** Reason of `stop` if the job ends: it was cancelled, or its author lost their rights. Nobody goes on with the item. */
+/** Abort reason of `stop` when a job is cancelled or its author loses their rights. No other worker continues the item. */
 export class JobCancelled extends Error {}
 
 /**

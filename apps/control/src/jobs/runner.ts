@@ -63,7 +63,7 @@ async function readUnfinished({ jobs }: Pick<JobRunnerPorts, 'jobs'>): Promise<r
   return [...ordinary, ...(await jobs.unfinished(MAX_UNFINISHED, CHILD_ACTIONS))];
 }
 
-/** Returns true if nobody goes on with the job: it was cancelled, or its author lost their rights. */
+/** Returns true if the job is cancelled or its author has lost their rights. */
 const isOver = async (job: Job, kind: JobKind, ports: JobRunnerPorts): Promise<boolean> =>
   job.cancelledBy !== null || !(await mayContinue(job, kind, ports));
 

@@ -31,7 +31,7 @@ export type ResetOrder = {
   readonly request: ResetRequest;
 };
 
-/** Position at which a reset continues. `left` names a slot that remains on an old server, for the audit. Empty: none remains. */
+/** Position at which a reset continues. `left`, for the audit, names a slot that remains on an old server, or is empty. */
 export type Begun = { readonly position: SourcePosition; readonly left: string };
 
 /** A source with its secrets, whatever its kind. */

@@ -153,7 +153,7 @@ function meantBy(issue: Issue, path: ValuePath, found: unknown): string | null {
   return MEANT[nameOf(path)]?.(found) ?? null;
 }
 
-/** Returns what kind of value belongs here, as a fact. `scalar`: a text, and a number or a truth value was found. Empty: none is wrong. */
+/** Returns the expected type as a fact of the fault. `scalar` stands for a text where a number or boolean was found; empty if the type is right. */
 function typeExpected(issue: Issue, found: unknown): string {
   if (optionsOf(issue).length > 0) return 'option';
   if (issue.code !== 'invalid_type') return '';

@@ -55,8 +55,7 @@ export const createWriter = (options: WriterOptions): Writer => new GroupCommit(
 type Batch = Pick<CoalescedWrites, 'repliesOf'> & { readonly writes: readonly PendingWrite[] };
 
 /**
- * Group commit: the writes that arrive during a commit form the next transaction. They share the cost of one disk access without a
- * timer, and without waiting when there is nothing to share.
+ * Group commit: the writes that arrive during a commit form the next transaction and share one disk access. No timer delays a write.
  */
 class GroupCommit implements Writer {
   readonly #options: WriterOptions;

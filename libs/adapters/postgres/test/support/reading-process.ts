@@ -5,8 +5,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { createPostgresSources } from '../../src/index.ts';
 
 /*
- * Reads a table whose rows have the ids 1, 2, 3 … in a process that does nothing else. The parent is its log: a batch is durable
- * once the parent has confirmed it.
+ * Reads a table whose rows have the ids 1, 2, 3 … in a process of its own, so that its memory can be measured. The parent process
+ * confirms each batch as a log would.
  */
 
 export type ReadingProcessOrder = {
