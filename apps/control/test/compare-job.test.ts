@@ -46,7 +46,6 @@ async function givenRun(): Promise<Run> {
     progress: { read: 0, total: 3 },
     counts: null,
     checksum: null,
-    reason: null,
     job: freshName('job_') as JobId,
     createdAt: now,
     version: 1,
@@ -186,19 +185,25 @@ describe('A job that compares history', () => {
     expect((await asker.ask('POST', 'runs', {})).body['code']).not.toBe('wrong_state');
   });
 
-  it('ends the comparison soon after it was cancelled, and deletes what the run has on the disk', async () => {
+  it('ends the comparison soon after it was cancelled, and deletes its rows and what it has on the disk', async () => {
     const run = await givenRun();
-    const { comparison, forgotten } = scripted(
-      (_run, _reports, stop) =>
-        new Promise((_resolve, reject) => stop.addEventListener('abort', () => reject(stop.reason))),
-    );
+    const { comparison, forgotten } = scripted(async (_run, reports, stop) => {
+      await reports.begin();
+      await reports.slots([slotOf({})]);
+      return new Promise((_resolve, reject) => stop.addEventListener('abort', () => reject(stop.reason)));
+    });
     const runner = runnerWith(comparison);
     await runner.round();
     await untilFound('it is worked on', async () => ((await stateOf(run)) === 'running' ? true : undefined));
     expect((await owner.ask('POST', `jobs/${run.job}/cancel`, {})).status).toBe(200);
     await runner.idle();
-    expect(await stateOf(run)).toBe('cancelled');
+    expect((await owner.ask('GET', `runs/${run.id}`)).body).toMatchObject({
+      state: 'cancelled',
+      sentence: null,
+      reason: { code: 'cancelled', detail: expect.stringContaining('start it again') as unknown },
+    });
     expect(forgotten).toEqual([run.id]);
+    expect((await fixture.runs.rows({ run: run.id }, 10)).items).toEqual([]);
   });
 
   it('leaves the run to the next runner if its own ends', async () => {
@@ -224,16 +229,53 @@ describe('A job that compares history', () => {
     const runs: typeof fixture.runs = {
       ...fixture.runs,
       // A full disk takes no write until the scratch file is deleted.
-      async replace(next) {
+      async removeRows(id) {
         if (forgotten.length === 0) throw new CarillonError('store_unavailable', 'the disk is full');
-        return fixture.runs.replace(next);
+        return fixture.runs.removeRows(id);
       },
     };
     const runner = fixture.runner(owner, createDirectWire(), neverYield, { comparison, runs });
     await runner.round();
     await runner.idle();
-    expect(await stateOf(run)).toBe('failed');
-    expect((await fixture.runs.get(run.id))?.reason).toEqual({ code: 'no_room', detail: 'the disk is full' });
+    expect((await owner.ask('GET', `runs/${run.id}`)).body).toMatchObject({
+      state: 'failed',
+      reason: { code: 'no_room', detail: 'the disk is full' },
+    });
+  });
+});
+
+describe('The messages of a run', () => {
+  it('are refused until the run is done, as a page and as CSV', async () => {
+    const run = await givenRun();
+    const { promise: ended, resolve: end } = Promise.withResolvers<ComparisonResult>();
+    const runner = runnerWith(
+      scripted(async (_run, reports) => {
+        await reports.begin();
+        await reports.slots([slotOf({})]);
+        return ended;
+      }).comparison,
+    );
+    await runner.round();
+    await untilFound('a row is stored', async () => (await fixture.runs.rows({ run: run.id }, 1)).items[0]);
+    const refused = { status: 409, body: { code: 'run_unfinished' } };
+    expect(await owner.ask('GET', `runs/${run.id}/rows`)).toMatchObject(refused);
+    expect(await owner.ask('GET', `runs/${run.id}/rows/export`)).toMatchObject(refused);
+    end(RESULT);
+    await runner.idle();
+    const csv = await owner.control.app.inject({ url: `/v1/workspaces/shop/runs/${run.id}/rows/export` });
+    expect(csv.statusCode).toBe(200);
+  });
+
+  it('are removed if the run was cancelled after its process was killed', async () => {
+    const run = await givenRun();
+    await fixture.runs.addRows([
+      { ...slotOf({}), difference: 'added', run: run.id, slotState: 'none', slotReason: null },
+    ]);
+    await owner.ask('POST', `jobs/${run.job}/cancel`, {});
+    const { comparison, forgotten } = scripted(async () => RESULT, [run.id]);
+    await removeRuns(owner.clock.now(), { runs: fixture.runs, jobs: fixture.jobs, comparison });
+    expect(forgotten).toEqual([run.id]);
+    expect((await fixture.runs.rows({ run: run.id }, 10)).items).toEqual([]);
   });
 });
 

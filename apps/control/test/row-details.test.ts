@@ -55,7 +55,6 @@ beforeAll(async () => {
     progress: { read: 2, total: 2 },
     counts: null,
     checksum: null,
-    reason: null,
     job: 'job_1' as JobId,
     createdAt: 0,
     version: 1,

@@ -33,6 +33,7 @@ export const ERRORS = {
   draft_conflict: { status: 409, title: 'What a draft began from has changed' },
   request_begun: { status: 409, title: 'The same request was begun already' },
   wrong_state: { status: 409, title: 'Its state does not allow this' },
+  run_unfinished: { status: 409, title: 'The run has not finished' },
   precondition_failed: { status: 412, title: 'It has changed since it was read' },
   body_too_large: { status: 413, title: 'The body is too large' },
   unsupported_media_type: { status: 415, title: 'The media type of the body is not accepted' },

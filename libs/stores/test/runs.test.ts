@@ -24,7 +24,6 @@ const runOf = (workspace: string, createdAt: number): Run => ({
   progress: { read: 0, total: 9 },
   counts: null,
   checksum: null,
-  reason: null,
   job: freshName('job') as JobId,
   createdAt,
   version: 1,

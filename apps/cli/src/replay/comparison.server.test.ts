@@ -98,7 +98,6 @@ async function newRun(facts: Partial<Run> = {}): Promise<Run> {
     progress: { read: 0, total: offsets.reduce((sum, { first, end }) => sum + end - first, 0) },
     counts: null,
     checksum: null,
-    reason: null,
     job: 'job_1' as JobId,
     createdAt: now,
     version: 1,

@@ -4,7 +4,10 @@ import type { ControlPorts } from '../ports.ts';
 
 const BATCH_SIZE = 100;
 
-/** Removes runs whose job was removed, with their rows, and scratch files that no job goes on with. */
+/**
+ * Removes runs whose job was removed, with their rows, and scratch files that no job goes on with. A run that was cancelled after its
+ * process was killed also has rows, which are removed with its scratch file.
+ */
 export async function removeRuns(
   now: Instant,
   { runs, jobs, comparison }: Pick<ControlPorts, 'runs' | 'jobs' | 'comparison'>,
@@ -17,6 +20,8 @@ export async function removeRuns(
   for (const id of (await comparison?.known()) ?? []) {
     const run = await runs.get(id as RunId);
     const job = run && (await jobs.get(run.job));
-    if (!job || hasEnded(job)) await comparison?.forget({ id: id as RunId });
+    if (job && !hasEnded(job)) continue;
+    if (job?.state !== 'done') await runs.removeRows(id as RunId);
+    await comparison?.forget({ id: id as RunId });
   }
 }

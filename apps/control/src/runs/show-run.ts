@@ -1,7 +1,7 @@
 import type { ActorBody, RunBody, RunCountsBody, RunRowBody } from '@carillon/contracts';
-import { JOBS_KEPT, type Job } from '@carillon/domain/jobs';
+import { JOBS_KEPT, type Job, type JobCancelCause } from '@carillon/domain/jobs';
 import { slotToLookUp, type Row, type Run, type RunCounts } from '@carillon/domain/runs';
-import { formatInstant, type Duration, type Instant } from '@carillon/kernel';
+import { CarillonError, formatInstant, type Duration, type Instant } from '@carillon/kernel';
 import { describeRun, describeRunNotes, describeRunWarning, describeSlotState } from '@carillon/insight';
 import type { Actor } from '@carillon/domain/people';
 import type { RowDetails } from './row-details.ts';
@@ -9,15 +9,38 @@ import type { RowDetails } from './row-details.ts';
 /** The start of a run stores its job within this time, or never: the process ended between the two writes. */
 const START_TIMEOUT: Duration = 60_000;
 
-type RunStatus = Pick<Job, 'state' | 'endedAt'> & Pick<Run, 'reason'>;
+/** Why a run failed or was cancelled. */
+type RunReason = NonNullable<RunBody['reason']>;
+type RunStatus = Pick<Job, 'state' | 'endedAt'> & { readonly reason: RunReason | null };
 
-/** Returns state, end and reason of a run. State and end are those of its job. */
+/** Returns state, end and reason of a run. They are those of its job. */
 function statusOf(run: Run, job: Job | null, now: Instant): RunStatus {
-  if (job) return { state: job.state, endedAt: job.endedAt, reason: run.reason };
+  if (job) return { state: job.state, endedAt: job.endedAt, reason: reasonOf(job) };
   const endedAt = run.createdAt + START_TIMEOUT;
   if (now < endedAt) return { state: 'waiting', endedAt: null, reason: null };
   const detail = 'the control role ended before the run could begin: start it again';
-  return { state: 'failed', endedAt, reason: run.reason ?? { code: 'internal', detail } };
+  return { state: 'failed', endedAt, reason: { code: 'internal', detail } };
+}
+
+const CANCEL_DETAILS: Readonly<Record<JobCancelCause | 'cancelled', string>> = {
+  cancelled: 'somebody cancelled the comparison: start it again for a result',
+  rights_lost:
+    'the person who started the comparison may no longer compare: somebody with the permission has to start it',
+};
+
+/** The one item of the job is the run, so its failure is the reason of the run. */
+function reasonOf({ state, failures: [failure], cancelledBecause }: Job): RunReason | null {
+  const code = cancelledBecause ?? 'cancelled';
+  if (state === 'cancelled') return { code, detail: CANCEL_DETAILS[code] };
+  return state === 'failed' && failure ? { code: failure.code, detail: failure.detail } : null;
+}
+
+/** Throws CarillonError `run_unfinished` unless the run is done. Only then are its rows complete. */
+export function refuseUnfinished(run: Run, job: Job | null, now: Instant): void {
+  const { state } = statusOf(run, job, now);
+  if (state === 'done') return;
+  const fix = state === 'waiting' || state === 'running' ? 'wait until it is done' : 'start it again';
+  throw new CarillonError('run_unfinished', `${run.id} is ${state}, and only a run that is done has messages: ${fix}`);
 }
 
 /** Returns the body of a run at `now`. */
@@ -28,6 +51,7 @@ export async function showRun(
   show: (actor: Actor) => Promise<ActorBody>,
 ): Promise<RunBody> {
   const { state, endedAt, reason } = statusOf(run, job, now);
+  const isDone = state === 'done';
   return {
     id: run.id,
     workspace: run.workspace,
@@ -48,11 +72,11 @@ export async function showRun(
     not_compared: run.notCompared.map(({ kind, name }) => ({ kind, name })),
     progress: { ...run.progress },
     counts: run.counts && showCounts(run.counts),
-    sentence: describeRun(run),
-    warning: describeRunWarning(run),
+    sentence: isDone ? describeRun(run) : null,
+    warning: isDone ? describeRunWarning(run) : null,
     notes: [...describeRunNotes(run)],
-    checksum: run.checksum,
-    reason: reason && { ...reason },
+    checksum: isDone ? run.checksum : null,
+    reason,
     job: run.job,
     created_by: await show(run.by),
     created_at: formatInstant(run.createdAt),

@@ -66,7 +66,6 @@ export async function startRun(
     progress: { read: 0, total: records },
     counts: null,
     checksum: null,
-    reason: null,
     job: ports.ids.random('job') as JobId,
     createdAt: now,
     version: 1,

@@ -116,7 +116,9 @@ export const runBody = z
         'What the numbers leave out, a sentence each: events that need a lookup, messages without an address, errors',
       ),
     checksum: open(z.string()).nullable().describe('SHA-256 over the result; null until the run is done'),
-    reason: nullable(z.object({ code: z.string(), detail: z.string() })).describe('Why it failed or was cancelled'),
+    reason: nullable(z.object({ code: z.string(), detail: z.string() })).describe(
+      'Why it failed or was cancelled. `code` is a code of the table of errors, `cancelled` or `rights_lost`',
+    ),
     job: z.string().describe('The job that executes it; `POST …/jobs/{id}/cancel` cancels the run'),
     created_by: actorBody,
     created_at: time,

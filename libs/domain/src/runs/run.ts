@@ -23,14 +23,6 @@ export type RunChange = ResourceChange & { readonly revision: string | null };
 /** Records of `carillon.events`: read so far, and in the range. */
 export type RunProgress = { readonly read: number; readonly total: number };
 
-/** Why a run failed or was cancelled. */
-export type RunReason = {
-  /** A code of the table of errors. */
-  readonly code: string;
-  /** What is wrong and what to do; holds no name, address or message text. */
-  readonly detail: string;
-};
-
 /** One pass over a fixed range of the log. The document fixes everything that the result depends on. */
 export type Run = {
   readonly id: RunId;
@@ -62,9 +54,7 @@ export type Run = {
   readonly counts: RunCounts | null;
   /** SHA-256 over the lines, as 64 hexadecimal digits. Null until the run is done. */
   readonly checksum: string | null;
-  /** Null unless the run failed or was cancelled. */
-  readonly reason: RunReason | null;
-  /** The job that executes the run. State and end of the run are those of the job. */
+  /** The job that executes the run. State, end and reason of the run are those of the job. */
   readonly job: JobId;
   readonly createdAt: Instant;
   /** Grows by one with every write. */

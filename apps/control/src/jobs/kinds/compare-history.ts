@@ -22,12 +22,10 @@ export const compareHistory = jobKind({
         await compare(item as RunId, ports, stop);
         results.push(null);
       } catch (error) {
-        if (stop.reason instanceof JobCancelled) await ports.comparison?.forget({ id: item as RunId });
+        if (stop.reason instanceof JobCancelled) await discard(item as RunId, ports);
         if (stop.aborted || isTransient(error)) throw error;
         const failure = failureOf(item, error, ports.watch);
-        // Frees the disk first: on a full disk the write fails until the scratch file is gone.
-        await ports.comparison?.forget({ id: item as RunId });
-        await writeRun(item as RunId, ports.runs, { reason: { code: failure.code, detail: failure.detail } });
+        await discard(item as RunId, ports);
         results.push(failure);
       }
       await ports.comparison?.forget({ id: item as RunId });
@@ -36,7 +34,14 @@ export const compareHistory = jobKind({
   },
 });
 
-type Written = Partial<Pick<Run, 'progress' | 'counts' | 'checksum' | 'reason'>>;
+/** Removes what a run leaves that ends without a result. */
+async function discard(id: RunId, { comparison, runs }: Pick<JobKindPorts, 'comparison' | 'runs'>): Promise<void> {
+  // Frees the disk first: on a full disk no row can be removed until the scratch file is gone.
+  await comparison?.forget({ id });
+  await runs.removeRows(id);
+}
+
+type Written = Partial<Pick<Run, 'progress' | 'counts' | 'checksum'>>;
 
 /** Writes fields of a run over its newest version. Resolves when they are stored, or when the run is gone. */
 async function writeRun(id: RunId, runs: RunStore, fields: Written): Promise<void> {
@@ -74,7 +79,6 @@ async function compare(id: RunId, ports: JobKindPorts, stop: AbortSignal): Promi
   await writeRun(id, runs, {
     counts,
     checksum,
-    reason: null,
     progress: { read: run.progress.total, total: run.progress.total },
   });
 }

@@ -8,7 +8,7 @@ import { CSV, joinLines, sendCsv } from '../../csv/csv-type.ts';
 import type { RoutePorts } from '../../ports.ts';
 import { showingActors } from '../../resources/shown.ts';
 import { createRowDetails, type RowDetailPorts } from '../../runs/row-details.ts';
-import { showRow, showRun } from '../../runs/show-run.ts';
+import { refuseUnfinished, showRow, showRun } from '../../runs/show-run.ts';
 import { startRun, type StartRunPorts } from '../../runs/start-run.ts';
 import { inWorkspace, notFound, oneOfWords, paging, withId, type ApiServer } from '../app.ts';
 
@@ -108,7 +108,7 @@ function rowsRoute(app: ApiServer, ports: RunPorts): void {
   app.get(
     '/v1/workspaces/:workspace/runs/:id/rows',
     {
-      config: { permission: COMPARES, audit: 'content.read', problems: ['not_found'] },
+      config: { permission: COMPARES, audit: 'content.read', problems: ['not_found', 'run_unfinished'] },
       schema: {
         operationId: 'listRunRows',
         tags: ['Runs'],
@@ -121,6 +121,7 @@ function rowsRoute(app: ApiServer, ports: RunPorts): void {
     async (request) => {
       const run = await findRun(request.params, ports);
       audited(request, { workspace: run.workspace, target: run.id });
+      refuseUnfinished(run, await ports.jobs.get(run.job), ports.clock.now());
       const { limit, cursor, ...filters } = request.query;
       const page = await ports.runs.rows(filterOf(run, filters), limit, cursor);
       const detailsOf = await createRowDetails(run, ports);
@@ -151,7 +152,7 @@ function exportRoute(app: ApiServer, ports: RunPorts): void {
   app.get(
     '/v1/workspaces/:workspace/runs/:id/rows/export',
     {
-      config: { permission: 'bodies', audit: 'run.export', streams: true, problems: ['not_found'] },
+      config: { permission: 'bodies', audit: 'run.export', streams: true, problems: ['not_found', 'run_unfinished'] },
       schema: {
         operationId: 'exportRunRows',
         tags: ['Runs'],
@@ -165,6 +166,7 @@ function exportRoute(app: ApiServer, ports: RunPorts): void {
     async (request, reply) => {
       const run = await findRun(request.params, ports);
       audited(request, { workspace: run.workspace, target: run.id });
+      refuseUnfinished(run, await ports.jobs.get(run.job), ports.clock.now());
       sendCsv(reply, `${run.id}.csv`, csvOf(run, request.query, ports));
       return reply;
     },
