@@ -166,7 +166,7 @@ describe('Who may see bodies', () => {
     const reader = await controlOf(['read']);
     const url = '/v1/workspaces/shop/rules/order-paid.paid/test';
     const own = { event: JSON.stringify({ status: 'open' }) };
-    const files = {};
+    const files = { 'workspaces/shop/workspace.yaml': 'name: Shop' };
     expect(await send(reader, url, own)).toMatchObject({ status: 200, body: { fired: false } });
     expect(await send(reader, url, { ...own, files })).toMatchObject({ status: 403, body: { code: 'forbidden_role' } });
     for (const from of [control, limited]) expect((await send(from, url, { ...own, files })).status).toBe(200);

@@ -52,7 +52,7 @@ describe('a new workspace', () => {
     const away = new Refusal('Carillon does not answer. Is it running?', 0);
     expect(refusedFields(away, 'shop').rest).toBe(away);
     const elsewhere = new Refusal('of: there is no workspace shop', 422, {
-      faults: [fault('of', 'workspace_unknown', { workspace: 'shop', meant: '' })],
+      faults: [fault('of', 'workspace_unknown', { workspace: 'shop' })],
     });
     expect(refusedFields(elsewhere, 'shop-test').rest).toBe(elsewhere);
   });

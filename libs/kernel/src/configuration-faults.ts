@@ -16,7 +16,7 @@ export const FAULT_FACTS = {
   control_characters: ['why'],
   not_a_body: [],
   given_twice: [],
-  workspace_unknown: ['workspace', 'meant', 'known'],
+  workspace_unknown: ['workspace'],
   reference_unknown: ['kind', 'name', 'meant', 'known'],
   still_needed: ['kind', 'name'],
   // Templates, layouts and partials.
@@ -114,7 +114,7 @@ export const FAULT_FACTS = {
   secret_hidden: ['secret', 'variable'],
   // Workspaces and test environments.
   environment_of_itself: [],
-  environment_of_test: ['workspace', 'live'],
+  environment_of_test: ['workspace'],
   environment_only: ['setting'],
   environment_live_removed: ['workspace', 'environment'],
   environment_has_tests: ['environment'],

@@ -184,6 +184,6 @@ function checkWorkspaces(given: readonly GivenResource[], { current }: CheckCont
     const { kind, workspace } = ref;
     if (kind === 'deployment' || coming.has(workspace) || !SLUG.test(workspace)) continue;
     if (findResource(current, 'workspace', workspace, '')) continue;
-    whole(ref, work, { code: 'workspace_unknown', facts: { workspace, meant: '', known: '' } });
+    whole(ref, work, { code: 'workspace_unknown', facts: { workspace } });
   }
 }

@@ -1,8 +1,7 @@
-import { similarTo, type CodedFault } from '@carillon/kernel';
-import { isTest, listResources, resourceKey, type WorkspaceBody } from '@carillon/domain/configuration';
+import { isTest, resourceKey, type WorkspaceBody } from '@carillon/domain/configuration';
 import { isKind, type WantedResource } from '../resource.ts';
 import type { Report } from './finding.ts';
-import type { Check, CheckedAgainst } from './check-context.ts';
+import type { Check } from './check-context.ts';
 
 /** That a test environment says what it tests, and that what it tests is a workspace that people rely on. */
 export const checkEnvironment: Check = (resource, around, report) => {
@@ -18,12 +17,12 @@ export const checkEnvironment: Check = (resource, around, report) => {
   const live = around.workspace(of);
   if (!live) {
     // Only the name is known of a file that cannot be read.
-    if (around.names('workspace', of).length === 0) report.fault(['of'], notThere(of, ref.workspace, around));
+    if (around.names('workspace', of).length > 0) return;
+    // Names no other workspace, because the author may not be allowed to see it.
+    report.fault(['of'], { code: 'workspace_unknown', facts: { workspace: of } });
     return;
   }
-  if (!isTest(live)) return;
-  const other = live.of === undefined || live.of === ref.workspace ? '' : live.of;
-  report.fault(['of'], { code: 'environment_of_test', facts: { workspace: of, live: other } });
+  if (isTest(live)) report.fault(['of'], { code: 'environment_of_test', facts: { workspace: of } });
 };
 
 function checkLive(body: WorkspaceBody, report: Report): void {
@@ -31,15 +30,6 @@ function checkLive(body: WorkspaceBody, report: Report): void {
     if (body[key] === undefined) continue;
     report.fault([key], { code: 'environment_only', facts: { setting: key } }, 'key');
   }
-}
-
-function notThere(of: string, own: string, { current }: CheckedAgainst): CodedFault {
-  const known = listResources(current, 'workspace').map(({ ref }) => ref.workspace);
-  const meant = similarTo(
-    of,
-    known.filter((name) => name !== own),
-  );
-  return { code: 'workspace_unknown', facts: { workspace: of, meant: meant ?? '', known: known.join(' or ') } };
 }
 
 /** A test environment that stays, of a workspace that goes. `going`: by `resourceKey`. */

@@ -32,7 +32,7 @@ export const checkSignIn: Check = (resource, around, report) => {
       if (workspace === undefined || around.workspace(workspace) !== undefined) continue;
       report.warn([...at, 'roles', place, 'workspace'], {
         code: 'workspace_unknown',
-        facts: { workspace, meant: '', known: '' },
+        facts: { workspace },
       });
     }
   }

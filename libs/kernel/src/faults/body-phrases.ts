@@ -117,11 +117,11 @@ export const BODY_PHRASES: FaultPhrases<Code> = {
     fix: 'leave one of them out',
     formFix: 'Leave one of them out.',
   }),
-  workspace_unknown: ({ workspace, meant, known }, { quote, file }) => ({
+  workspace_unknown: ({ workspace }, { quote, file }) => ({
     message: `there is no workspace ${quote(workspace)}`,
-    expected: orElse(known, 'the name of a workspace'),
-    fix: meantOr(meant, `write ${file('workspace', workspace)}, or correct the name`),
-    formFix: formMeantOr(meant, 'Create it first, or choose another.'),
+    expected: 'the name of a workspace',
+    fix: `write ${file('workspace', workspace)}, or correct the name`,
+    formFix: 'Create it first, or choose another.',
   }),
   reference_unknown: ({ kind, name, meant, known }, { quote, kindName, file }) => ({
     message: `there is no ${kindName(kind)} ${quote(name)}`,

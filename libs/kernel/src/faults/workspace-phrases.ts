@@ -17,10 +17,10 @@ export const WORKSPACE_PHRASES: FaultPhrases<Code> = {
     fix: 'name the workspace that it is for',
     formFix: 'Choose the workspace that it is for.',
   }),
-  environment_of_test: ({ workspace, live }, { quote }) => ({
+  environment_of_test: ({ workspace }, { quote }) => ({
     message: `${quote(workspace)} is a test environment itself`,
     expected: 'a live workspace',
-    fix: live === '' ? 'name the live workspace' : `write of: ${live}`,
+    fix: 'name the live workspace',
     formFix: 'Choose the live workspace.',
   }),
   environment_only: ({ setting }, { label }) => ({

@@ -127,8 +127,7 @@ export function ruleRoutes(
       const principal = principalOf(request);
       if (body.files && body.drafts) throw new CarillonError('invalid_request', 'give files, or drafts: not both');
       const draft =
-        (body.files &&
-          (await proposedConfiguration({ kind: 'folder', files: body.files, prune: false }, ports)).configuration) ??
+        (body.files && (await configurationWithFolder(body.files, sight, ports))) ??
         (body.drafts ? await draftsFor(params, sight, ports) : undefined);
       const judgedBy = draft ?? ports.configuration.current();
       const placed = ruleInSight(params.name, draft ? sightOver(draft, sight) : sight, judgedBy);
@@ -144,6 +143,23 @@ export function ruleRoutes(
       return testRule(entry.value, event, partner, { ...ports, configuration: { current: () => judgedBy } });
     },
   );
+}
+
+/**
+ * Returns the configuration as applying the files of the workspace in sight would make it. Mistakes name no resource of another
+ * workspace. All files count for a caller who may read the whole deployment and names no workspace.
+ */
+async function configurationWithFolder(
+  files: Readonly<Record<string, string>>,
+  { sees, workspace }: VisibleScope,
+  ports: PlanningPorts & Pick<RoutePorts, 'drafts'>,
+): Promise<Configuration> {
+  if (workspace === undefined && !sees(null)) {
+    throw new CarillonError('invalid_request', 'files: name the workspace of the rule in the path');
+  }
+  const ofWorkspace = workspace !== undefined && { workspace };
+  const edit = { kind: 'folder', files, prune: false, ...ofWorkspace } as const;
+  return (await proposedConfiguration(edit, ports)).configuration;
 }
 
 /** What counts once the drafts of the workspace are published, for a rule that may only stand in one. */
