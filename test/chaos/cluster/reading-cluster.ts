@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { openKafkaLog, type KafkaLog } from '@carillon/adapter-kafka';
 import { openMongo, type MongoStores } from '@carillon/adapter-mongodb';
 import { createSchemaRegistry } from '@carillon/adapter-schema-registry';
@@ -19,11 +20,28 @@ import { evaluateAgain, isEvaluated, type Intents } from '../evaluate-again.ts';
 import { killableReading, KillOrders, type ReadingOrder } from '../killed-reading.ts';
 
 /** A bound against standing still. */
-const TIMEOUT_MS = 10 * 60_000;
+const TIMEOUT_MS = 5 * 60_000;
 
-/** Asks again after an error too, because a broker or store of a busy machine may not answer in time. */
-export const untilAnswered = <Answer>(what: string, look: () => Promise<Answer | undefined>): Promise<Answer> =>
-  untilFound(what, () => look().catch(() => undefined), TIMEOUT_MS);
+/** Between two looks. Each one takes time from the engines. */
+const LOOK_MS = 200;
+
+/**
+ * Looks again until there is an answer, after an error too: a broker or store of a busy machine may not answer in time. Throws with
+ * the last error as the cause if no answer comes.
+ */
+export async function untilAnswered<Answer>(what: string, look: () => Promise<Answer | undefined>): Promise<Answer> {
+  const deadline = Date.now() + TIMEOUT_MS;
+  for (;;) {
+    let failure: unknown;
+    const answer = await look().catch((error: unknown) => {
+      failure = error;
+      return undefined;
+    });
+    if (answer !== undefined) return answer;
+    if (Date.now() > deadline) throw new Error(`not within ${TIMEOUT_MS} ms: ${what}`, { cause: failure });
+    await pause(LOOK_MS);
+  }
+}
 
 /** Times of a take-over: an engine was killed or stopped, and the store gave the lease to another one. */
 export type TakeOver = { readonly stoppedAt: number; readonly leasedAt: number };
@@ -120,7 +138,7 @@ export class ReadingCluster {
   }
 
   #untilReading(): Promise<Member> {
-    return untilFound('the engine that reads', () => this.#reading(), TIMEOUT_MS);
+    return untilAnswered('the engine that reads', () => this.#reading());
   }
 
   /** Kills the engine that reads at a batch, or at once. The other engine is ready before. */
