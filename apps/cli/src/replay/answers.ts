@@ -25,11 +25,18 @@ export const findRecordedAnswer =
     return answer === undefined ? undefined : (parseJson(answer) as unknown as RecordedAnswer);
   };
 
+/** The offset to read next of one partition of `carillon.lookups`. Partitions are read in their order. */
+export type LookupPosition = { readonly partition: number; readonly from: number };
+
 /**
- * Copies recorded lookups of a run's rules to its scratch file, from the start of the time range until the run was created. Safe to
- * repeat after a crash.
+ * Copies recorded lookups of a run's rules to its scratch file, from the start of the time range until the run was created. Continues at
+ * `begun`. `checkpointOf` returns the checkpoint that is committed with each page.
  */
-export async function recordAnswers({ run, history, scratch, lookups, comparing }: CompareParts): Promise<void> {
+export async function recordAnswers(
+  { run, history, scratch, lookups, comparing, pace }: CompareParts,
+  begun: LookupPosition,
+  checkpointOf: (next: LookupPosition) => string,
+): Promise<void> {
   const { configurations, book } = comparing;
   const sides = Object.values(configurations);
   const streams = [...streamsOf(configurations, book)];
@@ -39,9 +46,11 @@ export async function recordAnswers({ run, history, scratch, lookups, comparing 
     ),
   );
   const find = findRecordedAnswer(scratch);
-  for (let partition = 0; partition < history.partitions(TOPIC); partition += 1) {
+  for (let { partition } = begun; partition < history.partitions(TOPIC); partition += 1) {
     const end = await offsetAt(history, TOPIC, partition, run.createdAt);
-    for (let from = await offsetAt(history, TOPIC, partition, run.from); from < end;) {
+    const first = await offsetAt(history, TOPIC, partition, run.from);
+    for (let from = partition === begun.partition ? Math.max(first, begun.from) : first; from < end;) {
+      const startedAt = performance.now();
       const records = await history.read(TOPIC, partition, from, Math.min(PAGE_RECORDS, end - from));
       const found = new Map<string, RecordedAnswer>();
       for (const record of records) {
@@ -52,10 +61,12 @@ export async function recordAnswers({ run, history, scratch, lookups, comparing 
         const known = found.get(key) ?? find(answer.ruleId, answer.eventId, answer.part);
         if (!known || isFirstAnswer(answer, known)) found.set(key, answer);
       }
+      from = (records.at(-1)?.offset ?? end) + 1;
       scratch.commit({
         answers: [...found].map(([key, answer]) => ({ key, answer: stringifyJson(answer) })),
+        checkpoint: checkpointOf({ partition, from }),
       });
-      from = (records.at(-1)?.offset ?? end) + 1;
+      await pace.afterPage(startedAt);
     }
   }
 }

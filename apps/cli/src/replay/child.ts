@@ -4,7 +4,7 @@
  */
 import { setPriority } from 'node:os';
 import { createExpressionLanguage } from '@carillon/adapter-cel';
-import { openHistory, openScratchFile } from '@carillon/adapter-embedded';
+import { openHistory, openScratchFile, ScratchFileTaken } from '@carillon/adapter-embedded';
 import { createTemplateRenderer } from '@carillon/adapter-handlebars';
 import { createIds, systemClock } from '@carillon/adapter-system';
 import { createRecordCodecs } from '@carillon/contracts';
@@ -15,6 +15,7 @@ import { CarillonError, isCarillonError } from '@carillon/kernel';
 import { createConfigurationView, createRuleBook, ENGINE_SEMANTICS, narrowRuleBook } from '@carillon/stages';
 import { VERSION } from '../version.ts';
 import { compareHistory } from './compare-history.ts';
+import { createPace } from './pace.ts';
 import type { CompareOrder, FromChild, ToChild } from './protocol.ts';
 
 /** Below the product on a busy machine. At 19 the child starves. */
@@ -42,6 +43,8 @@ async function follow(order: CompareOrder): Promise<void> {
   try {
     await send({ kind: 'done', ...(await compare(order)) });
   } catch (error) {
+    // Another child writes the file. The parent, if there is one, starts a child that continues from the newest checkpoint.
+    if (error instanceof ScratchFileTaken) process.exit(1);
     // Words of an unexpected error may hold a value of an event.
     const { code, detail } = isCarillonError(error)
       ? error
@@ -72,6 +75,7 @@ async function compare({ run, dataDir, logId, ledgerKey, scratchFile, pageRecord
         history,
         scratch,
         lookups: codecs.lookup,
+        pace: createPace(history),
         comparing: {
           configurations,
           ids: createIds(ledgerKey),

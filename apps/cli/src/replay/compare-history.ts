@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EventHistory } from '@carillon/adapter-embedded';
 import { ruleIdOf, ruleTitle } from '@carillon/domain/configuration';
 import type { SourceEvent } from '@carillon/domain/events';
@@ -26,14 +26,14 @@ import {
   type ComparedSlot,
   type CompareContext,
 } from '@carillon/stages';
-import { findRecordedAnswer, recordAnswers } from './answers.ts';
+import { findRecordedAnswer, recordAnswers, type LookupPosition } from './answers.ts';
 import type { CompareParts } from './compare-parts.ts';
 
 /** Records of one page. */
 const PAGE_RECORDS = 500;
 const REPORT_EVERY_MS = 1_000;
-/** Records appended to `carillon.events` per second from which the intake counts as busy. */
-const BUSY_RECORDS_PER_SECOND = 50;
+/** Slots joined between two returns to the event loop. */
+const SLOTS_PER_TURN = 10_000;
 
 export type CompareReports = {
   progress(progress: RunProgress, counts: ReadCounts): void;
@@ -47,9 +47,11 @@ export type CompareResult = {
   readonly unchanged: readonly (readonly [rule: string, slots: number])[];
 };
 
-/** State of a run in its scratch file. `next`: the offset to read in each range of the run. */
+/** State of a run in its scratch file. */
 type Checkpoint = {
-  readonly hasAnswers: boolean;
+  /** The lookups to copy next. Null: all are copied. */
+  readonly lookups: LookupPosition | null;
+  /** The offset to read next in each range of the run. */
   readonly next: readonly number[];
   readonly read: number;
   readonly counts: ReadCounts;
@@ -63,9 +65,12 @@ export async function compareHistory(parts: CompareParts, reports: CompareReport
   const { run, scratch } = parts;
   let state = readCheckpoint(parts);
   reports.progress({ read: state.read, total: run.progress.total }, state.counts);
-  if (!state.hasAnswers) {
-    if (asksPartner(parts.comparing.configurations, parts.comparing.book)) await recordAnswers(parts);
-    state = { ...state, hasAnswers: true };
+  if (state.lookups) {
+    const begun = state;
+    if (asksPartner(parts.comparing.configurations, parts.comparing.book)) {
+      await recordAnswers(parts, state.lookups, (lookups) => JSON.stringify({ ...begun, lookups }));
+    }
+    state = { ...state, lookups: null };
     scratch.commit({ checkpoint: JSON.stringify(state) });
   }
   state = await readRange(parts, state, reports);
@@ -77,14 +82,18 @@ export async function compareHistory(parts: CompareParts, reports: CompareReport
 
 function readCheckpoint({ run, scratch }: CompareParts): Checkpoint {
   if (scratch.checkpoint !== null) return JSON.parse(scratch.checkpoint) as Checkpoint;
-  return { hasAnswers: false, next: run.offsets.map(({ first }) => first), read: 0, counts: NO_READ_COUNTS };
+  return {
+    lookups: { partition: 0, from: 0 },
+    next: run.offsets.map(({ first }) => first),
+    read: 0,
+    counts: NO_READ_COUNTS,
+  };
 }
 
 async function readRange(parts: CompareParts, begun: Checkpoint, reports: CompareReports): Promise<Checkpoint> {
-  const { run, history, scratch, comparing, pageRecords = PAGE_RECORDS } = parts;
+  const { run, history, scratch, comparing, pace, pageRecords = PAGE_RECORDS } = parts;
   const context: CompareContext = { ...comparing, findAnswer: findRecordedAnswer(scratch) };
   const streams = streamsOf(comparing.configurations, comparing.book);
-  const intake = watchIntake(history);
   let state = begun;
   let reportedAt = performance.now();
   for (const [index, { partition, end }] of run.offsets.entries()) {
@@ -99,7 +108,7 @@ async function readRange(parts: CompareParts, begun: Checkpoint, reports: Compar
       const next = Math.min(end, records.at(-1) ? (records.at(-1)?.offset ?? 0) + 1 : end);
       const missing = next - from - records.filter(({ offset }) => offset < end).length;
       state = {
-        hasAnswers: true,
+        lookups: null,
         next: state.next.with(index, next),
         read: state.read + next - from,
         counts: { ...addCounts(state.counts, page.counts), pastRetention: state.counts.pastRetention + missing },
@@ -111,9 +120,7 @@ async function readRange(parts: CompareParts, begun: Checkpoint, reports: Compar
         reportedAt = now;
         reports.progress({ read: state.read, total: run.progress.total }, state.counts);
       }
-      // Yields to the event loop, so that the child notices the end of its parent.
-      if (await intake.isBusy(now)) await pause(now - startedAt);
-      else await nextTurn();
+      await pace.afterPage(startedAt);
     }
   }
   return state;
@@ -182,7 +189,11 @@ async function sendSlots(
 ): Promise<readonly (readonly [string, number])[]> {
   const unchanged = new Map<string, number>();
   let batch: ComparedSlot[] = [];
+  let joined = 0;
   for (const slot of joinSlots(scratch.lines(['slot']), titlesOf(comparing))) {
+    // The child notices the end of its parent only in the event loop.
+    joined += 1;
+    if (joined % SLOTS_PER_TURN === 0) await nextTurn();
     if (slot.difference === 'unchanged') {
       unchanged.set(slot.rule, (unchanged.get(slot.rule) ?? 0) + 1);
       continue;
@@ -205,21 +216,4 @@ function titlesOf({ configurations, book }: CompareParts['comparing']): (ruleId:
     for (const { placed } of rules) titles.set(ruleIdOf(placed), ruleTitle(placed));
   }
   return (ruleId) => titles.get(ruleId) ?? ruleId;
-}
-
-/** Says whether events come in beside the run, at most one look per second. */
-function watchIntake(history: EventHistory) {
-  const partitions = Array.from({ length: history.partitions('carillon.events') }, (_, partition) => partition);
-  let seen: { readonly at: number; readonly end: number } | null = null;
-  let busy = false;
-  return {
-    async isBusy(now: number): Promise<boolean> {
-      if (seen && now - seen.at < REPORT_EVERY_MS) return busy;
-      const bounds = await Promise.all(partitions.map((partition) => history.bounds('carillon.events', partition)));
-      const end = bounds.reduce((sum, bound) => sum + bound.end, 0);
-      if (seen) busy = ((end - seen.end) * 1_000) / (now - seen.at) >= BUSY_RECORDS_PER_SECOND;
-      seen = { at: now, end };
-      return busy;
-    },
-  };
 }

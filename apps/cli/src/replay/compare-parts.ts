@@ -2,6 +2,7 @@ import type { EventHistory, ScratchFile } from '@carillon/adapter-embedded';
 import type { Run } from '@carillon/domain/runs';
 import type { RecordCodecs } from '@carillon/ports';
 import type { CompareContext } from '@carillon/stages';
+import type { Pace } from './pace.ts';
 
 /** What a comparison of a run needs. */
 export type CompareParts = {
@@ -9,6 +10,7 @@ export type CompareParts = {
   readonly history: EventHistory;
   readonly scratch: ScratchFile;
   readonly lookups: RecordCodecs['lookup'];
+  readonly pace: Pace;
   readonly comparing: Omit<CompareContext, 'findAnswer'>;
   /** Records of a page. Defaults to 500. */
   readonly pageRecords?: number | undefined;

@@ -12,7 +12,7 @@ export { openHistory, type EventHistory } from './history.ts';
 export type { EmbeddedLog } from './log/event-log.ts';
 export type { CarriedOver } from './restore/carry-over.ts';
 export type { Outstanding, Span } from './restore/outstanding.ts';
-export { openScratchFile, removeScratchFile, type ScratchFile } from './scratch-file.ts';
+export { openScratchFile, removeScratchFile, ScratchFileTaken, type ScratchFile } from './scratch-file.ts';
 export { restoreBackup, type Restored, type RestoreOptions } from './restore/restore.ts';
 export { intakeUntil, WAL_BOUNDS, type WalBounds } from './wal/bounds.ts';
 export { DEFAULT_RETENTION, type Removed, type RetentionPolicy } from './retention.ts';

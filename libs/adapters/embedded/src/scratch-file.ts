@@ -10,8 +10,10 @@ import { statementsOf, type Row } from './statements.ts';
 export const MAX_SCRATCH_BYTES = 1024 * 1024 * 1024;
 
 const PAGE_BYTES = 4096;
+/** Time for which a process waits for another one that commits. */
+const BUSY_TIMEOUT_MS = 5_000;
 /** Number of the layout. A file of another layout is not read. */
-const LAYOUT = 1;
+const LAYOUT = 2;
 /** SQLite's code for a disk without room and for a file at its largest size. */
 const SQLITE_FULL = 13;
 
@@ -55,11 +57,18 @@ export type ScratchPage = {
   readonly checkpoint?: string;
 };
 
+/** Thrown by a commit if another process has committed since the file was opened. */
+export class ScratchFileTaken extends Error {}
+
 /** A private SQLite file that one run uses while it works. */
 export type ScratchFile = {
   /** The newest checkpoint. Null for a new file. */
   readonly checkpoint: string | null;
-  /** Writes a page and its checkpoint in one commit. Throws CarillonError `no_room` on a full disk and at the largest size. */
+  /**
+   * Writes a page and its checkpoint in one commit. Throws CarillonError `no_room` on a full disk and at the largest size, and
+   * ScratchFileTaken if the checkpoint in the file is another than the one of this process: the child of a killed process may go on for
+   * a page while its successor has begun.
+   */
   commit(page: ScratchPage): void;
   answer(key: string): string | undefined;
   /** All lines in the order of these fields. */
@@ -82,19 +91,23 @@ export function openScratchFile(file: string, identity: string, maxBytes = MAX_S
   const sql = statementsOf(db);
   const database = db;
   guarded(() => limit(database, file, maxBytes));
-  const checkpoint = (sql.get('SELECT state FROM checkpoint')?.['state'] as string | undefined) ?? null;
+  const read = (): string | null => (sql.get('SELECT state FROM checkpoint')?.['state'] as string | undefined) ?? null;
+  const checkpoint = read();
+  let known = checkpoint;
   const names = Object.keys(COLUMNS) as (keyof Line)[];
   const insert = `INSERT INTO lines (${names.map((name) => COLUMNS[name]).join(', ')}) VALUES (${names.map(() => '?').join(', ')})`;
   return {
     checkpoint,
     commit: ({ lines = [], answers = [], checkpoint: state }) =>
       guarded(() => {
-        database.exec('BEGIN');
+        database.exec('BEGIN IMMEDIATE');
         try {
+          if (read() !== known) throw new ScratchFileTaken();
           for (const line of lines) sql.run(insert, ...names.map((name) => line[name]));
           for (const { key, answer } of answers) sql.run('INSERT OR REPLACE INTO answers VALUES (?, ?)', key, answer);
           if (state !== undefined) sql.run('INSERT OR REPLACE INTO checkpoint VALUES (1, ?)', state);
           database.exec('COMMIT');
+          known = state ?? known;
         } catch (error) {
           if (database.isTransaction) database.exec('ROLLBACK');
           throw error;
@@ -124,7 +137,7 @@ const lineOf = (row: Row): Line =>
 function openKnown(file: string, identity: string): DatabaseSync | null {
   let db: DatabaseSync | null = null;
   try {
-    db = new DatabaseSync(file);
+    db = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
     const isOurs =
       db.prepare('PRAGMA user_version').get()?.['user_version'] === LAYOUT &&
       db.prepare('PRAGMA quick_check(1)').get()?.['quick_check'] === 'ok' &&
@@ -138,7 +151,7 @@ function openKnown(file: string, identity: string): DatabaseSync | null {
 }
 
 function create(file: string, identity: string): DatabaseSync {
-  const db = new DatabaseSync(file);
+  const db = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
   try {
     db.exec(`PRAGMA page_size = ${PAGE_BYTES}; PRAGMA journal_mode = WAL; BEGIN; ${SCHEMA}`);
     db.prepare('INSERT INTO identity VALUES (?)').run(identity);

@@ -1,0 +1,102 @@
+import { statSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Worker } from 'node:worker_threads';
+import type { Line } from '@carillon/domain/runs';
+import type { DeliveryId, EventId } from '@carillon/kernel';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { openScratchFile, ScratchFileTaken, type ScratchFile } from '../src/index.ts';
+import { temporaryFolder } from './open-embedded.ts';
+
+let folder = temporaryFolder();
+let file: string;
+beforeEach(() => {
+  folder = temporaryFolder();
+  file = join(folder.path, 'runs', 'run_1.scratch');
+});
+afterEach(() => folder.remove());
+
+function open(identity = 'run_1', maxBytes?: number): ScratchFile {
+  const scratch = openScratchFile(file, identity, maxBytes);
+  onTestFinished(() => scratch.close());
+  return scratch;
+}
+
+const lineOf = (slot: string): Line => ({
+  slot: slot as DeliveryId,
+  side: 'after',
+  ruleId: 'rul_1',
+  channel: 'email',
+  eventId: 'evt_1' as EventId,
+  position: 'carillon.events/0@1',
+  at: 0,
+  content: 'content',
+  person: 'person',
+  otherSlot: null,
+});
+const slotsOf = (scratch: ScratchFile): readonly string[] => [...scratch.lines(['slot'])].map(({ slot }) => slot);
+
+describe('a scratch file', () => {
+  it('keeps the lines of a page with its checkpoint, readable by its owner only', () => {
+    open().commit({ lines: [lineOf('dlv_2'), lineOf('dlv_1')], checkpoint: 'page 1' });
+    const reopened = open();
+    expect(reopened.checkpoint).toBe('page 1');
+    expect(slotsOf(reopened)).toEqual(['dlv_1', 'dlv_2']);
+    expect(statSync(file).mode & 0o077).toBe(0);
+  });
+
+  it('is replaced if it belongs to another run or release', () => {
+    open().commit({ lines: [lineOf('dlv_1')], checkpoint: 'page 1' });
+    expect(open('run_1 of another release').checkpoint).toBeNull();
+  });
+
+  it('takes each page once if two processes write it', () => {
+    const orphan = open();
+    orphan.commit({ lines: [lineOf('dlv_1')], checkpoint: 'page 1' });
+    const successor = open();
+    orphan.commit({ lines: [lineOf('dlv_2')], checkpoint: 'page 2' });
+    expect(() => successor.commit({ lines: [lineOf('dlv_2')], checkpoint: 'page 2' })).toThrow(ScratchFileTaken);
+    const third = open();
+    third.commit({ lines: [lineOf('dlv_3')], checkpoint: 'page 3' });
+    expect(() => orphan.commit({ lines: [lineOf('dlv_3')], checkpoint: 'page 3' })).toThrow(ScratchFileTaken);
+    expect(slotsOf(third)).toEqual(['dlv_1', 'dlv_2', 'dlv_3']);
+  });
+
+  it('waits for another process that commits', async () => {
+    const scratch = open();
+    const other = new Worker(
+      `const { DatabaseSync } = require('node:sqlite');
+       const { parentPort, workerData } = require('node:worker_threads');
+       const db = new DatabaseSync(workerData);
+       db.exec('BEGIN IMMEDIATE');
+       parentPort.postMessage('locked');
+       setTimeout(() => { db.exec('ROLLBACK'); db.close(); }, 200);`,
+      { eval: true, workerData: file },
+    );
+    const exited = new Promise((resolve) => other.once('exit', resolve));
+    await new Promise((resolve) => other.once('message', resolve));
+    scratch.commit({ lines: [lineOf('dlv_1')], checkpoint: 'page 1' });
+    expect(slotsOf(scratch)).toEqual(['dlv_1']);
+    await exited;
+  });
+
+  it('refuses a page beyond its largest size with no_room, and keeps the pages before', () => {
+    const scratch = open('run_1', 64 * 1024);
+    scratch.commit({ lines: [lineOf('dlv_0')], checkpoint: 'page 1' });
+    const lines = Array.from({ length: 2_000 }, (_, index) => lineOf(`dlv_${index}`));
+    expect(() => scratch.commit({ lines, checkpoint: 'page 2' })).toThrow(expect.objectContaining({ code: 'no_room' }));
+    expect(slotsOf(scratch)).toEqual(['dlv_0']);
+    expect(open().checkpoint).toBe('page 1');
+  });
+
+  it('is replaced if it is truncated', () => {
+    const first = openScratchFile(file, 'run_1');
+    first.commit({ lines: Array.from({ length: 500 }, (_, at) => lineOf(`dlv_${at}`)), checkpoint: 'page 1' });
+    first.close();
+    const db = new DatabaseSync(file);
+    db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    db.close();
+    truncateSync(file, 8_192);
+    expect(open().checkpoint).toBeNull();
+  });
+});
