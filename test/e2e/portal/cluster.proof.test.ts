@@ -41,10 +41,14 @@ describeWith(['chromium', 'kafka', 'mongodb', 'registry'], 'the portal on Kafka 
   it(
     'shows every screen with what it is for and with nothing, whole for everybody and as wide as its window',
     async () => {
-      const event = await fillWorkspaces(demo);
-      const looks = SCREENS.map((screen, nth) => ({ screen, forms: [FORMS[nth % FORMS.length]!] }));
-      expect(await lookAtAll(looks, 'loaded', { demo, browser, guard, event })).toEqual([]);
-      expect(await lookAtAll(looks, 'empty', { demo, browser, guard, event })).toEqual([]);
+      const examples = await fillWorkspaces(demo, false);
+      // Comparisons run on the embedded backend only.
+      const looks = SCREENS.filter(({ path }) => !path.includes('{run}')).map((screen, nth) => ({
+        screen,
+        forms: [FORMS[nth % FORMS.length]!],
+      }));
+      expect(await lookAtAll(looks, 'loaded', { demo, browser, guard, examples })).toEqual([]);
+      expect(await lookAtAll(looks, 'empty', { demo, browser, guard, examples })).toEqual([]);
     },
     SCREENS_WITHIN,
   );

@@ -3,18 +3,18 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
 import { guardPages } from './guard.ts';
 import { violations } from './accessible.ts';
-import { FORMS, fillWorkspaces, lookAtAll, openIn, SCREENS } from './screens.ts';
+import { FORMS, fillWorkspaces, lookAtAll, openIn, SCREENS, type Examples } from './screens.ts';
 import { closeContexts, sharedBrowser, startDemo, type Demo } from './support.ts';
 
 describeWith('chromium', 'every screen of the portal', () => {
   let demo: Demo;
   let browser: Browser;
-  let event = '';
+  let examples: Examples;
   const guard = guardPages(() => (demo ? [demo.control] : []));
 
   beforeAll(async () => {
     [demo, browser] = await Promise.all([startDemo(), sharedBrowser()]);
-    event = await fillWorkspaces(demo);
+    examples = await fillWorkspaces(demo);
   });
   afterAll(async () => {
     await closeContexts();
@@ -24,13 +24,13 @@ describeWith('chromium', 'every screen of the portal', () => {
   // Each with what it is for, and the next in another form. screens.proof.test.ts crosses them with all states and forms.
   it('breaks nothing, is whole for everybody, and as wide as its window', async () => {
     const looks = SCREENS.map((screen, nth) => ({ screen, forms: [FORMS[nth % FORMS.length]!] }));
-    expect(await lookAtAll(looks, 'loaded', { demo, browser, guard, event })).toEqual([]);
+    expect(await lookAtAll(looks, 'loaded', { demo, browser, guard, examples })).toEqual([]);
   });
 
   it('hides from a viewer what its permission covers', async () => {
     const looks = SCREENS.filter(({ hides }) => hides !== undefined).map((screen) => ({ screen, forms: [] }));
     expect(looks.length).toBeGreaterThan(7);
-    expect(await lookAtAll(looks, 'viewer', { demo, browser, guard, event })).toEqual([]);
+    expect(await lookAtAll(looks, 'viewer', { demo, browser, guard, examples })).toEqual([]);
   });
 
   it('is found wanting where one colour is too pale, or one button has lost its name', async () => {

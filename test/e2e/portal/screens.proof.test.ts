@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../support/requirements.ts';
 import { guardPages } from './guard.ts';
 import { violations } from './accessible.ts';
-import { FORMS, fillWorkspaces, lookAtAll, openIn, SCREENS, STATES } from './screens.ts';
+import { FORMS, fillWorkspaces, lookAtAll, openIn, SCREENS, STATES, type Examples } from './screens.ts';
 import { openBrowser, startDemo, type Demo } from './support.ts';
 
 /** The time for one state: some forty screens, each in six forms. */
@@ -12,12 +12,12 @@ const WITHIN = 20 * 60_000;
 describeWith('chromium', 'the cross of all screens, states, themes and widths', () => {
   let demo: Demo;
   let browser: Browser;
-  let event = '';
+  let examples: Examples;
   const guard = guardPages(() => (demo ? [demo.control] : []));
 
   beforeAll(async () => {
     [demo, browser] = await Promise.all([startDemo(), openBrowser()]);
-    event = await fillWorkspaces(demo);
+    examples = await fillWorkspaces(demo);
   });
   afterAll(async () => {
     await browser?.close();
@@ -28,7 +28,7 @@ describeWith('chromium', 'the cross of all screens, states, themes and widths', 
     'breaks nothing, is whole for everybody, and as wide as its window: %s',
     async (state) => {
       const looks = SCREENS.map((screen) => ({ screen, forms: FORMS }));
-      expect(await lookAtAll(looks, state, { demo, browser, guard, event })).toEqual([]);
+      expect(await lookAtAll(looks, state, { demo, browser, guard, examples })).toEqual([]);
     },
     WITHIN,
   );

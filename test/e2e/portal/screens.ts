@@ -19,7 +19,7 @@ const LIST = join(import.meta.dirname, '../../../apps/portal/src/screens/list.ts
 const { SCREENS: DECLARED } = (await import(LIST)) as { readonly SCREENS: readonly DeclaredScreen[] };
 
 export type Screen = {
-  /** Its address; `{w}` is the workspace, and `{event}` an event of it. */
+  /** Its address; `{w}` is the workspace, `{event}` an event of it, and `{run}` a comparison. */
   readonly path: string;
   /** It asks the server for nothing when it opens, so that nothing can fail or be waited for. */
   readonly isStill?: boolean;
@@ -31,6 +31,7 @@ export type Screen = {
 const NAMES: Readonly<Record<string, string>> = {
   workspaces: '{w}',
   events: '{event}',
+  runs: '{run}',
   notifications: 'paid',
   rules: 'r',
   templates: 'plain',
@@ -89,8 +90,11 @@ const OF_THE_FRAME = /^\/v1\/(?:me|sign-in|session)$|\/live$/;
 /** What a program writes where a person should read something. */
 const NOT_FOR_PEOPLE = /\bundefined\b|\bNaN\b|\[object |something went wrong|\bnull\b/i;
 
-/** A workspace that has one of everything, and one that has nothing. Answers the id of an event. */
-export async function fillWorkspaces(demo: Demo): Promise<string> {
+/** Ids that stand in addresses of screens. */
+export type Examples = { readonly event: string; readonly run: string };
+
+/** Makes a workspace that has one of everything, and one that has nothing. On a cluster there is no comparison. */
+export async function fillWorkspaces(demo: Demo, hasRuns = true): Promise<Examples> {
   const key = await demo.makeKey(FULL, 'backend');
   const at = `workspaces/${FULL}`;
   await demo.apply({
@@ -139,7 +143,18 @@ rules:
     const { items } = await demo.ask<{ items: { state: string }[] }>(`/v1/workspaces/${FULL}/deliveries`);
     return items.some(({ state }) => state === 'SENT') || undefined;
   });
-  return event;
+  return { event, run: hasRuns ? await compareHistory(demo) : 'run_none' };
+}
+
+/** Compares what is published with itself, and returns the run once it is done. */
+async function compareHistory(demo: Demo): Promise<string> {
+  type Run = { readonly id: string; readonly state: string };
+  const path = `/v1/workspaces/${FULL}/runs`;
+  const { id } = await demo.ask<Run>(path, { last: '1d', notifications: ['paid'] });
+  return untilFound('the comparison is done', async () => {
+    const { state } = await demo.ask<Run>(`${path}/${id}`);
+    return state === 'done' ? id : undefined;
+  });
 }
 
 /** A page of somebody for whom the screens are in a state. */
@@ -178,11 +193,19 @@ export async function lookAt(
   {
     screen,
     state,
-    event,
+    examples,
     forms,
-  }: { readonly screen: Screen; readonly state: ScreenState; readonly event: string; readonly forms: readonly Form[] },
+  }: {
+    readonly screen: Screen;
+    readonly state: ScreenState;
+    readonly examples: Examples;
+    readonly forms: readonly Form[];
+  },
 ): Promise<string[]> {
-  const path = screen.path.replace('{w}', state === 'empty' ? BARE : FULL).replace('{event}', event);
+  const path = screen.path
+    .replace('{w}', state === 'empty' ? BARE : FULL)
+    .replace('{event}', examples.event)
+    .replace('{run}', examples.run);
   const found: string[] = [];
   await (state === 'loaded' ? moveTo(page, `${control}${path}`) : page.goto(`${control}${path}`));
   try {
@@ -227,8 +250,8 @@ export async function lookAtAll(
     demo,
     browser,
     guard,
-    event,
-  }: { readonly demo: Demo; readonly browser: Browser; readonly guard: Guard; readonly event: string },
+    examples,
+  }: { readonly demo: Demo; readonly browser: Browser; readonly guard: Guard; readonly examples: Examples },
 ): Promise<string[]> {
   // A workspace without anything lacks what an address names.
   if (state === 'empty') guard.allowStatus(404);
@@ -239,7 +262,7 @@ export async function lookAtAll(
     Array.from({ length: SIDE_BY_SIDE }, async () => {
       const page = await guard.openPage(context);
       for (let look = rest.shift(); look; look = rest.shift()) {
-        found.push(...(await lookAt(page, demo.control, { ...look, state, event })));
+        found.push(...(await lookAt(page, demo.control, { ...look, state, examples })));
       }
     }),
   );

@@ -10,6 +10,8 @@ export type PageList<Item> = {
   readonly retry: () => void;
   /** Asks for the next page, where there is one. */
   readonly more: () => void;
+  /** True if there is a next page. */
+  readonly hasMore: boolean;
 };
 
 /** A list that is read page by page as somebody goes down in it. `load` is the same function at every call; null: nothing is asked for. */
@@ -28,5 +30,11 @@ export function usePages<Item>(
   const more = useCallback(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
   }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
-  return { items, error: items !== undefined && isAway(error) ? null : error, retry: () => void refetch(), more };
+  return {
+    items,
+    error: items !== undefined && isAway(error) ? null : error,
+    retry: () => void refetch(),
+    more,
+    hasMore: hasNextPage,
+  };
 }

@@ -2,7 +2,7 @@ import { useRef, useState, type PointerEvent, type ReactNode } from 'react';
 import { cls } from './class-names.ts';
 import { useSettings } from './settings.ts';
 import { TONES, type Tone } from './state-words.ts';
-import { momentWords } from './time-words.ts';
+import { dayOf, momentWords } from './time-words.ts';
 import styles from './bars.module.css';
 
 /** One bar: how many of each kind between two moments, in milliseconds. */
@@ -20,6 +20,8 @@ export type BarsProps = {
   readonly names: Readonly<Partial<Record<Tone, string>>>;
   /** Where a part of the span can be chosen: by dragging over it, and by a button in each row of the table. */
   readonly onRange?: (from: number, to: number) => void;
+  /** Each bar is a day in UTC, named by its date. Defaults to moments in the reader's time zone. */
+  readonly isByDay?: boolean;
 };
 
 const HEIGHT = 64;
@@ -33,7 +35,7 @@ const LEAST = 2;
 const totalOf = ({ counts }: Bar): number => TONES.reduce((sum, tone) => sum + (counts[tone] ?? 0), 0);
 
 /** Counts over time as stacked bars, each kind in its colour, always in one order; the same as a table below. */
-export function Bars({ summary, bars, names, onRange }: BarsProps): ReactNode {
+export function Bars({ summary, bars, names, onRange, isByDay = false }: BarsProps): ReactNode {
   const most = Math.max(1, ...bars.map(totalOf));
   const [held, setHeld] = useState<readonly [from: number, to: number] | null>(null);
   const begun = useRef<number | null>(null);
@@ -89,8 +91,8 @@ export function Bars({ summary, bars, names, onRange }: BarsProps): ReactNode {
           <Stack key={bar.from} bar={bar} x={place * step} width={Math.max(1, step - GAP)} most={most} />
         ))}
       </svg>
-      <Axis bars={bars} />
-      <AsTable bars={bars} names={names} onRange={onRange} />
+      <Axis bars={bars} isByDay={isByDay} />
+      <AsTable bars={bars} names={names} onRange={onRange} isByDay={isByDay} />
     </figure>
   );
 }
@@ -117,15 +119,17 @@ function Stack({ bar, x, width, most }: StackProps): ReactNode {
   });
 }
 
-function Axis({ bars }: Pick<BarsProps, 'bars'>): ReactNode {
+const dateOf = (at: number): string => dayOf(new Date(at), 'utc');
+
+function Axis({ bars, isByDay }: Pick<BarsProps, 'bars'> & { readonly isByDay: boolean }): ReactNode {
   const { zone } = useSettings();
   const [first, last] = [bars[0], bars.at(-1)];
   if (!first || !last) return null;
   const now = new Date(last.to);
   return (
     <div className={cls(styles.axis)} aria-hidden>
-      <span>{momentWords(new Date(first.from), now, zone)}</span>
-      <span>{momentWords(now, now, zone)}</span>
+      <span>{isByDay ? dateOf(first.from) : momentWords(new Date(first.from), now, zone)}</span>
+      <span>{isByDay ? dateOf(last.from) : momentWords(now, now, zone)}</span>
     </div>
   );
 }
@@ -134,7 +138,11 @@ function AsTable({
   bars,
   names,
   onRange,
-}: Pick<BarsProps, 'bars' | 'names'> & { readonly onRange: BarsProps['onRange'] | undefined }): ReactNode {
+  isByDay,
+}: Pick<BarsProps, 'bars' | 'names'> & {
+  readonly onRange: BarsProps['onRange'] | undefined;
+  readonly isByDay: boolean;
+}): ReactNode {
   const { zone } = useSettings();
   const [isOpen, setOpen] = useState(false);
   const tones = TONES.filter((tone) => bars.some(({ counts }) => (counts[tone] ?? 0) > 0));
@@ -149,7 +157,7 @@ function AsTable({
           <table>
             <thead>
               <tr>
-                <th scope="col">From</th>
+                <th scope="col">{isByDay ? 'Day (UTC)' : 'From'}</th>
                 {tones.map((tone) => (
                   <th key={tone} scope="col">
                     {names[tone] ?? tone}
@@ -160,7 +168,7 @@ function AsTable({
             </thead>
             <tbody>
               {filled.map((bar) => {
-                const words = momentWords(new Date(bar.from), end, zone);
+                const words = isByDay ? dateOf(bar.from) : momentWords(new Date(bar.from), end, zone);
                 return (
                   <tr key={bar.from}>
                     <th scope="row">{words}</th>

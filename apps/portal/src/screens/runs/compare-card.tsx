@@ -8,9 +8,10 @@ import { Curl } from '../../ui/curl.tsx';
 import { Actions, Card, Quiet } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import type { DraftFacts } from '../drafts/queries.ts';
-import { cancelRun, compareDrafts, draftRunQuery, type Run } from './queries.ts';
+import { compareDrafts, draftRunQuery, type Run } from './queries.ts';
+import { RunProgress } from './run-progress.tsx';
 import { RunResult } from './run-result.tsx';
-import { isOutdated, progressText } from './run-text.ts';
+import { isOutdated } from './run-text.ts';
 
 /** Compares the drafts of a workspace with its published configuration over the last 30 days, before they are published. */
 export function CompareCard({
@@ -55,23 +56,7 @@ function Compared({
   readonly drafts: readonly DraftFacts[];
   readonly onChange: () => void;
 }): ReactNode {
-  const off = useMay(['configure', 'operate'], run.workspace);
-  const cancel = useMutation({ mutationFn: () => cancelRun(run), onSettled: onChange });
-  if (run.ended_at === null) {
-    return (
-      <>
-        <p role="status">{progressText(run)}</p>
-        <progress aria-label="Events read" max={Math.max(1, run.progress.total)} value={run.progress.read} />
-        {cancel.error && <Problem error={cancel.error} />}
-        <Actions>
-          <Button kind="quiet" off={off} isDisabled={cancel.isPending} onPress={() => cancel.mutate()}>
-            Stop comparing
-          </Button>
-        </Actions>
-        <Curl call={{ method: 'POST', path: `/v1/workspaces/${run.workspace}/jobs/${run.job}/cancel`, body: {} }} />
-      </>
-    );
-  }
+  if (run.ended_at === null) return <RunProgress run={run} onChange={onChange} />;
   return (
     <>
       {isOutdated(run, drafts) && (
@@ -80,7 +65,7 @@ function Compared({
       <RunResult run={run} />
       <Quiet>
         Compared <Time at={run.created_at} ago /> by {run.created_by.name ?? run.created_by.id}.{' '}
-        <Link to="/workspaces/$w/runs" params={{ w: run.workspace }} search={{ open: run.id }}>
+        <Link to="/workspaces/$w/runs/$id" params={{ w: run.workspace, id: run.id }}>
           Open the list
         </Link>
       </Quiet>

@@ -50,7 +50,12 @@ export const runQuery = (workspace: string, id: string) =>
   });
 
 /** Words of the address. The server names a word that it does not know. */
-export type RowFilter = { readonly difference?: string; readonly slot?: string };
+export type RowFilter = {
+  readonly difference?: string;
+  readonly slot?: string;
+  readonly rule?: string;
+  readonly day?: string;
+};
 
 export const rowsKey = (workspace: string, id: string, filter: RowFilter): readonly unknown[] => [
   ROWS,
@@ -61,8 +66,8 @@ export const rowsKey = (workspace: string, id: string, filter: RowFilter): reado
 export const loadRows =
   (workspace: string, id: string, filter: RowFilter) =>
   (cursor: string | null, signal: AbortSignal): Promise<Page<RunRow>> => {
-    const words = filter as { readonly difference?: RunRow['difference']; readonly slot?: RunRow['slot_state'] };
-    const query = { ...words, limit: PAGE_SIZE, ...(cursor !== null && { cursor }) };
+    type Words = RowFilter & { readonly difference?: RunRow['difference']; readonly slot?: RunRow['slot_state'] };
+    const query = { ...(filter as Words), limit: PAGE_SIZE, ...(cursor !== null && { cursor }) };
     return bodyOf(api.GET(ROWS, { params: { path: { workspace, id }, query }, signal }));
   };
 

@@ -1,4 +1,5 @@
 import type { Bar } from '../../ui/bars.tsx';
+import type { Tone } from '../../ui/state-words.ts';
 import type { DraftFacts } from '../drafts/queries.ts';
 import type { Run, RunRow } from './queries.ts';
 
@@ -21,29 +22,26 @@ export function isOutdated({ changes, created_at: comparedAt }: Run, drafts: rea
   );
 }
 
-/** Returns a bar for each day of the range, from the first to the last day on which a message differs. */
-export function barsOf({ by_day: days }: NonNullable<Run['counts']>): readonly Bar[] {
-  const counts = new Map(days.map((day) => [Date.parse(day.day), day]));
-  const [first, last] = [days[0], days.at(-1)].map((day) => (day ? Date.parse(day.day) : null));
-  if (typeof first !== 'number' || typeof last !== 'number') return [];
+/** Returns a bar for each day of the range in UTC. Days before the log's start are left out. */
+export function barsOf({ counts, from, to, log_starts_at: start }: Run): readonly Bar[] {
+  const days = new Map((counts?.by_day ?? []).map((day) => [Date.parse(day.day), day]));
+  if (days.size === 0) return [];
   const bars: Bar[] = [];
-  for (let from = first; from <= last; from += DAY_MS) {
-    const day = counts.get(from);
-    bars.push({
-      from,
-      to: from + DAY_MS,
-      counts: { good: day?.added ?? 0, held: day?.changed ?? 0, bad: day?.removed ?? 0 },
-    });
+  for (let at = dayStart(start ?? from); at < Date.parse(to); at += DAY_MS) {
+    const { added = 0, changed = 0, removed = 0, new_unique_id: renamed = 0 } = days.get(at) ?? {};
+    bars.push({ from: at, to: at + DAY_MS, counts: { good: added, held: changed, bad: removed, none: renamed } });
   }
   return bars;
 }
+
+const dayStart = (time: string): number => Math.floor(Date.parse(time) / DAY_MS) * DAY_MS;
 
 const STATES: Readonly<Record<Run['state'], string>> = {
   waiting: 'Waiting',
   running: 'Under way',
   done: 'Done',
   failed: 'Failed',
-  cancelled: 'Stopped',
+  cancelled: 'Cancelled',
 };
 export const stateText = ({ state }: Run): string => STATES[state];
 
@@ -57,14 +55,50 @@ export function countsText({ counts, progress }: Run): string {
   return `${shown(people.added)} added, ${shown(people.removed)} removed, ${shown(people.changed)} changed`;
 }
 
+/** Returns the title of a run. */
+export function titleOf({ notifications }: Run): string {
+  const [only] = notifications;
+  return notifications.length === 1 ? `Comparison of ${only}` : `Comparison of ${notifications.length} notifications`;
+}
+
+/** Returns both sides of a run in words. */
+export function sidesText({ before, changes, published }: Run): string {
+  const edited = changes.map(({ kind, name }) => (name === '' ? `${kind} settings` : `${kind} ${name}`)).join(', ');
+  const after = edited === '' ? `configuration ${published}` : `configuration ${published} with the edit of ${edited}`;
+  return `Before: configuration ${before}. After: ${after}.`;
+}
+
+/** Returns the reason of a run that failed or was cancelled, as a sentence. */
+export function reasonText({ reason, state }: Run): string {
+  const detail = reason?.detail ?? `the comparison is ${state}`;
+  return `${detail.slice(0, 1).toUpperCase()}${detail.slice(1)}${/[.!?]$/.test(detail) ? '' : '.'}`;
+}
+
+type Difference = RunRow['difference'];
+/** The colour that each difference has in charts and lists. */
+export const DIFFERENCE_TONES: Readonly<Record<Difference, Tone>> = {
+  added: 'good',
+  removed: 'bad',
+  changed: 'held',
+  new_unique_id: 'none',
+};
+const DIFFERENCE_NAMES: Readonly<Record<Difference, string>> = {
+  added: 'Added',
+  removed: 'Removed',
+  changed: 'Changed',
+  new_unique_id: 'New unique_id',
+};
+export const ROW_DIFFERENCES = ['added', 'removed', 'changed', 'new_unique_id'] as const;
+/** The names of the colours in a chart. */
+export const TONE_NAMES = Object.fromEntries(
+  ROW_DIFFERENCES.map((difference) => [DIFFERENCE_TONES[difference], DIFFERENCE_NAMES[difference]]),
+) as Readonly<Partial<Record<Tone, string>>>;
+
 /** Options of a filter; the first lets every row through. */
 export const DIFFERENCES = [
   { id: '', name: 'Any difference' },
-  { id: 'added', name: 'Added' },
-  { id: 'removed', name: 'Removed' },
-  { id: 'changed', name: 'Changed' },
-  { id: 'new_unique_id', name: 'New unique_id' },
-] as const;
+  ...ROW_DIFFERENCES.map((id) => ({ id, name: DIFFERENCE_NAMES[id] })),
+];
 export const SLOT_STATES = [
   { id: '', name: 'Any delivery' },
   { id: 'none', name: 'Never sent' },
@@ -73,8 +107,18 @@ export const SLOT_STATES = [
   { id: 'stopped', name: 'Not sent' },
 ] as const;
 
-export const differenceText = (difference: RunRow['difference']): string =>
-  DIFFERENCES.find(({ id }) => id === difference)?.name ?? difference;
+export const differenceText = (difference: Difference): string => DIFFERENCE_NAMES[difference];
+
+/** Returns the options of the filters by rule and by day: those with a message that differs. */
+export function ruleOptions({ counts }: Run): readonly Option[] {
+  const rules = (counts?.by_rule ?? []).filter((rule) => ROW_DIFFERENCES.some((difference) => rule[difference] > 0));
+  return [{ id: '', name: 'Any rule' }, ...rules.map(({ rule }) => ({ id: rule, name: rule }))];
+}
+export function dayOptions({ counts }: Run): readonly Option[] {
+  const days = (counts?.by_day ?? []).map(({ day }) => ({ id: day, name: day }));
+  return [{ id: '', name: 'Any day' }, ...days];
+}
+type Option = { readonly id: string; readonly name: string };
 
 /** Returns the address of a message, or both if the sides send to different ones. */
 export function addressText({ before, after }: Pick<RunRow, 'before' | 'after'>): string {

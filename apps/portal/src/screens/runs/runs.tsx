@@ -1,17 +1,14 @@
-import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useMemo, type ReactNode } from 'react';
 import { usePages } from '../../api/page-list.ts';
-import { Empty, Loading } from '../../ui/answers.tsx';
+import { Empty } from '../../ui/answers.tsx';
 import { buttonClass } from '../../ui/button.tsx';
 import { ListScreen, type Columns } from '../../ui/list-screen.tsx';
-import { lazyPart, Part } from '../../ui/part.tsx';
 import { Time } from '../../ui/time.tsx';
 import { loadRuns, RUNS, type Run } from './queries.ts';
 import { countsText, notificationsText, stateText } from './run-text.ts';
 
 const FROM = '/workspaces/$w/runs';
-
-const RunPanel = lazyPart(() => import('./run-panel.tsx').then(({ RunPanel: loaded }) => loaded));
 
 const keyOf = ({ id }: Run): string => id;
 const COLUMNS: Columns<Run> = {
@@ -21,10 +18,9 @@ const COLUMNS: Columns<Run> = {
   time: ({ created_at: at }) => <Time at={at} ago />,
 };
 
-/** Comparisons of a workspace, newest first, and the messages of the one that is open. */
+/** Comparisons of a workspace, newest first. Each opens a page of its own. */
 export function Runs(): ReactNode {
   const { w } = useParams({ from: FROM });
-  const { open, ...filter } = useSearch({ from: FROM });
   const navigate = useNavigate({ from: FROM });
   const load = useMemo(() => loadRuns(w), [w]);
   const list = usePages([RUNS, w, 'list'], load);
@@ -36,22 +32,9 @@ export function Runs(): ReactNode {
       list={list}
       keyOf={keyOf}
       columns={COLUMNS}
-      open={open ?? null}
-      onOpen={(id) => void navigate({ search: { open: id }, replace: true })}
-      onClose={() => void navigate({ search: {}, replace: true })}
+      open={null}
+      onOpen={(id) => void navigate({ to: '/workspaces/$w/runs/$id', params: { w, id } })}
       panelLabel="Comparison"
-      renderPanel={({ key: id, onClose }) => (
-        <Part loading={<Loading what="the comparison" />}>
-          <RunPanel
-            key={id}
-            workspace={w}
-            id={id}
-            filter={filter}
-            onFilter={(next) => void navigate({ search: { open: id, ...next }, replace: true })}
-            onClose={onClose}
-          />
-        </Part>
-      )}
       renderEmpty={() => (
         <Empty
           title="Nothing was compared yet"

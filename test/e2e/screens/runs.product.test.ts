@@ -1,0 +1,134 @@
+import { expect, it } from 'vitest';
+import { expectAccessible, expectToFit, picture } from '../portal/accessible.ts';
+import { problem } from './scripted-api.ts';
+import { testScreens } from './test-screens.ts';
+
+const LIST = 'GET /v1/workspaces/{workspace}/runs';
+const READ = 'GET /v1/workspaces/{workspace}/runs/{id}';
+const ROWS = 'GET /v1/workspaces/{workspace}/runs/{id}/rows';
+const CANCEL = 'POST /v1/workspaces/{workspace}/jobs/{id}/cancel';
+const AT = '/workspaces/shop/runs/run_1';
+const NONE = { added: 0, removed: 0, changed: 0, new_unique_id: 0 };
+
+testScreens('the page of a comparison', ({ api, guard, open }) => {
+  const run = (more: object = {}): object => ({ ...api.example(READ), id: 'run_1', ...more });
+  function done(more: object = {}): object {
+    const { counts } = run() as { readonly counts: object };
+    const days = [
+      { day: '2026-11-05', ...NONE, added: 12, removed: 2 },
+      { day: '2026-11-26', ...NONE, added: 18, changed: 3 },
+      { day: '2026-11-28', ...NONE, added: 7, removed: 10, new_unique_id: 4 },
+    ];
+    const differences = { ...NONE, added: 37, removed: 12, changed: 3, new_unique_id: 4, unchanged: 363 };
+    const rules = [
+      { rule: 'order-paid.paid', ...differences },
+      { rule: 'order-paid.same', ...NONE, unchanged: 4 },
+    ];
+    return run({ counts: { ...counts, differences, by_day: days, by_rule: rules }, ...more });
+  }
+  function row(name: string, more: object): object {
+    const [example] = (api.example(ROWS) as { readonly items: readonly object[] }).items;
+    return { ...example, slot: `dlv_${name}`, person: `${name}@example.com`, ...more };
+  }
+  const bob = () => row('bob', { difference: 'added', before: null, after: 'bob@example.com' });
+  const eve = () => row('eve', { difference: 'removed', before: 'eve@example.com', after: null });
+
+  it('shows the sentence, the days, the rules and the messages, which filters narrow', async () => {
+    api.answer(READ, done());
+    api.answer(ROWS, ({ query }) => ({
+      items: [bob(), eve()].filter((item) => {
+        const { difference } = item as { readonly difference: string };
+        return (query.get('difference') ?? difference) === difference;
+      }),
+      next: null,
+    }));
+    const page = await open(AT);
+    await page.getByRole('heading', { name: 'Comparison of order-paid', level: 1 }).waitFor();
+    await page.getByText('this edit would have added messages for 37 people').waitFor();
+    await page.getByRole('img', { name: 'Messages that differ, by day' }).waitFor();
+    await page.getByText('Show as table').click();
+    await page.getByRole('row', { name: '2026-11-28 7 0 10 4' }).waitFor();
+    await page.getByText('Show as table').click();
+    await page.getByRole('row', { name: 'order-paid.paid 37 12 3 4 363' }).waitFor();
+    const messages = page.getByRole('list', { name: 'Messages', exact: true });
+    await messages.getByText('eve@example.com').first().waitFor();
+    await expectAccessible(page, 'a comparison');
+    await picture(page, 'run');
+    await page.getByLabel('Difference', { exact: true }).selectOption('added');
+    await messages.getByText('eve@example.com').first().waitFor({ state: 'detached' });
+    await page.getByLabel('Delivery').selectOption('none');
+    await page.getByLabel('Rule', { exact: true }).selectOption('order-paid.paid');
+    await page.getByLabel('Day (UTC)').selectOption('2026-11-28');
+    const words = 'difference=added&slot=none&rule=order-paid.paid&day=2026-11-28';
+    await page.waitForURL(`**/runs/run_1?${words}`);
+    expect(await page.getByRole('link', { name: 'Export as CSV' }).getAttribute('href')).toBe(
+      `/v1/workspaces/shop/runs/run_1/rows/export?${words}`,
+    );
+    await messages.getByText('bob@example.com').first().waitFor();
+    expect(Object.fromEntries(api.calls(ROWS).at(-1)?.query ?? [])).toMatchObject({ rule: 'order-paid.paid' });
+    await expectToFit(page, 390);
+  });
+
+  it('offers filters by rule and day with messages only, and shows more pages of rows', async () => {
+    api.answer(READ, done());
+    api.answer(ROWS, ({ query }) =>
+      query.get('cursor') === null ? { items: [bob()], next: '1' } : { items: [eve()], next: null },
+    );
+    const page = await open(AT);
+    await page.getByRole('button', { name: 'More messages' }).click();
+    await page.getByText('eve@example.com').first().waitFor();
+    await page.getByRole('button', { name: 'More messages' }).waitFor({ state: 'detached' });
+    expect(await page.getByLabel('Rule', { exact: true }).locator('option').allInnerTexts()).toEqual([
+      'Any rule',
+      'order-paid.paid',
+    ]);
+  });
+
+  it('shows a viewer the numbers and no messages', async () => {
+    api.answer(READ, done());
+    const page = await open(AT, { as: 'viewer' });
+    await page.getByText('this edit would have added messages for 37 people').waitFor();
+    await page.getByText('Your role does not allow this').waitFor();
+    expect(api.calls(ROWS)).toEqual([]);
+  });
+
+  it('shows the progress of a run, and the reason after it is cancelled', async () => {
+    const unfinished = { ended_at: null, sentence: null, counts: null, checksum: null, kept_until: null };
+    api.answer(READ, run({ ...unfinished, state: 'running', progress: { read: 200, total: 400 } }));
+    const page = await open(AT);
+    await page.getByText('200 of 400 records read').waitFor();
+    await expectAccessible(page, 'a comparison under way');
+    api.answer(CANCEL, () => {
+      const reason = { code: 'cancelled', detail: 'somebody cancelled the comparison: start it again for a result' };
+      api.answer(READ, run({ state: 'cancelled', sentence: null, counts: null, checksum: null, reason }));
+      return api.example(CANCEL);
+    });
+    await page.getByRole('button', { name: 'Stop comparing' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('Somebody cancelled the comparison: start it again for a result.').waitFor();
+    expect(api.calls(ROWS)).toEqual([]);
+  });
+
+  it('says why a run failed, and that there is no such run', async () => {
+    const reason = { code: 'no_room', detail: 'The disk is full. Free 2 GiB and compare again.' };
+    api.answer(READ, run({ state: 'failed', sentence: null, counts: null, checksum: null, reason }));
+    const page = await open(AT);
+    await page.getByText('The disk is full. Free 2 GiB and compare again.').waitFor();
+    await page.getByText('Failed').waitFor();
+    guard.allowStatus(404);
+    api.answer(READ, problem(404, 'not_found', 'There is no run run_1 in workspace shop.'));
+    await page.reload();
+    await page.getByText('There is no run run_1 in workspace shop.').waitFor();
+  });
+
+  it('opens from the list of comparisons by keyboard', async () => {
+    api.answer(LIST, { items: [done()], next: null });
+    api.answer(READ, done());
+    const page = await open('/workspaces/shop/runs');
+    await page.getByRole('button', { name: /^Done order-paid/ }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Comparison of order-paid', level: 1 }).waitFor();
+    await page.getByRole('link', { name: 'Comparisons' }).click();
+    await page.waitForURL('**/workspaces/shop/runs');
+  });
+});
