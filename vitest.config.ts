@@ -14,7 +14,7 @@ const SERVERS = 'test/support/servers-of-a-run.ts';
 const NEEDS: Readonly<Record<Lane, object>> = {
   // Its files share processes, and what they import: nearly half of the lane's work was to import the same again.
   fast: { maxWorkers: 4, isolate: false, setupFiles: 'test/support/leaves-nothing.ts' },
-  server: { globalSetup: SERVERS, maxWorkers: 3 },
+  server: { globalSetup: SERVERS, maxWorkers: 3, isolate: false, setupFiles: 'test/support/leaves-nothing.ts' },
   product: { globalSetup: SERVERS, maxWorkers: 3, isolate: false, setupFiles: 'test/support/leaves-nothing.ts' },
   // Crashes, outages and overload take the machine.
   proof: { globalSetup: SERVERS, fileParallelism: false },
