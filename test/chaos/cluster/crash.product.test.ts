@@ -5,8 +5,8 @@ import { runClusterCrashes } from './crash-run.ts';
 import { killAtRandom } from './faults.ts';
 import { describeOnCluster, expectGreen } from './with-services.ts';
 
-const EVENTS = 160;
-const KILLS = 5;
+const EVENTS = 96;
+const KILLS = 3;
 const seed = Number(process.env['CRASH_SEED'] ?? Math.floor(Math.random() * 1_000_000));
 
 /** The same at size, with rebalances, processes held still and three brokers: crash.proof.test.ts. */
