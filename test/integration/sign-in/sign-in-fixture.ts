@@ -17,11 +17,12 @@ export let provider: SignInProvider;
 export let topology: Topology;
 export let control: Control;
 export let ports: ControlPorts;
-const http = createLoopbackHttp();
+let http: ReturnType<typeof createLoopbackHttp>;
 
 /** The servers of a file's tests: a real provider, and a control role over stores in memory. */
 export function servers(): void {
   beforeAll(async () => {
+    http = createLoopbackHttp();
     provider = await startSignInProvider([`${PORTAL}/sign-in/company/callback`, `${PORTAL}/sign-in/other/callback`]);
   });
   afterAll(async () => {
