@@ -5,6 +5,12 @@ import { defineConfig, type Plugin } from 'vite';
 /** The same address as `npm start` prints. */
 const CONTROL = process.env['CARILLON_CONTROL_URL'] ?? 'http://127.0.0.1:7401';
 
+/**
+ * Modules that at least this many screens and late parts import form one file. Measured: at 25 a page loads 14 scripts on
+ * average, at 45 it loads 20, and at 15 it loads 11 scripts and 4 kB more.
+ */
+const SCREENS_THAT_SHARE = 25;
+
 const ROOT = resolve(import.meta.dirname, '../..');
 
 /** Writes down whose code and fonts are in the build, for the licences that a release carries. */
@@ -42,6 +48,16 @@ export default defineConfig({
       // Where a component runs on a server is no question here.
       onLog(level, log, write) {
         if (log.code !== 'MODULE_LEVEL_DIRECTIVE') write(level, log);
+      },
+      output: {
+        codeSplitting: {
+          groups: [
+            // Every page loads these modules. Without groups the bundler makes a file of each set of screens that share modules,
+            // and a page loads 42 scripts and 9 kB more.
+            { name: 'start', tags: ['$initial'], priority: 2 },
+            { name: 'shared', minShareCount: SCREENS_THAT_SHARE, priority: 1 },
+          ],
+        },
       },
     },
   },
