@@ -1,6 +1,7 @@
 import { runBody, runPage, runRequest, runRowPage } from '@carillon/contracts';
 import { ROW_DIFFERENCES, SLOT_STATES, type Run } from '@carillon/domain/runs';
 import { csvLine, type RunId } from '@carillon/kernel';
+import { serializeByKey } from '@carillon/stages';
 import { z } from 'zod';
 import type { Permission } from '../../access/permission.ts';
 import { audited } from '../../audit/facts.ts';
@@ -37,6 +38,8 @@ export function runRoutes(app: ApiServer, ports: RunPorts): void {
 }
 
 function startRoute(app: ApiServer, ports: RunPorts): void {
+  // The unfinished runs of a workspace are counted before a run is stored.
+  const inTurn = serializeByKey();
   app.post(
     '/v1/workspaces/:workspace/runs',
     {
@@ -58,7 +61,7 @@ function startRoute(app: ApiServer, ports: RunPorts): void {
     },
     async (request, reply) => {
       const { workspace } = request.params;
-      const run = await startRun(request, workspace, request.body, ports);
+      const run = await inTurn(workspace, () => startRun(request, workspace, request.body, ports));
       reply.code(202).header('location', `/v1/workspaces/${workspace}/runs/${run.id}`);
       return show(run, ports);
     },
