@@ -50,7 +50,7 @@ async function givenRun(): Promise<Run> {
     createdAt: now,
     version: 1,
   };
-  await fixture.runs.insert(run);
+  await fixture.runs.insert(run, []);
   const facts = {
     id: run.job,
     workspace: 'shop',
@@ -91,6 +91,12 @@ function scripted(compare: HistoryComparison['compare'], known: readonly string[
   return { comparison, forgotten };
 }
 
+/** Rejects with the reason of `stop` as soon as it is aborted. */
+function untilStopped(stop: AbortSignal): Promise<never> {
+  stop.throwIfAborted();
+  return new Promise((_resolve, reject) => stop.addEventListener('abort', () => reject(stop.reason)));
+}
+
 const runnerWith = (comparison: HistoryComparison) =>
   fixture.runner(owner, createDirectWire(), neverYield, { comparison });
 const stateOf = async ({ job }: Run) => (await fixture.jobs.get(job))?.state;
@@ -101,7 +107,7 @@ describe('A job that compares history', () => {
     if (!sent) throw new Error('nothing was delivered');
     const run = await givenRun();
     const slots = [slotOf({ slot: sent.id }), slotOf({}), slotOf({ difference: 'removed' })];
-    const { comparison, forgotten } = scripted(async (_run, reports) => {
+    const { comparison, forgotten } = scripted(async (_run, _edit, reports) => {
       // The first process ends after its first slots.
       await reports.begin();
       await reports.slots(slots.slice(0, 2));
@@ -187,10 +193,10 @@ describe('A job that compares history', () => {
 
   it('ends the comparison soon after it was cancelled, and deletes its rows and what it has on the disk', async () => {
     const run = await givenRun();
-    const { comparison, forgotten } = scripted(async (_run, reports, stop) => {
+    const { comparison, forgotten } = scripted(async (_run, _edit, reports, stop) => {
       await reports.begin();
       await reports.slots([slotOf({})]);
-      return new Promise((_resolve, reject) => stop.addEventListener('abort', () => reject(stop.reason)));
+      return untilStopped(stop);
     });
     const runner = runnerWith(comparison);
     await runner.round();
@@ -208,10 +214,7 @@ describe('A job that compares history', () => {
 
   it('leaves the run to the next runner if its own ends', async () => {
     const run = await givenRun();
-    const { comparison, forgotten } = scripted(
-      (_run, _reports, stop) =>
-        new Promise((_resolve, reject) => stop.addEventListener('abort', () => reject(stop.reason))),
-    );
+    const { comparison, forgotten } = scripted(async (_run, _edit, _reports, stop) => untilStopped(stop));
     const runner = runnerWith(comparison);
     await runner.round();
     await untilFound('it is worked on', async () => ((await stateOf(run)) === 'running' ? true : undefined));
@@ -249,7 +252,7 @@ describe('The messages of a run', () => {
     const run = await givenRun();
     const { promise: ended, resolve: end } = Promise.withResolvers<ComparisonResult>();
     const runner = runnerWith(
-      scripted(async (_run, reports) => {
+      scripted(async (_run, _edit, reports) => {
         await reports.begin();
         await reports.slots([slotOf({})]);
         return ended;
@@ -282,7 +285,7 @@ describe('The messages of a run', () => {
 describe('A run whose job was never stored', () => {
   it('waits for a minute, and then is shown as failed and ended', async () => {
     const run: Run = { ...(await givenRun()), id: freshName('run_') as RunId, job: freshName('job_') as JobId };
-    await fixture.runs.insert(run);
+    await fixture.runs.insert(run, []);
     const shown = async () => (await owner.ask('GET', `runs/${run.id}`)).body;
     expect(await shown()).toMatchObject({ state: 'waiting', ended_at: null, reason: null });
     owner.clock.pass(60_000);

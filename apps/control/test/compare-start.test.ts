@@ -58,6 +58,15 @@ describe('the start of a run', () => {
   });
 });
 
+describe('the starts of runs', () => {
+  it('leave at most five unfinished in a workspace, however many come at once', async () => {
+    const answers = await Promise.all(Array.from({ length: 8 }, () => start({})));
+    expect(Map.groupBy(answers, ({ status }) => status).get(202)).toHaveLength(5);
+    expect(answers.filter(({ body }) => 'code' in body && body.code === 'wrong_state')).toHaveLength(3);
+    expect((await stores.runs.list('shop', 10)).items).toHaveLength(5);
+  });
+});
+
 describe('the start of a run over drafts', () => {
   it('leaves out drafts of other people that have mistakes, and lists them', async () => {
     const ben = await under.as('ben');
@@ -84,7 +93,8 @@ describe('the start of a run over a folder', () => {
       status: 202,
       changes: [{ kind: 'notification', name: 'order-paid', action: 'delete', revision: null }],
     });
-    const stored = await stores.runs.get(body.id as RunId);
+    const id = body.id as RunId;
+    const stored = [await stores.runs.get(id), await stores.runs.edit(id)];
     for (const secret of SECRETS) {
       expect(text).not.toContain(secret);
       expect(JSON.stringify(stored)).not.toContain(secret);
@@ -108,8 +118,8 @@ describe('the start of a run over a folder', () => {
   it('gives a new rule the same id each time', async () => {
     const files = { 'workspaces/shop/notifications/fresh.yaml': yaml(PAID) };
     const ruleBodies = async () => {
-      const run = await stores.runs.get((await fold(files)).body.id as RunId);
-      return run?.changes.map(({ body }) => body);
+      const edit = await stores.runs.edit((await fold(files)).body.id as RunId);
+      return edit.map(({ body }) => body);
     };
     const first = await ruleBodies();
     expect(first).toMatchObject([{ rules: { paid: { id: expect.any(String) as unknown } } }]);

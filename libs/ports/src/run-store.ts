@@ -1,3 +1,4 @@
+import type { ResourceChange } from '@carillon/domain/configuration';
 import type { Row, RowDifference, Run, SlotState } from '@carillon/domain/runs';
 import type { DeliveryId, Instant, RunId } from '@carillon/kernel';
 
@@ -17,9 +18,11 @@ export type RowFilter = {
 
 /** Runs and their rows. A run is written by compare-and-set; a row never changes. */
 export type RunStore = {
-  /** `taken`: another run has this id and stays as it is. */
-  insert(run: Run): Promise<'done' | 'taken'>;
+  /** Stores a run with its edit. `taken`: another run has this id and stays as it is. */
+  insert(run: Run, edit: readonly ResourceChange[]): Promise<'done' | 'taken'>;
   get(id: RunId): Promise<Run | null>;
+  /** The edit of a run with its bodies. Empty if there is no such run. */
+  edit(id: RunId): Promise<readonly ResourceChange[]>;
   /** Compare-and-set: replaces the run of `next.id` if its version is `next.version - 1`. */
   replace(next: Run): Promise<'done' | 'stale'>;
   /** Runs of a workspace, newest first. */

@@ -1,3 +1,4 @@
+import type { ResourceChange } from '@carillon/domain/configuration';
 import type { Row, Run } from '@carillon/domain/runs';
 import { integer, text, type Collection, type Documents, type RunStore } from '@carillon/ports';
 import { writeNext } from './documents.ts';
@@ -12,6 +13,8 @@ const RUNS: Collection<Run> = {
     workspace: text(({ workspace }) => workspace),
     createdAt: integer(({ createdAt }) => createdAt),
   },
+  // Its bodies may take megabytes, and the run is written with every progress report.
+  parts: ['edit'],
   indexes: {
     workspace: { by: ['workspace', 'createdAt', '_id'] },
     created: { by: ['createdAt', '_id'] },
@@ -50,10 +53,13 @@ function create(documents: Documents): RunStore {
   }
 
   return {
-    async insert(run) {
-      return (await runs.write(run, null)) === 'done' ? 'done' : 'taken';
+    async insert(run, edit) {
+      return (await runs.write(run, null, { edit: JSON.stringify(edit) })) === 'done' ? 'done' : 'taken';
     },
     get: (id) => runs.get([id]),
+    async edit(id) {
+      return JSON.parse((await runs.part([id], 'edit')) ?? '[]') as ResourceChange[];
+    },
     async replace(next) {
       return (await writeNext(runs, next)) === 'done' ? 'done' : 'stale';
     },

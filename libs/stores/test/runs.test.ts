@@ -55,19 +55,29 @@ describe('Runs', () => {
   it('keeps a run, replaces the version that was read and no other', async () => {
     const run = runOf(freshName('shop'), 10);
     expect(await store.get(run.id)).toBeNull();
-    expect(await store.insert(run)).toBe('done');
-    expect(await store.insert({ ...run, workspace: 'other' })).toBe('taken');
+    expect(await store.insert(run, [])).toBe('done');
+    expect(await store.insert({ ...run, workspace: 'other' }, [])).toBe('taken');
     const next: Run = { ...run, version: 2, progress: { read: 4, total: 9 } };
     expect(await store.replace({ ...next, version: 3 })).toBe('stale');
     expect(await store.replace(next)).toBe('done');
     expect(await store.get(run.id)).toEqual(next);
   });
 
+  it('keeps the edit of a run beside it, through every replacement', async () => {
+    const run = runOf(freshName('shop'), 10);
+    const ref = { kind: 'notification', workspace: run.workspace, name: 'order-paid' } as const;
+    const edit = [{ ref, based_on: 3, body: null }];
+    await store.insert(run, edit);
+    await store.replace({ ...run, version: 2, progress: { read: 4, total: 9 } });
+    expect(await store.edit(run.id)).toEqual(edit);
+    expect(await store.edit(freshName('run') as RunId)).toEqual([]);
+  });
+
   it('lists the runs of a workspace newest first, and of all workspaces those created before an instant', async () => {
     const workspace = freshName('shop');
     const made = [runOf(workspace, -30), runOf(workspace, -20), runOf(workspace, -10)];
-    for (const run of made) await store.insert(run);
-    await store.insert(runOf(freshName('club'), -25));
+    for (const run of made) await store.insert(run, []);
+    await store.insert(runOf(freshName('club'), -25), []);
     const listed = await allPages((cursor) => store.list(workspace, 2, cursor), nothing);
     expect(listed).toEqual(made.toReversed());
     const old = await store.createdBefore(-15, 10);
@@ -103,7 +113,7 @@ describe('Runs', () => {
 
   it('removes a run with all of its rows', async () => {
     const [run, other] = [runOf(freshName('shop'), 10), freshName('run') as RunId];
-    await store.insert(run);
+    await store.insert(run, []);
     await store.addRows(Array.from({ length: 501 }, () => rowOf(run.id)));
     const kept = rowOf(other);
     await store.addRows([kept]);

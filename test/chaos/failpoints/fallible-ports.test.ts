@@ -164,6 +164,7 @@ const TABLE: Table = {
   runs: {
     insert: 'a run writes its own result, and nothing that is sent goes by it',
     get: 'reads',
+    edit: 'reads',
     replace: 'a run writes its own result, and nothing that is sent goes by it',
     list: 'reads',
     createdBefore: 'reads',

@@ -56,18 +56,18 @@ async function follow(order: CompareOrder): Promise<void> {
 /** After an upgrade the same events may come to other lines, so the run starts again. */
 const identityOf = ({ id }: Run): string => JSON.stringify([id, VERSION, ENGINE_SEMANTICS]);
 
-async function compare({ run, dataDir, logId, ledgerKey, scratchFile, pageRecords }: CompareOrder) {
+async function compare({ run, edit, dataDir, logId, ledgerKey, scratchFile, pageRecords }: CompareOrder) {
   const history = openHistory(dataDir, logId);
   const scratch = openScratchFile(scratchFile, identityOf(run));
   try {
     const codecs = await createRecordCodecs(history.registry, () => systemClock.now());
     const view = createConfigurationView(history, codecs.configuration, systemClock);
     const published = await view.at(run.published);
-    const { configuration: after } = foldConfiguration(published, { changes: run.changes }, published.number + 1);
+    const { configuration: after } = foldConfiguration(published, { changes: edit }, published.number + 1);
     const expressions = createExpressionLanguage();
     const book = createRuleBook((placed) => compileRule(placed, expressions), createTemplateRenderer());
     const compared = new Set(run.notifications);
-    const configurations = { before: await view.at(run.before), after: run.changes.length > 0 ? after : published };
+    const configurations = { before: await view.at(run.before), after: edit.length > 0 ? after : published };
     return await compareHistory(
       {
         run,

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { openEmbedded, type Embedded } from '@carillon/adapter-embedded';
 import { createIds } from '@carillon/adapter-system';
 import { createRecordCodecs } from '@carillon/contracts';
-import { CHANGED_BY_OWNER, type Configuration } from '@carillon/domain/configuration';
+import { CHANGED_BY_OWNER, type Configuration, type ResourceChange } from '@carillon/domain/configuration';
 import { OWNER_ACTOR } from '@carillon/domain/people';
 import type { Run } from '@carillon/domain/runs';
 import type { JobId, RunId } from '@carillon/kernel';
@@ -91,7 +91,7 @@ async function newRun(facts: Partial<Run> = {}): Promise<Run> {
     offsets,
     before: configuration.number,
     published: configuration.number,
-    changes: changesOf(configuration, [EDITED]).map((change) => ({ ...change, revision: null })),
+    changes: [],
     notifications: ['order-paid'],
     notCompared: [],
     leftOut: [],
@@ -107,8 +107,10 @@ async function newRun(facts: Partial<Run> = {}): Promise<Run> {
 
 type Heard = { slots: ComparedSlot[]; begun: number; readAtBegin: number[]; troubles: string[] };
 
+type Options = { readonly pageRecords?: number; readonly edit?: readonly ResourceChange[] };
+
 /** Compares with a real child. */
-async function compared(run: Run, pageRecords?: number) {
+async function compared(run: Run, { pageRecords, edit = changesOf(configuration, [EDITED]) }: Options = {}) {
   const heard: Heard = { slots: [], begun: 0, readAtBegin: [], troubles: [] };
   const stop = new AbortController();
   const trouble = (where: string, error: unknown) => void heard.troubles.push(`${where}: ${String(error)}`);
@@ -116,6 +118,7 @@ async function compared(run: Run, pageRecords?: number) {
   const comparison = createComparison(facts);
   const comparing = comparison.compare(
     run,
+    edit,
     {
       async begin() {
         heard.slots = [];
@@ -154,7 +157,7 @@ describe('A comparison in a child process', () => {
     expect(unchanged).toEqual([]);
     expect(counts).toMatchObject({ events: (EVENTS / 3) * 2, unreadable: 1, pastRetention: 0 });
     expect(first.heard.slots[0]).toMatchObject({ rule: 'order-paid.paid', channel: 'email' });
-    const same = await compared(await newRun({ changes: [] }));
+    const same = await compared(await newRun(), { edit: [] });
     const result = await same.comparing;
     expect(same.heard.slots).toEqual([]);
     expect(result.unchanged).toEqual([['order-paid.paid', EVENTS / 3]]);
@@ -163,7 +166,7 @@ describe('A comparison in a child process', () => {
 
   it('continues from its checkpoint after its child was killed, with the same checksum', async () => {
     const run = await newRun();
-    const { comparing, heard } = await compared(run, 1);
+    const { comparing, heard } = await compared(run, { pageRecords: 1 });
     const pid = await untilFound('the child has written a few pages', async () => {
       const log = await stat(`${scratchFile(run)}-wal`).catch(() => null);
       return (log?.size ?? 0) > 100_000 ? (await children())[0] : undefined;
@@ -179,7 +182,7 @@ describe('A comparison in a child process', () => {
 
   it('starts again if the scratch file is of another release', async () => {
     const run = await newRun();
-    const begun = await compared(run, 1);
+    const begun = await compared(run, { pageRecords: 1 });
     await untilFound('the child has written a few pages', async () => {
       const log = await stat(`${scratchFile(run)}-wal`).catch(() => null);
       return (log?.size ?? 0) > 100_000 ? true : undefined;
@@ -196,7 +199,7 @@ describe('A comparison in a child process', () => {
 
   it('ends its child within 2 s of a stop, and keeps a scratch file that only its owner reads', async () => {
     const run = await newRun();
-    const { comparison, comparing, stop } = await compared(run, 1);
+    const { comparison, comparing, stop } = await compared(run, { pageRecords: 1 });
     await untilFound('the child compares', async () => {
       const [pid] = await children();
       const file = await stat(scratchFile(run)).catch(() => null);
@@ -220,7 +223,9 @@ describe('A comparison in a child process', () => {
       progress: async () => void (started = true),
       slots: async () => undefined,
     };
-    await expect(createComparison(facts).compare(await newRun(), reports, stop.signal)).rejects.toThrow('cancelled');
+    await expect(createComparison(facts).compare(await newRun(), [], reports, stop.signal)).rejects.toThrow(
+      'cancelled',
+    );
     expect(started).toBe(false);
   });
 
@@ -232,7 +237,7 @@ describe('A comparison in a child process', () => {
       trouble: () => undefined,
     });
     const reports = { begin: async () => undefined, progress: async () => undefined, slots: async () => undefined };
-    await expect(comparison.compare(await newRun(), reports, new AbortController().signal)).rejects.toMatchObject({
+    await expect(comparison.compare(await newRun(), [], reports, new AbortController().signal)).rejects.toMatchObject({
       code: 'wrong_log',
     });
   });

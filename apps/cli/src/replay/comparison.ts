@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { removeScratchFile } from '@carillon/adapter-embedded';
 import type { ComparisonReports, ComparisonResult, HistoryComparison } from '@carillon/control';
-import type { Run } from '@carillon/domain/runs';
 import { CarillonError, type LogId } from '@carillon/kernel';
 import type { FromChild, ToChild } from './protocol.ts';
 
@@ -39,8 +38,10 @@ export function createComparison({
   const folder = join(dataDir, 'runs');
   const fileOf = (id: string): string => join(folder, `${id}${SUFFIX}`);
 
-  async function compare(run: Run, reports: ComparisonReports, stop: AbortSignal): Promise<ComparisonResult> {
-    const order = { run, dataDir, logId, ledgerKey, pageRecords, scratchFile: fileOf(run.id) };
+  async function compare(
+    ...[run, edit, reports, stop]: Parameters<HistoryComparison['compare']>
+  ): Promise<ComparisonResult> {
+    const order = { run, edit, dataDir, logId, ledgerKey, pageRecords, scratchFile: fileOf(run.id) };
     let read = -1;
     for (let fruitless = 0; fruitless < MAX_FRUITLESS_STARTS;) {
       stop.throwIfAborted();

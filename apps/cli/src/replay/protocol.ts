@@ -1,3 +1,4 @@
+import type { ResourceChange } from '@carillon/domain/configuration';
 import type { ReadCounts, Run, RunProgress } from '@carillon/domain/runs';
 import type { ErrorCode, LogId } from '@carillon/kernel';
 import type { ComparedSlot } from '@carillon/stages';
@@ -5,6 +6,7 @@ import type { ComparedSlot } from '@carillon/stages';
 /** What the child process needs for a run. It comes over the IPC channel, because arguments and environment can be read by others. */
 export type CompareOrder = {
   readonly run: Run;
+  readonly edit: readonly ResourceChange[];
   readonly dataDir: string;
   readonly logId: LogId;
   /** Key from which ids are derived. */

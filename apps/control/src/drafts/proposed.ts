@@ -7,7 +7,6 @@ import {
   type ResourceChange,
   type ResourceRef,
 } from '@carillon/domain/configuration';
-import type { RunChange } from '@carillon/domain/runs';
 import { CarillonError } from '@carillon/kernel';
 import { planFolderOver, planFolderPart } from '../configuration.ts';
 import type { ControlPorts, PlanningPorts } from '../ports.ts';
@@ -29,12 +28,15 @@ export type Edit =
   /** Bodies that take the place of others. Their mistakes are returned. */
   | { readonly kind: 'bodies'; readonly put: readonly GivenResource[]; readonly over: Configuration };
 
+/** A changed resource. `revision`: of the draft that it comes from; null if it comes from a folder or a body. */
+export type ProposedChange = ResourceChange & { readonly revision: string | null };
+
 export type Proposed = {
   /** The configuration that the edit was applied to. */
   readonly current: Configuration;
   /** The configuration as publishing the edit would make it. The same object as `current` if the edit changes nothing. */
   readonly configuration: Configuration;
-  readonly changes: readonly RunChange[];
+  readonly changes: readonly ProposedChange[];
   /** Drafts of other people that have mistakes. */
   readonly leftOut: readonly ResourceRef[];
   /** Mistakes in bodies; empty for other edits, which reject. */

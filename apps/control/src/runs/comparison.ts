@@ -1,3 +1,4 @@
+import type { ResourceChange } from '@carillon/domain/configuration';
 import type { ReadCounts, Run, RunProgress } from '@carillon/domain/runs';
 import type { ComparedSlot } from '@carillon/stages';
 
@@ -22,10 +23,15 @@ export type ComparisonResult = {
 /** Compares two configurations over the log, outside this process. */
 export type HistoryComparison = {
   /**
-   * Evaluates the events of a run. A run that was interrupted continues where it stopped. Rejects with CarillonError `no_room`, and with
+   * Evaluates the events of a run, with its edit and without it. A run that was interrupted continues where it stopped. Rejects with CarillonError `no_room`, and with
    * `internal` if the process keeps ending. Rejects with the reason of `stop` when that is aborted.
    */
-  compare(run: Run, reports: ComparisonReports, stop: AbortSignal): Promise<ComparisonResult>;
+  compare(
+    run: Run,
+    edit: readonly ResourceChange[],
+    reports: ComparisonReports,
+    stop: AbortSignal,
+  ): Promise<ComparisonResult>;
   /** Deletes what a run has on the disk. Safe to repeat. */
   forget(run: Pick<Run, 'id'>): Promise<void>;
   /** Ids of runs that have something on the disk. */

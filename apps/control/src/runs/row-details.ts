@@ -18,7 +18,10 @@ import {
 } from '@carillon/stages';
 import type { RoutePorts } from '../ports.ts';
 
-export type RowDetailPorts = Pick<RoutePorts, 'book' | 'claims' | 'codecs' | 'configuration' | 'ids' | 'log' | 'slice'>;
+export type RowDetailPorts = Pick<
+  RoutePorts,
+  'book' | 'claims' | 'codecs' | 'configuration' | 'ids' | 'log' | 'slice'
+> & { readonly runs: Pick<RoutePorts['runs'], 'edit'> };
 
 /** Who a row is about. Both addresses and the person are null if the event is gone. */
 export type RowDetails = { readonly person: string | null } & { readonly [Name in Side]: string | null };
@@ -79,9 +82,10 @@ function* messagesBySlotCoroutine(event: SourceEvent, side: Side, context: Compa
 }
 
 async function configurationsOf(
-  { before, published, changes }: Run,
-  { configuration }: Pick<RowDetailPorts, 'configuration'>,
+  { id, before, published }: Run,
+  { configuration, runs }: Pick<RowDetailPorts, 'configuration' | 'runs'>,
 ): Promise<ComparedConfigurations> {
+  const changes = await runs.edit(id);
   const base = await configuration.at(published);
   const after = changes.length > 0 ? foldConfiguration(base, { changes }, base.number + 1).configuration : base;
   return { before: await configuration.at(before), after };

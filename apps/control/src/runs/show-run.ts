@@ -62,12 +62,7 @@ export async function showRun(
     log_starts_at: run.logStartsAt === null ? null : formatInstant(run.logStartsAt),
     before: run.before,
     published: run.published,
-    changes: run.changes.map(({ ref, based_on: basedOn, body, revision }) => ({
-      kind: ref.kind,
-      name: ref.name,
-      action: body === null ? ('delete' as const) : basedOn === null ? ('create' as const) : ('update' as const),
-      revision,
-    })),
+    changes: run.changes.map(({ ref: { kind, name }, action, revision }) => ({ kind, name, action, revision })),
     notifications: [...run.notifications],
     not_compared: run.notCompared.map(({ kind, name }) => ({ kind, name })),
     progress: { ...run.progress },

@@ -7,7 +7,7 @@ import { editOf, narrowRuleBook, rulesWithState, type ComparedConfigurations } f
 import type { FastifyRequest } from 'fastify';
 import { principalOf, type Principal } from '../access/principal.ts';
 import { audited } from '../audit/facts.ts';
-import { proposedConfiguration, type Edit } from '../drafts/proposed.ts';
+import { proposedConfiguration, type Edit, type ProposedChange } from '../drafts/proposed.ts';
 import { startJob } from '../jobs/start.ts';
 import { compareHistory } from '../jobs/kinds/compare-history.ts';
 import type { ControlPorts, PlanningPorts, RoutePorts } from '../ports.ts';
@@ -59,7 +59,7 @@ export async function startRun(
     offsets,
     before,
     published,
-    changes,
+    changes: changes.map(runChangeOf),
     notifications,
     notCompared: edit.notCompared,
     leftOut: leftOut.map(({ kind, name }) => ({ kind, name })),
@@ -70,12 +70,21 @@ export async function startRun(
     createdAt: now,
     version: 1,
   };
-  await ports.runs.insert(run);
+  await ports.runs.insert(
+    run,
+    changes.map(({ ref, based_on, body }) => ({ ref, based_on, body })),
+  );
   const work = { action: compareHistory.action, run: run.id };
   await startJob(request, { id: run.job, workspace, work, items: [run.id] }, ports);
   audited(request, { target: run.id });
   return run;
 }
+
+const runChangeOf = ({ ref, based_on: basedOn, body, revision }: ProposedChange): RunChange => ({
+  ref,
+  action: body === null ? 'delete' : basedOn === null ? 'create' : 'update',
+  revision,
+});
 
 /** Runs are executed one after the other, so the runs of one workspace may not hold up the others for hours. */
 async function refuseTooMany(workspace: string, { jobs }: Pick<StartRunPorts, 'jobs'>): Promise<void> {
@@ -90,7 +99,7 @@ async function refuseTooMany(workspace: string, { jobs }: Pick<StartRunPorts, 'j
 
 type Sides = {
   readonly configurations: ComparedConfigurations;
-  readonly changes: readonly RunChange[];
+  readonly changes: readonly ProposedChange[];
   readonly leftOut: Run['leftOut'];
   readonly published: number;
   readonly before: number;

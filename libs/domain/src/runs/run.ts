@@ -1,5 +1,5 @@
 import type { Duration, Instant, JobId, LogId, RunId } from '@carillon/kernel';
-import type { ResourceChange, ResourceRef } from '../configuration/resources.ts';
+import type { ResourceRef } from '../configuration/resources.ts';
 import type { Actor } from '../people/actor.ts';
 import type { RunCounts } from './counts.ts';
 
@@ -17,8 +17,13 @@ export const ROW_BATCH_SIZE = 500;
 /** The part of one partition of `carillon.events` that a run reads: from offset `first` up to and without `end`. */
 export type RunOffsets = { readonly partition: number; readonly first: number; readonly end: number };
 
-/** An edited resource, as a publication plan has it. `revision`: of the draft it comes from; null if it comes from a folder or a body. */
-export type RunChange = ResourceChange & { readonly revision: string | null };
+/** An edited resource without its body. */
+export type RunChange = {
+  readonly ref: ResourceRef;
+  readonly action: 'create' | 'update' | 'delete';
+  /** Revision of the draft that it comes from. Null if it comes from a folder or a body. */
+  readonly revision: string | null;
+};
 
 /** Records of `carillon.events`: read so far, and in the range. */
 export type RunProgress = { readonly read: number; readonly total: number };
@@ -39,9 +44,9 @@ export type Run = {
   readonly offsets: readonly RunOffsets[];
   /** Number of the configuration of the side *before*. */
   readonly before: number;
-  /** Number of the published configuration. With `changes` applied it is the side *after*. */
+  /** Number of the published configuration. With the edit applied it is the side *after*. */
   readonly published: number;
-  /** The edit. Empty: *after* is the published configuration. */
+  /** The edit; the run store keeps its bodies beside the run. Empty: *after* is the published configuration. */
   readonly changes: readonly RunChange[];
   /** Names of the notifications that differ between the sides, or those of them that the caller chose. Only their rules are evaluated. */
   readonly notifications: readonly string[];

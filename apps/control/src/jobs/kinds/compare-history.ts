@@ -73,7 +73,7 @@ async function compare(id: RunId, ports: JobKindPorts, stop: AbortSignal): Promi
       kept += fitting.length;
     },
   };
-  const { checksum, counts: read, unchanged } = await comparison.compare(run, reports, stop);
+  const { checksum, counts: read, unchanged } = await comparison.compare(run, await runs.edit(id), reports, stop);
   for (const [rule, slots] of unchanged) counter.addUnchanged(rule, slots);
   const counts: RunCounts = { read, rows: counter.counts() };
   await writeRun(id, runs, {
