@@ -10,6 +10,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deploymentOwner } from '../src/access/principal.ts';
 import type { ComparisonResult, HistoryComparison } from '../src/index.ts';
 import { removeRuns } from '../src/runs/remove-runs.ts';
+import { personWith } from './control-fixture.ts';
 import { openJobsFixture, type JobsFixture } from './jobs-fixture.ts';
 
 const DAY = 86_400_000;
@@ -248,7 +249,7 @@ describe('A job that compares history', () => {
 });
 
 describe('The messages of a run', () => {
-  it('are refused until the run is done, as a page and as CSV', async () => {
+  it('are refused until the run is done, as a page, as CSV and one by one', async () => {
     const run = await givenRun();
     const { promise: ended, resolve: end } = Promise.withResolvers<ComparisonResult>();
     const runner = runnerWith(
@@ -263,10 +264,31 @@ describe('The messages of a run', () => {
     const refused = { status: 409, body: { code: 'run_unfinished' } };
     expect(await owner.ask('GET', `runs/${run.id}/rows`)).toMatchObject(refused);
     expect(await owner.ask('GET', `runs/${run.id}/rows/export`)).toMatchObject(refused);
+    expect(await owner.ask('GET', `runs/${run.id}/rows/${slotOf({}).slot}`)).toMatchObject(refused);
     end(RESULT);
     await runner.idle();
     const csv = await owner.control.app.inject({ url: `/v1/workspaces/shop/runs/${run.id}/rows/export` });
     expect(csv.statusCode).toBe(200);
+  });
+
+  it('are opened one by one by people who may see contents only', async () => {
+    const run = await givenRun();
+    const compared = slotOf({});
+    const runner = runnerWith(
+      scripted(async (_run, _edit, reports) => {
+        await reports.begin();
+        await reports.slots([compared]);
+        return RESULT;
+      }).comparison,
+    );
+    await runner.round();
+    await runner.idle();
+    const { slot } = compared;
+    const path = `runs/${run.id}/rows/${slot}`;
+    expect(await owner.ask('GET', path)).toMatchObject({ status: 200, body: { row: { slot }, before: null } });
+    expect(await owner.ask('GET', `runs/${run.id}/rows/dlv_none`)).toMatchObject({ status: 404 });
+    const viewer = await fixture.as(personWith('vera', ['read'], 'shop'));
+    expect(await viewer.ask('GET', path)).toMatchObject({ status: 403 });
   });
 
   it('are removed if the run was cancelled after its process was killed', async () => {

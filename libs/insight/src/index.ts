@@ -5,6 +5,7 @@ export * from './contents/message-content.ts';
 export * from './explain/drops.ts';
 export * from './explain/lookups.ts';
 export * from './explain/people.ts';
+export * from './explain/row-gates.ts';
 export * from './explain/run-words.ts';
 export * from './explain/steps.ts';
 export * from './explain/trace.ts';

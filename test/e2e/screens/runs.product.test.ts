@@ -6,6 +6,7 @@ import { testScreens } from './test-screens.ts';
 const LIST = 'GET /v1/workspaces/{workspace}/runs';
 const READ = 'GET /v1/workspaces/{workspace}/runs/{id}';
 const ROWS = 'GET /v1/workspaces/{workspace}/runs/{id}/rows';
+const CONTENT = 'GET /v1/workspaces/{workspace}/runs/{id}/rows/{slot}';
 const CANCEL = 'POST /v1/workspaces/{workspace}/jobs/{id}/cancel';
 const AT = '/workspaces/shop/runs/run_1';
 const NONE = { added: 0, removed: 0, changed: 0, new_unique_id: 0 };
@@ -82,6 +83,39 @@ testScreens('the page of a comparison', ({ api, guard, open }) => {
       'Any rule',
       'order-paid.paid',
     ]);
+  });
+
+  it('opens one message with both sides and why, by keyboard, and reads it once', async () => {
+    api.answer(READ, done());
+    api.answer(ROWS, { items: [bob(), eve()], next: null });
+    const page = await open(AT);
+    const opener = page.getByRole('button', { name: /^Added bob@example\.com/ });
+    await opener.focus();
+    expect(api.calls(CONTENT)).toEqual([]);
+    await page.keyboard.press('Enter');
+    const before = page.getByRole('region', { name: 'Before' });
+    await before.getByText('event.total > 100  →  false').waitFor();
+    await before.getByText('No message.').waitFor();
+    const after = page.getByRole('region', { name: 'After' });
+    await after.getByText('event.total > 80  →  true').waitFor();
+    await after.getByText('Thank you for your order A-1001.').waitFor();
+    await expectAccessible(page, 'an opened message of a comparison');
+    await opener.scrollIntoViewIfNeeded();
+    await picture(page, 'run-message');
+    await expectToFit(page, 390);
+    await page.keyboard.press('Enter');
+    await before.waitFor({ state: 'detached' });
+    await page.keyboard.press('Enter');
+    await before.getByText('event.total > 100  →  false').waitFor();
+    expect(api.calls(CONTENT).map(({ params }) => params['slot'])).toEqual(['dlv_bob']);
+  });
+
+  it('says that the event of a message is gone', async () => {
+    api.answer(READ, done());
+    api.answer(ROWS, { items: [bob()], next: null });
+    api.answer(CONTENT, { row: bob(), before: null, after: null });
+    const page = await open(`${AT}?open=dlv_bob`);
+    await page.getByText('The event is no longer on the log').waitFor();
   });
 
   it('shows a viewer the numbers and no messages', async () => {

@@ -93,6 +93,7 @@ const OWN: Readonly<Record<string, Needed>> = {
   // Rows of a comparison hold names and addresses.
   [`GET ${WORKSPACE}/runs/{id}/rows`]: ['configure', 'operate'],
   [`GET ${WORKSPACE}/runs/{id}/rows/export`]: ['bodies'],
+  [`GET ${WORKSPACE}/runs/{id}/rows/{slot}`]: ['bodies'],
   // Signing in.
   'POST /v1/session': 'anybody',
   'POST /v1/invitations/look': 'anybody',

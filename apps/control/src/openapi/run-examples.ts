@@ -77,12 +77,71 @@ const ROW = {
   after: 'ada@example.com',
 };
 
+const gate = (name: string, title: string, result: string, text: string, lines: readonly string[] = []) => ({
+  gate: name,
+  title,
+  result,
+  text,
+  at: null,
+  lines,
+  evidence: [],
+  source: result === 'not_reached' ? null : 'log',
+});
+const PASSED = [
+  gate('event', 'An event arrived', 'passed', 'received on shop/orders'),
+  gate('rule', 'A rule was on and saw it', 'passed', 'the rule is on and listens on shop/orders'),
+];
+
+const ROW_CONTENT = {
+  row: ROW,
+  before: {
+    rule: null,
+    gates: [
+      ...PASSED,
+      gate('condition', 'The rule fired', 'stopped', '`when` is false', ['event.total > 100  →  false']),
+      gate('recipient', 'They were among its recipients', 'not_reached', ''),
+      gate('address', 'Their address is good', 'not_reached', ''),
+    ],
+    to: null,
+    variables: null,
+    message: null,
+  },
+  after: {
+    rule: 'order-paid.paid',
+    gates: [
+      ...PASSED,
+      gate('condition', 'The rule fired', 'passed', '`when` is true', ['event.total > 80  →  true']),
+      gate('recipient', 'They were among its recipients', 'passed', 'recipient of the rule, with unique_id A-1001'),
+      gate('address', 'Their address is good', 'passed', 'ada@example.com'),
+    ],
+    to: 'ada@example.com',
+    variables: '{"order_id":"A-1001"}',
+    message: {
+      ok: true,
+      error: null,
+      channel: 'email',
+      from: 'shop@example.com',
+      subject: 'Order A-1001 is paid',
+      html: null,
+      text: 'Thank you for your order A-1001.',
+      sms: null,
+      push: null,
+      links: null,
+      missing: [],
+      fields: ['order_id'],
+      variant: null,
+      notes: [],
+    },
+  },
+};
+
 /** Examples of comparisons, by operation. */
 export const RUN_EXAMPLES = {
   startRun: { takes: { drafts: true, last: '30d' }, answers: STARTED },
   listRuns: { answers: page(DONE) },
   readRun: { answers: DONE },
   listRunRows: { answers: page(ROW) },
+  readRunRow: { answers: ROW_CONTENT },
   exportRunRows: {
     answers:
       '"difference","slot_state","rule","channel","event","at","person","before","after","delivery_id","slot"\r\n"added","none","order-paid.paid","email","evt_0GMPXQ2V7T1C9H4B8KJ5N6R3WD","2026-11-28T17:20:00.000Z","ada@example.com","","ada@example.com","","dlv_37G5398XK2YK0SPEA59673M7JP"\r\n',

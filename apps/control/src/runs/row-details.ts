@@ -29,40 +29,60 @@ export type RowDetails = { readonly person: string | null } & { readonly [Name i
 const NOBODY: RowDetails = { person: null, before: null, after: null };
 
 type BySlot = ReadonlyMap<DeliveryId, Wanted>;
-type EventMessages = { readonly [Name in Side]: BySlot };
+/** The event of a row, and the message that each side wants in the row's slot. */
+export type RowMessages = {
+  readonly event: SourceEvent;
+  /** What the event was evaluated with. */
+  readonly context: CompareContext;
+} & { readonly [Name in Side]: Wanted | undefined };
+
+type EventMessages = Pick<RowMessages, 'event' | 'context'> & { readonly [Name in Side]: BySlot };
 
 /**
- * Returns a function that evaluates the event of a row again, because a result holds no names and no addresses. It keeps the
- * messages of the last event, so that consecutive rows of an event evaluate the event once.
+ * Returns a function that evaluates the event of a row again, because a result holds no names and no addresses. It resolves to null if
+ * the event is gone. It keeps the messages of the last event, so that consecutive rows of an event evaluate the event once.
  */
-export async function createRowDetails(run: Run, ports: RowDetailPorts): Promise<(row: Row) => Promise<RowDetails>> {
+export async function createRowReader(
+  run: Run,
+  ports: RowDetailPorts,
+): Promise<(row: Row) => Promise<RowMessages | null>> {
   const configurations = await configurationsOf(run, ports);
   const compared = new Set(run.notifications);
   const book = narrowRuleBook(
     ports.book,
     ({ workspace, notification }) => workspace === run.workspace && compared.has(notification.ref.name),
   );
-  const context = { configurations, book, ids: ports.ids };
 
   async function messagesOf(row: Row): Promise<EventMessages | null> {
     const event = await readEventAt(row, ports);
     if (!event) return null;
-    const answers = await readAnswers(event, context, ports);
+    const answers = await readAnswers(event, { configurations, book }, ports);
     const findAnswer = (ruleId: string, _event: EventId, part: number) => answers.get(`${ruleId} ${part}`);
-    const side = (name: Side) =>
-      runYielding(messagesBySlotCoroutine(event, name, { ...context, findAnswer }), ports.slice);
-    return { before: await side('before'), after: await side('after') };
+    const context = { configurations, book, ids: ports.ids, findAnswer };
+    const side = (name: Side) => runYielding(messagesBySlotCoroutine(event, name, context), ports.slice);
+    return { event, context, before: await side('before'), after: await side('after') };
   }
 
   let last: { readonly event: string; readonly messages: EventMessages | null } | null = null;
   return async (row) => {
-    const event = `${row.position} ${row.eventId}`;
-    if (last?.event !== event) last = { event, messages: await messagesOf(row) };
-    if (!last.messages) return NOBODY;
-    const before = last.messages.before.get(slotToLookUp(row));
-    const after = last.messages.after.get(row.slot);
-    return { person: (after ?? before)?.person ?? null, before: before?.to ?? null, after: after?.to ?? null };
+    const key = `${row.position} ${row.eventId}`;
+    if (last?.event !== key) last = { event: key, messages: await messagesOf(row) };
+    const { messages } = last;
+    if (!messages) return null;
+    return { ...messages, before: messages.before.get(slotToLookUp(row)), after: messages.after.get(row.slot) };
   };
+}
+
+/** Returns a function that names the person and the addresses of a row. */
+export async function createRowDetails(run: Run, ports: RowDetailPorts): Promise<(row: Row) => Promise<RowDetails>> {
+  const read = await createRowReader(run, ports);
+  return async (row) => detailsOf(await read(row));
+}
+
+export function detailsOf(messages: RowMessages | null): RowDetails {
+  if (!messages) return NOBODY;
+  const { before, after } = messages;
+  return { person: (after ?? before)?.person ?? null, before: before?.to ?? null, after: after?.to ?? null };
 }
 
 /** Returns the first message of each slot. A pause is offered between messages. */

@@ -3,8 +3,10 @@ import { DIFFERENCES, ROW_DIFFERENCES, RUN_KINDS, SLOT_STATES } from '@carillon/
 import { z } from 'zod';
 import { nullable, pageOf, time } from './fields.ts';
 import { folderBody } from './management.ts';
-import { anAddress, open } from './privacy.ts';
+import { previewedMessage } from './message-content.ts';
+import { anAddress, ofBodies, open } from './privacy.ts';
 import { actorBody } from './resources.ts';
+import { gateBody } from './why-not.ts';
 
 /** Bodies of the management API about runs: comparisons of two configurations over a range of the log. */
 
@@ -154,3 +156,25 @@ export const runRowBody = z
   .meta({ id: 'RunRow' });
 export type RunRowBody = z.infer<typeof runRowBody>;
 export const runRowPage = pageOf(runRowBody).meta({ id: 'RunRowPage' });
+
+const runRowSideBody = z
+  .object({
+    rule: nullable(z.string()).describe('The rule that makes the message; null: this side wants no message'),
+    gates: z
+      .array(gateBody)
+      .describe(
+        'Why this side wants the message, or why not, from the event to the address; the first gate that stops has the reason',
+      ),
+    to: nullable(anAddress(z.string())),
+    variables: nullable(ofBodies(z.string())).describe('What the template is given, as JSON text'),
+    message: nullable(previewedMessage).describe('Rendered by the templates of this side; nothing is sent'),
+  })
+  .meta({ id: 'RunRowSide' });
+export const runRowContentBody = z
+  .object({
+    row: runRowBody,
+    before: nullable(runRowSideBody).describe('Null: the event is gone'),
+    after: nullable(runRowSideBody).describe('Null: the event is gone'),
+  })
+  .meta({ id: 'RunRowContent' });
+export type RunRowContentBody = z.infer<typeof runRowContentBody>;

@@ -37,7 +37,7 @@ export const gateName = z.enum([
 ]);
 const verdict = z.enum(['told', 'waiting', 'in_doubt', 'stopped']);
 
-const gateBody = z
+export const gateBody = z
   .object({
     gate: gateName,
     title: z.string(),

@@ -2,7 +2,7 @@ import type { Change } from '@carillon/domain/changes';
 import { ruleIdOf, ruleTitle, type Configuration, type PlacedRule } from '@carillon/domain/configuration';
 import type { Delivery, Intent, TestSend } from '@carillon/domain/deliveries';
 import { formatPosition, type SourceEvent } from '@carillon/domain/events';
-import { bindingsOf, StepBudget, whoIsDropped, type Dropped } from '@carillon/domain/rules';
+import { bindingsOf, StepBudget } from '@carillon/domain/rules';
 import { templateForReader } from '@carillon/domain/templates';
 import { stringifyJson, traceIdOf, type DeliveryId, type Json, type JsonObject } from '@carillon/kernel';
 import type {
@@ -22,6 +22,7 @@ import {
   evaluateEventCoroutine,
   type EvaluatedRule,
 } from '@carillon/stages';
+import { conditionLines, dropLines } from './explained-lines.ts';
 import { letterAt, letterSteps } from './letters.ts';
 import { traceAnswer, traceTrigger, type LookupTracePorts } from './lookups.ts';
 import {
@@ -279,11 +280,7 @@ async function traceRule(
   const isSkipped = outcome.kind === 'not_fired' && outcome.because !== undefined;
   // Of a change both values are told, also if the rule fired.
   const isToExplain = event.change === null ? !hasFired : !isSkipped;
-  const explained = isToExplain ? (rule?.when.explain(bindings) ?? []) : [];
-  const lines = explained.map(({ source, depth, result }) => {
-    const value = result.ok ? JSON.stringify(result.value, bigintText) : `error: ${result.error}`;
-    return `${'  '.repeat(depth)}${source}  →  ${value}`;
-  });
+  const lines = isToExplain && rule ? conditionLines(rule, bindings) : [];
   const steps = [
     isSkipped ? skippedStep(placed, row, rule?.changes ?? [], event.change) : ruleStep(evaluated, row, lines),
   ];
@@ -323,8 +320,6 @@ async function rememberedSteps(
   });
 }
 
-const bigintText = (_name: string, value: unknown): unknown => (typeof value === 'bigint' ? value.toString() : value);
-
 function countWords(evaluatedRules: readonly EvaluatedRule[]): string {
   if (evaluatedRules.length === 0) return 'no rule listens on this stream';
   const fired = evaluatedRules.filter(({ outcome }) => outcome.kind === 'fired' || outcome.kind === 'asks').length;
@@ -350,28 +345,18 @@ function ruleStep({ placed, outcome, triggerId }: EvaluatedRule, row: EventRow, 
       return step('rule', row.at, `did not fire: ${outcome.error}`, { ...more, reason: outcome.reason });
     case 'asks': {
       const { userIds, dropped } = outcome;
-      const drops = dropWords('user id', dropped);
+      const drops = dropLines('user id', dropped);
       const partner = placed.body.recipients.from === 'lookup' ? placed.body.recipients.integration : '';
       const text = `fired: asks ${partner} about ${userIds.length} user ${userIds.length === 1 ? 'id' : 'ids'}`;
       return step('rule', row.at, text, { ...more, lines: [...lines, ...drops] });
     }
     case 'fired': {
       const { recipients, dropped } = outcome;
-      const drops = dropWords('recipient', dropped);
+      const drops = dropLines('recipient', dropped);
       const text = `fired: ${recipients.length} ${recipients.length === 1 ? 'recipient' : 'recipients'}`;
       return step('trigger', row.at, text, { ...more, id: triggerId, lines: [...lines, ...drops] });
     }
   }
-}
-
-/** The first of many are enough here: all of them are among the people of the event. */
-const MAX_DROPS = 20;
-
-function dropWords(what: string, dropped: readonly Dropped[]): readonly string[] {
-  const words = dropped
-    .slice(0, MAX_DROPS)
-    .map((drop) => `${whoIsDropped(what, drop)} dropped: ${drop.reason} (${drop.detail})`);
-  return dropped.length > MAX_DROPS ? [...words, `and ${dropped.length - MAX_DROPS} more`] : words;
 }
 
 async function intentSteps(intent: Intent, ports: TracePorts): Promise<TraceStep[]> {

@@ -1,9 +1,10 @@
 import { whyNotBody, whyNotRequest, type WhyNotBody } from '@carillon/contracts';
-import { allGates, gate, GATE_TITLES, whyNot, type Account, type Gate } from '@carillon/insight';
+import { allGates, gate, GATE_TITLES, whyNot, type Account } from '@carillon/insight';
 import { CarillonError, formatInstant, isId } from '@carillon/kernel';
 import { principalOf } from '../../access/principal.ts';
 import { visibleScopeOf } from '../../access/visible-scope.ts';
 import type { Cursors } from '../../cursors.ts';
+import { showGate } from '../../gate-body.ts';
 import type { ControlPorts } from '../../ports.ts';
 import { inWorkspace, readRange, type ApiServer } from '../app.ts';
 import type { StoryPorts } from './deliveries.ts';
@@ -90,18 +91,6 @@ function mainFirst(accounts: readonly Account[]): readonly Account[] {
   const main = accounts.find(({ verdict }) => verdict !== 'told') ?? accounts[0];
   return main === undefined ? [] : [main, ...accounts.filter((one) => one !== main)];
 }
-
-const showGate = (one: Gate, maySeeBodies: boolean): WhyNotBody['gates'][number] => ({
-  gate: one.gate,
-  title: GATE_TITLES[one.gate],
-  result: one.result,
-  // A provider's words may quote the message.
-  text: maySeeBodies || one.gate !== 'provider' || one.result === 'not_reached' ? one.text : '',
-  at: timeOrNull(one.at),
-  lines: maySeeBodies ? [...one.lines] : [],
-  evidence: one.evidence.map((each) => ({ ...each })),
-  source: one.source,
-});
 
 const showOther = (one: Account): WhyNotBody['others'][number] => ({
   at: formatInstant(one.at),

@@ -1,6 +1,6 @@
-import { runBody, runPage, runRequest, runRowPage } from '@carillon/contracts';
+import { runBody, runPage, runRequest, runRowContentBody, runRowPage } from '@carillon/contracts';
 import { ROW_DIFFERENCES, SLOT_STATES, type Run } from '@carillon/domain/runs';
-import { csvLine, type RunId } from '@carillon/kernel';
+import { csvLine, type DeliveryId, type RunId } from '@carillon/kernel';
 import { serializeByKey } from '@carillon/stages';
 import { z } from 'zod';
 import type { Permission } from '../../access/permission.ts';
@@ -8,7 +8,8 @@ import { audited } from '../../audit/facts.ts';
 import { CSV, joinLines, sendCsv } from '../../csv/csv-type.ts';
 import type { RoutePorts } from '../../ports.ts';
 import { showingActors } from '../../resources/shown.ts';
-import { createRowDetails, type RowDetailPorts } from '../../runs/row-details.ts';
+import { explainRow, type ExplainRowPorts } from '../../runs/explain-row.ts';
+import { createRowDetails } from '../../runs/row-details.ts';
 import { refuseUnfinished, showRow, showRun } from '../../runs/show-run.ts';
 import { startRun, type StartRunPorts } from '../../runs/start-run.ts';
 import { inWorkspace, notFound, oneOfWords, paging, withId, type ApiServer } from '../app.ts';
@@ -26,7 +27,7 @@ const rowFilters = {
 };
 type RowFilters = z.infer<z.ZodObject<typeof rowFilters>>;
 
-type RunPorts = StartRunPorts & RowDetailPorts & Pick<RoutePorts, 'people' | 'runs' | 'jobs'>;
+type RunPorts = StartRunPorts & ExplainRowPorts & Pick<RoutePorts, 'people' | 'runs' | 'jobs'>;
 
 /** Runs: comparisons of two configurations over the log. */
 export function runRoutes(app: ApiServer, ports: RunPorts): void {
@@ -35,6 +36,7 @@ export function runRoutes(app: ApiServer, ports: RunPorts): void {
   readRoute(app, ports);
   rowsRoute(app, ports);
   exportRoute(app, ports);
+  contentRoute(app, ports);
 }
 
 function startRoute(app: ApiServer, ports: RunPorts): void {
@@ -187,6 +189,33 @@ async function* csvOf(run: Run, filters: RowFilters, ports: RunPorts): AsyncGene
     yield await joinLines(shown, (row) => csvLine(COLUMNS.map((column) => row[column] ?? '')), ports.slice);
     cursor = page.next ?? undefined;
   } while (cursor !== undefined);
+}
+
+const withSlot = withId.extend({ slot: z.string().max(200) });
+
+function contentRoute(app: ApiServer, ports: RunPorts): void {
+  app.get(
+    '/v1/workspaces/:workspace/runs/:id/rows/:slot',
+    {
+      config: { permission: 'bodies', audit: 'content.read', problems: ['not_found', 'run_unfinished'] },
+      schema: {
+        operationId: 'readRunRow',
+        tags: ['Runs'],
+        summary: 'A message on which both sides differ, with its content on both sides and why; audited',
+        params: withSlot,
+        response: { 200: runRowContentBody },
+      },
+    },
+    async (request) => {
+      const run = await findRun(request.params, ports);
+      audited(request, { workspace: run.workspace, target: run.id });
+      refuseUnfinished(run, await ports.jobs.get(run.job), ports.clock.now());
+      const { slot } = request.params;
+      const row = await ports.runs.row(run.id, slot as DeliveryId);
+      if (!row) throw notFound(`message ${slot} in run ${run.id}`);
+      return explainRow(run, row, ports);
+    },
+  );
 }
 
 const filterOf = (run: Run, { difference, slot, rule, day }: RowFilters) => ({

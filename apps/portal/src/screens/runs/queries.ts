@@ -71,6 +71,18 @@ export const loadRows =
     return bodyOf(api.GET(ROWS, { params: { path: { workspace, id }, query }, signal }));
   };
 
+export type RowContent = Schemas['RunRowContent'];
+export type RowSide = Schemas['RunRowSide'];
+const ROW = '/v1/workspaces/{workspace}/runs/{id}/rows/{slot}';
+
+/** The content of a row on both sides. Each call has an entry in the audit, so it is read once. */
+export const rowContentQuery = (workspace: string, id: string, slot: string) =>
+  queryOptions({
+    queryKey: [ROW, workspace, id, slot],
+    queryFn: ({ signal }) => bodyOf(api.GET(ROW, { params: { path: { workspace, id, slot } }, signal })),
+    staleTime: Infinity,
+  });
+
 /** Starts a comparison of the drafts of a workspace with its published configuration, over the last 30 days. */
 export const compareDrafts = (workspace: string): Promise<Run> =>
   bodyOf(api.POST(RUNS, { params: { path: { workspace } }, body: { kind: 'compare', drafts: true } }));

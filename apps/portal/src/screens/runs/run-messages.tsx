@@ -7,7 +7,7 @@ import { cls } from '../../ui/class-names.ts';
 import { NativeSelect } from '../../ui/native-select.tsx';
 import { Card } from '../../ui/page.tsx';
 import { loadRows, rowsKey, type RowFilter, type Run } from './queries.ts';
-import { RowList } from './row-list.tsx';
+import { RowList, type Opening } from './row-list.tsx';
 import { dayOptions, DIFFERENCES, ruleOptions, SLOT_STATES } from './run-text.ts';
 import styles from './runs.module.css';
 
@@ -15,7 +15,7 @@ type Filtering = {
   readonly run: Run;
   readonly filter: RowFilter;
   readonly onFilter: (filter: RowFilter) => void;
-};
+} & Opening;
 
 /** The messages on which the sides of a run differ. People without the permission see the reason instead. */
 export function RunMessages(props: Filtering): ReactNode {
@@ -36,7 +36,7 @@ export function RunMessages(props: Filtering): ReactNode {
   );
 }
 
-function Rows({ run, filter, onFilter }: Filtering): ReactNode {
+function Rows({ run, filter, onFilter, ...opening }: Filtering): ReactNode {
   const { id, workspace } = run;
   const load = useMemo(() => loadRows(workspace, id, filter), [workspace, id, filter]);
   const { items, error, retry, more, hasMore } = usePages(rowsKey(workspace, id, filter), load);
@@ -72,7 +72,7 @@ function Rows({ run, filter, onFilter }: Filtering): ReactNode {
       {error && <Problem error={error} onRetry={retry} />}
       {!items && !error && <Loading what="messages" rows={4} />}
       {items?.length === 0 && <p>No message differs here.</p>}
-      {items && items.length > 0 && <RowList rows={items} />}
+      {items && items.length > 0 && <RowList run={run} rows={items} {...opening} />}
       {hasMore && (
         <Button kind="quiet" onPress={more}>
           More messages

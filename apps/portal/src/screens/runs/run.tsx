@@ -53,7 +53,15 @@ export function RunPage(): ReactNode {
           </Card>
         )}
         {run?.state === 'done' && (
-          <RunMessages run={run} filter={filter} onFilter={(next) => void navigate({ search: next, replace: true })} />
+          <RunMessages
+            run={run}
+            filter={filter}
+            onFilter={(next) => void navigate({ search: next, replace: true })}
+            open={search.open ?? null}
+            onOpen={(slot) =>
+              void navigate({ search: slot === null ? filter : { ...filter, open: slot }, replace: true })
+            }
+          />
         )}
         {run && <AboutRun run={run} />}
       </PageBody>

@@ -1,0 +1,70 @@
+import type { RunRowContentBody } from '@carillon/contracts';
+import { notificationIdOf, ruleTitle } from '@carillon/domain/configuration';
+import type { Row, Run, Side } from '@carillon/domain/runs';
+import { rowGatesCoroutine } from '@carillon/insight';
+import { stringifyJson } from '@carillon/kernel';
+import { runYielding, type Wanted } from '@carillon/stages';
+import { showGate } from '../gate-body.ts';
+import type { RoutePorts } from '../ports.ts';
+import { previewMessage } from '../preview.ts';
+import { createRowReader, detailsOf, type RowDetailPorts, type RowMessages } from './row-details.ts';
+import { showRow } from './show-run.ts';
+
+export type ExplainRowPorts = RowDetailPorts & Pick<RoutePorts, 'templates' | 'links'>;
+
+type SideBody = NonNullable<RunRowContentBody['before']>;
+
+/**
+ * Returns the content of a row: for each side the message, rendered by the templates of the side, and why the side wants the message or
+ * does not. Both sides are null if the event is gone.
+ */
+export async function explainRow(run: Run, row: Row, ports: ExplainRowPorts): Promise<RunRowContentBody> {
+  const read = await createRowReader(run, ports);
+  const messages = await read(row);
+  const shown = { row: showRow(row, detailsOf(messages)) };
+  if (!messages) return { ...shown, before: null, after: null };
+  return {
+    ...shown,
+    before: await explainSide('before', { run, row, messages }, ports),
+    after: await explainSide('after', { run, row, messages }, ports),
+  };
+}
+
+async function explainSide(
+  side: Side,
+  { run, row, messages }: { readonly run: Run; readonly row: Row; readonly messages: RowMessages },
+  ports: ExplainRowPorts,
+): Promise<SideBody> {
+  const { event, context } = messages;
+  const message = messages[side];
+  const other = messages[side === 'before' ? 'after' : 'before'];
+  const { workspace } = run;
+  const rowSide = { event, side, message, other, row: { ...row, workspace } };
+  const gates = await runYielding(rowGatesCoroutine(rowSide, context), ports.slice);
+  return {
+    gates: gates.map((one) => showGate(one, true)),
+    rule: message ? ruleTitle(message.placed) : null,
+    to: message?.to ?? null,
+    variables: message ? stringifyJson(message.variables) : null,
+    message: message ? await preview(message, side, messages, ports) : null,
+  };
+}
+
+const preview = (
+  { channel, placed, template, variables }: Wanted,
+  side: Side,
+  { context }: RowMessages,
+  ports: ExplainRowPorts,
+) =>
+  previewMessage(
+    {
+      workspace: placed.workspace,
+      template,
+      channel,
+      variables,
+      notification: placed.notification,
+      notificationId: notificationIdOf(placed.notification),
+      note: null,
+    },
+    { ...ports, configuration: { current: () => context.configurations[side] } },
+  );

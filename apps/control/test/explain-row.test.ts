@@ -1,0 +1,184 @@
+import { findResource, notificationIdOf, type NotificationBody } from '@carillon/domain/configuration';
+import { formatPosition, type SourceEvent } from '@carillon/domain/events';
+import { OWNER_ACTOR } from '@carillon/domain/people';
+import { dayOf, type Row, type Run } from '@carillon/domain/runs';
+import type { EventId, JobId, RunId } from '@carillon/kernel';
+import { deliveryIdOf, readSourceRecord } from '@carillon/stages';
+import { neverYield, notification, ORDER_PAID, orderShop, stream } from '@carillon/testing/given';
+import { openTopology, type Topology } from '@carillon/testing/topology';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { explainRow } from '../src/runs/explain-row.ts';
+
+type RuleEdit = { readonly when?: string; readonly where?: string; readonly email?: string; readonly stream?: string };
+const RULE_ID = 'rul_paid';
+/** The notification with a rule that has been edited. */
+function withRule({ when = 'event.total > 100', where, email = 'item', stream: on = 'orders' }: RuleEdit) {
+  const recipients = {
+    from: 'event',
+    for_each: 'event.guests',
+    to: { email },
+    person: 'item',
+    unique_id: 'item',
+  } as const;
+  const paid = { id: RULE_ID, stream: on, when, recipients: { ...recipients, ...(where !== undefined && { where }) } };
+  return { ...ORDER_PAID, rules: { paid } } as NotificationBody;
+}
+
+let topology: Topology;
+let event: SourceEvent;
+/** Configuration numbers by name. */
+const numbers: Record<string, number> = {};
+const EDITS: Readonly<Record<string, NotificationBody | null>> = {
+  published: withRule({}),
+  lower: withRule({ when: 'event.total > 80' }),
+  without_bob: withRule({ when: 'event.total > 80', where: 'item != "bob@example.com"' }),
+  no_address: withRule({ when: 'event.total > 80', email: 'item == "bob@example.com" ? "" : item' }),
+  elsewhere: withRule({ when: 'event.total > 80', stream: 'refunds' }),
+  disabled: { ...withRule({ when: 'event.total > 80' }), enabled: false },
+  failing: withRule({ when: 'event.missing > 80' }),
+  removed: null,
+};
+beforeAll(async () => {
+  topology = await openTopology({ partitions: 1 });
+  await topology.publish(
+    ...orderShop().filter(({ ref }) => ref.kind !== 'notification'),
+    stream('refunds', { security: { api_keys: ['main'] } }),
+  );
+  for (const [name, body] of Object.entries(EDITS)) {
+    numbers[name] = await topology.publish(notification('order-paid', body));
+  }
+  await topology.event({
+    total: 90,
+    order_id: 'A-1',
+    customer: { name: 'Ada' },
+    guests: ['ada@example.com', 'bob@example.com'],
+  });
+  const [received] = (await topology.records('carillon.events')).flatMap((record) => {
+    const read = readSourceRecord(record, topology.ports.log.logId);
+    return read.ok && read.value.kind === 'event' ? [read.value.event] : [];
+  });
+  if (!received) throw new Error('there is an event');
+  event = received;
+});
+afterAll(() => topology.close());
+
+const runOf = (before: string, after: string): Run => ({
+  id: 'run_1' as RunId,
+  workspace: 'shop',
+  kind: 'compare',
+  by: OWNER_ACTOR,
+  from: 0,
+  to: Date.now(),
+  logStartsAt: null,
+  logId: topology.ports.log.logId,
+  offsets: [],
+  before: numbers[before] ?? 0,
+  published: numbers[after] ?? 0,
+  changes: [],
+  notifications: ['order-paid'],
+  notCompared: [],
+  leftOut: [],
+  progress: { read: 1, total: 1 },
+  counts: null,
+  checksum: null,
+  job: 'job_1' as JobId,
+  createdAt: 0,
+  version: 1,
+});
+
+/** The row of Bob's message. */
+async function bobsRow(): Promise<Row> {
+  const configuration = await topology.ports.configuration.at(numbers['lower'] ?? 0);
+  const placed = findResource(configuration, 'notification', 'shop', 'order-paid');
+  if (!placed) throw new Error('there is a notification');
+  const notificationId = notificationIdOf(placed);
+  const slot = { workspace: 'shop', notificationId, channel: 'email', uniqueId: 'bob@example.com' } as const;
+  return {
+    run: 'run_1' as RunId,
+    slot: deliveryIdOf({ slot }, topology.ids),
+    difference: 'added',
+    oldSlot: null,
+    ruleId: RULE_ID,
+    rule: 'order-paid.paid',
+    channel: 'email',
+    eventId: event.id,
+    position: formatPosition(event.position),
+    at: event.appendedAt,
+    day: dayOf(event.appendedAt),
+    person: 'hash',
+    slotState: 'none',
+    slotReason: null,
+  };
+}
+
+const explain = async (before: string, after: string, more: Partial<Row> = {}) =>
+  explainRow(
+    runOf(before, after),
+    { ...(await bobsRow()), ...more },
+    {
+      ...topology.ports,
+      slice: neverYield,
+      runs: { edit: async () => [] },
+    },
+  );
+
+/** The gate that stops the message, with its text. */
+async function stopOf(after: string): Promise<readonly [gate: string | undefined, text: string | undefined]> {
+  const { after: side } = await explain('lower', after);
+  expect(side?.message).toBeNull();
+  const stop = side?.gates.find(({ result }) => result !== 'passed');
+  expect(stop?.result).toBe('stopped');
+  return [stop?.gate, stop?.text];
+}
+
+describe('the content of a row', () => {
+  it('shows the part of the condition that changed its value, and the message of the side that wants it', async () => {
+    const { row, before, after } = await explain('published', 'lower');
+    expect(row).toMatchObject({ person: 'bob@example.com', before: null, after: 'bob@example.com' });
+    expect(before).toMatchObject({ rule: null, to: null, message: null });
+    expect(before?.gates.map(({ gate, result }) => [gate, result])).toEqual([
+      ['event', 'passed'],
+      ['rule', 'passed'],
+      ['condition', 'stopped'],
+      ['recipient', 'not_reached'],
+      ['address', 'not_reached'],
+    ]);
+    expect(before?.gates[2]?.lines).toEqual(['event.total > 100  →  false', '  event.total  →  90']);
+    expect(after?.gates.every(({ result }) => result === 'passed')).toBe(true);
+    expect(after?.gates[2]?.lines[0]).toBe('event.total > 80  →  true');
+    expect(after).toMatchObject({
+      rule: 'order-paid.paid',
+      to: 'bob@example.com',
+      message: { ok: true, subject: 'Order A-1 is paid', text: expect.stringContaining('Hello Ada.') as unknown },
+    });
+  });
+
+  it('names the recipient that `where` drops', async () => {
+    expect(await stopOf('without_bob')).toEqual(['recipient', 'not among the 1 recipient of the rule']);
+    const { after } = await explain('lower', 'without_bob');
+    expect(after?.gates[3]?.lines).toEqual([expect.stringMatching(/^recipient 2 dropped: where_false/)]);
+  });
+
+  it.each([
+    ['no_address', 'address', 'no address for email'],
+    ['elsewhere', 'rule', 'the rule listens on shop/refunds, and the event came on shop/orders'],
+    ['disabled', 'rule', 'the rule or its notification is switched off'],
+    ['removed', 'rule', 'there is no such rule'],
+  ])('names the gate that stops the message: %s', async (edit, gate, text) => {
+    expect(await stopOf(edit)).toEqual([gate, text]);
+  });
+
+  it('has the error of a condition', async () => {
+    const [gate, text] = await stopOf('failing');
+    expect(gate).toBe('condition');
+    expect(text).toContain('missing');
+  });
+
+  it('has no sides if the event is gone', async () => {
+    expect(await explain('published', 'lower', { eventId: 'evt_gone' as EventId })).toMatchObject({
+      row: { person: null },
+      before: null,
+      after: null,
+    });
+  });
+});

@@ -1,0 +1,141 @@
+import { canonicalAddress } from '@carillon/domain/channels';
+import { findRuleOf, readRuleTitle, ruleIdOf, type PlacedRule } from '@carillon/domain/configuration';
+import type { SourceEvent } from '@carillon/domain/events';
+import { findRecipientsOf } from '@carillon/domain/lookups';
+import { bindingsOf, type Dropped, type Recipient } from '@carillon/domain/rules';
+import type { Row, Side } from '@carillon/domain/runs';
+import type { Coroutine } from '@carillon/kernel';
+import {
+  causeOfEvent,
+  causeOfTrigger,
+  evaluateOutcomesCoroutine,
+  isFired,
+  itemsFor,
+  makeMessages,
+  makeTriggers,
+  type Cause,
+  type CompareContext,
+  type FiredRule,
+  type Wanted,
+} from '@carillon/stages';
+import { conditionLines, dropLines } from './explained-lines.ts';
+import { gate, type Gate, type GateName, type GateResult } from './gates.ts';
+
+/** Gates between an event and a message that a rule wants. The gates behind them are those of a delivery. */
+const ROW_GATES = ['event', 'rule', 'condition', 'recipient', 'address'] as const satisfies readonly GateName[];
+type RowGate = (typeof ROW_GATES)[number];
+
+/** One side of a row. */
+export type RowSide = {
+  readonly event: SourceEvent;
+  readonly row: Pick<Row, 'rule' | 'ruleId' | 'channel'> & { readonly workspace: string };
+  readonly side: Side;
+  /** The message that the side wants. Undefined if it wants none. */
+  readonly message: Wanted | undefined;
+  /** The message that the other side wants. */
+  readonly other: Wanted | undefined;
+};
+
+/**
+ * Explains gate by gate why a side of a comparison wants the message of a row, or why not. It evaluates the event as the run did. The
+ * first gate that stops the message has the reason; gates after it are not reached.
+ */
+export function* rowGatesCoroutine(rowSide: RowSide, context: CompareContext): Coroutine<readonly Gate[]> {
+  const known = new Map<GateName, Gate>();
+  const add = (name: RowGate, result: GateResult, text: string, lines: readonly string[] = []): boolean => {
+    known.set(name, gate(name, result, text, { lines, source: 'log' }));
+    return result === 'passed';
+  };
+  yield* passGates(rowSide, context, add);
+  return ROW_GATES.map((name) => known.get(name) ?? gate(name, 'not_reached'));
+}
+
+type AddGate = (name: RowGate, result: GateResult, text: string, lines?: readonly string[]) => boolean;
+
+function* passGates(rowSide: RowSide, context: CompareContext, add: AddGate): Coroutine<void> {
+  const { event, message, row, side } = rowSide;
+  const configuration = context.configurations[side];
+  const ruleId = message ? ruleIdOf(message.placed) : row.ruleId;
+  add('event', 'passed', `received on ${event.stream}`);
+  const notification = readRuleTitle(row.rule)?.notification ?? row.rule;
+  const placed = findRuleOf(configuration, { workspace: row.workspace, notification, ruleId });
+  const problem = problemOf(placed, event);
+  if (!placed || problem !== null) return void add('rule', 'stopped', problem ?? 'there is no such rule');
+  add('rule', 'passed', `the rule is on and listens on ${placed.stream}`);
+  const rules = context.book.rulesOf(configuration, event.stream);
+  const found = rules.find((entry) => ruleIdOf(entry.placed) === ruleId);
+  const lines = found?.ok ? conditionLines(found.rule, bindingsOf(event)) : [];
+  const results = yield* evaluateOutcomesCoroutine(event, rules, context.ids.derive);
+  const result = results.find((evaluated) => ruleIdOf(evaluated.placed) === ruleId);
+  if (!result || !isFired(result)) {
+    const text = result?.outcome.kind === 'failed' ? result.outcome.error : '`when` is false';
+    const isSkipped = result?.outcome.kind === 'not_fired' && result.outcome.because !== undefined;
+    if (isSkipped) add('condition', 'stopped', `the rule does not look at a ${event.change?.op ?? 'change'}`);
+    else add('condition', 'stopped', text, lines);
+    return;
+  }
+  add('condition', 'passed', '`when` is true', lines);
+  if (message) {
+    add('recipient', 'passed', `recipient of the rule, with unique_id ${message.uniqueId}`);
+    return void add('address', 'passed', message.to ?? '');
+  }
+  yield* passRecipient(rowSide, result, context, add);
+}
+
+/** Why a rule sees no event of this stream, or null if it does. */
+function problemOf(placed: PlacedRule | undefined, { stream }: SourceEvent): string | null {
+  if (!placed) return 'there is no such rule';
+  if (placed.stream !== stream) return `the rule listens on ${placed.stream}, and the event came on ${stream}`;
+  return placed.enabled ? null : 'the rule or its notification is switched off';
+}
+
+/** The gates of a rule that fires without the message. */
+function* passRecipient(rowSide: RowSide, fired: FiredRule, context: CompareContext, add: AddGate): Coroutine<void> {
+  const { other, row, side } = rowSide;
+  const { recipients, dropped } = yield* recipientsOf(rowSide, fired, context);
+  const isThem = ({ recipient }: Named): boolean =>
+    recipient.person === other?.person || recipient.uniqueId === other?.uniqueId;
+  const named = recipients.find(isThem);
+  if (!named) {
+    const count = recipients.length === 1 ? '1 recipient' : `${recipients.length} recipients`;
+    return void add('recipient', 'stopped', `not among the ${count} of the rule`, dropLines('recipient', dropped));
+  }
+  const { recipient, cause } = named;
+  const configuration = context.configurations[side];
+  const messages = makeMessages(fired.placed, cause, recipient, { configuration, book: context.book });
+  const wanted = messages.find(({ channel }) => channel === row.channel);
+  add('recipient', 'passed', `recipient of the rule, with unique_id ${recipient.uniqueId}`);
+  if (!wanted) return void add('address', 'stopped', `the notification has no channel ${row.channel}`);
+  if (wanted.to === null) return void add('address', 'stopped', `no address for ${row.channel}`);
+  if (canonicalAddress(row.channel, wanted.to) === null) {
+    return void add('address', 'stopped', `the address ${wanted.to} is not valid`);
+  }
+  add('recipient', 'stopped', `the rule notifies them under another unique_id: ${recipient.uniqueId}`);
+}
+
+type Named = { readonly recipient: Recipient; readonly cause: Cause };
+type NamedRecipients = { readonly recipients: readonly Named[]; readonly dropped: readonly Dropped[] };
+
+/** Recipients of a rule that fires. A rule that asks a partner has those of the recorded answers. */
+function* recipientsOf(
+  { event, side }: RowSide,
+  { fired, outcome, placed }: FiredRule,
+  { book, configurations, findAnswer, ids }: CompareContext,
+): Coroutine<NamedRecipients> {
+  if (outcome.kind === 'fired' || fired.from !== 'lookup') {
+    const named = outcome.kind === 'fired' ? outcome.recipients : [];
+    const cause = causeOfEvent(event, placed);
+    return { recipients: named.map((recipient) => ({ recipient, cause })), dropped: outcome.dropped };
+  }
+  const making = { configuration: configurations[side], book, derive: ids.derive, runId: null };
+  const recipients: Named[] = [];
+  const dropped: Dropped[] = [...outcome.dropped];
+  for (const trigger of makeTriggers(fired, event, outcome.userIds, making)) {
+    const items = itemsFor(trigger, findAnswer(ruleIdOf(placed), event.id, trigger.part));
+    const found = yield* findRecipientsOf(fired, { trigger, items: items ?? [] });
+    const cause = causeOfTrigger(trigger);
+    recipients.push(...found.recipients.map((recipient) => ({ recipient, cause })));
+    dropped.push(...found.dropped);
+  }
+  return { recipients, dropped };
+}
