@@ -67,6 +67,24 @@ describe('the starts of runs', () => {
   });
 });
 
+describe('the start of a run over two versions', () => {
+  it('compares a version with the one before it', async () => {
+    const newest = under.fixture.topology.ports.configuration.current().number;
+    const { status, body } = await start({ before: newest - 2, after: newest - 1 });
+    expect({ status, body }).toMatchObject({
+      status: 202,
+      body: { before: newest - 2, published: newest - 1, changes: [] },
+    });
+  });
+
+  it('refuses a version that is not there, and a version together with an edit', async () => {
+    const refused = (pointer: string) => ({ status: 400, body: { code: 'invalid_request', pointer } });
+    expect(await start({ after: 1_000_000 })).toMatchObject(refused('/after'));
+    expect(await start({ before: 1_000_000 })).toMatchObject(refused('/before'));
+    expect(await start({ after: 1, drafts: true })).toMatchObject(refused('/after'));
+  });
+});
+
 describe('the start of a run over drafts', () => {
   it('leaves out drafts of other people that have mistakes, and lists them', async () => {
     const ben = await under.as('ben');

@@ -113,6 +113,8 @@ async function sidesOf(
 ): Promise<Sides> {
   const edit = editFrom(workspace, asked, principal);
   const published = await ports.configuration.refresh();
+  refuseUnpublished(asked, published);
+  const unedited = await configurationAt(asked.after, published, ports);
   const {
     current,
     configuration: after,
@@ -120,25 +122,39 @@ async function sidesOf(
     leftOut,
   } = edit
     ? await proposedConfiguration(edit, ports)
-    : { current: published, configuration: published, changes: [], leftOut: [] };
+    : { current: unedited, configuration: unedited, changes: [], leftOut: [] };
   const before = asked.before ?? (edit ? current.number : beforeNewestChange(workspace, asked, current, ports));
-  if (before > current.number) {
-    throw new CarillonError('invalid_request', `before: the newest configuration is ${current.number}`, {
-      pointer: '/before',
-    });
-  }
-  const old = before === current.number ? current : await ports.configuration.at(before);
+  const old = await configurationAt(before, current, ports);
   return { configurations: { before: old, after }, changes, leftOut, published: current.number, before };
 }
 
-function editFrom(workspace: string, { drafts, folder }: RunRequest, { actor }: Principal): Edit | null {
+/** Throws `invalid_request` for a number that no configuration has. */
+function refuseUnpublished(asked: RunRequest, { number: newest }: Configuration): void {
+  for (const side of ['before', 'after'] as const) {
+    if ((asked[side] ?? 0) <= newest) continue;
+    const detail = `${side}: the newest configuration is ${newest}`;
+    throw new CarillonError('invalid_request', detail, { pointer: `/${side}` });
+  }
+}
+
+/** Returns the configuration of a number, or `known` if the number is left out. */
+const configurationAt = async (
+  number: number | undefined,
+  known: Configuration,
+  { configuration }: Pick<ControlPorts, 'configuration'>,
+): Promise<Configuration> => (number === undefined || number === known.number ? known : configuration.at(number));
+
+function editFrom(workspace: string, { after, drafts, folder }: RunRequest, { actor }: Principal): Edit | null {
+  if (after !== undefined && (drafts || folder)) {
+    throw new CarillonError('invalid_request', 'give an edit, or after: not both', { pointer: '/after' });
+  }
   if (drafts && folder) throw new CarillonError('invalid_request', 'give a folder, or drafts: not both');
   if (folder) return { kind: 'folder', workspace, files: folder.files, prune: folder.prune };
   if (!drafts) return null;
   return { kind: 'drafts', workspace, isOwn: ({ by }) => by.kind === actor.kind && by.id === actor.id };
 }
 
-/** Number of the configuration before the newest change of the named notifications, or of all. */
+/** Number of the configuration before the newest change of the named notifications, or of all, up to `current`. */
 function beforeNewestChange(
   workspace: string,
   { notifications }: RunRequest,
@@ -147,11 +163,13 @@ function beforeNewestChange(
 ): number {
   const newest = configuration.history
     .publications()
-    .findLast(({ refs }) =>
-      refs.some(
-        ({ kind, name, workspace: owner }) =>
-          owner === workspace && kind === 'notification' && (notifications?.includes(name) ?? true),
-      ),
+    .findLast(
+      ({ number, refs }) =>
+        number <= current.number &&
+        refs.some(
+          ({ kind, name, workspace: owner }) =>
+            owner === workspace && kind === 'notification' && (notifications?.includes(name) ?? true),
+        ),
     );
   return Math.max(0, (newest?.number ?? current.number) - 1);
 }

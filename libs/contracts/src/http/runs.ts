@@ -27,6 +27,11 @@ export const runRequest = z
       .describe(
         'Configuration number of the side *before*. Defaults to the published configuration; without an edit, to the one before the newest change of `notifications`',
       ),
+    after: z
+      .int()
+      .min(0)
+      .optional()
+      .describe('Configuration number of the side *after*, without an edit. Defaults to the published configuration'),
     drafts: z.boolean().optional().describe('The edit is the drafts of the workspace'),
     folder: folderBody
       .pick({ files: true, prune: true })
