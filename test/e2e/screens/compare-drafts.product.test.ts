@@ -74,6 +74,7 @@ testScreens('the comparison of drafts with what is published', ({ api, open }) =
     serveRuns(done());
     await card(page).getByText(SENTENCE).waitFor();
     await card(page).getByRole('img', { name: 'Messages that differ, by day' }).waitFor();
+    await card(page).getByRole('list', { name: 'First messages that differ' }).getByText('never sent').waitFor();
     await expectAccessible(page, 'a comparison of drafts');
     await picture(page, 'compare-drafts');
     await expectToFit(page, 390);

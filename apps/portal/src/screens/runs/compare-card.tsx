@@ -8,6 +8,7 @@ import { Curl } from '../../ui/curl.tsx';
 import { Actions, Card, Quiet } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import type { DraftFacts } from '../drafts/queries.ts';
+import { FirstRows } from './first-rows.tsx';
 import { compareDrafts, draftRunQuery, type Run } from './queries.ts';
 import { RunProgress } from './run-progress.tsx';
 import { RunResult } from './run-result.tsx';
@@ -63,6 +64,7 @@ function Compared({
         <p role="note">The drafts changed since this comparison. Compare again to see their effect.</p>
       )}
       <RunResult run={run} />
+      {run.state === 'done' && <FirstRows run={run} />}
       <Quiet>
         Compared <Time at={run.created_at} ago /> by {run.created_by.name ?? run.created_by.id}.{' '}
         <Link to="/workspaces/$w/runs/$id" params={{ w: run.workspace, id: run.id }}>

@@ -71,6 +71,17 @@ export const loadRows =
     return bodyOf(api.GET(ROWS, { params: { path: { workspace, id }, query }, signal }));
   };
 
+/** Rows that the review of drafts shows. */
+const FIRST_ROWS = 5;
+/** The first rows of a run. Each read has an entry in the audit, so they are read once. */
+export const firstRowsQuery = (workspace: string, id: string) =>
+  queryOptions({
+    queryKey: [ROWS, workspace, id, 'first'],
+    queryFn: ({ signal }) =>
+      bodyOf(api.GET(ROWS, { params: { path: { workspace, id }, query: { limit: FIRST_ROWS } }, signal })),
+    staleTime: Infinity,
+  });
+
 export type RowContent = Schemas['RunRowContent'];
 export type RowSide = Schemas['RunRowSide'];
 const ROW = '/v1/workspaces/{workspace}/runs/{id}/rows/{slot}';
@@ -86,6 +97,11 @@ export const rowContentQuery = (workspace: string, id: string, slot: string) =>
 /** Starts a comparison of the drafts of a workspace with its published configuration, over the last 30 days. */
 export const compareDrafts = (workspace: string): Promise<Run> =>
   bodyOf(api.POST(RUNS, { params: { path: { workspace } }, body: { kind: 'compare', drafts: true } }));
+
+/** The body that compares a version of the configuration with the version before it, over the last 30 days. */
+export const versionBody = (number: number) => ({ kind: 'compare' as const, before: number - 1, after: number });
+export const compareVersion = (workspace: string, number: number): Promise<Run> =>
+  bodyOf(api.POST(RUNS, { params: { path: { workspace } }, body: versionBody(number) }));
 
 /** Cancels the job of a run. */
 export const cancelRun = ({ workspace, job }: Run): Promise<Schemas['Job']> =>

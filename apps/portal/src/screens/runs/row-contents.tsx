@@ -77,8 +77,11 @@ function Side({
   );
 }
 
-const isDifferent = (gate: Gate, other: Gate | undefined): boolean =>
-  other !== undefined && (gate.result !== other.result || gate.lines.join('\n') !== other.lines.join('\n'));
+/** Returns true if both sides reached a gate, with another result or other values. */
+function isDifferent(gate: Gate, other: Gate | undefined): boolean {
+  if (other === undefined || [gate.result, other.result].includes('not_reached')) return false;
+  return gate.result !== other.result || gate.lines.join('\n') !== other.lines.join('\n');
+}
 
 type Result = { readonly tone: Tone; readonly words: string };
 const RESULTS: Readonly<Record<Schemas['WhyNotGate']['result'], Result>> = {
