@@ -7,6 +7,8 @@ const LIST = 'GET /v1/workspaces/{workspace}/runs';
 const READ = 'GET /v1/workspaces/{workspace}/runs/{id}';
 const ROWS = 'GET /v1/workspaces/{workspace}/runs/{id}/rows';
 const CONTENT = 'GET /v1/workspaces/{workspace}/runs/{id}/rows/{slot}';
+const START = 'POST /v1/workspaces/{workspace}/runs';
+const VERSIONS = 'GET /v1/workspaces/{workspace}/versions';
 const CANCEL = 'POST /v1/workspaces/{workspace}/jobs/{id}/cancel';
 const AT = '/workspaces/shop/runs/run_1';
 const NONE = { added: 0, removed: 0, changed: 0, new_unique_id: 0 };
@@ -100,7 +102,7 @@ testScreens('the page of a comparison', ({ api, guard, open }) => {
     await after.getByText('event.total > 80  →  true').waitFor();
     await after.getByText('Thank you for your order A-1001.').waitFor();
     await expectAccessible(page, 'an opened message of a comparison');
-    await opener.scrollIntoViewIfNeeded();
+    await after.scrollIntoViewIfNeeded();
     await picture(page, 'run-message');
     await expectToFit(page, 390);
     await page.keyboard.press('Enter');
@@ -153,6 +155,18 @@ testScreens('the page of a comparison', ({ api, guard, open }) => {
     api.answer(READ, problem(404, 'not_found', 'There is no run run_1 in workspace shop.'));
     await page.reload();
     await page.getByText('There is no run run_1 in workspace shop.').waitFor();
+  });
+
+  it('compares a version with the previous one from *Versions*', async () => {
+    const { items } = api.example(VERSIONS) as { readonly items: readonly object[] };
+    api.answer(VERSIONS, { items: [{ ...items[0], number: 7 }], next: null });
+    api.answer(START, run());
+    api.answer(READ, done());
+    const page = await open('/workspaces/shop/versions?open=7');
+    await page.getByRole('button', { name: 'Compare with the previous version' }).focus();
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/workspaces/shop/runs/run_1');
+    expect(api.calls(START).map(({ body }) => body)).toEqual([{ kind: 'compare', before: 6, after: 7 }]);
   });
 
   it('opens from the list of comparisons by keyboard', async () => {

@@ -7,6 +7,7 @@ import { Button } from '../../ui/button.tsx';
 import { cls } from '../../ui/class-names.ts';
 import { Curl } from '../../ui/curl.tsx';
 import { Actions, PageBody, PageHead, Quiet } from '../../ui/page.tsx';
+import { lazyPart, Part } from '../../ui/part.tsx';
 import { Lamp } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useLetter } from '../../ui/use-letter.ts';
@@ -17,6 +18,10 @@ import { originWords } from './origin-words.ts';
 import { changeQuery, hasBody, publicationsQuery, type Change, type Publication } from './queries.ts';
 import { Rollback } from './rollback.tsx';
 import styles from './versions.module.css';
+
+const CompareVersion = lazyPart(() =>
+  import('../runs/compare-version.tsx').then(({ CompareVersion: loaded }) => loaded),
+);
 
 const FROM = '/workspaces/$w/versions';
 
@@ -144,6 +149,11 @@ function Row({
             />
           ))}
         </ul>
+      )}
+      {isOpen && number > 0 && (
+        <Part>
+          <CompareVersion workspace={workspace} number={number} />
+        </Part>
       )}
     </li>
   );
