@@ -320,6 +320,23 @@ describe('A run whose job was never stored', () => {
 });
 
 describe('Runs that are kept no longer', () => {
+  it('are removed some hundred rows at a time, so that other jobs begin meanwhile', async () => {
+    const run: Run = { ...(await givenRun()), id: freshName('run_') as RunId, job: freshName('job_') as JobId };
+    await fixture.runs.insert(run, []);
+    const rows = Array.from({ length: 1_100 }, () => slotOf({}));
+    const facts = { run: run.id, difference: 'added', slotState: 'none', slotReason: null } as const;
+    await fixture.runs.addRows(rows.map((row) => ({ ...row, ...facts })));
+    const ports = { runs: fixture.runs, jobs: fixture.jobs, comparison: null };
+    const later = owner.clock.now() + 31 * DAY;
+    const left = async () => (await fixture.runs.rows({ run: run.id }, 2_000)).items.length;
+    expect(await removeRuns(later, ports)).toBe(false);
+    expect(await left()).toBe(600);
+    expect(await removeRuns(later, ports)).toBe(false);
+    expect(await removeRuns(later, ports)).toBe(true);
+    expect(await left()).toBe(0);
+    expect(await fixture.runs.get(run.id)).toBeNull();
+  });
+
   it('are deleted with their rows after their job, and scratch files after the end of theirs', async () => {
     const run = await givenRun();
     await fixture.runs.addRows([

@@ -36,6 +36,8 @@ export type RunStore = {
   row(run: RunId, slot: DeliveryId): Promise<Row | null>;
   /** Removes all rows of a run. Safe to repeat. */
   removeRows(run: RunId): Promise<void>;
+  /** Removes at most `limit` rows of a run. Resolves to the number removed; the run has no more rows if it is less than `limit`. */
+  removeSomeRows(run: RunId, limit: number): Promise<number>;
   /** Removes a run after its rows. Safe to repeat. */
   remove(id: RunId): Promise<void>;
 };

@@ -44,12 +44,14 @@ function create(documents: Documents): RunStore {
   const runs = documents.collection(RUNS);
   const rows = documents.collection(RUN_ROWS);
 
+  async function removeSomeRows(run: string, limit: number): Promise<number> {
+    const { items } = await rows.page({ index: 'filter', where: { run } }, limit);
+    await Promise.all(items.map(({ slot }) => rows.remove([run, slot])));
+    return items.length;
+  }
+
   async function removeRows(run: string): Promise<void> {
-    for (;;) {
-      const { items } = await rows.page({ index: 'filter', where: { run } }, REMOVAL_BATCH_SIZE);
-      await Promise.all(items.map(({ slot }) => rows.remove([run, slot])));
-      if (items.length < REMOVAL_BATCH_SIZE) return;
-    }
+    while ((await removeSomeRows(run, REMOVAL_BATCH_SIZE)) === REMOVAL_BATCH_SIZE);
   }
 
   return {
@@ -79,6 +81,7 @@ function create(documents: Documents): RunStore {
       ),
     row: (run, slot) => rows.get([run, slot]),
     removeRows,
+    removeSomeRows,
     async remove(id) {
       await removeRows(id);
       await runs.remove([id]);

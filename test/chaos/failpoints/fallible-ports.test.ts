@@ -172,6 +172,7 @@ const TABLE: Table = {
     rows: 'reads',
     row: 'reads',
     removeRows: 'a run writes its own result, and nothing that is sent goes by it',
+    removeSomeRows: 'a run writes its own result, and nothing that is sent goes by it',
     remove: 'a run writes its own result, and nothing that is sent goes by it',
   },
   idempotency: {

@@ -51,10 +51,10 @@ export type JobRunner = {
   end(): Promise<void>;
 };
 
-/** Removes jobs and runs that are kept no longer. */
-async function removeOld(now: Instant, ports: JobRunnerPorts): Promise<void> {
+/** Removes jobs and runs that are kept no longer. Resolves to false if runs are left for the next round. */
+async function removeOld(now: Instant, ports: JobRunnerPorts): Promise<boolean> {
   await ports.jobs.removeEnded(now - JOBS_KEPT, REMOVAL_BATCH_SIZE);
-  await removeRuns(now, ports);
+  return removeRuns(now, ports);
 }
 
 /** Reads jobs in a child process apart, because they wait for minutes and would leave no room for others. */
@@ -185,8 +185,7 @@ export function createJobRunner(ports: JobRunnerPorts, holder: string): JobRunne
         underWay.set(job.id, { workspace: job.workspace, isInChild: kind.isInChild === true, working });
       }
       if (removedAt !== null && Math.abs(now - removedAt) < REMOVING_EVERY) return;
-      await removeOld(now, ports);
-      removedAt = now;
+      if (await removeOld(now, ports)) removedAt = now;
     },
     idle,
     async end() {

@@ -3,25 +3,38 @@ import type { RunId, Instant } from '@carillon/kernel';
 import type { ControlPorts } from '../ports.ts';
 
 const BATCH_SIZE = 100;
+/** Rows that one call removes. Other jobs begin between two calls. */
+const MAX_REMOVED_ROWS = 500;
 
 /**
  * Removes runs whose job was removed, with their rows, and scratch files that no job goes on with. A run that was cancelled after its
- * process was killed also has rows, which are removed with its scratch file.
+ * process was killed also has rows, which are removed before its scratch file. Resolves to false if more is left for the next call.
  */
 export async function removeRuns(
   now: Instant,
   { runs, jobs, comparison }: Pick<ControlPorts, 'runs' | 'jobs' | 'comparison'>,
-): Promise<void> {
+): Promise<boolean> {
+  let left = MAX_REMOVED_ROWS;
+  /** Returns true if the run has no more rows. */
+  const removeRows = async (run: RunId): Promise<boolean> => {
+    const limit = left;
+    const removed = limit > 0 ? await runs.removeSomeRows(run, limit) : 0;
+    left -= removed;
+    return removed < limit;
+  };
   for (const run of await runs.createdBefore(now - JOBS_KEPT, BATCH_SIZE)) {
     if (await jobs.get(run.job)) continue;
+    if (!(await removeRows(run.id))) return false;
     await comparison?.forget(run);
     await runs.remove(run.id);
   }
-  for (const id of (await comparison?.known()) ?? []) {
-    const run = await runs.get(id as RunId);
+  for (const name of (await comparison?.known()) ?? []) {
+    const id = name as RunId;
+    const run = await runs.get(id);
     const job = run && (await jobs.get(run.job));
     if (job && !hasEnded(job)) continue;
-    if (job?.state !== 'done') await runs.removeRows(id as RunId);
-    await comparison?.forget({ id: id as RunId });
+    if (job?.state !== 'done' && !(await removeRows(id))) return false;
+    await comparison?.forget({ id });
   }
+  return true;
 }
