@@ -85,6 +85,7 @@ export async function startControlRole(
           logId: backend.log.logId,
           ledgerKey: keys.ledgerKey,
           trouble: (where, error) => watches.control.trouble(where, error),
+          watch: watches.comparisons(),
         })
       : null,
     // The only gateway of the embedded backend is in this process and has read what was just published.

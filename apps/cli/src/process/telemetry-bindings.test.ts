@@ -43,6 +43,21 @@ describe('What is counted', () => {
     ]);
   });
 
+  it('is the result of each comparison, and what it read', async () => {
+    const comparisons = watches.comparisons();
+    const run = comparisons.begin({ workspace: 'shop' });
+    run.read(500);
+    run.childEnded();
+    run.end('failed', new Error('ada@example.com'));
+    expect([...(await series('carillon_replay'))].toSorted()).toEqual([
+      'carillon_replay_child_ends_total 1',
+      'carillon_replay_records_total 500',
+      'carillon_replay_runs_total{result="done"} 0',
+      'carillon_replay_runs_total{result="failed"} 1',
+      'carillon_replay_runs_total{result="stopped"} 0',
+    ]);
+  });
+
   it('is nothing of other roles', async () => {
     expect(await series('carillon_attempts_total')).toEqual([]);
     expect(await series('carillon_events_refused_total')).toEqual([]);
@@ -95,6 +110,7 @@ describe('A span', () => {
         missing: 0,
         wrongLocality: ['locale'],
       });
+      own.comparisons().begin({ workspace: 'shop' }).end('failed', new Error('ada@example.com'));
       await own.close();
       const attributesOf = (name: string) => otlp.spans.find((span) => span.name === name)?.attributes;
       expect(attributesOf('http.request')).toMatchObject({
@@ -109,6 +125,12 @@ describe('A span', () => {
       expect(otlp.spans.find(({ name }) => name === 'partner.call')?.links.map(({ traceId }) => traceId)).toEqual([
         '0af7651916cd43dd8448eb211c80319c',
       ]);
+      expect(attributesOf('replay.job')).toMatchObject({
+        'carillon.workspace': 'shop',
+        'carillon.result': 'failed',
+        'error.type': 'Error',
+      });
+      expect(JSON.stringify(otlp.spans.map(({ attributes }) => attributes))).not.toContain('ada@example.com');
       expect(attributesOf('delivery.attempt')).toMatchObject({
         'carillon.workspace': 'shop',
         'carillon.notification': intent.notification,

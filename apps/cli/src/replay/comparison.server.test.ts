@@ -15,7 +15,7 @@ import { changesOf, notification, ORDER_PAID, orderShop } from '@carillon/testin
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ComparisonResult } from '@carillon/control';
 import { VERSION } from '../version.ts';
-import { createComparison } from './comparison.ts';
+import { createComparison, type ComparisonWatch } from './comparison.ts';
 
 const EVENTS = 300;
 const KEY = new Uint8Array(32).fill(7);
@@ -105,16 +105,35 @@ async function newRun(facts: Partial<Run> = {}): Promise<Run> {
   };
 }
 
-type Heard = { slots: ComparedSlot[]; begun: number; readAtBegin: number[]; troubles: string[] };
+type Heard = {
+  slots: ComparedSlot[];
+  begun: number;
+  readAtBegin: number[];
+  troubles: string[];
+  /** Sum of the records that the metrics are told. */
+  recordsRead: number;
+  /** The other facts that the metrics are told: `child ended`, `done`. */
+  watched: string[];
+};
+
+const watchOf = (heard?: Heard): ComparisonWatch => ({
+  begin: () => ({
+    read(records) {
+      if (heard) heard.recordsRead += records;
+    },
+    childEnded: () => void heard?.watched.push('child ended'),
+    end: (result) => void heard?.watched.push(result),
+  }),
+});
 
 type Options = { readonly pageRecords?: number; readonly edit?: readonly ResourceChange[] };
 
 /** Compares with a real child. */
 async function compared(run: Run, { pageRecords, edit = changesOf(configuration, [EDITED]) }: Options = {}) {
-  const heard: Heard = { slots: [], begun: 0, readAtBegin: [], troubles: [] };
+  const heard: Heard = { slots: [], begun: 0, readAtBegin: [], troubles: [], recordsRead: 0, watched: [] };
   const stop = new AbortController();
   const trouble = (where: string, error: unknown) => void heard.troubles.push(`${where}: ${String(error)}`);
-  const facts = { dataDir: folder, logId: data.log.logId, ledgerKey: KEY, pageRecords, trouble };
+  const facts = { dataDir: folder, logId: data.log.logId, ledgerKey: KEY, pageRecords, trouble, watch: watchOf(heard) };
   const comparison = createComparison(facts);
   const comparing = comparison.compare(
     run,
@@ -148,8 +167,10 @@ const scratchFile = (run: Run): string => join(folder, 'runs', `${run.id}.scratc
 
 describe('A comparison in a child process', () => {
   it('finds the slots that an edit adds and removes, and nothing for an edit that changes nothing', async () => {
-    const first = await compared(await newRun());
+    const run = await newRun();
+    const first = await compared(run);
     whole = await first.comparing;
+    expect(first.heard).toMatchObject({ recordsRead: run.progress.total, watched: ['done'] });
     const { checksum, counts, unchanged } = whole;
     const differences = Map.groupBy(first.heard.slots, ({ difference }) => difference);
     expect(differences.get('added')).toHaveLength(EVENTS / 3);
@@ -174,6 +195,8 @@ describe('A comparison in a child process', () => {
     process.kill(pid, 'SIGKILL');
     const result = await comparing;
     expect(heard.begun).toBe(2);
+    expect(heard.watched).toContain('child ended');
+    expect(heard.watched.at(-1)).toBe('done');
     expect(heard.troubles).toEqual([expect.stringMatching(new RegExp(`${run.id}.*ended by SIGKILL`))]);
     expect(heard.readAtBegin[1]).toBeGreaterThan(0);
     expect(result).toEqual(whole);
@@ -199,7 +222,7 @@ describe('A comparison in a child process', () => {
 
   it('ends its child within 2 s of a stop, and keeps a scratch file that only its owner reads', async () => {
     const run = await newRun();
-    const { comparison, comparing, stop } = await compared(run, { pageRecords: 1 });
+    const { comparison, comparing, heard, stop } = await compared(run, { pageRecords: 1 });
     await untilFound('the child compares', async () => {
       const [pid] = await children();
       const file = await stat(scratchFile(run)).catch(() => null);
@@ -208,6 +231,7 @@ describe('A comparison in a child process', () => {
     expect((await stat(scratchFile(run))).mode & 0o077).toBe(0);
     stop.abort(new Error('cancelled'));
     await expect(comparing).rejects.toThrow('cancelled');
+    expect(heard.watched.at(-1)).toBe('stopped');
     expect(await children()).toEqual([]);
     expect(await comparison.known()).toContain(run.id);
     await comparison.forget(run);
@@ -217,7 +241,13 @@ describe('A comparison in a child process', () => {
   it('starts no child if it is stopped before the start', async () => {
     let started = false;
     const stop = new AbortController();
-    const facts = { dataDir: folder, logId: data.log.logId, ledgerKey: KEY, trouble: () => undefined };
+    const facts = {
+      dataDir: folder,
+      logId: data.log.logId,
+      ledgerKey: KEY,
+      trouble: () => undefined,
+      watch: watchOf(),
+    };
     const reports = {
       begin: async () => stop.abort(new Error('cancelled')),
       progress: async () => void (started = true),
@@ -235,6 +265,7 @@ describe('A comparison in a child process', () => {
       logId: 'log_other' as never,
       ledgerKey: KEY,
       trouble: () => undefined,
+      watch: watchOf(),
     });
     const reports = { begin: async () => undefined, progress: async () => undefined, slots: async () => undefined };
     await expect(comparison.compare(await newRun(), [], reports, new AbortController().signal)).rejects.toMatchObject({

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { removeScratchFile } from '@carillon/adapter-embedded';
 import type { ComparisonReports, ComparisonResult, HistoryComparison } from '@carillon/control';
+import type { Run } from '@carillon/domain/runs';
 import { CarillonError, type LogId } from '@carillon/kernel';
-import type { FromChild, ToChild } from './protocol.ts';
+import type { CompareOrder, FromChild, ToChild } from './protocol.ts';
 
 /** Heap of the child. A rule that needs more ends the child, and its run fails. */
 const HEAP_MIB = 384;
@@ -21,6 +22,20 @@ export type ComparisonFacts = {
   readonly pageRecords?: number | undefined;
   /** Reports a child that ended without a result and was not stopped. */
   readonly trouble: (where: string, error: unknown) => void;
+  readonly watch: ComparisonWatch;
+};
+
+/** Observes comparisons for metrics and traces. */
+export type ComparisonWatch = {
+  /** Called when a comparison begins in this process. */
+  begin(run: Pick<Run, 'workspace'>): {
+    /** Records that were read since the last call. */
+    read(records: number): void;
+    /** A child ended without a result and was not stopped. */
+    childEnded(): void;
+    /** Called once. `error` is given for `failed`. `stopped`: the run was cancelled, or this process ends. */
+    end(result: 'done' | 'failed' | 'stopped', error?: unknown): void;
+  };
 };
 
 /** The source as it stands in a checkout, or what a bundle made of it (tools/bundle.ts). */
@@ -34,6 +49,7 @@ export function createComparison({
   ledgerKey,
   pageRecords,
   trouble,
+  watch,
 }: ComparisonFacts): HistoryComparison {
   const folder = join(dataDir, 'runs');
   const fileOf = (id: string): string => join(folder, `${id}${SUFFIX}`);
@@ -41,30 +57,47 @@ export function createComparison({
   async function compare(
     ...[run, edit, reports, stop]: Parameters<HistoryComparison['compare']>
   ): Promise<ComparisonResult> {
-    const order = { run, edit, dataDir, logId, ledgerKey, pageRecords, scratchFile: fileOf(run.id) };
+    const observed = watch.begin(run);
+    try {
+      const order = { run, edit, dataDir, logId, ledgerKey, pageRecords, scratchFile: fileOf(run.id) };
+      const result = await compareInChildren(order, reports, stop, observed);
+      observed.end('done');
+      return result;
+    } catch (error) {
+      if (stop.aborted) observed.end('stopped');
+      else observed.end('failed', error);
+      throw error;
+    }
+  }
+
+  async function compareInChildren(
+    order: CompareOrder,
+    reports: ComparisonReports,
+    stop: AbortSignal,
+    observed: ReturnType<ComparisonWatch['begin']>,
+  ): Promise<ComparisonResult> {
     let read = -1;
     for (let fruitless = 0; fruitless < MAX_FRUITLESS_STARTS;) {
       stop.throwIfAborted();
       await reports.begin();
       // A listener that is added after the abort is never called.
       stop.throwIfAborted();
-      const child = fork(childEntry(), [], {
-        execArgv: [`--max-old-space-size=${HEAP_MIB}`],
-        // Settings of the product may hold secrets, and the child needs none of them.
-        env: {},
-        serialization: 'advanced',
-        stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-      });
+      const child = startChild();
       const before: number = read;
+      let last: number | null = null;
       const result = await follow(child, { kind: 'compare', order }, stop, {
         ...reports,
         async progress(progress, counts) {
+          // The first report is the checkpoint at which the child begins.
+          observed.read(last === null ? 0 : progress.read - last);
+          last = progress.read;
           read = Math.max(read, progress.read);
           await reports.progress(progress, counts);
         },
       });
       if (result) return result;
-      trouble(`compare over past events, ${run.id}`, new Error(endOf(child)));
+      observed.childEnded();
+      trouble(`compare over past events, ${order.run.id}`, new Error(endOf(child)));
       fruitless = read > before ? 0 : fruitless + 1;
     }
     throw new CarillonError('internal', ENDED);
@@ -81,6 +114,15 @@ export function createComparison({
     },
   };
 }
+
+const startChild = (): ChildProcess =>
+  fork(childEntry(), [], {
+    execArgv: [`--max-old-space-size=${HEAP_MIB}`],
+    // Settings of the product may hold secrets, and the child needs none of them.
+    env: {},
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
 
 const endOf = ({ exitCode, signalCode }: ChildProcess): string =>
   signalCode === null

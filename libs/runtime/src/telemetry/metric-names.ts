@@ -223,6 +223,24 @@ export const METRICS = {
     help: "Messages whose recipient has a time zone or locale that does not exist, so that the workspace's counted, by variable.",
     labels: ['variable'],
   },
+  replayRuns: {
+    name: 'carillon_replay_runs_total',
+    type: 'counter',
+    help: 'Comparisons over past events that this process executed, by result: done, failed or stopped.',
+    labels: ['result'],
+  },
+  replayRecords: {
+    name: 'carillon_replay_records_total',
+    type: 'counter',
+    help: 'Records that comparisons over past events read.',
+    labels: [],
+  },
+  replayChildEnds: {
+    name: 'carillon_replay_child_ends_total',
+    type: 'counter',
+    help: 'Child processes of comparisons that ended without a result and were not stopped.',
+    labels: [],
+  },
   queueBytes: {
     name: 'carillon_queue_bytes',
     type: 'gauge',
