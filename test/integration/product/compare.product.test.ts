@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JobBody, RunBody, RunRowBody } from '@carillon/contracts';
-import { untilFound } from '@carillon/testing';
+import { startProduct, untilFound } from '@carillon/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openShop, order, restartOver, shopFiles, type Files, type Shop } from './shop.ts';
+import { openShop, order, restartOver, shopFiles, shopOf, type Files, type Shop } from './shop.ts';
+import { tableContents } from './table-contents.ts';
 
 /* An edited rule is compared with the published one over events that came before, by the running product. */
 
@@ -20,6 +21,9 @@ function edited(condition: string): Files {
 }
 /** Adds Bob, removes Eve, and leaves Ada. */
 const EDIT = edited('event.total > 80 && event.name != "Eve"');
+
+/** Tables that a run writes, and those that every call of the management API writes. */
+const WRITTEN = ['runs', 'run_rows', 'jobs', 'audit_seals', 'kept_answers', 'key_uses', 'leases', 'people'];
 
 let closed: () => Promise<void>;
 let shop: Shop;
@@ -123,10 +127,15 @@ describe('Comparing an edited rule over the log', () => {
     expect(new Set(told)).toEqual(new Set(['run.start', 'run.end', 'content.read', 'run.export']));
   });
 
-  it('comes to the same checksum after its child was killed', async () => {
+  it('comes to the same checksum after its child was killed, and writes its own result and nothing else', async () => {
+    const before = tableContents(shop.dataDir);
     const run = await start(EDIT);
     process.kill(await child(), 'SIGKILL');
     expect(await ended(run)).toMatchObject({ state: 'done', checksum: whole.checksum, counts: whole.counts });
+    const after = tableContents(shop.dataDir);
+    const written = [...after].flatMap(([table, rows]) => (rows === before.get(table) ? [] : [table]));
+    expect(written.filter((table) => !WRITTEN.includes(table))).toEqual([]);
+    expect(written).toEqual(expect.arrayContaining(['jobs', 'run_rows', 'runs']));
   });
 
   it('ends its child when it is cancelled, and leaves no scratch file', async () => {
@@ -148,5 +157,20 @@ describe('Comparing an edited rule over the log', () => {
     expect(refused).toMatchObject({ status: 400, body: { code: 'invalid_configuration' } });
     const empty = await shop.api('POST', RUNS, { from: '2020-01-01T00:00:00Z', to: '2020-01-02T00:00:00Z' });
     expect(empty).toMatchObject({ status: 400, body: { code: 'window_empty' } });
+  });
+
+  it('continues after a kill of the product, with the same checksum', async () => {
+    const run = await start(EDIT);
+    await child();
+    await shop.product.kill('SIGKILL');
+    const product = await startProduct({ dataDir: shop.dataDir });
+    const close = closed;
+    closed = async () => {
+      await product.kill('SIGKILL');
+      await close();
+    };
+    shop = shopOf(product, shop.folder, shop.dataDir, shop.key);
+    expect(await ended(run)).toMatchObject({ state: 'done', checksum: whole.checksum, counts: whole.counts });
+    expect(scratchFiles()).toEqual([]);
   });
 });
