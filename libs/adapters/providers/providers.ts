@@ -3,6 +3,7 @@ import type { ReceiptReaders, SenderFactory } from '@carillon/ports';
 import { createFcmSenderFactory } from './fcm/src/index.ts';
 import type { ProviderAdapter, ReceiptReaderDeps, SenderDeps } from './provider-adapter.ts';
 import { createSandboxSenderFactory } from './sandbox/src/index.ts';
+import { createSinchSenderFactory } from './sinch/src/index.ts';
 import { createMailReceiptReader, createSmtpSenderFactory } from './smtp/src/index.ts';
 import { createTwilioReceiptReader, createTwilioSenderFactory } from './twilio/src/index.ts';
 import { createVonageReceiptReader, createVonageSenderFactory } from './vonage/src/index.ts';
@@ -12,6 +13,7 @@ const ADAPTERS: Readonly<Record<AccountBody['kind'], ProviderAdapter>> = {
   smtp: { senders: createSmtpSenderFactory, receipts: createMailReceiptReader },
   twilio: { senders: createTwilioSenderFactory, receipts: createTwilioReceiptReader },
   vonage: { senders: createVonageSenderFactory, receipts: createVonageReceiptReader },
+  sinch: { senders: createSinchSenderFactory },
   fcm: { senders: createFcmSenderFactory },
   sandbox: { senders: createSandboxSenderFactory },
 };

@@ -352,6 +352,90 @@ export const ACCOUNT_FORMS = [
     ]
   },
   {
+    "kind": "sinch",
+    "title": "SMS by Sinch",
+    "summary": "Text messages through the SMS API of Sinch.",
+    "channels": [
+      "sms"
+    ],
+    "initial": {},
+    "parts": [
+      {
+        "path": [
+          "service_plan_id"
+        ],
+        "kind": "text",
+        "label": "Id of the service plan",
+        "note": "In the Sinch dashboard, under SMS.",
+        "placeholder": "4f1d2c3b5a69788796a5b4c3d2e1f001"
+      },
+      {
+        "path": [
+          "api_token"
+        ],
+        "kind": "secret",
+        "label": "API token",
+        "ending": "API_TOKEN",
+        "note": "Kept as a secret."
+      },
+      {
+        "path": [
+          "from"
+        ],
+        "kind": "text",
+        "label": "Number",
+        "note": "A number, a short code or a name of at most 11 letters.",
+        "placeholder": "+4915112345678"
+      },
+      {
+        "path": [
+          "allow"
+        ],
+        "kind": "list",
+        "label": "Allowed number prefixes, one per line",
+        "note": "Other accounts of the notification are asked for the rest.",
+        "isRare": true,
+        "placeholder": "+49"
+      },
+      {
+        "path": [
+          "max_segments"
+        ],
+        "kind": "number",
+        "label": "Segments at most",
+        "note": "A text of more is refused; each is paid for.",
+        "isRare": true
+      },
+      {
+        "path": [
+          "connections"
+        ],
+        "kind": "number",
+        "label": "Requests at once",
+        "isRare": true
+      },
+      {
+        "path": [
+          "rate",
+          "per_second"
+        ],
+        "kind": "number",
+        "label": "Messages a second, at most",
+        "note": "Over all processes together. What is above waits in this account’s own queue.",
+        "isRare": true
+      },
+      {
+        "path": [
+          "url"
+        ],
+        "kind": "text",
+        "label": "Another address than the provider’s own",
+        "note": "For tests and proxies.",
+        "isRare": true
+      }
+    ]
+  },
+  {
     "kind": "fcm",
     "title": "Push by Firebase Cloud Messaging",
     "summary": "Push notifications on Android, iOS and in browsers.",

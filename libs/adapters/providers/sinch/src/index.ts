@@ -1,0 +1,1 @@
+export { createSinchSenderFactory, type SinchSenderDeps } from './sender.ts';
