@@ -3,7 +3,6 @@ import type { ReceiptReaders, SenderFactory } from '@carillon/ports';
 import { createFcmSenderFactory } from './fcm/src/index.ts';
 import type { ProviderAdapter, ReceiptReaderDeps, SenderDeps } from './provider-adapter.ts';
 import { createSandboxSenderFactory } from './sandbox/src/index.ts';
-import { createSinchSenderFactory } from './sinch/src/index.ts';
 import { createMailReceiptReader, createSmtpSenderFactory } from './smtp/src/index.ts';
 import { createTwilioReceiptReader, createTwilioSenderFactory } from './twilio/src/index.ts';
 import { createVonageReceiptReader, createVonageSenderFactory } from './vonage/src/index.ts';
@@ -13,7 +12,6 @@ const ADAPTERS: Readonly<Record<AccountBody['kind'], ProviderAdapter>> = {
   smtp: { senders: createSmtpSenderFactory, receipts: createMailReceiptReader },
   twilio: { senders: createTwilioSenderFactory, receipts: createTwilioReceiptReader },
   vonage: { senders: createVonageSenderFactory, receipts: createVonageReceiptReader },
-  sinch: { senders: createSinchSenderFactory },
   fcm: { senders: createFcmSenderFactory },
   sandbox: { senders: createSandboxSenderFactory },
 };

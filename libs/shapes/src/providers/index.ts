@@ -2,7 +2,6 @@ import type { Of } from '../body-of.ts';
 import { fcm } from './fcm.ts';
 import type { Provider } from './provider.ts';
 import { sandbox } from './sandbox.ts';
-import { sinch } from './sinch.ts';
 import { smtp } from './smtp.ts';
 import { twilio } from './twilio.ts';
 import { vonage } from './vonage.ts';
@@ -11,7 +10,7 @@ export { DEFAULT_MAX_SEGMENTS } from './account-keys.ts';
 export type { Reporter } from './provider.ts';
 
 /** Every kind of provider account, in the order in which people read them. */
-export const PROVIDERS = [smtp, twilio, vonage, sinch, fcm, sandbox] as const;
+export const PROVIDERS = [smtp, twilio, vonage, fcm, sandbox] as const;
 
 type Account = Of<(typeof PROVIDERS)[number]['shape']>;
 export type ProviderKind = Account['kind'];

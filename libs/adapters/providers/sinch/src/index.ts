@@ -1,1 +1,0 @@
-export { createSinchSenderFactory, type SinchSenderDeps } from './sender.ts';
