@@ -42,7 +42,7 @@ export async function startControl(
     () => sealer.round(),
     (error) => ports.watch.trouble('keep the audit', error),
   );
-  const runner = createJobRunner(ports, ports.ids.random('request'));
+  const runner = createJobRunner(ports, ports.ids.random('request'), config.backend === 'embedded');
   const running = startLoop(
     JOBS_EVERY,
     () => runner.round(),

@@ -227,6 +227,19 @@ describe('A job that compares history', () => {
     expect(await stateOf(run)).toBe('done');
   });
 
+  it('is taken at once after its process was killed, by a process that is alone', async () => {
+    const run = await givenRun();
+    const { promise: killed, resolve: end } = Promise.withResolvers<ComparisonResult>();
+    await runnerWith(scripted(() => killed).comparison).round();
+    await untilFound('it is worked on', async () => ((await stateOf(run)) === 'running' ? true : undefined));
+    const { comparison } = scripted(async () => RESULT);
+    const next = fixture.runner(owner, createDirectWire(), neverYield, { comparison }, true);
+    await next.round();
+    await next.idle();
+    expect(await stateOf(run)).toBe('done');
+    end(RESULT);
+  });
+
   it('fails with the reason of the comparison', async () => {
     const run = await givenRun();
     const { comparison, forgotten } = scripted(() => Promise.reject(new CarillonError('no_room', 'the disk is full')));

@@ -127,6 +127,7 @@ export async function openJobsFixture() {
       wire: Wire = createDirectWire(),
       slice = neverYield,
       more: Partial<ControlPorts> = {},
+      isAlone = false,
     ): JobRunner {
       runners += 1;
       const { configuration, codecs, clock: time } = fixture;
@@ -142,7 +143,7 @@ export async function openJobsFixture() {
         ...over(wire),
         ...more,
       };
-      return createJobRunner(ports as unknown as ControlPorts, `runner-${runners}`);
+      return createJobRunner(ports as unknown as ControlPorts, `runner-${runners}`, isAlone);
     },
     async deliver(count: number, facts: DeliveryFacts = { state: 'FAILED' }): Promise<readonly Delivery[]> {
       const made = Array.from({ length: count }, (_, at) =>

@@ -78,9 +78,10 @@ function isFull(underWay: readonly JobUnderWay[], { workspace }: Job, kind: JobK
 /**
  * Works on jobs. Whoever holds the lease of a job does its items in their order and writes how far it is, each time over the version that
  * it knows: two that both think so for a moment do the same items, and each item once, for what is done names the job. Before each batch
- * whoever began it must still be allowed to: else the job ends there.
+ * whoever began it must still be allowed to: else the job ends there. `isAlone`: no other process works on these jobs, so the holder of
+ * any other lease was killed, and its jobs are taken at once.
  */
-export function createJobRunner(ports: JobRunnerPorts, holder: string): JobRunner {
+export function createJobRunner(ports: JobRunnerPorts, holder: string, isAlone = false): JobRunner {
   const { jobs, clock, watch } = ports;
   const audit = createJobAudit(ports);
   const underWay = new Map<JobId, JobUnderWay>();
@@ -175,7 +176,7 @@ export function createJobRunner(ports: JobRunnerPorts, holder: string): JobRunne
     async round() {
       const now = clock.now();
       const unfinished = ending.signal.aborted ? [] : await readUnfinished(ports);
-      for (const job of unfinished.filter((one) => isFree(one, now) && !underWay.has(one.id))) {
+      for (const job of unfinished.filter((one) => (isAlone || isFree(one, now)) && !underWay.has(one.id))) {
         const kind = kindOf(job);
         // A control process of a later release knows the kind.
         if (!kind || isFull([...underWay.values()], job, kind)) continue;
