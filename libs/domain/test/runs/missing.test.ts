@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import type { DeliveryId } from '@carillon/kernel';
+import { DELIVERY_STATES, type DeliveryState } from '../../src/deliveries/index.ts';
+import { missingStateOf } from '../../src/runs/index.ts';
+
+type Holder = { readonly state: DeliveryState; readonly clean: boolean; readonly digestedIn?: DeliveryId };
+const id = (name: string) => name as DeliveryId;
+const holder = (state: DeliveryState, more: Partial<Holder> = {}): Holder => ({ state, clean: true, ...more });
+const stateOf = (slots: readonly string[], ledger: Readonly<Record<string, Holder>>) =>
+  missingStateOf(slots.map(id), new Map(Object.entries(ledger).map(([name, delivery]) => [id(name), delivery])));
+
+describe('the slot state of a missing message', () => {
+  it('is none for a free slot', () => {
+    expect(stateOf(['a'], {})).toBe('none');
+  });
+
+  it('is stopped for a slot that its holder gives away, and null for every other holder', () => {
+    const states = DELIVERY_STATES.filter((state) => stateOf(['a'], { a: holder(state) }) === 'stopped');
+    expect(states).toEqual(['SUPPRESSED', 'FAILED', 'EXPIRED']);
+    const others = DELIVERY_STATES.filter((state) => stateOf(['a'], { a: holder(state) }) === null);
+    expect([...states, ...others].toSorted()).toEqual(DELIVERY_STATES.toSorted());
+  });
+
+  it('is null for a holder that was in doubt', () => {
+    for (const state of DELIVERY_STATES) expect(stateOf(['a'], { a: holder(state, { clean: false }) })).toBeNull();
+  });
+
+  it('is that of its digest for a digested message', () => {
+    const digested = holder('DIGESTED', { digestedIn: id('digest') });
+    expect(stateOf(['a'], { a: digested, digest: holder('EXPIRED') })).toBe('stopped');
+    expect(stateOf(['a'], { a: digested, digest: holder('SENT') })).toBeNull();
+    expect(stateOf(['a'], { a: digested, digest: holder('EXPIRED', { clean: false }) })).toBeNull();
+    expect(stateOf(['a'], { a: digested })).toBeNull();
+  });
+
+  it('is null if either slot of a message with a new unique_id was notified', () => {
+    expect(stateOf(['new', 'old'], { old: holder('SENT') })).toBeNull();
+    expect(stateOf(['new', 'old'], { new: holder('SENT') })).toBeNull();
+    expect(stateOf(['new', 'old'], { old: holder('EXPIRED') })).toBe('stopped');
+    expect(stateOf(['new', 'old'], {})).toBe('none');
+  });
+});
