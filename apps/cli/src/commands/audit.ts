@@ -73,24 +73,11 @@ function listCommand(audit: Command): void {
     });
 }
 
-const FAULTS: Readonly<Record<NonNullable<AuditVerdictBody['fault']>['kind'], string>> = {
-  changed: 'was changed',
-  missing: 'is missing',
-  inserted: 'was inserted',
-  cut_off: 'and all that came behind it was cut off',
-  forged_seal: 'holds, or is held by, a seal that this deployment did not write',
-};
-
-const PLACES = { topic: 'on the topic', store: 'in the store', kept: 'that was kept' } as const;
-
 function verdictText({ begins, records, seals, sealed_through: through, fault }: AuditVerdictBody): string {
   const since = begins > 0 ? ` from position ${begins} on, before which all was taken away` : '';
   const seen = `${records} records${since}, ${seals} seals that hold${through === null ? '' : `, the last through position ${through}`}`;
   if (fault === null) return `The audit is whole: ${seen}.`;
-  const by = fault.seal
-    ? ` The first seal that fails is the one ${PLACES[fault.seal.place]} through position ${fault.seal.through}.`
-    : '';
-  return `The audit is not as it was written: the record at position ${fault.position} ${FAULTS[fault.kind]}.${by} Before it: ${seen}.`;
+  return `The audit is not as it was written: ${fault.sentence}. Before it: ${seen}.`;
 }
 
 function verifyCommand(audit: Command): void {

@@ -1,4 +1,4 @@
-import type { AuditSeal } from '@carillon/domain/audit';
+import type { AuditFault, AuditSeal, SealPlace } from '@carillon/domain/audit';
 import type { LogRecord } from '@carillon/ports';
 import type { ControlPorts } from '../ports.ts';
 import { chainOf, contentsOf, isGenuine, leafOf, link } from './chain.ts';
@@ -6,21 +6,6 @@ import { anchorOf, cutBefore } from './cutting.ts';
 
 /** A seal as somebody kept it elsewhere: a line of a log. Without `contents` it is of an earlier version. */
 export type KeptSeal = Pick<AuditSeal, 'through' | 'hash' | 'mac'> & { readonly contents?: string | undefined };
-
-/** Where a seal was found. */
-export type SealPlace = 'topic' | 'store' | 'kept';
-
-/**
- * What was done to the audit. `forged_seal`: a seal that this deployment did not write, or that was changed. `cut_off`: a seal
- * holds records that are there no more.
- */
-export type AuditFault = {
-  readonly kind: 'changed' | 'missing' | 'inserted' | 'cut_off' | 'forged_seal';
-  /** Position of the record that is not as it was; where records were cut off, of the first that is gone. */
-  readonly position: number;
-  /** The first seal that fails. */
-  readonly seal: { readonly place: SealPlace; readonly through: number } | null;
-};
 
 export type AuditVerdict = {
   /** First position that the audit holds: what stood before was taken away, as it was older than the audit is kept. */

@@ -5,6 +5,7 @@ const ENTRY = {
   at: '2026-11-22T10:42:00.180Z',
   actor: { kind: 'cli', id: 'owner' },
   action: 'api_key.create',
+  action_words: 'made API key',
   target: 'api_key:shop/backend',
   workspace: 'shop',
   from: { address: '127.0.0.1', user_agent: 'carillon/0.1' },
@@ -14,6 +15,7 @@ const ENTRY = {
   after: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
   outcome: 'done',
   code: null,
+  outcome_words: null,
   detail: null,
 };
 

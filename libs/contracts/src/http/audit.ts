@@ -1,4 +1,4 @@
-import { AUDIT_OUTCOMES } from '@carillon/domain/audit';
+import { AUDIT_FAULT_KINDS, AUDIT_OUTCOMES, SEAL_PLACES } from '@carillon/domain/audit';
 import { ACTOR_KINDS } from '@carillon/domain/people';
 import { z } from 'zod';
 import { next } from './fields.ts';
@@ -17,6 +17,7 @@ export const auditEntryBody = z
       .nullable()
       .describe('Null: nobody was known, as at a sign-in that was refused'),
     action: z.string(),
+    action_words: z.string().describe('The action as text that follows its actor, such as `changed member`'),
     target: text,
     workspace: text.describe('Null: the deployment, or several'),
     from: z.strictObject({ address: text, user_agent: text }),
@@ -26,6 +27,7 @@ export const auditEntryBody = z
     after: text.describe('Digest of what is there since'),
     outcome: z.enum(AUDIT_OUTCOMES).describe('`begun`: nobody saw how it ended'),
     code: text.describe('Code of the problem that was answered'),
+    outcome_words: text.describe('The outcome and its code as text. Null if the action was done'),
     detail: text.describe('What a person gave as a reason, and what the action covers'),
   })
   .meta({ id: 'AuditEntry', ...OPEN });
@@ -56,12 +58,13 @@ export const auditVerdictBody = z
     sealed_through: z.number().int().nullable().describe('Last position that a seal holds'),
     fault: z
       .strictObject({
-        kind: z.enum(['changed', 'missing', 'inserted', 'cut_off', 'forged_seal']),
+        kind: z.enum(AUDIT_FAULT_KINDS),
         position: z.number().int(),
         seal: z
-          .strictObject({ place: z.enum(['topic', 'store', 'kept']), through: z.number().int() })
+          .strictObject({ place: z.enum(SEAL_PLACES), through: z.number().int() })
           .nullable()
           .describe('The first seal that fails'),
+        sentence: z.string().describe('What was found, without a full stop'),
       })
       .nullable(),
   })

@@ -1,5 +1,5 @@
 import { auditPage, auditVerdictBody, keptSeal, type AuditEntryBody } from '@carillon/contracts';
-import { AUDIT_ACTIONS } from '@carillon/domain/audit';
+import { AUDIT_ACTIONS, describeAuditAction, describeAuditFault, describeAuditOutcome } from '@carillon/domain/audit';
 import { CarillonError, formatInstant, parseInstant, type Instant } from '@carillon/kernel';
 import { z } from 'zod';
 import { visibleScopeOf, type VisibleScope } from '../../access/visible-scope.ts';
@@ -73,7 +73,14 @@ export function auditRoutes(
     },
     async ({ body }) => {
       const { begins, records, seals, sealedThrough, fault } = await verifyAudit(ports, body?.seals);
-      return { ok: fault === null, begins, records, seals, sealed_through: sealedThrough, fault };
+      return {
+        ok: fault === null,
+        begins,
+        records,
+        seals,
+        sealed_through: sealedThrough,
+        fault: fault && { ...fault, sentence: describeAuditFault(fault) },
+      };
     },
   );
 
@@ -106,6 +113,8 @@ const show = ({ id, position, at, actor, what, requestId, from, kind: _kind, ...
   at: formatInstant(at),
   actor,
   action: what,
+  action_words: describeAuditAction(what),
+  outcome_words: describeAuditOutcome(rest.outcome, rest.code),
   from: { address: from.address, user_agent: from.userAgent },
   request_id: requestId,
   ...rest,

@@ -13,7 +13,6 @@ import { Select } from '../../ui/select.tsx';
 import { Lamp } from '../../ui/state.tsx';
 import { Id } from '../../ui/text.tsx';
 import { Time } from '../../ui/time.tsx';
-import { actionWords, faultSentence, outcomeWords, whoWords } from './audit-words.ts';
 import { IfAllowed, useUnseen } from '../../ui/if-allowed.tsx';
 import { useNamesOfPeople } from './people/names.ts';
 import { SettingsHead } from './settings-head.tsx';
@@ -67,7 +66,7 @@ function Verify({ off }: { readonly off: string | null }): ReactNode {
           )}
           {verdict?.fault && (
             <Lamp tone="bad" name="broken">
-              {faultSentence(verdict.fault)}
+              Broken: {verdict.fault.sentence}
             </Lamp>
           )}
         </span>
@@ -183,12 +182,13 @@ function Entries({ filters }: { readonly filters: Filters }): ReactNode {
 }
 
 function EntryRow({ entry, names }: { readonly entry: Entry; readonly names: ReadonlyMap<string, string> }): ReactNode {
-  const { at, actor, action, target, workspace, from, request_id, number, outcome, code, detail } = entry;
+  const { at, actor, action, target, workspace, from, request_id, number, outcome, detail } = entry;
+  const { action_words: actionWords, outcome_words: outcomeWords } = entry;
   return (
     <Row>
       <div>
         <h3>
-          {whoWords(actor, names)} {actionWords(action)}
+          {actorName(actor, names)} {actionWords}
           {target !== null && (
             <>
               {' '}
@@ -210,11 +210,21 @@ function EntryRow({ entry, names }: { readonly entry: Entry; readonly names: Rea
         </Quiet>
         {detail !== null && <Quiet>{detail}</Quiet>}
       </div>
-      {outcome !== 'done' && (
+      {outcomeWords !== null && (
         <Lamp tone={outcome === 'begun' ? 'wait' : 'bad'} name={outcome}>
-          {outcomeWords(outcome, code)}
+          {outcomeWords}
         </Lamp>
       )}
     </Row>
   );
+}
+
+/** Returns the name of an actor, or the id of one whose name is not known. */
+function actorName(actor: Entry['actor'], names: ReadonlyMap<string, string>): string {
+  if (actor === null) return 'Nobody known';
+  if (actor.kind === 'cli') return 'The owner token';
+  if (actor.kind === 'system') return 'Carillon';
+  const name = names.get(actor.id);
+  if (name !== undefined) return name;
+  return actor.kind === 'token' ? `Token ${actor.id}` : `Person ${actor.id}`;
 }
